@@ -1,0 +1,177 @@
+//! The expression a kernel is: what the parser builds and every reading walks over.
+
+use std::ops::Range;
+
+use super::named::Named;
+
+/// A kernel expression in two points `x` and `z`.
+///
+/// Sums and products are n-ary, so that a sum of a thousand kernels is two levels deep. `a − b` is
+/// `Sum[a, Neg(b)]`; `a/b` is [`Expr::Div`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expr {
+    /// A finite constant.
+    Number(f64),
+    /// `<x,z>`, the inner product.
+    Dot,
+    /// `|x-z|`, the Euclidean distance.
+    Distance,
+    /// `|x-z|_1`, the sum of the coordinates' absolute differences.
+    Distance1,
+    /// `|x|`, the Euclidean norm of the first point.
+    NormX,
+    /// `|z|`, the Euclidean norm of the second point.
+    NormZ,
+    /// A named kernel with its hyper-parameters.
+    Named(Named),
+    /// The expression on some of the columns only. Column numbers inside count within this choice.
+    Columns(Box<Expr>, Columns),
+    /// `a + b + …`, at least two terms.
+    Sum(Vec<Expr>),
+    /// `a * b * …`, at least two factors.
+    Product(Vec<Expr>),
+    /// `-a`.
+    Neg(Box<Expr>),
+    /// `a / b`.
+    Div(Box<Expr>, Box<Expr>),
+    /// `a ^ b`, right-associative and binding tighter than a leading minus.
+    Pow(Box<Expr>, Box<Expr>),
+    /// A function of one argument; `min` and `max` take two or more.
+    Call(Function, Vec<Expr>),
+}
+
+/// The functions of the kernel language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Function {
+    /// e^a.
+    Exp,
+    /// The natural logarithm.
+    Log,
+    /// Sine, in radians.
+    Sin,
+    /// Cosine, in radians.
+    Cos,
+    /// Tangent, in radians.
+    Tan,
+    /// Hyperbolic sine.
+    Sinh,
+    /// Hyperbolic cosine.
+    Cosh,
+    /// Hyperbolic tangent.
+    Tanh,
+    /// Square root.
+    Sqrt,
+    /// Absolute value.
+    Abs,
+    /// Inverse sine.
+    Asin,
+    /// Inverse cosine.
+    Acos,
+    /// Inverse tangent.
+    Atan,
+    /// The least of two or more values.
+    Min,
+    /// The greatest of two or more values.
+    Max,
+}
+
+impl Function {
+    /// Every function, in the order of the language reference.
+    pub const ALL: [Self; 15] = [
+        Self::Exp,
+        Self::Log,
+        Self::Sin,
+        Self::Cos,
+        Self::Tan,
+        Self::Sinh,
+        Self::Cosh,
+        Self::Tanh,
+        Self::Sqrt,
+        Self::Abs,
+        Self::Asin,
+        Self::Acos,
+        Self::Atan,
+        Self::Min,
+        Self::Max,
+    ];
+
+    /// The name in kernel text.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exp => "exp",
+            Self::Log => "log",
+            Self::Sin => "sin",
+            Self::Cos => "cos",
+            Self::Tan => "tan",
+            Self::Sinh => "sinh",
+            Self::Cosh => "cosh",
+            Self::Tanh => "tanh",
+            Self::Sqrt => "sqrt",
+            Self::Abs => "abs",
+            Self::Asin => "asin",
+            Self::Acos => "acos",
+            Self::Atan => "atan",
+            Self::Min => "min",
+            Self::Max => "max",
+        }
+    }
+
+    /// Whether it takes two or more arguments (`min`, `max`) instead of one.
+    #[must_use]
+    pub fn is_variadic(self) -> bool {
+        matches!(self, Self::Min | Self::Max)
+    }
+
+    /// Its value; `min` and `max` fold over all arguments, the others use the first.
+    #[must_use]
+    pub fn apply(self, arguments: &[f64]) -> f64 {
+        let a = arguments[0];
+        match self {
+            Self::Exp => a.exp(),
+            Self::Log => a.ln(),
+            Self::Sin => a.sin(),
+            Self::Cos => a.cos(),
+            Self::Tan => a.tan(),
+            Self::Sinh => a.sinh(),
+            Self::Cosh => a.cosh(),
+            Self::Tanh => a.tanh(),
+            Self::Sqrt => a.sqrt(),
+            Self::Abs => a.abs(),
+            Self::Asin => a.asin(),
+            Self::Acos => a.acos(),
+            Self::Atan => a.atan(),
+            Self::Min => arguments.iter().copied().fold(f64::INFINITY, f64::min),
+            Self::Max => arguments.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        }
+    }
+}
+
+/// A choice of columns, as ranges in the order written; no column occurs twice.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Columns(pub(crate) Vec<Range<usize>>);
+
+impl Columns {
+    /// The chosen columns in the order written.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.iter().cloned().flatten()
+    }
+
+    /// How many columns are chosen.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.iter().map(ExactSizeIterator::len).sum()
+    }
+
+    /// Never true of a parsed choice: `[]` and `[3..3]` are refused.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One more than the largest chosen column: the least number of columns the data must have.
+    #[must_use]
+    pub fn span(&self) -> usize {
+        self.0.iter().map(|r| r.end).max().unwrap_or(0)
+    }
+}

@@ -1,0 +1,57 @@
+//! The two storage precisions, `f32` and `f64`, behind one trait.
+
+use std::fmt::{Debug, Display};
+
+/// A storage and tile precision. Solvers and coefficients are always `f64`; this is what data and kernel tiles are held in.
+pub trait Real:
+    Copy
+    + Default
+    + PartialOrd
+    + Debug
+    + Display
+    + Send
+    + Sync
+    + 'static
+    + faer::traits::ComplexField<Real = Self>
+{
+    /// Distance from 1 to the next larger number.
+    const EPSILON: f64;
+    /// The name users see: `f32` or `f64`.
+    const NAME: &'static str;
+
+    /// Rounds to this precision.
+    fn from_f64(value: f64) -> Self;
+
+    /// Widens, exactly.
+    fn to_f64(self) -> f64;
+}
+
+impl Real for f32 {
+    const EPSILON: f64 = f32::EPSILON as f64;
+    const NAME: &'static str = "f32";
+
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value as f32
+    }
+
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Real for f64 {
+    const EPSILON: f64 = f64::EPSILON;
+    const NAME: &'static str = "f64";
+
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
