@@ -4,15 +4,7 @@ use std::fmt::{Debug, Display};
 
 /// A storage and tile precision. Solvers and coefficients are always `f64`; this is what data and kernel tiles are held in.
 pub trait Real:
-    Copy
-    + Default
-    + PartialOrd
-    + Debug
-    + Display
-    + Send
-    + Sync
-    + 'static
-    + faer::traits::ComplexField<Real = Self>
+    Copy + Default + PartialOrd + Debug + Display + Send + Sync + 'static + faer::traits::RealField
 {
     /// Distance from 1 to the next larger number.
     const EPSILON: f64;

@@ -5,3 +5,9 @@ mod operator;
 
 pub use engine::{Engine, GramError, Part, Resident};
 pub use operator::{Gram, LinearOperator};
+
+/// A buffer of zeros that the system hands out page by page, as it is first written.
+#[must_use]
+pub fn zeroed<T: crate::real::Real>(len: usize) -> Vec<T> {
+    vec![T::default(); len]
+}

@@ -3,6 +3,8 @@
 use crate::data::Matrix;
 use crate::watch::{Stopped, Watch};
 
+use super::engine::{GramError, Part};
+
 /// A matrix that can be applied to several right-hand sides at once.
 pub trait LinearOperator: Sync {
     /// Number of rows.
@@ -27,4 +29,16 @@ pub trait Gram: LinearOperator {
 
     /// k(xᵢ, xⱼ) for i in `rows` and j in `cols`, row after row into `out` of length `rows.len()·cols.len()`.
     fn block(&self, rows: &[usize], cols: &[usize], out: &mut [f64]);
+
+    /// Writes the matrix into `out`, row-major.
+    ///
+    /// # Errors
+    /// Where `watch` asks to stop; `out` is then unspecified.
+    fn fill_f64(&self, part: Part, out: &mut [f64], watch: &dyn Watch) -> Result<(), GramError>;
+
+    /// As [`fill_f64`](Self::fill_f64), rounded to single precision.
+    ///
+    /// # Errors
+    /// As [`fill_f64`](Self::fill_f64).
+    fn fill_f32(&self, part: Part, out: &mut [f32], watch: &dyn Watch) -> Result<(), GramError>;
 }

@@ -1,1 +1,13 @@
-//! To be written.
+//! Solvers: they see a matrix as an operator and never a kernel.
+
+mod cholesky;
+mod direct;
+mod rank;
+mod report;
+mod system;
+
+pub use cholesky::{Cholesky, CholeskyError};
+pub use direct::{Factor, SolveError, solve_direct};
+pub use rank::{NumericalRank, numerical_rank};
+pub use report::{Report, Status};
+pub use system::Regularised;

@@ -1,0 +1,100 @@
+//! The linear system of kernel ridge regression.
+
+use rayon::prelude::*;
+
+use crate::data::Matrix;
+use crate::gram::{Gram, GramError, LinearOperator, Part};
+use crate::real::Real;
+use crate::watch::{Stopped, Watch};
+
+/// SKS + λI, with S the diagonal of the square roots of the sample weights (the identity where there are none).
+pub struct Regularised<'a> {
+    gram: &'a dyn Gram,
+    lambda: f64,
+    root_weights: Option<&'a [f64]>,
+}
+
+impl<'a> Regularised<'a> {
+    /// The system of `gram` with λ and, where samples are weighted, the square roots of their weights.
+    #[must_use]
+    pub fn new(gram: &'a dyn Gram, lambda: f64, root_weights: Option<&'a [f64]>) -> Self {
+        Self { gram, lambda, root_weights }
+    }
+
+    /// λ.
+    #[must_use]
+    pub fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    /// The Gram matrix inside.
+    #[must_use]
+    pub fn gram(&self) -> &dyn Gram {
+        self.gram
+    }
+
+    /// The lower triangle of the matrix in double precision, row-major; the rest is unspecified.
+    pub(super) fn lower_f64(&self, watch: &dyn Watch) -> Result<Vec<f64>, GramError> {
+        let n = self.nrows();
+        let mut matrix = crate::gram::zeroed(n * n);
+        self.gram.fill_f64(Part::Lower, &mut matrix, watch)?;
+        self.finish(&mut matrix);
+        Ok(matrix)
+    }
+
+    /// As [`lower_f64`](Self::lower_f64), in single precision.
+    pub(super) fn lower_f32(&self, watch: &dyn Watch) -> Result<Vec<f32>, GramError> {
+        let n = self.nrows();
+        let mut matrix = crate::gram::zeroed(n * n);
+        self.gram.fill_f32(Part::Lower, &mut matrix, watch)?;
+        self.finish(&mut matrix);
+        Ok(matrix)
+    }
+
+    /// K to SKS + λI, in place.
+    fn finish<T: Real>(&self, matrix: &mut [T]) {
+        let n = self.nrows();
+        matrix.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
+            if let Some(root) = self.root_weights {
+                for (entry, s) in row[..=i].iter_mut().zip(root) {
+                    *entry = T::from_f64(entry.to_f64() * s * root[i]);
+                }
+            }
+            row[i] = T::from_f64(row[i].to_f64() + self.lambda);
+        });
+    }
+}
+
+impl LinearOperator for Regularised<'_> {
+    fn nrows(&self) -> usize {
+        self.gram.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.gram.ncols()
+    }
+
+    fn apply(&self, out: &mut Matrix<f64>, rhs: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
+        match self.root_weights {
+            None => self.gram.apply(out, rhs, watch)?,
+            Some(root) => {
+                let mut scaled = rhs.clone();
+                scale_rows(&mut scaled, root);
+                self.gram.apply(out, &scaled, watch)?;
+                scale_rows(out, root);
+            }
+        }
+        for (o, r) in out.entries_mut().iter_mut().zip(rhs.entries()) {
+            *o += self.lambda * r;
+        }
+        Ok(())
+    }
+}
+
+/// Multiplies row i of `matrix` by `factors[i]`.
+pub(crate) fn scale_rows(matrix: &mut Matrix<f64>, factors: &[f64]) {
+    let width = matrix.ncols().max(1);
+    for (row, factor) in matrix.entries_mut().chunks_mut(width).zip(factors) {
+        row.iter_mut().for_each(|entry| *entry *= factor);
+    }
+}
