@@ -11,6 +11,7 @@ pub mod data;
 pub mod gram;
 pub mod kernel;
 pub mod learn;
+pub mod memory;
 pub mod model;
 pub mod pool;
 pub mod real;

@@ -2,9 +2,11 @@
 
 mod engine;
 mod operator;
+mod scales;
 
 pub use engine::{Engine, GramError, Part, Resident};
 pub use operator::{Gram, LinearOperator};
+pub use scales::SampleScales;
 
 /// A buffer of zeros that the system hands out page by page, as it is first written.
 #[must_use]

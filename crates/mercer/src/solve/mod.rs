@@ -11,3 +11,4 @@ pub use direct::{Factor, SolveError, solve_direct};
 pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
 pub use system::Regularised;
+pub(crate) use system::scale_rows;

@@ -1,0 +1,57 @@
+//! What can be wrong with a model or a model file.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::gram::GramError;
+
+/// Why a model cannot be read, written or used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The file could not be read or written.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The bytes are not a model: not the container, cut short, or damaged.
+    #[error("{}: not a mercer model: {reason}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The file is a model of a later format.
+    #[error("{}: written by a newer mercer (format {found}; this one reads up to {supported})", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+        /// The latest format this program reads.
+        supported: u64,
+    },
+    /// The file needs a feature this program does not have.
+    #[error("{}: the model requires `{feature}`, which this mercer does not know", path.display())]
+    Requires {
+        /// The file.
+        path: PathBuf,
+        /// The feature.
+        feature: String,
+    },
+    /// The samples have another number of columns than the model was trained on.
+    #[error("the model was trained on {expected} feature columns, but the samples have {found}")]
+    Columns {
+        /// Columns of the samples.
+        found: usize,
+        /// Columns of the model.
+        expected: usize,
+    },
+    /// The prediction could not be computed.
+    #[error(transparent)]
+    Gram(#[from] GramError),
+}

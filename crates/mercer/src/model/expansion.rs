@@ -1,0 +1,72 @@
+//! Dual models: f(x) = Σᵢ aᵢ k(cᵢ, x) + b.
+
+use std::borrow::Cow;
+
+use crate::data::{AnySamples, Matrix, Samples};
+use crate::gram::{CpuEngine, Engine, GramError};
+use crate::kernel::Kernel;
+use crate::real::Real;
+use crate::watch::Watch;
+
+/// f(x) = Σᵢ aᵢ k(cᵢ, x − s) + b, for each of several outputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expansion {
+    /// k, with every hyper-parameter a number.
+    pub kernel: Kernel,
+    /// The centres cᵢ.
+    pub centres: AnySamples<'static>,
+    /// s, taken from every sample first; none is zero.
+    pub shift: Option<Vec<f64>>,
+    /// a: one row per centre, one column per output.
+    pub coefficients: Matrix<f64>,
+    /// b: one per output.
+    pub intercepts: Vec<f64>,
+}
+
+impl Expansion {
+    /// Number of outputs.
+    #[must_use]
+    pub fn noutputs(&self) -> usize {
+        self.intercepts.len()
+    }
+
+    /// f at every sample: one row per sample, one column per output.
+    ///
+    /// O(mnd) time for m samples and n centres; a few tiles of memory beyond the samples and the answer.
+    ///
+    /// # Errors
+    /// Where the samples do not have the centres' columns, and where `watch` asks to stop.
+    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, GramError> {
+        let (rows, cols) = (samples.ncols(), self.centres.ncols());
+        if rows != cols {
+            return Err(GramError::Columns { rows, cols });
+        }
+        let shifted = self.shift.as_ref().map(|shift| subtract(samples, shift));
+        let queries = CpuEngine.load(shifted.as_ref().unwrap_or(&samples.view()));
+        let centres = CpuEngine.load(&self.centres);
+        let mut out = Matrix::zeros(samples.nrows(), self.noutputs());
+        queries.cross(&self.kernel, &*centres)?.apply(&mut out, &self.coefficients, watch)?;
+        for i in 0..out.nrows() {
+            out.row_mut(i).iter_mut().zip(&self.intercepts).for_each(|(f, b)| *f += b);
+        }
+        Ok(out)
+    }
+}
+
+/// `samples` with `shift` taken from every row.
+pub(crate) fn subtract(samples: &AnySamples<'_>, shift: &[f64]) -> AnySamples<'static> {
+    fn dense<T: Real>(samples: &Samples<'_, T>, shift: &[f64]) -> Samples<'static, T> {
+        let mut row = vec![0.0; samples.ncols()];
+        let mut entries = Vec::with_capacity(samples.nrows() * samples.ncols());
+        for i in 0..samples.nrows() {
+            samples.copy_row(i, &mut row);
+            entries.extend(row.iter().zip(shift).map(|(x, s)| T::from_f64(x - s)));
+        }
+        Samples::dense(samples.nrows(), samples.ncols(), Cow::Owned(entries))
+            .expect("as many entries as before")
+    }
+    match samples {
+        AnySamples::F32(samples) => AnySamples::F32(dense(samples, shift)),
+        AnySamples::F64(samples) => AnySamples::F64(dense(samples, shift)),
+    }
+}

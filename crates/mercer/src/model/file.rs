@@ -1,0 +1,183 @@
+//! Model files: a safetensors container whose header carries one JSON document.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use flate2::Crc;
+use safetensors::SafeTensors;
+
+use crate::data::write_atomically;
+
+use super::header::{FORMAT, Header, KERNEL_LANGUAGE, KNOWN, Preamble};
+use super::tensors::{self, Tensor};
+use super::{Expansion, Model, ModelError};
+
+/// The key of the JSON document in the header's string map.
+const DOCUMENT: &str = "mercer";
+
+const NO_CHECKSUM: &str = "00000000";
+
+impl Model {
+    /// The bytes of the model file. The same model gives the same bytes.
+    ///
+    /// # Errors
+    /// Where the container refuses an array; it does not for models that learners make.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
+        let expansion = &self.expansion;
+        let mut arrays = Tensor::samples(&expansion.centres);
+        let coefficients = &expansion.coefficients;
+        let shape = [coefficients.nrows(), coefficients.ncols()];
+        arrays.push(Tensor::numbers("coefficients", &shape, coefficients.entries()));
+        arrays.push(Tensor::numbers("intercepts", &[expansion.intercepts.len()], &expansion.intercepts));
+        if let Some(shift) = &expansion.shift {
+            arrays.push(Tensor::numbers("shift", &[shift.len()], shift));
+        }
+        arrays.sort_by_key(|array| array.name);
+        let mut header = Header {
+            format: FORMAT,
+            requires: vec!["expansion".into()],
+            kernel_language: KERNEL_LANGUAGE,
+            checksum: NO_CHECKSUM.into(),
+            method: self.method,
+            kernel: expansion.kernel.clone(),
+            settings: self.settings.clone(),
+            outputs: self.outputs.clone(),
+            scaling: self.scaling.clone(),
+            schema: self.schema.clone(),
+            report: self.report.clone(),
+        };
+        let unsigned = serde_json::to_string(&header).map_err(|error| error.to_string())?;
+        header.checksum =
+            checksum(&unsigned, arrays.iter().map(|array| (array.name, array.bytes.as_slice())));
+        let document = serde_json::to_string(&header).map_err(|error| error.to_string())?;
+        let views = arrays.iter().map(|array| Ok((array.name, array.view()?))).collect::<Result<Vec<_>, _>>();
+        let views = views.map_err(|error: safetensors::SafeTensorError| error.to_string())?;
+        let map = HashMap::from([(DOCUMENT.to_owned(), document)]);
+        safetensors::serialize(views, Some(map)).map_err(|error| error.to_string())
+    }
+
+    /// Reads a model from the bytes of its file; `path` is for messages.
+    ///
+    /// # Errors
+    /// Where the bytes are not a model, are damaged, or need a later program.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self, ModelError> {
+        let malformed = |reason: String| ModelError::Malformed { path: path.to_owned(), reason };
+        let file = SafeTensors::deserialize(bytes).map_err(|error| malformed(error.to_string()))?;
+        let (_, metadata) =
+            SafeTensors::read_metadata(bytes).map_err(|error| malformed(error.to_string()))?;
+        let document = metadata
+            .metadata()
+            .as_ref()
+            .and_then(|map| map.get(DOCUMENT))
+            .ok_or_else(|| malformed(format!("its header has no `{DOCUMENT}` entry")))?;
+        let preamble: Preamble =
+            serde_json::from_str(document).map_err(|error| malformed(format!("its header: {error}")))?;
+        if preamble.format > FORMAT || preamble.kernel_language > KERNEL_LANGUAGE {
+            let found = preamble.format.max(preamble.kernel_language);
+            return Err(ModelError::Newer { path: path.to_owned(), found, supported: FORMAT });
+        }
+        if let Some(feature) = preamble.requires.iter().find(|feature| !KNOWN.contains(&feature.as_str())) {
+            return Err(ModelError::Requires { path: path.to_owned(), feature: feature.clone() });
+        }
+        verify(&file, document, &preamble.checksum).map_err(malformed)?;
+        let header: Header =
+            serde_json::from_str(document).map_err(|error| malformed(format!("its header: {error}")))?;
+        let expansion = expansion(&file, &header).map_err(malformed)?;
+        let model = Self {
+            method: header.method,
+            settings: header.settings,
+            expansion,
+            schema: header.schema,
+            outputs: header.outputs,
+            scaling: header.scaling,
+            report: header.report,
+        };
+        model.consistent().map_err(malformed)?;
+        Ok(model)
+    }
+
+    /// Writes the model file, under a temporary name first: the file is whole or absent.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), ModelError> {
+        let io = |error| ModelError::Io { path: path.to_owned(), error };
+        let bytes = self.to_bytes().map_err(|error| io(io::Error::other(error)))?;
+        write_atomically(path, |file| file.write_all(&bytes)).map_err(io)
+    }
+
+    /// Reads a model file.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, is not a model, is damaged, or needs a later program.
+    pub fn load(path: &Path) -> Result<Self, ModelError> {
+        let bytes = fs::read(path).map_err(|error| ModelError::Io { path: path.to_owned(), error })?;
+        Self::from_bytes(&bytes, path)
+    }
+
+    /// Whether the parts fit each other.
+    fn consistent(&self) -> Result<(), String> {
+        let (centres, columns) = (self.expansion.centres.nrows(), self.expansion.centres.ncols());
+        let outputs = self.expansion.noutputs();
+        if self.expansion.coefficients.nrows() != centres || self.expansion.coefficients.ncols() != outputs {
+            return Err(format!("its coefficients are not {centres} × {outputs}"));
+        }
+        if self.outputs.len() != outputs {
+            return Err(format!("it names {} outputs but has {outputs}", self.outputs.len()));
+        }
+        if self.expansion.shift.as_ref().is_some_and(|shift| shift.len() != columns) {
+            return Err("its shift does not match its columns".into());
+        }
+        if !self.scaling.fits(columns) {
+            return Err("its scaling does not match its columns".into());
+        }
+        if self.schema.as_ref().is_some_and(|schema| schema.nfeatures() != columns) {
+            return Err("its columns do not match its centres".into());
+        }
+        self.expansion.kernel.check_columns(columns).map_err(|error| error.to_string())?;
+        if self.expansion.kernel.is_resolved() {
+            Ok(())
+        } else {
+            Err("its kernel still has `auto` or `?`".into())
+        }
+    }
+}
+
+fn expansion(file: &SafeTensors<'_>, header: &Header) -> Result<Expansion, String> {
+    let (_, intercepts) = tensors::numbers::<f64>(file, "intercepts")?;
+    let shift = match file.tensor("shift") {
+        Ok(_) => Some(tensors::numbers::<f64>(file, "shift")?.1),
+        Err(_) => None,
+    };
+    Ok(Expansion {
+        kernel: header.kernel.clone(),
+        centres: tensors::samples(file)?,
+        shift,
+        coefficients: tensors::matrix(file, "coefficients")?,
+        intercepts,
+    })
+}
+
+fn verify(file: &SafeTensors<'_>, document: &str, stated: &str) -> Result<(), String> {
+    let signed = format!("\"checksum\":\"{stated}\"");
+    let unsigned = document.replacen(&signed, &format!("\"checksum\":\"{NO_CHECKSUM}\""), 1);
+    let mut arrays = file.tensors();
+    arrays.sort_by(|a, b| a.0.cmp(&b.0));
+    if checksum(&unsigned, arrays.iter().map(|(name, view)| (name.as_str(), view.data()))) == stated {
+        Ok(())
+    } else {
+        Err("its checksum does not match: the file is damaged".into())
+    }
+}
+
+fn checksum<'a>(document: &str, arrays: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
+    let mut crc = Crc::new();
+    crc.update(document.as_bytes());
+    for (name, bytes) in arrays {
+        crc.update(name.as_bytes());
+        crc.update(bytes);
+    }
+    format!("{:08x}", crc.sum())
+}
