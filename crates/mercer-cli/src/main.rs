@@ -1,1 +1,33 @@
-fn main() {}
+//! The command `mercer`: fit, predict and inspect kernel machines.
+
+mod args;
+mod commands;
+mod failure;
+mod output;
+mod progress;
+mod score;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::args::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let matches = Arguments::command().get_matches();
+    let arguments = match Arguments::from_arg_matches(&matches) {
+        Ok(arguments) => arguments,
+        Err(error) => error.exit(),
+    };
+    let outcome = match arguments.command {
+        Command::Fit(arguments) => commands::fit::run(&arguments),
+        Command::Predict(arguments) => commands::predict::run(&arguments),
+        Command::Gram(arguments) => commands::gram::run(&arguments),
+        Command::Info(arguments) => commands::info::run(&arguments),
+        Command::Completions(arguments) => commands::completions::run(&arguments),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -5,7 +5,7 @@
 //! Gram matrices at the speed of the machine, the model that is trained and saved with it.
 //!
 //! Layers, each using only what stands to its left:
-//! `{real, watch, pool} → {data, kernel} → tile → gram → solve → features → model → learn`.
+//! `{real, watch, pool} → {data, kernel} → tile → gram → solve → features → model → learn → select`.
 
 pub mod data;
 pub mod gram;
@@ -15,6 +15,7 @@ pub mod memory;
 pub mod model;
 pub mod pool;
 pub mod real;
+pub mod select;
 pub mod solve;
 pub mod tile;
 pub mod watch;

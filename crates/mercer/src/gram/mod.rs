@@ -1,9 +1,11 @@
 //! The Gram matrix as an operator: apply it, read a block of it, never hold more of it than asked.
 
+mod distance;
 mod engine;
 mod operator;
 mod scales;
 
+pub use distance::kernel_to_distance;
 pub use engine::{Engine, GramError, Part, Resident};
 pub use operator::{Gram, LinearOperator};
 pub use scales::SampleScales;

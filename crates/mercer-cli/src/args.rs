@@ -1,0 +1,296 @@
+//! The command line as typed.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use mercer::data::{ColumnRef, Dtype, Missing, ReadOptions};
+use mercer::learn::Bias;
+
+/// Kernel machines: write a kernel as on paper, train with it, predict anywhere.
+#[derive(Debug, Parser)]
+#[command(name = "mercer", version, arg_required_else_help = true, after_help = "\
+Examples:
+  mercer fit ridge data.csv --target y --kernel \"0.5*rbf(sigma=2) + (<x,z>+1)^2\" --lambda 1e-2 -o m.mercer
+  mercer predict m.mercer new.csv -o out.csv
+  mercer info m.mercer
+  mercer gram data.csv --kernel \"rbf(gamma=0.1)\" -o K.npy
+
+The kernel language: docs/kernel-language.md. Each command's own examples: mercer COMMAND --help.")]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The sub-commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Fit a model and save it
+    Fit(Fit),
+    /// Predict with a saved model; scores itself where the data has the target
+    Predict(Predict),
+    /// Write the kernel matrix, or the feature-space distances, of a data set
+    Gram(GramArguments),
+    /// Describe a saved model
+    Info(Info),
+    /// Print a completion script for a shell
+    Completions(Completions),
+}
+
+/// The methods that `fit` knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Method {
+    /// Kernel ridge regression
+    Ridge,
+}
+
+/// `mercer fit`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mercer fit ridge data.csv --target y -o m.mercer
+  mercer fit ridge data.csv --target y --kernel \"rbf(sigma=auto) + 0.1*linear\" --lambda 0.01 -o m.mercer
+  mercer fit ridge data.csv --target height,weight --bias none --scale none --holdout 0 -o m.mercer
+  zcat data.csv.gz | mercer fit ridge - --target -1 --threads 1 --json -o m.mercer")]
+pub struct Fit {
+    /// What to fit
+    pub method: Method,
+    /// CSV, LIBSVM, .npy or .npz file, gzipped or not; `-` is standard input
+    pub data: PathBuf,
+    /// File to write the model to
+    #[arg(short, long, value_name = "MODEL")]
+    pub output: PathBuf,
+    /// Kernel, as on paper: "0.5*rbf(sigma=2) + (<x,z>+1)^3"
+    #[arg(long, value_name = "TEXT", default_value = "rbf(sigma=auto)", allow_hyphen_values = true)]
+    pub kernel: String,
+    /// λ, added to the kernel matrix as it is; one for all targets, or one each
+    #[arg(long, value_name = "NUMBER", default_value = "1", value_delimiter = ',', allow_negative_numbers = true)]
+    pub lambda: Vec<f64>,
+    /// The constant in the model: none, an unpenalised intercept, or a penalised constant on centred data
+    #[arg(long, default_value = "centred", value_parser = parse_bias, value_name = "none|centred|column")]
+    pub bias: Bias,
+    /// Fraction of the rows held out to report an error; the model is then fitted on all rows. 0 holds none out
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
+    pub holdout: f64,
+    /// Precision of the Cholesky factor; the answer is in double precision either way
+    #[arg(long, value_enum, default_value = "auto")]
+    pub solver: Solver,
+    /// Memory the kernel matrix may take: 8G, 500M [default: four fifths of what is available]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub memory: Option<u64>,
+    /// Take the kernel as positive semidefinite without asking for a proof
+    #[arg(long)]
+    pub assume_psd: bool,
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `mercer predict`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mercer predict m.mercer new.csv -o out.csv
+  mercer predict m.mercer - < new.csv > out.csv")]
+pub struct Predict {
+    /// A model that `mercer fit` wrote
+    pub model: PathBuf,
+    /// Data with the model's feature columns; `-` is standard input
+    pub data: PathBuf,
+    /// CSV file to write [default: standard output]
+    #[arg(short, long, value_name = "OUT.csv")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `mercer gram`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mercer gram data.csv --kernel \"rbf(gamma=0.1)\" -o K.npy
+  mercer gram train.csv test.csv --target y --kernel \"(<x,z>+1)^3\" -o K.npy
+  mercer gram data.csv --kernel \"rbf(sigma=auto)\" --distance --scale standard -o D.npy")]
+pub struct GramArguments {
+    /// Rows of the matrix
+    pub data: PathBuf,
+    /// Columns of the matrix, where they are other samples
+    pub other: Option<PathBuf>,
+    /// .npy file to write
+    #[arg(short, long, value_name = "K.npy")]
+    pub output: PathBuf,
+    /// Kernel, as on paper
+    #[arg(long, value_name = "TEXT", default_value = "rbf(sigma=auto)", allow_hyphen_values = true)]
+    pub kernel: String,
+    /// Write the distance √(k(x,x) − 2k(x,z) + k(z,z)) instead of k(x,z)
+    #[arg(long)]
+    pub distance: bool,
+    /// Memory the matrix may take: 8G, 500M [default: four fifths of what is available]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub memory: Option<u64>,
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `mercer info`.
+#[derive(Debug, Args)]
+pub struct Info {
+    /// A model that `mercer fit` wrote
+    pub model: PathBuf,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `mercer completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  mercer completions bash > ~/.local/share/bash-completion/completions/mercer")]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// How a file is read.
+#[derive(Debug, Args)]
+pub struct Input {
+    /// Target columns, by name or number (from 0; -1 is the last)
+    #[arg(long, value_name = "NAME|INDEX", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_column)]
+    pub target: Vec<ColumnRef>,
+    /// Columns to turn into one feature per category
+    #[arg(long, value_name = "NAME|INDEX", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_column)]
+    pub categorical: Vec<ColumnRef>,
+    /// What to do with a missing value
+    #[arg(long, value_name = "error|drop|mean", default_value = "error", value_parser = Missing::from_str)]
+    pub missing: Missing,
+    /// Scale the features [default: standard; `gram`: none]
+    #[arg(long, value_enum)]
+    pub scale: Option<Scale>,
+    /// Precision that data and kernel values are held in
+    #[arg(long, value_name = "f32|f64", default_value = "f64", value_parser = Dtype::from_str)]
+    pub dtype: Dtype,
+}
+
+impl Input {
+    /// The reader's options.
+    pub fn read_options(&self) -> ReadOptions {
+        ReadOptions {
+            target: self.target.clone(),
+            categorical: self.categorical.clone(),
+            missing: self.missing,
+            dtype: self.dtype,
+            ..ReadOptions::default()
+        }
+    }
+}
+
+/// How features are scaled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Scale {
+    /// Mean 0 and variance 1 (sparse data: variance 1 alone)
+    Standard,
+    /// To the interval from 0 to 1 (sparse data: largest magnitude 1)
+    Minmax,
+    /// As they are
+    None,
+}
+
+/// The precision of the Cholesky factor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Solver {
+    /// Whichever is faster and safe
+    Auto,
+    /// Cholesky in double precision
+    Cholesky,
+    /// Cholesky in single precision, refined to the double-precision answer
+    Mixed,
+}
+
+/// What every command that works has.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// Threads to use [default: every core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// Seed of everything random
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub seed: u64,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Say more
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+impl Common {
+    /// The number of threads asked for.
+    pub fn threads(&self) -> Option<usize> {
+        self.threads.map(NonZeroUsize::get)
+    }
+}
+
+fn parse_bias(text: &str) -> Result<Bias, String> {
+    match text {
+        "none" => Ok(Bias::None),
+        "centred" | "centered" => Ok(Bias::Centred),
+        "column" => Ok(Bias::Column),
+        _ => Err("it is none, centred or column".into()),
+    }
+}
+
+fn parse_column(text: &str) -> Result<ColumnRef, String> {
+    if text.is_empty() { Err("a column needs a name or a number".into()) } else { Ok(text.parse().unwrap_or_else(|e| match e {})) }
+}
+
+/// Bytes from `8G`, `500M`, `1.5GB`, `2GiB` or a plain number.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let trimmed = text.trim();
+    let digits = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(digits);
+    let scale = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1u64,
+        "k" | "kb" => 1_000,
+        "m" | "mb" => 1_000_000,
+        "g" | "gb" => 1_000_000_000,
+        "t" | "tb" => 1_000_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        "tib" => 1 << 40,
+        _ => return Err("a size is a number and a unit, as in 8G, 500M or 2GiB".into()),
+    };
+    match number.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok((value * scale as f64) as u64),
+        _ => Err("a size is a positive number and a unit, as in 8G, 500M or 2GiB".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("8G"), Ok(8_000_000_000));
+        assert_eq!(parse_size("1.5 MB"), Ok(1_500_000));
+        assert_eq!(parse_size("2GiB"), Ok(2 << 30));
+        assert_eq!(parse_size("123"), Ok(123));
+        for bad in ["", "G", "-1G", "1.2.3M", "5 parsecs", "0"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+}

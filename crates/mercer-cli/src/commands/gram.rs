@@ -1,0 +1,157 @@
+//! `mercer gram`.
+
+use std::path::Path;
+use std::time::Instant;
+
+use mercer::data::{self, AnySamples, Dtype, Scaling};
+use mercer::gram::{CpuEngine, Engine, Part, Resident, SampleScales, kernel_to_distance, zeroed};
+use mercer::kernel::Kernel;
+use mercer::watch::Watch;
+use mercer::{memory, pool};
+use serde::Serialize;
+
+use crate::args::{GramArguments, Scale};
+use crate::failure::Failure;
+use crate::output;
+use crate::progress::{self, Progress};
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Document {
+    kernel: String,
+    rows: usize,
+    columns: usize,
+    distance: bool,
+    scaling: &'static str,
+    seconds: f64,
+    output: String,
+}
+
+/// Computes the matrix and writes it.
+pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
+    progress::listen();
+    let kernel: Kernel = arguments.kernel.parse()?;
+    if !kernel.tunables().is_empty() {
+        return Err(Failure::usage("the kernel has `?`, which asks for tuning; `gram` needs numbers or `auto`"));
+    }
+    let (rows, columns) = read(arguments)?;
+    let scaling = match arguments.input.scale.unwrap_or(Scale::None) {
+        Scale::Standard => Scaling::standard(&rows),
+        Scale::Minmax => Scaling::min_max(&rows),
+        Scale::None => Scaling::None,
+    };
+    let rows = scaling.apply(&rows);
+    let columns = columns.map(|columns| scaling.apply(&columns));
+    let kernel = kernel.resolve_auto(&SampleScales::new(&rows, arguments.common.seed))?;
+    kernel.check_columns(rows.ncols())?;
+
+    let shape = (rows.nrows(), columns.as_ref().unwrap_or(&rows).nrows());
+    let size = if arguments.input.dtype == Dtype::F32 { 4 } else { 8 };
+    let needed = (shape.0 as u64).saturating_mul(shape.1 as u64).saturating_mul(size);
+    let budget = arguments.memory.unwrap_or_else(memory::default_budget);
+    if needed > budget {
+        return Err(Failure::work(format!(
+            "a matrix of {} × {} takes {}, more than the memory budget of {}",
+            shape.0,
+            shape.1,
+            memory::human(needed),
+            memory::human(budget)
+        )));
+    }
+    let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let job = Job { kernel: &kernel, rows: &rows, columns: columns.as_ref(), distance: arguments.distance };
+    let clock = Instant::now();
+    let seconds = pool::with(arguments.common.threads(), || match arguments.input.dtype {
+        Dtype::F32 => {
+            let entries = job.single(&watch)?;
+            let seconds = clock.elapsed().as_secs_f64();
+            write(&arguments.output, shape, &entries)?;
+            Ok::<_, Failure>(seconds)
+        }
+        Dtype::F64 => {
+            let entries = job.double(&watch)?;
+            let seconds = clock.elapsed().as_secs_f64();
+            write(&arguments.output, shape, &entries)?;
+            Ok(seconds)
+        }
+    })?;
+    watch.finish();
+    let document = Document {
+        kernel: kernel.to_string(),
+        rows: shape.0,
+        columns: shape.1,
+        distance: arguments.distance,
+        scaling: scaling.name(),
+        seconds,
+        output: arguments.output.display().to_string(),
+    };
+    let what = if document.distance { "distances" } else { "kernel matrix" };
+    let lines = [
+        ("kernel", document.kernel.clone()),
+        ("scaling", document.scaling.to_owned()),
+        ("wrote", format!("{}: {} × {} {what}, {seconds:.2} s", document.output, shape.0, shape.1)),
+    ];
+    output::report(&arguments.common, &document, &lines)
+}
+
+type Samples = AnySamples<'static>;
+
+fn read(arguments: &GramArguments) -> Result<(Samples, Option<Samples>), Failure> {
+    let (dataset, schema) = data::read(&arguments.data, &arguments.input.read_options())?;
+    dataset.notes.iter().for_each(|note| output::note(&arguments.common, note));
+    let Some(other) = &arguments.other else { return Ok((dataset.features, None)) };
+    let columns = data::read_with(other, &schema)?;
+    columns.notes.iter().for_each(|note| output::note(&arguments.common, note));
+    Ok((dataset.features, Some(columns.features)))
+}
+
+fn write<T: data::NpyNumber>(path: &Path, shape: (usize, usize), entries: &[T]) -> Result<(), Failure> {
+    if progress::interrupted() {
+        return Err(Failure::interrupted());
+    }
+    data::write_npy(path, shape.0, shape.1, entries).map_err(|error| Failure::write(path, &error))
+}
+
+struct Job<'a> {
+    kernel: &'a Kernel,
+    rows: &'a Samples,
+    columns: Option<&'a Samples>,
+    distance: bool,
+}
+
+impl Job<'_> {
+    fn double(&self, watch: &dyn Watch) -> Result<Vec<f64>, Failure> {
+        let (rows, columns) = self.load();
+        let mut out = zeroed(rows.nrows() * columns.as_ref().unwrap_or(&rows).nrows());
+        match &columns {
+            None => rows.gram(self.kernel)?.fill_f64(Part::Full, &mut out, watch)?,
+            Some(columns) => rows.fill_cross_f64(self.kernel, &**columns, &mut out, watch)?,
+        }
+        if self.distance {
+            let of_rows = rows.gram(self.kernel)?.diagonal();
+            match &columns {
+                None => kernel_to_distance(&mut out, &of_rows, &of_rows),
+                Some(columns) => kernel_to_distance(&mut out, &of_rows, &columns.gram(self.kernel)?.diagonal()),
+            }
+        }
+        Ok(out)
+    }
+
+    fn single(&self, watch: &dyn Watch) -> Result<Vec<f32>, Failure> {
+        if self.distance {
+            // The difference k(x,x) − 2k(x,z) + k(z,z) cancels: take it in double precision.
+            return Ok(self.double(watch)?.into_iter().map(|d| d as f32).collect());
+        }
+        let (rows, columns) = self.load();
+        let mut out = zeroed(rows.nrows() * columns.as_ref().unwrap_or(&rows).nrows());
+        match &columns {
+            None => rows.gram(self.kernel)?.fill_f32(Part::Full, &mut out, watch)?,
+            Some(columns) => rows.fill_cross_f32(self.kernel, &**columns, &mut out, watch)?,
+        }
+        Ok(out)
+    }
+
+    fn load(&self) -> (Box<dyn Resident>, Option<Box<dyn Resident>>) {
+        (CpuEngine.load(self.rows), self.columns.map(|columns| CpuEngine.load(columns)))
+    }
+}

@@ -1,0 +1,7 @@
+//! One file per sub-command.
+
+pub mod completions;
+pub mod fit;
+pub mod gram;
+pub mod info;
+pub mod predict;

@@ -1,0 +1,122 @@
+//! Errors on their way to the user: a message, what to do next, and the exit code.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use mercer::data::DataError;
+use mercer::gram::GramError;
+use mercer::kernel::ParseError;
+use mercer::learn::LearnError;
+use mercer::memory;
+use mercer::model::ModelError;
+use mercer::solve::SolveError;
+
+/// Why a command did not do its work.
+#[derive(Debug)]
+pub struct Failure {
+    code: u8,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// The request or its input must be fixed.
+    pub fn usage(message: impl ToString) -> Self {
+        Self { code: 2, message: message.to_string(), hint: None }
+    }
+
+    /// The work itself failed.
+    pub fn work(message: impl ToString) -> Self {
+        Self { code: 1, message: message.to_string(), hint: None }
+    }
+
+    /// Ctrl-C.
+    pub fn interrupted() -> Self {
+        Self { code: 130, message: "interrupted; nothing was written".into(), hint: None }
+    }
+
+    /// A file could not be written.
+    pub fn write(path: &Path, error: &io::Error) -> Self {
+        Self::work(format!("cannot write {}: {error}", path.display()))
+    }
+
+    /// Standard output could not be written.
+    pub fn stdout(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::work("standard output was closed before everything was written"),
+            _ => Self::work(format!("cannot write to standard output: {error}")),
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Tells the user, and gives the exit code.
+    pub fn report(self) -> ExitCode {
+        eprintln!("error: {}", self.message);
+        if let Some(hint) = self.hint {
+            eprintln!("  hint: {hint}");
+        }
+        ExitCode::from(self.code)
+    }
+}
+
+impl From<ParseError> for Failure {
+    fn from(error: ParseError) -> Self {
+        Self::usage(format!("in --kernel: {error}"))
+    }
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<GramError> for Failure {
+    fn from(error: GramError) -> Self {
+        match error {
+            GramError::Stopped(_) => Self::interrupted(),
+            other => Self::usage(other),
+        }
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Gram(error) => error.into(),
+            ModelError::Newer { .. } | ModelError::Requires { .. } => {
+                Self::usage(error).hint("update mercer, or fit the model again with this one")
+            }
+            other => Self::usage(other),
+        }
+    }
+}
+
+impl From<LearnError> for Failure {
+    fn from(error: LearnError) -> Self {
+        if error.is_stop() {
+            return Self::interrupted();
+        }
+        let hint = match &error {
+            LearnError::Solve(SolveError::Singular { suggestion, .. }) => {
+                format!("pass --lambda {suggestion:e} or more")
+            }
+            LearnError::Solve(SolveError::Indefinite { .. }) => {
+                "pass a larger --lambda, or a kernel that is positive semidefinite".into()
+            }
+            LearnError::Memory { needed, .. } => {
+                format!("use fewer rows, or a machine with more memory and --memory {}", memory::human(*needed))
+            }
+            LearnError::KernelValue { .. } => "scale the data, or change the kernel".into(),
+            LearnError::Parameter { .. } | LearnError::Kernel(_) => return Self::usage(error),
+            _ => return Self::work(error),
+        };
+        Self::work(error).hint(hint)
+    }
+}

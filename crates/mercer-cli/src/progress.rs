@@ -1,0 +1,90 @@
+//! A progress bar with an estimate, and Ctrl-C.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mercer::watch::Watch;
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// How long a stage runs before its bar is drawn.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+/// Listens for Ctrl-C. The first one asks the work to stop, the second ends the program at once.
+pub fn listen() {
+    let _ = ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn interrupted() -> bool {
+    STOP.load(Ordering::Relaxed)
+}
+
+/// Draws a bar on standard error for stages that take a while, unless told to be quiet.
+#[derive(Debug)]
+pub struct Progress {
+    quiet: bool,
+    stage: Mutex<Option<Stage>>,
+}
+
+#[derive(Debug)]
+struct Stage {
+    bar: ProgressBar,
+    since: Instant,
+    shown: bool,
+}
+
+impl Progress {
+    /// A bar, or none where `quiet`.
+    pub fn new(quiet: bool) -> Self {
+        Self { quiet, stage: Mutex::new(None) }
+    }
+
+    /// Takes the bar off the screen.
+    pub fn finish(&self) {
+        if let Some(stage) = self.stage.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            stage.bar.finish_and_clear();
+        }
+    }
+}
+
+impl Watch for Progress {
+    fn begin(&self, name: &str, total: u64) {
+        if self.quiet {
+            return;
+        }
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template("{msg:<16} [{bar:32}] {percent:>3}%  {elapsed} (about {eta} left)");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
+        bar.set_message(name.to_owned());
+        let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(old) = stage.take() {
+            old.bar.finish_and_clear();
+        }
+        *stage = Some(Stage { bar, since: Instant::now(), shown: false });
+    }
+
+    fn advance(&self, amount: u64) {
+        if self.quiet {
+            return;
+        }
+        let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stage) = stage.as_mut() {
+            stage.bar.inc(amount);
+            if !stage.shown && stage.since.elapsed() > PATIENCE {
+                stage.bar.set_draw_target(ProgressDrawTarget::stderr());
+                stage.shown = true;
+            }
+        }
+    }
+
+    fn stop_requested(&self) -> bool {
+        interrupted()
+    }
+}
