@@ -1,7 +1,14 @@
 //! The Gram matrix as an operator: apply it, read a block of it, never hold more of it than asked.
 
+mod cpu;
+mod dense;
 mod engine;
 mod operator;
+mod tiled;
+mod zeroed;
 
+pub use cpu::CpuEngine;
+pub use dense::DenseGram;
 pub use engine::{Engine, GramError, Part, Resident};
 pub use operator::{Gram, LinearOperator};
+pub use zeroed::zeroed;
