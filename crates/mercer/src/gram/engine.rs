@@ -23,6 +23,9 @@ pub enum GramError {
         /// Columns of the second set.
         cols: usize,
     },
+    /// The two sets of samples are held by different engines.
+    #[error("the two sets of samples are held by different engines: load both with the same one")]
+    Elsewhere,
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),

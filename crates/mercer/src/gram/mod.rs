@@ -1,17 +1,18 @@
 //! The Gram matrix as an operator: apply it, read a block of it, never hold more of it than asked.
 
+mod cpu;
+mod dense;
 mod distance;
 mod engine;
 mod operator;
 mod scales;
+mod tiled;
+mod zeroed;
 
+pub use cpu::CpuEngine;
+pub use dense::DenseGram;
 pub use distance::kernel_to_distance;
 pub use engine::{Engine, GramError, Part, Resident};
 pub use operator::{Gram, LinearOperator};
 pub use scales::SampleScales;
-
-/// A buffer of zeros that the system hands out page by page, as it is first written.
-#[must_use]
-pub fn zeroed<T: crate::real::Real>(len: usize) -> Vec<T> {
-    vec![T::default(); len]
-}
+pub use zeroed::zeroed;

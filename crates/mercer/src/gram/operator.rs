@@ -3,7 +3,7 @@
 use crate::data::Matrix;
 use crate::watch::{Stopped, Watch};
 
-use super::engine::{GramError, Part};
+use super::engine::Part;
 
 /// A matrix that can be applied to several right-hand sides at once.
 pub trait LinearOperator: Sync {
@@ -34,11 +34,11 @@ pub trait Gram: LinearOperator {
     ///
     /// # Errors
     /// Where `watch` asks to stop; `out` is then unspecified.
-    fn fill_f64(&self, part: Part, out: &mut [f64], watch: &dyn Watch) -> Result<(), GramError>;
+    fn fill_f64(&self, part: Part, out: &mut [f64], watch: &dyn Watch) -> Result<(), Stopped>;
 
     /// As [`fill_f64`](Self::fill_f64), rounded to single precision.
     ///
     /// # Errors
     /// As [`fill_f64`](Self::fill_f64).
-    fn fill_f32(&self, part: Part, out: &mut [f32], watch: &dyn Watch) -> Result<(), GramError>;
+    fn fill_f32(&self, part: Part, out: &mut [f32], watch: &dyn Watch) -> Result<(), Stopped>;
 }

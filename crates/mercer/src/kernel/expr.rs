@@ -152,6 +152,12 @@ impl Function {
 pub struct Columns(pub(crate) Vec<Range<usize>>);
 
 impl Columns {
+    /// The columns of these ranges, in their order.
+    #[must_use]
+    pub fn from_ranges(ranges: Vec<Range<usize>>) -> Self {
+        Self(ranges)
+    }
+
     /// The chosen columns in the order written.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().cloned().flatten()

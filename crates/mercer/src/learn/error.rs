@@ -96,7 +96,7 @@ impl LearnError {
             self,
             Self::Stopped(_)
                 | Self::Gram(GramError::Stopped(_))
-                | Self::Solve(SolveError::Stopped(_) | SolveError::Gram(GramError::Stopped(_)))
+                | Self::Solve(SolveError::Stopped(_))
         )
     }
 }

@@ -1,7 +1,7 @@
 //! Direct solution by Cholesky: in double precision, or in single precision refined to the double answer.
 
 use crate::data::Matrix;
-use crate::gram::{GramError, LinearOperator};
+use crate::gram::LinearOperator;
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
@@ -51,9 +51,6 @@ pub enum SolveError {
         /// The matrix's order.
         order: usize,
     },
-    /// The kernel matrix could not be computed.
-    #[error(transparent)]
-    Gram(#[from] GramError),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::{Gram, GramError, LinearOperator, Part};
+use crate::gram::{Gram, LinearOperator, Part, zeroed};
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
@@ -34,18 +34,18 @@ impl<'a> Regularised<'a> {
     }
 
     /// The lower triangle of the matrix in double precision, row-major; the rest is unspecified.
-    pub(super) fn lower_f64(&self, watch: &dyn Watch) -> Result<Vec<f64>, GramError> {
+    pub(super) fn lower_f64(&self, watch: &dyn Watch) -> Result<Vec<f64>, Stopped> {
         let n = self.nrows();
-        let mut matrix = crate::gram::zeroed(n * n);
+        let mut matrix = zeroed(n * n);
         self.gram.fill_f64(Part::Lower, &mut matrix, watch)?;
         self.finish(&mut matrix);
         Ok(matrix)
     }
 
     /// As [`lower_f64`](Self::lower_f64), in single precision.
-    pub(super) fn lower_f32(&self, watch: &dyn Watch) -> Result<Vec<f32>, GramError> {
+    pub(super) fn lower_f32(&self, watch: &dyn Watch) -> Result<Vec<f32>, Stopped> {
         let n = self.nrows();
-        let mut matrix = crate::gram::zeroed(n * n);
+        let mut matrix = zeroed(n * n);
         self.gram.fill_f32(Part::Lower, &mut matrix, watch)?;
         self.finish(&mut matrix);
         Ok(matrix)

@@ -1,1 +1,24 @@
-//! To be written.
+//! Programs that fill tiles of kernel matrices.
+//!
+//! A kernel expression is compiled once ([`Program`]) into the pairwise *statistics* it needs (inner products,
+//! squared distances, L1 distances, χ² sums, each over a *group* of columns) and a short list of vector operations
+//! that turn them into kernel values. Samples are packed once into panels ([`pack`]); a tile is then filled a block of
+//! rows at a time, so that every operation runs over a few thousand numbers in the first-level cache.
+
+mod compile;
+mod fill;
+mod group;
+mod pack;
+mod plan;
+mod program;
+mod simd;
+mod sparse;
+mod statistic;
+mod strip;
+
+pub use program::Program;
+
+pub(crate) use fill::{Filler, Rectangle, Scratch};
+pub(crate) use pack::Operand;
+pub(crate) use plan::Plan;
+pub(crate) use simd::Element;

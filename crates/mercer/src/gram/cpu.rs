@@ -1,0 +1,143 @@
+//! The engine that computes on this machine's cores.
+
+use std::any::Any;
+
+use crate::data::{AnySamples, Samples, Storage};
+use crate::kernel::Kernel;
+use crate::real::Real;
+use crate::tile::{Filler, Operand, Plan, Program};
+use crate::watch::Watch;
+use crate::with_samples;
+
+use super::engine::{Engine, GramError, Part, Resident};
+use super::operator::{Gram, LinearOperator};
+use super::tiled::KernelMatrix;
+
+/// Computes kernel matrices on the threads of the pool it is called in.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CpuEngine;
+
+impl Engine for CpuEngine {
+    fn load(&self, samples: &AnySamples<'_>) -> Box<dyn Resident> {
+        Box::new(CpuResident::new(match samples {
+            AnySamples::F32(s) => AnySamples::F32(s.view().into_owned()),
+            AnySamples::F64(s) => AnySamples::F64(s.view().into_owned()),
+        }))
+    }
+}
+
+/// Samples in this machine's memory.
+#[derive(Debug)]
+struct CpuResident {
+    samples: AnySamples<'static>,
+    /// Column means, rounded to single precision so that subtracting them from nearby values is exact.
+    means: Vec<f64>,
+}
+
+impl CpuResident {
+    fn new(samples: AnySamples<'static>) -> Self {
+        let means = with_samples!(&samples, s => means(s));
+        Self { samples, means }
+    }
+
+    fn matrix(&self, kernel: &Kernel, other: Option<&Self>) -> Result<KernelMatrix<f64>, GramError> {
+        let (rows, cols) = (self.ncols(), other.map_or(self.ncols(), Resident::ncols));
+        if rows != cols {
+            return Err(GramError::Columns { rows, cols });
+        }
+        let program = Program::compile(kernel, rows)?;
+        let sparse = self.samples.is_sparse() || other.is_some_and(|o| o.samples.is_sparse());
+        let plan = Plan::new(&program, &self.means, sparse);
+        let x = Operand::new(&program, &plan, &self.samples);
+        let z = other.map(|o| Operand::new(&program, &plan, &o.samples));
+        Ok(KernelMatrix::new(Filler::new(program, plan), x, z))
+    }
+}
+
+fn means<T: Real>(samples: &Samples<'_, T>) -> Vec<f64> {
+    let ncols = samples.ncols();
+    let mut means = vec![0.0; ncols];
+    match samples.storage() {
+        Storage::Dense(entries) => {
+            for row in entries.chunks_exact(ncols.max(1)) {
+                means.iter_mut().zip(row).for_each(|(m, v)| *m += v.to_f64());
+            }
+        }
+        Storage::Sparse { indices, values, .. } => {
+            indices.iter().zip(values.iter()).for_each(|(&c, v)| means[c as usize] += v.to_f64());
+        }
+    }
+    let n = samples.nrows().max(1) as f64;
+    means.into_iter().map(|sum| f64::from((sum / n) as f32)).collect()
+}
+
+fn on_cpu(other: &dyn Resident) -> Result<&CpuResident, GramError> {
+    let any: &dyn Any = other;
+    any.downcast_ref().ok_or(GramError::Elsewhere)
+}
+
+impl Resident for CpuResident {
+    fn nrows(&self) -> usize {
+        self.samples.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.samples.ncols()
+    }
+
+    fn gram<'a>(&'a self, kernel: &Kernel) -> Result<Box<dyn Gram + 'a>, GramError> {
+        Ok(Box::new(self.matrix(kernel, None)?))
+    }
+
+    fn cross<'a>(
+        &'a self,
+        kernel: &Kernel,
+        other: &'a dyn Resident,
+    ) -> Result<Box<dyn LinearOperator + 'a>, GramError> {
+        Ok(Box::new(self.matrix(kernel, Some(on_cpu(other)?))?))
+    }
+
+    fn select(&self, rows: &[usize]) -> Box<dyn Resident> {
+        Box::new(Self::new(self.samples.select(rows)))
+    }
+
+    fn fill_f64(
+        &self,
+        kernel: &Kernel,
+        part: Part,
+        out: &mut [f64],
+        watch: &dyn Watch,
+    ) -> Result<(), GramError> {
+        Ok(self.matrix(kernel, None)?.fill(part, out, watch)?)
+    }
+
+    fn fill_f32(
+        &self,
+        kernel: &Kernel,
+        part: Part,
+        out: &mut [f32],
+        watch: &dyn Watch,
+    ) -> Result<(), GramError> {
+        Ok(self.matrix(kernel, None)?.fill(part, out, watch)?)
+    }
+
+    fn fill_cross_f64(
+        &self,
+        kernel: &Kernel,
+        other: &dyn Resident,
+        out: &mut [f64],
+        watch: &dyn Watch,
+    ) -> Result<(), GramError> {
+        Ok(self.matrix(kernel, Some(on_cpu(other)?))?.fill(Part::Full, out, watch)?)
+    }
+
+    fn fill_cross_f32(
+        &self,
+        kernel: &Kernel,
+        other: &dyn Resident,
+        out: &mut [f32],
+        watch: &dyn Watch,
+    ) -> Result<(), GramError> {
+        Ok(self.matrix(kernel, Some(on_cpu(other)?))?.fill(Part::Full, out, watch)?)
+    }
+}

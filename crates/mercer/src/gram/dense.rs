@@ -1,0 +1,132 @@
+//! A Gram matrix that is stored.
+
+use rayon::prelude::*;
+
+use crate::data::Matrix;
+use crate::kernel::Kernel;
+use crate::real::Real;
+use crate::watch::{Stopped, Watch};
+
+use super::engine::{GramError, Part, Resident};
+use super::operator::{Gram, LinearOperator};
+use super::zeroed::zeroed;
+
+/// A symmetric matrix held in full, row after row, in `f64` or `f32`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DenseGram<T: Real> {
+    n: usize,
+    entries: Vec<T>,
+}
+
+impl<T: Real> DenseGram<T> {
+    /// A matrix over existing entries.
+    ///
+    /// # Panics
+    /// Where there are not n² of them.
+    #[must_use]
+    pub fn new(n: usize, entries: Vec<T>) -> Self {
+        assert_eq!(entries.len(), n * n, "a {n} × {n} matrix");
+        Self { n, entries }
+    }
+
+    /// The entries, row after row.
+    #[must_use]
+    pub fn entries(&self) -> &[T] {
+        &self.entries
+    }
+
+    /// The entries as a vector, row after row.
+    #[must_use]
+    pub fn into_entries(self) -> Vec<T> {
+        self.entries
+    }
+
+    fn copy_to<O: Real>(&self, out: &mut [O], watch: &dyn Watch) -> Result<(), Stopped> {
+        let width = self.n.max(1);
+        out.par_chunks_mut(width).zip(self.entries.par_chunks(width)).try_for_each(|(out, row)| {
+            watch.check()?;
+            out.iter_mut().zip(row).for_each(|(o, k)| *o = O::from_f64(k.to_f64()));
+            Ok(())
+        })
+    }
+
+    fn row(&self, i: usize) -> &[T] {
+        &self.entries[i * self.n..(i + 1) * self.n]
+    }
+}
+
+impl DenseGram<f64> {
+    /// The kernel matrix of `samples` with themselves. O(n²d) time, O(n²) memory.
+    ///
+    /// # Errors
+    /// Where the kernel does not fit the samples, or where `watch` stops the work.
+    pub fn compute(samples: &dyn Resident, kernel: &Kernel, watch: &dyn Watch) -> Result<Self, GramError> {
+        let n = samples.nrows();
+        let mut entries = zeroed(n * n);
+        samples.fill_f64(kernel, Part::Full, &mut entries, watch)?;
+        Ok(Self { n, entries })
+    }
+}
+
+impl DenseGram<f32> {
+    /// As for `f64`, in half the memory.
+    ///
+    /// # Errors
+    /// Where the kernel does not fit the samples, or where `watch` stops the work.
+    pub fn compute(samples: &dyn Resident, kernel: &Kernel, watch: &dyn Watch) -> Result<Self, GramError> {
+        let n = samples.nrows();
+        let mut entries = zeroed(n * n);
+        samples.fill_f32(kernel, Part::Full, &mut entries, watch)?;
+        Ok(Self { n, entries })
+    }
+}
+
+impl<T: Real> LinearOperator for DenseGram<T> {
+    fn nrows(&self) -> usize {
+        self.n
+    }
+
+    fn ncols(&self) -> usize {
+        self.n
+    }
+
+    fn apply(&self, out: &mut Matrix<f64>, rhs: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
+        assert!(rhs.nrows() == self.n && out.nrows() == self.n && out.ncols() == rhs.ncols());
+        let m = rhs.ncols();
+        out.entries_mut().par_chunks_mut(m.max(1)).enumerate().try_for_each(|(i, out)| {
+            watch.check()?;
+            out.fill(0.0);
+            for (j, k) in self.row(i).iter().enumerate() {
+                let k = k.to_f64();
+                for (o, r) in out.iter_mut().zip(rhs.row(j)) {
+                    *o += k * r;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+impl<T: Real> Gram for DenseGram<T> {
+    fn diagonal(&self) -> Vec<f64> {
+        (0..self.n).map(|i| self.entries[i * self.n + i].to_f64()).collect()
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], out: &mut [f64]) {
+        assert_eq!(out.len(), rows.len() * cols.len(), "rows × columns of the block");
+        for (&i, out) in rows.iter().zip(out.chunks_mut(cols.len().max(1))) {
+            let row = self.row(i);
+            for (o, &j) in out.iter_mut().zip(cols) {
+                *o = row[j].to_f64();
+            }
+        }
+    }
+
+    fn fill_f64(&self, _: Part, out: &mut [f64], watch: &dyn Watch) -> Result<(), Stopped> {
+        self.copy_to(out, watch)
+    }
+
+    fn fill_f32(&self, _: Part, out: &mut [f32], watch: &dyn Watch) -> Result<(), Stopped> {
+        self.copy_to(out, watch)
+    }
+}

@@ -1,0 +1,414 @@
+//! From a kernel expression to a program: constants folded, common subexpressions and statistics shared.
+
+use std::collections::HashMap;
+
+use crate::kernel::{EvalError, Expr, Family, Function, Named};
+
+use super::group::{Embedding, Group};
+use super::program::{Kind, Node, PointStatistic, Side, Statistic};
+
+/// Builds a program node by node. A node equal to an earlier one is that node.
+pub(super) struct Compiler {
+    columns: Vec<usize>,
+    mirror: bool,
+    groups: Vec<Group>,
+    statistics: Vec<Statistic>,
+    nodes: Vec<Node>,
+    known: HashMap<NodeKey, usize>,
+}
+
+/// A node with its numbers as bits, so that equal means same.
+#[derive(PartialEq, Eq, Hash)]
+struct NodeKey(std::mem::Discriminant<Node>, [u64; 3]);
+
+impl From<Node> for NodeKey {
+    fn from(node: Node) -> Self {
+        let index = |i: usize| i as u64;
+        let fields = match node {
+            Node::Number(value) => [value.to_bits(), 0, 0],
+            Node::Pair(statistic) => [index(statistic), 0, 0],
+            Node::Point(what, side, group) => [what as u64, side as u64, index(group)],
+            Node::Affine { of, scale, shift } => [index(of), scale.to_bits(), shift.to_bits()],
+            Node::ScaledExp { of, scale } => [index(of), scale.to_bits(), 0],
+            Node::Sum(a, b)
+            | Node::Product(a, b)
+            | Node::Quotient(a, b)
+            | Node::Power(a, b)
+            | Node::Least(a, b)
+            | Node::Greatest(a, b) => [index(a), index(b), 0],
+            Node::IntegerPower(a, n) => [index(a), n as u64, 0],
+            Node::Call(function, a) => [function as u64, index(a), 0],
+            Node::Matern { nu, squared } => [nu.to_bits(), index(squared), 0],
+            Node::ArcCosine { order, chord } => [u64::from(order), index(chord), 0],
+        };
+        Self(std::mem::discriminant(&node), fields)
+    }
+}
+
+/// Integer exponents up to this size are multiplied out.
+const LARGEST_INTEGER_POWER: f64 = 64.0;
+
+impl Compiler {
+    pub fn new(ncols: usize) -> Self {
+        Self {
+            columns: (0..ncols).collect(),
+            mirror: false,
+            groups: Vec::new(),
+            statistics: Vec::new(),
+            nodes: Vec::new(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// The node of k(z, x): that of k(x, z) itself where the expression is visibly symmetric.
+    pub fn mirrored(&mut self, expr: &Expr) -> Result<usize, EvalError> {
+        self.mirror = true;
+        let root = self.expression(expr);
+        self.mirror = false;
+        root
+    }
+
+    /// The nodes that `root` needs, in order, `root` last; and the groups and statistics they use.
+    pub fn finish(self, root: usize) -> (Vec<Group>, Vec<Statistic>, Vec<Node>) {
+        let mut needed = vec![false; root + 1];
+        needed[root] = true;
+        for i in (0..=root).rev() {
+            if needed[i] {
+                self.nodes[i].operands().for_each(|a| needed[a] = true);
+            }
+        }
+        let mut place = vec![usize::MAX; root + 1];
+        let mut nodes = Vec::new();
+        for i in (0..=root).filter(|&i| needed[i]) {
+            place[i] = nodes.len();
+            nodes.push(renumbered(self.nodes[i], &place));
+        }
+        let mut statistics = Vec::new();
+        for node in &mut nodes {
+            if let Node::Pair(index) = node {
+                let statistic = self.statistics[*index];
+                *index = statistics.iter().position(|s| *s == statistic).unwrap_or(statistics.len());
+                if *index == statistics.len() {
+                    statistics.push(statistic);
+                }
+            }
+        }
+        (self.groups, statistics, nodes)
+    }
+
+    pub fn expression(&mut self, expr: &Expr) -> Result<usize, EvalError> {
+        Ok(match expr {
+            Expr::Number(value) => self.number(*value),
+            Expr::Dot => self.pair(Kind::Dot, Embedding::Plain),
+            Expr::Distance => {
+                let squared = self.pair(Kind::SquaredDistance, Embedding::Plain);
+                self.call(Function::Sqrt, squared)
+            }
+            Expr::Distance1 => self.pair(Kind::Distance1, Embedding::Plain),
+            Expr::NormX => self.point(PointStatistic::Norm, Side::X),
+            Expr::NormZ => self.point(PointStatistic::Norm, Side::Z),
+            Expr::Named(named) => self.named(named)?,
+            Expr::Columns(inner, columns) => {
+                let available = self.columns.len();
+                if columns.span() > available {
+                    return Err(EvalError::MissingColumn { column: columns.span() - 1, available });
+                }
+                let chosen = columns.iter().map(|c| self.columns[c]).collect();
+                let outer = std::mem::replace(&mut self.columns, chosen);
+                let value = self.expression(inner);
+                self.columns = outer;
+                value?
+            }
+            Expr::Sum(terms) => self.fold(terms, 0.0, Self::sum)?,
+            Expr::Product(factors) => self.fold(factors, 1.0, Self::product)?,
+            Expr::Neg(inner) => {
+                let inner = self.expression(inner)?;
+                self.affine(inner, -1.0, 0.0)
+            }
+            Expr::Div(numerator, denominator) => {
+                let (a, b) = (self.expression(numerator)?, self.expression(denominator)?);
+                self.quotient(a, b)
+            }
+            Expr::Pow(base, exponent) => {
+                let (a, b) = (self.expression(base)?, self.expression(exponent)?);
+                self.power(a, b)
+            }
+            Expr::Call(Function::Min, arguments) => self.fold(arguments, f64::INFINITY, Self::least)?,
+            Expr::Call(Function::Max, arguments) => {
+                self.fold(arguments, f64::NEG_INFINITY, Self::greatest)?
+            }
+            Expr::Call(function, arguments) => {
+                let argument = self.expression(&arguments[0])?;
+                self.call(*function, argument)
+            }
+        })
+    }
+
+    fn named(&mut self, named: &Named) -> Result<usize, EvalError> {
+        let ncols = self.columns.len();
+        Ok(match named.family {
+            Family::Linear => self.pair(Kind::Dot, Embedding::Plain),
+            Family::Polynomial => {
+                let base = self.affine_dot(named.number(1)?, named.number(2)?);
+                let degree = self.number(named.number(0)?);
+                self.power(base, degree)
+            }
+            Family::Gaussian => {
+                let gammas = named.gaussian_gammas(ncols)?;
+                let squared = self.weighted(Kind::SquaredDistance, &gammas);
+                self.exp_of_minus(squared)
+            }
+            Family::Laplacian => {
+                let distance = self.weighted(Kind::Distance1, &named.per_column(0, ncols)?);
+                self.exp_of_minus(distance)
+            }
+            Family::Matern => {
+                let nu = named.number(0)?;
+                let scaled = self.scaled_squared_distance(&named.per_column(1, ncols)?);
+                let squared = self.affine(scaled, 2.0 * nu, 0.0);
+                self.matern(nu, squared)
+            }
+            Family::RationalQuadratic => {
+                let alpha = named.number(0)?;
+                let scaled = self.scaled_squared_distance(&named.per_column(1, ncols)?);
+                let base = self.affine(scaled, 0.5 / alpha, 1.0);
+                let exponent = self.number(-alpha);
+                self.power(base, exponent)
+            }
+            Family::Periodic => {
+                let periods = named.per_column(0, ncols)?;
+                let lengths = named.per_column(1, ncols)?;
+                let squared = self.pair(Kind::SquaredDistance, Embedding::Circle { periods, lengths });
+                let exponent = self.affine(squared, -2.0, 0.0);
+                self.call(Function::Exp, exponent)
+            }
+            Family::Cosine => {
+                let dot = self.pair(Kind::Dot, Embedding::Plain);
+                let norms = self.both(PointStatistic::InverseNorm);
+                self.product(dot, norms)
+            }
+            Family::ChiSquared => {
+                let sum = self.pair(Kind::ChiSquared, Embedding::Plain);
+                let exponent = self.affine(sum, -named.number(0)?, 0.0);
+                self.call(Function::Exp, exponent)
+            }
+            Family::ArcCosine => self.arc_cosine(named.number(0)?),
+            Family::Sigmoid => {
+                let argument = self.affine_dot(named.number(0)?, named.number(1)?);
+                self.call(Function::Tanh, argument)
+            }
+        })
+    }
+
+    /// |x|ⁿ|z|ⁿ Jₙ(θ)/π. The angle comes from the distance of the unit vectors, exact for equal directions.
+    fn arc_cosine(&mut self, order: f64) -> usize {
+        let chord = self.pair(Kind::SquaredDistance, Embedding::Unit);
+        let (order, exponent) = if order == 0.0 || order == 1.0 { (order as u8, 1) } else { (2, 2) };
+        let angle = self.node(Node::ArcCosine { order, chord });
+        let of_point = if order == 0 { PointStatistic::NonZero } else { PointStatistic::Norm };
+        let norms = self.both(of_point);
+        let norms = self.integer_power(norms, exponent);
+        self.product(angle, norms)
+    }
+
+    fn matern(&mut self, nu: f64, squared: usize) -> usize {
+        if nu != 0.5 {
+            return self.node(Node::Matern { nu, squared });
+        }
+        let distance = self.call(Function::Sqrt, squared);
+        self.exp_of_minus(distance)
+    }
+
+    fn affine_dot(&mut self, scale: f64, shift: f64) -> usize {
+        let dot = self.pair(Kind::Dot, Embedding::Plain);
+        self.affine(dot, scale, shift)
+    }
+
+    fn exp_of_minus(&mut self, of: usize) -> usize {
+        let exponent = self.affine(of, -1.0, 0.0);
+        self.call(Function::Exp, exponent)
+    }
+
+    /// Σⱼ ((xⱼ−zⱼ)/ℓⱼ)².
+    fn scaled_squared_distance(&mut self, lengths: &[f64]) -> usize {
+        let weights: Vec<f64> = lengths.iter().map(|length| 1.0 / (length * length)).collect();
+        self.weighted(Kind::SquaredDistance, &weights)
+    }
+
+    /// Σⱼ wⱼ·statistic: equal weights become a factor, so that the plain statistic is shared.
+    fn weighted(&mut self, kind: Kind, weights: &[f64]) -> usize {
+        let first = weights.first().copied().unwrap_or(1.0);
+        if weights.iter().all(|w| *w == first) {
+            let plain = self.pair(kind, Embedding::Plain);
+            return self.affine(plain, first, 0.0);
+        }
+        let factor = |w: &f64| if kind == Kind::SquaredDistance { w.sqrt() } else { *w };
+        self.pair(kind, Embedding::Scaled(weights.iter().map(factor).collect()))
+    }
+
+    fn group(&mut self, embedding: Embedding) -> usize {
+        let group = Group { columns: self.columns.clone(), embedding };
+        self.groups.iter().position(|g| *g == group).unwrap_or_else(|| {
+            self.groups.push(group);
+            self.groups.len() - 1
+        })
+    }
+
+    fn pair(&mut self, kind: Kind, embedding: Embedding) -> usize {
+        let statistic = Statistic { kind, group: self.group(embedding) };
+        let index = self.statistics.iter().position(|s| *s == statistic).unwrap_or_else(|| {
+            self.statistics.push(statistic);
+            self.statistics.len() - 1
+        });
+        self.node(Node::Pair(index))
+    }
+
+    fn point(&mut self, what: PointStatistic, side: Side) -> usize {
+        let side = match (side, self.mirror) {
+            (Side::X, false) | (Side::Z, true) => Side::X,
+            (Side::Z, false) | (Side::X, true) => Side::Z,
+        };
+        let group = self.group(Embedding::Plain);
+        self.node(Node::Point(what, side, group))
+    }
+
+    /// The statistic of x times that of z.
+    fn both(&mut self, what: PointStatistic) -> usize {
+        let (a, b) = (self.point(what, Side::X), self.point(what, Side::Z));
+        self.product(a, b)
+    }
+
+    fn fold(
+        &mut self,
+        terms: &[Expr],
+        neutral: f64,
+        combine: impl Fn(&mut Self, usize, usize) -> usize,
+    ) -> Result<usize, EvalError> {
+        let mut total = None;
+        for term in terms {
+            let term = self.expression(term)?;
+            total = Some(match total {
+                None => term,
+                Some(so_far) => combine(self, so_far, term),
+            });
+        }
+        Ok(total.unwrap_or_else(|| self.number(neutral)))
+    }
+
+    fn number(&mut self, value: f64) -> usize {
+        self.node(Node::Number(value))
+    }
+
+    fn affine(&mut self, of: usize, scale: f64, shift: f64) -> usize {
+        match self.nodes[of] {
+            Node::Number(value) => self.number(scale * value + shift),
+            Node::Affine { of, scale: s, shift: t } => self.affine(of, scale * s, scale * t + shift),
+            Node::ScaledExp { of, scale: s } if shift == 0.0 => self.scaled_exp(of, scale * s),
+            _ if scale == 1.0 && shift == 0.0 => of,
+            _ => self.node(Node::Affine { of, scale, shift }),
+        }
+    }
+
+    fn scaled_exp(&mut self, of: usize, scale: f64) -> usize {
+        self.node(Node::ScaledExp { of, scale })
+    }
+
+    fn sum(&mut self, a: usize, b: usize) -> usize {
+        match (self.nodes[a], self.nodes[b]) {
+            (_, Node::Number(value)) => self.affine(a, 1.0, value),
+            (Node::Number(value), _) => self.affine(b, 1.0, value),
+            _ => self.node(Node::Sum(a.min(b), a.max(b))),
+        }
+    }
+
+    fn product(&mut self, a: usize, b: usize) -> usize {
+        match (self.nodes[a], self.nodes[b]) {
+            (_, Node::Number(value)) => self.affine(a, value, 0.0),
+            (Node::Number(value), _) => self.affine(b, value, 0.0),
+            _ if a == b => self.integer_power(a, 2),
+            _ => self.node(Node::Product(a.min(b), a.max(b))),
+        }
+    }
+
+    fn quotient(&mut self, a: usize, b: usize) -> usize {
+        match (self.nodes[a], self.nodes[b]) {
+            (Node::Number(a), Node::Number(b)) => self.number(a / b),
+            (_, Node::Number(value)) if value.recip().is_normal() => self.affine(a, value.recip(), 0.0),
+            _ => self.node(Node::Quotient(a, b)),
+        }
+    }
+
+    fn power(&mut self, a: usize, b: usize) -> usize {
+        match (self.nodes[a], self.nodes[b]) {
+            (Node::Number(base), Node::Number(exponent)) => self.number(base.powf(exponent)),
+            (_, Node::Number(n)) if n.fract() == 0.0 && n.abs() <= LARGEST_INTEGER_POWER => {
+                self.integer_power(a, n as i32)
+            }
+            _ => self.node(Node::Power(a, b)),
+        }
+    }
+
+    fn integer_power(&mut self, a: usize, n: i32) -> usize {
+        match self.nodes[a] {
+            _ if n == 0 => self.number(1.0),
+            _ if n == 1 => a,
+            Node::Number(value) => self.number(value.powi(n)),
+            Node::Call(Function::Sqrt, squared) if n % 2 == 0 && self.is_squared_distance(squared) => {
+                self.integer_power(squared, n / 2)
+            }
+            _ => self.node(Node::IntegerPower(a, n)),
+        }
+    }
+
+    /// Whether the node is never negative, so that √a² = a.
+    fn is_squared_distance(&self, node: usize) -> bool {
+        match self.nodes[node] {
+            Node::Pair(index) => self.statistics[index].kind == Kind::SquaredDistance,
+            _ => false,
+        }
+    }
+
+    fn call(&mut self, function: Function, of: usize) -> usize {
+        match (function, self.nodes[of]) {
+            (_, Node::Number(value)) => self.number(function.apply(&[value])),
+            (Function::Exp, _) => self.scaled_exp(of, 1.0),
+            _ => self.node(Node::Call(function, of)),
+        }
+    }
+
+    fn least(&mut self, a: usize, b: usize) -> usize {
+        self.node(Node::Least(a.min(b), a.max(b)))
+    }
+
+    fn greatest(&mut self, a: usize, b: usize) -> usize {
+        self.node(Node::Greatest(a.min(b), a.max(b)))
+    }
+
+    fn node(&mut self, node: Node) -> usize {
+        let next = self.nodes.len();
+        let index = *self.known.entry(node.into()).or_insert(next);
+        if index == next {
+            self.nodes.push(node);
+        }
+        index
+    }
+}
+
+/// The node with its operands at their new places.
+fn renumbered(node: Node, place: &[usize]) -> Node {
+    match node {
+        Node::Number(_) | Node::Pair(_) | Node::Point(..) => node,
+        Node::Affine { of, scale, shift } => Node::Affine { of: place[of], scale, shift },
+        Node::ScaledExp { of, scale } => Node::ScaledExp { of: place[of], scale },
+        Node::Sum(a, b) => Node::Sum(place[a], place[b]),
+        Node::Product(a, b) => Node::Product(place[a], place[b]),
+        Node::Quotient(a, b) => Node::Quotient(place[a], place[b]),
+        Node::Power(a, b) => Node::Power(place[a], place[b]),
+        Node::IntegerPower(a, n) => Node::IntegerPower(place[a], n),
+        Node::Call(function, a) => Node::Call(function, place[a]),
+        Node::Least(a, b) => Node::Least(place[a], place[b]),
+        Node::Greatest(a, b) => Node::Greatest(place[a], place[b]),
+        Node::Matern { nu, squared } => Node::Matern { nu, squared: place[squared] },
+        Node::ArcCosine { order, chord } => Node::ArcCosine { order, chord: place[chord] },
+    }
+}

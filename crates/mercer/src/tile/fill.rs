@@ -1,0 +1,219 @@
+//! Filling a tile: statistics, then operations, a block of rows at a time.
+
+use std::ops::Range;
+
+use super::pack::{Operand, Pack, Panels};
+use super::plan::{Plan, Route, Way};
+use super::program::{Node, Program, Side};
+use super::simd::{Element, Simd, Vectorized};
+use super::sparse::FeatureIndex;
+use super::statistic::{Block, ROWS, block};
+use super::strip::Strips;
+
+/// A program and its plan, with a register for every node.
+#[derive(Debug)]
+pub(crate) struct Filler {
+    program: Program,
+    plan: Plan,
+    /// The register of each node.
+    place: Vec<usize>,
+    registers: usize,
+}
+
+/// Working memory of one thread.
+#[derive(Debug)]
+pub(crate) struct Scratch<T> {
+    registers: Vec<T>,
+    indices: Vec<FeatureIndex>,
+    sums: Vec<f64>,
+}
+
+impl<T> Default for Scratch<T> {
+    fn default() -> Self {
+        Self { registers: Vec::new(), indices: Vec::new(), sums: Vec::new() }
+    }
+}
+
+/// A rectangle of the kernel matrix of `x` (rows) and `z` (columns).
+#[derive(Debug, Clone)]
+pub(crate) struct Rectangle<'a, T: Element> {
+    /// The samples of the rows.
+    pub x: &'a Operand<T>,
+    /// Which of them; starts at a multiple of [`Element::PANEL`].
+    pub rows: Range<usize>,
+    /// The samples of the columns.
+    pub z: &'a Operand<T>,
+    /// Which of them; starts at a multiple of [`Element::PANEL`].
+    pub cols: Range<usize>,
+}
+
+impl Filler {
+    /// Assigns registers: a register is free again after the last use of its node.
+    pub fn new(program: Program, plan: Plan) -> Self {
+        let nodes = &program.nodes;
+        let mut last_use: Vec<usize> = (0..nodes.len()).collect();
+        for (i, node) in nodes.iter().enumerate() {
+            node.operands().for_each(|a| last_use[a] = i);
+        }
+        let (mut free, mut registers): (Vec<usize>, usize) = (Vec::new(), 0);
+        let mut place = vec![0; nodes.len()];
+        for (i, node) in nodes.iter().enumerate() {
+            let mut ended: Vec<usize> =
+                node.operands().filter(|&a| last_use[a] == i).map(|a| place[a]).collect();
+            ended.dedup();
+            free.extend(ended);
+            place[i] = free.pop().unwrap_or_else(|| {
+                registers += 1;
+                registers - 1
+            });
+        }
+        Self { program, plan, place, registers }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Writes the rectangle into `tile`, `stride` entries from row to row.
+    pub fn fill<T: Element>(
+        &self,
+        rectangle: &Rectangle<'_, T>,
+        tile: &mut [T],
+        stride: usize,
+        scratch: &mut Scratch<T>,
+    ) {
+        if rectangle.rows.is_empty() || rectangle.cols.is_empty() {
+            return;
+        }
+        assert!(
+            rectangle.rows.start.is_multiple_of(T::PANEL) && rectangle.cols.start.is_multiple_of(T::PANEL)
+        );
+        self.index_columns(rectangle, scratch);
+        T::vectorize(FillWork { filler: self, rectangle, tile, stride, scratch });
+    }
+
+    fn index_columns<T: Element>(&self, rectangle: &Rectangle<'_, T>, scratch: &mut Scratch<T>) {
+        scratch.indices.resize_with(self.plan.routes.len(), FeatureIndex::default);
+        for (route, index) in self.plan.routes.iter().zip(&mut scratch.indices) {
+            if let Pack::Sparse(z) = rectangle.z.pack(route.features) {
+                index.build(route.way, z, rectangle.cols.clone());
+            }
+        }
+    }
+}
+
+struct FillWork<'a, 'b, T: Element> {
+    filler: &'a Filler,
+    rectangle: &'a Rectangle<'b, T>,
+    tile: &'a mut [T],
+    stride: usize,
+    scratch: &'a mut Scratch<T>,
+}
+
+impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T = T>>(self, s: S) {
+        let Self { filler, rectangle, tile, stride, scratch } = self;
+        let (rows, cols) = (rectangle.rows.clone(), rectangle.cols.clone());
+        let padded = cols.len().next_multiple_of(T::PANEL);
+        let Scratch { registers, indices, sums } = scratch;
+        registers.resize(filler.registers * ROWS * padded, T::default());
+        let mut strips = Strips { registers, len: ROWS * padded };
+        let nodes = &filler.program.nodes;
+        for first in rows.clone().step_by(ROWS) {
+            let here = first..rows.end.min(first + ROWS);
+            for (i, &node) in nodes.iter().enumerate() {
+                let out = filler.place[i];
+                match node {
+                    Node::Pair(p) => {
+                        let route = filler.plan.routes[p];
+                        let strip = strips.register(out);
+                        match (rectangle.x.pack(route.features), rectangle.z.pack(route.features)) {
+                            (Pack::Dense(x), Pack::Dense(z)) => {
+                                dense_statistic(s, route, x, first, z, cols.clone(), strip);
+                            }
+                            (Pack::Sparse(x), Pack::Sparse(_)) => {
+                                sums.resize(cols.len(), 0.0);
+                                for (r, row) in here.clone().enumerate() {
+                                    indices[p].row(route.way, x, row, sums);
+                                    for (o, v) in strip[r * padded..].iter_mut().zip(sums.iter()) {
+                                        *o = T::from_f64(*v);
+                                    }
+                                }
+                            }
+                            _ => unreachable!("both operands are packed by one plan"),
+                        }
+                    }
+                    Node::Point(what, Side::X, group) => {
+                        for (r, row) in here.clone().enumerate() {
+                            let value = T::from_f64(rectangle.x.point(what, group, row));
+                            strips.register(out)[r * padded..(r + 1) * padded].fill(value);
+                        }
+                    }
+                    Node::Point(what, Side::Z, group) => {
+                        for r in 0..here.len() {
+                            let strip = &mut strips.register(out)[r * padded..];
+                            for (o, col) in strip.iter_mut().zip(cols.clone()) {
+                                *o = T::from_f64(rectangle.z.point(what, group, col));
+                            }
+                        }
+                    }
+                    _ => strips.compute(s, node, out, &filler.place),
+                }
+            }
+            let value = strips.register(filler.place[nodes.len() - 1]);
+            for (r, row) in here.enumerate() {
+                let start = (row - rows.start) * stride;
+                tile[start..start + cols.len()].copy_from_slice(&value[r * padded..r * padded + cols.len()]);
+            }
+        }
+    }
+}
+
+/// A statistic of rows `first..first + ROWS` with `cols`, into a strip of padded rows.
+#[inline(always)]
+fn dense_statistic<S: Simd>(
+    s: S,
+    route: Route,
+    x: &Panels<S::T>,
+    first: usize,
+    z: &Panels<S::T>,
+    cols: Range<usize>,
+    strip: &mut [S::T],
+) where
+    S::T: Element,
+{
+    let panel = S::T::PANEL;
+    let panels = cols.len().div_ceil(panel);
+    let work = Block {
+        x: x.panel(first / panel),
+        lane: first % panel,
+        width: x.width(),
+        z: z.panels(cols.start / panel, panels),
+        panels,
+    };
+    block(s, route.way, &work, strip);
+    if route.way == Way::DistanceByDots {
+        let padded = panels * panel;
+        let (x_norms, z_norms) = (x.squared_norms(), z.squared_norms());
+        let zero = s.number(0.0);
+        let minus_two = s.number(-2.0);
+        for r in 0..ROWS {
+            let x_norm = s.splat(x_norms[first + r]);
+            let row = &mut strip[r * padded..(r + 1) * padded];
+            let z_norms = &z_norms[cols.start..cols.start + padded];
+            for k in (0..padded).step_by(S::LANES) {
+                // SAFETY: `row` and `z_norms` have `padded` entries, a multiple of the vector length.
+                unsafe {
+                    let norms = s.add(x_norm, s.load(z_norms.as_ptr().add(k)));
+                    let squared = s.mul_add(minus_two, s.load(row.as_ptr().add(k)), norms);
+                    // In this order a NaN stays.
+                    s.store(row.as_mut_ptr().add(k), s.max(zero, squared));
+                }
+            }
+        }
+    }
+}

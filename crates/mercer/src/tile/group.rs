@@ -1,0 +1,67 @@
+//! Groups of columns: what a pairwise statistic is summed over.
+
+use std::f64::consts::PI;
+
+/// Some columns of the samples, and the map that each chosen row goes through before the statistic.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Group {
+    /// The columns, numbered in the samples.
+    pub columns: Vec<usize>,
+    /// The map.
+    pub embedding: Embedding,
+}
+
+/// A map applied to the chosen columns of a row. Every one of them sends zeros to zeros, so that sparse rows stay sparse.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Embedding {
+    /// The columns as they are.
+    Plain,
+    /// Column j times the j-th factor: per-column weights of a distance.
+    Scaled(Vec<f64>),
+    /// Column j to (cos θ − 1, sin θ)/(2ℓⱼ) with θ = 2πxⱼ/pⱼ. The squared distance of two such points is
+    /// Σⱼ sin²(π(xⱼ−zⱼ)/pⱼ)/ℓⱼ², because |e^{iθ} − e^{iθ'}|² = 4 sin²((θ−θ')/2).
+    Circle {
+        /// pⱼ.
+        periods: Vec<f64>,
+        /// ℓⱼ.
+        lengths: Vec<f64>,
+    },
+    /// The row divided by its Euclidean norm; the zero row stays zero.
+    Unit,
+}
+
+impl Group {
+    /// Number of features after the map.
+    pub fn width(&self) -> usize {
+        match self.embedding {
+            Embedding::Circle { .. } => 2 * self.columns.len(),
+            _ => self.columns.len(),
+        }
+    }
+
+    /// Whether the statistics of the mapped rows may be taken after a translation that depends on the data.
+    pub fn may_centre(&self) -> bool {
+        matches!(self.embedding, Embedding::Plain | Embedding::Scaled(_))
+    }
+
+    /// The features of position `j` of the group where its column holds `value`; `norm` is that of the whole row
+    /// over the group. Calls `put(feature, value)` once or twice.
+    pub fn features(&self, j: usize, value: f64, norm: f64, mut put: impl FnMut(usize, f64)) {
+        match &self.embedding {
+            Embedding::Plain => put(j, value),
+            Embedding::Scaled(factors) => put(j, value * factors[j]),
+            Embedding::Circle { periods, lengths } => {
+                let half = PI * turn(value / periods[j]);
+                let (sin, cos) = half.sin_cos();
+                put(2 * j, -sin * sin / lengths[j]);
+                put(2 * j + 1, sin * cos / lengths[j]);
+            }
+            Embedding::Unit => put(j, if norm == 0.0 { 0.0 } else { value / norm }),
+        }
+    }
+}
+
+/// The part of a number of turns that is left after whole turns, between −½ and ½; exact.
+fn turn(turns: f64) -> f64 {
+    turns - turns.round()
+}

@@ -1,0 +1,214 @@
+//! Pairwise statistics of dense rows: one register-blocked loop for all of them.
+//!
+//! A block of rows against a panel of columns keeps its sums in registers while the features go by: the inner loop
+//! of a matrix product, with the multiply-add replaced by the statistic's own term. Every entry is summed over the
+//! features in the same order wherever it stands in a tile, so values depend on the two rows alone.
+
+use super::plan::Way;
+use super::simd::{Element, Simd, Vectorized};
+
+/// Rows whose sums are computed together; divides every panel.
+pub(super) const ROWS: usize = 8;
+
+/// Features summed before the sum is added to the total: bounds the rounding error by that of this many terms
+/// plus that of the number of chunks.
+const CHUNK: usize = 256;
+
+/// One term of a sum over features.
+trait Term: Copy {
+    /// `sum` plus the term of `x` and `z`.
+    fn add<S: Simd>(self, s: S, sum: S::V, x: S::V, z: S::V) -> S::V;
+}
+
+/// xz.
+#[derive(Clone, Copy)]
+struct Dot;
+
+/// (x−z)².
+#[derive(Clone, Copy)]
+struct SquaredDifference;
+
+/// |x−z|.
+#[derive(Clone, Copy)]
+struct AbsoluteDifference;
+
+/// (x−z)²/(x+z), with 0/0 = 0.
+#[derive(Clone, Copy)]
+struct ChiSquared;
+
+impl Term for Dot {
+    #[inline(always)]
+    fn add<S: Simd>(self, s: S, sum: S::V, x: S::V, z: S::V) -> S::V {
+        s.mul_add(x, z, sum)
+    }
+}
+
+impl Term for SquaredDifference {
+    #[inline(always)]
+    fn add<S: Simd>(self, s: S, sum: S::V, x: S::V, z: S::V) -> S::V {
+        let difference = s.sub(x, z);
+        s.mul_add(difference, difference, sum)
+    }
+}
+
+impl Term for AbsoluteDifference {
+    #[inline(always)]
+    fn add<S: Simd>(self, s: S, sum: S::V, x: S::V, z: S::V) -> S::V {
+        s.add(sum, s.abs(s.sub(x, z)))
+    }
+}
+
+impl Term for ChiSquared {
+    #[inline(always)]
+    fn add<S: Simd>(self, s: S, sum: S::V, x: S::V, z: S::V) -> S::V {
+        let difference = s.sub(x, z);
+        let squared = s.mul(difference, difference);
+        let term = s.div(squared, s.add(x, z));
+        let zero = s.number(0.0);
+        // x = z and x + z = 0 only where both are 0; otherwise the quotient stands, 0 or undefined as it is.
+        let both_zero = s.eq(s.max(s.abs(x), s.abs(z)), zero);
+        s.add(sum, s.select(both_zero, zero, term))
+    }
+}
+
+/// A block of [`ROWS`] rows of one panel against a range of panels.
+pub(super) struct Block<'a, T: Element> {
+    /// The panel the rows are in.
+    pub x: &'a [T],
+    /// The first of them in the panel.
+    pub lane: usize,
+    /// Features in a row.
+    pub width: usize,
+    /// The columns' panels, one after the other.
+    pub z: &'a [T],
+    /// How many panels.
+    pub panels: usize,
+}
+
+/// Writes the statistic of every pair of the block to `out`, row after row of `panels · PANEL` entries.
+#[inline(always)]
+pub(super) fn block<S: Simd>(s: S, way: Way, block: &Block<'_, S::T>, out: &mut [S::T])
+where
+    S::T: Element,
+{
+    match way {
+        Way::Dot | Way::DistanceByDots => sums(s, Dot, block, out),
+        Way::DistanceByDifferences => sums(s, SquaredDifference, block, out),
+        Way::Distance1 => sums(s, AbsoluteDifference, block, out),
+        Way::ChiSquared => sums(s, ChiSquared, block, out),
+    }
+}
+
+#[inline(always)]
+fn sums<S: Simd, K: Term>(s: S, term: K, block: &Block<'_, S::T>, out: &mut [S::T])
+where
+    S::T: Element,
+{
+    let panel = S::T::PANEL;
+    let stride = block.panels * panel;
+    assert!(block.lane + ROWS <= panel && block.x.len() >= block.width * panel);
+    assert!(block.z.len() >= block.panels * block.width * panel && out.len() >= ROWS * stride);
+    for p in 0..block.panels {
+        for half in (0..panel).step_by(2 * S::LANES) {
+            for row in (0..ROWS).step_by(REGISTER_ROWS) {
+                // SAFETY: by the assertions, rows lane..lane+ROWS are in the x panel, the p-th z panel is whole, and
+                // out holds ROWS rows of `stride`.
+                unsafe {
+                    let x = block.x.as_ptr().add(block.lane + row);
+                    let z = block.z.as_ptr().add(p * block.width * panel + half);
+                    let out = out.as_mut_ptr().add(row * stride + p * panel + half);
+                    register_block(s, term, block.width, x, z, out, stride);
+                }
+            }
+        }
+    }
+}
+
+/// Rows of sums held in registers at once.
+const REGISTER_ROWS: usize = 8;
+
+/// # Safety
+/// `x` and `z` must have `width` groups of `PANEL` entries readable from where they point, less their offset in
+/// the first, and `out` room for `REGISTER_ROWS` rows.
+#[inline(always)]
+unsafe fn register_block<S: Simd, K: Term>(
+    s: S,
+    term: K,
+    width: usize,
+    mut x: *const S::T,
+    mut z: *const S::T,
+    out: *mut S::T,
+    stride: usize,
+) where
+    S::T: Element,
+{
+    let panel = S::T::PANEL;
+    let zero = s.number(0.0);
+    let mut total = [[zero; 2]; REGISTER_ROWS];
+    let mut left = width;
+    while left > 0 {
+        let mut sums = [[zero; 2]; REGISTER_ROWS];
+        for _ in 0..left.min(CHUNK) {
+            // SAFETY: at most `width` steps of one group each are taken.
+            unsafe {
+                let (z0, z1) = (s.load(z), s.load(z.add(S::LANES)));
+                for i in 0..REGISTER_ROWS {
+                    let xi = s.splat(*x.add(i));
+                    sums[i][0] = term.add(s, sums[i][0], xi, z0);
+                    sums[i][1] = term.add(s, sums[i][1], xi, z1);
+                }
+                x = x.add(panel);
+                z = z.add(panel);
+            }
+        }
+        if left == width {
+            total = sums;
+        } else {
+            for i in 0..REGISTER_ROWS {
+                total[i] = [s.add(total[i][0], sums[i][0]), s.add(total[i][1], sums[i][1])];
+            }
+        }
+        left -= left.min(CHUNK);
+    }
+    for i in 0..REGISTER_ROWS {
+        // SAFETY: the caller's promise on `out`.
+        unsafe {
+            s.store(out.add(i * stride), total[i][0]);
+            s.store(out.add(i * stride + S::LANES), total[i][1]);
+        }
+    }
+}
+
+/// |x|² of the rows of one panel, summed as [`block`] sums ⟨x,x⟩.
+pub(super) fn squared_norms<T: Element>(panel: &[T], width: usize, norms: &mut [T]) {
+    assert!(panel.len() >= width * T::PANEL && norms.len() == T::PANEL);
+    T::vectorize(SquaredNorms { panel, width, norms });
+}
+
+struct SquaredNorms<'a, T> {
+    panel: &'a [T],
+    width: usize,
+    norms: &'a mut [T],
+}
+
+impl<T: Element> Vectorized<T> for SquaredNorms<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T = T>>(self, s: S) {
+        for lane in (0..T::PANEL).step_by(S::LANES) {
+            let mut total = s.number(0.0);
+            for first in (0..self.width).step_by(CHUNK) {
+                let mut sum = s.number(0.0);
+                for k in first..self.width.min(first + CHUNK) {
+                    // SAFETY: the panel has `width` groups of `PANEL` entries.
+                    let x = unsafe { s.load(self.panel.as_ptr().add(k * T::PANEL + lane)) };
+                    sum = s.mul_add(x, x, sum);
+                }
+                total = if first == 0 { sum } else { s.add(total, sum) };
+            }
+            // SAFETY: `norms` has `PANEL` entries.
+            unsafe { s.store(self.norms.as_mut_ptr().add(lane), total) };
+        }
+    }
+}
