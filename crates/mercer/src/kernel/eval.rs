@@ -54,6 +54,25 @@ pub fn eval(expr: &Expr, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
     })
 }
 
+/// The value of an expression without atoms and named kernels; none where it has one.
+///
+/// A choice of columns makes no difference to a constant.
+#[must_use]
+pub fn constant(expr: &Expr) -> Option<f64> {
+    let all = |operands: &[Expr]| operands.iter().map(constant).collect::<Option<Vec<f64>>>();
+    Some(match expr {
+        Expr::Number(value) => *value,
+        Expr::Columns(inner, _) => constant(inner)?,
+        Expr::Sum(terms) => all(terms)?.iter().sum(),
+        Expr::Product(factors) => all(factors)?.iter().product(),
+        Expr::Neg(inner) => -constant(inner)?,
+        Expr::Div(numerator, denominator) => constant(numerator)? / constant(denominator)?,
+        Expr::Pow(base, exponent) => constant(base)?.powf(constant(exponent)?),
+        Expr::Call(function, arguments) => function.apply(&all(arguments)?),
+        _ => return None,
+    })
+}
+
 fn eval_named(named: &Named, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
     let number = |slot: usize| named.number(slot);
     let per_column = |slot: usize| named.per_column(slot, x.len());

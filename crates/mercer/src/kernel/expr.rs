@@ -6,8 +6,9 @@ use super::named::Named;
 
 /// A kernel expression in two points `x` and `z`.
 ///
-/// Sums and products are n-ary, so that a sum of a thousand kernels is two levels deep. `a − b` is
-/// `Sum[a, Neg(b)]`; `a/b` is [`Expr::Div`].
+/// Sums and products are n-ary, so that a sum of a thousand kernels is two levels deep. `a - b` is
+/// `Sum[a, Neg(b)]`, except that a minus directly before a number belongs to it: `a - 2*b` is
+/// `Sum[a, Product[-2, b]]`. `a/b` is [`Expr::Div`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expr {
     /// A finite constant.
@@ -38,6 +39,27 @@ pub enum Expr {
     Pow(Box<Expr>, Box<Expr>),
     /// A function of one argument; `min` and `max` take two or more.
     Call(Function, Vec<Expr>),
+}
+
+impl Expr {
+    /// The operands; none of an atom, a number or a named kernel.
+    #[must_use]
+    pub fn children(&self) -> Vec<&Expr> {
+        match self {
+            Self::Number(_)
+            | Self::Dot
+            | Self::Distance
+            | Self::Distance1
+            | Self::NormX
+            | Self::NormZ
+            | Self::Named(_) => Vec::new(),
+            Self::Columns(inner, _) | Self::Neg(inner) => vec![inner],
+            Self::Div(a, b) | Self::Pow(a, b) => vec![a, b],
+            Self::Sum(operands) | Self::Product(operands) | Self::Call(_, operands) => {
+                operands.iter().collect()
+            }
+        }
+    }
 }
 
 /// The functions of the kernel language.

@@ -3,12 +3,25 @@
 pub mod error;
 pub mod eval;
 pub mod expr;
+mod hyper_parameters;
 pub mod named;
+mod parse;
+mod parse_error;
+mod print;
+#[doc(hidden)]
+pub mod random;
+mod size;
 pub mod special;
+mod token;
+
+use std::str::FromStr;
 
 pub use error::EvalError;
 pub use expr::{Columns, Expr, Function};
 pub use named::{Argument, Family, Named, Value};
+pub use parse_error::{ParseError, Problem};
+use size::MAX_STORED_CHARACTERS;
+pub use size::{MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, TooLarge, check_size};
 
 /// A kernel: an expression in two points.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,5 +48,27 @@ impl Kernel {
     /// Where a hyper-parameter is still `auto` or `?`, or where the points lack columns the kernel asks for.
     pub fn eval(&self, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
         eval::eval(&self.expr, x, z)
+    }
+}
+
+impl FromStr for Kernel {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        parse::parse(text, MAX_CHARACTERS).map(Self::from_expr)
+    }
+}
+
+impl serde::Serialize for Kernel {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Reads what [`Serialize`](serde::Serialize) wrote, which may be longer than a text that people write.
+impl<'de> serde::Deserialize<'de> for Kernel {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        parse::parse(&text, MAX_STORED_CHARACTERS).map(Self::from_expr).map_err(serde::de::Error::custom)
     }
 }
