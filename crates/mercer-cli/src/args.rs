@@ -10,14 +10,19 @@ use mercer::learn::Bias;
 
 /// Kernel machines: write a kernel as on paper, train with it, predict anywhere.
 #[derive(Debug, Parser)]
-#[command(name = "mercer", version, arg_required_else_help = true, after_help = "\
+#[command(
+    name = "mercer",
+    version,
+    arg_required_else_help = true,
+    after_help = "\
 Examples:
   mercer fit ridge data.csv --target y --kernel \"0.5*rbf(sigma=2) + (<x,z>+1)^2\" --lambda 1e-2 -o m.mercer
   mercer predict m.mercer new.csv -o out.csv
   mercer info m.mercer
   mercer gram data.csv --kernel \"rbf(gamma=0.1)\" -o K.npy
 
-The kernel language: docs/kernel-language.md. Each command's own examples: mercer COMMAND --help.")]
+The kernel language: docs/kernel-language.md. Each command's own examples: mercer COMMAND --help."
+)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -66,7 +71,13 @@ pub struct Fit {
     #[arg(long, value_name = "TEXT", default_value = "rbf(sigma=auto)", allow_hyphen_values = true)]
     pub kernel: String,
     /// λ, added to the kernel matrix as it is; one for all targets, or one each
-    #[arg(long, value_name = "NUMBER", default_value = "1", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value = "1",
+        value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
     pub lambda: Vec<f64>,
     /// The constant in the model: none, an unpenalised intercept, or a penalised constant on centred data
     #[arg(long, default_value = "centred", value_parser = parse_bias, value_name = "none|centred|column")]
@@ -149,7 +160,9 @@ pub struct Info {
 
 /// `mercer completions`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  mercer completions bash > ~/.local/share/bash-completion/completions/mercer")]
+#[command(
+    after_help = "Example:\n  mercer completions bash > ~/.local/share/bash-completion/completions/mercer"
+)]
 pub struct Completions {
     /// The shell
     pub shell: clap_complete::Shell,
@@ -247,7 +260,11 @@ fn parse_bias(text: &str) -> Result<Bias, String> {
 }
 
 fn parse_column(text: &str) -> Result<ColumnRef, String> {
-    if text.is_empty() { Err("a column needs a name or a number".into()) } else { Ok(text.parse().unwrap_or_else(|e| match e {})) }
+    if text.is_empty() {
+        Err("a column needs a name or a number".into())
+    } else {
+        Ok(text.parse().unwrap_or_else(|e| match e {}))
+    }
 }
 
 /// Bytes from `8G`, `500M`, `1.5GB`, `2GiB` or a plain number.

@@ -44,7 +44,9 @@ impl Failure {
     /// Standard output could not be written.
     pub fn stdout(error: &io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::work("standard output was closed before everything was written"),
+            io::ErrorKind::BrokenPipe => {
+                Self::work("standard output was closed before everything was written")
+            }
             _ => Self::work(format!("cannot write to standard output: {error}")),
         }
     }
@@ -111,7 +113,10 @@ impl From<LearnError> for Failure {
                 "pass a larger --lambda, or a kernel that is positive semidefinite".into()
             }
             LearnError::Memory { needed, .. } => {
-                format!("use fewer rows, or a machine with more memory and --memory {}", memory::human(*needed))
+                format!(
+                    "use fewer rows, or a machine with more memory and --memory {}",
+                    memory::human(*needed)
+                )
             }
             LearnError::KernelValue { .. } => "scale the data, or change the kernel".into(),
             LearnError::Parameter { .. } | LearnError::Kernel(_) => return Self::usage(error),

@@ -60,7 +60,8 @@ impl Watch for Progress {
             return;
         }
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template("{msg:<16} [{bar:32}] {percent:>3}%  {elapsed} (about {eta} left)");
+        let style =
+            ProgressStyle::with_template("{msg:<16} [{bar:32}] {percent:>3}%  {elapsed} (about {eta} left)");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
         bar.set_message(name.to_owned());
         let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);

@@ -61,7 +61,9 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     let mut seconds = Seconds::default();
     let kernel: Kernel = arguments.kernel.parse()?;
     if !kernel.tunables().is_empty() {
-        return Err(Failure::usage("the kernel has `?`, which asks for tuning; `fit` needs numbers or `auto`"));
+        return Err(Failure::usage(
+            "the kernel has `?`, which asks for tuning; `fit` needs numbers or `auto`",
+        ));
     }
     check_output(&arguments.output)?;
     let (dataset, schema) = read(arguments)?;
@@ -116,7 +118,13 @@ fn lines(document: &Document<'_>, kernel_text: &str) -> Vec<(&'static str, Strin
     let data = &document.data;
     let mut lines = vec![(
         "data",
-        format!("{}: {} rows, {} features, target {}", data.source, data.rows, data.features, data.targets.join(", ")),
+        format!(
+            "{}: {} rows, {} features, target {}",
+            data.source,
+            data.rows,
+            data.features,
+            data.targets.join(", ")
+        ),
     )];
     lines.extend(document.notes.iter().map(|note| ("", note.clone())));
     lines.push(("scaling", document.scaling.to_owned()));
@@ -137,7 +145,10 @@ fn read(arguments: &Fit) -> Result<(Dataset, Schema), Failure> {
     let (dataset, schema) = data::read(&arguments.data, &options)?;
     if dataset.targets.is_empty() {
         let columns = dataset.feature_names.join(", ");
-        return Err(Failure::usage(format!("--target is missing; {} has the columns {columns}", dataset.source)));
+        return Err(Failure::usage(format!(
+            "--target is missing; {} has the columns {columns}",
+            dataset.source
+        )));
     }
     Ok((dataset, schema))
 }
@@ -164,7 +175,11 @@ fn check_output(path: &Path) -> Result<(), Failure> {
         return Err(Failure::usage(format!("cannot write {}: it is a folder", path.display())));
     }
     if !folder.is_dir() {
-        return Err(Failure::usage(format!("cannot write {}: there is no folder {}", path.display(), folder.display())));
+        return Err(Failure::usage(format!(
+            "cannot write {}: there is no folder {}",
+            path.display(),
+            folder.display()
+        )));
     }
     tempfile::tempfile_in(folder).map(drop).map_err(|error| Failure::write(path, &error))
 }
@@ -193,15 +208,22 @@ impl Fitted {
         if constant.is_empty() {
             return Vec::new();
         }
-        let name = |&c: &usize| dataset.feature_names.get(c).cloned().unwrap_or_else(|| format!("column {c}"));
+        let name =
+            |&c: &usize| dataset.feature_names.get(c).cloned().unwrap_or_else(|| format!("column {c}"));
         let names: Vec<String> = constant.iter().take(8).map(name).collect();
-        let more = if constant.len() > 8 { format!(" and {} more", constant.len() - 8) } else { String::new() };
+        let more =
+            if constant.len() > 8 { format!(" and {} more", constant.len() - 8) } else { String::new() };
         vec![format!("constant, so not scaled: {}{more}", names.join(", "))]
     }
 }
 
 impl Recipe<'_> {
-    fn fit(&self, features: &AnySamples<'_>, targets: &Matrix<f64>, watch: &dyn Watch) -> Result<Fitted, Failure> {
+    fn fit(
+        &self,
+        features: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Fitted, Failure> {
         let scaling = match self.arguments.input.scale.unwrap_or(Scale::Standard) {
             Scale::Standard => Scaling::standard(features),
             Scale::Minmax => Scaling::min_max(features),
@@ -232,7 +254,8 @@ impl Recipe<'_> {
         watch: &dyn Watch,
     ) -> Result<Option<Vec<Errors>>, Failure> {
         let split = Split::hold_out(dataset.nrows(), self.arguments.holdout, self.arguments.common.seed);
-        let Some(Split { train, held_out }) = split.map_err(|e| Failure::usage(format!("--holdout: {e}")))? else {
+        let Some(Split { train, held_out }) = split.map_err(|e| Failure::usage(format!("--holdout: {e}")))?
+        else {
             return Ok(None);
         };
         let rows = |chosen: &[usize]| {

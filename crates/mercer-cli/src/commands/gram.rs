@@ -32,7 +32,9 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     progress::listen();
     let kernel: Kernel = arguments.kernel.parse()?;
     if !kernel.tunables().is_empty() {
-        return Err(Failure::usage("the kernel has `?`, which asks for tuning; `gram` needs numbers or `auto`"));
+        return Err(Failure::usage(
+            "the kernel has `?`, which asks for tuning; `gram` needs numbers or `auto`",
+        ));
     }
     let (rows, columns) = read(arguments)?;
     let scaling = match arguments.input.scale.unwrap_or(Scale::None) {
@@ -131,7 +133,9 @@ impl Job<'_> {
             let of_rows = rows.gram(self.kernel)?.diagonal();
             match &columns {
                 None => kernel_to_distance(&mut out, &of_rows, &of_rows),
-                Some(columns) => kernel_to_distance(&mut out, &of_rows, &columns.gram(self.kernel)?.diagonal()),
+                Some(columns) => {
+                    kernel_to_distance(&mut out, &of_rows, &columns.gram(self.kernel)?.diagonal())
+                }
             }
         }
         Ok(out)

@@ -33,13 +33,16 @@ struct Document {
 /// Predicts chunk by chunk.
 pub fn run(arguments: &Predict) -> Result<(), Failure> {
     if arguments.common.json && arguments.output.is_none() {
-        return Err(Failure::usage("--json prints its document on standard output, so the predictions need -o OUT.csv"));
+        return Err(Failure::usage(
+            "--json prints its document on standard output, so the predictions need -o OUT.csv",
+        ));
     }
     progress::listen();
     let began = Instant::now();
     let model = Model::load(&arguments.model)?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let mut run = Run { model: &model, watch: &watch, rows: 0, scores: vec![Score::default(); model.outputs.len()] };
+    let mut run =
+        Run { model: &model, watch: &watch, rows: 0, scores: vec![Score::default(); model.outputs.len()] };
     match &arguments.output {
         Some(path) => {
             let mut failure = None;
@@ -85,7 +88,9 @@ fn tell(arguments: &Predict, document: &Document) -> Result<(), Failure> {
             output::report(&arguments.common, document, &lines)
         }
         None => {
-            lines.iter().for_each(|(label, text)| output::note(&arguments.common, &format!("{label}: {text}")));
+            lines
+                .iter()
+                .for_each(|(label, text)| output::note(&arguments.common, &format!("{label}: {text}")));
             Ok(())
         }
     }
@@ -127,7 +132,9 @@ impl Run<'_> {
     fn header(&self) -> String {
         match self.model.outputs.as_slice() {
             [_] => "prediction".into(),
-            several => several.iter().map(|name| quoted(&format!("prediction_{name}"))).collect::<Vec<_>>().join(","),
+            several => {
+                several.iter().map(|name| quoted(&format!("prediction_{name}"))).collect::<Vec<_>>().join(",")
+            }
         }
     }
 
@@ -135,19 +142,30 @@ impl Run<'_> {
         for (column, name) in self.model.outputs.iter().enumerate() {
             let target = chunk.targets.iter().find(|target| target.name == *name);
             if let Some(TargetValues::Numbers(values)) = target.map(|target| &target.values) {
-                values.iter().enumerate().for_each(|(i, y)| self.scores[column].add(*y, predictions.row(i)[column]));
+                values
+                    .iter()
+                    .enumerate()
+                    .for_each(|(i, y)| self.scores[column].add(*y, predictions.row(i)[column]));
             }
         }
     }
 
     fn errors(&self) -> Option<Vec<Errors>> {
-        let errors: Vec<_> =
-            self.scores.iter().zip(&self.model.outputs).filter_map(|(score, name)| score.errors(name)).collect();
+        let errors: Vec<_> = self
+            .scores
+            .iter()
+            .zip(&self.model.outputs)
+            .filter_map(|(score, name)| score.errors(name))
+            .collect();
         (!errors.is_empty()).then_some(errors)
     }
 }
 
 /// A CSV field, quoted where it must be.
 fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.to_owned() }
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
 }

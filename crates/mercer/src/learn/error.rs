@@ -94,9 +94,7 @@ impl LearnError {
     pub fn is_stop(&self) -> bool {
         matches!(
             self,
-            Self::Stopped(_)
-                | Self::Gram(GramError::Stopped(_))
-                | Self::Solve(SolveError::Stopped(_))
+            Self::Stopped(_) | Self::Gram(GramError::Stopped(_)) | Self::Solve(SolveError::Stopped(_))
         )
     }
 }
