@@ -121,6 +121,12 @@ impl<'a, T: Real> Samples<'a, T> {
         &self.storage
     }
 
+    /// The entries as they are held.
+    #[must_use]
+    pub fn into_storage(self) -> Storage<'a, T> {
+        self.storage
+    }
+
     /// Whether only non-zero entries are stored.
     #[must_use]
     pub fn is_sparse(&self) -> bool {

@@ -1,0 +1,224 @@
+//! Chunks: a file read a bounded number of rows at a time under a known schema.
+
+use std::path::Path;
+
+use super::dataset::Dataset;
+use super::error::DataError;
+use super::options::{Dtype, Layout};
+use super::read::sparse_targets;
+use super::rows::{Phase, RowBuilder};
+use super::schema::{FeatureColumn, Features, Schema, TargetKind};
+use super::source::{Format, Opened, Source};
+use super::svmlight::{SparseRows, SparseText};
+use super::table::{Table, parts_to_replay};
+use super::{AnySamples, Samples};
+use crate::real::Real;
+
+/// Rows that come a chunk at a time and can be gone through again.
+pub trait Chunks {
+    /// The next rows, `None` after the last.
+    ///
+    /// # Errors
+    /// Where the rows cannot be read or do not fit the schema. What follows an error is unspecified, short of a
+    /// [`rewind`](Self::rewind).
+    fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError>;
+
+    /// Starts again from the first row.
+    ///
+    /// # Errors
+    /// Where the source can be read only once, as standard input.
+    fn rewind(&mut self) -> Result<(), DataError>;
+}
+
+/// Reads the file at `path` (`-`: standard input) `rows_per_chunk` rows at a time, as `schema` says.
+///
+/// Columns are matched by name where both the training file and this one have a header: their order is free and
+/// others are ignored. Otherwise they are matched by place, with or without the targets. Targets that are there are
+/// returned. No more than one chunk is held, save that an `.npz` file or an array in Fortran order is held whole.
+///
+/// A category that was not in the training data is an error, or taken as missing where missing values are filled in.
+///
+/// # Errors
+/// Where the file cannot be opened or lacks columns that the schema names.
+pub fn chunks(path: &Path, schema: &Schema, rows_per_chunk: usize) -> Result<FileChunks, DataError> {
+    FileChunks::open(Source::path(path), schema, rows_per_chunk, Layout::default())
+}
+
+/// A file being read in chunks: see [`chunks`]. Also an iterator, which ends after an error.
+pub struct FileChunks {
+    source: Source,
+    schema: Schema,
+    rows_per_chunk: usize,
+    layout: Layout,
+    stream: Box<dyn Stream>,
+    started: bool,
+    failed: bool,
+}
+
+impl FileChunks {
+    /// [`chunks`] from any source, laid out as `layout` says.
+    ///
+    /// # Errors
+    /// As for [`chunks`].
+    pub fn open(
+        source: Source,
+        schema: &Schema,
+        rows_per_chunk: usize,
+        layout: Layout,
+    ) -> Result<Self, DataError> {
+        let stream = open_stream(&source, schema, &layout)?;
+        let (schema, rows_per_chunk) = (schema.clone(), rows_per_chunk.max(1));
+        Ok(Self { source, schema, rows_per_chunk, layout, stream, started: false, failed: false })
+    }
+
+    /// The schema the rows are read under.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+}
+
+impl Chunks for FileChunks {
+    fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
+        let chunk = self.stream.read_chunk(&self.schema, self.rows_per_chunk)?;
+        if chunk.is_none() && !self.started {
+            let file = self.source.name().to_owned();
+            return Err(DataError::NoRows {
+                file,
+                what: "only a header, comments or blank lines".to_owned(),
+            });
+        }
+        self.started = true;
+        Ok(chunk)
+    }
+
+    fn rewind(&mut self) -> Result<(), DataError> {
+        if !self.source.is_restartable() {
+            return Err(DataError::NotRestartable { file: self.source.name().to_owned() });
+        }
+        self.stream = open_stream(&self.source, &self.schema, &self.layout)?;
+        (self.started, self.failed) = (false, false);
+        Ok(())
+    }
+}
+
+impl Iterator for FileChunks {
+    type Item = Result<Dataset, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let chunk = self.read_chunk().transpose();
+        self.failed = matches!(chunk, Some(Err(_)));
+        chunk
+    }
+}
+
+/// An open file, whatever its format and precision.
+trait Stream: Send {
+    fn read_chunk(&mut self, schema: &Schema, limit: usize) -> Result<Option<Dataset>, DataError>;
+}
+
+fn open_stream(source: &Source, schema: &Schema, layout: &Layout) -> Result<Box<dyn Stream>, DataError> {
+    let opened = source.open(layout.format)?;
+    match schema.dtype {
+        Dtype::F32 => stream_as::<f32>(opened, schema, layout),
+        Dtype::F64 => stream_as::<f64>(opened, schema, layout),
+    }
+}
+
+fn stream_as<T: Real>(opened: Opened, schema: &Schema, layout: &Layout) -> Result<Box<dyn Stream>, DataError>
+where
+    AnySamples<'static>: From<Samples<'static, T>>,
+{
+    let file = opened.name.clone();
+    match (&schema.features, opened.format) {
+        (Features::Sparse { ncols }, Format::Svmlight) => {
+            let text =
+                SparseText::new(file.clone(), opened.bytes, Phase::Prediction, schema.missing, Some(*ncols));
+            Ok(Box::new(SparseStream { file, text, precision: std::marker::PhantomData::<T> }))
+        }
+        (Features::Sparse { .. }, _) => {
+            let problem = "the model was trained on LIBSVM text, and this file is not".to_owned();
+            Err(DataError::WrongKind { file, problem })
+        }
+        (Features::Columns(_), Format::Svmlight) => {
+            let problem =
+                "this file is LIBSVM text, but the model was trained on a table of columns".to_owned();
+            Err(DataError::WrongKind { file, problem })
+        }
+        (Features::Columns(columns), _) => {
+            let table = Table::open(opened, layout)?;
+            let parts = parts_to_replay(&table, &file, schema, columns)?;
+            let kinds: Vec<TargetKind> =
+                parts.targets.iter().map(|&target| schema.targets[target].kind).collect();
+            let rows = RowBuilder::<T>::prediction(parts.roles, schema.missing, columns, &kinds);
+            let columns = columns.clone();
+            let names = schema.feature_names();
+            Ok(Box::new(TableStream { file, table, rows, columns, names, targets: parts.targets }))
+        }
+    }
+}
+
+struct TableStream<T> {
+    file: String,
+    table: Table,
+    rows: RowBuilder<T>,
+    columns: Vec<FeatureColumn>,
+    names: Vec<String>,
+    /// Which of the schema's targets the file has.
+    targets: Vec<usize>,
+}
+
+impl<T: Real> Stream for TableStream<T>
+where
+    AnySamples<'static>: From<Samples<'static, T>>,
+{
+    fn read_chunk(&mut self, schema: &Schema, limit: usize) -> Result<Option<Dataset>, DataError> {
+        self.table.read_into(&mut self.rows, limit)?;
+        if self.rows.nrows() == 0 {
+            return Ok(None);
+        }
+        let features = self.rows.take_features(&self.columns)?.into();
+        let names = self.targets.iter().map(|&target| schema.targets[target].name.as_str());
+        Ok(Some(Dataset {
+            features,
+            feature_names: self.names.clone(),
+            targets: self.rows.take_targets(names),
+            notes: self.rows.take_notes(),
+            source: self.file.clone(),
+        }))
+    }
+}
+
+struct SparseStream<T> {
+    file: String,
+    text: SparseText,
+    precision: std::marker::PhantomData<T>,
+}
+
+impl<T: Real> Stream for SparseStream<T>
+where
+    AnySamples<'static>: From<Samples<'static, T>>,
+{
+    fn read_chunk(&mut self, schema: &Schema, limit: usize) -> Result<Option<Dataset>, DataError> {
+        let mut rows = SparseRows::<T>::new();
+        self.text.read_into(&mut rows, limit)?;
+        if rows.nrows() == 0 {
+            return Ok(None);
+        }
+        let mut targets = sparse_targets(&mut rows);
+        // Rows of a model without targets, or with another number of them, are not to be scored.
+        if targets.len() != schema.targets.len() {
+            targets.clear();
+        }
+        Ok(Some(Dataset {
+            features: rows.into_samples(schema.nfeatures())?.into(),
+            feature_names: Vec::new(),
+            targets,
+            notes: Vec::new(),
+            source: self.file.clone(),
+        }))
+    }
+}

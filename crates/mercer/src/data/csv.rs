@@ -1,0 +1,77 @@
+//! Tables in text: comma, semicolon, tab or blank separated, with a header or without.
+
+use super::error::{DataError, RowNumber};
+use super::fields::{Cell, parse_number};
+use super::options::{Delimiter, Layout};
+use super::records::{Record, Records, sniff_delimiter};
+use super::rows::RowBuilder;
+use super::source::Opened;
+use crate::real::Real;
+
+/// A table in text, its columns named, standing before its first row of data.
+pub(super) struct TextTable {
+    pub names: Vec<String>,
+    /// Whether the names come from a header.
+    pub named: bool,
+    file: String,
+    records: Records,
+}
+
+impl TextTable {
+    pub fn open(opened: Opened, layout: &Layout) -> Result<Self, DataError> {
+        let delimiter = layout.delimiter.unwrap_or_else(|| {
+            if opened.tab_separated { Delimiter::Byte(b'\t') } else { sniff_delimiter(&opened.head) }
+        });
+        let file = opened.name;
+        let mut records = Records::new(file.clone(), opened.bytes, delimiter);
+        let Some(first) = records.advance()?.cloned() else { return Err(DataError::Empty { file }) };
+        let named = match layout.header {
+            Some(named) => named,
+            None => {
+                let second = records.advance()?.cloned();
+                let named = is_header(&first, second.as_ref());
+                if !named {
+                    records.put_back(first.clone());
+                }
+                if let Some(second) = second {
+                    records.put_back(second);
+                }
+                named
+            }
+        };
+        if layout.header == Some(false) {
+            records.put_back(first.clone());
+        }
+        let name = |(place, field): (usize, &[u8])| match field {
+            field if named && !field.is_empty() => String::from_utf8_lossy(field).into_owned(),
+            _ => format!("x{place}"),
+        };
+        let names = first.fields().enumerate().map(name).collect();
+        Ok(Self { names, named, file, records })
+    }
+
+    /// Reads up to `limit` rows into `rows`; false once the file is at its end.
+    pub fn read_into<T: Real>(&mut self, rows: &mut RowBuilder<T>, limit: usize) -> Result<bool, DataError> {
+        let full = rows.nrows().saturating_add(limit);
+        while rows.nrows() < full {
+            let Some(record) = self.records.advance()? else { return Ok(false) };
+            let row = RowNumber::Line(record.line());
+            rows.push(&self.file, &self.names, row, record.len(), |column| Cell::Text(record.field(column)))?;
+        }
+        Ok(true)
+    }
+}
+
+/// Whether the first record names the columns: it does where none of its fields is a number, and where some field
+/// that is not a number stands above one that is.
+fn is_header(first: &Record, second: Option<&Record>) -> bool {
+    let is_text = |field: &[u8]| matches!(parse_number(field), super::fields::Parsed::Text);
+    if !first.fields().any(is_text) {
+        return false;
+    }
+    let all_text = first.fields().all(|field| is_text(field) || field.is_empty());
+    all_text
+        || second.is_some_and(|second| {
+            first.fields().zip(second.fields()).any(|(above, below)| is_text(above) && !is_text(below))
+        })
+}

@@ -1,0 +1,88 @@
+//! A data set: features, targets and where they came from.
+
+use super::{AnySamples, Samples};
+
+/// Features and targets read from one file, or one chunk of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    /// The features, one sample a row.
+    pub features: AnySamples<'static>,
+    /// A name for each feature, one-hot features as `colour=red`; empty for LIBSVM data, whose columns are numbers.
+    pub feature_names: Vec<String>,
+    /// The targets; none where the file has none.
+    pub targets: Vec<Target>,
+    /// What a user should be told about the reading: rows left out, values filled in.
+    pub notes: Vec<String>,
+    /// Name of the file the rows came from.
+    pub source: String,
+}
+
+impl Dataset {
+    /// Number of rows.
+    #[must_use]
+    pub fn nrows(&self) -> usize {
+        self.features.nrows()
+    }
+}
+
+/// One target column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// The column's name.
+    pub name: String,
+    /// Its value for each row.
+    pub values: TargetValues,
+}
+
+/// The values of a target.
+///
+/// Training rows always have their target. Rows read for prediction may lack it: there `NaN`, or an empty label,
+/// stands for "not known", and a score leaves the row out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TargetValues {
+    /// Numbers: every field of the training file was one.
+    Numbers(Vec<f64>),
+    /// Texts: some field of the training file was not a number.
+    Labels(Vec<String>),
+}
+
+impl TargetValues {
+    /// Number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(values) => values.len(),
+            Self::Labels(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no values.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The values at `rows`, in that order.
+    ///
+    /// # Panics
+    /// Where an index is not below [`len`](Self::len).
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::Numbers(values) => Self::Numbers(rows.iter().map(|&row| values[row]).collect()),
+            Self::Labels(values) => Self::Labels(rows.iter().map(|&row| values[row].clone()).collect()),
+        }
+    }
+}
+
+impl<'a> From<Samples<'a, f32>> for AnySamples<'a> {
+    fn from(samples: Samples<'a, f32>) -> Self {
+        Self::F32(samples)
+    }
+}
+
+impl<'a> From<Samples<'a, f64>> for AnySamples<'a> {
+    fn from(samples: Samples<'a, f64>) -> Self {
+        Self::F64(samples)
+    }
+}

@@ -1,0 +1,109 @@
+//! Fields: one entry of a table, and the number in it.
+
+use std::borrow::Cow;
+
+/// One entry of a table.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cell<'a> {
+    /// Text, blanks around it left aside.
+    Text(&'a [u8]),
+    /// A number of an array.
+    Value(f64),
+}
+
+/// What an entry says as a number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Parsed {
+    /// A finite number.
+    Number(f64),
+    /// Nothing: an empty field, `NA`, `NaN`, `null` or `?`.
+    Missing,
+    /// An infinity, or digits beyond the range of `f64`.
+    Infinite,
+    /// Not a number.
+    Text,
+}
+
+impl<'a> Cell<'a> {
+    pub fn number(self) -> Parsed {
+        match self {
+            Self::Text(text) => parse_number(text),
+            Self::Value(value) => classify(value),
+        }
+    }
+
+    /// Whether nothing is there.
+    pub fn is_missing(self) -> bool {
+        match self {
+            Self::Text(text) => is_missing(text),
+            Self::Value(value) => value.is_nan(),
+        }
+    }
+
+    /// The entry as text.
+    pub fn text(self) -> Cow<'a, [u8]> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Value(value) => Cow::Owned(value.to_string().into_bytes()),
+        }
+    }
+}
+
+fn classify(value: f64) -> Parsed {
+    if value.is_finite() {
+        Parsed::Number(value)
+    } else if value.is_nan() {
+        Parsed::Missing
+    } else {
+        Parsed::Infinite
+    }
+}
+
+/// What `field` says as a number.
+#[inline]
+pub(super) fn parse_number(field: &[u8]) -> Parsed {
+    let number = str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok());
+    match number {
+        Some(value) => classify(value),
+        None if is_missing(field) => Parsed::Missing,
+        None => Parsed::Text,
+    }
+}
+
+/// Whether `field` stands for a missing value.
+fn is_missing(field: &[u8]) -> bool {
+    field.len() <= 4
+        && (field.is_empty()
+            || field == b"?"
+            || [&b"na"[..], b"nan", b"null"].iter().any(|token| field.eq_ignore_ascii_case(token)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_missing_values_infinities_and_text_are_told_apart() {
+        for (text, expected) in [
+            ("1", Parsed::Number(1.0)),
+            ("-1.5e-3", Parsed::Number(-0.0015)),
+            ("+.5", Parsed::Number(0.5)),
+            ("", Parsed::Missing),
+            ("NA", Parsed::Missing),
+            ("NaN", Parsed::Missing),
+            ("-nan", Parsed::Missing),
+            ("nan", Parsed::Missing),
+            ("?", Parsed::Missing),
+            ("NULL", Parsed::Missing),
+            ("inf", Parsed::Infinite),
+            ("-Infinity", Parsed::Infinite),
+            ("1e999", Parsed::Infinite),
+            ("red", Parsed::Text),
+            ("1 2", Parsed::Text),
+            ("0x10", Parsed::Text),
+            ("nanny", Parsed::Text),
+        ] {
+            assert_eq!(parse_number(text.as_bytes()), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Records: the rows of a table in text, split into fields.
+//!
+//! Fields may be quoted (RFC 4180: `""` inside quotes is a quote, line ends and delimiters inside quotes are text); a
+//! quote that does not open its field is a character like any other. Blank lines are skipped, a byte-order mark and
+//! the `\r` of `\r\n` are dropped. Line numbers are those an editor shows, which is why the lines are read here: a
+//! parser that only sees a stream of bytes loses count over `\r\n` and blank lines.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead};
+use std::ops::Range;
+
+use super::error::{DataError, Place, RowNumber};
+use super::options::Delimiter;
+
+/// One row of text fields.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Record {
+    text: Vec<u8>,
+    fields: Vec<Range<usize>>,
+    line: u64,
+}
+
+impl Record {
+    /// Number of fields.
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Field `index`, blanks around it left aside.
+    pub fn field(&self, index: usize) -> &[u8] {
+        self.text[self.fields[index].clone()].trim_ascii()
+    }
+
+    /// All fields in order.
+    pub fn fields(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|index| self.field(index))
+    }
+
+    /// The line the record starts on, from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+}
+
+/// Reads records one after another into one buffer.
+pub(super) struct Records {
+    file: String,
+    bytes: Box<dyn BufRead + Send>,
+    delimiter: Delimiter,
+    lines_read: u64,
+    current: Record,
+    put_back: VecDeque<Record>,
+}
+
+impl Records {
+    pub fn new(file: String, bytes: Box<dyn BufRead + Send>, delimiter: Delimiter) -> Self {
+        let (current, put_back) = (Record::default(), VecDeque::new());
+        Self { file, bytes, delimiter, lines_read: 0, current, put_back }
+    }
+
+    /// Makes `record` the next to be read, after those put back before it.
+    pub fn put_back(&mut self, record: Record) {
+        self.put_back.push_back(record);
+    }
+
+    /// Reads the next record, `None` at the end of the file.
+    pub fn advance(&mut self) -> Result<Option<&Record>, DataError> {
+        if let Some(record) = self.put_back.pop_front() {
+            self.current = record;
+            return Ok(Some(&self.current));
+        }
+        loop {
+            self.current.text.clear();
+            self.current.fields.clear();
+            if !self.append_line()? {
+                return Ok(None);
+            }
+            self.current.line = self.lines_read;
+            if self.lines_read == 1 && self.current.text.starts_with(b"\xef\xbb\xbf") {
+                self.current.text.drain(..3);
+            }
+            let blank = |b: &u8| *b == b' ' || (*b == b'\t' && self.delimiter != Delimiter::Byte(b'\t'));
+            if !self.current.text.iter().all(blank) {
+                break;
+            }
+        }
+        if self.current.text.contains(&b'"') {
+            self.split_quoted()?;
+        } else {
+            self.split_plain();
+        }
+        Ok(Some(&self.current))
+    }
+
+    /// Appends one line without its end to the text; false at the end of the file.
+    fn append_line(&mut self) -> Result<bool, DataError> {
+        let text = &mut self.current.text;
+        let read = loop {
+            match self.bytes.read_until(b'\n', text) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                other => break other,
+            }
+        };
+        let read = read.map_err(|source| {
+            let row = RowNumber::Line(self.lines_read + 1);
+            DataError::Read { place: Place::at(&self.file, row), source }
+        })?;
+        if text.last() == Some(&b'\n') {
+            text.pop();
+            if text.last() == Some(&b'\r') {
+                text.pop();
+            }
+        }
+        self.lines_read += u64::from(read > 0);
+        Ok(read > 0)
+    }
+
+    fn split_plain(&mut self) {
+        let Record { text, fields, .. } = &mut self.current;
+        let mut start = 0;
+        match self.delimiter {
+            Delimiter::Byte(delimiter) => {
+                for (at, &byte) in text.iter().enumerate() {
+                    if byte == delimiter {
+                        fields.push(start..at);
+                        start = at + 1;
+                    }
+                }
+                fields.push(start..text.len());
+            }
+            Delimiter::Whitespace => {
+                for (at, byte) in text.iter().enumerate() {
+                    if is_blank(*byte) {
+                        if start < at {
+                            fields.push(start..at);
+                        }
+                        start = at + 1;
+                    }
+                }
+                if start < text.len() {
+                    fields.push(start..text.len());
+                }
+            }
+        }
+    }
+
+    /// Splits a record that has quotes, moving the fields' text over the quotes that are dropped.
+    fn split_quoted(&mut self) -> Result<(), DataError> {
+        let delimiter = self.delimiter;
+        let ends_field = |byte: u8| match delimiter {
+            Delimiter::Byte(delimiter) => byte == delimiter,
+            Delimiter::Whitespace => is_blank(byte),
+        };
+        let (mut read, mut write) = (0, 0);
+        loop {
+            if delimiter == Delimiter::Whitespace {
+                while self.current.text.get(read).is_some_and(|&b| is_blank(b)) {
+                    read += 1;
+                }
+                if read == self.current.text.len() {
+                    return Ok(());
+                }
+            }
+            let start = write;
+            if self.current.text.get(read) == Some(&b'"') {
+                read += 1;
+                loop {
+                    if read == self.current.text.len() {
+                        self.current.text.push(b'\n');
+                        if !self.append_line()? {
+                            let row = RowNumber::Line(self.current.line);
+                            return Err(DataError::UnclosedQuote { place: Place::at(&self.file, row) });
+                        }
+                    }
+                    let byte = self.current.text[read];
+                    read += 1;
+                    if byte == b'"' {
+                        if self.current.text.get(read) != Some(&b'"') {
+                            break;
+                        }
+                        read += 1;
+                    }
+                    self.current.text[write] = byte;
+                    write += 1;
+                }
+            }
+            let text = &mut self.current.text;
+            while read < text.len() && !ends_field(text[read]) {
+                text[write] = text[read];
+                (read, write) = (read + 1, write + 1);
+            }
+            self.current.fields.push(start..write);
+            if read == self.current.text.len() {
+                return Ok(());
+            }
+            read += 1;
+            // The byte that ended the field stays between it and the next: ranges never touch, and `write` never
+            // overtakes `read`.
+            write += 1;
+        }
+    }
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+/// The delimiter that the first lines of a table look separated by: the most frequent of comma, semicolon and tab in
+/// the first line, else runs of blanks where the first two lines have as many of them, else comma.
+pub(super) fn sniff_delimiter(head: &[u8]) -> Delimiter {
+    let mut lines = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let mut quoted = false;
+    let mut counts = [(b',', 0usize), (b';', 0), (b'\t', 0)];
+    for &byte in first {
+        quoted ^= byte == b'"';
+        if let Some((_, count)) = counts.iter_mut().find(|(d, _)| *d == byte && !quoted) {
+            *count += 1;
+        }
+    }
+    let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    if most > 0 {
+        let delimiter = counts.iter().find(|(_, count)| *count == most).map_or(b',', |(d, _)| *d);
+        return Delimiter::Byte(delimiter);
+    }
+    let words = |line: &[u8]| line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+    let width = words(first);
+    // A line cut off at the end of what was looked at may lack its last words.
+    let agrees = lines.next().is_none_or(|second| words(second) == width || head.ends_with(second));
+    if width > 1 && agrees { Delimiter::Whitespace } else { Delimiter::Byte(b',') }
+}

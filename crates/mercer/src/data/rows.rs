@@ -1,0 +1,488 @@
+//! Rows in the making: entries of a table sorted into numbers, categories and targets, then encoded as features.
+
+use std::collections::HashMap;
+
+use super::Samples;
+use super::dataset::{Target, TargetValues};
+use super::error::{DataError, Place, RowNumber, listed, shortened};
+use super::fields::{Cell, Parsed};
+use super::options::Missing;
+use super::schema::{Encoding, FeatureColumn, TargetKind};
+use crate::real::Real;
+
+/// The most categories a column may have. One-hot features are dense, so a column of identifiers taken for one of
+/// categories would otherwise ask for rows² entries.
+const MAX_CATEGORIES: usize = 4096;
+
+/// The code of a missing category.
+const NO_CATEGORY: u32 = u32::MAX;
+
+/// What a column of a file is read as; the number is its slot among columns of the kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Number(usize),
+    Category(usize),
+    Target(usize),
+    Ignored,
+}
+
+/// Whether the columns are being learnt or replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    Training,
+    Prediction,
+}
+
+/// Gathers rows and turns them into features and targets.
+pub(super) struct RowBuilder<T> {
+    roles: Vec<Role>,
+    missing: Missing,
+    phase: Phase,
+    nrows: usize,
+    nnumbers: usize,
+    /// Row-major; NaN where a value is missing.
+    numbers: Vec<T>,
+    categories: Vec<Categories>,
+    targets: Vec<TargetRows>,
+    counts: Counts,
+}
+
+/// What was done about missing and unknown values.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    dropped: usize,
+    filled: usize,
+    unknown: usize,
+}
+
+/// A column of categories: a code for each row.
+#[derive(Default)]
+struct Categories {
+    known: HashMap<String, u32>,
+    /// Text of each code.
+    texts: Vec<String>,
+    codes: Vec<u32>,
+}
+
+/// A column of targets. While the kind is not known both forms are kept: one field that is no number makes all of
+/// them texts.
+struct TargetRows {
+    kind: Option<TargetKind>,
+    all_numbers: bool,
+    numbers: Vec<f64>,
+    text: Vec<u8>,
+    text_ends: Vec<usize>,
+}
+
+impl TargetRows {
+    fn new(kind: Option<TargetKind>) -> Self {
+        Self { kind, all_numbers: true, numbers: Vec::new(), text: Vec::new(), text_ends: Vec::new() }
+    }
+
+    fn truncate(&mut self, nrows: usize) {
+        self.numbers.truncate(nrows);
+        self.text_ends.truncate(nrows);
+        self.text.truncate(self.text_ends.last().copied().unwrap_or(0));
+    }
+
+    fn push_text(&mut self, text: &[u8]) {
+        self.text.extend_from_slice(text);
+        self.text_ends.push(self.text.len());
+    }
+
+    fn found_kind(&self) -> TargetKind {
+        self.kind.unwrap_or(if self.all_numbers { TargetKind::Number } else { TargetKind::Label })
+    }
+
+    fn take(&mut self) -> TargetValues {
+        let kind = self.found_kind();
+        let (numbers, text) = (std::mem::take(&mut self.numbers), std::mem::take(&mut self.text));
+        let ends = std::mem::take(&mut self.text_ends);
+        match kind {
+            TargetKind::Number => TargetValues::Numbers(numbers),
+            TargetKind::Label => {
+                let starts = std::iter::once(0).chain(ends.iter().copied());
+                let label =
+                    |(start, end): (usize, &usize)| String::from_utf8_lossy(&text[start..*end]).into_owned();
+                TargetValues::Labels(starts.zip(&ends).map(label).collect())
+            }
+        }
+    }
+}
+
+/// What became of one entry.
+enum Fate {
+    Kept,
+    DropRow,
+}
+
+impl<T: Real> RowBuilder<T> {
+    /// A builder that learns the columns: those at `roles`.
+    pub fn training(roles: Vec<Role>, missing: Missing) -> Self {
+        let count = |role: fn(&Role) -> bool| roles.iter().filter(|r| role(r)).count();
+        let nnumbers = count(|r| matches!(r, Role::Number(_)));
+        let categories =
+            (0..count(|r| matches!(r, Role::Category(_)))).map(|_| Categories::default()).collect();
+        let targets = (0..count(|r| matches!(r, Role::Target(_)))).map(|_| TargetRows::new(None)).collect();
+        Self {
+            roles,
+            missing,
+            phase: Phase::Training,
+            nrows: 0,
+            nnumbers,
+            numbers: Vec::new(),
+            categories,
+            targets,
+            counts: Counts::default(),
+        }
+    }
+
+    /// A builder that replays known columns; `targets` are the kinds of those that the file has.
+    pub fn prediction(
+        roles: Vec<Role>,
+        missing: Missing,
+        columns: &[FeatureColumn],
+        targets: &[TargetKind],
+    ) -> Self {
+        let (mut nnumbers, mut categories, mut filled) = (0, Vec::new(), true);
+        for column in columns {
+            match &column.encoding {
+                Encoding::Number { mean } => {
+                    nnumbers += 1;
+                    filled &= mean.is_some_and(|mean| T::from_f64(mean).to_f64().is_finite());
+                }
+                Encoding::OneHot { categories: texts, .. } => {
+                    let known = texts.iter().zip(0..).map(|(text, code)| (text.clone(), code)).collect();
+                    categories.push(Categories { known, texts: texts.clone(), codes: Vec::new() });
+                }
+            }
+        }
+        let targets = targets.iter().map(|&kind| TargetRows::new(Some(kind))).collect();
+        let phase = Phase::Prediction;
+        // A schema from a damaged model may promise means that it does not have.
+        let missing = if filled { missing } else { Missing::Error };
+        let numbers = Vec::new();
+        let counts = Counts::default();
+        Self { roles, missing, phase, nrows: 0, nnumbers, numbers, categories, targets, counts }
+    }
+
+    /// Rows gathered.
+    pub fn nrows(&self) -> usize {
+        self.nrows
+    }
+
+    /// Adds the row with the entries `cell(0)`, …, `cell(width - 1)`, unless a missing value drops it.
+    pub fn push<'c>(
+        &mut self,
+        file: &str,
+        names: &[String],
+        row: RowNumber,
+        width: usize,
+        cell: impl Fn(usize) -> Cell<'c>,
+    ) -> Result<(), DataError> {
+        if width != self.roles.len() {
+            let place = Place::at(file, row);
+            return Err(DataError::Ragged { place, expected: self.roles.len(), found: width });
+        }
+        let start = self.numbers.len();
+        self.numbers.resize(start + self.nnumbers, T::default());
+        let mut keep = true;
+        for column in 0..width {
+            let cell = cell(column);
+            let place = || Place::at(file, row).column(column, &names[column]);
+            let fate = match self.roles[column] {
+                Role::Number(slot) => match cell.number() {
+                    Parsed::Number(value) => {
+                        let rounded = T::from_f64(value);
+                        if !rounded.to_f64().is_finite() {
+                            let text = shortened(&cell.text());
+                            return Err(DataError::NotFinite { place: place(), text, dtype: T::NAME });
+                        }
+                        self.numbers[start + slot] = rounded;
+                        Fate::Kept
+                    }
+                    Parsed::Missing => {
+                        self.numbers[start + slot] = T::from_f64(f64::NAN);
+                        self.missing_feature(cell, place)?
+                    }
+                    Parsed::Infinite => {
+                        let text = shortened(&cell.text());
+                        return Err(DataError::NotFinite { place: place(), text, dtype: T::NAME });
+                    }
+                    Parsed::Text => {
+                        let text = shortened(&cell.text());
+                        return Err(DataError::NotANumber { place: place(), text, feature: true });
+                    }
+                },
+                Role::Category(slot) => self.push_category(slot, cell, place)?,
+                Role::Target(slot) => self.push_target(slot, cell, place)?,
+                Role::Ignored => Fate::Kept,
+            };
+            keep &= matches!(fate, Fate::Kept);
+        }
+        if keep {
+            self.nrows += 1;
+        } else {
+            self.counts.dropped += 1;
+            self.numbers.truncate(start);
+            self.categories.iter_mut().for_each(|column| column.codes.truncate(self.nrows));
+            self.targets.iter_mut().for_each(|column| column.truncate(self.nrows));
+        }
+        Ok(())
+    }
+
+    fn missing_feature(&mut self, cell: Cell<'_>, place: impl Fn() -> Place) -> Result<Fate, DataError> {
+        let remedy = match (self.missing, self.phase) {
+            (Missing::Mean, _) => {
+                self.counts.filled += 1;
+                return Ok(Fate::Kept);
+            }
+            (Missing::Drop, Phase::Training) => return Ok(Fate::DropRow),
+            (Missing::Error, Phase::Training) => {
+                "`--missing drop` leaves such rows out, `--missing mean` fills them in"
+            }
+            (_, Phase::Prediction) => {
+                "fill it in, or train the model with `--missing mean`, which stores a value to use"
+            }
+        };
+        Err(DataError::MissingValue { place: place(), text: shortened(&cell.text()), remedy })
+    }
+
+    fn push_category(
+        &mut self,
+        slot: usize,
+        cell: Cell<'_>,
+        place: impl Fn() -> Place,
+    ) -> Result<Fate, DataError> {
+        if cell.is_missing() {
+            self.categories[slot].codes.push(NO_CATEGORY);
+            return self.missing_feature(cell, place);
+        }
+        let bytes = cell.text();
+        let text = String::from_utf8_lossy(&bytes);
+        let column = &mut self.categories[slot];
+        let code = match (column.known.get(text.as_ref()), self.phase) {
+            (Some(&code), _) => code,
+            (None, Phase::Training) => {
+                if column.texts.len() == MAX_CATEGORIES {
+                    return Err(DataError::TooManyCategories { place: place(), limit: MAX_CATEGORIES });
+                }
+                let code = column.texts.len() as u32;
+                column.texts.push(text.clone().into_owned());
+                column.known.insert(text.into_owned(), code);
+                code
+            }
+            (None, Phase::Prediction) if self.missing == Missing::Mean => {
+                self.counts.unknown += 1;
+                NO_CATEGORY
+            }
+            (None, Phase::Prediction) => {
+                let known = listed(&column.texts);
+                return Err(DataError::UnknownCategory { place: place(), text: shortened(&bytes), known });
+            }
+        };
+        column.codes.push(code);
+        Ok(Fate::Kept)
+    }
+
+    fn push_target(
+        &mut self,
+        slot: usize,
+        cell: Cell<'_>,
+        place: impl Fn() -> Place,
+    ) -> Result<Fate, DataError> {
+        let training = self.phase == Phase::Training;
+        let column = &mut self.targets[slot];
+        if cell.is_missing() {
+            if training && self.missing == Missing::Error {
+                let remedy = "`--missing drop` leaves rows without a target out";
+                return Err(DataError::MissingValue {
+                    place: place(),
+                    text: shortened(&cell.text()),
+                    remedy,
+                });
+            }
+            column.numbers.push(f64::NAN);
+            column.push_text(b"");
+            return Ok(if training { Fate::DropRow } else { Fate::Kept });
+        }
+        if column.kind != Some(TargetKind::Number) {
+            column.push_text(&cell.text());
+        }
+        if column.kind == Some(TargetKind::Label) {
+            return Ok(Fate::Kept);
+        }
+        let text = || shortened(&cell.text());
+        match cell.number() {
+            Parsed::Number(value) => column.numbers.push(value),
+            Parsed::Infinite => {
+                return Err(DataError::NotFinite { place: place(), text: text(), dtype: "f64" });
+            }
+            Parsed::Text | Parsed::Missing if training => {
+                column.all_numbers = false;
+                column.numbers.push(f64::NAN);
+            }
+            Parsed::Text | Parsed::Missing => {
+                return Err(DataError::NotANumber { place: place(), text: text(), feature: false });
+            }
+        }
+        Ok(Fate::Kept)
+    }
+
+    /// What the feature columns become, learnt from the rows gathered; `features` gives the name and place of each, in
+    /// the order of the slots.
+    pub fn learn_columns(
+        &mut self,
+        file: &str,
+        features: Vec<(String, usize, Role)>,
+    ) -> Result<Vec<FeatureColumn>, DataError> {
+        let fill = self.missing == Missing::Mean;
+        let nothing_there = |position: usize, name: &str| DataError::MissingValue {
+            place: Place::file(file).column(position, name),
+            text: String::new(),
+            remedy: "every value of the column is, so there is no mean to take",
+        };
+        let mut columns = Vec::with_capacity(features.len());
+        for (name, position, role) in features {
+            let encoding = match role {
+                Role::Category(slot) => {
+                    let column = &mut self.categories[slot];
+                    column.sort();
+                    let shares = fill.then(|| column.shares());
+                    if fill && column.texts.is_empty() {
+                        return Err(nothing_there(position, &name));
+                    }
+                    Encoding::OneHot { categories: column.texts.clone(), shares }
+                }
+                Role::Number(slot) if fill => {
+                    let mean = mean_of_known(&self.numbers, self.nnumbers, slot);
+                    Encoding::Number { mean: Some(mean.ok_or_else(|| nothing_there(position, &name))?) }
+                }
+                _ => Encoding::Number { mean: None },
+            };
+            columns.push(FeatureColumn { name, position, encoding });
+        }
+        Ok(columns)
+    }
+
+    /// What the fields of each target are.
+    pub fn target_kinds(&self) -> impl Iterator<Item = TargetKind> {
+        self.targets.iter().map(TargetRows::found_kind)
+    }
+
+    /// The features of the rows gathered, encoded as `columns` say, which are then forgotten.
+    pub fn take_features(&mut self, columns: &[FeatureColumn]) -> Result<Samples<'static, T>, DataError> {
+        let nrows = self.nrows;
+        let mut numbers = std::mem::take(&mut self.numbers);
+        let width: usize = columns.iter().map(|column| column.encoding.width()).sum();
+        if self.categories.is_empty() {
+            let means: Vec<_> = columns.iter().map(number_mean).collect();
+            if means.iter().any(Option::is_some) {
+                for row in numbers.chunks_exact_mut(width.max(1)) {
+                    for (entry, mean) in row.iter_mut().zip(&means) {
+                        *entry = known_or(*entry, *mean);
+                    }
+                }
+            }
+            return Ok(Samples::dense(nrows, width, numbers)?);
+        }
+        let mut entries = Vec::with_capacity(nrows * width);
+        for row in 0..nrows {
+            let mut values = numbers[row * self.nnumbers..(row + 1) * self.nnumbers].iter();
+            let mut codes = self.categories.iter().map(|column| column.codes[row]);
+            for column in columns {
+                match &column.encoding {
+                    Encoding::Number { mean } => {
+                        entries.extend(values.next().map(|&value| known_or(value, *mean)));
+                    }
+                    Encoding::OneHot { categories, shares } => {
+                        let code = codes.next().unwrap_or(NO_CATEGORY);
+                        entries.extend((0..).take(categories.len()).map(|category: u32| {
+                            if code == NO_CATEGORY {
+                                let share = shares.as_ref().and_then(|s| s.get(category as usize));
+                                T::from_f64(share.copied().unwrap_or(0.0))
+                            } else {
+                                T::from_f64(f64::from(u8::from(category == code)))
+                            }
+                        }));
+                    }
+                }
+            }
+        }
+        self.categories.iter_mut().for_each(|column| column.codes.clear());
+        Ok(Samples::dense(nrows, width, entries)?)
+    }
+
+    /// The targets of the rows gathered, named by `names`, which are then forgotten with the count of rows.
+    pub fn take_targets<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> Vec<Target> {
+        self.nrows = 0;
+        let columns = self.targets.iter_mut().zip(names);
+        columns.map(|(column, name)| Target { name: name.to_owned(), values: column.take() }).collect()
+    }
+
+    /// What a user should be told about the rows gathered since the last call.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        let counts = std::mem::take(&mut self.counts);
+        let mut notes = Vec::new();
+        let mut note = |count: usize, one: &str, many: &str, what: &str| {
+            if count > 0 {
+                notes.push(format!("{count} {} {what}", if count == 1 { one } else { many }));
+            }
+        };
+        note(counts.dropped, "row", "rows", "with missing values left out");
+        note(counts.filled, "missing value", "missing values", "replaced by the mean of the training rows");
+        note(counts.unknown, "unknown category", "unknown categories", "taken as missing");
+        notes
+    }
+}
+
+impl Categories {
+    /// Orders the categories by their text, so that the features do not depend on the order of the rows.
+    fn sort(&mut self) {
+        let mut order: Vec<usize> = (0..self.texts.len()).collect();
+        order.sort_by(|&a, &b| self.texts[a].cmp(&self.texts[b]));
+        let mut rank = vec![0u32; order.len()];
+        for (new, &old) in (0..).zip(&order) {
+            rank[old] = new;
+        }
+        self.texts = order.iter().map(|&old| std::mem::take(&mut self.texts[old])).collect();
+        for code in self.codes.iter_mut().filter(|code| **code != NO_CATEGORY) {
+            *code = rank[*code as usize];
+        }
+    }
+
+    /// Share of the rows that have a category in each.
+    fn shares(&self) -> Vec<f64> {
+        let mut counts = vec![0u64; self.texts.len()];
+        for &code in self.codes.iter().filter(|code| **code != NO_CATEGORY) {
+            counts[code as usize] += 1;
+        }
+        let total: u64 = counts.iter().sum();
+        counts.iter().map(|&count| count as f64 / total.max(1) as f64).collect()
+    }
+}
+
+fn number_mean(column: &FeatureColumn) -> Option<f64> {
+    match &column.encoding {
+        Encoding::Number { mean } => *mean,
+        Encoding::OneHot { .. } => None,
+    }
+}
+
+fn known_or<T: Real>(value: T, mean: Option<f64>) -> T {
+    match mean {
+        Some(mean) if value.to_f64().is_nan() => T::from_f64(mean),
+        _ => value,
+    }
+}
+
+/// Mean of the entries of one column that are not NaN, `None` where all are. The running form cannot overflow.
+fn mean_of_known<T: Real>(entries: &[T], ncols: usize, column: usize) -> Option<f64> {
+    let known = entries.iter().skip(column).step_by(ncols).map(|v| v.to_f64()).filter(|v| !v.is_nan());
+    let (mut mean, mut count) = (0.0, 0.0);
+    for value in known {
+        count += 1.0;
+        mean += value / count - mean / count;
+    }
+    (count > 0.0).then_some(mean)
+}

@@ -1,0 +1,245 @@
+//! Scaling: an affine map of each column, fitted on the training rows and stored in the model.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::finite::check_features;
+use super::options::UnknownChoice;
+use super::{AnySamples, DataError, Samples, Storage};
+use crate::real::Real;
+use crate::with_samples;
+
+/// Which scaling to fit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScaleMethod {
+    /// Mean 0 and standard deviation 1.
+    #[default]
+    Standard,
+    /// The range [0, 1].
+    MinMax,
+    /// As the data are.
+    None,
+}
+
+impl FromStr for ScaleMethod {
+    type Err = UnknownChoice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+        match text {
+            "standard" => Ok(Self::Standard),
+            "minmax" => Ok(Self::MinMax),
+            "none" => Ok(Self::None),
+            _ => Err(UnknownChoice { received: text.to_owned(), allowed: "standard, minmax, none" }),
+        }
+    }
+}
+
+/// A fitted scaling: column j becomes (xⱼ − shiftⱼ) / scaleⱼ.
+///
+/// Sparse data are scaled without a shift, which would fill in their zeros: `Standard` divides by the standard deviation
+/// and `MinMax` by the largest absolute value. A constant column has scale 1: it becomes 0, or stays as it is where
+/// there is no shift.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "method", rename_all = "lowercase")]
+pub enum Scaling {
+    /// The identity.
+    None,
+    /// Mean 0 and standard deviation 1 (over n, as scikit-learn's `StandardScaler`).
+    Standard {
+        /// Mean of each column; 0 for sparse data.
+        means: Vec<f64>,
+        /// Standard deviation of each column, 1 where it is 0.
+        scales: Vec<f64>,
+    },
+    /// The range [0, 1]; [−1, 1] for sparse data.
+    MinMax {
+        /// Smallest value of each column; 0 for sparse data.
+        mins: Vec<f64>,
+        /// Largest value less the smallest, 1 where they are equal.
+        ranges: Vec<f64>,
+    },
+}
+
+/// Mean, standard deviation, smallest and largest value of a column.
+#[derive(Clone, Copy)]
+struct Moments {
+    mean: f64,
+    deviation: f64,
+    min: f64,
+    max: f64,
+}
+
+impl Scaling {
+    /// Fits a scaling to the columns of `samples`; also the columns that are constant, by their place.
+    ///
+    /// Two passes over the data in `f64`: means, then squared deviations from them less the square of their own mean,
+    /// which is what rounding left in the first (Chan, Golub & LeVeque 1983, "Algorithms for computing the sample
+    /// variance", eq. 1.7). Accurate for columns whose mean dwarfs their spread. O(nd) time, O(d) memory.
+    ///
+    /// # Errors
+    /// Where an entry is not finite.
+    pub fn fit(method: ScaleMethod, samples: &AnySamples<'_>) -> Result<(Self, Vec<usize>), DataError> {
+        check_features(samples)?;
+        if method == ScaleMethod::None {
+            return Ok((Self::None, Vec::new()));
+        }
+        let sparse = samples.is_sparse();
+        let moments = with_samples!(samples, s => column_moments(s));
+        let constant: Vec<usize> = (0..moments.len()).filter(|&j| moments[j].min == moments[j].max).collect();
+        let positive = |scale: f64| if scale > 0.0 { scale } else { 1.0 };
+        let scaling = match method {
+            ScaleMethod::Standard => Self::Standard {
+                means: moments.iter().map(|m| if sparse { 0.0 } else { m.mean }).collect(),
+                scales: moments
+                    .iter()
+                    .map(|m| if m.min == m.max { 1.0 } else { positive(m.deviation) })
+                    .collect(),
+            },
+            _ if sparse => Self::MinMax {
+                mins: vec![0.0; moments.len()],
+                ranges: moments.iter().map(|m| positive(m.max.abs().max(m.min.abs()))).collect(),
+            },
+            _ => Self::MinMax {
+                mins: moments.iter().map(|m| m.min).collect(),
+                // Only where ±1e308 stand side by side does the range overflow; then the column spans [0, 2].
+                ranges: moments.iter().map(|m| positive((m.max - m.min).min(f64::MAX))).collect(),
+            },
+        };
+        Ok((scaling, constant))
+    }
+
+    /// The scaled samples, in the precision they came in.
+    ///
+    /// # Errors
+    /// Where the samples have another number of columns than the scaling, or a scaled value leaves the range of their
+    /// precision.
+    pub fn apply(&self, samples: AnySamples<'_>) -> Result<AnySamples<'static>, DataError> {
+        Ok(match samples {
+            AnySamples::F32(samples) => AnySamples::F32(self.apply_to(samples)?),
+            AnySamples::F64(samples) => AnySamples::F64(self.apply_to(samples)?),
+        })
+    }
+
+    fn apply_to<T: Real>(&self, samples: Samples<'_, T>) -> Result<Samples<'static, T>, DataError> {
+        let (shifts, scales) = match self {
+            Self::None => return Ok(samples.into_owned()),
+            Self::Standard { means, scales } => (means, scales),
+            Self::MinMax { mins, ranges } => (mins, ranges),
+        };
+        let ncols = samples.ncols();
+        if shifts.len() != ncols || scales.len() != ncols {
+            let expected = scales.len().to_string();
+            return Err(DataError::ColumnCount { file: "scaling".to_owned(), found: ncols, expected });
+        }
+        let scaled = |row: usize, column: usize, value: T| {
+            let (x, shift, scale) = (value.to_f64(), shifts[column], scales[column]);
+            let difference = x - shift;
+            // The difference of two huge numbers may overflow where that of their quotients does not.
+            let scaled = if difference.is_finite() { difference / scale } else { x / scale - shift / scale };
+            let rounded = T::from_f64(scaled);
+            if rounded.to_f64().is_finite() {
+                return Ok(rounded);
+            }
+            let what = "scaled features".to_owned();
+            Err(DataError::NonFiniteEntry { what, row, column, value: scaled })
+        };
+        match samples.into_storage() {
+            Storage::Dense(entries) => {
+                let mut entries = entries.into_owned();
+                for (row, entries) in entries.chunks_exact_mut(ncols.max(1)).enumerate() {
+                    for (column, entry) in entries.iter_mut().enumerate() {
+                        *entry = scaled(row, column, *entry)?;
+                    }
+                }
+                let nrows = entries.len() / ncols.max(1);
+                Ok(Samples::dense(nrows, ncols, entries)?)
+            }
+            Storage::Sparse { indptr, indices, values } => {
+                if shifts.iter().any(|&shift| shift != 0.0) {
+                    let problem =
+                        "a scaling fitted on dense rows would fill in the zeros of sparse ones".to_owned();
+                    return Err(DataError::WrongKind { file: "scaling".to_owned(), problem });
+                }
+                let mut values = values.into_owned();
+                for row in 0..indptr.len().saturating_sub(1) {
+                    for k in indptr[row]..indptr[row + 1] {
+                        values[k] = scaled(row, indices[k] as usize, values[k])?;
+                    }
+                }
+                Ok(Samples::sparse(ncols, indptr.into_owned(), indices.into_owned(), values)?)
+            }
+        }
+    }
+}
+
+/// The largest power of two that is not above `largest`: values divided by it have squares and sums that neither
+/// overflow nor vanish, and the division is exact.
+fn unit_of(largest: f64) -> f64 {
+    let exponent_bits = largest.to_bits() & f64::INFINITY.to_bits();
+    f64::from_bits(exponent_bits).max(f64::MIN_POSITIVE)
+}
+
+fn column_moments<T: Real>(samples: &Samples<'_, T>) -> Vec<Moments> {
+    let (nrows, ncols) = (samples.nrows(), samples.ncols());
+    let n = nrows as f64;
+    // For each column what the entries that are not stored add: their number of zeros.
+    let mut unstored = vec![nrows; ncols];
+    let (mut mins, mut maxs) = (vec![f64::INFINITY; ncols], vec![f64::NEG_INFINITY; ncols]);
+    for_each_stored(samples, |column, value| {
+        unstored[column] -= 1;
+        mins[column] = mins[column].min(value);
+        maxs[column] = maxs[column].max(value);
+    });
+    for column in (0..ncols).filter(|&column| unstored[column] > 0) {
+        mins[column] = mins[column].min(0.0);
+        maxs[column] = maxs[column].max(0.0);
+    }
+    let units: Vec<f64> =
+        mins.iter().zip(&maxs).map(|(min, max)| unit_of(min.abs().max(max.abs()))).collect();
+
+    let mut means = vec![0.0; ncols];
+    for_each_stored(samples, |column, value| means[column] += value / units[column]);
+    means.iter_mut().for_each(|sum| *sum /= n);
+
+    // Sums of the deviations from that mean, zero but for rounding, and of their squares.
+    let (mut sums, mut squares) = (vec![0.0; ncols], vec![0.0; ncols]);
+    for column in 0..ncols {
+        sums[column] = -means[column] * unstored[column] as f64;
+        squares[column] = means[column] * means[column] * unstored[column] as f64;
+    }
+    for_each_stored(samples, |column, value| {
+        let deviation = value / units[column] - means[column];
+        sums[column] += deviation;
+        squares[column] += deviation * deviation;
+    });
+    (0..ncols)
+        .map(|column| {
+            let correction = sums[column] / n;
+            let variance = squares[column] / n - correction * correction;
+            Moments {
+                mean: (means[column] + correction) * units[column],
+                deviation: variance.max(0.0).sqrt() * units[column],
+                min: mins[column],
+                max: maxs[column],
+            }
+        })
+        .collect()
+}
+
+fn for_each_stored<T: Real>(samples: &Samples<'_, T>, mut visit: impl FnMut(usize, f64)) {
+    match samples.storage() {
+        Storage::Dense(entries) => {
+            for row in entries.chunks_exact(samples.ncols().max(1)) {
+                row.iter().enumerate().for_each(|(column, value)| visit(column, value.to_f64()));
+            }
+        }
+        Storage::Sparse { indices, values, .. } => {
+            indices
+                .iter()
+                .zip(values.iter())
+                .for_each(|(&column, value)| visit(column as usize, value.to_f64()));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The schema: what training learnt about the columns of a file, replayed on the files predictions are made for.
+
+use serde::{Deserialize, Serialize};
+
+use super::options::{Dtype, Missing};
+
+/// How the columns of a file become features and targets. Fitted by [`read`](super::read), stored in the model,
+/// replayed by [`chunks`](super::chunks).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Schema {
+    /// The features.
+    pub features: Features,
+    /// The targets.
+    pub targets: Vec<TargetColumn>,
+    /// Whether the names come from a header, so that a later file's columns are matched by name. Otherwise by place.
+    pub named: bool,
+    /// What to do with a missing value.
+    pub missing: Missing,
+    /// Precision the features are held in.
+    pub dtype: Dtype,
+}
+
+/// The features of a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Features {
+    /// Columns of a table, in the order of the file.
+    Columns(Vec<FeatureColumn>),
+    /// Numbered columns of a sparse file, none of them named.
+    Sparse {
+        /// How many there are.
+        ncols: usize,
+    },
+}
+
+/// A column that is turned into features.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FeatureColumn {
+    /// The column's name.
+    pub name: String,
+    /// Its place in the training file, from 0.
+    pub position: usize,
+    /// What its fields become.
+    pub encoding: Encoding,
+}
+
+/// What the fields of a column become.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    /// One feature, the number.
+    Number {
+        /// What a missing value becomes, where missing values are filled in.
+        mean: Option<f64>,
+    },
+    /// One feature for each category, 1 for the one named and 0 for the others.
+    OneHot {
+        /// The texts, sorted.
+        categories: Vec<String>,
+        /// Share of the training rows in each category: what a missing value becomes, where missing values are
+        /// filled in.
+        shares: Option<Vec<f64>>,
+    },
+}
+
+impl Encoding {
+    /// Number of features the column becomes.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Number { .. } => 1,
+            Self::OneHot { categories, .. } => categories.len(),
+        }
+    }
+}
+
+/// A column that is a target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetColumn {
+    /// The column's name.
+    pub name: String,
+    /// Its place in the training file, from 0.
+    pub position: usize,
+    /// What its fields are.
+    pub kind: TargetKind,
+}
+
+/// What the fields of a target are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TargetKind {
+    /// Numbers.
+    Number,
+    /// Texts.
+    Label,
+}
+
+impl Schema {
+    /// Number of features, one-hot columns counted once for each category.
+    #[must_use]
+    pub fn nfeatures(&self) -> usize {
+        match &self.features {
+            Features::Columns(columns) => columns.iter().map(|c| c.encoding.width()).sum(),
+            Features::Sparse { ncols } => *ncols,
+        }
+    }
+
+    /// A name for each feature, one-hot features as `colour=red`; empty for sparse data.
+    #[must_use]
+    pub fn feature_names(&self) -> Vec<String> {
+        let Features::Columns(columns) = &self.features else { return Vec::new() };
+        let mut names = Vec::with_capacity(self.nfeatures());
+        for column in columns {
+            match &column.encoding {
+                Encoding::Number { .. } => names.push(column.name.clone()),
+                Encoding::OneHot { categories, .. } => {
+                    names.extend(categories.iter().map(|category| format!("{}={category}", column.name)));
+                }
+            }
+        }
+        names
+    }
+}

@@ -1,0 +1,194 @@
+//! Sources: a file, standard input or bytes in memory, decompressed and with their format recognised.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use flate2::bufread::MultiGzDecoder;
+
+use super::error::{DataError, Place};
+use super::options::UnknownChoice;
+
+/// How many bytes are looked at to recognise a format.
+const PEEK: usize = 1 << 16;
+
+/// A format that data are read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// A table in text: comma, semicolon, tab or blank separated.
+    Csv,
+    /// LIBSVM (svmlight) text: `label index:value …`, indices from 1.
+    Svmlight,
+    /// One NumPy array.
+    Npy,
+    /// A zip archive of NumPy arrays.
+    Npz,
+}
+
+impl FromStr for Format {
+    type Err = UnknownChoice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+        match text {
+            "csv" | "tsv" => Ok(Self::Csv),
+            "libsvm" | "svmlight" | "svm" => Ok(Self::Svmlight),
+            "npy" => Ok(Self::Npy),
+            "npz" => Ok(Self::Npz),
+            _ => Err(UnknownChoice { received: text.to_owned(), allowed: "csv, tsv, libsvm, npy, npz" }),
+        }
+    }
+}
+
+impl Format {
+    /// The format a file's name tells of, `.gz` left aside. `.txt` tells nothing: its content is looked at.
+    #[must_use]
+    pub fn from_path(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        match name.rsplit_once('.')?.1 {
+            "csv" | "tsv" => Some(Self::Csv),
+            "svm" | "libsvm" | "svmlight" => Some(Self::Svmlight),
+            "npy" => Some(Self::Npy),
+            "npz" => Some(Self::Npz),
+            _ => None,
+        }
+    }
+
+    /// The format that the first bytes of a file look like.
+    ///
+    /// Text is LIBSVM where a field of the first line after any `#` comments has the form `index:value`, and a table
+    /// otherwise. `None` where the bytes are neither text nor NumPy's.
+    #[must_use]
+    pub fn sniff(head: &[u8]) -> Option<Self> {
+        if head.starts_with(b"\x93NUMPY") {
+            return Some(Self::Npy);
+        }
+        if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
+            return Some(Self::Npz);
+        }
+        if head.contains(&0) {
+            return None;
+        }
+        let first = head
+            .split(|&b| b == b'\n')
+            .map(<[u8]>::trim_ascii)
+            .find(|line| !line.is_empty() && !line.starts_with(b"#"))
+            .unwrap_or_default();
+        let number = |text: &[u8]| str::from_utf8(text).is_ok_and(|t| t.parse::<f64>().is_ok());
+        let is_pair = |field: &[u8]| {
+            let colon = field.iter().position(|&b| b == b':');
+            colon.is_some_and(|at| {
+                let (key, value) = (&field[..at], &field[at + 1..]);
+                (key == b"qid" || (!key.is_empty() && key.iter().all(u8::is_ascii_digit))) && number(value)
+            })
+        };
+        let mut fields = first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+        let labelled =
+            fields.next().is_some_and(|label| is_pair(label) || label.split(|&b| b == b',').all(number));
+        if labelled && fields.next().is_some_and(is_pair) { Some(Self::Svmlight) } else { Some(Self::Csv) }
+    }
+}
+
+/// Where data come from.
+#[derive(Debug, Clone)]
+pub struct Source {
+    name: String,
+    origin: Origin,
+}
+
+#[derive(Debug, Clone)]
+enum Origin {
+    Path(PathBuf),
+    Stdin,
+    Bytes(Arc<[u8]>),
+}
+
+/// A source opened: its bytes, decompressed, and their format.
+pub(super) struct Opened {
+    pub name: String,
+    pub format: Format,
+    /// Whether the name says that tabs separate the fields.
+    pub tab_separated: bool,
+    /// The first bytes once more, to look at.
+    pub head: Vec<u8>,
+    pub bytes: Box<dyn BufRead + Send>,
+}
+
+impl Source {
+    /// The file at `path`, or standard input for `-`.
+    #[must_use]
+    pub fn path(path: &Path) -> Self {
+        if path.as_os_str() == "-" {
+            return Self { name: "standard input".to_owned(), origin: Origin::Stdin };
+        }
+        Self { name: path.display().to_string(), origin: Origin::Path(path.to_owned()) }
+    }
+
+    /// Bytes in memory, with the name that messages give them and that tells their format.
+    #[must_use]
+    pub fn bytes(name: &str, bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self { name: name.to_owned(), origin: Origin::Bytes(bytes.into()) }
+    }
+
+    /// The name that messages give the source.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the source can be read again from its start. Standard input cannot.
+    #[must_use]
+    pub fn is_restartable(&self) -> bool {
+        !matches!(self.origin, Origin::Stdin)
+    }
+
+    /// Opens the source at its start and recognises its format, where `format` does not give it.
+    pub(super) fn open(&self, format: Option<Format>) -> Result<Opened, DataError> {
+        let raw: Box<dyn BufRead + Send> = match &self.origin {
+            Origin::Path(path) => {
+                let failed = |source| DataError::Open { file: self.name.clone(), source };
+                let file = File::open(path).map_err(failed)?;
+                if file.metadata().map_err(failed)?.is_dir() {
+                    return Err(failed(io::Error::from(io::ErrorKind::IsADirectory)));
+                }
+                Box::new(BufReader::with_capacity(PEEK, file))
+            }
+            Origin::Stdin => Box::new(BufReader::with_capacity(PEEK, io::stdin())),
+            Origin::Bytes(bytes) => Box::new(Cursor::new(bytes.clone())),
+        };
+        let failed = |source| DataError::Read { place: Place::file(&self.name), source };
+        let (head, raw) = peeked(raw, 2).map_err(failed)?;
+        let raw: Box<dyn BufRead + Send> = if head.starts_with(&[0x1f, 0x8b]) {
+            Box::new(BufReader::with_capacity(PEEK, MultiGzDecoder::new(raw)))
+        } else {
+            raw
+        };
+        let (head, bytes) = peeked(raw, PEEK).map_err(failed)?;
+        if head.is_empty() {
+            return Err(DataError::Empty { file: self.name.clone() });
+        }
+        let path = Path::new(&self.name);
+        let unknown = || DataError::UnknownFormat { file: self.name.clone() };
+        let format = match format.or_else(|| Format::from_path(path)) {
+            Some(format) => format,
+            None => Format::sniff(&head).ok_or_else(unknown)?,
+        };
+        let lowercase = self.name.to_ascii_lowercase();
+        let tab_separated = lowercase.ends_with(".tsv") || lowercase.ends_with(".tsv.gz");
+        Ok(Opened { name: self.name.clone(), format, tab_separated, head, bytes })
+    }
+}
+
+/// The first `limit` bytes, fewer at the end of the stream, and the stream as if they had not been read.
+fn peeked(
+    mut stream: Box<dyn BufRead + Send>,
+    limit: usize,
+) -> io::Result<(Vec<u8>, Box<dyn BufRead + Send>)> {
+    let mut head = Vec::with_capacity(limit);
+    stream.by_ref().take(limit as u64).read_to_end(&mut head)?;
+    let whole = Cursor::new(head.clone()).chain(stream);
+    Ok((head, Box::new(whole)))
+}

@@ -1,0 +1,216 @@
+//! Tables: what text and array files have in common, and which of their columns play which part.
+
+use std::collections::HashSet;
+
+use super::csv::TextTable;
+use super::error::{DataError, listed};
+use super::npy::ArrayTable;
+use super::options::{ColumnRef, Layout, ReadOptions};
+use super::rows::{Role, RowBuilder};
+use super::schema::{Encoding, FeatureColumn, Schema};
+use super::source::{Format, Opened};
+use crate::real::Real;
+
+/// A file of rows and columns, standing before its first row.
+pub(super) enum Table {
+    Text(Box<TextTable>),
+    Arrays(Box<ArrayTable>),
+}
+
+impl Table {
+    /// Opens a file of any format but LIBSVM.
+    pub fn open(opened: Opened, layout: &Layout) -> Result<Self, DataError> {
+        let file = opened.name.clone();
+        let table = match opened.format {
+            Format::Npy => Self::Arrays(Box::new(ArrayTable::open_npy(opened)?)),
+            Format::Npz => Self::Arrays(Box::new(ArrayTable::open_npz(opened)?)),
+            _ => Self::Text(Box::new(TextTable::open(opened, layout)?)),
+        };
+        let mut seen = HashSet::new();
+        match table.names().iter().find(|name| !seen.insert(name.as_str())) {
+            Some(name) => Err(DataError::DuplicateColumn { file, name: name.clone() }),
+            None => Ok(table),
+        }
+    }
+
+    pub fn names(&self) -> &[String] {
+        match self {
+            Self::Text(table) => &table.names,
+            Self::Arrays(table) => &table.names,
+        }
+    }
+
+    /// Whether the names come from a header.
+    fn named(&self) -> bool {
+        matches!(self, Self::Text(table) if table.named)
+    }
+
+    /// How many of the last columns are targets by the file's own making.
+    fn ntargets(&self) -> usize {
+        match self {
+            Self::Text(_) => 0,
+            Self::Arrays(table) => table.ntargets,
+        }
+    }
+
+    /// Reads up to `limit` rows into `rows`; false once the file is at its end.
+    pub fn read_into<T: Real>(&mut self, rows: &mut RowBuilder<T>, limit: usize) -> Result<bool, DataError> {
+        match self {
+            Self::Text(table) => table.read_into(rows, limit),
+            Self::Arrays(table) => table.read_into(rows, limit),
+        }
+    }
+}
+
+/// The parts that columns play: a role for each column of a file, and the columns of the targets in their order.
+pub(super) struct Parts {
+    pub roles: Vec<Role>,
+    pub targets: Vec<usize>,
+    pub named: bool,
+}
+
+/// The parts asked for in `options`, for a file to learn from.
+pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -> Result<Parts, DataError> {
+    let names = table.names();
+    let find = |column: &ColumnRef| {
+        column.find(names).ok_or_else(|| DataError::NoSuchColumn {
+            file: file.to_owned(),
+            wanted: column.to_string(),
+            columns: listed(names),
+        })
+    };
+    let mut roles = vec![Role::Ignored; names.len()];
+    let mut targets = Vec::new();
+    for column in &options.target {
+        let at = find(column)?;
+        if roles[at] != Role::Ignored {
+            return Err(DataError::ColumnAskedTwice { file: file.to_owned(), name: names[at].clone() });
+        }
+        roles[at] = Role::Target(targets.len());
+        targets.push(at);
+    }
+    for at in names.len() - table.ntargets()..names.len() {
+        if roles[at] == Role::Ignored {
+            roles[at] = Role::Target(targets.len());
+            targets.push(at);
+        }
+    }
+    for (slot, column) in options.categorical.iter().enumerate() {
+        let at = find(column)?;
+        if roles[at] != Role::Ignored {
+            return Err(DataError::ColumnAskedTwice { file: file.to_owned(), name: names[at].clone() });
+        }
+        roles[at] = Role::Category(slot);
+    }
+    // Slots follow the order of the file, whatever the order of the request.
+    let (mut numbers, mut categories) = (0, 0);
+    for role in &mut roles {
+        match role {
+            Role::Ignored => {
+                *role = Role::Number(numbers);
+                numbers += 1;
+            }
+            Role::Category(slot) => {
+                *slot = categories;
+                categories += 1;
+            }
+            Role::Number(_) | Role::Target(_) => {}
+        }
+    }
+    if numbers + categories == 0 {
+        return Err(DataError::NoFeatures { file: file.to_owned() });
+    }
+    Ok(Parts { roles, targets, named: table.named() })
+}
+
+/// The parts that a file's columns play under `schema`: matched by name where both have a header, by place otherwise.
+/// Targets may be absent; the slots of those present index `targets`, which are places in the schema's list.
+pub(super) fn parts_to_replay(
+    table: &Table,
+    file: &str,
+    schema: &Schema,
+    columns: &[FeatureColumn],
+) -> Result<Parts, DataError> {
+    let names = table.names();
+    let mut roles = vec![Role::Ignored; names.len()];
+    let mut targets = Vec::new();
+    if schema.named && table.named() {
+        let place = |wanted: &str| names.iter().position(|name| name == wanted);
+        let mut missing = Vec::new();
+        let mut slots = Slots::default();
+        for column in columns {
+            let role = slots.next(column);
+            match place(&column.name) {
+                Some(at) => roles[at] = role,
+                None => missing.push(column.name.as_str()),
+            }
+        }
+        if !missing.is_empty() {
+            let (file, count) = (file.to_owned(), missing.len());
+            let (missing, columns) = (listed(&missing), listed(names));
+            return Err(DataError::ColumnsAbsent { file, count, missing, columns });
+        }
+        for (index, target) in schema.targets.iter().enumerate() {
+            if let Some(at) = place(&target.name) {
+                roles[at] = Role::Target(targets.len());
+                targets.push(index);
+            }
+        }
+        return Ok(Parts { roles, targets, named: true });
+    }
+
+    let (nfeatures, ntargets) = (columns.len(), schema.targets.len());
+    let own_targets = table.ntargets();
+    let width = names.len() - own_targets;
+    let mut slots = Slots::default();
+    if width == nfeatures {
+        for (role, column) in roles.iter_mut().zip(columns) {
+            *role = slots.next(column);
+        }
+        if own_targets == ntargets {
+            targets = (0..ntargets).collect();
+            for (slot, role) in roles[width..].iter_mut().enumerate() {
+                *role = Role::Target(slot);
+            }
+        }
+    } else if width == nfeatures + ntargets {
+        // Laid out as the training file was.
+        let features = columns.iter().map(|column| (column.position, slots.next(column)));
+        let targeted = schema.targets.iter().enumerate().map(|(i, t)| (t.position, Role::Target(i)));
+        let mut laid_out: Vec<_> = features.chain(targeted).collect();
+        laid_out.sort_by_key(|(position, _)| *position);
+        for (role, (_, part)) in roles.iter_mut().zip(laid_out) {
+            *role = part;
+        }
+        targets = (0..ntargets).collect();
+    } else {
+        let expected = match ntargets {
+            0 => format!("{nfeatures}"),
+            _ => format!("{nfeatures}, or {} with the target", nfeatures + ntargets),
+        };
+        return Err(DataError::ColumnCount { file: file.to_owned(), found: width, expected });
+    }
+    Ok(Parts { roles, targets, named: false })
+}
+
+/// Counts the slots given to numbers and to categories.
+#[derive(Default)]
+struct Slots {
+    numbers: usize,
+    categories: usize,
+}
+
+impl Slots {
+    fn next(&mut self, column: &FeatureColumn) -> Role {
+        match column.encoding {
+            Encoding::Number { .. } => {
+                self.numbers += 1;
+                Role::Number(self.numbers - 1)
+            }
+            Encoding::OneHot { .. } => {
+                self.categories += 1;
+                Role::Category(self.categories - 1)
+            }
+        }
+    }
+}
