@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use mercer::data::{ColumnRef, Dtype, Missing, ReadOptions};
+use mercer::data::{ColumnRef, Dtype, Missing, ReadOptions, ScaleMethod};
 use mercer::learn::Bias;
 
 /// Kernel machines: write a kernel as on paper, train with it, predict anywhere.
@@ -181,8 +181,8 @@ pub struct Input {
     #[arg(long, value_name = "error|drop|mean", default_value = "error", value_parser = Missing::from_str)]
     pub missing: Missing,
     /// Scale the features [default: standard; `gram`: none]
-    #[arg(long, value_enum)]
-    pub scale: Option<Scale>,
+    #[arg(long, value_name = "standard|minmax|none", value_parser = ScaleMethod::from_str)]
+    pub scale: Option<ScaleMethod>,
     /// Precision that data and kernel values are held in
     #[arg(long, value_name = "f32|f64", default_value = "f64", value_parser = Dtype::from_str)]
     pub dtype: Dtype,
@@ -199,17 +199,6 @@ impl Input {
             ..ReadOptions::default()
         }
     }
-}
-
-/// How features are scaled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Scale {
-    /// Mean 0 and variance 1 (sparse data: variance 1 alone)
-    Standard,
-    /// To the interval from 0 to 1 (sparse data: largest magnitude 1)
-    Minmax,
-    /// As they are
-    None,
 }
 
 /// The precision of the Cholesky factor.

@@ -75,7 +75,10 @@ impl From<ParseError> for Failure {
 
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
-        Self::usage(error)
+        match error {
+            DataError::Write { .. } => Self::work(error),
+            other => Self::usage(other),
+        }
     }
 }
 
@@ -92,6 +95,7 @@ impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Gram(error) => error.into(),
+            ModelError::Data(error) => error.into(),
             ModelError::Newer { .. } | ModelError::Requires { .. } => {
                 Self::usage(error).hint("update mercer, or fit the model again with this one")
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use mercer::data::{self, AnySamples, Dataset, Matrix, Scaling, Schema, TargetValues};
+use mercer::data::{self, AnySamples, Dataset, Matrix, ScaleMethod, Scaling, Schema, TargetValues};
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
 use mercer::learn::{Bias, Ridge};
@@ -16,7 +16,7 @@ use mercer::watch::Watch;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::args::{Fit, Scale, Solver};
+use crate::args::{Fit, Solver};
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::{self, Progress};
@@ -194,6 +194,8 @@ struct Recipe<'a> {
 struct Fitted {
     expansion: Expansion,
     scaling: Scaling,
+    /// Columns with one value throughout.
+    constant: Vec<usize>,
     report: Report,
 }
 
@@ -204,7 +206,7 @@ struct Trained {
 
 impl Fitted {
     fn notes(&self, dataset: &Dataset) -> Vec<String> {
-        let constant = self.scaling.constant_columns();
+        let constant = &self.constant;
         if constant.is_empty() {
             return Vec::new();
         }
@@ -224,12 +226,8 @@ impl Recipe<'_> {
         targets: &Matrix<f64>,
         watch: &dyn Watch,
     ) -> Result<Fitted, Failure> {
-        let scaling = match self.arguments.input.scale.unwrap_or(Scale::Standard) {
-            Scale::Standard => Scaling::standard(features),
-            Scale::Minmax => Scaling::min_max(features),
-            Scale::None => Scaling::None,
-        };
-        let scaled = scaling.apply(features);
+        let (scaling, constant) = Scaling::fit(self.arguments.input.scale.unwrap_or(ScaleMethod::Standard), features)?;
+        let scaled = scaling.apply(features.view())?;
         let kernel = self.kernel.resolve_auto(&SampleScales::new(&scaled, self.arguments.common.seed))?;
         let ridge = Ridge {
             kernel,
@@ -243,7 +241,7 @@ impl Recipe<'_> {
             memory: self.arguments.memory,
         };
         let (expansion, report) = ridge.fit(&scaled, targets, None, watch)?;
-        Ok(Fitted { expansion, scaling, report })
+        Ok(Fitted { expansion, scaling, constant, report })
     }
 
     /// The errors on held-out rows of a model that has not seen them.
@@ -263,7 +261,7 @@ impl Recipe<'_> {
             Matrix::from_entries(chosen.len(), targets.ncols(), entries)
         };
         let fitted = self.fit(&dataset.features.select(&train), &rows(&train), watch)?;
-        let unseen = fitted.scaling.apply(&dataset.features.select(&held_out));
+        let unseen = fitted.scaling.apply(dataset.features.select(&held_out))?;
         let predicted = fitted.expansion.predict(&unseen, watch)?;
         let mut scores = vec![Score::default(); targets.ncols()];
         for (place, &row) in held_out.iter().enumerate() {
@@ -275,7 +273,7 @@ impl Recipe<'_> {
     }
 
     fn model(&self, fitted: Fitted, schema: Schema, dataset: &Dataset) -> Trained {
-        let Fitted { expansion, scaling, report } = fitted;
+        let Fitted { expansion, scaling, report, .. } = fitted;
         let settings = BTreeMap::from([
             ("bias".to_owned(), json!(self.arguments.bias)),
             ("lambda".to_owned(), json!(self.arguments.lambda)),

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::time::Instant;
 
-use mercer::data::{self, AnySamples, Dtype, Scaling};
+use mercer::data::{self, AnySamples, Dtype, ScaleMethod, Scaling};
 use mercer::gram::{CpuEngine, Engine, Part, Resident, SampleScales, kernel_to_distance, zeroed};
 use mercer::kernel::Kernel;
 use mercer::watch::Watch;
 use mercer::{memory, pool};
 use serde::Serialize;
 
-use crate::args::{GramArguments, Scale};
+use crate::args::GramArguments;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::{self, Progress};
@@ -37,13 +37,9 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
         ));
     }
     let (rows, columns) = read(arguments)?;
-    let scaling = match arguments.input.scale.unwrap_or(Scale::None) {
-        Scale::Standard => Scaling::standard(&rows),
-        Scale::Minmax => Scaling::min_max(&rows),
-        Scale::None => Scaling::None,
-    };
-    let rows = scaling.apply(&rows);
-    let columns = columns.map(|columns| scaling.apply(&columns));
+    let (scaling, _) = Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::None), &rows)?;
+    let rows = scaling.apply(rows)?;
+    let columns = columns.map(|columns| scaling.apply(columns)).transpose()?;
     let kernel = kernel.resolve_auto(&SampleScales::new(&rows, arguments.common.seed))?;
     kernel.check_columns(rows.ncols())?;
 
@@ -102,16 +98,16 @@ fn read(arguments: &GramArguments) -> Result<(Samples, Option<Samples>), Failure
     let (dataset, schema) = data::read(&arguments.data, &arguments.input.read_options())?;
     dataset.notes.iter().for_each(|note| output::note(&arguments.common, note));
     let Some(other) = &arguments.other else { return Ok((dataset.features, None)) };
-    let columns = data::read_with(other, &schema)?;
-    columns.notes.iter().for_each(|note| output::note(&arguments.common, note));
-    Ok((dataset.features, Some(columns.features)))
+    let chunk = data::chunks(other, &schema, usize::MAX)?.next();
+    let columns = chunk.transpose()?.map(|columns| columns.features);
+    Ok((dataset.features, columns))
 }
 
 fn write<T: data::NpyNumber>(path: &Path, shape: (usize, usize), entries: &[T]) -> Result<(), Failure> {
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
-    data::write_npy(path, shape.0, shape.1, entries).map_err(|error| Failure::write(path, &error))
+    Ok(data::write_npy(path, shape.0, shape.1, entries)?)
 }
 
 struct Job<'a> {

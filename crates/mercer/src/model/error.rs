@@ -3,13 +3,14 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::data::DataError;
 use crate::gram::GramError;
 
 /// Why a model cannot be read, written or used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The file could not be read or written.
+    /// The file could not be read.
     #[error("{}: {error}", path.display())]
     Io {
         /// The file.
@@ -51,6 +52,9 @@ pub enum ModelError {
         /// Columns of the model.
         expected: usize,
     },
+    /// The file could not be written, or the samples cannot be scaled.
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// The prediction could not be computed.
     #[error(transparent)]
     Gram(#[from] GramError),

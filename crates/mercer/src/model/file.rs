@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use flate2::Crc;
@@ -103,9 +103,9 @@ impl Model {
     /// # Errors
     /// Where the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), ModelError> {
-        let io = |error| ModelError::Io { path: path.to_owned(), error };
-        let bytes = self.to_bytes().map_err(|error| io(io::Error::other(error)))?;
-        write_atomically(path, |file| file.write_all(&bytes)).map_err(io)
+        let unwritable = |error| ModelError::Io { path: path.to_owned(), error: io::Error::other(error) };
+        let bytes = self.to_bytes().map_err(unwritable)?;
+        Ok(write_atomically(path, |file| file.write_all(&bytes))?)
     }
 
     /// Reads a model file.

@@ -66,7 +66,7 @@ impl Model {
         if found != expected {
             return Err(ModelError::Columns { found, expected });
         }
-        let scaled = self.scaling.apply(samples);
+        let scaled = self.scaling.apply(samples.view())?;
         Ok(self.expansion.predict(&scaled, watch)?)
     }
 }
