@@ -226,7 +226,8 @@ impl Recipe<'_> {
         targets: &Matrix<f64>,
         watch: &dyn Watch,
     ) -> Result<Fitted, Failure> {
-        let (scaling, constant) = Scaling::fit(self.arguments.input.scale.unwrap_or(ScaleMethod::Standard), features)?;
+        let (scaling, constant) =
+            Scaling::fit(self.arguments.input.scale.unwrap_or(ScaleMethod::Standard), features)?;
         let scaled = scaling.apply(features.view())?;
         let kernel = self.kernel.resolve_auto(&SampleScales::new(&scaled, self.arguments.common.seed))?;
         let ridge = Ridge {
