@@ -6,11 +6,12 @@ use std::process::ExitCode;
 
 use mercer::data::DataError;
 use mercer::gram::GramError;
-use mercer::kernel::ParseError;
+use mercer::kernel::{EvalError, ParseError};
 use mercer::learn::LearnError;
 use mercer::memory;
 use mercer::model::ModelError;
 use mercer::solve::SolveError;
+use mercer::watch::Stopped;
 
 /// Why a command did not do its work.
 #[derive(Debug)]
@@ -88,6 +89,18 @@ impl From<GramError> for Failure {
             GramError::Stopped(_) => Self::interrupted(),
             other => Self::usage(other),
         }
+    }
+}
+
+impl From<EvalError> for Failure {
+    fn from(error: EvalError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<Stopped> for Failure {
+    fn from(_: Stopped) -> Self {
+        Self::interrupted()
     }
 }
 

@@ -110,6 +110,27 @@ impl Scaling {
         Ok((scaling, constant))
     }
 
+    /// What it does, in a few words.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Standard { .. } => "standardised",
+            Self::MinMax { .. } => "to [0, 1]",
+        }
+    }
+
+    /// Whether it is for samples of this many columns.
+    #[must_use]
+    pub fn fits(&self, ncols: usize) -> bool {
+        match self {
+            Self::None => true,
+            Self::Standard { means: shifts, scales } | Self::MinMax { mins: shifts, ranges: scales } => {
+                shifts.len() == ncols && scales.len() == ncols
+            }
+        }
+    }
+
     /// The scaled samples, in the precision they came in.
     ///
     /// # Errors

@@ -108,6 +108,16 @@ impl Ridge {
         Ok((Expansion { kernel, centres, shift, coefficients: dual, intercepts }, report))
     }
 
+    /// Whether a problem of this many rows fits the memory budget.
+    ///
+    /// # Errors
+    /// [`LearnError::Memory`] where it does not.
+    pub fn check_memory(&self, rows: usize) -> Result<(), LearnError> {
+        let needed = (rows as u64).saturating_mul(rows as u64).saturating_mul(8);
+        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
+    }
+
     /// Fits on a kernel matrix, precomputed or not.
     ///
     /// # Errors
@@ -215,12 +225,7 @@ impl Ridge {
                 found: self.lambda.len(),
             });
         }
-        let needed = (rows as u64).saturating_mul(rows as u64).saturating_mul(8);
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
-        if needed > budget {
-            return Err(LearnError::Memory { rows, needed, budget });
-        }
-        Ok(())
+        self.check_memory(rows)
     }
 
     /// The targets that share a λ, in the order of first use: one factorisation serves each group.
