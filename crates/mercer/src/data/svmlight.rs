@@ -157,7 +157,9 @@ impl SparseText {
                     f64::NAN
                 }
                 _ => {
-                    return Err(self.broken(format!("the label `{}` is not a finite number", shortened(text))));
+                    return Err(
+                        self.broken(format!("the label `{}` is not a finite number", shortened(text)))
+                    );
                 }
             };
             rows.labels[slot].push(value);
