@@ -1,7 +1,9 @@
 //! The kernel language: text in, expression out, and the readings of it that need no data.
 
+mod canonical;
 pub mod error;
 pub mod eval;
+mod expand;
 pub mod expr;
 mod hyper_parameters;
 pub mod named;
@@ -10,6 +12,7 @@ mod parse_error;
 mod print;
 #[doc(hidden)]
 pub mod random;
+mod recognise;
 mod size;
 pub mod special;
 mod token;
@@ -40,6 +43,22 @@ impl Kernel {
     #[must_use]
     pub fn expr(&self) -> &Expr {
         &self.expr
+    }
+
+    /// The canonical form: the same value, up to rounding, in the one way of writing it that equal kernels share.
+    ///
+    /// Constants are folded, sums and products flattened, collected and sorted, quotients written as powers, and
+    /// formulas recognised as named kernels.
+    ///
+    /// ```
+    /// use mercer::kernel::Kernel;
+    /// let kernel: Kernel = "exp(-|x-z|^2/(2*4))".parse()?;
+    /// assert_eq!(kernel.canonical().to_string(), "rbf(sigma=2)");
+    /// # Ok::<(), mercer::kernel::ParseError>(())
+    /// ```
+    #[must_use]
+    pub fn canonical(&self) -> Self {
+        Self { expr: canonical::canonical(&self.expr) }
     }
 
     /// Its value at one pair of points; NaN where the formula is undefined there.
