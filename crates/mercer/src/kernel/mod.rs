@@ -1,6 +1,7 @@
 //! The kernel language: text in, expression out, and the readings of it that need no data.
 
 mod canonical;
+pub mod compose;
 pub mod error;
 pub mod eval;
 mod expand;
@@ -13,16 +14,19 @@ mod print;
 #[doc(hidden)]
 pub mod random;
 mod recognise;
+mod resolve;
 mod size;
 pub mod special;
 mod token;
 
 use std::str::FromStr;
 
+pub use compose::ComposeError;
 pub use error::EvalError;
 pub use expr::{Columns, Expr, Function};
 pub use named::{Argument, Family, Named, Value};
 pub use parse_error::{ParseError, Problem};
+pub use resolve::{ResolveError, Scales, SearchSpace, Tunable};
 use size::MAX_STORED_CHARACTERS;
 pub use size::{MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, TooLarge, check_size};
 
