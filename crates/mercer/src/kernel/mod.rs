@@ -74,6 +74,10 @@ impl Kernel {
     }
 }
 
+/// Reads a kernel text of at most [`MAX_CHARACTERS`] characters.
+///
+/// Printing is the inverse, but a printed kernel names every hyper-parameter: a text near the limit may print to a
+/// longer one, which serde still reads.
 impl FromStr for Kernel {
     type Err = ParseError;
 
