@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use mercer::data::DataError;
 use mercer::gram::GramError;
-use mercer::kernel::{EvalError, ParseError};
+use mercer::kernel::{EvalError, ParseError, ResolveError};
 use mercer::learn::LearnError;
 use mercer::memory;
 use mercer::model::ModelError;
@@ -98,6 +98,12 @@ impl From<EvalError> for Failure {
     }
 }
 
+impl From<ResolveError> for Failure {
+    fn from(error: ResolveError) -> Self {
+        Self::usage(error)
+    }
+}
+
 impl From<Stopped> for Failure {
     fn from(_: Stopped) -> Self {
         Self::interrupted()
@@ -136,7 +142,9 @@ impl From<LearnError> for Failure {
                 )
             }
             LearnError::KernelValue { .. } => "scale the data, or change the kernel".into(),
-            LearnError::Parameter { .. } | LearnError::Kernel(_) => return Self::usage(error),
+            LearnError::Parameter { .. } | LearnError::Kernel(_) | LearnError::Compose(_) => {
+                return Self::usage(error);
+            }
             _ => return Self::work(error),
         };
         Self::work(error).hint(hint)

@@ -60,7 +60,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     let began = Instant::now();
     let mut seconds = Seconds::default();
     let kernel: Kernel = arguments.kernel.parse()?;
-    if !kernel.tunables().is_empty() {
+    if !kernel.tunables()?.is_empty() {
         return Err(Failure::usage(
             "the kernel has `?`, which asks for tuning; `fit` needs numbers or `auto`",
         ));

@@ -99,38 +99,3 @@ impl<'de> serde::Deserialize<'de> for Kernel {
         parse::parse(&text, MAX_STORED_CHARACTERS).map(Self::from_expr).map_err(serde::de::Error::custom)
     }
 }
-
-// TEMPORARY
-impl Kernel {
-    #[allow(missing_docs)]
-    pub fn check_columns(&self, ncols: usize) -> Result<(), EvalError> {
-        let z = vec![0.5; ncols];
-        match self.eval(&z, &z) {
-            Ok(_) => Ok(()),
-            Err(EvalError::Unresolved { .. }) => Ok(()),
-            Err(e) => Err(e),
-        }
-    }
-    #[allow(missing_docs)]
-    pub fn is_resolved(&self) -> bool {
-        !format!("{self}").contains("auto")
-    }
-    #[allow(missing_docs)]
-    pub fn tunables(&self) -> Vec<()> {
-        if format!("{self}").contains('?') { vec![()] } else { vec![] }
-    }
-    #[allow(missing_docs)]
-    pub fn plus_constant(&self, c: f64) -> Self {
-        Self { expr: Expr::Sum(vec![self.expr.clone(), Expr::Number(c)]) }
-    }
-    #[allow(missing_docs)]
-    pub fn resolve_auto(&self, s: &dyn Scales) -> Result<Self, EvalError> {
-        let t = format!("{self}").replace("sigma=auto", &format!("sigma={}", s.median_distance(None)));
-        Ok(t.parse().unwrap())
-    }
-}
-#[allow(missing_docs)]
-pub trait Scales {
-    fn median_distance(&self, columns: Option<&[usize]>) -> f64;
-    fn inverse_variance(&self, columns: Option<&[usize]>) -> f64;
-}

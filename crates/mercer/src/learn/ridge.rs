@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{CpuEngine, Engine, Gram};
-use crate::kernel::Kernel;
+use crate::kernel::{Expr, Kernel};
 use crate::memory;
 use crate::model::{Expansion, subtract};
 use crate::solve::{Factor, Regularised, Report, scale_rows, solve_direct};
@@ -94,7 +94,7 @@ impl Ridge {
             let means = column_means(samples, weights)?;
             centres = subtract(samples, &means);
             shift = Some(means);
-            kernel = kernel.plus_constant(1.0);
+            kernel = Kernel::sum(&[kernel, Kernel::from_expr(Expr::Number(1.0))])?;
         }
         let resident = CpuEngine.load(&centres);
         let gram = resident.gram(&kernel)?;
