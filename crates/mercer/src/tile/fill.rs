@@ -183,9 +183,7 @@ fn dense_statistic<S: Simd>(
     z: &Panels<S::T>,
     cols: Range<usize>,
     strip: &mut [S::T],
-) where
-    S::T: Element,
-{
+) {
     let panel = S::T::PANEL;
     let panels = cols.len().div_ceil(panel);
     let work = Block {

@@ -12,7 +12,7 @@ pub(super) const ROWS: usize = 8;
 
 /// Features summed before the sum is added to the total: bounds the rounding error by that of this many terms
 /// plus that of the number of chunks.
-const CHUNK: usize = 256;
+pub(super) const CHUNK: usize = 256;
 
 /// One term of a sum over features.
 trait Term: Copy {
@@ -88,8 +88,6 @@ pub(super) struct Block<'a, T: Element> {
 /// Writes the statistic of every pair of the block to `out`, row after row of `panels · PANEL` entries.
 #[inline(always)]
 pub(super) fn block<S: Simd>(s: S, way: Way, block: &Block<'_, S::T>, out: &mut [S::T])
-where
-    S::T: Element,
 {
     match way {
         Way::Dot | Way::DistanceByDots => sums(s, Dot, block, out),
@@ -101,8 +99,6 @@ where
 
 #[inline(always)]
 fn sums<S: Simd, K: Term>(s: S, term: K, block: &Block<'_, S::T>, out: &mut [S::T])
-where
-    S::T: Element,
 {
     let panel = S::T::PANEL;
     let stride = block.panels * panel;
@@ -110,28 +106,31 @@ where
     assert!(block.z.len() >= block.panels * block.width * panel && out.len() >= ROWS * stride);
     for p in 0..block.panels {
         for half in (0..panel).step_by(2 * S::LANES) {
-            for row in (0..ROWS).step_by(REGISTER_ROWS) {
+            for row in (0..ROWS).step_by(S::REGISTER_ROWS) {
                 // SAFETY: by the assertions, rows lane..lane+ROWS are in the x panel, the p-th z panel is whole, and
                 // out holds ROWS rows of `stride`.
                 unsafe {
                     let x = block.x.as_ptr().add(block.lane + row);
                     let z = block.z.as_ptr().add(p * block.width * panel + half);
                     let out = out.as_mut_ptr().add(row * stride + p * panel + half);
-                    register_block(s, term, block.width, x, z, out, stride);
+                    match S::REGISTER_ROWS {
+                        8 => register_block::<S, K, 8>(s, term, block.width, x, z, out, stride),
+                        4 => register_block::<S, K, 4>(s, term, block.width, x, z, out, stride),
+                        _ => register_block::<S, K, 2>(s, term, block.width, x, z, out, stride),
+                    }
                 }
             }
         }
     }
 }
 
-/// Rows of sums held in registers at once.
-const REGISTER_ROWS: usize = 8;
-
+/// The sums of `R` rows and two vectors of columns.
+///
 /// # Safety
 /// `x` and `z` must have `width` groups of `PANEL` entries readable from where they point, less their offset in
-/// the first, and `out` room for `REGISTER_ROWS` rows.
+/// the first, and `out` room for `R` rows.
 #[inline(always)]
-unsafe fn register_block<S: Simd, K: Term>(
+unsafe fn register_block<S: Simd, K: Term, const R: usize>(
     s: S,
     term: K,
     width: usize,
@@ -139,20 +138,18 @@ unsafe fn register_block<S: Simd, K: Term>(
     mut z: *const S::T,
     out: *mut S::T,
     stride: usize,
-) where
-    S::T: Element,
-{
+) {
     let panel = S::T::PANEL;
     let zero = s.number(0.0);
-    let mut total = [[zero; 2]; REGISTER_ROWS];
+    let mut total = [[zero; 2]; R];
     let mut left = width;
     while left > 0 {
-        let mut sums = [[zero; 2]; REGISTER_ROWS];
+        let mut sums = [[zero; 2]; R];
         for _ in 0..left.min(CHUNK) {
             // SAFETY: at most `width` steps of one group each are taken.
             unsafe {
                 let (z0, z1) = (s.load(z), s.load(z.add(S::LANES)));
-                for i in 0..REGISTER_ROWS {
+                for i in 0..R {
                     let xi = s.splat(*x.add(i));
                     sums[i][0] = term.add(s, sums[i][0], xi, z0);
                     sums[i][1] = term.add(s, sums[i][1], xi, z1);
@@ -164,13 +161,13 @@ unsafe fn register_block<S: Simd, K: Term>(
         if left == width {
             total = sums;
         } else {
-            for i in 0..REGISTER_ROWS {
+            for i in 0..R {
                 total[i] = [s.add(total[i][0], sums[i][0]), s.add(total[i][1], sums[i][1])];
             }
         }
         left -= left.min(CHUNK);
     }
-    for i in 0..REGISTER_ROWS {
+    for i in 0..R {
         // SAFETY: the caller's promise on `out`.
         unsafe {
             s.store(out.add(i * stride), total[i][0]);
