@@ -4,6 +4,7 @@ mod cpu;
 mod dense;
 mod engine;
 mod operator;
+mod store;
 mod tiled;
 mod zeroed;
 

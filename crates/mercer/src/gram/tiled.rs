@@ -9,10 +9,15 @@ use crate::watch::{Stopped, Watch};
 
 use super::engine::Part;
 use super::operator::{Gram, LinearOperator};
+use super::store::{store, store_transposed};
 
 /// Rows and columns of a tile: a multiple of every panel. The tile and the panels of its columns share the
 /// second-level cache.
 const TILE: usize = 256;
+
+/// Entries from one row of a tile to the next: not a power of two, so that a column of it does not fall into a
+/// few sets of the first-level cache.
+const STRIDE: usize = TILE + 16;
 
 /// The kernel matrix of `x` (rows) and `z` (columns), packed for a program whose tiles are computed in `T`.
 #[derive(Debug)]
@@ -31,7 +36,7 @@ struct Desk<T> {
 
 impl<T: Element> Desk<T> {
     fn new() -> Self {
-        Self { scratch: Scratch::default(), tile: vec![T::default(); TILE * TILE] }
+        Self { scratch: Scratch::default(), tile: vec![T::default(); TILE * STRIDE] }
     }
 }
 
@@ -74,25 +79,23 @@ impl<T: Element> KernelMatrix<T> {
             watch.check()?;
             let rectangle = self.tile(row, col);
             let (rows, cols) = (rectangle.rows.clone(), rectangle.cols.clone());
-            self.filler.fill(&rectangle, &mut desk.tile, TILE, &mut desk.scratch);
-            for (r, i) in rows.clone().enumerate() {
-                // SAFETY: entries (i, cols) belong to this tile alone, and the buffer has n·m entries.
-                let row =
-                    unsafe { std::slice::from_raw_parts_mut(shared.0.add(i * m + cols.start), cols.len()) };
-                for (o, v) in row.iter_mut().zip(&desk.tile[r * TILE..]) {
-                    *o = O::from_f64(v.to_f64());
-                }
-            }
+            self.filler.fill(&rectangle, &mut desk.tile, STRIDE, &mut desk.scratch);
+            // SAFETY: entries (rows, cols) of the buffer belong to this tile alone.
+            unsafe {
+                store(
+                    &desk.tile,
+                    STRIDE,
+                    [rows.len(), cols.len()],
+                    shared.0.add(rows.start * m + cols.start),
+                    m,
+                )
+            };
             if mirror && !lower_only && col < row {
-                for (c, j) in cols.enumerate() {
-                    // SAFETY: the mirror image of this tile, above the diagonal, belongs to it alone too.
-                    let row = unsafe {
-                        std::slice::from_raw_parts_mut(shared.0.add(j * m + rows.start), rows.len())
-                    };
-                    for (r, o) in row.iter_mut().enumerate() {
-                        *o = O::from_f64(desk.tile[r * TILE + c].to_f64());
-                    }
-                }
+                let to = cols.start * m + rows.start;
+                // SAFETY: its mirror image above the diagonal belongs to it alone too.
+                unsafe {
+                    store_transposed(&desk.tile, STRIDE, [rows.len(), cols.len()], shared.0.add(to), m)
+                };
             }
             watch.advance(1);
             Ok(())
@@ -119,10 +122,10 @@ impl<T: Element> LinearOperator for KernelMatrix<T> {
                 for col in (0..self.ncols()).step_by(TILE) {
                     watch.check()?;
                     let rectangle = self.tile(band * TILE, col);
-                    self.filler.fill(&rectangle, &mut desk.tile, TILE, &mut desk.scratch);
+                    self.filler.fill(&rectangle, &mut desk.tile, STRIDE, &mut desk.scratch);
                     for (r, out) in out.chunks_mut(m.max(1)).enumerate() {
                         for (c, j) in rectangle.cols.clone().enumerate() {
-                            let k = desk.tile[r * TILE + c].to_f64();
+                            let k = desk.tile[r * STRIDE + c].to_f64();
                             for (o, v) in out.iter_mut().zip(rhs.row(j)) {
                                 *o += k * v;
                             }
@@ -163,10 +166,10 @@ impl<T: Element> Gram for KernelMatrix<T> {
                         z: &z,
                         cols: col..cols.len().min(col + TILE),
                     };
-                    self.filler.fill(&rectangle, &mut desk.tile, TILE, &mut desk.scratch);
+                    self.filler.fill(&rectangle, &mut desk.tile, STRIDE, &mut desk.scratch);
                     for (r, out) in out.chunks_mut(cols.len()).enumerate() {
                         for (c, j) in rectangle.cols.clone().enumerate() {
-                            out[j] = desk.tile[r * TILE + c].to_f64();
+                            out[j] = desk.tile[r * STRIDE + c].to_f64();
                         }
                     }
                 }

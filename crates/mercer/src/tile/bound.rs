@@ -95,9 +95,7 @@ fn statistic(way: Way, centred: bool, extent: Extent, features: usize, sparse: b
 
 fn point(what: PointStatistic, extent: Extent, unit: f64) -> Bound {
     match what {
-        PointStatistic::Norm => {
-            Bound { low: 0.0, high: extent.raw.sqrt(), absolute: 0.0, relative: unit }
-        }
+        PointStatistic::Norm => Bound { low: 0.0, high: extent.raw.sqrt(), absolute: 0.0, relative: unit },
         PointStatistic::NonZero => Bound { low: 0.0, high: 1.0, absolute: 0.0, relative: 0.0 },
     }
 }
@@ -139,7 +137,8 @@ fn operation(node: Node, bounds: &[Bound], u: f64) -> Bound {
                 return Bound::unknown();
             }
             let (p, q) = (a.low.powf(b.low), a.high.powf(b.low));
-            let relative = b.low.abs() * (a.relative + a.absolute / a.low + u * a.low.ln().abs().max(a.high.ln().abs()));
+            let relative =
+                b.low.abs() * (a.relative + a.absolute / a.low + u * a.low.ln().abs().max(a.high.ln().abs()));
             Bound { low: p.min(q), high: p.max(q), absolute: 0.0, relative: relative + 2.0 * u }
         }
         Node::Call(function, a) => call(function, bounds[a], u),
@@ -225,12 +224,18 @@ fn call(function: Function, a: Bound, u: f64) -> Bound {
         }
         // Functions with a slope of at most 1.
         Function::Sin | Function::Cos => Bound { low: -1.0, high: 1.0, absolute: a.error(), relative: u },
-        Function::Tanh => {
-            Bound { low: a.low.tanh(), high: a.high.tanh(), absolute: a.absolute + 0.5 * a.relative, relative: u }
-        }
-        Function::Atan => {
-            Bound { low: a.low.atan(), high: a.high.atan(), absolute: a.absolute + 0.5 * a.relative, relative: u }
-        }
+        Function::Tanh => Bound {
+            low: a.low.tanh(),
+            high: a.high.tanh(),
+            absolute: a.absolute + 0.5 * a.relative,
+            relative: u,
+        },
+        Function::Atan => Bound {
+            low: a.low.atan(),
+            high: a.high.atan(),
+            absolute: a.absolute + 0.5 * a.relative,
+            relative: u,
+        },
         _ => Bound::unknown(),
     }
 }

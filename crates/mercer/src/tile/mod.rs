@@ -21,8 +21,8 @@ mod strip;
 
 pub use program::Program;
 
+pub(crate) use extent::Extent;
 pub(crate) use fill::{Filler, Rectangle, Scratch};
 pub(crate) use pack::Operand;
-pub(crate) use extent::Extent;
 pub(crate) use plan::{Known, Plan};
 pub(crate) use simd::Element;

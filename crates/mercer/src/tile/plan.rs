@@ -124,9 +124,7 @@ impl Plan {
                 Kind::ChiSquared => (Way::ChiSquared, false),
                 // Differences of plain columns are exact without a centre; scaled columns are rounded.
                 Kind::Distance1 => (Way::Distance1, !group.is_plain()),
-                Kind::SquaredDistance if by_dots => {
-                    (Way::DistanceByDots, distances == Distances::Centred)
-                }
+                Kind::SquaredDistance if by_dots => (Way::DistanceByDots, distances == Distances::Centred),
                 Kind::SquaredDistance => (Way::DistanceByDifferences, !group.is_plain()),
             };
             let centre = (centre && !known.sparse && group.may_centre())

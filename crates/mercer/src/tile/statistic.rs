@@ -87,8 +87,7 @@ pub(super) struct Block<'a, T: Element> {
 
 /// Writes the statistic of every pair of the block to `out`, row after row of `panels · PANEL` entries.
 #[inline(always)]
-pub(super) fn block<S: Simd>(s: S, way: Way, block: &Block<'_, S::T>, out: &mut [S::T])
-{
+pub(super) fn block<S: Simd>(s: S, way: Way, block: &Block<'_, S::T>, out: &mut [S::T]) {
     match way {
         Way::Dot | Way::DistanceByDots => sums(s, Dot, block, out),
         Way::DistanceByDifferences => sums(s, SquaredDifference, block, out),
@@ -98,8 +97,7 @@ pub(super) fn block<S: Simd>(s: S, way: Way, block: &Block<'_, S::T>, out: &mut 
 }
 
 #[inline(always)]
-fn sums<S: Simd, K: Term>(s: S, term: K, block: &Block<'_, S::T>, out: &mut [S::T])
-{
+fn sums<S: Simd, K: Term>(s: S, term: K, block: &Block<'_, S::T>, out: &mut [S::T]) {
     let panel = S::T::PANEL;
     let stride = block.panels * panel;
     assert!(block.lane + ROWS <= panel && block.x.len() >= block.width * panel);

@@ -42,7 +42,8 @@ pub(in crate::tile) fn log<S: Simd<T = f64>>(s: S, x: S::V) -> S::V {
     let small = s.sub(s.mul(t, inner), s.mul(e, s.splat(LN_2[1])));
     let value = s.mul_add(e, s.splat(LN_2[0]), s.sub(f, small));
     let (least, most) = (s.splat(f64::MIN_POSITIVE), s.splat(f64::MAX));
-    let ordinary = s.select(s.lt(x, least), s.splat(0.0), s.select(s.lt(most, x), s.splat(0.0), s.splat(1.0)));
+    let ordinary =
+        s.select(s.lt(x, least), s.splat(0.0), s.select(s.lt(most, x), s.splat(0.0), s.splat(1.0)));
     let ordinary = s.select(s.eq(x, x), ordinary, s.splat(0.0));
     repair(s, s.eq(ordinary, s.splat(0.0)), [x, x], value, |x, _| x.ln())
 }
@@ -99,12 +100,15 @@ fn product_error<S: Simd<T = f64>>(s: S, a: S::V, b: S::V, product: S::V) -> S::
     if S::FUSED {
         return s.mul_add(a, b, minus);
     }
-    let halves = |v: S::V| {
-        let c = s.mul(v, s.splat(134_217_729.0));
-        let high = s.sub(c, s.sub(c, v));
-        (high, s.sub(v, high))
-    };
-    let ((a1, a2), (b1, b2)) = (halves(a), halves(b));
+    let ((a1, a2), (b1, b2)) = (halves(s, a), halves(s, b));
     let partial = s.add(s.add(s.add(s.mul(a1, b1), minus), s.mul(a1, b2)), s.mul(a2, b1));
     s.add(partial, s.mul(a2, b2))
+}
+
+/// v as the sum of two numbers of 26 bits each (Veltkamp 1968).
+#[inline(always)]
+fn halves<S: Simd<T = f64>>(s: S, v: S::V) -> (S::V, S::V) {
+    let c = s.mul(v, s.splat(134_217_729.0));
+    let high = s.sub(c, s.sub(c, v));
+    (high, s.sub(v, high))
 }

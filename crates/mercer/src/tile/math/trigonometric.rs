@@ -54,8 +54,8 @@ fn sin_cos<S: Simd<T = f64>>(s: S, x: S::V, quarter: f64) -> (S::V, S::V) {
     let sine = s.select(odd_quadrant, cos, sin);
     let cosine = s.select(odd_quadrant, s.sub(s.splat(0.0), sin), cos);
     let beyond = s.lt(s.splat(1.5), quadrant);
-    let minus = |v| s.sub(s.splat(0.0), v);
-    (s.select(beyond, minus(sine), sine), s.select(beyond, minus(cosine), cosine))
+    let (minus_sine, minus_cosine) = (s.sub(s.splat(0.0), sine), s.sub(s.splat(0.0), cosine));
+    (s.select(beyond, minus_sine, sine), s.select(beyond, minus_cosine, cosine))
 }
 
 #[inline(always)]

@@ -91,11 +91,7 @@ pub(crate) trait Simd: Copy {
         self,
         a: Self::V,
         b: Self::V,
-        f: impl Fn(
-            Self::Wide,
-            <Self::Wide as Simd>::V,
-            <Self::Wide as Simd>::V,
-        ) -> <Self::Wide as Simd>::V,
+        f: impl Fn(Self::Wide, <Self::Wide as Simd>::V, <Self::Wide as Simd>::V) -> <Self::Wide as Simd>::V,
     ) -> Self::V;
 
     /// `value`, rounded to the element type, in every lane.

@@ -117,11 +117,13 @@ macro_rules! avx2 {
                 // Two exact powers of two, so that neither leaves the normal range.
                 let half = self.round(self.mul(n, self.splat(0.5)));
                 // An integer n in the low bits of n + 1.5·2^mantissa; shifted up, it is an exponent.
-                let power = |n| unsafe {
-                    let biased = self.add(n, self.splat($magic + $bias));
-                    $cast_back($shl::<$mantissa>($cast(biased)))
-                };
-                self.mul(self.mul(a, power(half)), power(self.sub(n, half)))
+                let magic = self.splat($magic + $bias);
+                let (first, second) = (self.add(half, magic), self.add(self.sub(n, half), magic));
+                unsafe {
+                    let first = $cast_back($shl::<$mantissa>($cast(first)));
+                    let second = $cast_back($shl::<$mantissa>($cast(second)));
+                    self.mul(self.mul(a, first), second)
+                }
             }
             #[inline(always)]
             fn split(self, a: $v) -> ($v, $v) {
@@ -182,19 +184,21 @@ avx2!(
     _mm256_andnot_ps,
     _mm256_or_ps,
     fn in_double(self, a: __m256, f: impl Fn(Avx2<f64>, __m256d) -> __m256d) -> __m256 {
-        self.in_double2(a, a, |wide, a, _| f(wide, a))
+        self.in_double2(
+            a,
+            a,
+            #[inline(always)]
+            |wide, a, _| f(wide, a),
+        )
     },
-    fn in_double2(
-        self,
-        a: __m256,
-        b: __m256,
-        f: impl Fn(Avx2<f64>, __m256d, __m256d) -> __m256d,
-    ) -> __m256 {
+    fn in_double2(self, a: __m256, b: __m256, f: impl Fn(Avx2<f64>, __m256d, __m256d) -> __m256d) -> __m256 {
         let wide = Avx2(PhantomData);
         unsafe {
-            let low = |v| _mm256_cvtps_pd(_mm256_castps256_ps128(v));
-            let high = |v| _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(v));
-            let (low, high) = (f(wide, low(a), low(b)), f(wide, high(a), high(b)));
+            let a_low = _mm256_cvtps_pd(_mm256_castps256_ps128(a));
+            let b_low = _mm256_cvtps_pd(_mm256_castps256_ps128(b));
+            let a_high = _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a));
+            let b_high = _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(b));
+            let (low, high) = (f(wide, a_low, b_low), f(wide, a_high, b_high));
             _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low))
         }
     }
@@ -233,12 +237,7 @@ avx2!(
     fn in_double(self, a: __m256d, f: impl Fn(Self, __m256d) -> __m256d) -> __m256d {
         f(self, a)
     },
-    fn in_double2(
-        self,
-        a: __m256d,
-        b: __m256d,
-        f: impl Fn(Self, __m256d, __m256d) -> __m256d,
-    ) -> __m256d {
+    fn in_double2(self, a: __m256d, b: __m256d, f: impl Fn(Self, __m256d, __m256d) -> __m256d) -> __m256d {
         f(self, a, b)
     }
 );

@@ -167,7 +167,12 @@ avx512!(
     _mm512_andnot_ps,
     _mm512_or_ps,
     fn in_double(self, a: __m512, f: impl Fn(Avx512<f64>, __m512d) -> __m512d) -> __m512 {
-        self.in_double2(a, a, |wide, a, _| f(wide, a))
+        self.in_double2(
+            a,
+            a,
+            #[inline(always)]
+            |wide, a, _| f(wide, a),
+        )
     },
     fn in_double2(
         self,
@@ -177,9 +182,11 @@ avx512!(
     ) -> __m512 {
         let wide = Avx512(PhantomData);
         unsafe {
-            let low = |v| _mm512_cvtps_pd(_mm512_castps512_ps256(v));
-            let high = |v| _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(v));
-            let (low, high) = (f(wide, low(a), low(b)), f(wide, high(a), high(b)));
+            let a_low = _mm512_cvtps_pd(_mm512_castps512_ps256(a));
+            let b_low = _mm512_cvtps_pd(_mm512_castps512_ps256(b));
+            let a_high = _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(a));
+            let b_high = _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(b));
+            let (low, high) = (f(wide, a_low, b_low), f(wide, a_high, b_high));
             let low = _mm512_castps256_ps512(_mm512_cvtpd_ps(low));
             _mm512_insertf32x8::<1>(low, _mm512_cvtpd_ps(high))
         }
@@ -215,12 +222,7 @@ avx512!(
     fn in_double(self, a: __m512d, f: impl Fn(Self, __m512d) -> __m512d) -> __m512d {
         f(self, a)
     },
-    fn in_double2(
-        self,
-        a: __m512d,
-        b: __m512d,
-        f: impl Fn(Self, __m512d, __m512d) -> __m512d,
-    ) -> __m512d {
+    fn in_double2(self, a: __m512d, b: __m512d, f: impl Fn(Self, __m512d, __m512d) -> __m512d) -> __m512d {
         f(self, a, b)
     }
 );
