@@ -83,7 +83,7 @@ enum AnyMatrix {
 }
 
 impl AnyMatrix {
-    fn fill<O: Real>(&self, part: Part, out: &mut [O], watch: &dyn Watch) -> Result<(), GramError> {
+    fn fill<O: Element>(&self, part: Part, out: &mut [O], watch: &dyn Watch) -> Result<(), GramError> {
         Ok(match self {
             Self::Single(matrix) => matrix.fill(part, out, watch)?,
             Self::Double(matrix) => matrix.fill(part, out, watch)?,

@@ -1,5 +1,6 @@
 //! The Gram matrix as an operator: apply it, read a block of it, never hold more of it than asked.
 
+mod accumulate;
 mod cpu;
 mod dense;
 mod engine;

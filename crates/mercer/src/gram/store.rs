@@ -1,51 +1,60 @@
-//! From a tile in cache to its place in a large matrix.
+//! From a block of rows in cache to its place in a large matrix.
+
+use std::any::TypeId;
 
 use crate::real::Real;
+use crate::tile::{Element, ROWS, ValueBlock};
 
-/// Rows and columns that are turned together: one cache line of single precision each way.
-const SQUARE: usize = 16;
+/// The values of `block` as `O`: the same memory where `O` is `T`, rounded or widened into `buffer` otherwise.
+pub(super) fn converted<'a, T: Real, O: Real>(block: &ValueBlock<'a, T>, buffer: &'a mut Vec<O>) -> &'a [O] {
+    if TypeId::of::<T>() == TypeId::of::<O>() {
+        // SAFETY: the two types are one.
+        return unsafe { std::slice::from_raw_parts(block.values.as_ptr().cast(), block.values.len()) };
+    }
+    buffer.clear();
+    buffer.extend(block.values.iter().map(|v| O::from_f64(v.to_f64())));
+    buffer
+}
 
-/// Writes a tile of `rows` × `cols`, rows `STRIDE` apart, to `out`, rows `stride` apart.
+/// Writes `rows` rows of `cols` entries, `from_stride` apart, to `out`, `stride` apart.
 ///
 /// # Safety
-/// `out` must have room for `cols` entries at each of `rows` rows, `stride` apart, that nothing else uses.
-pub(super) unsafe fn store<T: Real, O: Real>(
-    tile: &[T],
+/// `out` must have room for `cols` entries at each of the rows that nothing else uses.
+pub(super) unsafe fn store<O: Real>(
+    values: &[O],
     from_stride: usize,
     [rows, cols]: [usize; 2],
     out: *mut O,
     stride: usize,
 ) {
     for r in 0..rows {
+        let from = &values[r * from_stride..r * from_stride + cols];
         // SAFETY: the caller's promise.
-        let to = unsafe { std::slice::from_raw_parts_mut(out.add(r * stride), cols) };
-        for (o, v) in to.iter_mut().zip(&tile[r * from_stride..r * from_stride + cols]) {
-            *o = O::from_f64(v.to_f64());
-        }
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), out.add(r * stride), cols) };
     }
 }
 
-/// As [`store`], transposed: entry (r, c) of the tile goes to row c, column r.
+/// As [`store`], transposed: entry (r, c) goes to row c, column r. At most [`ROWS`] rows.
 ///
 /// # Safety
 /// `out` must have room for `rows` entries at each of `cols` rows, `stride` apart, that nothing else uses.
-pub(super) unsafe fn store_transposed<T: Real, O: Real>(
-    tile: &[T],
+pub(super) unsafe fn store_transposed<O: Element>(
+    values: &[O],
     from_stride: usize,
     [rows, cols]: [usize; 2],
     out: *mut O,
     stride: usize,
 ) {
-    for c0 in (0..cols).step_by(SQUARE) {
-        for r0 in (0..rows).step_by(SQUARE) {
-            let height = SQUARE.min(rows - r0);
-            for c in c0..cols.min(c0 + SQUARE) {
-                // SAFETY: the caller's promise; c < cols and r0 + height ≤ rows.
-                let to = unsafe { std::slice::from_raw_parts_mut(out.add(c * stride + r0), height) };
-                for (r, o) in to.iter_mut().enumerate() {
-                    *o = O::from_f64(tile[(r0 + r) * from_stride + c].to_f64());
-                }
-            }
+    assert!(values.len() >= ROWS * from_stride && cols <= from_stride);
+    let whole = if rows == ROWS { cols - cols % 8 } else { 0 };
+    for c in (0..whole).step_by(8) {
+        // SAFETY: eight entries from c on are in each of the eight rows; the caller's promise on `out`.
+        unsafe { O::transpose8(values.as_ptr().add(c), from_stride, out.add(c * stride), stride) };
+    }
+    for c in whole..cols {
+        for r in 0..rows {
+            // SAFETY: the caller's promise.
+            unsafe { *out.add(c * stride + r) = values[r * from_stride + c] };
         }
     }
 }

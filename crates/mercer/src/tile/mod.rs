@@ -22,7 +22,8 @@ mod strip;
 pub use program::Program;
 
 pub(crate) use extent::Extent;
-pub(crate) use fill::{Filler, Rectangle, Scratch};
+pub(crate) use fill::{Filler, Rectangle, Scratch, ValueBlock};
 pub(crate) use pack::Operand;
 pub(crate) use plan::{Known, Plan};
-pub(crate) use simd::Element;
+pub(crate) use simd::{Element, Simd, Vectorized};
+pub(crate) use statistic::ROWS;

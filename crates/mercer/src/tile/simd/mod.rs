@@ -80,6 +80,10 @@ pub(crate) trait Simd: Copy {
 
     /// The `f64` vectors of the same instruction set.
     type Wide: Simd<T = f64>;
+    /// The operations on `f64` vectors.
+    fn wide(self) -> Self::Wide;
+    /// The lanes in double precision: the first half and the second, the same twice for `f64`.
+    fn widen(self, a: Self::V) -> [<Self::Wide as Simd>::V; 2];
     /// Applies `f` to the lanes widened to `f64`, and rounds back.
     fn in_double(
         self,
@@ -117,17 +121,38 @@ pub(crate) trait Element: Real {
     /// eˣ, lane by lane.
     fn exp<S: Simd<T = Self>>(s: S, x: S::V) -> S::V;
 
+    /// Writes the transpose of an 8 × 8 block.
+    ///
+    /// # Safety
+    /// Eight entries must be readable at each of eight rows `stride` apart, and as many writable at `to`.
+    unsafe fn transpose8(from: *const Self, stride: usize, to: *mut Self, to_stride: usize);
+
     /// Runs `work` on the widest vectors this processor has.
     fn vectorize<W: Vectorized<Self>>(work: W) -> W::Output;
 }
 
 /// What the processor can do, asked once by the standard library and remembered there.
 macro_rules! element {
-    ($t:ty, $exp:ident) => {
+    ($t:ty, $exp:ident, $transpose:ident) => {
         impl Element for $t {
             #[inline(always)]
             fn exp<S: Simd<T = Self>>(s: S, x: S::V) -> S::V {
                 super::math::$exp(s, x)
+            }
+
+            #[inline]
+            unsafe fn transpose8(from: *const $t, stride: usize, to: *mut $t, to_stride: usize) {
+                #[cfg(target_arch = "x86_64")]
+                if x86::Avx2::<$t>::available() {
+                    // SAFETY: the processor has the instructions; the rest is the caller's promise.
+                    return unsafe { x86::$transpose(from, stride, to, to_stride) };
+                }
+                for i in 0..8 {
+                    for j in 0..8 {
+                        // SAFETY: the caller's promise.
+                        unsafe { *to.add(j * to_stride + i) = *from.add(i * stride + j) };
+                    }
+                }
             }
 
             #[inline]
@@ -149,5 +174,5 @@ macro_rules! element {
     };
 }
 
-element!(f32, exp_f32);
-element!(f64, exp_f64);
+element!(f32, exp_f32, transpose8_f32);
+element!(f64, exp_f64, transpose8_f64);

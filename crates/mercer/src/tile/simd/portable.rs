@@ -125,6 +125,15 @@ macro_rules! portable {
 
             type Wide = Portable<f64>;
             #[inline(always)]
+            fn wide(self) -> Portable<f64> {
+                Portable(PhantomData)
+            }
+            #[inline(always)]
+            fn widen(self, a: Self::V) -> [[f64; 8]; 2] {
+                let second = Self::LANES - 8;
+                [std::array::from_fn(|i| f64::from(a[i])), std::array::from_fn(|i| f64::from(a[second + i]))]
+            }
+            #[inline(always)]
             fn in_double(self, a: Self::V, f: impl Fn(Portable<f64>, [f64; 8]) -> [f64; 8]) -> Self::V {
                 let mut out = a;
                 for (a, out) in a.chunks_exact(8).zip(out.chunks_exact_mut(8)) {

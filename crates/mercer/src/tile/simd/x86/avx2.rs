@@ -34,7 +34,7 @@ macro_rules! avx2 {
         $t:ty, $v:ty, $lanes:literal,
         $splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $mul:ident, $div:ident, $fma:ident,
         $sqrt:ident, $min:ident, $max:ident, $cmp:ident, $blend:ident, $round:ident, $movemask:ident,
-        $cast:ident, $cast_back:ident, $shl:ident, $shr:ident, $set1:ident, $mantissa:literal, $bias:literal, $magic:literal, $and:ident, $andnot:ident, $or:ident, $double:item, $double2:item
+        $cast:ident, $cast_back:ident, $shl:ident, $shr:ident, $set1:ident, $mantissa:literal, $bias:literal, $magic:literal, $and:ident, $andnot:ident, $or:ident, $widen:item, $double:item, $double2:item
     ) => {
         // SAFETY (of every block here): the token's existence, see the module's note; pointers are the caller's promise.
         #[allow(clippy::undocumented_unsafe_blocks)]
@@ -146,6 +146,12 @@ macro_rules! avx2 {
                 unsafe { $movemask(mask) != 0 }
             }
             #[inline(always)]
+            fn wide(self) -> Avx2<f64> {
+                Avx2(PhantomData)
+            }
+            #[inline(always)]
+            $widen
+            #[inline(always)]
             $double
             #[inline(always)]
             $double2
@@ -183,6 +189,11 @@ avx2!(
     _mm256_and_ps,
     _mm256_andnot_ps,
     _mm256_or_ps,
+    fn widen(self, a: __m256) -> [__m256d; 2] {
+        unsafe {
+            [_mm256_cvtps_pd(_mm256_castps256_ps128(a)), _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a))]
+        }
+    },
     fn in_double(self, a: __m256, f: impl Fn(Avx2<f64>, __m256d) -> __m256d) -> __m256 {
         self.in_double2(
             a,
@@ -194,10 +205,7 @@ avx2!(
     fn in_double2(self, a: __m256, b: __m256, f: impl Fn(Avx2<f64>, __m256d, __m256d) -> __m256d) -> __m256 {
         let wide = Avx2(PhantomData);
         unsafe {
-            let a_low = _mm256_cvtps_pd(_mm256_castps256_ps128(a));
-            let b_low = _mm256_cvtps_pd(_mm256_castps256_ps128(b));
-            let a_high = _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a));
-            let b_high = _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(b));
+            let ([a_low, a_high], [b_low, b_high]) = (self.widen(a), self.widen(b));
             let (low, high) = (f(wide, a_low, b_low), f(wide, a_high, b_high));
             _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low))
         }
@@ -234,6 +242,9 @@ avx2!(
     _mm256_and_pd,
     _mm256_andnot_pd,
     _mm256_or_pd,
+    fn widen(self, a: __m256d) -> [__m256d; 2] {
+        [a, a]
+    },
     fn in_double(self, a: __m256d, f: impl Fn(Self, __m256d) -> __m256d) -> __m256d {
         f(self, a)
     },

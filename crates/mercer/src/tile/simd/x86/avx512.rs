@@ -38,7 +38,7 @@ macro_rules! avx512 {
         $t:ty, $v:ty, $m:ty, $lanes:literal,
         $splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $mul:ident, $div:ident, $fma:ident,
         $sqrt:ident, $abs:ident, $min:ident, $max:ident, $cmp:ident, $blend:ident, $round:ident, $scalef:ident,
-        $getmant:ident, $getexp:ident, $and:ident, $andnot:ident, $or:ident, $double:item, $double2:item
+        $getmant:ident, $getexp:ident, $and:ident, $andnot:ident, $or:ident, $widen:item, $double:item, $double2:item
     ) => {
         // SAFETY (of every block here): the token's existence, see the module's note; pointers are the caller's promise.
         #[allow(clippy::undocumented_unsafe_blocks)]
@@ -133,6 +133,12 @@ macro_rules! avx512 {
                 mask != 0
             }
             #[inline(always)]
+            fn wide(self) -> Avx512<f64> {
+                Avx512(PhantomData)
+            }
+            #[inline(always)]
+            $widen
+            #[inline(always)]
             $double
             #[inline(always)]
             $double2
@@ -166,6 +172,11 @@ avx512!(
     _mm512_and_ps,
     _mm512_andnot_ps,
     _mm512_or_ps,
+    fn widen(self, a: __m512) -> [__m512d; 2] {
+        unsafe {
+            [_mm512_cvtps_pd(_mm512_castps512_ps256(a)), _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(a))]
+        }
+    },
     fn in_double(self, a: __m512, f: impl Fn(Avx512<f64>, __m512d) -> __m512d) -> __m512 {
         self.in_double2(
             a,
@@ -182,10 +193,7 @@ avx512!(
     ) -> __m512 {
         let wide = Avx512(PhantomData);
         unsafe {
-            let a_low = _mm512_cvtps_pd(_mm512_castps512_ps256(a));
-            let b_low = _mm512_cvtps_pd(_mm512_castps512_ps256(b));
-            let a_high = _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(a));
-            let b_high = _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(b));
+            let ([a_low, a_high], [b_low, b_high]) = (self.widen(a), self.widen(b));
             let (low, high) = (f(wide, a_low, b_low), f(wide, a_high, b_high));
             let low = _mm512_castps256_ps512(_mm512_cvtpd_ps(low));
             _mm512_insertf32x8::<1>(low, _mm512_cvtpd_ps(high))
@@ -219,6 +227,9 @@ avx512!(
     _mm512_and_pd,
     _mm512_andnot_pd,
     _mm512_or_pd,
+    fn widen(self, a: __m512d) -> [__m512d; 2] {
+        [a, a]
+    },
     fn in_double(self, a: __m512d, f: impl Fn(Self, __m512d) -> __m512d) -> __m512d {
         f(self, a)
     },
