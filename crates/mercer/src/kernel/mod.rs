@@ -1,15 +1,35 @@
 //! The kernel language: text in, expression out, and the readings of it that need no data.
 
 pub mod check;
+mod canonical;
+pub mod compose;
 pub mod error;
 pub mod eval;
+mod expand;
 pub mod expr;
+mod hyper_parameters;
 pub mod named;
+mod parse;
+mod parse_error;
+mod print;
+#[doc(hidden)]
+pub mod random;
+mod recognise;
+mod resolve;
+mod size;
 pub mod special;
+mod token;
 
+use std::str::FromStr;
+
+pub use compose::ComposeError;
 pub use error::EvalError;
 pub use expr::{Columns, Expr, Function};
 pub use named::{Argument, Family, Named, Value};
+pub use parse_error::{ParseError, Problem};
+pub use resolve::{ResolveError, Scales, SearchSpace, Tunable};
+use size::MAX_STORED_CHARACTERS;
+pub use size::{MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, TooLarge, check_size};
 
 /// A kernel: an expression in two points.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,11 +50,53 @@ impl Kernel {
         &self.expr
     }
 
+    /// The canonical form: the same value, up to rounding, in the one way of writing it that equal kernels share.
+    ///
+    /// Constants are folded, sums and products flattened, collected and sorted, quotients written as powers, and
+    /// formulas recognised as named kernels.
+    ///
+    /// ```
+    /// use mercer::kernel::Kernel;
+    /// let kernel: Kernel = "exp(-|x-z|^2/(2*4))".parse()?;
+    /// assert_eq!(kernel.canonical().to_string(), "rbf(sigma=2)");
+    /// # Ok::<(), mercer::kernel::ParseError>(())
+    /// ```
+    #[must_use]
+    pub fn canonical(&self) -> Self {
+        Self { expr: canonical::canonical(&self.expr) }
+    }
+
     /// Its value at one pair of points; NaN where the formula is undefined there.
     ///
     /// # Errors
     /// Where a hyper-parameter is still `auto` or `?`, or where the points lack columns the kernel asks for.
     pub fn eval(&self, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
         eval::eval(&self.expr, x, z)
+    }
+}
+
+/// Reads a kernel text of at most [`MAX_CHARACTERS`] characters.
+///
+/// Printing is the inverse, but a printed kernel names every hyper-parameter: a text near the limit may print to a
+/// longer one, which serde still reads.
+impl FromStr for Kernel {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        parse::parse(text, MAX_CHARACTERS).map(Self::from_expr)
+    }
+}
+
+impl serde::Serialize for Kernel {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Reads what [`Serialize`](serde::Serialize) wrote, which may be longer than a text that people write.
+impl<'de> serde::Deserialize<'de> for Kernel {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        parse::parse(&text, MAX_STORED_CHARACTERS).map(Self::from_expr).map_err(serde::de::Error::custom)
     }
 }

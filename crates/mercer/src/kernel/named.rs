@@ -188,6 +188,15 @@ impl Family {
         }
     }
 
+    /// The family that a name in kernel text stands for; `gaussian` is another name of `rbf`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "gaussian" => Some(Self::Gaussian),
+            _ => Self::ALL.into_iter().find(|family| family.name() == name),
+        }
+    }
+
     /// The hyper-parameters, in the order they are printed.
     #[must_use]
     pub fn slots(self) -> &'static [Slot] {

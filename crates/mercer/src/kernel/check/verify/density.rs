@@ -12,7 +12,7 @@ use super::polynomial::{self, Polynomial};
 use crate::kernel::check::Dim;
 use crate::kernel::check::exact::{self, Q, binomial, int, ratio};
 use crate::kernel::check::form::{Atom, Cols, Form, Space};
-use crate::kernel::check::interval::Interval;
+use crate::kernel::check::interval::{Fault, Interval};
 
 /// Coefficients of powers of r² (Gaussian) or r (exponential), by the rate a.
 type Groups = BTreeMap<Q, Vec<Q>>;
@@ -106,7 +106,7 @@ pub fn is_negative_at(form: &Form, d: usize, v: &Q) -> bool {
             let p = polynomial::at(&gaussian_polynomial(a, c, d), v);
             let envelope = Interval::exact(&-(v / a), BITS).exp()?;
             let scale = Interval::exact(a, BITS).pow(&ratio(-(d as i64), 2))?;
-            Ok(sum.add(&Interval::exact(&p, BITS).mul(&envelope).mul(&scale)))
+            Ok::<_, Fault>(sum.add(&Interval::exact(&p, BITS).mul(&envelope).mul(&scale)))
         }),
         (true, false) => radial.exponential.iter().try_fold(Interval::integer(0, BITS), |sum, (a, c)| {
             let q = a * a + v * int(4);
@@ -120,7 +120,7 @@ pub fn is_negative_at(form: &Form, d: usize, v: &Q) -> bool {
         }),
         _ => return false,
     };
-    sum.is_ok_and(|s: Interval| s.is_negative())
+    sum.is_ok_and(|s| s.is_negative())
 }
 
 /// Σ c_k·a^(−k)·k!·L_k^(α)(v/a) as a polynomial in v.

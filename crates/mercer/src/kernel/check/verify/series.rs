@@ -276,7 +276,7 @@ impl Term {
         let constant = |v: Q| vec![v];
         let mut above: Polynomial = constant(Q::one());
         let mut below: Polynomial = constant(Q::one());
-        let mut times = |p: &mut Polynomial, q: Polynomial| *p = polynomial::mul(p, &q);
+        let times = |p: &mut Polynomial, q: Polynomial| *p = polynomial::mul(p, &q);
         let factorials = |below: &mut Polynomial| {
             for i in 1..=steps {
                 *below = polynomial::mul(below, &plus(int(i as i64)));
