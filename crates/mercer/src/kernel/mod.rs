@@ -1,5 +1,6 @@
 //! The kernel language: text in, expression out, and the readings of it that need no data.
 
+pub mod check;
 mod canonical;
 pub mod compose;
 pub mod error;
