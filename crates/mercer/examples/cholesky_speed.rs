@@ -11,7 +11,8 @@ use mercer::solve::Cholesky;
 use mercer::watch::Unwatched;
 
 fn matrix<T: Real>(n: usize) -> Vec<T> {
-    let entry = |i: usize, j: usize| (-((i as f64 - j as f64) / 50.0).powi(2)).exp() + if i == j { 0.1 } else { 0.0 };
+    let entry =
+        |i: usize, j: usize| (-((i as f64 - j as f64) / 50.0).powi(2)).exp() + if i == j { 0.1 } else { 0.0 };
     (0..n * n).map(|k| T::from_f64(entry(k / n, k % n))).collect()
 }
 
@@ -37,12 +38,14 @@ fn compare<T: Real>(n: usize, threads: usize) {
         let par = Par::rayon(threads);
         let mut scratch = MemBuffer::new(cholesky_in_place_scratch::<T>(n, par, params));
         let a = MatMut::from_column_major_slice_mut(&mut a, n, n);
-        cholesky_in_place(a, Default::default(), par, MemStack::new(&mut scratch), params).expect("positive definite");
+        cholesky_in_place(a, Default::default(), par, MemStack::new(&mut scratch), params)
+            .expect("positive definite");
     });
 }
 
 fn main() {
-    let argument = |k: usize, default: usize| std::env::args().nth(k).and_then(|a| a.parse().ok()).unwrap_or(default);
+    let argument =
+        |k: usize, default: usize| std::env::args().nth(k).and_then(|a| a.parse().ok()).unwrap_or(default);
     let (n, threads) = (argument(1, 6_000), argument(2, 2));
     pool::with(Some(threads), || {
         compare::<f64>(n, threads);

@@ -161,7 +161,10 @@ fn enclose_named(named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval,
     };
     let per_column = |slot: usize| {
         let values = named.per_column(slot, x.len()).map_err(unknown)?;
-        values.into_iter().map(|v| exact::from_decimal(v).ok_or(Fault::Unknown)).collect::<Result<Vec<_>, _>>()
+        values
+            .into_iter()
+            .map(|v| exact::from_decimal(v).ok_or(Fault::Unknown))
+            .collect::<Result<Vec<_>, _>>()
     };
     let decay = |exponent: Q| Interval::exact(&-exponent, bits).exp();
     match named.family {
@@ -175,7 +178,11 @@ fn enclose_named(named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval,
             let is_sigma = named.spelling(0).name == "sigma";
             decay(weighted(x, z, |j, a, b| {
                 let square = (a - b) * (a - b);
-                if is_sigma { square / (exact::int(2) * &widths[j] * &widths[j]) } else { square * &widths[j] }
+                if is_sigma {
+                    square / (exact::int(2) * &widths[j] * &widths[j])
+                } else {
+                    square * &widths[j]
+                }
             }))
         }
         Family::Laplacian => {

@@ -106,7 +106,8 @@ impl Interval {
     pub fn mul(&self, other: &Self) -> Self {
         let products =
             [&self.lo * &other.lo, &self.lo * &other.hi, &self.hi * &other.lo, &self.hi * &other.hi];
-        let (lo, hi) = products.iter().fold((&products[0], &products[0]), |(lo, hi), p| (lo.min(p), hi.max(p)));
+        let (lo, hi) =
+            products.iter().fold((&products[0], &products[0]), |(lo, hi), p| (lo.min(p), hi.max(p)));
         Self { lo: floor_shift(lo, self.bits), hi: ceil_shift(hi, self.bits), bits: self.bits }
     }
 

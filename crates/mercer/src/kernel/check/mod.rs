@@ -88,7 +88,9 @@ pub enum QuestionError {
         received: String,
     },
     /// Not one of the domains.
-    #[error("domain is `{received}`; allowed are `all`, `ball:R` with a radius R > 0, `sphere` and `orthant`")]
+    #[error(
+        "domain is `{received}`; allowed are `all`, `ball:R` with a radius R > 0, `sphere` and `orthant`"
+    )]
     Domain {
         /// The text received.
         received: String,
@@ -119,7 +121,8 @@ impl FromStr for Domain {
             "sphere" => Ok(Self::Sphere),
             "orthant" => Ok(Self::Orthant),
             _ => {
-                let radius: f64 = text.strip_prefix("ball:").ok_or_else(wrong)?.parse().map_err(|_| wrong())?;
+                let radius: f64 =
+                    text.strip_prefix("ball:").ok_or_else(wrong)?.parse().map_err(|_| wrong())?;
                 if radius > 0.0 && radius.is_finite() { Ok(Self::Ball(radius)) } else { Err(wrong()) }
             }
         }

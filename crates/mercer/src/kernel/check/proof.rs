@@ -168,7 +168,9 @@ impl Rule {
             Self::Anchored | Self::NegatedKernel | Self::Separable { .. } => {
                 "Berg, Christensen, Ressel 1984, Lemma 3.2.1"
             }
-            Self::SpectralDensity => "Bochner 1933; Wendland 2005, Scattered Data Approximation, Theorem 6.11",
+            Self::SpectralDensity => {
+                "Bochner 1933; Wendland 2005, Scattered Data Approximation, Theorem 6.11"
+            }
             Self::Askey => "Askey 1973; Golubov 1981",
             Self::CosineOnLine => "Bochner 1933",
             Self::HyperbolicSecant => "Biane, Pitman, Yor 2001; Schoenberg 1938",
@@ -312,7 +314,9 @@ impl fmt::Display for Rule {
             Self::DistancePower => f.write_str("a power of a distance (Schoenberg)"),
             Self::Separable { .. } => f.write_str("f(x) + f(z)"),
             Self::NegatedKernel => f.write_str("minus a kernel"),
-            Self::FractionalPower { power } => write!(f, "ψ^{} with ψ ≥ 0 of negative type", exact::show(power)),
+            Self::FractionalPower { power } => {
+                write!(f, "ψ^{} with ψ ≥ 0 of negative type", exact::show(power))
+            }
             Self::Logarithm => f.write_str("log ψ with ψ > 0 of negative type"),
             Self::Maximum => f.write_str("max(a,b) = (a + b + |a−b|)/2"),
             Self::DifferencePower => f.write_str("|f(x) − f(z)|^p with p ≤ 2"),

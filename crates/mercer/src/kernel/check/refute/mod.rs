@@ -111,13 +111,22 @@ impl<'a> Search<'a> {
                     let Some(value) = self.quick(x, z) else { continue };
                     if !value.is_finite() {
                         if let Some(reason) = confirm::undefined(self.expr, x, z) {
-                            return Some(Refutation::Undefined { x: x.clone(), z: z.clone(), reason: reason.into() });
+                            return Some(Refutation::Undefined {
+                                x: x.clone(),
+                                z: z.clone(),
+                                reason: reason.into(),
+                            });
                         }
                     }
                     let backward = self.quick(z, x)?;
                     if (value - backward).abs() > 1e-9 * (value.abs() + backward.abs()) {
                         if let Some((forward, backward)) = confirm::asymmetric(self.expr, x, z) {
-                            return Some(Refutation::Asymmetric { x: x.clone(), z: z.clone(), forward, backward });
+                            return Some(Refutation::Asymmetric {
+                                x: x.clone(),
+                                z: z.clone(),
+                                forward,
+                                backward,
+                            });
                         }
                     }
                 }
@@ -133,7 +142,8 @@ impl<'a> Search<'a> {
 
     /// One, two and three points of a pool, then all of it.
     fn subsets(&mut self, pool: &Pool) -> Option<Refutation> {
-        let finite: Pool = pool.iter().filter(|p| Gram::of(self.expr, &vec![(*p).clone()]).is_some()).cloned().collect();
+        let finite: Pool =
+            pool.iter().filter(|p| Gram::of(self.expr, &vec![(*p).clone()]).is_some()).cloned().collect();
         let gram = Gram::of(self.expr, &finite)?;
         let n = gram.n;
         for i in 0..n {
@@ -196,7 +206,9 @@ impl<'a> Search<'a> {
             fewer.remove(weakest);
             let kept = if fewer.is_empty() { None } else { gram.restrict(&fewer).lowest() };
             match kept {
-                Some((lower, _)) if lower < 0.35 * value || (lower < -1e-6 * gram.scale() && lower < 0.02 * value) => {
+                Some((lower, _))
+                    if lower < 0.35 * value || (lower < -1e-6 * gram.scale() && lower < 0.02 * value) =>
+                {
                     chosen = fewer;
                 }
                 _ => break,
