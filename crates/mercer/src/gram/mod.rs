@@ -3,6 +3,7 @@
 mod accumulate;
 mod cpu;
 mod dense;
+mod density;
 mod engine;
 mod operator;
 mod store;
