@@ -201,7 +201,7 @@ impl Interval {
 
     /// e^a: halve the argument below 2⁻⁸, sum the series, square back.
     pub fn exp(&self) -> Result<Self, Fault> {
-        let limit = BigInt::from(6000) << self.bits;
+        let limit = BigInt::from(800) << self.bits;
         if self.hi > limit {
             return Err(Fault::Unknown);
         }
@@ -215,7 +215,7 @@ impl Interval {
     fn exp_point(value: &BigInt, bits: u32) -> Self {
         let size = u32::try_from(value.bits()).unwrap_or(u32::MAX).saturating_sub(bits);
         let halvings = size + 8;
-        let work = bits + 2 * halvings + 16 + if value.is_negative() { 0 } else { 2 << size.min(13) };
+        let work = bits + 2 * halvings + 16 + if value.is_negative() { 0 } else { 2 << size.min(10) };
         let x = Self::point(value.clone(), bits).with_bits(work).shrink(halvings);
         let mut term = Self::integer(1, work);
         let mut sum = term.clone();

@@ -56,6 +56,8 @@ pub enum Rule {
         /// f, as a function of x.
         function: Form,
     },
+    /// Σᵢⱼ cᵢⱼ·fᵢ(x)·fⱼ(z) with a positive semidefinite matrix (cᵢⱼ).
+    FiniteRank,
     /// min(f(x), f(z)) with f ≥ 0.
     Minimum,
     /// cos(f(x) − f(z)).
@@ -126,6 +128,7 @@ impl Rule {
             Self::Constant => "constant",
             Self::InnerProduct => "inner product",
             Self::RankOne { .. } => "rank one",
+            Self::FiniteRank => "finite rank",
             Self::Minimum => "minimum",
             Self::CosineOfDifference => "cosine of a difference",
             Self::Sum { .. } => "sum",
@@ -155,7 +158,7 @@ impl Rule {
     pub fn reference(&self) -> &'static str {
         match self {
             Self::Formula | Self::Restriction | Self::Polarisation | Self::Constant => "definition",
-            Self::InnerProduct | Self::RankOne { .. } => "Aronszajn 1950, Theory of reproducing kernels",
+            Self::InnerProduct | Self::RankOne { .. } | Self::FiniteRank => "Aronszajn 1950, Theory of reproducing kernels",
             Self::Minimum | Self::Maximum => "min(s,t) is the covariance of Brownian motion",
             Self::CosineOfDifference => "cos(a−b) = cos a cos b + sin a sin b",
             Self::Sum { .. } => "Aronszajn 1950, §I.6",
@@ -291,6 +294,7 @@ impl fmt::Display for Rule {
             Self::Constant => f.write_str("a constant ≥ 0"),
             Self::InnerProduct => f.write_str("an inner product"),
             Self::RankOne { function } => write!(f, "f(x)·f(z) with f(x) = {function}"),
+            Self::FiniteRank => f.write_str("Σ cᵢⱼ·fᵢ(x)·fⱼ(z) with a positive semidefinite matrix (cᵢⱼ)"),
             Self::Minimum => f.write_str("min(f(x), f(z)) with f ≥ 0, the covariance of Brownian motion"),
             Self::CosineOfDifference => f.write_str("cos(a−b) = cos a cos b + sin a sin b"),
             Self::Sum { .. } => f.write_str("a sum with coefficients ≥ 0"),

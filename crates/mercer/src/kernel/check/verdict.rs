@@ -185,7 +185,10 @@ fn subscript(n: usize) -> String {
 
 /// Four significant digits, without an exponent for ordinary sizes.
 pub(crate) fn four(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if !value.is_finite() {
         return value.to_string();
     }
     let size = value.abs().log10().floor();

@@ -73,10 +73,9 @@ pub fn nonnegative(form: &Form, space: &Space) -> Result<(), String> {
         return Err("the constant is negative".into());
     }
     let width = space.width(&radial.cols);
-    for (a, c) in &radial.exponential {
-        if !exponential_is_nonnegative(a, c, width) {
-            return Err("the density of an exponential part is not shown to be ≥ 0".into());
-        }
+    let alone = |(a, c): (&Q, &Vec<Q>)| exponential_is_nonnegative(a, c, width);
+    if !radial.exponential.iter().all(alone) && !exponentials_together(&radial.exponential, width) {
+        return Err("the density of the exponential part is not shown to be ≥ 0".into());
     }
     if radial.gaussian.is_empty() {
         return Ok(());
@@ -266,4 +265,27 @@ fn exponential_is_nonnegative(a: &Q, coefficients: &[Q], width: Option<usize>) -
         // Every d ≥ 1, that is m ≥ 1.
         None => in_w.iter().all(|c| polynomial::has_no_negative(&polynomial::shift(c, &Q::one()))),
     }
+}
+
+/// Several rates in an odd dimension: the density is a rational function of w = |ω|², its numerator a polynomial.
+fn exponentials_together(groups: &Groups, width: Option<usize>) -> bool {
+    let Some(d) = width.filter(|d| d % 2 == 1 && *d <= 9) else { return false };
+    let m = (d + 1) / 2;
+    let order = |c: &[Q]| m + c.len() - 1;
+    let power = |a: &Q, n: usize| (0..n).fold(vec![Q::one()], |p, _| polynomial::mul(&p, &[a * a, Q::one()]));
+    let mut numerator: Polynomial = Vec::new();
+    for (a, c) in groups {
+        let mut part: Polynomial = Vec::new();
+        for (l, in_m) in exponential_parts(a, c).iter().enumerate() {
+            let factor = polynomial::at(in_m, &int(m as i64));
+            let scaled: Polynomial = power(a, c.len() - 1 - l).iter().map(|v| -(v * &factor)).collect();
+            part = polynomial::sub(&part, &scaled);
+        }
+        for (b, other) in groups.iter().filter(|(b, _)| *b != a) {
+            part = polynomial::mul(&part, &power(b, order(other)));
+        }
+        let negated: Polynomial = part.iter().map(|v| -v).collect();
+        numerator = polynomial::sub(&numerator, &negated);
+    }
+    polynomial::nonnegative_on_half_line(&numerator)
 }

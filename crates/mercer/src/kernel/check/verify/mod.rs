@@ -4,6 +4,7 @@
 //! formula is compared here with the formula's own values at sample points.
 
 pub mod density;
+mod finite_rank;
 pub mod gegenbauer;
 mod named;
 pub mod polynomial;
@@ -143,6 +144,11 @@ fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<(), String> {
             from(0, PSD)?;
             ensure(of_x_alone(function), "the function depends on more than x")?;
             same(function.swapped(&space).and_then(|other| function.mul(&other, &space)))
+        }
+        Rule::FiniteRank => {
+            concludes(PSD)?;
+            from(0, PSD)?;
+            finite_rank::check(form, &space)
         }
         Rule::Minimum => {
             concludes(PSD)?;

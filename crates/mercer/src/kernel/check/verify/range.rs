@@ -97,8 +97,8 @@ impl Range {
 
     fn monotone(self, f: impl Fn(f64) -> f64) -> Self {
         // A few ulps cover the library functions' own error.
-        let lower = |v: f64| if v == 0.0 || v == 1.0 { v } else { down(down(down(v))) };
-        let upper = |v: f64| if v == 0.0 || v == 1.0 { v } else { up(up(up(v))) };
+        let lower = |v: f64| if v == 0.0 || v.abs() == 1.0 { v } else { down(down(down(v))) };
+        let upper = |v: f64| if v == 0.0 || v.abs() == 1.0 { v } else { up(up(up(v))) };
         let (a, b) = (f(self.lo), f(self.hi));
         if a.is_nan() || b.is_nan() {
             return EVERYTHING;
@@ -130,6 +130,9 @@ impl Range {
     fn power(self, e: &Q) -> Self {
         if e.is_negative() {
             return self.power(&-e).recip();
+        }
+        if e.is_one() {
+            return self;
         }
         if let Some(n) = as_integer(e) {
             let base = if n % 2 == 0 { self.abs() } else { self };
