@@ -201,6 +201,9 @@ impl Interval {
 
     /// e^a: halve the argument below 2⁻⁸, sum the series, square back.
     pub fn exp(&self) -> Result<Self, Fault> {
+        if self.is_zero() {
+            return Ok(Self::integer(1, self.bits));
+        }
         let limit = BigInt::from(800) << self.bits;
         if self.hi > limit {
             return Err(Fault::Unknown);
@@ -243,6 +246,9 @@ impl Interval {
         }
         if !self.lo.is_positive() {
             return Err(Fault::Unknown);
+        }
+        if *self == Self::integer(1, self.bits) {
+            return Ok(Self::integer(0, self.bits));
         }
         Ok(Self {
             lo: Self::ln_point(&self.lo, self.bits).lo,
@@ -425,6 +431,9 @@ impl Interval {
 
     /// cosh a.
     pub fn cosh(&self) -> Result<Self, Fault> {
+        if self.is_zero() {
+            return Ok(Self::integer(1, self.bits));
+        }
         let magnitude = self.abs();
         let at = |end: &BigInt| -> Result<Self, Fault> {
             let x = Self::point(end.clone(), self.bits);

@@ -142,10 +142,15 @@ impl Prover {
             }
         }
         if form.0.len() > 1 && !form.dependence().pair {
-            return try_rule(Rule::FiniteRank);
+            return try_rule(Rule::FiniteRank).or_else(|| try_rule(Rule::BrownianBridge));
+        }
+        if form.0.len() == 2 {
+            if let Some(proof) = try_rule(Rule::BoundedBernstein) {
+                return Some(proof);
+            }
         }
         if form.0.len() > 1 || form.single().is_some_and(|(m, _)| m.0.len() > 1) {
-            return try_rule(Rule::SpectralDensity);
+            return try_rule(Rule::SpectralDensity).or_else(|| try_rule(Rule::Wendland));
         }
         [
             Rule::InnerProduct,
@@ -154,6 +159,7 @@ impl Prover {
             Rule::CosineOnLine,
             Rule::CosineOfDifference,
             Rule::HyperbolicSecant,
+            Rule::BoundedBernstein,
             Rule::Askey,
         ]
         .into_iter()
