@@ -169,7 +169,10 @@ fn check(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
     let mut refuter = refute::Search::new(&concrete, dim, domain, enough);
     let points = refuter.run(needs.least, &found.hints);
     let mut evidence = refuter.evidence;
-    if let Some(refutation) = points {
+    if let Some(mut refutation) = points {
+        if let (Refutation::Points { filled, .. }, true) = (&mut refutation, concrete != *expr) {
+            *filled = Some(Kernel::from_expr(concrete.clone()).to_string());
+        }
         return Verdict::Refuted(refutation);
     }
     if let Some(theorem) = found.theorem {

@@ -253,7 +253,7 @@ impl<'a> Search<'a> {
         let patience = self.deadline.max(Instant::now() + Duration::from_millis(20));
         let value = confirm::negative_form(self.expr, &points, &weights, patience)?;
         let matrix = self.matrix(&points);
-        Some(Refutation::Points { points, weights, value, matrix })
+        Some(Refutation::Points { points, weights, value, matrix, filled: None })
     }
 
     fn matrix(&self, points: &[Vec<Q>]) -> Vec<Vec<f64>> {

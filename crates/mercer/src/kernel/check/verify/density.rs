@@ -142,31 +142,31 @@ fn gaussian_polynomial(a: &Q, coefficients: &[Q], d: usize) -> Polynomial {
 /// Whether F(v) = Σ C_a·exp(−v/a) ≥ 0 for v ≥ 0: slowest decay first, by partial sums, else by bisection.
 fn mixture_is_nonnegative(parts: &[(Q, Polynomial)], d: usize) -> bool {
     const BITS: u32 = 96;
+    let half = ratio(-(d as i64), 2);
+    // Only ratios of the weights matter: (a/a₁)^(−d/2) is rational more often than a^(−d/2).
+    let Some(first_rate) = parts.last().map(|(a, _)| a.clone()) else { return false };
     let mut scaled: Vec<(Q, Interval)> = Vec::new();
+    let (mut exact_partial, mut partial) = (Some(Q::zero()), Interval::integer(0, BITS));
+    let mut by_partial_sums = true;
     for (a, p) in parts.iter().rev() {
-        let weight = match exact::rational_power(a, &ratio(-(d as i64), 2)) {
-            Some(w) => Interval::exact(&(&p[0] * w), BITS),
-            None => match Interval::exact(a, BITS).pow(&ratio(-(d as i64), 2)) {
+        let rate = a / &first_rate;
+        let rational = exact::rational_power(&rate, &half).map(|w| w * &p[0]);
+        let weight = match &rational {
+            Some(w) => Interval::exact(w, BITS),
+            None => match Interval::exact(&rate, BITS).pow(&half) {
                 Ok(w) => w.mul(&Interval::exact(&p[0], BITS)),
                 Err(_) => return false,
             },
         };
+        exact_partial = exact_partial.zip(rational).map(|(sum, w)| sum + w);
+        partial = partial.add(&weight);
+        by_partial_sums &= match &exact_partial {
+            Some(sum) => !sum.is_negative(),
+            None => partial.is_nonnegative(),
+        };
         scaled.push((a.recip(), weight));
     }
-    let mut exact_partial = Q::zero();
-    let mut partial = Interval::integer(0, BITS);
-    let mut abel = true;
-    for ((_, weight), (a, p)) in scaled.iter().zip(parts.iter().rev()) {
-        partial = partial.add(weight);
-        let exact_weight = exact::rational_power(a, &ratio(-(d as i64), 2)).map(|w| w * &p[0]);
-        let known = exact_weight.map(|w| {
-            exact_partial += w;
-            !exact_partial.is_negative()
-        });
-        let all_exact = parts.iter().all(|(a, _)| exact::rational_power(a, &ratio(-(d as i64), 2)).is_some());
-        abel &= if all_exact { known == Some(true) } else { partial.is_nonnegative() };
-    }
-    if abel {
+    if by_partial_sums {
         return true;
     }
     let Some((slowest, first)) = scaled.first() else { return false };

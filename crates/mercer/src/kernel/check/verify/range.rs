@@ -302,6 +302,10 @@ fn of_call(fun: Fun, args: &[Range]) -> Range {
     let half_pi = up(std::f64::consts::FRAC_PI_2);
     match fun {
         Fun::Log => Range::new(a.lo.max(0.0), a.hi.max(0.0)).monotone(f64::ln),
+        Fun::Cos if a.lo >= -3.14 && a.hi <= 3.14 => {
+            let size = a.abs();
+            Range::new(down(down(size.hi.cos())), if size.lo == 0.0 { 1.0 } else { up(up(size.lo.cos())) })
+        }
         Fun::Sin | Fun::Cos => Range::new(-1.0, 1.0),
         Fun::Tan if a.lo > -1.57 && a.hi < 1.57 => a.monotone(f64::tan),
         Fun::Tan => EVERYTHING,

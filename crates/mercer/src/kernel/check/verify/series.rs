@@ -354,6 +354,17 @@ fn linear(form: &Form) -> Option<(Q, usize)> {
     }
 }
 
+/// cos(c·t^j) as (c, j).
+fn log_cosine(form: &Form) -> Option<(Q, usize)> {
+    match form.single()? {
+        (m, one) if one.is_one() => match m.single()? {
+            (Atom::Call(Fun::Cos, args), e) if e.is_one() => linear(&args[0]),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// 1 + b·t^j as (b, j).
 fn affine(form: &Form) -> Option<(Q, usize)> {
     if !form.constant_term().is_one() {
@@ -365,7 +376,7 @@ fn affine(form: &Form) -> Option<(Q, usize)> {
 /// The terms of c·m, m a product of powers of t and functions of t.
 fn take_apart(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec<Term>, String> {
     let (variable, constant) = m.split(|a| a.dependence().var);
-    let (low, high) = weight(&constant, c)?;
+    let (mut low, mut high) = weight(&constant, c)?;
     let mut shift = 0;
     let mut waves = Waves::one();
     let mut step = None;
@@ -400,6 +411,18 @@ fn take_apart(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec<Term>, Str
                 wave(Some(*fun), &args[0], e)?;
             }
             _ if other.is_some() => return Err(unsupported()),
+            // −log cos has the derivative tan, so it and sec^a = exp(−a·log cos) have coefficients ≥ 0.
+            Atom::Call(Fun::Cos, args) => {
+                let (c, j) = linear(&args[0]).ok_or_else(unsupported)?;
+                radius.0.push(Limit { b: c * ratio(100, 157), j, closed: false });
+                other = Some((Kind::Positive, j));
+            }
+            Atom::Call(Fun::Log, args) if e.is_one() && log_cosine(&args[0]).is_some() => {
+                let (c, j) = log_cosine(&args[0]).ok_or_else(unsupported)?;
+                radius.0.push(Limit { b: c * ratio(100, 157), j, closed: false });
+                (low, high) = (-high, -low);
+                other = Some((Kind::Positive, j));
+            }
             Atom::Power(base) => {
                 let (b, j) = affine(base).ok_or_else(unsupported)?;
                 radius.0.push(Limit { b: b.clone(), j, closed: e.is_positive() });
