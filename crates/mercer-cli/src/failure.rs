@@ -6,11 +6,12 @@ use std::process::ExitCode;
 
 use mercer::data::DataError;
 use mercer::gram::GramError;
-use mercer::kernel::ParseError;
+use mercer::kernel::{EvalError, ParseError, ResolveError};
 use mercer::learn::LearnError;
 use mercer::memory;
 use mercer::model::ModelError;
 use mercer::solve::SolveError;
+use mercer::watch::Stopped;
 
 /// Why a command did not do its work.
 #[derive(Debug)]
@@ -91,6 +92,24 @@ impl From<GramError> for Failure {
     }
 }
 
+impl From<EvalError> for Failure {
+    fn from(error: EvalError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<ResolveError> for Failure {
+    fn from(error: ResolveError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<Stopped> for Failure {
+    fn from(_: Stopped) -> Self {
+        Self::interrupted()
+    }
+}
+
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         match error {
@@ -123,7 +142,9 @@ impl From<LearnError> for Failure {
                 )
             }
             LearnError::KernelValue { .. } => "scale the data, or change the kernel".into(),
-            LearnError::Parameter { .. } | LearnError::Kernel(_) => return Self::usage(error),
+            LearnError::Parameter { .. } | LearnError::Kernel(_) | LearnError::Compose(_) => {
+                return Self::usage(error);
+            }
             _ => return Self::work(error),
         };
         Self::work(error).hint(hint)

@@ -201,8 +201,37 @@ fn the_deepest_kernels_work_in_a_small_stack() {
             kernel.eval(&[1.0, 2.0], &[2.0, 1.0]).unwrap();
             assert_eq!(kernel.to_string().parse::<Kernel>().unwrap(), kernel);
             assert_eq!(kernel.clone(), kernel);
+            let canonical = kernel.canonical();
+            assert_eq!(canonical.canonical(), canonical);
+            canonical.eval(&[1.0, 2.0], &[2.0, 1.0]).unwrap();
+            assert!(kernel.is_resolved() && kernel.tunables().unwrap().is_empty());
+            kernel.with_values(&[]).unwrap().check_columns(2).unwrap();
         }
     });
+}
+
+#[test]
+fn the_widest_kernels_can_be_stored() {
+    let text = vec!["rbf"; 9_999].join("+");
+    let kernel: Kernel = text.parse().unwrap();
+    let stored = serde_json::to_string(&kernel).unwrap();
+    assert!(stored.len() > MAX_CHARACTERS);
+    assert_eq!(serde_json::from_str::<Kernel>(&stored).unwrap(), kernel);
+    assert!(matches!(refused(&(text + "+rbf")).0, Problem::TooManyNodes { .. }));
+    assert_eq!(kernel.canonical().to_string(), "9999*rbf(sigma=1)");
+    assert!(serde_json::from_str::<Kernel>("\"rbf(\"").unwrap_err().to_string().contains("column 5"));
+}
+
+#[test]
+fn canonical_forms_of_large_kernels_take_no_time() {
+    let start = std::time::Instant::now();
+    for (open, sign) in [("(", '+'), ("(", '*'), ("exp(", '+'), ("1/(", '*')] {
+        let level = |i: usize| (0..50).map(|j| format!("{sign}|x|^{}", i * 50 + j)).collect::<String>();
+        let nested = (0..48).fold("|x|".to_owned(), |inner, i| format!("{open}{inner}{})", level(i)));
+        let kernel: Kernel = nested.parse().unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(kernel.canonical().canonical(), kernel.canonical());
+    }
+    assert!(start.elapsed().as_secs() < 10);
 }
 
 proptest! {

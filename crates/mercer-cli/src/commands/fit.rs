@@ -60,7 +60,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     let began = Instant::now();
     let mut seconds = Seconds::default();
     let kernel: Kernel = arguments.kernel.parse()?;
-    if !kernel.tunables().is_empty() {
+    if !kernel.tunables()?.is_empty() {
         return Err(Failure::usage(
             "the kernel has `?`, which asks for tuning; `fit` needs numbers or `auto`",
         ));
@@ -70,7 +70,8 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     let targets = numeric_targets(&dataset)?;
     seconds.read = began.elapsed().as_secs_f64();
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let recipe = Recipe { arguments, kernel, sparse: dataset.features.is_sparse() };
+    let recipe = Recipe { arguments, kernel };
+    recipe.ridge(recipe.kernel.clone()).check_memory(dataset.nrows())?;
 
     let (holdout, fitted) = pool::with(arguments.common.threads(), || {
         let clock = Instant::now();
@@ -144,7 +145,8 @@ fn read(arguments: &Fit) -> Result<(Dataset, Schema), Failure> {
     let options = arguments.input.read_options();
     let (dataset, schema) = data::read(&arguments.data, &options)?;
     if dataset.targets.is_empty() {
-        let columns = dataset.feature_names.join(", ");
+        let columns =
+            dataset.feature_names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         return Err(Failure::usage(format!(
             "--target is missing; {} has the columns {columns}",
             dataset.source
@@ -188,7 +190,6 @@ fn check_output(path: &Path) -> Result<(), Failure> {
 struct Recipe<'a> {
     arguments: &'a Fit,
     kernel: Kernel,
-    sparse: bool,
 }
 
 struct Fitted {
@@ -230,7 +231,12 @@ impl Recipe<'_> {
             Scaling::fit(self.arguments.input.scale.unwrap_or(ScaleMethod::Standard), features)?;
         let scaled = scaling.apply(features.view())?;
         let kernel = self.kernel.resolve_auto(&SampleScales::new(&scaled, self.arguments.common.seed))?;
-        let ridge = Ridge {
+        let (expansion, report) = self.ridge(kernel).fit(&scaled, targets, None, watch)?;
+        Ok(Fitted { expansion, scaling, constant, report })
+    }
+
+    fn ridge(&self, kernel: Kernel) -> Ridge {
+        Ridge {
             kernel,
             lambda: self.arguments.lambda.clone(),
             bias: self.arguments.bias,
@@ -240,9 +246,7 @@ impl Recipe<'_> {
                 Solver::Mixed => Factor::Mixed,
             },
             memory: self.arguments.memory,
-        };
-        let (expansion, report) = ridge.fit(&scaled, targets, None, watch)?;
-        Ok(Fitted { expansion, scaling, constant, report })
+        }
     }
 
     /// The errors on held-out rows of a model that has not seen them.

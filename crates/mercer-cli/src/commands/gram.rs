@@ -31,7 +31,7 @@ struct Document {
 pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     progress::listen();
     let kernel: Kernel = arguments.kernel.parse()?;
-    if !kernel.tunables().is_empty() {
+    if !kernel.tunables()?.is_empty() {
         return Err(Failure::usage(
             "the kernel has `?`, which asks for tuning; `gram` needs numbers or `auto`",
         ));

@@ -41,20 +41,26 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
     let began = Instant::now();
     let model = Model::load(&arguments.model)?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let mut run =
-        Run { model: &model, watch: &watch, rows: 0, scores: vec![Score::default(); model.outputs.len()] };
+    let threads = arguments.common.threads();
+    let mut run = Run {
+        model: &model,
+        threads,
+        watch: &watch,
+        rows: 0,
+        scores: vec![Score::default(); model.outputs.len()],
+    };
     match &arguments.output {
         Some(path) => {
             let mut failure = None;
             let written = data::write_atomically(path, |file| {
-                pool::with(arguments.common.threads(), || run.write(&arguments.data, file)).or_else(|error| {
+                run.write(&arguments.data, file).or_else(|error| {
                     failure = Some(error);
                     Err(io::Error::other("not finished"))
                 })
             });
             match (failure, written) {
                 (Some(failure), _) => return Err(failure),
-                (None, Err(error)) => return Err(Failure::write(path, &error)),
+                (None, Err(error)) => return Err(error.into()),
                 (None, Ok(())) => {}
             }
         }
@@ -98,13 +104,14 @@ fn tell(arguments: &Predict, document: &Document) -> Result<(), Failure> {
 
 struct Run<'a> {
     model: &'a Model,
+    threads: Option<usize>,
     watch: &'a Progress,
     rows: usize,
     scores: Vec<Score>,
 }
 
 impl Run<'_> {
-    fn write(&mut self, data: &Path, out: &mut (dyn Write + Send)) -> Result<(), Failure> {
+    fn write(&mut self, data: &Path, out: &mut dyn Write) -> Result<(), Failure> {
         let written = |error: io::Error| match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::stdout(&error),
             _ => Failure::work(format!("cannot write the predictions: {error}")),
@@ -113,8 +120,8 @@ impl Run<'_> {
         writeln!(out, "{}", self.header()).map_err(written)?;
         for chunk in data::chunks(data, &schema, CHUNK)? {
             let chunk = chunk?;
-            self.watch.check().map_err(|_| Failure::interrupted())?;
-            let predictions = self.model.predict(&chunk.features, self.watch)?;
+            self.watch.check()?;
+            let predictions = pool::with(self.threads, || self.model.predict(&chunk.features, self.watch))?;
             self.score(&chunk, &predictions);
             self.rows += chunk.nrows();
             for i in 0..predictions.nrows() {

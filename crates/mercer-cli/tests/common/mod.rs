@@ -1,5 +1,7 @@
 //! What the command-line tests share.
 
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 

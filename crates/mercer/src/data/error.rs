@@ -76,14 +76,14 @@ pub enum DataError {
         place: Place,
     },
     /// Text where a number belongs.
-    #[error("{place}: `{text}` is not a number{}", if *.feature { format!(" (`--categorical {}` one-hot encodes a column of text)", .place.column_name()) } else { String::new() })]
+    #[error("{place}: `{text}` is not a number{}", if *.encodable { format!(" (`--categorical {}` one-hot encodes a column of text)", .place.column_name()) } else { String::new() })]
     NotANumber {
         /// The field.
         place: Place,
         /// What is in it, shortened.
         text: String,
-        /// Whether the column is a feature, which could be one-hot encoded.
-        feature: bool,
+        /// Whether the column could be one-hot encoded: a feature of a training file.
+        encodable: bool,
     },
     /// A value is missing and the options or the model do not say what to do about it.
     #[error("{place}: the value is missing (`{text}`); {remedy}")]

@@ -185,6 +185,7 @@ impl<T: Real> RowBuilder<T> {
             return Err(DataError::Ragged { place, expected: self.roles.len(), found: width });
         }
         let start = self.numbers.len();
+        let filled = self.counts.filled;
         self.numbers.resize(start + self.nnumbers, T::default());
         let mut keep = true;
         for column in 0..width {
@@ -211,7 +212,8 @@ impl<T: Real> RowBuilder<T> {
                     }
                     Parsed::Text => {
                         let text = shortened(&cell.text());
-                        return Err(DataError::NotANumber { place: place(), text, feature: true });
+                        let encodable = self.phase == Phase::Training;
+                        return Err(DataError::NotANumber { place: place(), text, encodable });
                     }
                 },
                 Role::Category(slot) => self.push_category(slot, cell, place)?,
@@ -224,6 +226,7 @@ impl<T: Real> RowBuilder<T> {
             self.nrows += 1;
         } else {
             self.counts.dropped += 1;
+            self.counts.filled = filled;
             self.numbers.truncate(start);
             self.categories.iter_mut().for_each(|column| column.codes.truncate(self.nrows));
             self.targets.iter_mut().for_each(|column| column.truncate(self.nrows));
@@ -323,7 +326,7 @@ impl<T: Real> RowBuilder<T> {
                 column.numbers.push(f64::NAN);
             }
             Parsed::Text | Parsed::Missing => {
-                return Err(DataError::NotANumber { place: place(), text: text(), feature: false });
+                return Err(DataError::NotANumber { place: place(), text: text(), encodable: false });
             }
         }
         Ok(Fate::Kept)
@@ -347,7 +350,7 @@ impl<T: Real> RowBuilder<T> {
             let encoding = match role {
                 Role::Category(slot) => {
                     let column = &mut self.categories[slot];
-                    column.sort();
+                    column.settle();
                     let shares = fill.then(|| column.shares());
                     if fill && column.texts.is_empty() {
                         return Err(nothing_there(position, &name));
@@ -437,11 +440,16 @@ impl<T: Real> RowBuilder<T> {
 }
 
 impl Categories {
-    /// Orders the categories by their text, so that the features do not depend on the order of the rows.
-    fn sort(&mut self) {
-        let mut order: Vec<usize> = (0..self.texts.len()).collect();
+    /// Orders the categories by their text, so that the features do not depend on the order of the rows, and forgets
+    /// those that were only in rows left out.
+    fn settle(&mut self) {
+        let mut used = vec![false; self.texts.len()];
+        for &code in self.codes.iter().filter(|code| **code != NO_CATEGORY) {
+            used[code as usize] = true;
+        }
+        let mut order: Vec<usize> = (0..self.texts.len()).filter(|&code| used[code]).collect();
         order.sort_by(|&a, &b| self.texts[a].cmp(&self.texts[b]));
-        let mut rank = vec![0u32; order.len()];
+        let mut rank = vec![NO_CATEGORY; used.len()];
         for (new, &old) in (0..).zip(&order) {
             rank[old] = new;
         }

@@ -265,6 +265,15 @@ impl AnySamples<'_> {
         }
     }
 
+    /// The same samples in a buffer of their own.
+    #[must_use]
+    pub fn into_owned(self) -> AnySamples<'static> {
+        match self {
+            Self::F32(s) => AnySamples::F32(s.into_owned()),
+            Self::F64(s) => AnySamples::F64(s.into_owned()),
+        }
+    }
+
     /// The rows at `rows`, in that order.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> AnySamples<'static> {

@@ -110,6 +110,27 @@ impl Scaling {
         Ok((scaling, constant))
     }
 
+    /// What it does, in a few words.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Standard { .. } => "standardised",
+            Self::MinMax { .. } => "to [0, 1]",
+        }
+    }
+
+    /// Whether it is for samples of this many columns.
+    #[must_use]
+    pub fn fits(&self, ncols: usize) -> bool {
+        match self {
+            Self::None => true,
+            Self::Standard { means: shifts, scales } | Self::MinMax { mins: shifts, ranges: scales } => {
+                shifts.len() == ncols && scales.len() == ncols
+            }
+        }
+    }
+
     /// The scaled samples, in the precision they came in.
     ///
     /// # Errors
@@ -241,5 +262,129 @@ fn for_each_stored<T: Real>(samples: &Samples<'_, T>, mut visit: impl FnMut(usiz
                 .zip(values.iter())
                 .for_each(|(&column, value)| visit(column as usize, value.to_f64()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dense(ncols: usize, entries: &[f64]) -> AnySamples<'static> {
+        AnySamples::F64(Samples::dense(entries.len() / ncols, ncols, entries.to_vec()).unwrap())
+    }
+
+    fn scaled(method: ScaleMethod, samples: &AnySamples<'static>) -> Vec<f64> {
+        let (scaling, _) = Scaling::fit(method, samples).unwrap();
+        let AnySamples::F64(samples) = scaling.apply(samples.clone()).unwrap() else { panic!("stays f64") };
+        samples.stored_values().to_vec()
+    }
+
+    #[test]
+    fn standard_and_minmax_have_their_closed_forms() {
+        let samples = dense(2, &[1.0, 10.0, 3.0, 30.0]);
+        assert_eq!(scaled(ScaleMethod::Standard, &samples), [-1.0, -1.0, 1.0, 1.0]);
+        assert_eq!(scaled(ScaleMethod::MinMax, &samples), [0.0, 0.0, 1.0, 1.0]);
+        assert_eq!(scaled(ScaleMethod::None, &samples), [1.0, 10.0, 3.0, 30.0]);
+    }
+
+    #[test]
+    fn a_mean_that_dwarfs_the_spread_costs_no_accuracy() {
+        // 1e9 + {1, …, 1000}: the sum of squares alone would lose every digit of the variance.
+        let entries: Vec<f64> = (1..=1000).map(|i| 1e9 + f64::from(i)).collect();
+        let (scaling, constant) = Scaling::fit(ScaleMethod::Standard, &dense(1, &entries)).unwrap();
+        let Scaling::Standard { means, scales } = scaling else { panic!("standard") };
+        assert_eq!(means, [1e9 + 500.5]);
+        let expected = ((1000.0f64 * 1000.0 - 1.0) / 12.0).sqrt();
+        assert!((scales[0] - expected).abs() < 1e-12 * expected, "{} {expected}", scales[0]);
+        assert!(constant.is_empty());
+    }
+
+    #[test]
+    fn huge_and_tiny_values_neither_overflow_nor_vanish() {
+        for size in [1e300, 1.7e308, 1e-300] {
+            let values = scaled(ScaleMethod::Standard, &dense(1, &[size, -size]));
+            assert_eq!(values, [1.0, -1.0], "{size}");
+            let values = scaled(ScaleMethod::MinMax, &dense(1, &[size, 0.0]));
+            assert_eq!(values, [1.0, 0.0], "{size}");
+        }
+        let values = scaled(ScaleMethod::MinMax, &dense(1, &[1.7e308, -1.7e308]));
+        assert!(values.iter().all(|v| v.is_finite()), "{values:?}");
+    }
+
+    #[test]
+    fn constant_columns_are_named_and_become_zero() {
+        let samples = dense(2, &[0.1, 1.0, 0.1, 2.0, 0.1, 3.0]);
+        for method in [ScaleMethod::Standard, ScaleMethod::MinMax] {
+            let (scaling, constant) = Scaling::fit(method, &samples).unwrap();
+            assert_eq!(constant, [0]);
+            let AnySamples::F64(samples) = scaling.apply(samples.clone()).unwrap() else {
+                panic!("stays f64")
+            };
+            for row in 0..3 {
+                assert!(samples.stored_values()[2 * row].abs() < 1e-16);
+            }
+        }
+    }
+
+    #[test]
+    fn sparse_columns_are_divided_and_never_shifted() {
+        // Columns (0, 3, 0, 3), (−4, 0, 0, 0) and one of zeros.
+        let rows = Samples::sparse(3, vec![0, 1, 2, 2, 3], vec![1, 0, 0], vec![-4.0, 3.0, 3.0]).unwrap();
+        let samples = AnySamples::F64(rows);
+        let (scaling, constant) = Scaling::fit(ScaleMethod::Standard, &samples).unwrap();
+        let expected = vec![1.5, 3.0f64.sqrt(), 1.0];
+        assert_eq!(scaling, Scaling::Standard { means: vec![0.0; 3], scales: expected });
+        assert_eq!(constant, [2]);
+        let (scaling, _) = Scaling::fit(ScaleMethod::MinMax, &samples).unwrap();
+        let scaled = scaling.apply(samples.clone()).unwrap();
+        assert!(scaled.is_sparse());
+        let AnySamples::F64(scaled) = scaled else { panic!("stays f64") };
+        assert_eq!(scaled.stored_values(), [-1.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn sparse_and_dense_deviations_agree() {
+        let entries = [0.0, 2.5, 0.0, -1.0, 7.0, 0.0];
+        let (Scaling::Standard { scales: full, .. }, _) =
+            Scaling::fit(ScaleMethod::Standard, &dense(1, &entries)).unwrap()
+        else {
+            panic!("standard")
+        };
+        let rows = Samples::sparse(1, vec![0, 0, 1, 1, 2, 3, 3], vec![0; 3], vec![2.5, -1.0, 7.0]).unwrap();
+        let (Scaling::Standard { scales, .. }, _) =
+            Scaling::fit(ScaleMethod::Standard, &AnySamples::F64(rows)).unwrap()
+        else {
+            panic!("standard")
+        };
+        assert!((scales[0] - full[0]).abs() < 1e-14);
+    }
+
+    #[test]
+    fn single_precision_stays_single() {
+        let samples = AnySamples::F32(Samples::dense(2, 1, vec![1.0f32, 3.0]).unwrap());
+        let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &samples).unwrap();
+        let AnySamples::F32(scaled) = scaling.apply(samples).unwrap() else { panic!("stays f32") };
+        assert_eq!(scaled.stored_values(), [-1.0, 1.0]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error() {
+        let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &dense(1, &[1.0, 3.0])).unwrap();
+        let error = scaling.apply(dense(2, &[1.0, 2.0])).unwrap_err().to_string();
+        assert!(error.contains("found 2 columns"), "{error}");
+        let rows = Samples::sparse(1, vec![0, 1], vec![0], vec![1.0]).unwrap();
+        assert!(scaling.apply(AnySamples::F64(rows)).is_err());
+        assert!(Scaling::fit(ScaleMethod::Standard, &dense(1, &[f64::NAN])).is_err());
+        let narrow = Scaling::Standard { means: vec![0.0], scales: vec![1e-300] };
+        let error = narrow.apply(dense(1, &[1e300])).unwrap_err().to_string();
+        assert!(error.contains("row 0, column 0"), "{error}");
+    }
+
+    #[test]
+    fn a_scaling_survives_the_model_file() {
+        let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &dense(1, &[0.1, 0.2, 0.7])).unwrap();
+        let text = serde_json::to_string(&scaling).unwrap();
+        assert!(text.contains(r#""method":"standard""#), "{text}");
+        assert_eq!(serde_json::from_str::<Scaling>(&text).unwrap(), scaling);
     }
 }

@@ -96,6 +96,22 @@ pub enum TargetKind {
 }
 
 impl Schema {
+    /// A schema of `ncols` number columns matched by their place: for models trained on arrays.
+    #[must_use]
+    pub fn positional(ncols: usize, sparse: bool, dtype: Dtype) -> Self {
+        let column = |position: usize| FeatureColumn {
+            name: format!("x{position}"),
+            position,
+            encoding: Encoding::Number { mean: None },
+        };
+        let features = if sparse {
+            Features::Sparse { ncols }
+        } else {
+            Features::Columns((0..ncols).map(column).collect())
+        };
+        Self { features, targets: Vec::new(), named: false, missing: Missing::Error, dtype }
+    }
+
     /// Number of features, one-hot columns counted once for each category.
     #[must_use]
     pub fn nfeatures(&self) -> usize {

@@ -59,7 +59,7 @@ impl Format {
 
     /// The format that the first bytes of a file look like.
     ///
-    /// Text is LIBSVM where a field of the first line after any `#` comments has the form `index:value`, and a table
+    /// Text is LIBSVM where one of its first lines is numbers followed by a field of the form `index:value`, and a table
     /// otherwise. `None` where the bytes are neither text nor NumPy's.
     #[must_use]
     pub fn sniff(head: &[u8]) -> Option<Self> {
@@ -72,11 +72,6 @@ impl Format {
         if head.contains(&0) {
             return None;
         }
-        let first = head
-            .split(|&b| b == b'\n')
-            .map(<[u8]>::trim_ascii)
-            .find(|line| !line.is_empty() && !line.starts_with(b"#"))
-            .unwrap_or_default();
         let number = |text: &[u8]| str::from_utf8(text).is_ok_and(|t| t.parse::<f64>().is_ok());
         let is_pair = |field: &[u8]| {
             let colon = field.iter().position(|&b| b == b':');
@@ -85,10 +80,15 @@ impl Format {
                 (key == b"qid" || (!key.is_empty() && key.iter().all(u8::is_ascii_digit))) && number(value)
             })
         };
-        let mut fields = first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
-        let labelled =
-            fields.next().is_some_and(|label| is_pair(label) || label.split(|&b| b == b',').all(number));
-        if labelled && fields.next().is_some_and(is_pair) { Some(Self::Svmlight) } else { Some(Self::Csv) }
+        let is_sparse_row = |line: &[u8]| {
+            let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+            let labelled =
+                fields.next().is_some_and(|first| is_pair(first) || first.split(|&b| b == b',').all(number));
+            labelled && fields.next().is_some_and(is_pair)
+        };
+        let lines = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
+        let mut rows = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).take(8);
+        Some(if rows.any(is_sparse_row) { Self::Svmlight } else { Self::Csv })
     }
 }
 
@@ -191,4 +191,45 @@ fn peeked(
     stream.by_ref().take(limit as u64).read_to_end(&mut head)?;
     let whole = Cursor::new(head.clone()).chain(stream);
     Ok((head, Box::new(whole)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_format() {
+        for (name, format) in [
+            ("a.csv", Some(Format::Csv)),
+            ("dir.npy/a.TSV.gz", Some(Format::Csv)),
+            ("a.libsvm", Some(Format::Svmlight)),
+            ("a.svm.gz", Some(Format::Svmlight)),
+            ("a.npy", Some(Format::Npy)),
+            ("a.npz", Some(Format::Npz)),
+            ("a.txt", None),
+            ("a", None),
+            ("a.gz", None),
+        ] {
+            assert_eq!(Format::from_path(Path::new(name)), format, "{name}");
+        }
+    }
+
+    #[test]
+    fn first_bytes_tell_the_format() {
+        for (head, format) in [
+            (&b"\x93NUMPY\x01\x00"[..], Some(Format::Npy)),
+            (b"PK\x03\x04", Some(Format::Npz)),
+            (b"1 3:0.5\n", Some(Format::Svmlight)),
+            (b"# made by hand\n-1,2 1:3e-4 7:1\n", Some(Format::Svmlight)),
+            (b"+1\n-1 2:1\n", Some(Format::Svmlight)),
+            (b"1:2 3:4", Some(Format::Svmlight)),
+            (b"2 qid:1 1:0", Some(Format::Svmlight)),
+            (b"a,b\n1,2\n", Some(Format::Csv)),
+            (b"when what\n12:30 4\n", Some(Format::Csv)),
+            (b"1 2 3\n", Some(Format::Csv)),
+            (b"\x7fELF\x02\x01\x01\x00", None),
+        ] {
+            assert_eq!(Format::sniff(head), format, "{}", String::from_utf8_lossy(head));
+        }
+    }
 }

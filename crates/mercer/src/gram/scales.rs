@@ -5,6 +5,7 @@ use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::AnySamples;
+use crate::kernel::Scales;
 
 /// Rows whose pairwise distances are looked at.
 const SAMPLE: usize = 1_000;
@@ -22,13 +23,14 @@ impl<'a> SampleScales<'a> {
     pub fn new(samples: &'a AnySamples<'a>, seed: u64) -> Self {
         Self { samples, seed }
     }
+}
 
+impl Scales for SampleScales<'_> {
     /// The median Euclidean distance between two rows, over the given columns.
     ///
     /// Where more than half of the pairs coincide, the mean of the distances that are not zero; 1 where all are.
     /// O(s²d) time for a sample of s ≤ 1,000 rows.
-    #[must_use]
-    pub fn median_distance(&self, columns: Option<&[usize]>) -> f64 {
+    fn median_distance(&self, columns: Option<&[usize]>) -> f64 {
         let rows = self.sample(columns);
         let mut squared = Vec::with_capacity(rows.len() * rows.len().saturating_sub(1) / 2);
         for (i, a) in rows.iter().enumerate() {
@@ -51,8 +53,7 @@ impl<'a> SampleScales<'a> {
 
     /// 1/(d·variance), with the variance over all entries of the given columns (scikit-learn's `gamma="scale"`); 1
     /// where that is zero.
-    #[must_use]
-    pub fn inverse_variance(&self, columns: Option<&[usize]>) -> f64 {
+    fn inverse_variance(&self, columns: Option<&[usize]>) -> f64 {
         let (n, d) = (self.samples.nrows(), self.samples.ncols());
         let mut row = vec![0.0; d];
         let chosen: Vec<usize> = columns.map_or_else(|| (0..d).collect(), <[usize]>::to_vec);
@@ -69,7 +70,9 @@ impl<'a> SampleScales<'a> {
         let variance = mean_of(&mut |v| (v - mean) * (v - mean), &mut row);
         if variance > 0.0 { 1.0 / (chosen.len() as f64 * variance) } else { 1.0 }
     }
+}
 
+impl SampleScales<'_> {
     fn sample(&self, columns: Option<&[usize]>) -> Vec<Vec<f64>> {
         let n = self.samples.nrows();
         let chosen: Vec<usize> = if n <= SAMPLE {

@@ -104,7 +104,7 @@ fn eval_named(named: &Named, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
             (-2.0 * sum).exp()
         }
         Family::Cosine => {
-            let norms = (dot(x, x) * dot(z, z)).sqrt();
+            let norms = norms(x, z);
             if norms == 0.0 { 0.0 } else { dot(x, z) / norms }
         }
         Family::ChiSquared => {
@@ -122,7 +122,7 @@ fn eval_named(named: &Named, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
 
 /// Cho and Saul (2009), equations 3 to 7: (1/π)|x|ⁿ|z|ⁿ Jₙ(θ), and 0 where either point is the zero vector.
 fn arc_cosine(order: f64, x: &[f64], z: &[f64]) -> f64 {
-    let norms = (dot(x, x) * dot(z, z)).sqrt();
+    let norms = norms(x, z);
     if norms == 0.0 {
         return 0.0;
     }
@@ -138,6 +138,12 @@ fn arc_cosine(order: f64, x: &[f64], z: &[f64]) -> f64 {
 
 fn dot(x: &[f64], z: &[f64]) -> f64 {
     x.iter().zip(z).map(|(a, b)| a * b).sum()
+}
+
+/// |x||z|, by one root where possible: it is then exactly ⟨x,x⟩ for equal points.
+fn norms(x: &[f64], z: &[f64]) -> f64 {
+    let (xx, zz) = (dot(x, x), dot(z, z));
+    if (xx * zz).is_normal() { (xx * zz).sqrt() } else { xx.sqrt() * zz.sqrt() }
 }
 
 fn squared_distance(x: &[f64], z: &[f64]) -> f64 {

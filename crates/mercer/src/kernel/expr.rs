@@ -202,4 +202,50 @@ impl Columns {
     pub fn span(&self) -> usize {
         self.0.iter().map(|r| r.end).max().unwrap_or(0)
     }
+
+    /// The same columns in the same order, in as few ranges as possible.
+    #[must_use]
+    pub(crate) fn joined(self) -> Self {
+        let mut ranges: Vec<Range<usize>> = Vec::with_capacity(self.0.len());
+        for range in self.0 {
+            match ranges.last_mut() {
+                Some(last) if last.end == range.start => last.end = range.end,
+                _ => ranges.push(range),
+            }
+        }
+        Self(ranges)
+    }
+
+    /// The same columns in ascending order.
+    #[must_use]
+    pub(crate) fn sorted(mut self) -> Self {
+        self.0.sort_by_key(|range| range.start);
+        self.joined()
+    }
+
+    /// The columns that `within` chooses when it counts inside this choice; none where it asks for more than there
+    /// are.
+    #[must_use]
+    pub(crate) fn compose(&self, within: &Self) -> Option<Self> {
+        let starts: Vec<usize> = self
+            .0
+            .iter()
+            .scan(0, |total, range| Some(std::mem::replace(total, *total + range.len())))
+            .collect();
+        let mut ranges = Vec::new();
+        for wanted in &within.0 {
+            let mut at = wanted.start;
+            while at < wanted.end {
+                let i = starts.partition_point(|&start| start <= at).checked_sub(1)?;
+                let first = self.0[i].start + (at - starts[i]);
+                let length = self.0[i].end.checked_sub(first)?.min(wanted.end - at);
+                if length == 0 {
+                    return None;
+                }
+                ranges.push(first..first + length);
+                at += length;
+            }
+        }
+        Some(Self(ranges).joined())
+    }
 }

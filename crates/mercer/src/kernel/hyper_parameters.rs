@@ -21,7 +21,6 @@ impl Parser<'_> {
     /// One argument per slot of the family, defaults where the text says nothing.
     pub(super) fn hyper_parameters(&mut self, family: Family) -> Parsed<Vec<Argument>> {
         let mut arguments = Named::with_defaults(family).arguments;
-        self.count(arguments.len(), self.token())?;
         if !self.eat(Kind::Open) {
             return Ok(arguments);
         }

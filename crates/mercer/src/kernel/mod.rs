@@ -1,7 +1,10 @@
 //! The kernel language: text in, expression out, and the readings of it that need no data.
 
+mod canonical;
+pub mod compose;
 pub mod error;
 pub mod eval;
+mod expand;
 pub mod expr;
 mod hyper_parameters;
 pub mod named;
@@ -10,16 +13,20 @@ mod parse_error;
 mod print;
 #[doc(hidden)]
 pub mod random;
+mod recognise;
+mod resolve;
 mod size;
 pub mod special;
 mod token;
 
 use std::str::FromStr;
 
+pub use compose::ComposeError;
 pub use error::EvalError;
 pub use expr::{Columns, Expr, Function};
 pub use named::{Argument, Family, Named, Value};
 pub use parse_error::{ParseError, Problem};
+pub use resolve::{ResolveError, Scales, SearchSpace, Tunable};
 use size::MAX_STORED_CHARACTERS;
 pub use size::{MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, TooLarge, check_size};
 
@@ -42,6 +49,22 @@ impl Kernel {
         &self.expr
     }
 
+    /// The canonical form: the same value, up to rounding, in the one way of writing it that equal kernels share.
+    ///
+    /// Constants are folded, sums and products flattened, collected and sorted, quotients written as powers, and
+    /// formulas recognised as named kernels.
+    ///
+    /// ```
+    /// use mercer::kernel::Kernel;
+    /// let kernel: Kernel = "exp(-|x-z|^2/(2*4))".parse()?;
+    /// assert_eq!(kernel.canonical().to_string(), "rbf(sigma=2)");
+    /// # Ok::<(), mercer::kernel::ParseError>(())
+    /// ```
+    #[must_use]
+    pub fn canonical(&self) -> Self {
+        Self { expr: canonical::canonical(&self.expr) }
+    }
+
     /// Its value at one pair of points; NaN where the formula is undefined there.
     ///
     /// # Errors
@@ -51,6 +74,10 @@ impl Kernel {
     }
 }
 
+/// Reads a kernel text of at most [`MAX_CHARACTERS`] characters.
+///
+/// Printing is the inverse, but a printed kernel names every hyper-parameter: a text near the limit may print to a
+/// longer one, which serde still reads.
 impl FromStr for Kernel {
     type Err = ParseError;
 

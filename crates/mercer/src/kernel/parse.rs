@@ -18,7 +18,7 @@ use super::eval;
 use super::expr::{Columns, Expr, Function};
 use super::named::{Family, Named};
 use super::parse_error::{ParseError, Problem, nearest};
-use super::size::{MAX_COLUMN, MAX_DEPTH, MAX_NODES};
+use super::size::{MAX_COLUMN, MAX_DEPTH, MAX_NODES, argument_parts};
 use super::token::{Kind, Token, tokens};
 
 /// An expression while it is built, with what its size and its constants need.
@@ -350,7 +350,11 @@ impl Parser<'_> {
         let name = self.written(at);
         if let Some(family) = Family::from_name(&name) {
             self.advance();
+            // Constants are folded: what a kernel's size counts is their values, as when it is printed.
+            let nodes = self.nodes;
             let arguments = self.hyper_parameters(family)?;
+            self.nodes = nodes;
+            self.count(argument_parts(&arguments), at)?;
             return self.leaf(Expr::Named(Named { family, arguments }), at);
         }
         if let Some(function) = Function::ALL.into_iter().find(|f| f.name() == name) {

@@ -1,7 +1,7 @@
 //! How large a kernel may be, so that no text can exhaust the stack, the memory or the patience.
 
 use super::expr::Expr;
-use super::named::Value;
+use super::named::{Argument, Value};
 
 /// Characters that a kernel text may have.
 pub const MAX_CHARACTERS: usize = 65_536;
@@ -51,14 +51,17 @@ pub fn check_size(expr: &Expr) -> Result<(), TooLarge> {
 fn parts(expr: &Expr) -> usize {
     match expr {
         Expr::Columns(_, columns) => 1 + columns.0.len(),
-        Expr::Named(named) => {
-            let values = named.arguments.iter().map(|argument| match &argument.value {
-                Value::PerColumn(values) | Value::TuneOver(values) => 1 + values.len(),
-                Value::TuneBetween(..) => 2,
-                _ => 1,
-            });
-            1 + values.sum::<usize>()
-        }
+        Expr::Named(named) => 1 + argument_parts(&named.arguments),
         _ => 1,
     }
+}
+
+/// The parts that the hyper-parameters of a named kernel add.
+pub(super) fn argument_parts(arguments: &[Argument]) -> usize {
+    let parts = arguments.iter().map(|argument| match &argument.value {
+        Value::PerColumn(values) | Value::TuneOver(values) => 1 + values.len(),
+        Value::TuneBetween(..) => 2,
+        _ => 1,
+    });
+    parts.sum()
 }

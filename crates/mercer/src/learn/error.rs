@@ -1,7 +1,7 @@
 //! Why a learner has no model.
 
 use crate::gram::GramError;
-use crate::kernel::EvalError;
+use crate::kernel::{ComposeError, EvalError};
 use crate::memory;
 use crate::solve::SolveError;
 use crate::watch::Stopped;
@@ -77,6 +77,9 @@ pub enum LearnError {
     /// The kernel does not fit the samples.
     #[error(transparent)]
     Kernel(#[from] EvalError),
+    /// The kernel with its constant would be larger than a kernel may be.
+    #[error(transparent)]
+    Compose(#[from] ComposeError),
     /// The kernel matrix could not be computed.
     #[error(transparent)]
     Gram(#[from] GramError),

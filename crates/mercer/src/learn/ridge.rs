@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{CpuEngine, Engine, Gram};
-use crate::kernel::Kernel;
+use crate::kernel::{Expr, Kernel};
 use crate::memory;
 use crate::model::{Expansion, subtract};
 use crate::solve::{Factor, Regularised, Report, scale_rows, solve_direct};
@@ -94,7 +94,7 @@ impl Ridge {
             let means = column_means(samples, weights)?;
             centres = subtract(samples, &means);
             shift = Some(means);
-            kernel = kernel.plus_constant(1.0);
+            kernel = Kernel::sum(&[kernel, Kernel::from_expr(Expr::Number(1.0))])?;
         }
         let resident = CpuEngine.load(&centres);
         let gram = resident.gram(&kernel)?;
@@ -106,6 +106,16 @@ impl Ridge {
         let Coefficients { dual, intercepts, report } = coefficients;
         let centres = centres.into_owned();
         Ok((Expansion { kernel, centres, shift, coefficients: dual, intercepts }, report))
+    }
+
+    /// Whether a problem of this many rows fits the memory budget.
+    ///
+    /// # Errors
+    /// [`LearnError::Memory`] where it does not.
+    pub fn check_memory(&self, rows: usize) -> Result<(), LearnError> {
+        let needed = (rows as u64).saturating_mul(rows as u64).saturating_mul(8);
+        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
     }
 
     /// Fits on a kernel matrix, precomputed or not.
@@ -215,12 +225,7 @@ impl Ridge {
                 found: self.lambda.len(),
             });
         }
-        let needed = (rows as u64).saturating_mul(rows as u64).saturating_mul(8);
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
-        if needed > budget {
-            return Err(LearnError::Memory { rows, needed, budget });
-        }
-        Ok(())
+        self.check_memory(rows)
     }
 
     /// The targets that share a λ, in the order of first use: one factorisation serves each group.

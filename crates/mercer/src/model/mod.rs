@@ -12,7 +12,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data::{AnySamples, Matrix, Scaling, Schema};
+use crate::data::{AnySamples, Dtype, Matrix, Scaling, Schema};
 use crate::watch::Watch;
 
 pub use error::ModelError;
@@ -57,6 +57,18 @@ pub struct Model {
 }
 
 impl Model {
+    /// The schema, or for a model trained on arrays one that takes columns by their place.
+    #[must_use]
+    pub fn schema_or_positional(&self) -> Schema {
+        let dtype = match self.expansion.centres {
+            AnySamples::F32(_) => Dtype::F32,
+            AnySamples::F64(_) => Dtype::F64,
+        };
+        let positional =
+            || Schema::positional(self.expansion.centres.ncols(), self.expansion.centres.is_sparse(), dtype);
+        self.schema.clone().unwrap_or_else(positional)
+    }
+
     /// The model's outputs at raw samples (before scaling): one row per sample, one column per output.
     ///
     /// # Errors
