@@ -2,16 +2,23 @@
 //! has another way on.
 
 use std::fmt::Display;
+use std::io;
 
+use mercer::data::DataError;
 use mercer::gram::GramError;
 use mercer::learn::LearnError;
 use mercer::model::ModelError;
 use mercer::solve::SolveError;
-use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
-use pyo3::prelude::*;
 use pyo3::create_exception;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::prelude::*;
 
-create_exception!(mercer, SingularMatrix, PyValueError, "The kernel matrix is singular and nothing is added to it.");
+create_exception!(
+    mercer,
+    SingularMatrix,
+    PyValueError,
+    "The kernel matrix is singular and nothing is added to it."
+);
 create_exception!(
     mercer,
     IndefiniteMatrix,
@@ -42,8 +49,9 @@ pub fn gram_error(error: GramError) -> PyErr {
 /// The exception for a model that cannot be read, written or used.
 pub fn model_error(error: ModelError) -> PyErr {
     match &error {
-        ModelError::Io { error: cause, .. } => std::io::Error::new(cause.kind(), error.to_string()).into(),
-        ModelError::Data(mercer::data::DataError::Io { .. }) => PyOSError::new_err(error.to_string()),
+        ModelError::Io { error: cause, .. } | ModelError::Data(DataError::Write { source: cause, .. }) => {
+            io::Error::new(cause.kind(), error.to_string()).into()
+        }
         _ => value_error(error),
     }
 }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use mercer::data::AnySamples;
-use mercer::gram::{CpuEngine, Engine, GramError, Part, Resident, SampleScales, kernel_to_distance};
+use mercer::gram::{CpuEngine, Engine, GramError, Part, SampleScales, kernel_to_distance};
 use mercer::kernel::{Expr, Kernel, check_size};
 use mercer::watch::Watch;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -42,8 +42,8 @@ impl NativeKernel {
     }
 
     /// Whether a hyper-parameter asks for tuning.
-    fn has_tunables(&self) -> bool {
-        !self.0.tunables().is_empty()
+    fn has_tunables(&self) -> PyResult<bool> {
+        Ok(!self.0.tunables().map_err(value_error)?.is_empty())
     }
 
     /// The kernel with every `auto` a number; `seed` chooses the rows that lengths are taken from.
@@ -56,29 +56,22 @@ impl NativeKernel {
     }
 
     fn plus(&self, other: &Self) -> PyResult<Self> {
-        let mut terms = Vec::new();
-        for side in [self, other] {
-            match side.0.expr() {
-                Expr::Sum(inner) => terms.extend(inner.iter().cloned()),
-                single => terms.push(single.clone()),
-            }
-        }
-        combined(Expr::Sum(terms))
+        Kernel::sum(&[self.0.clone(), other.0.clone()]).map(Self).map_err(value_error)
     }
 
     fn times(&self, other: &Self) -> PyResult<Self> {
-        let mut factors = Vec::new();
-        for side in [self, other] {
-            match side.0.expr() {
-                Expr::Product(inner) => factors.extend(inner.iter().cloned()),
-                single => factors.push(single.clone()),
-            }
-        }
-        combined(Expr::Product(factors))
+        Kernel::product(&[self.0.clone(), other.0.clone()]).map(Self).map_err(value_error)
+    }
+
+    /// The one way of writing it that equal kernels share.
+    fn canonical(&self) -> Self {
+        Self(self.0.canonical())
     }
 
     fn power(&self, exponent: f64) -> PyResult<Self> {
-        combined(Expr::Pow(Box::new(self.0.expr().clone()), Box::new(Expr::Number(exponent))))
+        let expr = Expr::Pow(Box::new(self.0.expr().clone()), Box::new(Expr::Number(exponent)));
+        check_size(&expr).map_err(value_error)?;
+        Ok(Self(Kernel::from_expr(expr)))
     }
 
     /// The kernel matrix of `rows` with `columns`, or with themselves, in the precision of `rows`.
@@ -136,7 +129,12 @@ impl NativeKernel {
     }
 
     /// k(x,x) for every row.
-    fn diagonal<'py>(&self, py: Python<'py>, rows: Rows<'py>, job: Job<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn diagonal<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        job: Job<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let x = rows.samples()?;
         let diagonal = job.run(py, |_| self.diagonal_of(&x))?.map_err(gram_error)?;
         Ok(PyArray1::from_vec(py, diagonal))
@@ -175,9 +173,4 @@ impl NativeKernel {
     fn diagonal_of(&self, samples: &AnySamples<'_>) -> Result<Vec<f64>, GramError> {
         Ok(CpuEngine.load(samples).gram(&self.0)?.diagonal())
     }
-}
-
-fn combined(expr: Expr) -> PyResult<NativeKernel> {
-    check_size(&expr).map_err(value_error)?;
-    Ok(NativeKernel(Kernel::from_expr(expr)))
 }

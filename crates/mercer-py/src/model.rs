@@ -82,7 +82,12 @@ impl NativeModel {
     }
 
     /// The outputs at raw rows, before scaling.
-    fn predict<'py>(&self, py: Python<'py>, rows: Rows<'py>, job: Job<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        job: Job<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let samples = rows.samples()?;
         let out: Result<_, ModelError> = job.run(py, |watch| self.0.predict(&samples, watch))?;
         from_matrix(py, out.map_err(model_error)?)
@@ -131,7 +136,8 @@ impl NativeModel {
 
 /// Numeric columns that a file's header names.
 fn named_columns(names: Vec<String>, centres: &AnySamples<'_>) -> Schema {
-    let column = |(position, name)| FeatureColumn { name, position, encoding: Encoding::Number { mean: None } };
+    let column =
+        |(position, name)| FeatureColumn { name, position, encoding: Encoding::Number { mean: None } };
     Schema {
         features: Features::Columns(names.into_iter().enumerate().map(column).collect()),
         targets: Vec::new(),

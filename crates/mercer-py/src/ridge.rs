@@ -1,7 +1,7 @@
 //! Kernel ridge regression and the expansions it fits.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::{CpuEngine, DenseGram, Engine, Gram, GramError, Resident};
+use mercer::gram::{CpuEngine, DenseGram, Engine, Gram, GramError};
 use mercer::kernel::Kernel;
 use mercer::learn::{Bias, Coefficients, LearnError, Ridge};
 use mercer::solve::{Factor, Report};

@@ -61,11 +61,13 @@ impl Rows<'_> {
 }
 
 fn dense<'a, T: Real + Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<Samples<'a, T>> {
-    let [nrows, ncols] = array.dims().into_dimension_pair();
+    let [nrows, ncols] = [array.shape()[0], array.shape()[1]];
     Samples::dense(nrows, ncols, array.as_slice().map_err(value_error)?).map_err(value_error)
 }
 
-fn sparse<'a, T: Real + Element>((ncols, indptr, indices, data): &'a Sparse<'_, T>) -> PyResult<Samples<'a, T>> {
+fn sparse<'a, T: Real + Element>(
+    (ncols, indptr, indices, data): &'a Sparse<'_, T>,
+) -> PyResult<Samples<'a, T>> {
     let parts: Result<_, InvalidSamples> = Samples::sparse(
         *ncols,
         indptr.as_slice().map_err(value_error)?,

@@ -108,12 +108,12 @@ class Kernel:
             return Kernel._of(self._native.resolve(borrowable(as_matrix(X)), random_state, how))
 
     def canonical(self):
-        """The one text that every way to write this expression is printed as.
+        """The kernel in the one way of writing it that equal kernels share, up to rounding.
 
-        >>> Kernel(" ( rbf( sigma = 2.0 ) ) ").canonical()
-        'rbf(sigma=2)'
+        >>> Kernel("exp(-|x-z|^2/(2*4))").canonical()
+        Kernel('rbf(sigma=2)')
         """
-        return self._native.text()
+        return Kernel._of(self._native.canonical())
 
     def __str__(self):
         return self._native.text()
