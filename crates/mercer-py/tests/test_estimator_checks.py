@@ -8,8 +8,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 ESTIMATORS = [
     mercer.KernelRidge(),
     mercer.KernelRidge(kernel="rbf"),
-    mercer.KernelRidge(kernel="0.5*rbf(sigma=auto) + linear", bias="centred"),
-    mercer.KernelRidge(kernel="rbf(sigma=auto)", bias="column"),
+    mercer.KernelRidge(kernel="0.5*rbf(sigma=2) + linear", bias="centred"),
+    mercer.KernelRidge(kernel="rbf(sigma=2)", bias="column"),
+    mercer.KernelRidge(kernel="chi2"),
 ]
 
 #: {class name: {check name: why it fails}}. At most three over all estimators.

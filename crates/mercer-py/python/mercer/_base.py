@@ -48,7 +48,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         named = self.kernel if isinstance(self.kernel, str) else None
         tags.input_tags.pairwise = named == "precomputed"
-        tags.input_tags.sparse = named not in ("precomputed", "additive_chi2")
+        tags.input_tags.sparse = self._takes_sparse()
         tags.input_tags.positive_only = named in ("chi2", "additive_chi2")
         return tags
 
@@ -63,9 +63,13 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         return validate_data(self, X, reset=False, **self._x_checks())
 
+    def _takes_sparse(self):
+        """Whether X may be sparse; it then stays so."""
+        return not isinstance(self.kernel, str) or self.kernel not in ("precomputed", "additive_chi2")
+
     def _x_checks(self):
-        sparse = not isinstance(self.kernel, str) or self.kernel != "precomputed"
-        return {"accept_sparse": "csr" if sparse else False, "dtype": [np.float64, np.float32], "order": "C"}
+        sparse = "csr" if self._takes_sparse() else False
+        return {"accept_sparse": sparse, "dtype": [np.float64, np.float32], "order": "C"}
 
     # The kernel.
 
@@ -182,6 +186,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     def _tell(self, report):
         """Passes on what the solver says of its answer."""
         self._report = report
+        self.n_iter_ = max(1, report["iterations"])
         for warning in report["warnings"]:
             warnings.warn(warning, UserWarning, stacklevel=3)
         if report["status"] == "out_of_iterations":

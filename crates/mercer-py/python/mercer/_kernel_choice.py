@@ -67,8 +67,6 @@ class AdditiveChiSquared:
     checked = False
 
     def check(self, X):
-        if is_sparse(X):
-            raise TypeError("Sparse data was passed, but kernel='additive_chi2' needs a dense array")
         refuse_negative(X)
 
     def matrix(self, X, Z, job):

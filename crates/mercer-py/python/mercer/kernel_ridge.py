@@ -9,7 +9,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from mercer import _least_squares, _native
 from mercer._base import KernelMachine, with_callbacks
-from mercer._rows import borrowable, is_sparse
+from mercer._rows import borrowable
 
 __all__ = ["KernelRidge"]
 
@@ -64,6 +64,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         The training data, not copied; the kernel matrix where it is precomputed.
     kernel_ : Kernel or None
         The kernel with every ``auto`` a number.
+    n_iter_ : int
+        Iterations of the solver; 1 for a direct one.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -213,18 +215,22 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
                 dual, intercepts = _least_squares.solve(
                     K, targets, alpha, weights, intercept=self.bias == "centred"
                 )
-                report = {"status": "converged", "solver": "least squares", "warnings": []}
+                report = {"status": "converged", "solver": "least squares", "iterations": 1, "warnings": []}
         self._tell(report)
         return dual, intercepts
 
     # bias="column": X and y centred, 1 added to the kernel.
 
+    def _takes_sparse(self):
+        # Centring would fill in the zeros.
+        return super()._takes_sparse() and self.bias != "column"
+
     def _centre(self, X, targets, weights):
         if self.bias != "column":
             return None, 0.0
-        if self._choice.native is None or is_sparse(X):
+        if self._choice.native is None:
             raise ValueError(
-                "bias='column' centres the rows, which needs a dense X and a kernel that is a formula; "
+                "bias='column' centres the rows, which a precomputed or callable kernel hides; "
                 "use bias='centred', which centres in the feature space"
             )
         return np.average(X, axis=0, weights=weights), np.average(targets, axis=0, weights=weights)

@@ -14,6 +14,7 @@ class KernelRidge(KernelMachine):
     dual_coef_: NDArray[np.float64]
     intercept_: float | NDArray[np.float64]
     X_fit_: Any
+    n_iter_: int
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     def __init__(
