@@ -160,6 +160,16 @@ fn a_file_can_be_gone_through_again_and_standard_input_cannot() {
 }
 
 #[test]
+fn a_schema_that_names_a_column_twice_is_refused() {
+    let categorical = vec!["a".parse().unwrap(), "b".parse().unwrap()];
+    let options = ReadOptions { categorical, ..ReadOptions::default() };
+    let text = serde_json::to_string(&schema("a,b\nu,v\nw,v\n", &options)).unwrap();
+    let damaged: Schema = serde_json::from_str(&text.replacen("\"a\"", "\"b\"", 1)).unwrap();
+    let error = replay("p.csv", "a,b\nu,v\n", &damaged, 1).unwrap_err().to_string();
+    assert_eq!(error, "p.csv: the column `b` is asked for twice");
+}
+
+#[test]
 fn a_damaged_schema_is_an_error_or_an_answer_but_never_a_panic() {
     let options = ReadOptions { missing: Missing::Mean, ..house_options() };
     let text = serde_json::to_string(&schema(HOUSES, &options)).unwrap();

@@ -26,10 +26,7 @@ fn entries(dataset: &Dataset) -> Vec<f64> {
     samples.stored_values().to_vec()
 }
 
-fn by_npyz<T: npyz::AutoSerialize>(shape: &[u64], order: npyz::Order, values: &[T]) -> Vec<u8>
-where
-    T: Copy,
-{
+fn by_npyz<T: npyz::AutoSerialize + Copy>(shape: &[u64], order: npyz::Order, values: &[T]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let options = npyz::WriteOptions::new().default_dtype().shape(shape).order(order);
     let mut writer = options.writer(&mut bytes).begin_nd().unwrap();

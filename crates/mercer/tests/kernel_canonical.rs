@@ -41,6 +41,33 @@ fn formulas_of_named_kernels_are_recognised() {
     }
 }
 
+/// The cells of the tables in the language reference, below a heading.
+fn table(heading: &str) -> Vec<Vec<String>> {
+    let page = include_str!("../../../docs/kernel-language.md");
+    let section = page.split("\n## ").find(|section| section.starts_with(heading)).unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    rows.map(|row| {
+        let bars = row.replace("\\|", "\u{1}");
+        bars.split('|').skip(1).map(|cell| cell.trim().replace('\u{1}', "|")).collect()
+    })
+    .collect()
+}
+
+#[test]
+fn the_language_reference_is_true() {
+    let code = |cell: &str| cell.split('`').nth(1).unwrap().to_owned();
+    let forms = table("Canonical form");
+    assert_eq!(forms.len(), 6);
+    for row in forms {
+        assert_eq!(canonical(&code(&row[0])), code(&row[1]));
+    }
+    let kernels: Vec<String> = table("Named kernels").iter().map(|row| code(&row[0])).collect();
+    for family in Family::ALL {
+        let printed = Expr::Named(Named::with_defaults(family)).to_string();
+        assert!(kernels.contains(&printed), "{printed}");
+    }
+}
+
 #[test]
 fn one_form_for_many_texts() {
     for (a, b) in [
@@ -78,6 +105,11 @@ fn rules_stop_where_the_value_would_change() {
     assert_eq!(kernel.canonical().eval(&[1e-100], &[1.0]).unwrap(), 1.0);
 }
 
+fn has_variable_exponent(expr: &Expr) -> bool {
+    matches!(expr, Expr::Pow(_, exponent) if !matches!(**exponent, Expr::Number(_)))
+        || expr.children().into_iter().any(has_variable_exponent)
+}
+
 fn same(a: &Expr, b: &Expr) -> bool {
     match (a, b) {
         (Expr::Number(a), Expr::Number(b)) => (a - b).abs() <= 1e-14 * b.abs(),
@@ -113,7 +145,9 @@ proptest! {
                 change = change.max((kernel.eval(&near(&x, sign), &near(&z, other)).unwrap() - value).abs());
             }
         }
-        if value.is_nan() {
+        if found.is_nan() && has_variable_exponent(kernel.expr()) {
+            // A negative base has such a power only where rounding leaves its exponent an integer.
+        } else if value.is_nan() {
             prop_assert!(found.is_nan(), "{} is NaN, but {} is {}", kernel, canonical, found);
         } else if change.is_finite() && value.abs() < 1e100 {
             // `acos(|x|/|x|)` is constant, yet it turns a rounding error ε into √ε.

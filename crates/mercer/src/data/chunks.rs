@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::dataset::Dataset;
 use super::error::DataError;
+use super::lines::Lines;
 use super::options::{Dtype, Layout};
 use super::read::sparse_targets;
 use super::rows::{Phase, RowBuilder};
@@ -135,8 +136,12 @@ where
     let file = opened.name.clone();
     match (&schema.features, opened.format) {
         (Features::Sparse { ncols }, Format::Svmlight) => {
-            let text =
-                SparseText::new(file.clone(), opened.bytes, Phase::Prediction, schema.missing, Some(*ncols));
+            let text = SparseText::new(
+                Lines::new(file.clone(), opened.bytes),
+                Phase::Prediction,
+                schema.missing,
+                Some(*ncols),
+            );
             Ok(Box::new(SparseStream { file, text, precision: std::marker::PhantomData::<T> }))
         }
         (Features::Sparse { .. }, _) => {

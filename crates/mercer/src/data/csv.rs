@@ -1,7 +1,8 @@
 //! Tables in text: comma, semicolon, tab or blank separated, with a header or without.
 
 use super::error::{DataError, RowNumber};
-use super::fields::{Cell, parse_number};
+use super::fields::{Cell, Parsed, parse_number};
+use super::lines::Lines;
 use super::options::{Delimiter, Layout};
 use super::records::{Record, Records, sniff_delimiter};
 use super::rows::RowBuilder;
@@ -23,7 +24,7 @@ impl TextTable {
             if opened.tab_separated { Delimiter::Byte(b'\t') } else { sniff_delimiter(&opened.head) }
         });
         let file = opened.name;
-        let mut records = Records::new(file.clone(), opened.bytes, delimiter);
+        let mut records = Records::new(Lines::new(file.clone(), opened.bytes), delimiter);
         let Some(first) = records.advance()?.cloned() else { return Err(DataError::Empty { file }) };
         let named = match layout.header {
             Some(named) => named,
@@ -65,7 +66,7 @@ impl TextTable {
 /// Whether the first record names the columns: it does where none of its fields is a number, and where some field
 /// that is not a number stands above one that is.
 fn is_header(first: &Record, second: Option<&Record>) -> bool {
-    let is_text = |field: &[u8]| matches!(parse_number(field), super::fields::Parsed::Text);
+    let is_text = |field: &[u8]| matches!(parse_number(field), Parsed::Text);
     if !first.fields().any(is_text) {
         return false;
     }

@@ -69,6 +69,14 @@ pub enum DataError {
         /// Fields of this row.
         found: usize,
     },
+    /// A line goes on beyond what any row of data needs.
+    #[error("{place}: the line is longer than {limit} bytes; is this a text file?")]
+    LineTooLong {
+        /// The line.
+        place: Place,
+        /// The most bytes there may be.
+        limit: u64,
+    },
     /// A quoted field runs to the end of the file.
     #[error("{place}: a quote opened in this row is never closed")]
     UnclosedQuote {

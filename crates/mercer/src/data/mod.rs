@@ -5,12 +5,14 @@
 //! fits it, [`chunks`] replays it.
 
 mod atomic_file;
+mod categories;
 mod chunks;
 mod csv;
 mod dataset;
 mod error;
 mod fields;
 mod finite;
+mod lines;
 mod npy;
 mod npy_header;
 mod options;
@@ -23,6 +25,7 @@ mod schema;
 mod source;
 mod svmlight;
 mod table;
+mod target_rows;
 
 pub use atomic_file::write_atomically;
 pub use chunks::{Chunks, FileChunks, chunks};

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::dataset::{Dataset, Target, TargetValues};
 use super::error::{DataError, listed};
+use super::lines::Lines;
 use super::options::{ColumnRef, Dtype, Layout, ReadOptions};
 use super::rows::{Phase, Role, RowBuilder};
 use super::schema::{Features, Schema, TargetColumn, TargetKind};
@@ -137,8 +138,12 @@ where
         let problem = "the columns of a LIBSVM file are numbers: none can be categorical".to_owned();
         return Err(DataError::WrongKind { file, problem });
     }
-    let mut text =
-        SparseText::new(file.clone(), opened.bytes, Phase::Training, options.missing, options.ncols);
+    let mut text = SparseText::new(
+        Lines::new(file.clone(), opened.bytes),
+        Phase::Training,
+        options.missing,
+        options.ncols,
+    );
     let mut rows = SparseRows::<T>::new();
     while text.read_into(&mut rows, usize::MAX)? {}
     let notes = match rows.dropped {

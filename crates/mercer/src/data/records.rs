@@ -6,10 +6,10 @@
 //! parser that only sees a stream of bytes loses count over `\r\n` and blank lines.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead};
 use std::ops::Range;
 
 use super::error::{DataError, Place, RowNumber};
+use super::lines::Lines;
 use super::options::Delimiter;
 
 /// One row of text fields.
@@ -44,18 +44,15 @@ impl Record {
 
 /// Reads records one after another into one buffer.
 pub(super) struct Records {
-    file: String,
-    bytes: Box<dyn BufRead + Send>,
+    lines: Lines,
     delimiter: Delimiter,
-    lines_read: u64,
     current: Record,
     put_back: VecDeque<Record>,
 }
 
 impl Records {
-    pub fn new(file: String, bytes: Box<dyn BufRead + Send>, delimiter: Delimiter) -> Self {
-        let (current, put_back) = (Record::default(), VecDeque::new());
-        Self { file, bytes, delimiter, lines_read: 0, current, put_back }
+    pub fn new(lines: Lines, delimiter: Delimiter) -> Self {
+        Self { lines, delimiter, current: Record::default(), put_back: VecDeque::new() }
     }
 
     /// Makes `record` the next to be read, after those put back before it.
@@ -72,13 +69,10 @@ impl Records {
         loop {
             self.current.text.clear();
             self.current.fields.clear();
-            if !self.append_line()? {
+            if !self.lines.append_next(&mut self.current.text)? {
                 return Ok(None);
             }
-            self.current.line = self.lines_read;
-            if self.lines_read == 1 && self.current.text.starts_with(b"\xef\xbb\xbf") {
-                self.current.text.drain(..3);
-            }
+            self.current.line = self.lines.number();
             let blank = |b: &u8| *b == b' ' || (*b == b'\t' && self.delimiter != Delimiter::Byte(b'\t'));
             if !self.current.text.iter().all(blank) {
                 break;
@@ -90,29 +84,6 @@ impl Records {
             self.split_plain();
         }
         Ok(Some(&self.current))
-    }
-
-    /// Appends one line without its end to the text; false at the end of the file.
-    fn append_line(&mut self) -> Result<bool, DataError> {
-        let text = &mut self.current.text;
-        let read = loop {
-            match self.bytes.read_until(b'\n', text) {
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                other => break other,
-            }
-        };
-        let read = read.map_err(|source| {
-            let row = RowNumber::Line(self.lines_read + 1);
-            DataError::Read { place: Place::at(&self.file, row), source }
-        })?;
-        if text.last() == Some(&b'\n') {
-            text.pop();
-            if text.last() == Some(&b'\r') {
-                text.pop();
-            }
-        }
-        self.lines_read += u64::from(read > 0);
-        Ok(read > 0)
     }
 
     fn split_plain(&mut self) {
@@ -167,9 +138,11 @@ impl Records {
                 loop {
                     if read == self.current.text.len() {
                         self.current.text.push(b'\n');
-                        if !self.append_line()? {
+                        if !self.lines.append_next(&mut self.current.text)? {
                             let row = RowNumber::Line(self.current.line);
-                            return Err(DataError::UnclosedQuote { place: Place::at(&self.file, row) });
+                            return Err(DataError::UnclosedQuote {
+                                place: Place::at(self.lines.file(), row),
+                            });
                         }
                     }
                     let byte = self.current.text[read];

@@ -1,21 +1,18 @@
 //! Rows in the making: entries of a table sorted into numbers, categories and targets, then encoded as features.
 
-use std::collections::HashMap;
-
 use super::Samples;
-use super::dataset::{Target, TargetValues};
+use super::categories::{Categories, NO_CATEGORY};
+use super::dataset::Target;
 use super::error::{DataError, Place, RowNumber, listed, shortened};
 use super::fields::{Cell, Parsed};
 use super::options::Missing;
 use super::schema::{Encoding, FeatureColumn, TargetKind};
+use super::target_rows::TargetRows;
 use crate::real::Real;
 
 /// The most categories a column may have. One-hot features are dense, so a column of identifiers taken for one of
 /// categories would otherwise ask for rows² entries.
 const MAX_CATEGORIES: usize = 4096;
-
-/// The code of a missing category.
-const NO_CATEGORY: u32 = u32::MAX;
 
 /// What a column of a file is read as; the number is its slot among columns of the kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,61 +50,6 @@ struct Counts {
     dropped: usize,
     filled: usize,
     unknown: usize,
-}
-
-/// A column of categories: a code for each row.
-#[derive(Default)]
-struct Categories {
-    known: HashMap<String, u32>,
-    /// Text of each code.
-    texts: Vec<String>,
-    codes: Vec<u32>,
-}
-
-/// A column of targets. While the kind is not known both forms are kept: one field that is no number makes all of
-/// them texts.
-struct TargetRows {
-    kind: Option<TargetKind>,
-    all_numbers: bool,
-    numbers: Vec<f64>,
-    text: Vec<u8>,
-    text_ends: Vec<usize>,
-}
-
-impl TargetRows {
-    fn new(kind: Option<TargetKind>) -> Self {
-        Self { kind, all_numbers: true, numbers: Vec::new(), text: Vec::new(), text_ends: Vec::new() }
-    }
-
-    fn truncate(&mut self, nrows: usize) {
-        self.numbers.truncate(nrows);
-        self.text_ends.truncate(nrows);
-        self.text.truncate(self.text_ends.last().copied().unwrap_or(0));
-    }
-
-    fn push_text(&mut self, text: &[u8]) {
-        self.text.extend_from_slice(text);
-        self.text_ends.push(self.text.len());
-    }
-
-    fn found_kind(&self) -> TargetKind {
-        self.kind.unwrap_or(if self.all_numbers { TargetKind::Number } else { TargetKind::Label })
-    }
-
-    fn take(&mut self) -> TargetValues {
-        let kind = self.found_kind();
-        let (numbers, text) = (std::mem::take(&mut self.numbers), std::mem::take(&mut self.text));
-        let ends = std::mem::take(&mut self.text_ends);
-        match kind {
-            TargetKind::Number => TargetValues::Numbers(numbers),
-            TargetKind::Label => {
-                let starts = std::iter::once(0).chain(ends.iter().copied());
-                let label =
-                    |(start, end): (usize, &usize)| String::from_utf8_lossy(&text[start..*end]).into_owned();
-                TargetValues::Labels(starts.zip(&ends).map(label).collect())
-            }
-        }
-    }
 }
 
 /// What became of one entry.
@@ -151,10 +93,7 @@ impl<T: Real> RowBuilder<T> {
                     nnumbers += 1;
                     filled &= mean.is_some_and(|mean| T::from_f64(mean).to_f64().is_finite());
                 }
-                Encoding::OneHot { categories: texts, .. } => {
-                    let known = texts.iter().zip(0..).map(|(text, code)| (text.clone(), code)).collect();
-                    categories.push(Categories { known, texts: texts.clone(), codes: Vec::new() });
-                }
+                Encoding::OneHot { categories: texts, .. } => categories.push(Categories::known(texts)),
             }
         }
         let targets = targets.iter().map(|&kind| TargetRows::new(Some(kind))).collect();
@@ -228,7 +167,7 @@ impl<T: Real> RowBuilder<T> {
             self.counts.dropped += 1;
             self.counts.filled = filled;
             self.numbers.truncate(start);
-            self.categories.iter_mut().for_each(|column| column.codes.truncate(self.nrows));
+            self.categories.iter_mut().for_each(|column| column.truncate(self.nrows));
             self.targets.iter_mut().for_each(|column| column.truncate(self.nrows));
         }
         Ok(())
@@ -258,33 +197,30 @@ impl<T: Real> RowBuilder<T> {
         place: impl Fn() -> Place,
     ) -> Result<Fate, DataError> {
         if cell.is_missing() {
-            self.categories[slot].codes.push(NO_CATEGORY);
+            self.categories[slot].push(NO_CATEGORY);
             return self.missing_feature(cell, place);
         }
         let bytes = cell.text();
         let text = String::from_utf8_lossy(&bytes);
         let column = &mut self.categories[slot];
-        let code = match (column.known.get(text.as_ref()), self.phase) {
-            (Some(&code), _) => code,
+        let code = match (column.find(&text), self.phase) {
+            (Some(code), _) => code,
             (None, Phase::Training) => {
-                if column.texts.len() == MAX_CATEGORIES {
+                if column.texts().len() == MAX_CATEGORIES {
                     return Err(DataError::TooManyCategories { place: place(), limit: MAX_CATEGORIES });
                 }
-                let code = column.texts.len() as u32;
-                column.texts.push(text.clone().into_owned());
-                column.known.insert(text.into_owned(), code);
-                code
+                column.add(text.into_owned())
             }
             (None, Phase::Prediction) if self.missing == Missing::Mean => {
                 self.counts.unknown += 1;
                 NO_CATEGORY
             }
             (None, Phase::Prediction) => {
-                let known = listed(&column.texts);
+                let known = listed(column.texts());
                 return Err(DataError::UnknownCategory { place: place(), text: shortened(&bytes), known });
             }
         };
-        column.codes.push(code);
+        column.push(code);
         Ok(Fate::Kept)
     }
 
@@ -305,31 +241,19 @@ impl<T: Real> RowBuilder<T> {
                     remedy,
                 });
             }
-            column.numbers.push(f64::NAN);
-            column.push_text(b"");
+            column.push_missing();
             return Ok(if training { Fate::DropRow } else { Fate::Kept });
         }
-        if column.kind != Some(TargetKind::Number) {
-            column.push_text(&cell.text());
-        }
-        if column.kind == Some(TargetKind::Label) {
-            return Ok(Fate::Kept);
-        }
-        let text = || shortened(&cell.text());
-        match cell.number() {
-            Parsed::Number(value) => column.numbers.push(value),
-            Parsed::Infinite => {
-                return Err(DataError::NotFinite { place: place(), text: text(), dtype: "f64" });
+        match column.push(cell) {
+            Ok(()) => Ok(Fate::Kept),
+            Err(Parsed::Infinite) => {
+                Err(DataError::NotFinite { place: place(), text: shortened(&cell.text()), dtype: "f64" })
             }
-            Parsed::Text | Parsed::Missing if training => {
-                column.all_numbers = false;
-                column.numbers.push(f64::NAN);
-            }
-            Parsed::Text | Parsed::Missing => {
-                return Err(DataError::NotANumber { place: place(), text: text(), encodable: false });
+            Err(_) => {
+                let text = shortened(&cell.text());
+                Err(DataError::NotANumber { place: place(), text, encodable: false })
             }
         }
-        Ok(Fate::Kept)
     }
 
     /// What the feature columns become, learnt from the rows gathered; `features` gives the name and place of each, in
@@ -352,10 +276,10 @@ impl<T: Real> RowBuilder<T> {
                     let column = &mut self.categories[slot];
                     column.settle();
                     let shares = fill.then(|| column.shares());
-                    if fill && column.texts.is_empty() {
+                    if fill && column.texts().is_empty() {
                         return Err(nothing_there(position, &name));
                     }
-                    Encoding::OneHot { categories: column.texts.clone(), shares }
+                    Encoding::OneHot { categories: column.texts().to_vec(), shares }
                 }
                 Role::Number(slot) if fill => {
                     let mean = mean_of_known(&self.numbers, self.nnumbers, slot);
@@ -392,7 +316,7 @@ impl<T: Real> RowBuilder<T> {
         let mut entries = Vec::with_capacity(nrows * width);
         for row in 0..nrows {
             let mut values = numbers[row * self.nnumbers..(row + 1) * self.nnumbers].iter();
-            let mut codes = self.categories.iter().map(|column| column.codes[row]);
+            let mut codes = self.categories.iter().map(|column| column.codes()[row]);
             for column in columns {
                 match &column.encoding {
                     Encoding::Number { mean } => {
@@ -412,7 +336,7 @@ impl<T: Real> RowBuilder<T> {
                 }
             }
         }
-        self.categories.iter_mut().for_each(|column| column.codes.clear());
+        self.categories.iter_mut().for_each(|column| column.truncate(0));
         Ok(Samples::dense(nrows, width, entries)?)
     }
 
@@ -436,37 +360,6 @@ impl<T: Real> RowBuilder<T> {
         note(counts.filled, "missing value", "missing values", "replaced by the mean of the training rows");
         note(counts.unknown, "unknown category", "unknown categories", "taken as missing");
         notes
-    }
-}
-
-impl Categories {
-    /// Orders the categories by their text, so that the features do not depend on the order of the rows, and forgets
-    /// those that were only in rows left out.
-    fn settle(&mut self) {
-        let mut used = vec![false; self.texts.len()];
-        for &code in self.codes.iter().filter(|code| **code != NO_CATEGORY) {
-            used[code as usize] = true;
-        }
-        let mut order: Vec<usize> = (0..self.texts.len()).filter(|&code| used[code]).collect();
-        order.sort_by(|&a, &b| self.texts[a].cmp(&self.texts[b]));
-        let mut rank = vec![NO_CATEGORY; used.len()];
-        for (new, &old) in (0..).zip(&order) {
-            rank[old] = new;
-        }
-        self.texts = order.iter().map(|&old| std::mem::take(&mut self.texts[old])).collect();
-        for code in self.codes.iter_mut().filter(|code| **code != NO_CATEGORY) {
-            *code = rank[*code as usize];
-        }
-    }
-
-    /// Share of the rows that have a category in each.
-    fn shares(&self) -> Vec<f64> {
-        let mut counts = vec![0u64; self.texts.len()];
-        for &code in self.codes.iter().filter(|code| **code != NO_CATEGORY) {
-            counts[code as usize] += 1;
-        }
-        let total: u64 = counts.iter().sum();
-        counts.iter().map(|&count| count as f64 / total.max(1) as f64).collect()
     }
 }
 

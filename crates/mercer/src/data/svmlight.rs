@@ -1,9 +1,10 @@
 //! LIBSVM (svmlight) text: `label index:value index:value … # comment`, indices from 1 and ascending.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 
-use super::error::{DataError, Place, RowNumber, shortened};
+use super::error::{DataError, shortened};
 use super::fields::{Parsed, parse_number};
+use super::lines::Lines;
 use super::options::Missing;
 use super::rows::Phase;
 use super::{AnySamples, Samples, Storage};
@@ -12,10 +13,8 @@ use crate::with_samples;
 
 /// LIBSVM text being read.
 pub(super) struct SparseText {
-    file: String,
-    bytes: Box<dyn BufRead + Send>,
+    lines: Lines,
     line: Vec<u8>,
-    lines_read: u64,
     phase: Phase,
     missing: Missing,
     /// The most columns there may be.
@@ -52,14 +51,8 @@ impl<T: Real> SparseRows<T> {
 }
 
 impl SparseText {
-    pub fn new(
-        file: String,
-        bytes: Box<dyn BufRead + Send>,
-        phase: Phase,
-        missing: Missing,
-        limit: Option<usize>,
-    ) -> Self {
-        Self { file, bytes, line: Vec::new(), lines_read: 0, phase, missing, limit, nlabels: None }
+    pub fn new(lines: Lines, phase: Phase, missing: Missing, limit: Option<usize>) -> Self {
+        Self { lines, line: Vec::new(), phase, missing, limit, nlabels: None }
     }
 
     /// Reads up to `limit` rows into `rows`; false once the file is at its end.
@@ -68,14 +61,8 @@ impl SparseText {
         let mut line = std::mem::take(&mut self.line);
         while rows.nrows() < full {
             line.clear();
-            let read = self.bytes.read_until(b'\n', &mut line);
-            self.lines_read += 1;
-            let place = || Place::at(&self.file, RowNumber::Line(self.lines_read));
-            if read.map_err(|source| DataError::Read { place: place(), source })? == 0 {
+            if !self.lines.append_next(&mut line)? {
                 return Ok(false);
-            }
-            if self.lines_read == 1 && line.starts_with(b"\xef\xbb\xbf") {
-                line.drain(..3);
             }
             let data = line.split(|&b| b == b'#').next().unwrap_or_default();
             self.push_row(rows, data)?;
@@ -84,12 +71,8 @@ impl SparseText {
         Ok(true)
     }
 
-    fn place(&self) -> Place {
-        Place::at(&self.file, RowNumber::Line(self.lines_read))
-    }
-
     fn broken(&self, problem: String) -> DataError {
-        DataError::Svmlight { place: self.place(), problem }
+        DataError::Svmlight { place: self.lines.place(), problem }
     }
 
     fn push_row<T: Real>(&mut self, rows: &mut SparseRows<T>, data: &[u8]) -> Result<(), DataError> {
@@ -123,7 +106,7 @@ impl SparseText {
             previous = index;
             let text = text.trim_ascii();
             let column = index as usize - 1;
-            let place = || self.place().column(column, &index.to_string());
+            let place = || self.lines.place().column(column, &index.to_string());
             let value = match parse_number(text) {
                 Parsed::Number(value) if T::from_f64(value).to_f64().is_finite() => T::from_f64(value),
                 Parsed::Missing if self.missing == Missing::Drop && self.phase == Phase::Training => {

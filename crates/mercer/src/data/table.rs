@@ -136,11 +136,15 @@ pub(super) fn parts_to_replay(
     let mut targets = Vec::new();
     if schema.named && table.named() {
         let place = |wanted: &str| names.iter().position(|name| name == wanted);
+        // Only the schema of a damaged model names a column twice.
+        let asked_twice =
+            |name: &str| DataError::ColumnAskedTwice { file: file.to_owned(), name: name.to_owned() };
         let mut missing = Vec::new();
         let mut slots = Slots::default();
         for column in columns {
             let role = slots.next(column);
             match place(&column.name) {
+                Some(at) if roles[at] != Role::Ignored => return Err(asked_twice(&column.name)),
                 Some(at) => roles[at] = role,
                 None => missing.push(column.name.as_str()),
             }
@@ -152,6 +156,9 @@ pub(super) fn parts_to_replay(
         }
         for (index, target) in schema.targets.iter().enumerate() {
             if let Some(at) = place(&target.name) {
+                if roles[at] != Role::Ignored {
+                    return Err(asked_twice(&target.name));
+                }
                 roles[at] = Role::Target(targets.len());
                 targets.push(index);
             }

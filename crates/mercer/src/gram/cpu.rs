@@ -5,7 +5,7 @@ use std::any::Any;
 use crate::data::{AnySamples, Samples, Storage};
 use crate::kernel::Kernel;
 use crate::real::Real;
-use crate::tile::{Filler, Operand, Plan, Program};
+use crate::tile::{Element, Extent, Filler, Known, Operand, Plan, Program};
 use crate::watch::Watch;
 use crate::with_samples;
 
@@ -40,17 +40,54 @@ impl CpuResident {
         Self { samples, means }
     }
 
-    fn matrix(&self, kernel: &Kernel, other: Option<&Self>) -> Result<KernelMatrix<f64>, GramError> {
+    fn matrix(&self, kernel: &Kernel, other: Option<&Self>) -> Result<AnyMatrix, GramError> {
         let (rows, cols) = (self.ncols(), other.map_or(self.ncols(), Resident::ncols));
         if rows != cols {
             return Err(GramError::Columns { rows, cols });
         }
         let program = Program::compile(kernel, rows)?;
-        let sparse = self.samples.is_sparse() || other.is_some_and(|o| o.samples.is_sparse());
-        let plan = Plan::new(&program, &self.means, sparse);
+        let sides = || std::iter::once(self).chain(other);
+        let extents: Vec<Extent> = program
+            .groups()
+            .iter()
+            .map(|group| {
+                let of = |side: &Self| Extent::of(group, &side.samples, &self.means);
+                other.map_or(of(self), |other| of(self).union(of(other)))
+            })
+            .collect();
+        let known = Known {
+            extents: &extents,
+            means: &self.means,
+            sparse: sides().any(|side| side.samples.is_sparse()),
+            double: sides().any(|side| matches!(side.samples, AnySamples::F64(_))),
+        };
+        let plan = Plan::new(&program, known);
+        Ok(if plan.double {
+            AnyMatrix::Double(self.packed(program, plan, other))
+        } else {
+            AnyMatrix::Single(self.packed(program, plan, other))
+        })
+    }
+
+    fn packed<T: Element>(&self, program: Program, plan: Plan, other: Option<&Self>) -> KernelMatrix<T> {
         let x = Operand::new(&program, &plan, &self.samples);
         let z = other.map(|o| Operand::new(&program, &plan, &o.samples));
-        Ok(KernelMatrix::new(Filler::new(program, plan), x, z))
+        KernelMatrix::new(Filler::new(program, plan), x, z)
+    }
+}
+
+/// A kernel matrix in the precision its plan chose.
+enum AnyMatrix {
+    Single(KernelMatrix<f32>),
+    Double(KernelMatrix<f64>),
+}
+
+impl AnyMatrix {
+    fn fill<O: Element>(&self, part: Part, out: &mut [O], watch: &dyn Watch) -> Result<(), GramError> {
+        Ok(match self {
+            Self::Single(matrix) => matrix.fill(part, out, watch)?,
+            Self::Double(matrix) => matrix.fill(part, out, watch)?,
+        })
     }
 }
 
@@ -86,7 +123,10 @@ impl Resident for CpuResident {
     }
 
     fn gram<'a>(&'a self, kernel: &Kernel) -> Result<Box<dyn Gram + 'a>, GramError> {
-        Ok(Box::new(self.matrix(kernel, None)?))
+        Ok(match self.matrix(kernel, None)? {
+            AnyMatrix::Single(matrix) => Box::new(matrix),
+            AnyMatrix::Double(matrix) => Box::new(matrix),
+        })
     }
 
     fn cross<'a>(
@@ -94,7 +134,10 @@ impl Resident for CpuResident {
         kernel: &Kernel,
         other: &'a dyn Resident,
     ) -> Result<Box<dyn LinearOperator + 'a>, GramError> {
-        Ok(Box::new(self.matrix(kernel, Some(on_cpu(other)?))?))
+        Ok(match self.matrix(kernel, Some(on_cpu(other)?))? {
+            AnyMatrix::Single(matrix) => Box::new(matrix),
+            AnyMatrix::Double(matrix) => Box::new(matrix),
+        })
     }
 
     fn select(&self, rows: &[usize]) -> Box<dyn Resident> {
@@ -108,7 +151,7 @@ impl Resident for CpuResident {
         out: &mut [f64],
         watch: &dyn Watch,
     ) -> Result<(), GramError> {
-        Ok(self.matrix(kernel, None)?.fill(part, out, watch)?)
+        self.matrix(kernel, None)?.fill(part, out, watch)
     }
 
     fn fill_f32(
@@ -118,7 +161,7 @@ impl Resident for CpuResident {
         out: &mut [f32],
         watch: &dyn Watch,
     ) -> Result<(), GramError> {
-        Ok(self.matrix(kernel, None)?.fill(part, out, watch)?)
+        self.matrix(kernel, None)?.fill(part, out, watch)
     }
 
     fn fill_cross_f64(
@@ -128,7 +171,7 @@ impl Resident for CpuResident {
         out: &mut [f64],
         watch: &dyn Watch,
     ) -> Result<(), GramError> {
-        Ok(self.matrix(kernel, Some(on_cpu(other)?))?.fill(Part::Full, out, watch)?)
+        self.matrix(kernel, Some(on_cpu(other)?))?.fill(Part::Full, out, watch)
     }
 
     fn fill_cross_f32(
@@ -138,6 +181,6 @@ impl Resident for CpuResident {
         out: &mut [f32],
         watch: &dyn Watch,
     ) -> Result<(), GramError> {
-        Ok(self.matrix(kernel, Some(on_cpu(other)?))?.fill(Part::Full, out, watch)?)
+        self.matrix(kernel, Some(on_cpu(other)?))?.fill(Part::Full, out, watch)
     }
 }

@@ -1,11 +1,13 @@
 //! The Gram matrix as an operator: apply it, read a block of it, never hold more of it than asked.
 
+mod accumulate;
 mod cpu;
 mod dense;
 mod distance;
 mod engine;
 mod operator;
 mod scales;
+mod store;
 mod tiled;
 mod zeroed;
 

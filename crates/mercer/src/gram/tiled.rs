@@ -3,15 +3,16 @@
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::real::Real;
 use crate::tile::{Element, Filler, Operand, Rectangle, Scratch};
 use crate::watch::{Stopped, Watch};
 
+use super::accumulate::accumulate;
 use super::engine::Part;
 use super::operator::{Gram, LinearOperator};
+use super::store::{converted, store, store_transposed};
 
-/// Rows and columns of a tile: a multiple of every panel. The tile and the panels of its columns share the
-/// second-level cache.
+/// Rows and columns of a tile: a multiple of every panel. The panels of its columns stay in the second-level
+/// cache while blocks of rows go by.
 const TILE: usize = 256;
 
 /// The kernel matrix of `x` (rows) and `z` (columns), packed for a program whose tiles are computed in `T`.
@@ -21,18 +22,6 @@ pub(super) struct KernelMatrix<T: Element> {
     x: Operand<T>,
     /// `None`: the same samples as `x`.
     z: Option<Operand<T>>,
-}
-
-/// What one thread needs to compute tiles.
-struct Desk<T> {
-    scratch: Scratch<T>,
-    tile: Vec<T>,
-}
-
-impl<T: Element> Desk<T> {
-    fn new() -> Self {
-        Self { scratch: Scratch::default(), tile: vec![T::default(); TILE * TILE] }
-    }
 }
 
 /// A buffer whose disjoint parts are written by several threads.
@@ -56,7 +45,7 @@ impl<T: Element> KernelMatrix<T> {
     }
 
     /// Writes every entry, or the lower ones, to `out`, row after row.
-    pub fn fill<O: Real>(&self, part: Part, out: &mut [O], watch: &dyn Watch) -> Result<(), Stopped> {
+    pub fn fill<O: Element>(&self, part: Part, out: &mut [O], watch: &dyn Watch) -> Result<(), Stopped> {
         let (n, m) = (self.x.nrows(), self.z().nrows());
         assert_eq!(out.len(), n * m, "a {n} × {m} matrix");
         let square = self.z.is_none();
@@ -70,30 +59,29 @@ impl<T: Element> KernelMatrix<T> {
         watch.begin("kernel matrix", tiles.len() as u64);
         let shared = Shared(out.as_mut_ptr());
         let shared = &shared;
-        tiles.into_par_iter().try_for_each_init(Desk::new, |desk, (row, col)| {
+        let working = || (Scratch::default(), Vec::new());
+        tiles.into_par_iter().try_for_each_init(working, |(scratch, buffer), (row, col)| {
             watch.check()?;
             let rectangle = self.tile(row, col);
-            let (rows, cols) = (rectangle.rows.clone(), rectangle.cols.clone());
-            self.filler.fill(&rectangle, &mut desk.tile, TILE, &mut desk.scratch);
-            for (r, i) in rows.clone().enumerate() {
-                // SAFETY: entries (i, cols) belong to this tile alone, and the buffer has n·m entries.
-                let row =
-                    unsafe { std::slice::from_raw_parts_mut(shared.0.add(i * m + cols.start), cols.len()) };
-                for (o, v) in row.iter_mut().zip(&desk.tile[r * TILE..]) {
-                    *o = O::from_f64(v.to_f64());
-                }
-            }
-            if mirror && !lower_only && col < row {
-                for (c, j) in cols.enumerate() {
-                    // SAFETY: the mirror image of this tile, above the diagonal, belongs to it alone too.
-                    let row = unsafe {
-                        std::slice::from_raw_parts_mut(shared.0.add(j * m + rows.start), rows.len())
-                    };
-                    for (r, o) in row.iter_mut().enumerate() {
-                        *o = O::from_f64(desk.tile[r * TILE + c].to_f64());
+            let (first, cols) = (rectangle.cols.start, rectangle.cols.len());
+            self.filler.fill(&rectangle, scratch, &mut |block| {
+                let (row, rows) = (block.rows.start, block.rows.len());
+                let values = converted::<T, O>(block, buffer);
+                // SAFETY: entries (rows, cols) of the buffer belong to this tile alone, and so does their mirror image
+                // where the tile is below the diagonal.
+                unsafe {
+                    store(values, block.stride, [rows, cols], shared.0.add(row * m + first), m);
+                    if mirror && !lower_only && col < rectangle.rows.start {
+                        store_transposed(
+                            values,
+                            block.stride,
+                            [rows, cols],
+                            shared.0.add(first * m + row),
+                            m,
+                        );
                     }
                 }
-            }
+            });
             watch.advance(1);
             Ok(())
         })
@@ -113,21 +101,17 @@ impl<T: Element> LinearOperator for KernelMatrix<T> {
         let m = rhs.ncols();
         assert!(rhs.nrows() == self.ncols() && out.nrows() == self.nrows() && out.ncols() == m);
         out.entries_mut().par_chunks_mut((TILE * m).max(1)).enumerate().try_for_each_init(
-            Desk::new,
-            |desk, (band, out)| {
+            Scratch::default,
+            |scratch, (band, out)| {
                 out.fill(0.0);
                 for col in (0..self.ncols()).step_by(TILE) {
                     watch.check()?;
                     let rectangle = self.tile(band * TILE, col);
-                    self.filler.fill(&rectangle, &mut desk.tile, TILE, &mut desk.scratch);
-                    for (r, out) in out.chunks_mut(m.max(1)).enumerate() {
-                        for (c, j) in rectangle.cols.clone().enumerate() {
-                            let k = desk.tile[r * TILE + c].to_f64();
-                            for (o, v) in out.iter_mut().zip(rhs.row(j)) {
-                                *o += k * v;
-                            }
-                        }
-                    }
+                    let rhs = &rhs.entries()[col * m..rectangle.cols.end * m];
+                    self.filler.fill(&rectangle, scratch, &mut |block| {
+                        let first = (block.rows.start - band * TILE) * m;
+                        accumulate(block, rhs, m, &mut out[first..]);
+                    });
                 }
                 Ok(())
             },
@@ -139,13 +123,14 @@ impl<T: Element> Gram for KernelMatrix<T> {
     fn diagonal(&self) -> Vec<f64> {
         let mut diagonal = vec![0.0; self.nrows()];
         let side = T::PANEL;
-        diagonal.par_chunks_mut(side).enumerate().for_each_init(Desk::new, |desk, (p, out)| {
+        diagonal.par_chunks_mut(side).enumerate().for_each_init(Scratch::default, |scratch, (p, out)| {
             let rows = p * side..p * side + out.len();
             let rectangle = Rectangle { x: &self.x, rows: rows.clone(), z: self.z(), cols: rows };
-            self.filler.fill(&rectangle, &mut desk.tile, side, &mut desk.scratch);
-            for (i, o) in out.iter_mut().enumerate() {
-                *o = desk.tile[i * side + i].to_f64();
-            }
+            self.filler.fill(&rectangle, scratch, &mut |block| {
+                for (r, i) in block.rows.clone().enumerate() {
+                    out[i % side] = block.values[r * block.stride + i % side].to_f64();
+                }
+            });
         });
         diagonal
     }
@@ -153,22 +138,22 @@ impl<T: Element> Gram for KernelMatrix<T> {
     fn block(&self, rows: &[usize], cols: &[usize], out: &mut [f64]) {
         assert_eq!(out.len(), rows.len() * cols.len(), "rows × columns of the block");
         let (x, z) = (self.x.select(rows), self.z().select(cols));
-        out.par_chunks_mut((TILE * cols.len()).max(1)).enumerate().for_each_init(
-            Desk::new,
-            |desk, (band, out)| {
-                for col in (0..cols.len()).step_by(TILE) {
-                    let rectangle = Rectangle {
-                        x: &x,
-                        rows: band * TILE..rows.len().min((band + 1) * TILE),
-                        z: &z,
-                        cols: col..cols.len().min(col + TILE),
-                    };
-                    self.filler.fill(&rectangle, &mut desk.tile, TILE, &mut desk.scratch);
-                    for (r, out) in out.chunks_mut(cols.len()).enumerate() {
-                        for (c, j) in rectangle.cols.clone().enumerate() {
-                            out[j] = desk.tile[r * TILE + c].to_f64();
+        let width = cols.len();
+        out.par_chunks_mut((TILE * width).max(1)).enumerate().for_each_init(
+            Scratch::default,
+            |scratch, (band, out)| {
+                let rows = band * TILE..rows.len().min((band + 1) * TILE);
+                for col in (0..width).step_by(TILE) {
+                    let cols = col..width.min(col + TILE);
+                    let rectangle = Rectangle { x: &x, rows: rows.clone(), z: &z, cols: cols.clone() };
+                    self.filler.fill(&rectangle, scratch, &mut |block| {
+                        for (r, i) in block.rows.clone().enumerate() {
+                            let to = &mut out[(i - rows.start) * width..][cols.clone()];
+                            for (o, v) in to.iter_mut().zip(&block.values[r * block.stride..]) {
+                                *o = v.to_f64();
+                            }
                         }
-                    }
+                    });
                 }
             },
         );

@@ -9,12 +9,14 @@ pub mod expr;
 mod hyper_parameters;
 pub mod named;
 mod parse;
+mod parse_atoms;
 mod parse_error;
 mod print;
 #[doc(hidden)]
 pub mod random;
 mod recognise;
 mod resolve;
+mod shared_columns;
 mod size;
 pub mod special;
 mod token;
@@ -37,7 +39,8 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The kernel of an expression.
+    /// The kernel of an expression, taken as it is: one that did not come from text or from another kernel should
+    /// pass [`check_size`] first, so that walking over it cannot exhaust the stack.
     #[must_use]
     pub fn from_expr(expr: Expr) -> Self {
         Self { expr }

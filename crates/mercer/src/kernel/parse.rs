@@ -15,10 +15,10 @@
 //! constant can be written: `1 - 2*a` is the sum of `1` and `-2*a`.
 
 use super::eval;
-use super::expr::{Columns, Expr, Function};
+use super::expr::{Expr, Function};
 use super::named::{Family, Named};
 use super::parse_error::{ParseError, Problem, nearest};
-use super::size::{MAX_COLUMN, MAX_DEPTH, MAX_NODES, argument_parts};
+use super::size::{MAX_DEPTH, MAX_NODES, argument_parts};
 use super::token::{Kind, Token, tokens};
 
 /// An expression while it is built, with what its size and its constants need.
@@ -42,7 +42,7 @@ pub(super) fn parse(text: &str, limit: usize) -> Parsed<Expr> {
     }
     let text: Vec<char> = text.chars().collect();
     let tokens = tokens(&text)?;
-    let mut parser = Parser { text: &text, tokens, next: 0, nesting: 0, nodes: 0 };
+    let mut parser = Parser { text: &text, tokens, next: 0, nesting: 0, nodes: 0, within_constant: false };
     let node = parser.sum()?;
     match parser.peek() {
         Kind::End => Ok(node.expr),
@@ -51,11 +51,12 @@ pub(super) fn parse(text: &str, limit: usize) -> Parsed<Expr> {
 }
 
 pub(super) struct Parser<'t> {
-    text: &'t [char],
+    pub(super) text: &'t [char],
     tokens: Vec<Token>,
     next: usize,
     nesting: usize,
     nodes: usize,
+    within_constant: bool,
 }
 
 impl Parser<'_> {
@@ -294,61 +295,15 @@ impl Parser<'_> {
         }
     }
 
-    /// `x` or `z`.
-    fn point(&mut self, expected: &'static str) -> Parsed<char> {
-        let token = self.token();
-        match self.text[token.start..token.end] {
-            [c @ ('x' | 'z')] => {
-                self.advance();
-                Ok(c)
-            }
-            _ => Err(self.unexpected(expected)),
-        }
-    }
-
-    /// The other one of `x` and `z`.
-    fn other_point(&mut self, first: char) -> Parsed<()> {
-        let expected = if first == 'x' { "`z`" } else { "`x`" };
-        let at = self.token();
-        if self.point(expected)? == first {
-            let found = self.describe(at);
-            return Err(self.error(Problem::Unexpected { expected, found }, at));
-        }
-        Ok(())
-    }
-
-    fn inner_product(&mut self) -> Parsed<Expr> {
-        let first = self.point("`x,z>`, the rest of an inner product")?;
-        self.expect(Kind::Comma, "`,`")?;
-        self.other_point(first)?;
-        self.expect(Kind::Greater, "`>`")?;
-        Ok(Expr::Dot)
-    }
-
-    fn norm(&mut self) -> Parsed<Expr> {
-        let first = self.point("`x-z|`, `x|` or `z|` (absolute values are written `abs(…)`)")?;
-        if self.eat(Kind::Bar) {
-            return Ok(if first == 'x' { Expr::NormX } else { Expr::NormZ });
-        }
-        self.expect(Kind::Minus, "`-` or `|`")?;
-        self.other_point(first)?;
-        self.expect(Kind::Bar, "`|`")?;
-        let token = self.token();
-        match self.text[token.start..token.end] {
-            ['_', '1'] => {
-                self.advance();
-                Ok(Expr::Distance1)
-            }
-            ['_', ..] => Err(self.unexpected("`_1` or nothing after `|x-z|`")),
-            _ => Ok(Expr::Distance),
-        }
-    }
-
     /// A named kernel or a function with its arguments.
     fn name(&mut self) -> Parsed<Node> {
         let at = self.token();
         let name = self.written(at);
         if let Some(family) = Family::from_name(&name) {
+            // Refused here already, so that named kernels cannot nest inside one another's hyper-parameters.
+            if self.within_constant {
+                return Err(self.error(Problem::NotConstant, at));
+            }
             self.advance();
             // Constants are folded: what a kernel's size counts is their values, as when it is printed.
             let nodes = self.nodes;
@@ -410,49 +365,12 @@ impl Parser<'_> {
         self.branch(Expr::Call(function, arguments), depth, constant, at)
     }
 
-    /// A choice of columns after its `[`.
-    fn columns(&mut self) -> Parsed<Columns> {
-        let mut ranges = Vec::new();
-        let mut places = Vec::new();
-        loop {
-            let at = self.token();
-            let start = self.column()?;
-            let end = if self.eat(Kind::To) { self.column()? } else { start + 1 };
-            if start >= end {
-                return Err(self.error(Problem::EmptyColumns { start, end }, at));
-            }
-            self.count(1, at)?;
-            ranges.push(start..end);
-            places.push((start, end, at));
-            if !self.eat(Kind::Comma) {
-                break;
-            }
-        }
-        self.expect(Kind::CloseBracket, "`]`, `,` or `..`")?;
-        places.sort_by_key(|place| place.0);
-        for pair in places.windows(2) {
-            if pair[1].0 < pair[0].1 {
-                return Err(self.error(Problem::RepeatedColumn { column: pair[1].0 }, pair[1].2));
-            }
-        }
-        Ok(Columns(ranges))
-    }
-
-    fn column(&mut self) -> Parsed<usize> {
-        let token = self.token();
-        match self.written(token).parse() {
-            Ok(column) if column <= MAX_COLUMN && matches!(token.kind, Kind::Number(_)) => {
-                self.advance();
-                Ok(column)
-            }
-            _ => Err(self.unexpected("a column number, counted from 0 and at most 16777216")),
-        }
-    }
-
     /// A constant, folded to its value.
     pub(super) fn constant(&mut self) -> Parsed<f64> {
         let at = self.token();
+        self.within_constant = true;
         let node = self.nested(at, Self::sum)?;
+        self.within_constant = false;
         eval::constant(&node.expr).ok_or_else(|| self.error(Problem::NotConstant, at))
     }
 }

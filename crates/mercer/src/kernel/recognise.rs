@@ -1,6 +1,6 @@
 //! Named kernels found in canonical formulas.
 
-use super::canonical::{named_kernel, power as canonical_power, product, split_coefficient, sum};
+use super::canonical::{power as canonical_power, product, split_coefficient, sum};
 use super::expr::{Expr, Function};
 use super::named::{Argument, Family, Named, Value};
 
@@ -184,4 +184,16 @@ fn tidy(value: f64) -> f64 {
         Ok(short) if (short - value).abs() <= 4.0 * f64::EPSILON * value.abs() => short,
         _ => value,
     }
+}
+
+/// The named kernel with these numbers, where each is allowed.
+fn named_kernel(family: Family, numbers: &[f64]) -> Option<Expr> {
+    let mut named = Named::with_defaults(family);
+    for (slot, &number) in numbers.iter().enumerate() {
+        if !family.slots()[slot].spellings[0].allowed.contains(number) {
+            return None;
+        }
+        named.arguments[slot].value = Value::Number(number);
+    }
+    Some(Expr::Named(named))
 }

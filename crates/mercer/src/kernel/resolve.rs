@@ -1,5 +1,7 @@
 //! Hyper-parameters that wait: `auto` for data, `?` for a tuner; and the columns a kernel asks for.
 
+use std::rc::Rc;
+
 use super::Kernel;
 use super::error::EvalError;
 use super::expr::{Columns, Expr};
@@ -145,6 +147,8 @@ impl Kernel {
 
     /// The kernel with every `auto` replaced by the number it stands for; each `?` stays.
     ///
+    /// Where the data has the columns is for [`check_columns`](Self::check_columns) to say, before this.
+    ///
     /// # Errors
     /// Where the data gives no usable number, or where nested subsets do not fit into one another.
     pub fn resolve_auto(&self, scales: &dyn Scales) -> Result<Self, ResolveError> {
@@ -275,7 +279,7 @@ fn visit_named(expr: &Expr, visit: &mut dyn FnMut(&Named)) {
 #[derive(Clone, Default)]
 struct Scope {
     path: Vec<usize>,
-    columns: Option<Columns>,
+    columns: Option<Rc<Columns>>,
 }
 
 impl Scope {
@@ -292,13 +296,13 @@ impl Scope {
     /// The operand of a subset: its columns count within those chosen so far.
     fn subset(&self, chosen: &Columns) -> Result<Self, EvalError> {
         let mut below = self.operand(0);
-        below.columns = Some(match &self.columns {
+        below.columns = Some(Rc::new(match &self.columns {
             None => chosen.clone(),
             Some(outer) => outer.compose(chosen).ok_or(EvalError::MissingColumn {
                 column: chosen.span().saturating_sub(1),
                 available: outer.len(),
             })?,
-        });
+        }));
         Ok(below)
     }
 }

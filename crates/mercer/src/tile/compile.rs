@@ -19,27 +19,29 @@ pub(super) struct Compiler {
 
 /// A node with its numbers as bits, so that equal means same.
 #[derive(PartialEq, Eq, Hash)]
-struct NodeKey(std::mem::Discriminant<Node>, [u64; 3]);
+struct NodeKey(std::mem::Discriminant<Node>, [u64; 4]);
 
 impl From<Node> for NodeKey {
     fn from(node: Node) -> Self {
         let index = |i: usize| i as u64;
         let fields = match node {
-            Node::Number(value) => [value.to_bits(), 0, 0],
-            Node::Pair(statistic) => [index(statistic), 0, 0],
-            Node::Point(what, side, group) => [what as u64, side as u64, index(group)],
-            Node::Affine { of, scale, shift } => [index(of), scale.to_bits(), shift.to_bits()],
-            Node::ScaledExp { of, scale } => [index(of), scale.to_bits(), 0],
+            Node::Number(value) => [value.to_bits(), 0, 0, 0],
+            Node::Pair(statistic) => [index(statistic), 0, 0, 0],
+            Node::Point(what, side, group) => [what as u64, side as u64, index(group), 0],
+            Node::Affine { of, scale, shift } => [index(of), scale.to_bits(), shift.to_bits(), 0],
+            Node::Exp { of, slope, shift, scale } => {
+                [index(of), slope.to_bits(), shift.to_bits(), scale.to_bits()]
+            }
             Node::Sum(a, b)
             | Node::Product(a, b)
             | Node::Quotient(a, b)
             | Node::Power(a, b)
             | Node::Least(a, b)
-            | Node::Greatest(a, b) => [index(a), index(b), 0],
-            Node::IntegerPower(a, n) => [index(a), n as u64, 0],
-            Node::Call(function, a) => [function as u64, index(a), 0],
-            Node::Matern { nu, squared } => [nu.to_bits(), index(squared), 0],
-            Node::ArcCosine { order, chord } => [u64::from(order), index(chord), 0],
+            | Node::Greatest(a, b) => [index(a), index(b), 0, 0],
+            Node::IntegerPower(a, n) => [index(a), n as u64, 0, 0],
+            Node::Call(function, a) => [function as u64, index(a), 0, 0],
+            Node::Matern { nu, squared } => [nu.to_bits(), index(squared), 0, 0],
+            Node::ArcCosine { order, chord } => [u64::from(order), index(chord), 0, 0],
         };
         Self(std::mem::discriminant(&node), fields)
     }
@@ -182,11 +184,7 @@ impl Compiler {
                 let exponent = self.affine(squared, -2.0, 0.0);
                 self.call(Function::Exp, exponent)
             }
-            Family::Cosine => {
-                let dot = self.pair(Kind::Dot, Embedding::Plain);
-                let norms = self.both(PointStatistic::InverseNorm);
-                self.product(dot, norms)
-            }
+            Family::Cosine => self.pair(Kind::Dot, Embedding::Unit),
             Family::ChiSquared => {
                 let sum = self.pair(Kind::ChiSquared, Embedding::Plain);
                 let exponent = self.affine(sum, -named.number(0)?, 0.0);
@@ -303,14 +301,12 @@ impl Compiler {
         match self.nodes[of] {
             Node::Number(value) => self.number(scale * value + shift),
             Node::Affine { of, scale: s, shift: t } => self.affine(of, scale * s, scale * t + shift),
-            Node::ScaledExp { of, scale: s } if shift == 0.0 => self.scaled_exp(of, scale * s),
+            Node::Exp { of, slope, shift: t, scale: s } if shift == 0.0 => {
+                self.node(Node::Exp { of, slope, shift: t, scale: scale * s })
+            }
             _ if scale == 1.0 && shift == 0.0 => of,
             _ => self.node(Node::Affine { of, scale, shift }),
         }
-    }
-
-    fn scaled_exp(&mut self, of: usize, scale: f64) -> usize {
-        self.node(Node::ScaledExp { of, scale })
     }
 
     fn sum(&mut self, a: usize, b: usize) -> usize {
@@ -371,7 +367,10 @@ impl Compiler {
     fn call(&mut self, function: Function, of: usize) -> usize {
         match (function, self.nodes[of]) {
             (_, Node::Number(value)) => self.number(function.apply(&[value])),
-            (Function::Exp, _) => self.scaled_exp(of, 1.0),
+            (Function::Exp, Node::Affine { of, scale: slope, shift }) => {
+                self.node(Node::Exp { of, slope, shift, scale: 1.0 })
+            }
+            (Function::Exp, _) => self.node(Node::Exp { of, slope: 1.0, shift: 0.0, scale: 1.0 }),
             _ => self.node(Node::Call(function, of)),
         }
     }
@@ -399,7 +398,7 @@ fn renumbered(node: Node, place: &[usize]) -> Node {
     match node {
         Node::Number(_) | Node::Pair(_) | Node::Point(..) => node,
         Node::Affine { of, scale, shift } => Node::Affine { of: place[of], scale, shift },
-        Node::ScaledExp { of, scale } => Node::ScaledExp { of: place[of], scale },
+        Node::Exp { of, slope, shift, scale } => Node::Exp { of: place[of], slope, shift, scale },
         Node::Sum(a, b) => Node::Sum(place[a], place[b]),
         Node::Product(a, b) => Node::Product(place[a], place[b]),
         Node::Quotient(a, b) => Node::Quotient(place[a], place[b]),

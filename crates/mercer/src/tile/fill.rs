@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::pack::{Operand, Pack, Panels};
-use super::plan::{Plan, Route, Way};
+use super::plan::{Plan, Route};
 use super::program::{Node, Program, Side};
 use super::simd::{Element, Simd, Vectorized};
 use super::sparse::FeatureIndex;
-use super::statistic::{Block, ROWS, block};
+use super::statistic::{Block, Norms, ROWS, block};
 use super::strip::Strips;
 
 /// A program and its plan, with a register for every node.
@@ -47,6 +47,17 @@ pub(crate) struct Rectangle<'a, T: Element> {
     pub cols: Range<usize>,
 }
 
+/// Kernel values of a few rows with all columns of a rectangle.
+#[derive(Debug)]
+pub(crate) struct ValueBlock<'a, T> {
+    /// The rows.
+    pub rows: Range<usize>,
+    /// Their values, row after row; room for [`ROWS`] rows whether or not there are as many.
+    pub values: &'a [T],
+    /// Entries from one row to the next.
+    pub stride: usize,
+}
+
 impl Filler {
     /// Assigns registers: a register is free again after the last use of its node.
     pub fn new(program: Program, plan: Plan) -> Self {
@@ -75,13 +86,12 @@ impl Filler {
         &self.program
     }
 
-    /// Writes the rectangle into `tile`, `stride` entries from row to row.
+    /// Computes the rectangle a block of rows at a time and hands each block to `sink` while it is in cache.
     pub fn fill<T: Element>(
         &self,
         rectangle: &Rectangle<'_, T>,
-        tile: &mut [T],
-        stride: usize,
         scratch: &mut Scratch<T>,
+        sink: &mut dyn FnMut(&ValueBlock<'_, T>),
     ) {
         if rectangle.rows.is_empty() || rectangle.cols.is_empty() {
             return;
@@ -90,7 +100,7 @@ impl Filler {
             rectangle.rows.start.is_multiple_of(T::PANEL) && rectangle.cols.start.is_multiple_of(T::PANEL)
         );
         self.index_columns(rectangle, scratch);
-        T::vectorize(FillWork { filler: self, rectangle, tile, stride, scratch });
+        T::vectorize(FillWork { filler: self, rectangle, scratch, sink });
     }
 
     fn index_columns<T: Element>(&self, rectangle: &Rectangle<'_, T>, scratch: &mut Scratch<T>) {
@@ -106,9 +116,8 @@ impl Filler {
 struct FillWork<'a, 'b, T: Element> {
     filler: &'a Filler,
     rectangle: &'a Rectangle<'b, T>,
-    tile: &'a mut [T],
-    stride: usize,
     scratch: &'a mut Scratch<T>,
+    sink: &'a mut dyn FnMut(&ValueBlock<'_, T>),
 }
 
 impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
@@ -116,7 +125,7 @@ impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
 
     #[inline(always)]
     fn run<S: Simd<T = T>>(self, s: S) {
-        let Self { filler, rectangle, tile, stride, scratch } = self;
+        let Self { filler, rectangle, scratch, sink } = self;
         let (rows, cols) = (rectangle.rows.clone(), rectangle.cols.clone());
         let padded = cols.len().next_multiple_of(T::PANEL);
         let Scratch { registers, indices, sums } = scratch;
@@ -165,10 +174,7 @@ impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
                 }
             }
             let value = strips.register(filler.place[nodes.len() - 1]);
-            for (r, row) in here.enumerate() {
-                let start = (row - rows.start) * stride;
-                tile[start..start + cols.len()].copy_from_slice(&value[r * padded..r * padded + cols.len()]);
-            }
+            sink(&ValueBlock { rows: here, values: value, stride: padded });
         }
     }
 }
@@ -183,9 +189,7 @@ fn dense_statistic<S: Simd>(
     z: &Panels<S::T>,
     cols: Range<usize>,
     strip: &mut [S::T],
-) where
-    S::T: Element,
-{
+) {
     let panel = S::T::PANEL;
     let panels = cols.len().div_ceil(panel);
     let work = Block {
@@ -195,25 +199,6 @@ fn dense_statistic<S: Simd>(
         z: z.panels(cols.start / panel, panels),
         panels,
     };
-    block(s, route.way, &work, strip);
-    if route.way == Way::DistanceByDots {
-        let padded = panels * panel;
-        let (x_norms, z_norms) = (x.squared_norms(), z.squared_norms());
-        let zero = s.number(0.0);
-        let minus_two = s.number(-2.0);
-        for r in 0..ROWS {
-            let x_norm = s.splat(x_norms[first + r]);
-            let row = &mut strip[r * padded..(r + 1) * padded];
-            let z_norms = &z_norms[cols.start..cols.start + padded];
-            for k in (0..padded).step_by(S::LANES) {
-                // SAFETY: `row` and `z_norms` have `padded` entries, a multiple of the vector length.
-                unsafe {
-                    let norms = s.add(x_norm, s.load(z_norms.as_ptr().add(k)));
-                    let squared = s.mul_add(minus_two, s.load(row.as_ptr().add(k)), norms);
-                    // In this order a NaN stays.
-                    s.store(row.as_mut_ptr().add(k), s.max(zero, squared));
-                }
-            }
-        }
-    }
+    let norms = Norms { x: &x.squared_norms()[first..], z: &z.squared_norms()[cols.start..] };
+    block(s, route.way, &work, norms, strip);
 }

@@ -44,6 +44,11 @@ impl Group {
         matches!(self.embedding, Embedding::Plain | Embedding::Scaled(_))
     }
 
+    /// Whether the columns are taken as they are.
+    pub fn is_plain(&self) -> bool {
+        self.embedding == Embedding::Plain
+    }
+
     /// The features of position `j` of the group where its column holds `value`; `norm` is that of the whole row
     /// over the group. Calls `put(feature, value)` once or twice.
     pub fn features(&self, j: usize, value: f64, norm: f64, mut put: impl FnMut(usize, f64)) {

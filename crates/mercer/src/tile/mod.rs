@@ -5,9 +5,12 @@
 //! that turn them into kernel values. Samples are packed once into panels ([`pack`]); a tile is then filled a block of
 //! rows at a time, so that every operation runs over a few thousand numbers in the first-level cache.
 
+mod bound;
 mod compile;
+mod extent;
 mod fill;
 mod group;
+mod math;
 mod pack;
 mod plan;
 mod program;
@@ -18,7 +21,9 @@ mod strip;
 
 pub use program::Program;
 
-pub(crate) use fill::{Filler, Rectangle, Scratch};
+pub(crate) use extent::Extent;
+pub(crate) use fill::{Filler, Rectangle, Scratch, ValueBlock};
 pub(crate) use pack::Operand;
-pub(crate) use plan::Plan;
-pub(crate) use simd::Element;
+pub(crate) use plan::{Known, Plan};
+pub(crate) use simd::{Element, Simd, Vectorized};
+pub(crate) use statistic::ROWS;

@@ -137,8 +137,6 @@ impl<T: Element> Operand<T> {
         let norm = self.norms[group][row];
         match what {
             PointStatistic::Norm => norm,
-            PointStatistic::InverseNorm if norm == 0.0 => 0.0,
-            PointStatistic::InverseNorm => norm.recip(),
             PointStatistic::NonZero => f64::from(u8::from(norm != 0.0)),
         }
     }

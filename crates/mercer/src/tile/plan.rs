@@ -1,7 +1,14 @@
-//! How the statistics of a program are computed on given samples.
+//! How the statistics of a program are computed on given samples: in which precision, from which features.
 
-use super::group::Group;
+use super::bound::relative_error;
+use super::extent::Extent;
 use super::program::{Kind, Program};
+
+/// The error that single-precision tiles may have, relative to the larger of 1 and the largest kernel value.
+pub(crate) const SINGLE_TOLERANCE: f64 = 1e-5;
+
+/// The same for tiles in double precision of double-precision data, where there is a choice.
+const DOUBLE_TOLERANCE: f64 = 1e-11;
 
 /// The ways chosen for each statistic of a program. Both operands of a matrix are packed by the same plan.
 #[derive(Debug, Clone)]
@@ -10,8 +17,10 @@ pub(crate) struct Plan {
     pub features: Vec<Features>,
     /// One per statistic of the program.
     pub routes: Vec<Route>,
-    /// One per group of the program: which point statistics to take along.
+    /// Whether rows are packed without their zeros.
     pub sparse: bool,
+    /// Whether tiles are computed in double precision.
+    pub double: bool,
 }
 
 /// A packed set of features: a group's, possibly translated.
@@ -37,7 +46,7 @@ pub(crate) struct Route {
 pub(crate) enum Way {
     /// Σ xⱼzⱼ.
     Dot,
-    /// |x|² + |z|² − 2⟨x,z⟩, clamped at 0: half the work of the differences.
+    /// |x|² + |z|² − 2⟨x,z⟩, clamped at 0: half the work of the differences, but it cancels.
     DistanceByDots,
     /// Σ (xⱼ−zⱼ)²: as accurate as the data.
     DistanceByDifferences,
@@ -47,22 +56,79 @@ pub(crate) enum Way {
     ChiSquared,
 }
 
+/// How squared distances are computed, from cheap to safe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Distances {
+    /// From inner products of the data as they are, shared with a kernel's own inner products.
+    Shared,
+    /// From inner products of centred data.
+    Centred,
+    /// From differences.
+    Differences,
+}
+
+/// What is known of the samples on both sides of a matrix.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    /// One per group of the program.
+    pub extents: &'a [Extent],
+    /// One per column.
+    pub means: &'a [f64],
+    /// Whether rows are to be packed without their zeros.
+    pub sparse: bool,
+    /// Whether the samples are in double precision on either side.
+    pub double: bool,
+}
+
 impl Plan {
-    /// Chooses for samples with the given column means.
-    pub fn new(program: &Program, means: &[f64], sparse: bool) -> Self {
+    /// The cheapest plan whose error bound holds.
+    pub fn new(program: &Program, known: Known<'_>) -> Self {
+        let single = (!known.double).then_some((false, SINGLE_TOLERANCE));
+        let double = Some((true, if known.double { DOUBLE_TOLERANCE } else { SINGLE_TOLERANCE }));
+        for (double, tolerance) in single.into_iter().chain(double) {
+            let unit = 0.5 * if double { f64::EPSILON } else { f64::from(f32::EPSILON) };
+            for distances in [Distances::Shared, Distances::Centred, Distances::Differences] {
+                let plan = Self::with(program, known, distances, double);
+                let ways: Vec<Way> = plan.routes.iter().map(|r| r.way).collect();
+                let centred: Vec<bool> = plan.routes.iter().map(|r| plan.inexact(program, *r)).collect();
+                if distances == Distances::Shared && !plan.shares() {
+                    continue;
+                }
+                if relative_error(program, &ways, &centred, known.extents, known.sparse, unit) <= tolerance {
+                    return plan;
+                }
+            }
+        }
+        Self::with(program, known, Distances::Differences, true)
+    }
+
+    /// Whether two statistics use the same features.
+    fn shares(&self) -> bool {
+        self.routes.len() > self.features.len()
+    }
+
+    /// Whether the features of the route were centred or mapped, and so rounded.
+    fn inexact(&self, program: &Program, route: Route) -> bool {
+        let features = &self.features[route.features];
+        features.centre.is_some() || !program.groups[features.group].is_plain()
+    }
+
+    fn with(program: &Program, known: Known<'_>, distances: Distances, double: bool) -> Self {
         let mut features: Vec<Features> = Vec::new();
         let mut routes = Vec::new();
         for statistic in &program.statistics {
             let group = &program.groups[statistic.group];
-            let way = match statistic.kind {
-                Kind::Dot => Way::Dot,
-                Kind::SquaredDistance if sparse => Way::DistanceByDots,
-                Kind::SquaredDistance => Way::DistanceByDifferences,
-                Kind::Distance1 => Way::Distance1,
-                Kind::ChiSquared => Way::ChiSquared,
+            let by_dots = known.sparse || distances != Distances::Differences;
+            let (way, centre) = match statistic.kind {
+                Kind::Dot => (Way::Dot, false),
+                Kind::ChiSquared => (Way::ChiSquared, false),
+                // Differences of plain columns are exact without a centre; scaled columns are rounded.
+                Kind::Distance1 => (Way::Distance1, !group.is_plain()),
+                Kind::SquaredDistance if by_dots => (Way::DistanceByDots, distances == Distances::Centred),
+                Kind::SquaredDistance => (Way::DistanceByDifferences, !group.is_plain()),
             };
-            let invariant = matches!(statistic.kind, Kind::SquaredDistance | Kind::Distance1);
-            let centre = (invariant && !sparse && group.may_centre()).then(|| centre(group, means));
+            let centre = (centre && !known.sparse && group.may_centre())
+                .then(|| group.columns.iter().map(|&c| known.means[c]).collect());
             let wanted = Features { group: statistic.group, centre };
             let place = features.iter().position(|f| *f == wanted).unwrap_or_else(|| {
                 features.push(wanted);
@@ -70,10 +136,6 @@ impl Plan {
             });
             routes.push(Route { way, features: place });
         }
-        Self { features, routes, sparse }
+        Self { features, routes, sparse: known.sparse, double }
     }
-}
-
-fn centre(group: &Group, means: &[f64]) -> Vec<f64> {
-    group.columns.iter().map(|&c| means[c]).collect()
 }

@@ -44,8 +44,6 @@ pub(crate) enum Kind {
 pub(crate) enum PointStatistic {
     /// Its Euclidean norm.
     Norm,
-    /// One over its Euclidean norm, 0 for the zero row.
-    InverseNorm,
     /// 1, and 0 for the zero row.
     NonZero,
 }
@@ -70,8 +68,8 @@ pub(crate) enum Node {
     Point(PointStatistic, Side, usize),
     /// scale·a + shift.
     Affine { of: usize, scale: f64, shift: f64 },
-    /// scale·e^a.
-    ScaledExp { of: usize, scale: f64 },
+    /// scale·e^(slope·a + shift).
+    Exp { of: usize, slope: f64, shift: f64, scale: f64 },
     /// a + b.
     Sum(usize, usize),
     /// a·b.
@@ -100,7 +98,7 @@ impl Node {
         let (a, b) = match self {
             Self::Number(_) | Self::Pair(_) | Self::Point(..) => (None, None),
             Self::Affine { of, .. }
-            | Self::ScaledExp { of, .. }
+            | Self::Exp { of, .. }
             | Self::IntegerPower(of, _)
             | Self::Call(_, of)
             | Self::Matern { squared: of, .. }
@@ -132,6 +130,11 @@ impl Program {
         let symmetric = compiler.mirrored(expr)? == root;
         let (groups, statistics, nodes) = compiler.finish(root);
         Ok(Self { groups, statistics, nodes, symmetric, ncols })
+    }
+
+    /// The column groups its statistics are summed over.
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups
     }
 
     /// Whether k(x, z) = k(z, x) can be seen from the expression: a Gram matrix is then computed once per pair.

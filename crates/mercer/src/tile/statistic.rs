@@ -8,21 +8,32 @@ use super::plan::Way;
 use super::simd::{Element, Simd, Vectorized};
 
 /// Rows whose sums are computed together; divides every panel.
-pub(super) const ROWS: usize = 8;
+pub(crate) const ROWS: usize = 8;
 
 /// Features summed before the sum is added to the total: bounds the rounding error by that of this many terms
 /// plus that of the number of chunks.
-const CHUNK: usize = 256;
+pub(super) const CHUNK: usize = 256;
 
 /// One term of a sum over features.
 trait Term: Copy {
     /// `sum` plus the term of `x` and `z`.
     fn add<S: Simd>(self, s: S, sum: S::V, x: S::V, z: S::V) -> S::V;
+
+    /// The statistic, from the sum and the squared norms of the two rows.
+    #[inline(always)]
+    fn finish<S: Simd>(self, s: S, sum: S::V, x_norm: S::V, z_norm: S::V) -> S::V {
+        let _ = (s, x_norm, z_norm);
+        sum
+    }
 }
 
 /// xz.
 #[derive(Clone, Copy)]
 struct Dot;
+
+/// xz, finished as |x|² + |z|² − 2⟨x,z⟩.
+#[derive(Clone, Copy)]
+struct DistanceByDots;
 
 /// (x−z)².
 #[derive(Clone, Copy)]
@@ -40,6 +51,20 @@ impl Term for Dot {
     #[inline(always)]
     fn add<S: Simd>(self, s: S, sum: S::V, x: S::V, z: S::V) -> S::V {
         s.mul_add(x, z, sum)
+    }
+}
+
+impl Term for DistanceByDots {
+    #[inline(always)]
+    fn add<S: Simd>(self, s: S, sum: S::V, x: S::V, z: S::V) -> S::V {
+        s.mul_add(x, z, sum)
+    }
+
+    #[inline(always)]
+    fn finish<S: Simd>(self, s: S, sum: S::V, x_norm: S::V, z_norm: S::V) -> S::V {
+        let squared = s.mul_add(s.number(-2.0), sum, s.add(x_norm, z_norm));
+        // In this order a NaN stays.
+        s.max(s.number(0.0), squared)
     }
 }
 
@@ -85,74 +110,89 @@ pub(super) struct Block<'a, T: Element> {
     pub panels: usize,
 }
 
+/// The squared norms of a block's rows, and of its columns.
+#[derive(Clone, Copy)]
+pub(super) struct Norms<'a, T> {
+    /// From the first row on.
+    pub x: &'a [T],
+    /// From the first column on.
+    pub z: &'a [T],
+}
+
 /// Writes the statistic of every pair of the block to `out`, row after row of `panels · PANEL` entries.
 #[inline(always)]
-pub(super) fn block<S: Simd>(s: S, way: Way, block: &Block<'_, S::T>, out: &mut [S::T])
-where
-    S::T: Element,
-{
+pub(super) fn block<S: Simd>(
+    s: S,
+    way: Way,
+    block: &Block<'_, S::T>,
+    norms: Norms<'_, S::T>,
+    out: &mut [S::T],
+) {
     match way {
-        Way::Dot | Way::DistanceByDots => sums(s, Dot, block, out),
-        Way::DistanceByDifferences => sums(s, SquaredDifference, block, out),
-        Way::Distance1 => sums(s, AbsoluteDifference, block, out),
-        Way::ChiSquared => sums(s, ChiSquared, block, out),
+        Way::Dot => sums(s, Dot, block, norms, out),
+        Way::DistanceByDots => sums(s, DistanceByDots, block, norms, out),
+        Way::DistanceByDifferences => sums(s, SquaredDifference, block, norms, out),
+        Way::Distance1 => sums(s, AbsoluteDifference, block, norms, out),
+        Way::ChiSquared => sums(s, ChiSquared, block, norms, out),
     }
 }
 
 #[inline(always)]
-fn sums<S: Simd, K: Term>(s: S, term: K, block: &Block<'_, S::T>, out: &mut [S::T])
-where
-    S::T: Element,
-{
+fn sums<S: Simd, K: Term>(s: S, term: K, block: &Block<'_, S::T>, norms: Norms<'_, S::T>, out: &mut [S::T]) {
     let panel = S::T::PANEL;
     let stride = block.panels * panel;
     assert!(block.lane + ROWS <= panel && block.x.len() >= block.width * panel);
     assert!(block.z.len() >= block.panels * block.width * panel && out.len() >= ROWS * stride);
+    assert!(norms.x.len() >= ROWS && norms.z.len() >= stride);
     for p in 0..block.panels {
         for half in (0..panel).step_by(2 * S::LANES) {
-            for row in (0..ROWS).step_by(REGISTER_ROWS) {
+            for row in (0..ROWS).step_by(S::REGISTER_ROWS) {
                 // SAFETY: by the assertions, rows lane..lane+ROWS are in the x panel, the p-th z panel is whole, and
                 // out holds ROWS rows of `stride`.
                 unsafe {
                     let x = block.x.as_ptr().add(block.lane + row);
                     let z = block.z.as_ptr().add(p * block.width * panel + half);
                     let out = out.as_mut_ptr().add(row * stride + p * panel + half);
-                    register_block(s, term, block.width, x, z, out, stride);
+                    let norms = (norms.x.as_ptr().add(row), norms.z.as_ptr().add(p * panel + half));
+                    match S::REGISTER_ROWS {
+                        8 => register_block::<S, K, 8>(s, term, block.width, x, z, norms, out, stride),
+                        4 => register_block::<S, K, 4>(s, term, block.width, x, z, norms, out, stride),
+                        _ => register_block::<S, K, 2>(s, term, block.width, x, z, norms, out, stride),
+                    }
                 }
             }
         }
     }
 }
 
-/// Rows of sums held in registers at once.
-const REGISTER_ROWS: usize = 8;
-
+/// The sums of `R` rows and two vectors of columns.
+///
 /// # Safety
 /// `x` and `z` must have `width` groups of `PANEL` entries readable from where they point, less their offset in
-/// the first, and `out` room for `REGISTER_ROWS` rows.
+/// the first, the norms must be readable for `R` rows and two
+/// vectors of columns, and `out` must have room for `R` rows.
 #[inline(always)]
-unsafe fn register_block<S: Simd, K: Term>(
+unsafe fn register_block<S: Simd, K: Term, const R: usize>(
     s: S,
     term: K,
     width: usize,
     mut x: *const S::T,
     mut z: *const S::T,
+    (x_norms, z_norms): (*const S::T, *const S::T),
     out: *mut S::T,
     stride: usize,
-) where
-    S::T: Element,
-{
+) {
     let panel = S::T::PANEL;
     let zero = s.number(0.0);
-    let mut total = [[zero; 2]; REGISTER_ROWS];
+    let mut total = [[zero; 2]; R];
     let mut left = width;
     while left > 0 {
-        let mut sums = [[zero; 2]; REGISTER_ROWS];
+        let mut sums = [[zero; 2]; R];
         for _ in 0..left.min(CHUNK) {
             // SAFETY: at most `width` steps of one group each are taken.
             unsafe {
                 let (z0, z1) = (s.load(z), s.load(z.add(S::LANES)));
-                for i in 0..REGISTER_ROWS {
+                for i in 0..R {
                     let xi = s.splat(*x.add(i));
                     sums[i][0] = term.add(s, sums[i][0], xi, z0);
                     sums[i][1] = term.add(s, sums[i][1], xi, z1);
@@ -164,17 +204,19 @@ unsafe fn register_block<S: Simd, K: Term>(
         if left == width {
             total = sums;
         } else {
-            for i in 0..REGISTER_ROWS {
+            for i in 0..R {
                 total[i] = [s.add(total[i][0], sums[i][0]), s.add(total[i][1], sums[i][1])];
             }
         }
         left -= left.min(CHUNK);
     }
-    for i in 0..REGISTER_ROWS {
-        // SAFETY: the caller's promise on `out`.
-        unsafe {
-            s.store(out.add(i * stride), total[i][0]);
-            s.store(out.add(i * stride + S::LANES), total[i][1]);
+    // SAFETY: the caller's promise on the norms and `out`.
+    unsafe {
+        let (z0, z1) = (s.load(z_norms), s.load(z_norms.add(S::LANES)));
+        for i in 0..R {
+            let x = s.splat(*x_norms.add(i));
+            s.store(out.add(i * stride), term.finish(s, total[i][0], x, z0));
+            s.store(out.add(i * stride + S::LANES), term.finish(s, total[i][1], x, z1));
         }
     }
 }

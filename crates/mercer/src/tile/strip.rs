@@ -1,10 +1,10 @@
 //! Operations on strips: a node of the program for every pair of a block of rows.
 
 use crate::kernel::{Function, special};
-use crate::real::Real;
 
+use super::math;
 use super::program::Node;
-use super::simd::Simd;
+use super::simd::{Element, Simd};
 
 /// Strips of a block, one per register.
 pub(super) struct Strips<'a, T> {
@@ -14,7 +14,7 @@ pub(super) struct Strips<'a, T> {
     pub len: usize,
 }
 
-impl<T: Real> Strips<'_, T> {
+impl<T: Element> Strips<'_, T> {
     /// A register's entries.
     pub fn register(&mut self, r: usize) -> &mut [T] {
         &mut self.registers[r * self.len..(r + 1) * self.len]
@@ -68,35 +68,194 @@ impl<T: Real> Strips<'_, T> {
             Node::Number(value) => self.register(out).fill(T::from_f64(value)),
             Node::Affine { of, scale, shift } => {
                 let (scale, shift) = (s.number(scale), s.number(shift));
-                self.unary(s, out, place[of], |v| s.mul_add(v, scale, shift));
+                self.unary(
+                    s,
+                    out,
+                    place[of],
+                    #[inline(always)]
+                    |v| s.mul_add(v, scale, shift),
+                );
             }
-            Node::ScaledExp { of, scale } => self.scalar(out, place[of], |v| scale * v.exp()),
-            Node::Sum(a, b) => self.binary(s, out, place[a], place[b], |a, b| s.add(a, b)),
-            Node::Product(a, b) => self.binary(s, out, place[a], place[b], |a, b| s.mul(a, b)),
-            Node::Quotient(a, b) => self.binary(s, out, place[a], place[b], |a, b| s.div(a, b)),
-            Node::Power(a, b) => {
-                for k in 0..self.len {
-                    let base = self.registers[place[a] * self.len + k].to_f64();
-                    let exponent = self.registers[place[b] * self.len + k].to_f64();
-                    self.registers[out * self.len + k] = T::from_f64(base.powf(exponent));
+            Node::Exp { of, slope, shift, scale } => {
+                let (slope, shift, factor) = (s.number(slope), s.number(shift), s.number(scale));
+                if scale == 1.0 {
+                    self.unary(
+                        s,
+                        out,
+                        place[of],
+                        #[inline(always)]
+                        |v| T::exp(s, s.mul_add(v, slope, shift)),
+                    );
+                } else {
+                    self.unary(
+                        s,
+                        out,
+                        place[of],
+                        #[inline(always)]
+                        |v| s.mul(factor, T::exp(s, s.mul_add(v, slope, shift))),
+                    );
                 }
             }
-            Node::IntegerPower(a, n) => self.unary(s, out, place[a], |v| integer_power(s, v, n)),
-            Node::Call(Function::Sqrt, a) => self.unary(s, out, place[a], |v| s.sqrt(v)),
-            Node::Call(Function::Abs, a) => self.unary(s, out, place[a], |v| s.abs(v)),
-            Node::Call(function, a) => self.scalar(out, place[a], |v| function.apply(&[v])),
-            Node::Least(a, b) => self.binary(s, out, place[a], place[b], |a, b| {
-                s.select(s.lt(a, b), a, s.select(s.eq(b, b), b, a))
-            }),
-            Node::Greatest(a, b) => self.binary(s, out, place[a], place[b], |a, b| {
-                s.select(s.lt(b, a), a, s.select(s.eq(b, b), b, a))
-            }),
+            Node::Sum(a, b) => self.binary(
+                s,
+                out,
+                place[a],
+                place[b],
+                #[inline(always)]
+                |a, b| s.add(a, b),
+            ),
+            Node::Product(a, b) => self.binary(
+                s,
+                out,
+                place[a],
+                place[b],
+                #[inline(always)]
+                |a, b| s.mul(a, b),
+            ),
+            Node::Quotient(a, b) => self.binary(
+                s,
+                out,
+                place[a],
+                place[b],
+                #[inline(always)]
+                |a, b| s.div(a, b),
+            ),
+            Node::Power(a, b) => {
+                self.binary(
+                    s,
+                    out,
+                    place[a],
+                    place[b],
+                    #[inline(always)]
+                    |a, b| {
+                        s.in_double2(
+                            a,
+                            b,
+                            #[inline(always)]
+                            |w, a, b| math::pow(w, a, b),
+                        )
+                    },
+                );
+            }
+            Node::IntegerPower(a, n) => self.unary(
+                s,
+                out,
+                place[a],
+                #[inline(always)]
+                |v| integer_power(s, v, n),
+            ),
+            Node::Call(function, a) => self.call(s, function, out, place[a]),
+            Node::Least(a, b) => self.binary(
+                s,
+                out,
+                place[a],
+                place[b],
+                #[inline(always)]
+                |a, b| s.select(s.lt(a, b), a, s.select(s.eq(b, b), b, a)),
+            ),
+            Node::Greatest(a, b) => self.binary(
+                s,
+                out,
+                place[a],
+                place[b],
+                #[inline(always)]
+                |a, b| s.select(s.lt(b, a), a, s.select(s.eq(b, b), b, a)),
+            ),
+            Node::Matern { nu: 1.5, squared } => self.unary(
+                s,
+                out,
+                place[squared],
+                #[inline(always)]
+                |v| {
+                    let r = s.sqrt(v);
+                    s.mul(s.add(r, s.number(1.0)), T::exp(s, s.sub(s.number(0.0), r)))
+                },
+            ),
+            Node::Matern { nu: 2.5, squared } => self.unary(
+                s,
+                out,
+                place[squared],
+                #[inline(always)]
+                |v| {
+                    let r = s.sqrt(v);
+                    let polynomial = s.mul_add(v, s.number(1.0 / 3.0), s.add(r, s.number(1.0)));
+                    s.mul(polynomial, T::exp(s, s.sub(s.number(0.0), r)))
+                },
+            ),
             Node::Matern { nu, squared } => {
-                self.scalar(out, place[squared], |v| special::matern(nu, v.sqrt()));
+                self.scalar(
+                    out,
+                    place[squared],
+                    #[inline(always)]
+                    |v| special::matern(nu, v.sqrt()),
+                );
             }
             Node::ArcCosine { order, chord } => {
-                self.scalar(out, place[chord], |v| angle_part(order, v));
+                self.scalar(
+                    out,
+                    place[chord],
+                    #[inline(always)]
+                    |v| angle_part(order, v),
+                );
             }
+        }
+    }
+}
+
+impl<T: Element> Strips<'_, T> {
+    /// A function of one argument.
+    #[inline(always)]
+    fn call<S: Simd<T = T>>(&mut self, s: S, function: Function, out: usize, a: usize) {
+        macro_rules! in_double {
+            ($f:path) => {
+                self.unary(
+                    s,
+                    out,
+                    a,
+                    #[inline(always)]
+                    |v| {
+                        s.in_double(
+                            v,
+                            #[inline(always)]
+                            |w, v| $f(w, v),
+                        )
+                    },
+                )
+            };
+        }
+        match function {
+            Function::Exp => self.unary(
+                s,
+                out,
+                a,
+                #[inline(always)]
+                |v| T::exp(s, v),
+            ),
+            Function::Sqrt => self.unary(
+                s,
+                out,
+                a,
+                #[inline(always)]
+                |v| s.sqrt(v),
+            ),
+            Function::Abs => self.unary(
+                s,
+                out,
+                a,
+                #[inline(always)]
+                |v| s.abs(v),
+            ),
+            Function::Log => in_double!(math::log),
+            Function::Sin => in_double!(math::sin),
+            Function::Cos => in_double!(math::cos),
+            Function::Tan => in_double!(math::tan),
+            Function::Sinh => in_double!(math::sinh),
+            Function::Cosh => in_double!(math::cosh),
+            Function::Tanh => in_double!(math::tanh),
+            Function::Asin => in_double!(math::asin),
+            Function::Acos => in_double!(math::acos),
+            Function::Atan => in_double!(math::atan),
+            Function::Min | Function::Max => unreachable!("compiled to nodes of two operands"),
         }
     }
 }

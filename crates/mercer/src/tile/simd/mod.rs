@@ -5,6 +5,8 @@
 //! everything inlines.
 
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 use crate::real::Real;
 
@@ -16,13 +18,17 @@ const PANEL_BYTES: usize = 128;
 /// Operations on vectors of one element type under one instruction set.
 pub(crate) trait Simd: Copy {
     /// The element.
-    type T: Real;
+    type T: Element;
     /// A vector of [`LANES`](Self::LANES) elements.
     type V: Copy;
     /// A truth value per lane.
     type M: Copy;
     /// Elements in a vector.
     const LANES: usize;
+    /// Rows of two vectors whose sums fit in the registers.
+    const REGISTER_ROWS: usize;
+    /// Whether [`mul_add`](Self::mul_add) rounds once.
+    const FUSED: bool;
 
     /// Every lane `value`.
     fn splat(self, value: Self::T) -> Self::V;
@@ -61,6 +67,37 @@ pub(crate) trait Simd: Copy {
     /// a where `mask`, else b.
     fn select(self, mask: Self::M, a: Self::V, b: Self::V) -> Self::V;
 
+    /// The nearest integer, ties to even.
+    fn round(self, a: Self::V) -> Self::V;
+    /// a·2ⁿ for an integer n of at most twice the exponent range, rounded once where the result is subnormal.
+    fn scale(self, a: Self::V, n: Self::V) -> Self::V;
+    /// (m, e) with a = m·2ᵉ and 1 ≤ m < 2, for positive normal a.
+    fn split(self, a: Self::V) -> (Self::V, Self::V);
+    /// |magnitude| with the sign of `sign`.
+    fn with_sign(self, magnitude: Self::V, sign: Self::V) -> Self::V;
+    /// Whether the mask is true in any lane.
+    fn any(self, mask: Self::M) -> bool;
+
+    /// The `f64` vectors of the same instruction set.
+    type Wide: Simd<T = f64>;
+    /// The operations on `f64` vectors.
+    fn wide(self) -> Self::Wide;
+    /// The lanes in double precision: the first half and the second, the same twice for `f64`.
+    fn widen(self, a: Self::V) -> [<Self::Wide as Simd>::V; 2];
+    /// Applies `f` to the lanes widened to `f64`, and rounds back.
+    fn in_double(
+        self,
+        a: Self::V,
+        f: impl Fn(Self::Wide, <Self::Wide as Simd>::V) -> <Self::Wide as Simd>::V,
+    ) -> Self::V;
+    /// As [`in_double`](Self::in_double), of two arguments.
+    fn in_double2(
+        self,
+        a: Self::V,
+        b: Self::V,
+        f: impl Fn(Self::Wide, <Self::Wide as Simd>::V, <Self::Wide as Simd>::V) -> <Self::Wide as Simd>::V,
+    ) -> Self::V;
+
     /// `value`, rounded to the element type, in every lane.
     #[inline(always)]
     fn number(self, value: f64) -> Self::V {
@@ -81,18 +118,61 @@ pub(crate) trait Element: Real {
     /// Rows that are stored together, element by element, in a pack.
     const PANEL: usize = PANEL_BYTES / size_of::<Self>();
 
+    /// eˣ, lane by lane.
+    fn exp<S: Simd<T = Self>>(s: S, x: S::V) -> S::V;
+
+    /// Writes the transpose of an 8 × 8 block.
+    ///
+    /// # Safety
+    /// Eight entries must be readable at each of eight rows `stride` apart, and as many writable at `to`.
+    unsafe fn transpose8(from: *const Self, stride: usize, to: *mut Self, to_stride: usize);
+
     /// Runs `work` on the widest vectors this processor has.
     fn vectorize<W: Vectorized<Self>>(work: W) -> W::Output;
 }
 
-impl Element for f32 {
-    fn vectorize<W: Vectorized<Self>>(work: W) -> W::Output {
-        work.run(Portable::<f32>::new())
-    }
+/// What the processor can do, asked once by the standard library and remembered there.
+macro_rules! element {
+    ($t:ty, $exp:ident, $transpose:ident) => {
+        impl Element for $t {
+            #[inline(always)]
+            fn exp<S: Simd<T = Self>>(s: S, x: S::V) -> S::V {
+                super::math::$exp(s, x)
+            }
+
+            #[inline]
+            unsafe fn transpose8(from: *const $t, stride: usize, to: *mut $t, to_stride: usize) {
+                #[cfg(target_arch = "x86_64")]
+                if x86::Avx2::<$t>::available() {
+                    // SAFETY: the processor has the instructions; the rest is the caller's promise.
+                    return unsafe { x86::$transpose(from, stride, to, to_stride) };
+                }
+                for i in 0..8 {
+                    for j in 0..8 {
+                        // SAFETY: the caller's promise.
+                        unsafe { *to.add(j * to_stride + i) = *from.add(i * stride + j) };
+                    }
+                }
+            }
+
+            #[inline]
+            fn vectorize<W: Vectorized<Self>>(work: W) -> W::Output {
+                #[cfg(target_arch = "x86_64")]
+                {
+                    if x86::Avx512::<$t>::available() {
+                        // SAFETY: the processor has the instructions.
+                        return unsafe { x86::avx512::<$t, W>(work) };
+                    }
+                    if x86::Avx2::<$t>::available() {
+                        // SAFETY: the processor has the instructions.
+                        return unsafe { x86::avx2::<$t, W>(work) };
+                    }
+                }
+                work.run(Portable::<$t>::new())
+            }
+        }
+    };
 }
 
-impl Element for f64 {
-    fn vectorize<W: Vectorized<Self>>(work: W) -> W::Output {
-        work.run(Portable::<f64>::new())
-    }
-}
+element!(f32, exp_f32, transpose8_f32);
+element!(f64, exp_f64, transpose8_f64);

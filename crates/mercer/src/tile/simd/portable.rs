@@ -14,13 +14,18 @@ impl<T> Portable<T> {
     }
 }
 
+/// Whether the target's multiply-add is an instruction.
+const FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
+
 macro_rules! portable {
-    ($t:ty, $lanes:literal) => {
+    ($t:ty, $lanes:literal, $bits:ty, $mantissa:literal, $bias:literal) => {
         impl Simd for Portable<$t> {
             type T = $t;
             type V = [$t; $lanes];
             type M = [bool; $lanes];
             const LANES: usize = $lanes;
+            const REGISTER_ROWS: usize = 2;
+            const FUSED: bool = FUSED;
 
             #[inline(always)]
             fn splat(self, value: $t) -> Self::V {
@@ -55,7 +60,7 @@ macro_rules! portable {
             #[inline(always)]
             fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
                 // A fused step in software costs a hundred times an unfused one.
-                if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
+                if FUSED {
                     std::array::from_fn(|i| a[i].mul_add(b[i], c[i]))
                 } else {
                     std::array::from_fn(|i| a[i] * b[i] + c[i])
@@ -89,9 +94,72 @@ macro_rules! portable {
             fn select(self, mask: Self::M, a: Self::V, b: Self::V) -> Self::V {
                 std::array::from_fn(|i| if mask[i] { a[i] } else { b[i] })
             }
+            #[inline(always)]
+            fn round(self, a: Self::V) -> Self::V {
+                std::array::from_fn(|i| a[i].round_ties_even())
+            }
+            #[inline(always)]
+            fn scale(self, a: Self::V, n: Self::V) -> Self::V {
+                // Two exact powers of two, so that neither leaves the normal range.
+                std::array::from_fn(|i| {
+                    let half = (0.5 * n[i]).round_ties_even();
+                    let power = |e: $t| <$t>::from_bits(((e as i64 + $bias) as $bits) << $mantissa);
+                    a[i] * power(half) * power(n[i] - half)
+                })
+            }
+            #[inline(always)]
+            fn split(self, a: Self::V) -> (Self::V, Self::V) {
+                let low = ((1 as $bits) << $mantissa) - 1;
+                let mantissa = |v: $t| <$t>::from_bits((v.to_bits() & low) | ((1.0 as $t).to_bits()));
+                let exponent = |v: $t| ((v.to_bits() >> $mantissa) as i64 - $bias) as $t;
+                (a.map(mantissa), a.map(exponent))
+            }
+            #[inline(always)]
+            fn with_sign(self, magnitude: Self::V, sign: Self::V) -> Self::V {
+                std::array::from_fn(|i| magnitude[i].copysign(sign[i]))
+            }
+            #[inline(always)]
+            fn any(self, mask: Self::M) -> bool {
+                mask.iter().any(|m| *m)
+            }
+
+            type Wide = Portable<f64>;
+            #[inline(always)]
+            fn wide(self) -> Portable<f64> {
+                Portable(PhantomData)
+            }
+            #[inline(always)]
+            fn widen(self, a: Self::V) -> [[f64; 8]; 2] {
+                let second = Self::LANES - 8;
+                [std::array::from_fn(|i| f64::from(a[i])), std::array::from_fn(|i| f64::from(a[second + i]))]
+            }
+            #[inline(always)]
+            fn in_double(self, a: Self::V, f: impl Fn(Portable<f64>, [f64; 8]) -> [f64; 8]) -> Self::V {
+                let mut out = a;
+                for (a, out) in a.chunks_exact(8).zip(out.chunks_exact_mut(8)) {
+                    let value = f(Portable::new(), std::array::from_fn(|i| f64::from(a[i])));
+                    (0..8).for_each(|i| out[i] = value[i] as $t);
+                }
+                out
+            }
+            #[inline(always)]
+            fn in_double2(
+                self,
+                a: Self::V,
+                b: Self::V,
+                f: impl Fn(Portable<f64>, [f64; 8], [f64; 8]) -> [f64; 8],
+            ) -> Self::V {
+                let mut out = a;
+                for ((a, b), out) in a.chunks_exact(8).zip(b.chunks_exact(8)).zip(out.chunks_exact_mut(8)) {
+                    let widen = |v: &[$t]| std::array::from_fn(|i| f64::from(v[i]));
+                    let value = f(Portable::new(), widen(a), widen(b));
+                    (0..8).for_each(|i| out[i] = value[i] as $t);
+                }
+                out
+            }
         }
     };
 }
 
-portable!(f32, 16);
-portable!(f64, 8);
+portable!(f32, 16, u32, 23, 127);
+portable!(f64, 8, u64, 52, 1023);

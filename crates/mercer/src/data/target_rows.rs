@@ -1,0 +1,82 @@
+//! The rows of one target column.
+
+use super::dataset::TargetValues;
+use super::fields::{Cell, Parsed};
+use super::schema::TargetKind;
+
+/// A column of targets. While the kind is not known both forms are kept: one field that is no number makes all of
+/// them texts.
+pub(super) struct TargetRows {
+    kind: Option<TargetKind>,
+    all_numbers: bool,
+    numbers: Vec<f64>,
+    text: Vec<u8>,
+    text_ends: Vec<usize>,
+}
+
+impl TargetRows {
+    /// A column without rows, of the kind known.
+    pub fn new(kind: Option<TargetKind>) -> Self {
+        Self { kind, all_numbers: true, numbers: Vec::new(), text: Vec::new(), text_ends: Vec::new() }
+    }
+
+    /// Forgets all but the first `nrows` rows.
+    pub fn truncate(&mut self, nrows: usize) {
+        self.numbers.truncate(nrows);
+        self.text_ends.truncate(nrows);
+        self.text.truncate(self.text_ends.last().copied().unwrap_or(0));
+    }
+
+    /// Adds a row whose target is not known.
+    pub fn push_missing(&mut self) {
+        self.numbers.push(f64::NAN);
+        self.push_text(b"");
+    }
+
+    /// Adds a row, or says why its target cannot be one: it is infinite, or text where the kind is known to be numbers.
+    pub fn push(&mut self, cell: Cell<'_>) -> Result<(), Parsed> {
+        match (self.kind, cell) {
+            (Some(TargetKind::Label), _) => {
+                self.push_text(&cell.text());
+                return Ok(());
+            }
+            (None, Cell::Text(text)) => self.push_text(text),
+            _ => {}
+        }
+        match cell.number() {
+            Parsed::Number(value) => self.numbers.push(value),
+            Parsed::Text if self.kind.is_none() => {
+                self.all_numbers = false;
+                self.numbers.push(f64::NAN);
+            }
+            refused => return Err(refused),
+        }
+        Ok(())
+    }
+
+    fn push_text(&mut self, text: &[u8]) {
+        self.text.extend_from_slice(text);
+        self.text_ends.push(self.text.len());
+    }
+
+    /// What the fields are, as known before or as found.
+    pub fn found_kind(&self) -> TargetKind {
+        self.kind.unwrap_or(if self.all_numbers { TargetKind::Number } else { TargetKind::Label })
+    }
+
+    /// The values of the rows, which are then forgotten.
+    pub fn take(&mut self) -> TargetValues {
+        let kind = self.found_kind();
+        let (numbers, text) = (std::mem::take(&mut self.numbers), std::mem::take(&mut self.text));
+        let ends = std::mem::take(&mut self.text_ends);
+        match kind {
+            TargetKind::Number => TargetValues::Numbers(numbers),
+            TargetKind::Label => {
+                let starts = std::iter::once(0).chain(ends.iter().copied());
+                let label =
+                    |(start, end): (usize, &usize)| String::from_utf8_lossy(&text[start..*end]).into_owned();
+                TargetValues::Labels(starts.zip(&ends).map(label).collect())
+            }
+        }
+    }
+}

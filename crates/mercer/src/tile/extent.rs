@@ -1,0 +1,84 @@
+//! How large the features of a group are: what the error bounds are made of.
+
+use rayon::prelude::*;
+
+use crate::data::{AnySamples, Storage};
+use crate::real::Real;
+use crate::with_samples;
+
+use super::group::{Embedding, Group};
+
+/// Bounds on the features of all rows over a group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Extent {
+    /// Largest |x|² as the data are.
+    pub raw: f64,
+    /// Largest |x|² after subtracting the centre; as `raw` where there is none.
+    pub centred: f64,
+    /// Whether no coordinate is negative.
+    pub non_negative: bool,
+}
+
+impl Extent {
+    /// Of `samples` over `group`, with one centre per column of the samples. O(nd).
+    pub fn of(group: &Group, samples: &AnySamples<'_>, centre: &[f64]) -> Self {
+        match &group.embedding {
+            Embedding::Unit => Self { raw: 1.0, centred: 1.0, non_negative: false },
+            Embedding::Circle { lengths, .. } => {
+                let bound = lengths.iter().map(|length| (length * length).recip()).sum();
+                Self { raw: bound, centred: bound, non_negative: false }
+            }
+            Embedding::Plain => Self::measured(group, samples, centre, |_| 1.0),
+            Embedding::Scaled(factors) => Self::measured(group, samples, centre, |j| factors[j]),
+        }
+    }
+
+    /// The larger of both in everything.
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            raw: self.raw.max(other.raw),
+            centred: self.centred.max(other.centred),
+            non_negative: self.non_negative && other.non_negative,
+        }
+    }
+
+    fn measured(
+        group: &Group,
+        samples: &AnySamples<'_>,
+        centre: &[f64],
+        factor: impl Fn(usize) -> f64 + Sync,
+    ) -> Self {
+        let nothing = Self { raw: 0.0, centred: 0.0, non_negative: true };
+        let ncols = samples.ncols();
+        let of_row = |row: &mut dyn Iterator<Item = (usize, f64)>| {
+            let mut extent = nothing;
+            for (j, value) in row {
+                let (raw, centred) = (factor(j) * value, factor(j) * (value - centre[group.columns[j]]));
+                extent.raw += raw * raw;
+                extent.centred += centred * centred;
+                extent.non_negative &= value >= 0.0;
+            }
+            extent
+        };
+        with_samples!(samples, s => match s.storage() {
+            Storage::Dense(entries) => entries
+                .par_chunks_exact(ncols.max(1))
+                .map(|row| of_row(&mut group.columns.iter().map(|&c| row[c].to_f64()).enumerate()))
+                .reduce(|| nothing, Self::union),
+            // Sparse rows are never centred: only what is stored counts.
+            Storage::Sparse { indptr, indices, values } => {
+                let mut place = vec![usize::MAX; ncols];
+                group.columns.iter().enumerate().for_each(|(j, &c)| place[c] = j);
+                let row = |i: usize| indptr[i]..indptr[i + 1];
+                let extent = (0..s.nrows())
+                    .into_par_iter()
+                    .map(|i| {
+                        let stored = row(i).map(|k| (place[indices[k] as usize], values[k].to_f64()));
+                        of_row(&mut stored.filter(|(j, _)| *j != usize::MAX))
+                    })
+                    .reduce(|| nothing, Self::union);
+                Self { centred: extent.raw, ..extent }
+            }
+        })
+    }
+}
