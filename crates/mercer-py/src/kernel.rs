@@ -5,13 +5,18 @@ use std::str::FromStr;
 use mercer::data::AnySamples;
 use mercer::gram::{CpuEngine, Engine, GramError, Part, SampleScales, kernel_to_distance};
 use mercer::kernel::{Expr, Kernel, check_size};
+use mercer::memory;
 use mercer::watch::Watch;
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
 use crate::errors::{gram_error, value_error};
 use crate::rows::Rows;
 use crate::work::Job;
+
+/// Bytes that are taken without asking how many there are.
+const SMALL: u64 = 64 << 20;
 
 /// A kernel expression.
 #[pyclass(frozen, name = "Kernel", module = "mercer._native")]
@@ -86,14 +91,14 @@ impl NativeKernel {
         let shape = [x.nrows(), z.as_ref().map_or(x.nrows(), AnySamples::nrows)];
         match &x {
             AnySamples::F32(_) => {
-                let out = PyArray2::<f32>::zeros(py, shape, false);
+                let out = allocate::<f32>(py, shape)?;
                 // SAFETY: the array was made here and no one else has it yet.
                 let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
                 job.run(py, |watch| self.fill_f32(&x, z.as_ref(), entries, watch))?.map_err(gram_error)?;
                 Ok(out.into_any())
             }
             AnySamples::F64(_) => {
-                let out = PyArray2::<f64>::zeros(py, shape, false);
+                let out = allocate::<f64>(py, shape)?;
                 // SAFETY: the array was made here and no one else has it yet.
                 let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
                 job.run(py, |watch| self.fill_f64(&x, z.as_ref(), entries, watch))?.map_err(gram_error)?;
@@ -112,7 +117,7 @@ impl NativeKernel {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (x, z) = (rows.samples()?, columns.as_ref().map(Rows::samples).transpose()?);
         let shape = [x.nrows(), z.as_ref().map_or(x.nrows(), AnySamples::nrows)];
-        let out = PyArray2::<f64>::zeros(py, shape, false);
+        let out = allocate::<f64>(py, shape)?;
         // SAFETY: the array was made here and no one else has it yet.
         let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
         job.run(py, |watch| -> Result<(), GramError> {
@@ -173,4 +178,20 @@ impl NativeKernel {
     fn diagonal_of(&self, samples: &AnySamples<'_>) -> Result<Vec<f64>, GramError> {
         Ok(CpuEngine.load(samples).gram(&self.0)?.diagonal())
     }
+}
+
+/// A matrix of zeros, or `MemoryError` where it is more than the machine has to spare.
+fn allocate<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_, PyArray2<T>>> {
+    let [rows, columns] = shape;
+    let needed = (rows as u64).saturating_mul(columns as u64).saturating_mul(size_of::<T>() as u64);
+    // Asking the system takes longer than filling a small matrix.
+    let budget = if needed > SMALL { memory::default_budget() } else { SMALL };
+    if needed > budget {
+        let (needed, budget) = (memory::human(needed), memory::human(budget));
+        return Err(PyMemoryError::new_err(format!(
+            "a matrix of {rows} × {columns} takes {needed}, but {budget} is what may be used"
+        )));
+    }
+    // NumPy's own function: it raises where the array cannot be had.
+    Ok(py.import("numpy")?.call_method1("zeros", (shape, numpy::dtype::<T>(py)))?.cast_into()?)
 }

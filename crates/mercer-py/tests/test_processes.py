@@ -35,6 +35,18 @@ def test_in_joblib_workers():
     assert joblib.Parallel(n_jobs=4, backend="threading")(joblib.delayed(fitted_score)(s) for s in range(4)) == expected
 
 
+def share():
+    from mercer import _work
+
+    return _work.threads(None), _work.threads(3)
+
+
+def test_workers_share_the_cores():
+    with joblib.parallel_config("loky", inner_max_num_threads=1):
+        assert joblib.Parallel(n_jobs=2)(joblib.delayed(share)() for _ in range(2)) == [(1, 3), (1, 3)]
+    assert share() == (None, 3)
+
+
 def test_several_threads_at_once():
     rng = np.random.default_rng(0)
     X = rng.random((400, 6))

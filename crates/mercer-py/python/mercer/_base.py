@@ -5,7 +5,7 @@ import warnings
 from contextlib import contextmanager
 from functools import cache
 from inspect import signature
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -75,6 +75,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     def _choose_kernel(self, X):
         """What the ``kernel`` parameter stands for on X, kept for prediction; `kernel_` shows it."""
+        self._fit_seed = self._seed()
         self._choice = self._choice_for(X)
         self._choice.check(X)
         return self._choice
@@ -98,7 +99,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                 f"'precomputed', a kernel text, a mercer.Kernel or a callable. Got {kernel!r} instead."
             )
         self._refuse_name_parameters(kernel)
-        return Formula(Kernel(kernel).resolve(X, random_state=self._seed())._native)
+        return Formula(Kernel(kernel).resolve(X, random_state=self._fit_seed)._native)
 
     def _named_kernel(self, name, X):
         parameters = {p: getattr(self, p) for p in _NAME_PARAMETERS if hasattr(self, p)}
@@ -158,10 +159,12 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             )
 
     def _seed(self):
-        """A seed for the native code: 0 for None, so that a fit repeats itself unless asked otherwise."""
+        """A seed for the native code: an integer as it is, and 0 for None, so that a fit repeats itself."""
         random_state = getattr(self, "random_state", None)
         if random_state is None:
             return 0
+        if isinstance(random_state, Integral) and random_state >= 0:
+            return int(random_state)
         return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
     # Work.

@@ -1,17 +1,16 @@
 """How work is done: on how many threads, and with what on the screen meanwhile."""
 
+import os
 import sys
 from contextlib import contextmanager
 
 from mercer import _native
 
-_QUIET = {"threads": None, "progress": None}
-
 
 def threads(n_jobs):
     """The number of threads for scikit-learn's ``n_jobs``; None is every core that this process may use."""
     if n_jobs is None:
-        return None
+        return _share_of_worker()
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__"):
         raise TypeError(f"n_jobs must be None or an integer, got {n_jobs!r}")
     n_jobs = n_jobs.__index__()
@@ -20,11 +19,20 @@ def threads(n_jobs):
     return n_jobs if n_jobs > 0 else max(1, _native.available_threads() + 1 + n_jobs)
 
 
+def _share_of_worker():
+    """The threads that a worker process of joblib is to use, so that the workers do not crowd one another out."""
+    processes = sys.modules.get("multiprocessing.process")
+    if processes is None or processes.parent_process() is None:
+        return None
+    share = os.environ.get("OMP_NUM_THREADS", "")
+    return int(share) if share.isdecimal() and int(share) > 0 else None
+
+
 @contextmanager
 def job(n_jobs=None, verbose=0):
     """The job that native calls take, with a progress bar around it where ``verbose`` asks for one."""
     if not verbose:
-        yield _QUIET if n_jobs is None else {"threads": threads(n_jobs), "progress": None}
+        yield {"threads": threads(n_jobs), "progress": None}
         return
     progress = _progress()
     try:

@@ -251,7 +251,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
             "coefficients": dual.reshape(dual.shape[0], -1),
             "intercepts": np.atleast_1d(self.intercept_).tolist(),
         }
-        settings = {"bias": self.bias, "lambda": np.atleast_1d(self.alpha).tolist(), "seed": self._seed()}
+        settings = {"bias": self.bias, "lambda": np.atleast_1d(self.alpha).tolist(), "seed": self._fit_seed}
         report = {"rows": self.X_fit_.shape[0]}
         report.update({key: self._report[key] for key in ("solver", "status", "residual") if key in self._report})
         return _native.Model.ridge(
