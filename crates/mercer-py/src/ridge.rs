@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::{gram_error, learn_error, value_error};
 use crate::kernel::NativeKernel;
-use crate::rows::Rows;
+use crate::rows::{Rows, entries};
 use crate::work::Job;
 
 /// (dual coefficients, intercepts, report).
@@ -84,7 +84,7 @@ pub fn fit_ridge_gram<'py>(
     if rows != columns {
         return Err(value_error(format!("a kernel matrix is square, but this one is {rows} × {columns}")));
     }
-    let entries = gram.as_slice().map_err(value_error)?;
+    let entries = entries(&gram)?;
     // A kernel matrix says all about its kernel that the fit needs.
     let parts = problem.parts(Kernel::from_expr(mercer::kernel::Expr::Dot))?;
     let coefficients = job.run(py, |watch| parts.fit(&DenseGram::new(rows, entries.to_vec()), watch))?;
@@ -126,7 +126,7 @@ fn apply(
 
 /// A copy in the library's form.
 pub fn matrix(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Matrix<f64>> {
-    let entries = array.as_slice().map_err(value_error)?.to_vec();
+    let entries = entries(array)?.to_vec();
     Ok(Matrix::from_entries(array.shape()[0], array.shape()[1], entries))
 }
 

@@ -61,8 +61,7 @@ impl Rows<'_> {
 }
 
 fn dense<'a, T: Real + Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<Samples<'a, T>> {
-    let [nrows, ncols] = [array.shape()[0], array.shape()[1]];
-    Samples::dense(nrows, ncols, array.as_slice().map_err(value_error)?).map_err(value_error)
+    Samples::dense(array.shape()[0], array.shape()[1], entries(array)?).map_err(value_error)
 }
 
 fn sparse<'a, T: Real + Element>(
@@ -75,4 +74,12 @@ fn sparse<'a, T: Real + Element>(
         data.as_slice().map_err(value_error)?,
     );
     parts.map_err(value_error)
+}
+
+/// The entries of a matrix, row after row. NumPy calls a matrix in Fortran order contiguous too; it is refused here.
+pub fn entries<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
+    if !array.is_c_contiguous() {
+        return Err(PyTypeError::new_err("a matrix must be C-ordered"));
+    }
+    array.as_slice().map_err(value_error)
 }

@@ -21,6 +21,10 @@ WRONG = {
     "rows of integers": lambda: LINEAR.matrix(X.astype(int), None, JOB),
     "rows with three axes": lambda: LINEAR.matrix(X[None], None, JOB),
     "rows in Fortran order": lambda: LINEAR.matrix(np.asfortranarray(X), None, JOB),
+    "targets in Fortran order": lambda: _native.fit_ridge(
+        LINEAR, X, problem(targets=np.ones((4, 2), order="F")), JOB
+    ),
+    "matrix in Fortran order": lambda: _native.fit_ridge_gram(np.asfortranarray(np.eye(4)), problem(), JOB),
     "rows that are None": lambda: LINEAR.matrix(None, None, JOB),
     "other number of columns": lambda: LINEAR.matrix(X, X[:, :2].copy(), JOB),
     "column out of range": lambda: LINEAR.matrix(sparse(indices=(0, 3)), None, JOB),
