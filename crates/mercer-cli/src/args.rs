@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mercer::data::{ColumnRef, Dtype, Missing, ReadOptions, ScaleMethod};
+use mercer::kernel::check::{Dim, Domain};
 use mercer::learn::Bias;
 
 /// Kernel machines: write a kernel as on paper, train with it, predict anywhere.
@@ -18,6 +19,7 @@ use mercer::learn::Bias;
 Examples:
   mercer fit ridge data.csv --target y --kernel \"0.5*rbf(sigma=2) + (<x,z>+1)^2\" --lambda 1e-2 -o m.mercer
   mercer predict m.mercer new.csv -o out.csv
+  mercer check \"sin(<x,z>) + exp(<x,z>)\"
   mercer info m.mercer
   mercer gram data.csv --kernel \"rbf(gamma=0.1)\" -o K.npy
 
@@ -32,6 +34,8 @@ pub struct Arguments {
 /// The sub-commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Decide whether a formula is a kernel, with a proof or a counter-example
+    Check(Check),
     /// Fit a model and save it
     Fit(Fit),
     /// Predict with a saved model; scores itself where the data has the target
@@ -49,6 +53,30 @@ pub enum Command {
 pub enum Method {
     /// Kernel ridge regression
     Ridge,
+}
+
+/// `mercer check`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mercer check \"sin(<x,z>) + exp(<x,z>)\"
+  mercer check \"max(0, 1-|x-z|)\" --dim 1
+  mercer check \"1/(1-<x,z>)\" --domain ball:0.9 --json
+
+Exit codes: 0 proven, 3 refuted, 4 undecided.")]
+pub struct Check {
+    /// Formula, as on paper
+    #[arg(allow_hyphen_values = true)]
+    pub kernel: String,
+    /// Dimension of the points: a number, or `any` for every dimension
+    #[arg(long, value_name = "D|any", default_value = "any")]
+    pub dim: Dim,
+    /// Where the points are: everywhere, in a closed ball, on the unit sphere, or with coordinates ≥ 0
+    #[arg(long, value_name = "all|ball:R|sphere|orthant", default_value = "all")]
+    pub domain: Domain,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `mercer fit`.

@@ -141,6 +141,7 @@ impl From<LearnError> for Failure {
                     memory::human(*needed)
                 )
             }
+            LearnError::NotAKernel { .. } => "pass --assume-psd to train all the same".into(),
             LearnError::KernelValue { .. } => "scale the data, or change the kernel".into(),
             LearnError::Parameter { .. } | LearnError::Kernel(_) | LearnError::Compose(_) => {
                 return Self::usage(error);

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::{Arguments, Command};
+use crate::failure::Failure;
 
 fn main() -> ExitCode {
     let matches = Arguments::command().get_matches();
@@ -20,14 +21,19 @@ fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let outcome = match arguments.command {
+        Command::Check(arguments) => return finish(commands::check::run(&arguments)),
         Command::Fit(arguments) => commands::fit::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Gram(arguments) => commands::gram::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
     };
+    finish(outcome.map(|()| 0))
+}
+
+fn finish(outcome: Result<u8, Failure>) -> ExitCode {
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => ExitCode::from(code),
         Err(failure) => failure.report(),
     }
 }

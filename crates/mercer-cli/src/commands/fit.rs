@@ -7,7 +7,7 @@ use std::time::Instant;
 use mercer::data::{self, AnySamples, Dataset, Matrix, ScaleMethod, Scaling, Schema, TargetValues};
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
-use mercer::learn::{Bias, Ridge};
+use mercer::learn::{Admission, Bias, Ridge};
 use mercer::model::{Expansion, Method, Model};
 use mercer::pool;
 use mercer::select::Split;
@@ -28,6 +28,8 @@ struct Document<'a> {
     method: String,
     data: DataSummary,
     kernel: String,
+    /// Where the kernel is proven to be one.
+    domain: Option<String>,
     lambda: &'a [f64],
     bias: Bias,
     scaling: &'a str,
@@ -103,6 +105,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
             targets: model.model.outputs.clone(),
         },
         kernel: model.model.expansion.kernel.to_string(),
+        domain: model.model.expansion.domain.map(|domain| domain.to_string()),
         lambda: &arguments.lambda,
         bias: arguments.bias,
         scaling: model.model.scaling.name(),
@@ -131,6 +134,9 @@ fn lines(document: &Document<'_>, kernel_text: &str) -> Vec<(&'static str, Strin
     lines.push(("scaling", document.scaling.to_owned()));
     let from = if kernel_text.contains("auto") { format!("  (from {kernel_text})") } else { String::new() };
     lines.push(("kernel", format!("{}{from}", document.kernel)));
+    if let Some(domain) = &document.domain {
+        lines.push(("check", format!("proven positive semidefinite on {domain}")));
+    }
     for errors in document.holdout.iter().flatten() {
         let name = if data.targets.len() > 1 { format!("{}: ", errors.target) } else { String::new() };
         lines.push(("held out", format!("{name}{}", errors.line())));
@@ -240,6 +246,7 @@ impl Recipe<'_> {
             kernel,
             lambda: self.arguments.lambda.clone(),
             bias: self.arguments.bias,
+            admission: if self.arguments.assume_psd { Admission::Assume } else { Admission::Check },
             factor: match self.arguments.solver {
                 Solver::Auto => Factor::Auto,
                 Solver::Cholesky => Factor::Double,

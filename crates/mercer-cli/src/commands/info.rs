@@ -17,6 +17,7 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
             "format": mercer::model::FORMAT,
             "method": model.method,
             "kernel": model.expansion.kernel,
+            "domain": model.expansion.domain.map(|domain| domain.to_string()),
             "settings": model.settings,
             "outputs": model.outputs,
             "columns": columns,
@@ -29,6 +30,7 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
     let mut lines = vec![
         ("method", model.method.to_string()),
         ("kernel", model.expansion.kernel.to_string()),
+        ("proven on", model.expansion.domain.map_or_else(|| "nothing".into(), |domain| domain.to_string())),
         ("predicts", model.outputs.join(", ")),
     ];
     lines.push(("from", shortened(&columns, centres.ncols())));

@@ -1,5 +1,6 @@
 //! One file per sub-command.
 
+pub mod check;
 pub mod completions;
 pub mod fit;
 pub mod gram;

@@ -5,8 +5,10 @@ use rayon::prelude::*;
 use crate::data::Matrix;
 use crate::kernel::Kernel;
 use crate::real::Real;
+use crate::tile::{ROWS, ValueBlock};
 use crate::watch::{Stopped, Watch};
 
+use super::accumulate::{ByOutput, forward};
 use super::engine::{GramError, Part, Resident};
 use super::operator::{Gram, LinearOperator};
 use super::zeroed::zeroed;
@@ -81,6 +83,9 @@ impl DenseGram<f32> {
     }
 }
 
+/// Columns that are multiplied at a time: a block of rows of them stays in the second-level cache.
+const STRIP: usize = 1024;
+
 impl<T: Real> LinearOperator for DenseGram<T> {
     fn nrows(&self) -> usize {
         self.n
@@ -92,18 +97,29 @@ impl<T: Real> LinearOperator for DenseGram<T> {
 
     fn apply(&self, out: &mut Matrix<f64>, rhs: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
         assert!(rhs.nrows() == self.n && out.nrows() == self.n && out.ncols() == rhs.ncols());
-        let m = rhs.ncols();
-        out.entries_mut().par_chunks_mut(m.max(1)).enumerate().try_for_each(|(i, out)| {
-            watch.check()?;
-            out.fill(0.0);
-            for (j, k) in self.row(i).iter().enumerate() {
-                let k = k.to_f64();
-                for (o, r) in out.iter_mut().zip(rhs.row(j)) {
-                    *o += k * r;
+        let (n, outputs) = (self.n, rhs.ncols());
+        let rhs = ByOutput::columns_of(rhs);
+        out.entries_mut().par_chunks_mut((ROWS * outputs).max(1)).enumerate().try_for_each_init(
+            || vec![0.0; ROWS * STRIP],
+            |values, (band, out)| {
+                watch.check()?;
+                let rows = band * ROWS..n.min((band + 1) * ROWS);
+                let mut sums = ByOutput::zeros(rows.len(), outputs);
+                for first in (0..n).step_by(STRIP) {
+                    let cols = STRIP.min(n - first);
+                    for (i, strip) in rows.clone().zip(values.chunks_exact_mut(STRIP)) {
+                        let row = &self.row(i)[first..first + cols];
+                        strip.iter_mut().zip(row).for_each(|(s, k)| *s = k.to_f64());
+                    }
+                    let block = ValueBlock { rows: rows.clone(), values, stride: STRIP };
+                    forward(&block, first, cols, &rhs, &mut sums, rows.start, &mut Vec::new());
                 }
-            }
-            Ok(())
-        })
+                for (i, out) in out.chunks_exact_mut(outputs).enumerate() {
+                    out.iter_mut().enumerate().for_each(|(o, out)| *out = sums.entry(i, o));
+                }
+                Ok(())
+            },
+        )
     }
 }
 

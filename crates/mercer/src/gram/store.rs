@@ -6,7 +6,10 @@ use crate::real::Real;
 use crate::tile::{Element, ROWS, ValueBlock};
 
 /// The values of `block` as `O`: the same memory where `O` is `T`, rounded or widened into `buffer` otherwise.
-pub(super) fn converted<'a, T: Real, O: Real>(block: &ValueBlock<'a, T>, buffer: &'a mut Vec<O>) -> &'a [O] {
+pub(super) fn converted<'a, T: Real, O: Real>(
+    block: &'a ValueBlock<'_, T>,
+    buffer: &'a mut Vec<O>,
+) -> &'a [O] {
     if TypeId::of::<T>() == TypeId::of::<O>() {
         // SAFETY: the two types are one.
         return unsafe { std::slice::from_raw_parts(block.values.as_ptr().cast(), block.values.len()) };

@@ -6,7 +6,7 @@ use crate::data::Matrix;
 use crate::tile::{Element, Filler, Operand, Rectangle, Scratch};
 use crate::watch::{Stopped, Watch};
 
-use super::accumulate::accumulate;
+use super::accumulate::{ByOutput, backward, forward};
 use super::engine::Part;
 use super::operator::{Gram, LinearOperator};
 use super::store::{converted, store, store_transposed};
@@ -98,25 +98,91 @@ impl<T: Element> LinearOperator for KernelMatrix<T> {
     }
 
     fn apply(&self, out: &mut Matrix<f64>, rhs: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
-        let m = rhs.ncols();
-        assert!(rhs.nrows() == self.ncols() && out.nrows() == self.nrows() && out.ncols() == m);
-        out.entries_mut().par_chunks_mut((TILE * m).max(1)).enumerate().try_for_each_init(
-            Scratch::default,
-            |scratch, (band, out)| {
-                out.fill(0.0);
+        let outputs = rhs.ncols();
+        assert!(rhs.nrows() == self.ncols() && out.nrows() == self.nrows() && out.ncols() == outputs);
+        let rhs = ByOutput::columns_of(rhs);
+        let symmetric = self.z.is_none() && self.filler.program().is_symmetric();
+        if symmetric && GROUPS * self.nrows() * outputs <= MOST_PARTIAL_SUMS {
+            self.apply_lower(out, &rhs, watch)
+        } else {
+            self.apply_all(out, &rhs, watch)
+        }
+    }
+}
+
+/// Groups of row bands that keep their own sums while a symmetric matrix is applied; fixed, so that the order of
+/// summation is.
+const GROUPS: usize = 32;
+
+/// Most partial sums kept: 512 MiB. Beyond it every tile is computed for its row and for its column.
+const MOST_PARTIAL_SUMS: usize = 1 << 26;
+
+impl<T: Element> KernelMatrix<T> {
+    /// Every tile of every row band.
+    fn apply_all(&self, out: &mut Matrix<f64>, rhs: &ByOutput, watch: &dyn Watch) -> Result<(), Stopped> {
+        let outputs = out.ncols();
+        let working = || (Scratch::default(), Vec::new());
+        out.entries_mut().par_chunks_mut((TILE * outputs).max(1)).enumerate().try_for_each_init(
+            working,
+            |(scratch, buffer), (band, out)| {
+                let (start, rows) = (band * TILE, out.len() / outputs);
+                let mut sums = ByOutput::zeros(rows, outputs);
                 for col in (0..self.ncols()).step_by(TILE) {
                     watch.check()?;
-                    let rectangle = self.tile(band * TILE, col);
-                    let rhs = &rhs.entries()[col * m..rectangle.cols.end * m];
+                    let rectangle = self.tile(start, col);
+                    let cols = rectangle.cols.len();
                     self.filler.fill(&rectangle, scratch, &mut |block| {
-                        let first = (block.rows.start - band * TILE) * m;
-                        accumulate(block, rhs, m, &mut out[first..]);
+                        forward(block, col, cols, rhs, &mut sums, start, buffer);
                     });
+                }
+                for (i, out) in out.chunks_exact_mut(outputs).enumerate() {
+                    out.iter_mut().enumerate().for_each(|(o, out)| *out = sums.entry(i, o));
                 }
                 Ok(())
             },
         )
     }
+
+    /// The tiles on and below the diagonal, those below used twice.
+    fn apply_lower(&self, out: &mut Matrix<f64>, rhs: &ByOutput, watch: &dyn Watch) -> Result<(), Stopped> {
+        let (n, outputs) = (self.nrows(), out.ncols());
+        let bands = n.div_ceil(TILE);
+        let partial = (0..GROUPS.min(bands))
+            .into_par_iter()
+            .map(|group| {
+                let (mut scratch, mut buffer) = (Scratch::default(), Vec::new());
+                let mut sums = ByOutput::zeros(n, outputs);
+                for band in bands_of(group, bands) {
+                    for col in (0..=band * TILE).step_by(TILE) {
+                        watch.check()?;
+                        let rectangle = self.tile(band * TILE, col);
+                        let cols = rectangle.cols.len();
+                        self.filler.fill(&rectangle, &mut scratch, &mut |block| {
+                            forward(block, col, cols, rhs, &mut sums, 0, &mut buffer);
+                            if col < band * TILE {
+                                backward(block, col, cols, rhs, &mut sums, &mut buffer);
+                            }
+                        });
+                    }
+                }
+                Ok(sums)
+            })
+            .collect::<Result<Vec<ByOutput>, Stopped>>()?;
+        out.entries_mut().par_chunks_mut(outputs.max(1)).enumerate().for_each(|(i, out)| {
+            for (o, out) in out.iter_mut().enumerate() {
+                *out = partial.iter().map(|sums| sums.entry(i, o)).sum();
+            }
+        });
+        Ok(())
+    }
+}
+
+/// The bands of a group: there and back again, so that long bands and short ones balance.
+fn bands_of(group: usize, bands: usize) -> impl Iterator<Item = usize> {
+    (0..bands).filter(move |band| {
+        let place = band % (2 * GROUPS);
+        place == group || 2 * GROUPS - 1 - place == group
+    })
 }
 
 impl<T: Element> Gram for KernelMatrix<T> {

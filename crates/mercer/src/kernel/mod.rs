@@ -1,6 +1,7 @@
 //! The kernel language: text in, expression out, and the readings of it that need no data.
 
 mod canonical;
+pub mod check;
 pub mod compose;
 pub mod error;
 pub mod eval;

@@ -1,6 +1,7 @@
 //! Why a learner has no model.
 
 use crate::gram::GramError;
+use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError};
 use crate::memory;
 use crate::solve::SolveError;
@@ -60,6 +61,16 @@ pub enum LearnError {
         needed: u64,
         /// Bytes it may use.
         budget: u64,
+    },
+    /// The formula is not positive semidefinite where the samples are.
+    #[error("{kernel} is not a kernel on {domain}: {refutation}")]
+    NotAKernel {
+        /// The formula.
+        kernel: String,
+        /// The narrowest domain that holds the samples.
+        domain: Domain,
+        /// The counter-example.
+        refutation: String,
     },
     /// Something that cannot be had together.
     #[error("{0}")]

@@ -21,6 +21,7 @@ use crate::model::{Expansion, subtract};
 use crate::solve::{Factor, Regularised, Report, scale_rows, solve_direct};
 use crate::watch::Watch;
 
+use super::admission::Admission;
 use super::error::LearnError;
 
 /// What is done about a constant in the regression function.
@@ -45,6 +46,8 @@ pub struct Ridge {
     pub lambda: Vec<f64>,
     /// What is done about a constant.
     pub bias: Bias,
+    /// Whether the kernel must be proven to be one.
+    pub admission: Admission,
     /// The precision of the Cholesky factor.
     pub factor: Factor,
     /// Bytes the kernel matrix may take; `None` for four fifths of what is available.
@@ -66,7 +69,14 @@ impl Ridge {
     /// Ridge regression with this kernel and λ, an unpenalised intercept, and everything else by itself.
     #[must_use]
     pub fn new(kernel: Kernel, lambda: f64) -> Self {
-        Self { kernel, lambda: vec![lambda], bias: Bias::Centred, factor: Factor::Auto, memory: None }
+        Self {
+            kernel,
+            lambda: vec![lambda],
+            bias: Bias::Centred,
+            admission: Admission::Check,
+            factor: Factor::Auto,
+            memory: None,
+        }
     }
 
     /// Fits `targets` (one row per sample, one column per target).
@@ -96,6 +106,7 @@ impl Ridge {
             shift = Some(means);
             kernel = Kernel::sum(&[kernel, Kernel::from_expr(Expr::Number(1.0))])?;
         }
+        let admitted = self.admission.decide(&kernel, &centres)?;
         let resident = CpuEngine.load(&centres);
         let gram = resident.gram(&kernel)?;
         let coefficients = match self.bias {
@@ -103,9 +114,13 @@ impl Ridge {
                 .fit_centred_targets(&*gram, targets, weights, watch)?,
             _ => self.fit_gram(&*gram, targets, weights, watch)?,
         };
-        let Coefficients { dual, intercepts, report } = coefficients;
+        let Coefficients { dual, intercepts, mut report } = coefficients;
+        report.warnings.extend(admitted.warning);
         let centres = centres.into_owned();
-        Ok((Expansion { kernel, centres, shift, coefficients: dual, intercepts }, report))
+        Ok((
+            Expansion { kernel, domain: admitted.domain, centres, shift, coefficients: dual, intercepts },
+            report,
+        ))
     }
 
     /// Whether a problem of this many rows fits the memory budget.

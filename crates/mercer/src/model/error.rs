@@ -52,6 +52,14 @@ pub enum ModelError {
         /// Columns of the model.
         expected: usize,
     },
+    /// A sample is outside of the domain that the kernel is proven on.
+    #[error("row {row} (from 0, after scaling) is outside of the domain the kernel is proven on: {reason}")]
+    OutsideDomain {
+        /// The row, from 0.
+        row: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The file could not be written, or the samples cannot be scaled.
     #[error(transparent)]
     Data(#[from] DataError),

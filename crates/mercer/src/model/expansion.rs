@@ -5,14 +5,20 @@ use std::borrow::Cow;
 use crate::data::{AnySamples, Matrix, Samples};
 use crate::gram::{CpuEngine, Engine, GramError};
 use crate::kernel::Kernel;
+use crate::kernel::check::Domain;
 use crate::real::Real;
 use crate::watch::Watch;
+
+use super::domain::first_outside;
+use super::error::ModelError;
 
 /// f(x) = Σᵢ aᵢ k(cᵢ, x − s) + b, for each of several outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expansion {
     /// k, with every hyper-parameter a number.
     pub kernel: Kernel,
+    /// Where k is proven to be positive semidefinite; none where that was assumed or is undecided.
+    pub domain: Option<Domain>,
     /// The centres cᵢ.
     pub centres: AnySamples<'static>,
     /// s, taken from every sample first; none is zero.
@@ -35,17 +41,22 @@ impl Expansion {
     /// O(mnd) time for m samples and n centres; a few tiles of memory beyond the samples and the answer.
     ///
     /// # Errors
-    /// Where the samples do not have the centres' columns, and where `watch` asks to stop.
-    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, GramError> {
+    /// Where the samples do not have the centres' columns or are outside of the kernel's domain, and where `watch` asks to stop.
+    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
         let (rows, cols) = (samples.ncols(), self.centres.ncols());
         if rows != cols {
-            return Err(GramError::Columns { rows, cols });
+            return Err(ModelError::Columns { found: rows, expected: cols });
         }
         let shifted = self.shift.as_ref().map(|shift| subtract(samples, shift));
-        let queries = CpuEngine.load(shifted.as_ref().unwrap_or(&samples.view()));
+        let samples = &shifted.unwrap_or_else(|| samples.view());
+        if let Some((row, reason)) = self.domain.and_then(|domain| first_outside(domain, samples)) {
+            return Err(ModelError::OutsideDomain { row, reason });
+        }
+        let queries = CpuEngine.load(samples);
         let centres = CpuEngine.load(&self.centres);
         let mut out = Matrix::zeros(samples.nrows(), self.noutputs());
-        queries.cross(&self.kernel, &*centres)?.apply(&mut out, &self.coefficients, watch)?;
+        let cross = queries.cross(&self.kernel, &*centres)?;
+        cross.apply(&mut out, &self.coefficients, watch).map_err(GramError::from)?;
         for i in 0..out.nrows() {
             out.row_mut(i).iter_mut().zip(&self.intercepts).for_each(|(f, b)| *f += b);
         }

@@ -8,7 +8,8 @@ use std::path::Path;
 use flate2::Crc;
 use safetensors::SafeTensors;
 
-use crate::data::write_atomically;
+use crate::data::{Schema, write_atomically};
+use crate::kernel::check::Domain;
 
 use super::header::{FORMAT, Header, KERNEL_LANGUAGE, KNOWN, Preamble};
 use super::tensors::{self, Tensor};
@@ -42,8 +43,10 @@ impl Model {
             checksum: NO_CHECKSUM.into(),
             method: self.method,
             kernel: expansion.kernel.clone(),
+            domain: expansion.domain.map(|domain| domain.to_string()),
             settings: self.settings.clone(),
             outputs: self.outputs.clone(),
+            columns: self.schema.as_ref().map(Schema::feature_names).unwrap_or_default(),
             scaling: self.scaling.clone(),
             schema: self.schema.clone(),
             report: self.report.clone(),
@@ -151,8 +154,10 @@ fn expansion(file: &SafeTensors<'_>, header: &Header) -> Result<Expansion, Strin
         Ok(_) => Some(tensors::numbers::<f64>(file, "shift")?.1),
         Err(_) => None,
     };
+    let domain = header.domain.as_ref().map(|text| text.parse::<Domain>());
     Ok(Expansion {
         kernel: header.kernel.clone(),
+        domain: domain.transpose().map_err(|error| error.to_string())?,
         centres: tensors::samples(file)?,
         shift,
         coefficients: tensors::matrix(file, "coefficients")?,

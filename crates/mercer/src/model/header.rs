@@ -39,8 +39,12 @@ pub(super) struct Header {
     pub checksum: String,
     pub method: Method,
     pub kernel: Kernel,
+    /// Where the kernel is proven: `all`, `orthant`, `ball:R`; null where that was assumed or is undecided.
+    pub domain: Option<String>,
     pub settings: BTreeMap<String, Value>,
     pub outputs: Vec<String>,
+    /// Names of the features, empty where they have none.
+    pub columns: Vec<String>,
     pub scaling: Scaling,
     pub schema: Option<Schema>,
     pub report: BTreeMap<String, Value>,

@@ -1,5 +1,6 @@
 //! Models: what a learner hands back, what is saved, and what predicts.
 
+mod domain;
 mod error;
 mod expansion;
 mod file;
@@ -15,6 +16,8 @@ use serde_json::Value;
 use crate::data::{AnySamples, Dtype, Matrix, Scaling, Schema};
 use crate::watch::Watch;
 
+pub use domain::first_outside;
+pub(crate) use domain::norm;
 pub use error::ModelError;
 pub use expansion::Expansion;
 pub(crate) use expansion::subtract;
@@ -78,7 +81,6 @@ impl Model {
         if found != expected {
             return Err(ModelError::Columns { found, expected });
         }
-        let scaled = self.scaling.apply(samples.view())?;
-        Ok(self.expansion.predict(&scaled, watch)?)
+        self.expansion.predict(&self.scaling.apply(samples.view())?, watch)
     }
 }

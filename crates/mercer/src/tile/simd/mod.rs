@@ -80,8 +80,6 @@ pub(crate) trait Simd: Copy {
 
     /// The `f64` vectors of the same instruction set.
     type Wide: Simd<T = f64>;
-    /// The operations on `f64` vectors.
-    fn wide(self) -> Self::Wide;
     /// The lanes in double precision: the first half and the second, the same twice for `f64`.
     fn widen(self, a: Self::V) -> [<Self::Wide as Simd>::V; 2];
     /// Applies `f` to the lanes widened to `f64`, and rounds back.
@@ -176,3 +174,54 @@ macro_rules! element {
 
 element!(f32, exp_f32, transpose8_f32);
 element!(f64, exp_f64, transpose8_f64);
+
+/// Calls `f` with the number of each instruction set this machine has, 0 being the one tiles use.
+#[cfg(test)]
+pub(super) fn each_instruction_set(f: impl Fn(usize)) {
+    f(0);
+    #[cfg(target_arch = "x86_64")]
+    if x86::Avx512::<f64>::available() && x86::Avx2::<f64>::available() {
+        f(1);
+    }
+    f(2);
+}
+
+/// Runs `work` on one of the instruction sets of [`each_instruction_set`].
+#[cfg(test)]
+pub(super) fn run_at<T: InstructionSets, W: Vectorized<T>>(level: usize, work: W) -> W::Output {
+    match level {
+        0 => T::vectorize(work),
+        1 => T::on_avx2(work),
+        _ => T::on_arrays(work),
+    }
+}
+
+/// The sets below the widest one, for tests.
+#[cfg(test)]
+pub(super) trait InstructionSets: Element {
+    fn on_avx2<W: Vectorized<Self>>(work: W) -> W::Output;
+    fn on_arrays<W: Vectorized<Self>>(work: W) -> W::Output;
+}
+
+#[cfg(test)]
+macro_rules! instruction_sets {
+    ($t:ty) => {
+        impl InstructionSets for $t {
+            fn on_avx2<W: Vectorized<Self>>(work: W) -> W::Output {
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: asked for only where the processor has the instructions.
+                return unsafe { x86::avx2::<$t, W>(work) };
+                #[cfg(not(target_arch = "x86_64"))]
+                work.run(Portable::<$t>::new())
+            }
+            fn on_arrays<W: Vectorized<Self>>(work: W) -> W::Output {
+                work.run(Portable::<$t>::new())
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+instruction_sets!(f32);
+#[cfg(test)]
+instruction_sets!(f64);

@@ -1,0 +1,145 @@
+//! Exact rational numbers: what a formula's decimals mean, before any rounding.
+
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_rational::BigRational;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+
+/// An exact rational number.
+pub type Q = BigRational;
+
+/// The integer `n`.
+pub fn int(n: i64) -> Q {
+    Q::from_integer(BigInt::from(n))
+}
+
+/// The fraction `n/d`, d ≠ 0.
+pub fn ratio(n: i64, d: i64) -> Q {
+    Q::new(BigInt::from(n), BigInt::from(d))
+}
+
+/// The number a person wrote where the parser keeps `value`: the shortest decimal that rounds to it, so that
+/// `0.1` is one tenth. `None` for infinities and NaN.
+pub fn from_decimal(value: f64) -> Option<Q> {
+    if !value.is_finite() {
+        return None;
+    }
+    let text = format!("{value:e}");
+    let (mantissa, exponent) = text.split_once('e')?;
+    let exponent: i32 = exponent.parse().ok()?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits: BigInt = format!("{whole}{fraction}").parse().ok()?;
+    let shift = exponent - i32::try_from(fraction.len()).ok()?;
+    let scale = BigInt::from(10).pow(shift.unsigned_abs());
+    Some(if shift >= 0 { Q::from_integer(digits * scale) } else { Q::new(digits, scale) })
+}
+
+/// The nearest double, good to an ulp or two at any size.
+pub fn to_f64(q: &Q) -> f64 {
+    q.to_f64().unwrap_or(f64::NAN)
+}
+
+/// `q` as a small integer, where it is one.
+pub fn as_integer(q: &Q) -> Option<i64> {
+    if q.is_integer() { q.numer().to_i64() } else { None }
+}
+
+/// `q^n` for an integer n; `None` for a negative power of zero and for powers too large to hold.
+pub fn pow(q: &Q, n: i64) -> Option<Q> {
+    if n == 0 {
+        return Some(Q::one());
+    }
+    let size = q.numer().bits().max(q.denom().bits());
+    let n32 = i32::try_from(n).ok()?;
+    if (q.is_zero() && n < 0) || size.saturating_mul(u64::from(n32.unsigned_abs())) > 200_000 {
+        return None;
+    }
+    Some(q.pow(n32))
+}
+
+/// `q^(a/b)` where that is rational: q ≥ 0 with exact b-th roots, b ≤ 12.
+pub fn rational_power(q: &Q, exponent: &Q) -> Option<Q> {
+    if let Some(n) = as_integer(exponent) {
+        return pow(q, n);
+    }
+    let root = exponent.denom().to_u32().filter(|b| *b <= 12)?;
+    if q.is_negative() {
+        return None;
+    }
+    let exact = |v: &BigInt| {
+        let r = v.nth_root(root);
+        (r.pow(root) == *v).then_some(r)
+    };
+    let rooted = Q::new(exact(q.numer())?, exact(q.denom())?);
+    pow(&rooted, exponent.numer().to_i64()?)
+}
+
+/// n!, for small n.
+pub fn factorial(n: u64) -> Q {
+    Q::from_integer((1..=n).fold(BigInt::one(), |product, k| product * BigInt::from(k)))
+}
+
+/// The binomial coefficient, for small arguments.
+pub fn binomial(n: u64, k: u64) -> Q {
+    if k > n {
+        return Q::zero();
+    }
+    Q::from_integer(
+        (0..k).fold(BigInt::one(), |c, i| (c * BigInt::from(n - i)).div_floor(&BigInt::from(i + 1))),
+    )
+}
+
+/// A rational as people write it: an integer, a short decimal where exact, else a fraction.
+pub fn show(q: &Q) -> String {
+    if q.is_integer() {
+        return q.numer().to_string();
+    }
+    if q.denom().bits() <= 7 && !decimal_denominator(q.denom()) {
+        return format!("{}/{}", q.numer(), q.denom());
+    }
+    let value = to_f64(q);
+    if from_decimal(value).as_ref() == Some(q) && format!("{value}").len() <= 12 {
+        format!("{value}")
+    } else {
+        format!("{}/{}", q.numer(), q.denom())
+    }
+}
+
+fn decimal_denominator(denominator: &BigInt) -> bool {
+    let mut rest = denominator.clone();
+    for prime in [2, 5] {
+        let prime = BigInt::from(prime);
+        while rest.is_multiple_of(&prime) {
+            rest /= &prime;
+        }
+    }
+    rest.is_one()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_what_was_written() {
+        assert_eq!(from_decimal(0.1), Some(ratio(1, 10)));
+        assert_eq!(from_decimal(-2.5e3), Some(int(-2500)));
+        assert_eq!(from_decimal(1e-3), Some(ratio(1, 1000)));
+        assert_eq!(from_decimal(f64::INFINITY), None);
+    }
+
+    #[test]
+    fn rational_roots_are_found_only_where_exact() {
+        assert_eq!(rational_power(&ratio(4, 9), &ratio(-3, 2)), Some(ratio(27, 8)));
+        assert_eq!(rational_power(&int(2), &ratio(1, 2)), None);
+    }
+
+    #[test]
+    fn binomials_follow_pascal() {
+        for n in 1..20 {
+            for k in 1..n {
+                assert_eq!(binomial(n, k), binomial(n - 1, k - 1) + binomial(n - 1, k));
+            }
+        }
+    }
+}

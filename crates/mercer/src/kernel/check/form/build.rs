@@ -1,0 +1,590 @@
+//! Forms from formulas, and the algebra that keeps them normal.
+
+use num_traits::{One, Signed, Zero};
+
+use super::{Atom, Cols, Form, Fun, MOST_TERMS, Monomial, Opaque, Space};
+use crate::kernel::check::Domain;
+use crate::kernel::check::exact::{self, Q, as_integer, int, ratio, rational_power};
+use crate::kernel::expr::{Expr, Function};
+use crate::kernel::named::{Family, Named};
+
+/// A replacement for powers of some atoms: `None` keeps the atom and rewrites inside it.
+pub type Replace<'a> = dyn Fn(&Atom, &Q) -> Option<Form> + 'a;
+
+impl Form {
+    /// The form of a formula on a space; `None` where it grows too large or a number is not finite.
+    pub fn of(expr: &Expr, space: &Space) -> Option<Self> {
+        Self::read(expr, &None, space)
+    }
+
+    fn read(expr: &Expr, cols: &Cols, space: &Space) -> Option<Self> {
+        let form = match expr {
+            Expr::Number(value) => Self::constant(exact::from_decimal(*value)?),
+            Expr::Dot => Self::dot(cols.clone(), space),
+            Expr::Distance => Self::atom(Atom::Distance(cols.clone())),
+            Expr::Distance1 if space.width(cols) == Some(1) => Self::atom(Atom::Distance(cols.clone())),
+            Expr::Distance1 => Self::atom(Atom::Distance1(cols.clone())),
+            Expr::NormX | Expr::NormZ if space.on_sphere(cols) => Self::constant(Q::one()),
+            Expr::NormX => Self::atom(Atom::NormX(cols.clone())),
+            Expr::NormZ => Self::atom(Atom::NormZ(cols.clone())),
+            Expr::Named(named) => Self::named(named, cols, space)?,
+            Expr::Columns(inner, columns) => {
+                let chosen: Option<Vec<usize>> = columns
+                    .iter()
+                    .map(|c| match cols {
+                        None => Some(c),
+                        Some(outer) => outer.get(c).copied(),
+                    })
+                    .collect();
+                Self::read(inner, &Some(chosen?), space)?
+            }
+            Expr::Sum(terms) => {
+                let mut sum = Self::zero();
+                for term in terms {
+                    sum = sum.add(&Self::read(term, cols, space)?);
+                }
+                sum
+            }
+            Expr::Product(factors) => {
+                let mut product = Self::constant(Q::one());
+                for factor in factors {
+                    product = product.mul(&Self::read(factor, cols, space)?, space)?;
+                }
+                product
+            }
+            Expr::Neg(inner) => Self::read(inner, cols, space)?.neg(),
+            Expr::Div(n, d) => {
+                let denominator = Self::read_power(d, &-Q::one(), cols, space)?;
+                Self::read(n, cols, space)?.mul(&denominator, space)?
+            }
+            Expr::Pow(base, exponent) => {
+                let exponent = Self::read(exponent, cols, space)?;
+                match exponent.as_constant() {
+                    Some(e) => Self::read_power(base, &e, cols, space)?,
+                    None => {
+                        let logarithm = Self::read(base, cols, space)?.log(space)?;
+                        exponent.mul(&logarithm, space)?.exp(space)?
+                    }
+                }
+            }
+            Expr::Call(function, arguments) => {
+                if *function == Function::Sqrt {
+                    return Self::read_power(&arguments[0], &ratio(1, 2), cols, space);
+                }
+                let args =
+                    arguments.iter().map(|a| Self::read(a, cols, space)).collect::<Option<Vec<_>>>()?;
+                Self::call_function(*function, args, space)?
+            }
+        };
+        (form.0.len() <= MOST_TERMS).then_some(form)
+    }
+
+    /// base^e with products taken apart first, so that √(p·q) keeps its factors. Where the power is defined at all,
+    /// a fractional one may be taken factor by factor as soon as the factors are squares or known not to be negative.
+    fn read_power(base: &Expr, e: &Q, cols: &Cols, space: &Space) -> Option<Self> {
+        let splits = |part: &Expr| e.is_integer() || never_negative(part);
+        match base {
+            Expr::Product(factors) if factors.iter().all(splits) => {
+                let mut product = Self::constant(Q::one());
+                for factor in factors {
+                    product = product.mul(&Self::read_power(factor, e, cols, space)?, space)?;
+                }
+                Some(product)
+            }
+            Expr::Div(n, d) if splits(n) && splits(d) => {
+                Self::read_power(n, e, cols, space)?.mul(&Self::read_power(d, &-e, cols, space)?, space)
+            }
+            Expr::Pow(inner, k) if e.is_integer() || never_negative(inner) => {
+                match Self::read(k, cols, space)?.as_constant() {
+                    Some(k) => Self::read_power(inner, &(k * e), cols, space),
+                    None => Self::read(base, cols, space)?.power(e, space),
+                }
+            }
+            Expr::Call(Function::Sqrt, args) if e.is_integer() => {
+                Self::read_power(&args[0], &(e / int(2)), cols, space)
+            }
+            _ => Self::read(base, cols, space)?.power(e, space),
+        }
+    }
+
+    fn dot(cols: Cols, space: &Space) -> Self {
+        if space.width(&cols) == Some(1) && space.domain == Domain::Orthant {
+            let mut m = Monomial::atom(Atom::NormX(cols.clone()));
+            m.0.insert(Atom::NormZ(cols), Q::one());
+            return Self::term(Q::one(), m);
+        }
+        Self::atom(Atom::Dot(cols))
+    }
+
+    fn named(named: &Named, cols: &Cols, space: &Space) -> Option<Self> {
+        let number = |slot: usize| named.number(slot).ok().and_then(exact::from_decimal);
+        let whole = || Some(Self::atom(Atom::Named(Opaque::new(named.clone(), cols.clone()))));
+        let distance = || Self::atom(Atom::Distance(cols.clone()));
+        let two = int(2);
+        match named.family {
+            Family::Linear => Some(Self::dot(cols.clone(), space)),
+            Family::Polynomial => match (number(0), number(1), number(2)) {
+                (Some(degree), Some(gamma), Some(c)) if degree <= int(64) => {
+                    Self::dot(cols.clone(), space).scale(&gamma).add(&Self::constant(c)).power(&degree, space)
+                }
+                _ => whole(),
+            },
+            Family::Gaussian => {
+                let Some(width) = number(0) else { return whole() };
+                let gamma =
+                    if named.spelling(0).name == "sigma" { (&two * &width * &width).recip() } else { width };
+                distance().power(&two, space)?.scale(&-gamma).exp(space)
+            }
+            Family::Laplacian => {
+                let Some(gamma) = number(0) else { return whole() };
+                Self::read(&Expr::Distance1, cols, space)?.scale(&-gamma).exp(space)
+            }
+            Family::RationalQuadratic => match (number(0), number(1)) {
+                (Some(alpha), Some(length)) => distance()
+                    .power(&two, space)?
+                    .scale(&(&two * &alpha * &length * &length).recip())
+                    .add(&Self::constant(Q::one()))
+                    .power(&-alpha, space),
+                _ => whole(),
+            },
+            Family::Sigmoid => match (number(0), number(1)) {
+                (Some(gamma), Some(c)) => {
+                    let inner = Self::dot(cols.clone(), space).scale(&gamma).add(&Self::constant(c));
+                    Self::call(Fun::Tanh, vec![inner], space)
+                }
+                _ => whole(),
+            },
+            Family::Matern | Family::Periodic | Family::Cosine | Family::ChiSquared | Family::ArcCosine => {
+                whole()
+            }
+        }
+    }
+
+    fn call_function(function: Function, args: Vec<Self>, space: &Space) -> Option<Self> {
+        let first = || args[0].clone();
+        match function {
+            Function::Exp => first().exp(space),
+            Function::Log => first().log(space),
+            Function::Sqrt => first().power(&ratio(1, 2), space),
+            Function::Acos => {
+                let half_pi = Self::atom(Atom::Pi).scale(&ratio(1, 2));
+                Some(half_pi.sub(&Self::call(Fun::Asin, args, space)?))
+            }
+            Function::Sin => Self::call(Fun::Sin, args, space),
+            Function::Cos => Self::call(Fun::Cos, args, space),
+            Function::Tan => Self::call(Fun::Tan, args, space),
+            Function::Sinh => Self::call(Fun::Sinh, args, space),
+            Function::Cosh => Self::call(Fun::Cosh, args, space),
+            Function::Tanh => Self::call(Fun::Tanh, args, space),
+            Function::Asin => Self::call(Fun::Asin, args, space),
+            Function::Atan => Self::call(Fun::Atan, args, space),
+            Function::Abs => Self::call(Fun::Abs, args, space),
+            Function::Min => Self::call(Fun::Min, args, space),
+            Function::Max => Self::call(Fun::Max, args, space),
+        }
+    }
+
+    /// A function of forms, its argument's sign and constants made normal.
+    pub fn call(fun: Fun, mut args: Vec<Self>, space: &Space) -> Option<Self> {
+        let flips = args[0].0.values().next().is_some_and(Signed::is_negative);
+        match fun {
+            Fun::Log => args.remove(0).log(space),
+            Fun::Sin | Fun::Tan | Fun::Sinh | Fun::Tanh | Fun::Asin | Fun::Atan => {
+                let arg = args.remove(0);
+                if arg.is_zero() {
+                    Some(Self::zero())
+                } else if flips {
+                    Some(Self::atom(Atom::Call(fun, vec![arg.neg()])).neg())
+                } else {
+                    Some(Self::atom(Atom::Call(fun, vec![arg])))
+                }
+            }
+            Fun::Cos | Fun::Cosh => {
+                let arg = args.remove(0);
+                if arg.is_zero() {
+                    return Some(Self::constant(Q::one()));
+                }
+                Some(Self::atom(Atom::Call(fun, vec![if flips { arg.neg() } else { arg }])))
+            }
+            Fun::Abs => args.remove(0).abs(space),
+            Fun::Min | Fun::Max => {
+                args.sort();
+                args.dedup();
+                if args.len() == 1 {
+                    return args.pop();
+                }
+                if let Some(constants) = args.iter().map(Self::as_constant).collect::<Option<Vec<_>>>() {
+                    let value = if fun == Fun::Min {
+                        constants.into_iter().min()
+                    } else {
+                        constants.into_iter().max()
+                    };
+                    return value.map(Self::constant);
+                }
+                Some(Self::atom(Atom::Call(fun, args)))
+            }
+        }
+    }
+
+    fn abs(&self, space: &Space) -> Option<Self> {
+        let Some((m, c)) = self.single() else {
+            if self.is_zero() {
+                return Some(Self::zero());
+            }
+            if self
+                .0
+                .iter()
+                .all(|(m, c)| !c.is_negative() && m.0.iter().all(|(a, e)| is_nonnegative(a) || is_even(e)))
+            {
+                return Some(self.clone());
+            }
+            let flips = self.0.values().next().is_some_and(Signed::is_negative);
+            return Some(Self::atom(Atom::Call(
+                Fun::Abs,
+                vec![if flips { self.neg() } else { self.clone() }],
+            )));
+        };
+        let mut result = Self::constant(c.abs());
+        let mut rest = Monomial::one();
+        for (atom, e) in &m.0 {
+            let power = || Self::term(Q::one(), Monomial([(atom.clone(), e.clone())].into()));
+            match atom {
+                _ if is_nonnegative(atom) || is_even(e) => result = result.mul(&power(), space)?,
+                Atom::Dot(cols) if space.width(cols) == Some(1) => {
+                    let norms = Self::norm(Atom::NormX(cols.clone()), space)
+                        .mul(&Self::norm(Atom::NormZ(cols.clone()), space), space)?;
+                    result = result.mul(&norms.power(e, space)?, space)?;
+                }
+                _ => {
+                    rest.0.insert(atom.clone(), e.clone());
+                }
+            }
+        }
+        if rest.0.is_empty() {
+            return Some(result);
+        }
+        let inside = Self::term(Q::one(), rest);
+        result.mul(&Self::atom(Atom::Call(Fun::Abs, vec![inside])), space)
+    }
+
+    /// |x| or |z|, which is 1 on the sphere.
+    pub fn norm(atom: Atom, space: &Space) -> Self {
+        match &atom {
+            Atom::NormX(cols) | Atom::NormZ(cols) if space.on_sphere(cols) => Self::constant(Q::one()),
+            _ => Self::atom(atom),
+        }
+    }
+
+    /// e^f, one factor per term of f.
+    pub fn exp(&self, space: &Space) -> Option<Self> {
+        let mut product = Self::constant(Q::one());
+        for (m, c) in &self.0 {
+            let factor = match m.single() {
+                Some((Atom::Call(Fun::Log, args), e)) if e.is_one() => args[0].power(c, space)?,
+                _ => Self::term(Q::one(), Monomial([(Atom::Exp(m.clone()), c.clone())].into())),
+            };
+            product = product.mul(&factor, space)?;
+        }
+        Some(product)
+    }
+
+    /// log f, a constant factor taken out.
+    pub fn log(&self, space: &Space) -> Option<Self> {
+        if let Some((m, c)) = self.single() {
+            let exponentials = m.0.keys().all(|a| matches!(a, Atom::Exp(_)));
+            if exponentials && c.is_positive() {
+                let mut sum = log_of_constant(c);
+                for (atom, e) in &m.0 {
+                    if let Atom::Exp(inner) = atom {
+                        sum = sum.add(&Self::term(e.clone(), inner.clone()));
+                    }
+                }
+                return Some(sum);
+            }
+        }
+        if self.is_zero() {
+            return None;
+        }
+        let content = self.content();
+        let primitive = self.scale(&content.recip());
+        let _ = space;
+        Some(log_of_constant(&content).add(&Self::atom(Atom::Call(Fun::Log, vec![primitive]))))
+    }
+
+    /// The positive rational taken out of logarithms and powers: the constant term's size, else the first one's.
+    fn content(&self) -> Q {
+        let constant = self.constant_term();
+        let first = self.0.values().next().cloned().unwrap_or_else(Q::one);
+        if constant.is_zero() { first.abs() } else { constant.abs() }
+    }
+
+    /// f^e.
+    pub fn power(&self, e: &Q, space: &Space) -> Option<Self> {
+        if e.is_zero() {
+            return Some(Self::constant(Q::one()));
+        }
+        if e.is_one() {
+            return Some(self.clone());
+        }
+        if self.is_zero() {
+            return e.is_positive().then(Self::zero);
+        }
+        if let Some(n) = as_integer(e).filter(|n| *n > 0) {
+            if self.0.len() > 1 || needs_care(self) {
+                if n > 64 {
+                    return None;
+                }
+                let mut product = Self::constant(Q::one());
+                for _ in 0..n {
+                    product = product.mul(self, space)?;
+                }
+                return Some(product);
+            }
+        }
+        if let Some((m, c)) = self.single() {
+            return power_of_term(m, c, e, space);
+        }
+        let content = self.content();
+        let mut primitive = self.scale(&content.recip());
+        let mut factor = power_of_constant(&content, e);
+        let negative =
+            primitive.0.values().all(Signed::is_negative) || primitive.constant_term().is_negative();
+        if let (Some(n), true) = (as_integer(e), negative) {
+            primitive = primitive.neg();
+            factor = factor.scale(&int(if n % 2 == 0 { 1 } else { -1 }));
+        }
+        let base = Self::term(Q::one(), Monomial([(Atom::Power(primitive), e.clone())].into()));
+        factor.mul(&base, space)
+    }
+
+    /// f·g.
+    pub fn mul(&self, other: &Self, space: &Space) -> Option<Self> {
+        if self.0.len().saturating_mul(other.0.len()) > 4 * MOST_TERMS {
+            return None;
+        }
+        let mut product = Self::zero();
+        for (m, c) in &self.0 {
+            for (n, d) in &other.0 {
+                let mut joint = m.clone();
+                for (atom, e) in &n.0 {
+                    let entry = joint.0.entry(atom.clone()).or_insert_with(Q::zero);
+                    *entry += e;
+                }
+                joint.0.retain(|_, e| !e.is_zero());
+                product = product.add(&normal(joint, space)?.scale(&(c * d)));
+                if product.0.len() > MOST_TERMS {
+                    return None;
+                }
+            }
+        }
+        Some(product)
+    }
+
+    /// The form with powers of some atoms replaced, everything around them rebuilt.
+    pub fn replace(&self, replace: &Replace<'_>, space: &Space) -> Option<Self> {
+        let mut sum = Self::zero();
+        for (m, c) in &self.0 {
+            let mut product = Self::constant(c.clone());
+            for (atom, e) in &m.0 {
+                product = product.mul(&replace_atom(atom, e, replace, space)?, space)?;
+            }
+            sum = sum.add(&product);
+        }
+        Some(sum)
+    }
+
+    /// The function of t at t = `value`.
+    pub fn at(&self, value: &Self, space: &Space) -> Option<Self> {
+        self.replace(&|atom, e| if *atom == Atom::Var { value.power(e, space) } else { None }, space)
+    }
+
+    /// The form with the two points exchanged.
+    pub fn swapped(&self, space: &Space) -> Option<Self> {
+        let power = |atom: Atom, e: &Q| Form::term(Q::one(), Monomial([(atom, e.clone())].into()));
+        self.replace(
+            &|atom, e| match atom {
+                Atom::NormX(cols) => Some(power(Atom::NormZ(cols.clone()), e)),
+                Atom::NormZ(cols) => Some(power(Atom::NormX(cols.clone()), e)),
+                _ => None,
+            },
+            space,
+        )
+    }
+}
+
+fn replace_atom(atom: &Atom, e: &Q, replace: &Replace<'_>, space: &Space) -> Option<Form> {
+    if let Some(form) = replace(atom, e) {
+        return Some(form);
+    }
+    match atom {
+        Atom::Exp(m) => Form::term(e.clone(), m.clone()).replace(replace, space)?.exp(space),
+        Atom::Power(base) => base.replace(replace, space)?.power(e, space),
+        Atom::Call(fun, args) => {
+            let args = args.iter().map(|a| a.replace(replace, space)).collect::<Option<Vec<_>>>()?;
+            Form::call(*fun, args, space)?.power(e, space)
+        }
+        _ => Some(Form::term(Q::one(), Monomial([(atom.clone(), e.clone())].into()))),
+    }
+}
+
+fn log_of_constant(c: &Q) -> Form {
+    if c.is_one() {
+        return Form::zero();
+    }
+    if c < &Q::one() {
+        return log_of_constant(&c.recip()).neg();
+    }
+    Form::atom(Atom::Call(Fun::Log, vec![Form::constant(c.clone())]))
+}
+
+/// c^e for c > 0, a rational where it is one.
+fn power_of_constant(c: &Q, e: &Q) -> Form {
+    match rational_power(c, e) {
+        Some(value) => Form::constant(value),
+        None => Form::term(Q::one(), Monomial([(Atom::Power(Form::constant(c.clone())), e.clone())].into())),
+    }
+}
+
+fn power_of_term(m: &Monomial, c: &Q, e: &Q, space: &Space) -> Option<Form> {
+    if e.is_integer() {
+        let coefficient = exact::pow(c, as_integer(e)?)?;
+        let powered = Monomial(m.0.iter().map(|(a, k)| (a.clone(), k * e)).collect());
+        return Some(normal(powered, space)?.scale(&coefficient));
+    }
+    // (c·Πa^k)^e: the factors that cannot be negative come out, the others stay under one power.
+    let mut outside = power_of_constant(&c.abs(), e);
+    let mut inside = Monomial::one();
+    for (atom, k) in &m.0 {
+        let single = |exponent: Q| Form::term(Q::one(), Monomial([(atom.clone(), exponent)].into()));
+        if is_nonnegative(atom) || (matches!(atom, Atom::Power(_)) && !is_even(k)) {
+            outside = outside.mul(&single(k * e), space)?;
+        } else if is_even(k) {
+            let size = single(Q::one()).abs(space)?;
+            outside = outside.mul(&size.power(&(k * e), space)?, space)?;
+        } else {
+            inside.0.insert(atom.clone(), k.clone());
+        }
+    }
+    if inside.0.is_empty() && c.is_positive() {
+        return Some(outside);
+    }
+    let sign = if c.is_negative() { -Q::one() } else { Q::one() };
+    let base = Atom::Power(Form::term(sign, inside));
+    outside.mul(&Form::term(Q::one(), Monomial([(base, e.clone())].into())), space)
+}
+
+/// Whether an atom's value is never negative.
+pub fn is_nonnegative(atom: &Atom) -> bool {
+    match atom {
+        Atom::Distance(_)
+        | Atom::Distance1(_)
+        | Atom::NormX(_)
+        | Atom::NormZ(_)
+        | Atom::Pi
+        | Atom::Exp(_) => true,
+        Atom::Call(Fun::Cosh | Fun::Abs, _) => true,
+        Atom::Call(Fun::Log, args) => args[0].as_constant().is_some_and(|c| c >= Q::one()),
+        Atom::Power(base) => base.as_constant().is_some_and(|c| c.is_positive()),
+        _ => false,
+    }
+}
+
+/// Whether a formula is never negative, by its outermost shape.
+fn never_negative(expr: &Expr) -> bool {
+    match expr {
+        Expr::Number(value) => *value >= 0.0,
+        Expr::Distance | Expr::Distance1 | Expr::NormX | Expr::NormZ => true,
+        Expr::Call(Function::Exp | Function::Cosh | Function::Abs | Function::Sqrt, _) => true,
+        Expr::Sum(parts) | Expr::Product(parts) => parts.iter().all(never_negative),
+        Expr::Div(n, d) => never_negative(n) && never_negative(d),
+        Expr::Pow(base, exponent) => {
+            never_negative(base) || matches!(exponent.as_ref(), Expr::Number(e) if e.rem_euclid(2.0) == 0.0)
+        }
+        _ => false,
+    }
+}
+
+fn is_even(e: &Q) -> bool {
+    as_integer(e).is_some_and(|n| n % 2 == 0)
+}
+
+/// Whether a single term has factors that change under integer powers.
+fn needs_care(form: &Form) -> bool {
+    form.0.keys().any(|m| m.0.keys().any(|a| matches!(a, Atom::Power(_) | Atom::Call(..))))
+}
+
+/// A product of powers made normal: sin² = 1 − cos², sinh² = cosh² − 1, |a|² = a², whole powers of sums expanded, and
+/// m/(a + b·m) = (1 − a/(a + b·m))/b.
+fn normal(m: Monomial, space: &Space) -> Option<Form> {
+    for (atom, e) in &m.0 {
+        let whole = as_integer(e);
+        let replacement = match atom {
+            Atom::Power(base) if whole.is_some_and(|n| n > 0) => Some((Q::zero(), base.power(e, space)?)),
+            Atom::Power(base) if base.as_constant().is_some() => {
+                let value = rational_power(&base.as_constant()?, e);
+                value.map(|v| (Q::zero(), Form::constant(v)))
+            }
+            Atom::Call(Fun::Sin, args) if whole.is_some_and(|n| n >= 2) => {
+                let cosine = Form::call(Fun::Cos, args.clone(), space)?;
+                let square = cosine.mul(&cosine, space)?;
+                Some((e - int(2), Form::constant(Q::one()).sub(&square)))
+            }
+            Atom::Call(Fun::Sinh, args) if whole.is_some_and(|n| n >= 2) => {
+                let cosine = Form::call(Fun::Cosh, args.clone(), space)?;
+                let square = cosine.mul(&cosine, space)?;
+                Some((e - int(2), square.sub(&Form::constant(Q::one()))))
+            }
+            Atom::Call(Fun::Abs, args) if whole.is_some_and(|n| n >= 2) => {
+                Some((e - int(2), args[0].power(&int(2), space)?))
+            }
+            _ => None,
+        };
+        if let Some((left, form)) = replacement {
+            let mut rest = m.clone();
+            rest.0.remove(atom);
+            if !left.is_zero() {
+                rest.0.insert(atom.clone(), left);
+            }
+            return form.mul(&normal(rest, space)?, space);
+        }
+        if let Atom::Power(base) = atom {
+            if *e <= -Q::one() {
+                if let Some(simpler) = divide_out(&m, base, e, space) {
+                    return simpler;
+                }
+            }
+        }
+    }
+    Some(Form::term(Q::one(), m))
+}
+
+/// n·B^e with B = a + b·n′, n′ dividing n: n′ = (B − a)/b lowers the degree.
+fn divide_out(m: &Monomial, base: &Form, e: &Q, space: &Space) -> Option<Option<Form>> {
+    let constant = base.constant_term();
+    let rest = base.without_constant();
+    let (part, b) = rest.single()?;
+    if constant.is_zero() {
+        return None;
+    }
+    let divides = part.0.iter().all(|(a, k)| m.0.get(a).is_some_and(|j| (j / k) >= Q::one()));
+    if !divides {
+        return None;
+    }
+    let mut quotient = m.clone();
+    for (a, k) in &part.0 {
+        if let Some(j) = quotient.0.get_mut(a) {
+            *j -= k;
+        }
+    }
+    quotient.0.retain(|_, k| !k.is_zero());
+    let mut raised = quotient.clone();
+    let power = Atom::Power(base.clone());
+    raised.0.insert(power, e + Q::one());
+    raised.0.retain(|_, k| !k.is_zero());
+    let compute = || -> Option<Form> {
+        let high = normal(raised, space)?.scale(&b.recip());
+        let low = normal(quotient, space)?.scale(&(-constant / b));
+        Some(high.add(&low))
+    };
+    Some(compute())
+}

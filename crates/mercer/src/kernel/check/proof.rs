@@ -1,0 +1,350 @@
+//! Proofs: trees of named rules, each with the form it speaks of and the dimensions and domain it holds for.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::exact::{self, Q};
+use super::form::{Form, Space};
+use super::{Dim, Domain};
+
+/// What a claim says about a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Property {
+    /// Σᵢⱼ wᵢwⱼk(xᵢ,xⱼ) ≥ 0 for all points and weights.
+    PositiveSemidefinite,
+    /// Σᵢⱼ wᵢwⱼψ(xᵢ,xⱼ) ≤ 0 for all points and all weights that sum to 0.
+    NegativeType,
+}
+
+/// A form, what is claimed of it, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// What is claimed.
+    pub property: Property,
+    /// Of which form.
+    pub form: Form,
+    /// In which dimensions.
+    pub dim: Dim,
+    /// On which set.
+    pub domain: Domain,
+}
+
+impl Claim {
+    /// Where the claim holds.
+    pub fn space(&self) -> Space {
+        Space { dim: self.dim, domain: self.domain }
+    }
+}
+
+/// The rules of proof. Numbers and functions in them are what the checker needs besides the premises.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// The formula is defined on the whole domain and has the premise's form there.
+    Formula,
+    /// What holds on a set and in every dimension holds on its subsets and in one dimension.
+    Restriction,
+    /// The forms agree because |x−z|² = |x|² + |z|² − 2⟨x,z⟩.
+    Polarisation,
+    /// A constant c ≥ 0.
+    Constant,
+    /// ⟨x,z⟩, on all columns or some.
+    InnerProduct,
+    /// f(x)·f(z).
+    RankOne {
+        /// f, as a function of x.
+        function: Form,
+    },
+    /// min(f(x), f(z)) with f ≥ 0.
+    Minimum,
+    /// cos(f(x) − f(z)).
+    CosineOfDifference,
+    /// A sum of the premises with constants ≥ 0 in front.
+    Sum {
+        /// One constant per premise.
+        weights: Vec<Form>,
+    },
+    /// A product of kernels.
+    Product,
+    /// f(k) for a power series f with coefficients ≥ 0 that converges on the values of the kernel k.
+    PowerSeries {
+        /// f, as a function of t.
+        function: Form,
+    },
+    /// exp(−ψ) with ψ of negative type.
+    Schoenberg,
+    /// ψ^(−a) with a > 0 and ψ > 0 of negative type.
+    NegativePower {
+        /// a.
+        power: Q,
+    },
+    /// −ψ where ψ is of negative type and ψ(x,0) is a constant ≤ 0.
+    Anchored,
+    /// A radial function with a spectral density that is never negative.
+    SpectralDensity,
+    /// max(0, 1 − |x−z|/c)^ℓ with ℓ ≥ (d+1)/2.
+    Askey,
+    /// cos(b·|x−z|) on the line.
+    CosineOnLine,
+    /// cosh(b·|x−z|)^(−a), or log cosh(b·|x−z|) as a function of negative type.
+    HyperbolicSecant,
+    /// A named kernel with allowed hyper-parameters.
+    Named,
+    /// A polynomial in ⟨x,z⟩ on the unit sphere with Gegenbauer coefficients ≥ 0.
+    Gegenbauer,
+    /// |x−z|^p with 0 < p ≤ 2, or |x−z|₁^p with 0 < p ≤ 1.
+    DistancePower,
+    /// f(x) + f(z).
+    Separable {
+        /// f, as a function of x.
+        function: Form,
+    },
+    /// −k for a kernel k.
+    NegatedKernel,
+    /// ψ^p with 0 < p ≤ 1 and ψ ≥ 0 of negative type.
+    FractionalPower {
+        /// p.
+        power: Q,
+    },
+    /// log ψ with ψ > 0 of negative type.
+    Logarithm,
+    /// max(f(x), f(z)).
+    Maximum,
+    /// |f(x) − f(z)|^p with 0 < p ≤ 2.
+    DifferencePower,
+}
+
+impl Rule {
+    /// Its name in proofs.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Formula => "formula",
+            Self::Restriction => "restriction",
+            Self::Polarisation => "polarisation",
+            Self::Constant => "constant",
+            Self::InnerProduct => "inner product",
+            Self::RankOne { .. } => "rank one",
+            Self::Minimum => "minimum",
+            Self::CosineOfDifference => "cosine of a difference",
+            Self::Sum { .. } => "sum",
+            Self::Product => "product",
+            Self::PowerSeries { .. } => "power series",
+            Self::Schoenberg => "schoenberg",
+            Self::NegativePower { .. } => "negative power",
+            Self::Anchored => "anchored",
+            Self::SpectralDensity => "spectral density",
+            Self::Askey => "askey",
+            Self::CosineOnLine => "cosine on the line",
+            Self::HyperbolicSecant => "hyperbolic secant",
+            Self::Named => "named kernel",
+            Self::Gegenbauer => "gegenbauer",
+            Self::DistancePower => "distance power",
+            Self::Separable { .. } => "separable",
+            Self::NegatedKernel => "negated kernel",
+            Self::FractionalPower { .. } => "fractional power",
+            Self::Logarithm => "logarithm",
+            Self::Maximum => "maximum",
+            Self::DifferencePower => "difference power",
+        }
+    }
+
+    /// Where to read about it.
+    #[must_use]
+    pub fn reference(&self) -> &'static str {
+        match self {
+            Self::Formula | Self::Restriction | Self::Polarisation | Self::Constant => "definition",
+            Self::InnerProduct | Self::RankOne { .. } => "Aronszajn 1950, Theory of reproducing kernels",
+            Self::Minimum | Self::Maximum => "min(s,t) is the covariance of Brownian motion",
+            Self::CosineOfDifference => "cos(a−b) = cos a cos b + sin a sin b",
+            Self::Sum { .. } => "Aronszajn 1950, §I.6",
+            Self::Product => "Schur 1911, Satz VII",
+            Self::PowerSeries { .. } => "Schur 1911; Schoenberg 1942, Theorem 2",
+            Self::Schoenberg => "Schoenberg 1938, Metric spaces and positive definite functions, Theorem 1",
+            Self::NegativePower { .. } | Self::FractionalPower { .. } | Self::Logarithm => {
+                "Berg, Christensen, Ressel 1984, Harmonic Analysis on Semigroups, 3.2"
+            }
+            Self::Anchored | Self::NegatedKernel | Self::Separable { .. } => {
+                "Berg, Christensen, Ressel 1984, Lemma 3.2.1"
+            }
+            Self::SpectralDensity => {
+                "Bochner 1933; Wendland 2005, Scattered Data Approximation, Theorem 6.11"
+            }
+            Self::Askey => "Askey 1973; Golubov 1981",
+            Self::CosineOnLine => "Bochner 1933",
+            Self::HyperbolicSecant => "Biane, Pitman, Yor 2001; Schoenberg 1938",
+            Self::Named => "the table of named kernels in docs/check.md",
+            Self::Gegenbauer => "Schoenberg 1942, Positive definite functions on spheres, Theorem 1",
+            Self::DistancePower => "Schoenberg 1938; Bretagnolle, Dacunha-Castelle, Krivine 1966",
+            Self::DifferencePower => "Schoenberg 1938",
+        }
+    }
+}
+
+/// A proof: a claim, the rule that gives it, and the proofs of the rule's premises.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proof {
+    /// What is proven.
+    pub claim: Claim,
+    /// By which rule.
+    pub rule: Rule,
+    /// From what.
+    pub premises: Vec<Proof>,
+    /// What a reader wants to know of the numbers behind this step.
+    pub note: Option<String>,
+}
+
+/// What fails in a theorem that refutes.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The spectral density of a radial form is negative at |ω|²/4 = v.
+    Density {
+        /// The radial form.
+        form: Form,
+        /// The dimension.
+        dim: usize,
+        /// |ω|²/4.
+        v: Q,
+    },
+    /// (1 − |x−z|/c)₊^ℓ with ℓ < (d+1)/2.
+    Askey {
+        /// The form.
+        form: Form,
+        /// The dimension.
+        dim: usize,
+    },
+    /// A negative Gegenbauer coefficient on the sphere.
+    Gegenbauer {
+        /// The polynomial in ⟨x,z⟩.
+        form: Form,
+        /// The dimension.
+        dim: usize,
+        /// The degree of the coefficient.
+        degree: usize,
+    },
+}
+
+impl Proof {
+    /// The `proof` member of the document.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let mut node = json!({
+            "rule": self.rule.name(),
+            "reference": self.rule.reference(),
+            "claim": match self.claim.property {
+                Property::PositiveSemidefinite => "positive semidefinite",
+                Property::NegativeType => "negative type",
+            },
+            "form": self.claim.form.to_string(),
+            "dim": self.claim.dim.to_json(),
+            "domain": self.claim.domain.to_string(),
+            "premises": self.premises.iter().map(Self::to_json).collect::<Vec<_>>(),
+        });
+        match &self.rule {
+            Rule::PowerSeries { function } => node["function"] = json!(function.to_string()),
+            Rule::RankOne { function } | Rule::Separable { function } => {
+                node["function"] = json!(function.to_string());
+            }
+            Rule::Sum { weights } => {
+                node["weights"] = json!(weights.iter().map(ToString::to_string).collect::<Vec<_>>());
+            }
+            Rule::NegativePower { power } | Rule::FractionalPower { power } => {
+                node["power"] = json!(exact::show(power));
+            }
+            _ => {}
+        }
+        if let Some(note) = &self.note {
+            node["text"] = json!(note);
+        }
+        node
+    }
+
+    /// How many rule applications it has.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        1 + self.premises.iter().map(Self::steps).sum::<usize>()
+    }
+
+    fn write_step(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+        let indent = "  ".repeat(depth);
+        let property = match self.claim.property {
+            Property::PositiveSemidefinite => "is a kernel",
+            Property::NegativeType => "is of negative type",
+        };
+        write!(f, "\n{indent}{} {property}: {}", self.claim.form, self.rule)?;
+        if let Some(note) = &self.note {
+            write!(f, "\n{indent}  {note}")?;
+        }
+        for premise in &self.premises {
+            premise.write_step(f, depth + 1)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Formula => f.write_str("it is defined on the whole domain"),
+            Self::Restriction => f.write_str("it is one on a larger set"),
+            Self::Polarisation => f.write_str("|x−z|² = |x|² + |z|² − 2⟨x,z⟩"),
+            Self::Constant => f.write_str("a constant ≥ 0"),
+            Self::InnerProduct => f.write_str("an inner product"),
+            Self::RankOne { function } => write!(f, "f(x)·f(z) with f(x) = {function}"),
+            Self::Minimum => f.write_str("min(f(x), f(z)) with f ≥ 0, the covariance of Brownian motion"),
+            Self::CosineOfDifference => f.write_str("cos(a−b) = cos a cos b + sin a sin b"),
+            Self::Sum { .. } => f.write_str("a sum with coefficients ≥ 0"),
+            Self::Product => f.write_str("a product (Schur)"),
+            Self::PowerSeries { function } => {
+                write!(f, "f(k) for the power series f(t) = {function}, coefficients ≥ 0 (Schur, limits)")
+            }
+            Self::Schoenberg => f.write_str("exp(−ψ) with ψ of negative type (Schoenberg)"),
+            Self::NegativePower { power } => {
+                write!(f, "ψ^(−{}) with ψ > 0 of negative type: a mixture of exp(−sψ)", exact::show(power))
+            }
+            Self::Anchored => f.write_str("ψ(x,0) + ψ(z,0) − ψ(x,z) − ψ(0,0) with ψ of negative type"),
+            Self::SpectralDensity => f.write_str("its spectral density is never negative (Bochner)"),
+            Self::Askey => f.write_str("(1−r)₊^ℓ with ℓ ≥ (d+1)/2 (Askey)"),
+            Self::CosineOnLine => f.write_str("cos b(x−z) on the line"),
+            Self::HyperbolicSecant => f.write_str("1/cosh √s is the Laplace transform of a hitting time"),
+            Self::Named => f.write_str("a named kernel"),
+            Self::Gegenbauer => f.write_str("Gegenbauer coefficients ≥ 0 (Schoenberg)"),
+            Self::DistancePower => f.write_str("a power of a distance (Schoenberg)"),
+            Self::Separable { .. } => f.write_str("f(x) + f(z)"),
+            Self::NegatedKernel => f.write_str("minus a kernel"),
+            Self::FractionalPower { power } => {
+                write!(f, "ψ^{} with ψ ≥ 0 of negative type", exact::show(power))
+            }
+            Self::Logarithm => f.write_str("log ψ with ψ > 0 of negative type"),
+            Self::Maximum => f.write_str("max(a,b) = (a + b + |a−b|)/2"),
+            Self::DifferencePower => f.write_str("|f(x) − f(z)|^p with p ≤ 2"),
+        }
+    }
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "positive semidefinite on {}", self.claim.space())?;
+        for premise in &self.premises {
+            premise.write_step(f, 1)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (power, every) = match self.dim {
+            Dim::Any => ("d".to_string(), " for every d"),
+            Dim::Exactly(d) => (d.to_string(), ""),
+        };
+        match self.domain {
+            Domain::All => write!(f, "R^{power}{every}"),
+            Domain::Ball(radius) => write!(f, "the ball of radius {radius} in R^{power}{every}"),
+            Domain::Sphere => write!(f, "the unit sphere of R^{power}{every}"),
+            Domain::Orthant => write!(f, "the non-negative orthant of R^{power}{every}"),
+        }
+    }
+}

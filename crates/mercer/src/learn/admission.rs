@@ -1,0 +1,119 @@
+//! Is the kernel one on these samples? Asked before any learner starts.
+//!
+//! The kernel is checked at the samples' dimension on all of R^d, else on the orthant (where every entry is ≥ 0), else on
+//! the ball that holds the samples. The first domain with a proof is kept with the model and enforced when it predicts.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::data::AnySamples;
+use crate::kernel::Kernel;
+use crate::kernel::check::{Dim, Domain, Verdict};
+use crate::model::norm;
+
+use super::error::LearnError;
+
+/// The time all checks of one fit take at most.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Verdicts kept for later fits with the same kernel.
+const KEPT: usize = 1_000;
+
+/// Whether a learner asks for a proof that its kernel is positive semidefinite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Admission {
+    /// Ask: a refuted kernel is an error, an undecided one a warning.
+    #[default]
+    Check,
+    /// Take the caller's word.
+    Assume,
+}
+
+/// A kernel that may be trained with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Admitted {
+    /// Where it is proven to be positive semidefinite; none where that was assumed or is undecided.
+    pub domain: Option<Domain>,
+    /// What the user should know.
+    pub warning: Option<String>,
+}
+
+impl Admission {
+    /// Decides whether `kernel` may be trained with on `samples`.
+    ///
+    /// # Errors
+    /// [`LearnError::NotAKernel`] where it is refuted on the narrowest domain that holds the samples.
+    pub fn decide(self, kernel: &Kernel, samples: &AnySamples<'_>) -> Result<Admitted, LearnError> {
+        if self == Self::Assume {
+            return Ok(Admitted { domain: None, warning: None });
+        }
+        let deadline = Instant::now() + PATIENCE;
+        let dim = Dim::Exactly(samples.ncols());
+        let mut narrowest = None;
+        for domain in domains(samples) {
+            let verdict = check(kernel, dim, domain, deadline);
+            if matches!(verdict, Verdict::Proven(_)) {
+                return Ok(Admitted { domain: Some(domain), warning: None });
+            }
+            narrowest = Some((domain, verdict));
+        }
+        match narrowest {
+            Some((domain, verdict @ Verdict::Refuted(_))) => Err(LearnError::NotAKernel {
+                kernel: kernel.to_string(),
+                domain,
+                refutation: verdict.to_string(),
+            }),
+            _ => Ok(Admitted {
+                domain: None,
+                warning: Some(format!(
+                    "whether {kernel} is positive semidefinite on these samples is undecided; results may be meaningless"
+                )),
+            }),
+        }
+    }
+}
+
+/// The domains to try, from the widest to the narrowest.
+fn domains(samples: &AnySamples<'_>) -> Vec<Domain> {
+    let (mut orthant, mut radius) = (true, 0.0f64);
+    let mut row = vec![0.0; samples.ncols()];
+    for i in 0..samples.nrows() {
+        samples.copy_row(i, &mut row);
+        orthant &= row.iter().all(|x| *x >= 0.0);
+        radius = radius.max(norm(&row));
+    }
+    let mut domains = vec![Domain::All];
+    if orthant {
+        domains.push(Domain::Orthant);
+    }
+    if radius > 0.0 && radius.is_finite() {
+        domains.push(Domain::Ball(radius));
+    }
+    domains
+}
+
+/// The verdict, from memory where the same question was asked before.
+fn check(kernel: &Kernel, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
+    static VERDICTS: Mutex<Option<HashMap<String, Verdict>>> = Mutex::new(None);
+    let question = format!("{} on {domain} in {dim}", kernel.canonical());
+    let known = VERDICTS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .as_ref()
+        .and_then(|map| map.get(&question).cloned());
+    if let Some(verdict) = known {
+        return verdict;
+    }
+    let verdict = kernel.check_within(dim, domain, deadline.saturating_duration_since(Instant::now()));
+    // An undecided verdict may be for want of time, so it is asked again.
+    if !matches!(verdict, Verdict::Undecided(_)) {
+        let mut verdicts = VERDICTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let verdicts = verdicts.get_or_insert_with(HashMap::new);
+        if verdicts.len() >= KEPT {
+            verdicts.clear();
+        }
+        verdicts.insert(question, verdict.clone());
+    }
+    verdict
+}
