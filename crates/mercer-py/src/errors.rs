@@ -26,6 +26,13 @@ create_exception!(
     "The kernel matrix has a negative eigenvalue that the penalty does not lift."
 );
 
+create_exception!(
+    mercer,
+    NotAKernel,
+    PyValueError,
+    "The formula is not positive semidefinite where the rows are."
+);
+
 /// `ValueError` with the error's own words.
 pub fn value_error(error: impl Display) -> PyErr {
     PyValueError::new_err(error.to_string())
@@ -36,6 +43,9 @@ pub fn learn_error(error: LearnError) -> PyErr {
     match &error {
         LearnError::Solve(SolveError::Singular { .. }) => SingularMatrix::new_err(error.to_string()),
         LearnError::Solve(SolveError::Indefinite { .. }) => IndefiniteMatrix::new_err(error.to_string()),
+        LearnError::NotAKernel { .. } => NotAKernel::new_err(format!(
+            "{error}. To train with it all the same, compute the matrix, mercer.Kernel(...)(X), and use kernel='precomputed'"
+        )),
         LearnError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
         _ => value_error(error),
     }

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use mercer::data::AnySamples;
 use mercer::gram::{CpuEngine, Engine, GramError, Part, SampleScales, kernel_to_distance};
+use mercer::kernel::check::{Dim, Domain};
 use mercer::kernel::{Expr, Kernel, check_size};
 use mercer::memory;
 use mercer::watch::Watch;
@@ -13,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{gram_error, value_error};
 use crate::rows::Rows;
-use crate::work::Job;
+use crate::work::{Job, run_or_leave};
 
 /// Bytes that are taken without asking how many there are.
 const SMALL: u64 = 64 << 20;
@@ -77,6 +78,15 @@ impl NativeKernel {
         let expr = Expr::Pow(Box::new(self.0.expr().clone()), Box::new(Expr::Number(exponent)));
         check_size(&expr).map_err(value_error)?;
         Ok(Self(Kernel::from_expr(expr)))
+    }
+
+    /// Whether it is positive semidefinite: the document that `mercer check --json` prints, and the verdict in words.
+    fn check(&self, py: Python<'_>, dim: &str, domain: &str) -> PyResult<(String, String)> {
+        let dim: Dim = dim.parse().map_err(value_error)?;
+        let domain: Domain = domain.parse().map_err(value_error)?;
+        let kernel = self.0.clone();
+        let verdict = run_or_leave(py, move || kernel.check(dim, domain))?;
+        Ok((verdict.to_json(&self.text(), dim, domain).to_string(), verdict.to_string()))
     }
 
     /// The kernel matrix of `rows` with `columns`, or with themselves, in the precision of `rows`.

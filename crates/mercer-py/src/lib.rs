@@ -13,7 +13,7 @@ mod work;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
-    use super::errors::{IndefiniteMatrix, SingularMatrix};
+    use super::errors::{IndefiniteMatrix, NotAKernel, SingularMatrix};
     #[pymodule_export]
     use super::kernel::NativeKernel;
     #[pymodule_export]

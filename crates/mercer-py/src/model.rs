@@ -25,6 +25,7 @@ pub struct NativeModel(Model);
 #[pyo3(from_item_all)]
 pub struct Parts<'py> {
     kernel: Bound<'py, NativeKernel>,
+    domain: Option<String>,
     centres: Rows<'py>,
     shift: Option<Vec<f64>>,
     coefficients: PyReadonlyArray2<'py, f64>,
@@ -46,6 +47,7 @@ impl NativeModel {
         let schema = feature_names.map(|names| named_columns(names, &centres));
         let expansion = Expansion {
             kernel: parts.kernel.get().0.clone(),
+            domain: parts.domain.map(|domain| domain.parse()).transpose().map_err(value_error)?,
             centres: centres.into_owned(),
             shift: parts.shift,
             coefficients: matrix(&parts.coefficients)?,
@@ -122,6 +124,7 @@ impl NativeModel {
             "format": FORMAT,
             "method": method,
             "kernel": expansion.kernel,
+            "domain": expansion.domain.map(|domain| domain.to_string()),
             "settings": settings,
             "outputs": outputs,
             "columns": schema.as_ref().map(Schema::feature_names).unwrap_or_default(),

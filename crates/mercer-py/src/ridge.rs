@@ -2,15 +2,17 @@
 
 use mercer::data::{AnySamples, Matrix};
 use mercer::gram::{CpuEngine, DenseGram, Engine, Gram, GramError};
-use mercer::kernel::Kernel;
-use mercer::learn::{Bias, Coefficients, LearnError, Ridge};
+use mercer::kernel::check::Domain;
+use mercer::kernel::{Expr, Kernel};
+use mercer::learn::{Admission, Admitted, Bias, Coefficients, LearnError, Ridge};
+use mercer::model::{ModelError, first_outside};
 use mercer::solve::{Factor, Report};
 use mercer::watch::Watch;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{gram_error, learn_error, value_error};
+use crate::errors::{gram_error, learn_error, model_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::rows::{Rows, entries};
 use crate::work::Job;
@@ -26,6 +28,8 @@ pub struct Problem<'py> {
     alpha: Vec<f64>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     intercept: bool,
+    /// Whether the kernel must not be refuted.
+    admit: bool,
 }
 
 /// The problem in the library's terms.
@@ -39,7 +43,14 @@ impl Problem<'_> {
     fn parts(&self, kernel: Kernel) -> PyResult<Parts<'_>> {
         let bias = if self.intercept { Bias::Centred } else { Bias::None };
         Ok(Parts {
-            ridge: Ridge { kernel, lambda: self.alpha.clone(), bias, factor: Factor::Auto, memory: None },
+            ridge: Ridge {
+                kernel,
+                lambda: self.alpha.clone(),
+                bias,
+                admission: if self.admit { Admission::Check } else { Admission::Assume },
+                factor: Factor::Auto,
+                memory: None,
+            },
             targets: matrix(&self.targets)?,
             weights: self.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?,
         })
@@ -64,12 +75,15 @@ pub fn fit_ridge<'py>(
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let parts = problem.parts(kernel.0.clone())?;
-    let coefficients = job.run(py, |watch| {
-        let resident = CpuEngine.load(&samples);
-        let gram = resident.gram(&parts.ridge.kernel)?;
-        parts.fit(&*gram, watch)
-    })?;
-    hand_back(py, coefficients)
+    let (admitted, coefficients) = job
+        .run(py, |watch| {
+            let admitted = parts.ridge.admission.decide(&parts.ridge.kernel, &samples)?;
+            let resident = CpuEngine.load(&samples);
+            let gram = resident.gram(&parts.ridge.kernel)?;
+            Ok::<_, LearnError>((admitted, parts.fit(&*gram, watch)?))
+        })?
+        .map_err(learn_error)?;
+    hand_back(py, coefficients, admitted)
 }
 
 /// Fits ridge regression on a kernel matrix.
@@ -86,16 +100,17 @@ pub fn fit_ridge_gram<'py>(
     }
     let entries = entries(&gram)?;
     // A kernel matrix says all about its kernel that the fit needs.
-    let parts = problem.parts(Kernel::from_expr(mercer::kernel::Expr::Dot))?;
+    let parts = problem.parts(Kernel::from_expr(Expr::Dot))?;
     let coefficients = job.run(py, |watch| parts.fit(&DenseGram::new(rows, entries.to_vec()), watch))?;
-    hand_back(py, coefficients)
+    hand_back(py, coefficients.map_err(learn_error)?, Admitted { domain: None, warning: None })
 }
 
-/// Σᵢ aᵢ k(cᵢ, x) at every row x, one column per column of `coefficients`.
+/// Σᵢ aᵢ k(cᵢ, x) at every row x of the kernel's domain, one column per column of `coefficients`.
 #[pyfunction]
 pub fn expand<'py>(
     py: Python<'py>,
     kernel: &NativeKernel,
+    domain: Option<&str>,
     centres: Rows<'py>,
     coefficients: PyReadonlyArray2<'py, f64>,
     rows: Rows<'py>,
@@ -106,6 +121,10 @@ pub fn expand<'py>(
     if coefficients.nrows() != centres.nrows() {
         let (found, expected) = (coefficients.nrows(), centres.nrows());
         return Err(value_error(format!("{found} rows of coefficients for {expected} centres")));
+    }
+    let domain: Option<Domain> = domain.map(str::parse).transpose().map_err(value_error)?;
+    if let Some((row, reason)) = domain.and_then(|domain| first_outside(domain, &samples)) {
+        return Err(model_error(ModelError::OutsideDomain { row, reason }));
     }
     let out = job.run(py, |watch| apply(&kernel.0, &samples, &centres, &coefficients, watch))?;
     from_matrix(py, out.map_err(gram_error)?)
@@ -136,9 +155,12 @@ pub fn from_matrix(py: Python<'_>, matrix: Matrix<f64>) -> PyResult<Bound<'_, Py
     PyArray1::from_vec(py, matrix.into_entries()).reshape(shape)
 }
 
-fn hand_back(py: Python<'_>, coefficients: Result<Coefficients, LearnError>) -> PyResult<Fitted<'_>> {
-    let Coefficients { dual, intercepts, report } = coefficients.map_err(learn_error)?;
-    Ok((from_matrix(py, dual)?, PyArray1::from_vec(py, intercepts), described(py, &report)?))
+fn hand_back(py: Python<'_>, coefficients: Coefficients, admitted: Admitted) -> PyResult<Fitted<'_>> {
+    let Coefficients { dual, intercepts, mut report } = coefficients;
+    report.warnings.extend(admitted.warning);
+    let described = described(py, &report)?;
+    described.set_item("domain", admitted.domain.map(|domain| domain.to_string()))?;
+    Ok((from_matrix(py, dual)?, PyArray1::from_vec(py, intercepts), described))
 }
 
 fn described<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {

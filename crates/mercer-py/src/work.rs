@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -92,7 +92,7 @@ impl Job<'_> {
             });
             // The system gives no more threads: compute on this one, deaf to signals until it is done.
             let Ok(worker) = spawned else { return Ok(py.detach(compute)) };
-            let heard = self.listen(py, &board);
+            let heard = listen(py, &board, self.progress.as_ref());
             if heard.is_err() {
                 board.stop.store(true, Ordering::Relaxed);
             }
@@ -105,23 +105,47 @@ impl Job<'_> {
             Err(panic) => Err(internal_error(&*panic)),
         }
     }
+}
 
-    fn listen(&self, py: Python<'_>, board: &Board) -> PyResult<()> {
-        loop {
-            py.detach(|| {
-                let until = Instant::now() + LISTEN;
-                while !board.finished.load(Ordering::Acquire) {
-                    let Some(left) = until.checked_duration_since(Instant::now()) else { break };
-                    thread::park_timeout(left);
-                }
-            });
-            if board.finished.load(Ordering::Acquire) {
-                return Ok(());
+/// Runs `work`, which asks no watch, with the interpreter's lock released. A signal leaves it to its end on a thread of its
+/// own, so it must end by itself and soon.
+///
+/// # Errors
+/// As [`Job::run`].
+pub fn run_or_leave<R: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> PyResult<R> {
+    let board = Arc::new(Board::default());
+    let worker = thread::Builder::new().name("mercer".into()).spawn({
+        let (board, caller) = (Arc::clone(&board), thread::current());
+        move || {
+            let outcome = catch_unwind(AssertUnwindSafe(work));
+            board.finished.store(true, Ordering::Release);
+            caller.unpark();
+            outcome
+        }
+    })?;
+    listen(py, &board, None)?;
+    py.detach(|| worker.join().unwrap_or_else(Err)).map_err(|panic| internal_error(&*panic))
+}
+
+/// Waits for the work to be finished, running Python's signal handlers and showing progress meanwhile.
+fn listen(py: Python<'_>, board: &Board, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    loop {
+        py.detach(|| {
+            let until = Instant::now() + LISTEN;
+            while !board.finished.load(Ordering::Acquire) {
+                let Some(left) = until.checked_duration_since(Instant::now()) else { break };
+                thread::park_timeout(left);
             }
-            py.check_signals()?;
-            if let Some(progress) = &self.progress {
-                board.show(progress)?;
-            }
+        });
+        if board.finished.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        py.check_signals()?;
+        if let Some(progress) = progress {
+            board.show(progress)?;
         }
     }
 }
