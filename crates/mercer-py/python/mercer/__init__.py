@@ -1,0 +1,40 @@
+"""Kernel machines: write a kernel as on paper, train with it, predict anywhere.
+
+>>> import numpy as np, mercer
+>>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+>>> k = mercer.Kernel("rbf(sigma=1)") + 2 * mercer.Kernel("linear")
+>>> k(X).shape
+(4, 4)
+>>> model = mercer.KernelRidge(kernel=k, alpha=0.1).fit(X, X[:, 0] ** 2)
+>>> model.predict(X).shape
+(4,)
+
+Each name is loaded when it is first used: importing mercer does not import scikit-learn.
+"""
+
+from importlib import import_module as _import_module
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Kernel": "mercer.kernel",
+    "KernelRidge": "mercer.kernel_ridge",
+    "Model": "mercer.model",
+    "load": "mercer.model",
+}
+
+__all__ = ["Kernel", "KernelRidge", "Model", "load"]
+
+
+def __getattr__(name):
+    try:
+        home = _HOME[name]
+    except KeyError:
+        raise AttributeError(f"module 'mercer' has no attribute {name!r}") from None
+    value = getattr(_import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

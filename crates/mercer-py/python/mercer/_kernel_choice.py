@@ -1,0 +1,155 @@
+"""What the ``kernel`` parameter of an estimator can be, and what each of these computes.
+
+A kernel of the language runs in native code. Anything else (a matrix, a function of the user's) only has a matrix, which
+the estimators then work on. The two kinds share `matrix`, and `native` tells them apart.
+"""
+
+import numpy as np
+
+from mercer import _native
+from mercer._rows import borrowable, is_sparse
+
+#: scikit-learn's names, with the hyper-parameters that each of them reads.
+PAIRWISE_NAMES = {
+    "additive_chi2": (),
+    "chi2": ("gamma",),
+    "cosine": (),
+    "laplacian": ("gamma",),
+    "linear": (),
+    "poly": ("gamma", "degree", "coef0"),
+    "polynomial": ("gamma", "degree", "coef0"),
+    "rbf": ("gamma",),
+    "sigmoid": ("gamma", "coef0"),
+}
+
+
+class Formula:
+    """A kernel of the language, every hyper-parameter a number."""
+
+    def __init__(self, native, non_negative=False, checked=True):
+        self.native = native
+        self.non_negative = non_negative
+        #: Whether a matrix with a negative eigenvalue is an error, as it is for a formula that its user wrote.
+        self.checked = checked
+
+    def check(self, X):
+        """Refuses negative entries where the kernel is not defined on them."""
+        if self.non_negative:
+            refuse_negative(X)
+
+    def matrix(self, X, Z, job):
+        return self.native.matrix(borrowable(X), None if Z is None else borrowable(Z), job)
+
+    def __getstate__(self):
+        return {**vars(self), "native": self.native.text()}
+
+    def __setstate__(self, state):
+        vars(self).update(state, native=_native.Kernel.from_printed(state["native"]))
+
+
+class Precomputed:
+    """X is the kernel matrix itself."""
+
+    native = None
+    checked = False
+
+    def check(self, X):
+        pass
+
+    def matrix(self, X, Z, job):
+        return X
+
+
+class AdditiveChiSquared:
+    """−Σⱼ (xⱼ−zⱼ)²/(xⱼ+zⱼ), 0/0 = 0: conditionally positive definite, so not a kernel of the language."""
+
+    native = None
+    checked = False
+
+    def check(self, X):
+        refuse_negative(X)
+
+    def matrix(self, X, Z, job):
+        Z = X if Z is None else Z
+        out = np.empty((X.shape[0], Z.shape[0]), dtype=X.dtype)
+        for x, row in zip(X, out, strict=True):
+            total = x + Z
+            squared = (x - Z) ** 2
+            np.divide(squared, total, out=squared, where=total != 0)
+            row[:] = -squared.sum(axis=1)
+        return out
+
+
+class RowFunction:
+    """A function of two rows, called for every pair."""
+
+    native = None
+    checked = False
+
+    def __init__(self, function, parameters):
+        self.function = function
+        self.parameters = parameters
+
+    def check(self, X):
+        pass
+
+    def matrix(self, X, Z, job):
+        out = np.empty((X.shape[0], (X if Z is None else Z).shape[0]))
+        rows = _each_row(X)
+        columns = rows if Z is None else _each_row(Z)
+        for i, x in enumerate(rows):
+            for j in range(i + 1 if Z is None else len(columns)):
+                out[i, j] = self.function(x, columns[j], **self.parameters)
+            if Z is None:
+                out[:i, i] = out[i, :i]
+        return out
+
+
+class MatrixFunction(RowFunction):
+    """A function of two matrices that returns the kernel matrix, as those of sklearn.metrics.pairwise."""
+
+    def matrix(self, X, Z, job):
+        Z = X if Z is None else Z
+        out = np.asarray(self.function(X, Z, **self.parameters))
+        if out.shape != (X.shape[0], Z.shape[0]):
+            raise ValueError(
+                f"the kernel function returned an array of shape {out.shape} "
+                f"for {X.shape[0]} and {Z.shape[0]} rows"
+            )
+        return out
+
+
+def of_function(function, parameters):
+    """The choice for a callable: those of scikit-learn take matrices, any other takes two rows."""
+    kinds = type(function).__mro__
+    takes_matrices = getattr(function, "__module__", None) == "sklearn.metrics.pairwise" or any(
+        kind.__module__ == "sklearn.gaussian_process.kernels" for kind in kinds
+    )
+    return (MatrixFunction if takes_matrices else RowFunction)(function, parameters)
+
+
+def of_name(name, gamma, degree, coef0):
+    """The choice for one of scikit-learn's names, with `gamma` a number already."""
+    if name == "additive_chi2":
+        return AdditiveChiSquared()
+    gamma, coef0 = float(gamma), float(coef0)
+    if name in ("poly", "polynomial"):
+        text = f"poly(degree={float(degree)!r}, gamma={gamma!r}, c={coef0!r})"
+    elif name == "sigmoid":
+        text = f"sigmoid(gamma={gamma!r}, c={coef0!r})"
+    elif name in ("linear", "cosine"):
+        text = name
+    else:
+        # exp(−0·s) is 1 whatever s is, and the language wants γ > 0.
+        text = f"{name}(gamma={gamma!r})" if gamma > 0 else "1"
+    return Formula(_native.Kernel(text), non_negative=name == "chi2", checked=False)
+
+
+def refuse_negative(X):
+    entries = X.data if is_sparse(X) else X
+    if (entries < 0).any():
+        raise ValueError("Negative values in data passed to a chi2 kernel: X contains negative values.")
+
+
+def _each_row(X):
+    return [X[[i], :] for i in range(X.shape[0])] if is_sparse(X) else list(X)

@@ -1,0 +1,60 @@
+"""Rows of features: from what users pass to the buffers that the native code borrows."""
+
+import numpy as np
+
+
+def is_sparse(X):
+    """Whether X is a sparse matrix or array of SciPy, told without importing SciPy."""
+    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
+def as_matrix(X, name="X"):
+    """X as a float32 or float64 matrix, dense or CSR: itself where it is one already.
+
+    Raises
+    ------
+    ValueError
+        Where X is not a matrix of finite numbers.
+    """
+    if is_sparse(X):
+        X = X.tocsr()
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        entries = X.data
+    else:
+        X = np.asarray(X)
+        if X.dtype not in (np.float32, np.float64):
+            if X.dtype.kind == "c":
+                raise ValueError(f"Complex data not supported: {name} has dtype {X.dtype}")
+            X = X.astype(np.float64)
+        entries = X
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead: {name} must have one sample a row; "
+            "use reshape(-1, 1) for a single column or reshape(1, -1) for a single sample"
+        )
+    # The sum is finite where every entry is, overflow aside: one pass without a temporary array.
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(np.sum(entries))
+    if not finite and not np.isfinite(entries).all():
+        raise ValueError(f"{name} contains NaN or infinity")
+    return X
+
+
+def borrowable(X):
+    """A float matrix, dense or CSR, as the native code takes it: without a copy where it is C-ordered or canonical."""
+    if not is_sparse(X):
+        return np.require(X, requirements=("C", "A"))
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.shape[1] > np.iinfo(np.uint32).max:
+        raise ValueError(f"sparse data may have up to 2**32 - 1 columns, got {X.shape[1]}")
+    # Column indices are never negative, so signed 32-bit ones can be read as unsigned ones where they stand.
+    indices = X.indices.view(np.uint32) if X.indices.itemsize == 4 else X.indices.astype(np.uint32)
+    return (
+        X.shape[1],
+        X.indptr.astype(np.uintp, copy=False),
+        np.ascontiguousarray(indices),
+        np.ascontiguousarray(X.data),
+    )

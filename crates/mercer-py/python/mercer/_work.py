@@ -1,0 +1,79 @@
+"""How work is done: on how many threads, and with what on the screen meanwhile."""
+
+import sys
+from contextlib import contextmanager
+
+from mercer import _native
+
+_QUIET = {"threads": None, "progress": None}
+
+
+def threads(n_jobs):
+    """The number of threads for scikit-learn's ``n_jobs``; None is every core that this process may use."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__"):
+        raise TypeError(f"n_jobs must be None or an integer, got {n_jobs!r}")
+    n_jobs = n_jobs.__index__()
+    if n_jobs == 0:
+        raise ValueError("n_jobs == 0 has no meaning; use None for all cores")
+    return n_jobs if n_jobs > 0 else max(1, _native.available_threads() + 1 + n_jobs)
+
+
+@contextmanager
+def job(n_jobs=None, verbose=0):
+    """The job that native calls take, with a progress bar around it where ``verbose`` asks for one."""
+    if not verbose:
+        yield _QUIET if n_jobs is None else {"threads": threads(n_jobs), "progress": None}
+        return
+    progress = _progress()
+    try:
+        yield {"threads": threads(n_jobs), "progress": progress.show}
+    finally:
+        progress.close()
+
+
+def _progress():
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return _Lines()
+    return _Bar(tqdm)
+
+
+class _Bar:
+    """A bar of tqdm for each stage."""
+
+    def __init__(self, tqdm):
+        self._tqdm = tqdm
+        self._bar = None
+        self._stage = None
+
+    def show(self, stage, done, total):
+        if stage != self._stage:
+            self.close()
+            self._stage = stage
+            self._bar = self._tqdm(total=total or None, desc=f"mercer: {stage}", leave=False)
+        self._bar.n = min(done, total) if total else done
+        self._bar.refresh()
+
+    def close(self):
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+class _Lines:
+    """A line on standard error for each tenth of a stage: what there is without tqdm."""
+
+    def __init__(self):
+        self._last = None
+
+    def show(self, stage, done, total):
+        tenth = 10 * done // total if total else 0
+        if (stage, tenth) != self._last:
+            self._last = (stage, tenth)
+            print(f"mercer: {stage} {10 * tenth}%" if total else f"mercer: {stage}", file=sys.stderr)
+
+    def close(self):
+        pass

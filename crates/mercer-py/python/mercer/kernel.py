@@ -1,0 +1,182 @@
+"""Kernels as objects: written as text, combined with ``+ * **``, applied to arrays."""
+
+import math
+from numbers import Real
+
+import numpy as np
+
+from mercer import _native
+from mercer._rows import as_matrix, borrowable
+from mercer._work import job
+
+__all__ = ["Kernel"]
+
+
+class Kernel:
+    """A kernel k(x, z), written as on paper.
+
+    Parameters
+    ----------
+    text : str or Kernel
+        A formula in ``<x,z>``, ``|x-z|``, ``|x-z|_1``, ``|x|``, ``|z|``, numbers, ``+ - * / ^`` and functions, or named
+        kernels such as ``rbf(sigma=2)``; see the language reference.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Kernel
+    >>> k = 0.5 * Kernel("rbf(sigma=2)") + Kernel("(<x,z> + 1)^3")
+    >>> k
+    Kernel('0.5*rbf(sigma=2) + (<x,z> + 1)^3')
+    >>> Kernel("<x,z>^2")([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[121.]])
+    >>> Kernel("linear").distance([[0.0, 0.0]], [[3.0, 4.0]])
+    array([[5.]])
+    """
+
+    __slots__ = ("_native",)
+
+    # A NumPy number on the left must leave the operation to this class.
+    __array_ufunc__ = None
+
+    def __init__(self, text):
+        if isinstance(text, Kernel):
+            self._native = text._native
+        elif isinstance(text, str):
+            self._native = _native.Kernel(text)
+        else:
+            raise TypeError(f"a kernel is written as text, got {type(text).__name__}")
+
+    @classmethod
+    def _of(cls, native):
+        kernel = cls.__new__(cls)
+        kernel._native = native
+        return kernel
+
+    def __call__(self, X, Z=None, *, n_jobs=None):
+        """The kernel matrix: k at every row of X and every row of Z (of X where Z is None).
+
+        O(nmd) time. The answer has the precision of X: float32 rows give a float32 matrix.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        Z : {array-like, sparse matrix} of shape (m, d), default=None
+        n_jobs : int, default=None
+            Threads; None for all cores.
+
+        Returns
+        -------
+        K : ndarray of shape (n, m)
+        """
+        X, Z = _rows_and_columns(X, Z)
+        with job(n_jobs) as how:
+            return self._native.matrix(X, Z, how)
+
+    def diag(self, X, *, n_jobs=None):
+        """k(x, x) for every row x of X, in O(nd).
+
+        >>> Kernel("<x,z>^2").diag([[1.0, 2.0]])
+        array([25.])
+        """
+        X = as_matrix(X)
+        with job(n_jobs) as how:
+            return self._native.diagonal(borrowable(X), how).astype(X.dtype, copy=False)
+
+    def distance(self, X, Z=None, *, n_jobs=None):
+        """The distance that the kernel induces: √(k(x,x) − 2k(x,z) + k(z,z)) for every pair of rows.
+
+        It is the distance between the images of x and z under the feature map of the kernel. The difference is taken
+        in double precision, and the answer has the precision of X.
+        """
+        X = as_matrix(X)
+        rows, columns = _rows_and_columns(X, Z)
+        with job(n_jobs) as how:
+            return self._native.distance(rows, columns, how).astype(X.dtype, copy=False)
+
+    def resolve(self, X, *, random_state=0):
+        """The kernel with every ``auto`` replaced by the number that X gives it.
+
+        >>> Kernel("rbf(sigma=auto)").resolve([[0.0], [3.0]])
+        Kernel('rbf(sigma=3)')
+        """
+        if self._native.is_resolved():
+            return self
+        if self._native.has_tunables():
+            raise ValueError(f"{self}: `?` asks for tuning; a number or `auto` is needed here")
+        with job() as how:
+            return Kernel._of(self._native.resolve(borrowable(as_matrix(X)), random_state, how))
+
+    def canonical(self):
+        """The kernel in the one way of writing it that equal kernels share, up to rounding.
+
+        >>> Kernel("exp(-|x-z|^2/(2*4))").canonical()
+        Kernel('rbf(sigma=2)')
+        """
+        return Kernel._of(self._native.canonical())
+
+    def __str__(self):
+        return self._native.text()
+
+    def __repr__(self):
+        return f"Kernel({self._native.text()!r})"
+
+    def __eq__(self, other):
+        return self._native.text() == other._native.text() if isinstance(other, Kernel) else NotImplemented
+
+    def __hash__(self):
+        return hash(("mercer.Kernel", self._native.text()))
+
+    def __reduce__(self):
+        return _unpickle, (self._native.text(),)
+
+    def __add__(self, other):
+        other = _operand(other)
+        return other if other is NotImplemented else Kernel._of(self._native.plus(other))
+
+    def __radd__(self, other):
+        # sum() starts from 0, which adds nothing.
+        if isinstance(other, Real) and other == 0:
+            return self
+        other = _operand(other)
+        return other if other is NotImplemented else Kernel._of(other.plus(self._native))
+
+    def __mul__(self, other):
+        other = _operand(other)
+        return other if other is NotImplemented else Kernel._of(self._native.times(other))
+
+    def __rmul__(self, other):
+        other = _operand(other)
+        return other if other is NotImplemented else Kernel._of(other.times(self._native))
+
+    def __pow__(self, exponent):
+        if not isinstance(exponent, Real):
+            return NotImplemented
+        return Kernel._of(self._native.power(_finite(exponent)))
+
+
+def _unpickle(text):
+    return Kernel._of(_native.Kernel.from_printed(text))
+
+
+def _operand(value):
+    if isinstance(value, Kernel):
+        return value._native
+    return _native.Kernel(repr(_finite(value))) if isinstance(value, Real) else NotImplemented
+
+
+def _finite(number):
+    number = float(number)
+    if not math.isfinite(number):
+        raise ValueError(f"a kernel is combined with finite numbers, got {number}")
+    return number
+
+
+def _rows_and_columns(X, Z):
+    rows = as_matrix(X)
+    if Z is None or Z is X:
+        return borrowable(rows), None
+    columns = as_matrix(Z, "Z")
+    if rows.shape[1] != columns.shape[1]:
+        raise ValueError(f"X has {rows.shape[1]} columns, but Z has {columns.shape[1]}")
+    return borrowable(rows), borrowable(columns)

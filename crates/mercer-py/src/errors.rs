@@ -1,0 +1,57 @@
+//! What the library's errors become in Python: `ValueError` for input to be fixed, its own class where the caller
+//! has another way on.
+
+use std::fmt::Display;
+use std::io;
+
+use mercer::data::DataError;
+use mercer::gram::GramError;
+use mercer::learn::LearnError;
+use mercer::model::ModelError;
+use mercer::solve::SolveError;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(
+    mercer,
+    SingularMatrix,
+    PyValueError,
+    "The kernel matrix is singular and nothing is added to it."
+);
+create_exception!(
+    mercer,
+    IndefiniteMatrix,
+    PyValueError,
+    "The kernel matrix has a negative eigenvalue that the penalty does not lift."
+);
+
+/// `ValueError` with the error's own words.
+pub fn value_error(error: impl Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// The exception for a fit that has no answer.
+pub fn learn_error(error: LearnError) -> PyErr {
+    match &error {
+        LearnError::Solve(SolveError::Singular { .. }) => SingularMatrix::new_err(error.to_string()),
+        LearnError::Solve(SolveError::Indefinite { .. }) => IndefiniteMatrix::new_err(error.to_string()),
+        LearnError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => value_error(error),
+    }
+}
+
+/// The exception for a kernel matrix that cannot be computed.
+pub fn gram_error(error: GramError) -> PyErr {
+    value_error(error)
+}
+
+/// The exception for a model that cannot be read, written or used.
+pub fn model_error(error: ModelError) -> PyErr {
+    match &error {
+        ModelError::Io { error: cause, .. } | ModelError::Data(DataError::Write { source: cause, .. }) => {
+            io::Error::new(cause.kind(), error.to_string()).into()
+        }
+        _ => value_error(error),
+    }
+}

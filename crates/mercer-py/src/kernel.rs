@@ -1,0 +1,176 @@
+//! Kernels: text in and out, algebra, and the matrices they make.
+
+use std::str::FromStr;
+
+use mercer::data::AnySamples;
+use mercer::gram::{CpuEngine, Engine, GramError, Part, SampleScales, kernel_to_distance};
+use mercer::kernel::{Expr, Kernel, check_size};
+use mercer::watch::Watch;
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+
+use crate::errors::{gram_error, value_error};
+use crate::rows::Rows;
+use crate::work::Job;
+
+/// A kernel expression.
+#[pyclass(frozen, name = "Kernel", module = "mercer._native")]
+#[derive(Debug, Clone)]
+pub struct NativeKernel(pub Kernel);
+
+#[pymethods]
+impl NativeKernel {
+    #[new]
+    fn new(text: &str) -> PyResult<Self> {
+        Kernel::from_str(text).map(Self).map_err(value_error)
+    }
+
+    /// The kernel that [`text`](Self::text) was printed from, however long it is.
+    #[staticmethod]
+    fn from_printed(text: String) -> PyResult<Self> {
+        serde_json::from_value(serde_json::Value::String(text)).map(Self).map_err(value_error)
+    }
+
+    /// The text that reads back as the same kernel.
+    fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// Whether every hyper-parameter is a number.
+    fn is_resolved(&self) -> bool {
+        self.0.is_resolved()
+    }
+
+    /// Whether a hyper-parameter asks for tuning.
+    fn has_tunables(&self) -> PyResult<bool> {
+        Ok(!self.0.tunables().map_err(value_error)?.is_empty())
+    }
+
+    /// The kernel with every `auto` a number; `seed` chooses the rows that lengths are taken from.
+    fn resolve(&self, py: Python<'_>, rows: Rows<'_>, seed: u64, job: Job<'_>) -> PyResult<Self> {
+        let samples = rows.samples()?;
+        self.0.check_columns(samples.ncols()).map_err(value_error)?;
+        job.run(py, |_| self.0.resolve_auto(&SampleScales::new(&samples, seed)))?
+            .map(Self)
+            .map_err(value_error)
+    }
+
+    fn plus(&self, other: &Self) -> PyResult<Self> {
+        Kernel::sum(&[self.0.clone(), other.0.clone()]).map(Self).map_err(value_error)
+    }
+
+    fn times(&self, other: &Self) -> PyResult<Self> {
+        Kernel::product(&[self.0.clone(), other.0.clone()]).map(Self).map_err(value_error)
+    }
+
+    /// The one way of writing it that equal kernels share.
+    fn canonical(&self) -> Self {
+        Self(self.0.canonical())
+    }
+
+    fn power(&self, exponent: f64) -> PyResult<Self> {
+        let expr = Expr::Pow(Box::new(self.0.expr().clone()), Box::new(Expr::Number(exponent)));
+        check_size(&expr).map_err(value_error)?;
+        Ok(Self(Kernel::from_expr(expr)))
+    }
+
+    /// The kernel matrix of `rows` with `columns`, or with themselves, in the precision of `rows`.
+    fn matrix<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        columns: Option<Rows<'py>>,
+        job: Job<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (x, z) = (rows.samples()?, columns.as_ref().map(Rows::samples).transpose()?);
+        let shape = [x.nrows(), z.as_ref().map_or(x.nrows(), AnySamples::nrows)];
+        match &x {
+            AnySamples::F32(_) => {
+                let out = PyArray2::<f32>::zeros(py, shape, false);
+                // SAFETY: the array was made here and no one else has it yet.
+                let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
+                job.run(py, |watch| self.fill_f32(&x, z.as_ref(), entries, watch))?.map_err(gram_error)?;
+                Ok(out.into_any())
+            }
+            AnySamples::F64(_) => {
+                let out = PyArray2::<f64>::zeros(py, shape, false);
+                // SAFETY: the array was made here and no one else has it yet.
+                let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
+                job.run(py, |watch| self.fill_f64(&x, z.as_ref(), entries, watch))?.map_err(gram_error)?;
+                Ok(out.into_any())
+            }
+        }
+    }
+
+    /// √(k(x,x) − 2k(x,z) + k(z,z)) for every row and column, in double precision.
+    fn distance<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        columns: Option<Rows<'py>>,
+        job: Job<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (x, z) = (rows.samples()?, columns.as_ref().map(Rows::samples).transpose()?);
+        let shape = [x.nrows(), z.as_ref().map_or(x.nrows(), AnySamples::nrows)];
+        let out = PyArray2::<f64>::zeros(py, shape, false);
+        // SAFETY: the array was made here and no one else has it yet.
+        let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
+        job.run(py, |watch| -> Result<(), GramError> {
+            self.fill_f64(&x, z.as_ref(), entries, watch)?;
+            let xx = self.diagonal_of(&x)?;
+            match &z {
+                Some(z) => kernel_to_distance(entries, &xx, &self.diagonal_of(z)?),
+                None => kernel_to_distance(entries, &xx, &xx),
+            }
+            Ok(())
+        })?
+        .map_err(gram_error)?;
+        Ok(out)
+    }
+
+    /// k(x,x) for every row.
+    fn diagonal<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        job: Job<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let x = rows.samples()?;
+        let diagonal = job.run(py, |_| self.diagonal_of(&x))?.map_err(gram_error)?;
+        Ok(PyArray1::from_vec(py, diagonal))
+    }
+}
+
+impl NativeKernel {
+    fn fill_f64(
+        &self,
+        x: &AnySamples<'_>,
+        z: Option<&AnySamples<'_>>,
+        out: &mut [f64],
+        watch: &dyn Watch,
+    ) -> Result<(), GramError> {
+        let rows = CpuEngine.load(x);
+        match z {
+            Some(z) => rows.fill_cross_f64(&self.0, &*CpuEngine.load(z), out, watch),
+            None => rows.fill_f64(&self.0, Part::Full, out, watch),
+        }
+    }
+
+    fn fill_f32(
+        &self,
+        x: &AnySamples<'_>,
+        z: Option<&AnySamples<'_>>,
+        out: &mut [f32],
+        watch: &dyn Watch,
+    ) -> Result<(), GramError> {
+        let rows = CpuEngine.load(x);
+        match z {
+            Some(z) => rows.fill_cross_f32(&self.0, &*CpuEngine.load(z), out, watch),
+            None => rows.fill_f32(&self.0, Part::Full, out, watch),
+        }
+    }
+
+    fn diagonal_of(&self, samples: &AnySamples<'_>) -> Result<Vec<f64>, GramError> {
+        Ok(CpuEngine.load(samples).gram(&self.0)?.diagonal())
+    }
+}

@@ -1,0 +1,25 @@
+//! The native half of the Python package: kernels, fits, predictions and model files over borrowed arrays.
+//!
+//! Nothing here keeps state between calls, holds the interpreter's lock while it computes, or lets a panic through.
+
+mod errors;
+mod kernel;
+mod model;
+mod ridge;
+mod rows;
+mod work;
+
+/// The module `mercer._native`.
+#[pyo3::pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::errors::{IndefiniteMatrix, SingularMatrix};
+    #[pymodule_export]
+    use super::kernel::NativeKernel;
+    #[pymodule_export]
+    use super::model::NativeModel;
+    #[pymodule_export]
+    use super::ridge::{expand, fit_ridge, fit_ridge_gram};
+    #[pymodule_export]
+    use super::work::available_threads;
+}

@@ -1,0 +1,151 @@
+//! Models: the files that the command line and this package share.
+
+use std::path::{Path, PathBuf};
+
+use mercer::data::{AnySamples, Dtype, Encoding, FeatureColumn, Features, Missing, Scaling, Schema};
+use mercer::model::{Expansion, FORMAT, Method, Model, ModelError};
+use numpy::{PyArray2, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::json;
+
+use crate::errors::{model_error, value_error};
+use crate::kernel::NativeKernel;
+use crate::ridge::{from_matrix, matrix};
+use crate::rows::Rows;
+use crate::work::Job;
+
+/// A trained model with all it needs to predict from raw data.
+#[pyclass(frozen, name = "Model", module = "mercer._native")]
+#[derive(Debug)]
+pub struct NativeModel(Model);
+
+/// f(x) = Σᵢ aᵢ k(cᵢ, x − s) + b, as the estimators hold it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Parts<'py> {
+    kernel: Bound<'py, NativeKernel>,
+    centres: Rows<'py>,
+    shift: Option<Vec<f64>>,
+    coefficients: PyReadonlyArray2<'py, f64>,
+    intercepts: Vec<f64>,
+}
+
+#[pymethods]
+impl NativeModel {
+    /// A model of ridge regression; `settings` and `report` are JSON objects.
+    #[staticmethod]
+    fn ridge(
+        parts: Parts<'_>,
+        outputs: Vec<String>,
+        feature_names: Option<Vec<String>>,
+        settings: &str,
+        report: &str,
+    ) -> PyResult<Self> {
+        let centres = parts.centres.samples()?;
+        let schema = feature_names.map(|names| named_columns(names, &centres));
+        let expansion = Expansion {
+            kernel: parts.kernel.get().0.clone(),
+            centres: centres.into_owned(),
+            shift: parts.shift,
+            coefficients: matrix(&parts.coefficients)?,
+            intercepts: parts.intercepts,
+        };
+        Ok(Self(Model {
+            method: Method::Ridge,
+            settings: serde_json::from_str(settings).map_err(value_error)?,
+            expansion,
+            schema,
+            outputs,
+            scaling: Scaling::None,
+            report: serde_json::from_str(report).map_err(value_error)?,
+        }))
+    }
+
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| Model::load(&path)).map(Self).map_err(model_error)
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.save(&path)).map_err(model_error)
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        py.detach(|| Model::from_bytes(bytes, Path::new("pickled model"))).map(Self).map_err(model_error)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.0.to_bytes()).map_err(value_error)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The outputs at raw rows, before scaling.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        job: Job<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let samples = rows.samples()?;
+        let out: Result<_, ModelError> = job.run(py, |watch| self.0.predict(&samples, watch))?;
+        from_matrix(py, out.map_err(model_error)?)
+    }
+
+    #[getter]
+    fn kernel(&self) -> NativeKernel {
+        NativeKernel(self.0.expansion.kernel.clone())
+    }
+
+    #[getter]
+    fn outputs(&self) -> Vec<String> {
+        self.0.outputs.clone()
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.expansion.centres.ncols()
+    }
+
+    /// The names of the features, where the model was trained on named columns.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        self.0.schema.as_ref().filter(|schema| schema.named).map(Schema::feature_names)
+    }
+
+    /// What `mercer info --json` prints.
+    fn info(&self) -> String {
+        let Model { method, settings, expansion, schema, outputs, scaling, report } = &self.0;
+        let centres = &expansion.centres;
+        json!({
+            "format": FORMAT,
+            "method": method,
+            "kernel": expansion.kernel,
+            "settings": settings,
+            "outputs": outputs,
+            "columns": schema.as_ref().map(Schema::feature_names).unwrap_or_default(),
+            "scaling": scaling,
+            "centres": { "rows": centres.nrows(), "columns": centres.ncols(), "sparse": centres.is_sparse() },
+            "intercepts": expansion.intercepts,
+            "report": report,
+        })
+        .to_string()
+    }
+}
+
+/// Numeric columns that a file's header names.
+fn named_columns(names: Vec<String>, centres: &AnySamples<'_>) -> Schema {
+    let column =
+        |(position, name)| FeatureColumn { name, position, encoding: Encoding::Number { mean: None } };
+    Schema {
+        features: Features::Columns(names.into_iter().enumerate().map(column).collect()),
+        targets: Vec::new(),
+        named: true,
+        missing: Missing::Error,
+        dtype: match centres {
+            AnySamples::F32(_) => Dtype::F32,
+            AnySamples::F64(_) => Dtype::F64,
+        },
+    }
+}

@@ -1,0 +1,153 @@
+//! Kernel ridge regression and the expansions it fits.
+
+use mercer::data::{AnySamples, Matrix};
+use mercer::gram::{CpuEngine, DenseGram, Engine, Gram, GramError};
+use mercer::kernel::Kernel;
+use mercer::learn::{Bias, Coefficients, LearnError, Ridge};
+use mercer::solve::{Factor, Report};
+use mercer::watch::Watch;
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{gram_error, learn_error, value_error};
+use crate::kernel::NativeKernel;
+use crate::rows::Rows;
+use crate::work::Job;
+
+/// (dual coefficients, intercepts, report).
+type Fitted<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyDict>);
+
+/// What is solved for: targets, penalties, weights, and whether there is an unpenalised intercept.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Problem<'py> {
+    targets: PyReadonlyArray2<'py, f64>,
+    alpha: Vec<f64>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    intercept: bool,
+}
+
+/// The problem in the library's terms.
+struct Parts<'a> {
+    ridge: Ridge,
+    targets: Matrix<f64>,
+    weights: Option<&'a [f64]>,
+}
+
+impl Problem<'_> {
+    fn parts(&self, kernel: Kernel) -> PyResult<Parts<'_>> {
+        let bias = if self.intercept { Bias::Centred } else { Bias::None };
+        Ok(Parts {
+            ridge: Ridge { kernel, lambda: self.alpha.clone(), bias, factor: Factor::Auto, memory: None },
+            targets: matrix(&self.targets)?,
+            weights: self.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?,
+        })
+    }
+}
+
+impl Parts<'_> {
+    fn fit(&self, gram: &dyn Gram, watch: &dyn Watch) -> Result<Coefficients, LearnError> {
+        self.ridge.fit_gram(gram, &self.targets, self.weights, watch)
+    }
+}
+
+/// Fits ridge regression on `rows`.
+#[pyfunction]
+pub fn fit_ridge<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    rows: Rows<'py>,
+    problem: Problem<'py>,
+    job: Job<'py>,
+) -> PyResult<Fitted<'py>> {
+    let samples = rows.samples()?;
+    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
+    let parts = problem.parts(kernel.0.clone())?;
+    let coefficients = job.run(py, |watch| {
+        let resident = CpuEngine.load(&samples);
+        let gram = resident.gram(&parts.ridge.kernel)?;
+        parts.fit(&*gram, watch)
+    })?;
+    hand_back(py, coefficients)
+}
+
+/// Fits ridge regression on a kernel matrix.
+#[pyfunction]
+pub fn fit_ridge_gram<'py>(
+    py: Python<'py>,
+    gram: PyReadonlyArray2<'py, f64>,
+    problem: Problem<'py>,
+    job: Job<'py>,
+) -> PyResult<Fitted<'py>> {
+    let [rows, columns] = [gram.shape()[0], gram.shape()[1]];
+    if rows != columns {
+        return Err(value_error(format!("a kernel matrix is square, but this one is {rows} × {columns}")));
+    }
+    let entries = gram.as_slice().map_err(value_error)?;
+    // A kernel matrix says all about its kernel that the fit needs.
+    let parts = problem.parts(Kernel::from_expr(mercer::kernel::Expr::Dot))?;
+    let coefficients = job.run(py, |watch| parts.fit(&DenseGram::new(rows, entries.to_vec()), watch))?;
+    hand_back(py, coefficients)
+}
+
+/// Σᵢ aᵢ k(cᵢ, x) at every row x, one column per column of `coefficients`.
+#[pyfunction]
+pub fn expand<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    centres: Rows<'py>,
+    coefficients: PyReadonlyArray2<'py, f64>,
+    rows: Rows<'py>,
+    job: Job<'py>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (samples, centres) = (rows.samples()?, centres.samples()?);
+    let coefficients = matrix(&coefficients)?;
+    if coefficients.nrows() != centres.nrows() {
+        let (found, expected) = (coefficients.nrows(), centres.nrows());
+        return Err(value_error(format!("{found} rows of coefficients for {expected} centres")));
+    }
+    let out = job.run(py, |watch| apply(&kernel.0, &samples, &centres, &coefficients, watch))?;
+    from_matrix(py, out.map_err(gram_error)?)
+}
+
+fn apply(
+    kernel: &Kernel,
+    samples: &AnySamples<'_>,
+    centres: &AnySamples<'_>,
+    coefficients: &Matrix<f64>,
+    watch: &dyn Watch,
+) -> Result<Matrix<f64>, GramError> {
+    let (samples, centres) = (CpuEngine.load(samples), CpuEngine.load(centres));
+    let mut out = Matrix::zeros(samples.nrows(), coefficients.ncols());
+    samples.cross(kernel, &*centres)?.apply(&mut out, coefficients, watch)?;
+    Ok(out)
+}
+
+/// A copy in the library's form.
+pub fn matrix(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Matrix<f64>> {
+    let entries = array.as_slice().map_err(value_error)?.to_vec();
+    Ok(Matrix::from_entries(array.shape()[0], array.shape()[1], entries))
+}
+
+/// The matrix as an array, without a copy.
+pub fn from_matrix(py: Python<'_>, matrix: Matrix<f64>) -> PyResult<Bound<'_, PyArray2<f64>>> {
+    let shape = [matrix.nrows(), matrix.ncols()];
+    PyArray1::from_vec(py, matrix.into_entries()).reshape(shape)
+}
+
+fn hand_back(py: Python<'_>, coefficients: Result<Coefficients, LearnError>) -> PyResult<Fitted<'_>> {
+    let Coefficients { dual, intercepts, report } = coefficients.map_err(learn_error)?;
+    Ok((from_matrix(py, dual)?, PyArray1::from_vec(py, intercepts), described(py, &report)?))
+}
+
+fn described<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let status = serde_json::to_value(report.status).map_err(value_error)?;
+    let dict = PyDict::new(py);
+    dict.set_item("status", status.as_str().unwrap_or_default())?;
+    dict.set_item("solver", &report.solver)?;
+    dict.set_item("iterations", report.iterations)?;
+    dict.set_item("residual", report.residual)?;
+    dict.set_item("warnings", &report.warnings)?;
+    Ok(dict)
+}

@@ -1,0 +1,78 @@
+//! Rows of features, borrowed from NumPy.
+
+use mercer::data::{AnySamples, InvalidSamples, Samples};
+use mercer::real::Real;
+use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::errors::value_error;
+
+/// A borrowed matrix: a C-ordered array, or `(ncols, indptr, indices, data)` of a sparse one with `uintp` and
+/// `uint32` indices. The borrow lasts as long as this value and stops Rust code, not Python code, from writing.
+pub enum Rows<'py> {
+    /// Dense, single precision.
+    DenseF32(PyReadonlyArray2<'py, f32>),
+    /// Dense, double precision.
+    DenseF64(PyReadonlyArray2<'py, f64>),
+    /// Sparse, single precision.
+    SparseF32(Sparse<'py, f32>),
+    /// Sparse, double precision.
+    SparseF64(Sparse<'py, f64>),
+}
+
+/// Compressed sparse rows.
+type Sparse<'py, T> =
+    (usize, PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, T>);
+
+impl<'py> FromPyObject<'_, 'py> for Rows<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(dense) = object.extract() {
+            return Ok(Self::DenseF64(dense));
+        }
+        if let Ok(dense) = object.extract() {
+            return Ok(Self::DenseF32(dense));
+        }
+        if let Ok(sparse) = object.extract() {
+            return Ok(Self::SparseF64(sparse));
+        }
+        if let Ok(sparse) = object.extract() {
+            return Ok(Self::SparseF32(sparse));
+        }
+        Err(PyTypeError::new_err("rows must be a float32 or float64 matrix, or the parts of a sparse one"))
+    }
+}
+
+impl Rows<'_> {
+    /// The same rows as the library sees them, without a copy.
+    ///
+    /// # Errors
+    /// Where the buffers are not C-ordered or do not make a matrix.
+    pub fn samples(&self) -> PyResult<AnySamples<'_>> {
+        Ok(match self {
+            Self::DenseF32(array) => AnySamples::F32(dense(array)?),
+            Self::DenseF64(array) => AnySamples::F64(dense(array)?),
+            Self::SparseF32(parts) => AnySamples::F32(sparse(parts)?),
+            Self::SparseF64(parts) => AnySamples::F64(sparse(parts)?),
+        })
+    }
+}
+
+fn dense<'a, T: Real + Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<Samples<'a, T>> {
+    let [nrows, ncols] = [array.shape()[0], array.shape()[1]];
+    Samples::dense(nrows, ncols, array.as_slice().map_err(value_error)?).map_err(value_error)
+}
+
+fn sparse<'a, T: Real + Element>(
+    (ncols, indptr, indices, data): &'a Sparse<'_, T>,
+) -> PyResult<Samples<'a, T>> {
+    let parts: Result<_, InvalidSamples> = Samples::sparse(
+        *ncols,
+        indptr.as_slice().map_err(value_error)?,
+        indices.as_slice().map_err(value_error)?,
+        data.as_slice().map_err(value_error)?,
+    );
+    parts.map_err(value_error)
+}

@@ -1,0 +1,136 @@
+//! Long calls: the work runs on mercer's threads while the calling thread listens for Ctrl-C and shows progress.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mercer::pool;
+use mercer::watch::Watch;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// How often the calling thread looks for signals: a quarter of the tenth of a second that Ctrl-C may take.
+const LISTEN: Duration = Duration::from_millis(25);
+
+/// The number of threads that `n_jobs=None` uses.
+#[pyfunction]
+pub fn available_threads() -> usize {
+    pool::available()
+}
+
+/// How the work is done: on how many threads, and who is told how far it is.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Job<'py> {
+    threads: Option<usize>,
+    /// Called as `progress(stage, done, total)`, on the calling thread only.
+    progress: Option<Bound<'py, PyAny>>,
+}
+
+/// What the working threads leave for the calling thread to read, and the other way round.
+#[derive(Default)]
+struct Board {
+    stop: AtomicBool,
+    finished: AtomicBool,
+    done: AtomicU64,
+    total: AtomicU64,
+    stage: Mutex<String>,
+}
+
+impl Watch for Board {
+    fn begin(&self, stage: &str, total: u64) {
+        stage.clone_into(&mut self.stage.lock().unwrap_or_else(PoisonError::into_inner));
+        self.done.store(0, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+    }
+
+    fn advance(&self, amount: u64) {
+        self.done.fetch_add(amount, Ordering::Relaxed);
+    }
+
+    fn stop_requested(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Board {
+    fn show(&self, progress: &Bound<'_, PyAny>) -> PyResult<()> {
+        let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
+        progress.call1((stage, done, total)).map(drop)
+    }
+}
+
+impl Job<'_> {
+    /// Runs `work` with the interpreter's lock released.
+    ///
+    /// Python runs its signal handlers on the main thread only, so that thread must not be the one that computes:
+    /// a thread of its own hands the work to the pool, and this one wakes up every 25 ms to run the handlers.
+    ///
+    /// # Errors
+    /// What a signal handler or the progress callback raises; a panic of the work as `RuntimeError`.
+    pub fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&dyn Watch) -> R + Send) -> PyResult<R> {
+        let board = Board::default();
+        let threads = self.threads;
+        let work = Mutex::new(Some(work));
+        let compute = || {
+            let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let outcome =
+                catch_unwind(AssertUnwindSafe(|| work.map(|work| pool::with(threads, || work(&board)))));
+            board.finished.store(true, Ordering::Release);
+            outcome
+        };
+        let caller = thread::current();
+        let outcome = thread::scope(|scope| {
+            let spawned = thread::Builder::new().name("mercer".into()).spawn_scoped(scope, || {
+                let outcome = compute();
+                caller.unpark();
+                outcome
+            });
+            // The system gives no more threads: compute on this one, deaf to signals until it is done.
+            let Ok(worker) = spawned else { return Ok(py.detach(compute)) };
+            let heard = self.listen(py, &board);
+            if heard.is_err() {
+                board.stop.store(true, Ordering::Relaxed);
+            }
+            let outcome = py.detach(|| worker.join().unwrap_or_else(Err));
+            heard.map(|()| outcome)
+        })?;
+        match outcome {
+            Ok(Some(result)) => Ok(result),
+            Ok(None) => Err(PyRuntimeError::new_err("mercer: the work was taken twice")),
+            Err(panic) => Err(internal_error(&*panic)),
+        }
+    }
+
+    fn listen(&self, py: Python<'_>, board: &Board) -> PyResult<()> {
+        loop {
+            py.detach(|| {
+                let until = Instant::now() + LISTEN;
+                while !board.finished.load(Ordering::Acquire) {
+                    let Some(left) = until.checked_duration_since(Instant::now()) else { break };
+                    thread::park_timeout(left);
+                }
+            });
+            if board.finished.load(Ordering::Acquire) {
+                return Ok(());
+            }
+            py.check_signals()?;
+            if let Some(progress) = &self.progress {
+                board.show(progress)?;
+            }
+        }
+    }
+}
+
+fn internal_error(panic: &(dyn Any + Send)) -> PyErr {
+    let message = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    PyRuntimeError::new_err(format!("mercer: internal error, please report it: {message}"))
+}

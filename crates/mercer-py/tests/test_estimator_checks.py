@@ -1,0 +1,41 @@
+"""scikit-learn's checks of estimators, on every estimator of mercer."""
+
+import mercer
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+ESTIMATORS = [
+    mercer.KernelRidge(),
+    mercer.KernelRidge(kernel="rbf"),
+    mercer.KernelRidge(kernel="0.5*rbf(sigma=2) + linear", bias="centred"),
+    mercer.KernelRidge(kernel="rbf(sigma=2)", bias="column"),
+    mercer.KernelRidge(kernel="chi2"),
+]
+
+#: {class name: {check name: why it fails}}. At most three over all estimators.
+EXPECTED_FAILURES = {}
+
+
+def expected_failures(estimator):
+    return EXPECTED_FAILURES.get(type(estimator).__name__, {})
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def test_estimator(estimator, check):
+    check(estimator)
+
+
+def test_every_estimator_is_checked():
+    classes = {getattr(mercer, name) for name in mercer.__all__}
+    estimators = {c for c in classes if isinstance(c, type) and issubclass(c, BaseEstimator)}
+    assert estimators == {type(e) for e in ESTIMATORS}
+
+
+def test_expected_failures_stay_few():
+    assert sum(map(len, EXPECTED_FAILURES.values())) <= 3
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_parameters_have_defaults(estimator):
+    type(estimator)()

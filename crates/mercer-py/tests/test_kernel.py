@@ -1,0 +1,159 @@
+"""Kernels as objects: against scikit-learn's pairwise functions, closed forms and the laws of their algebra."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+from mercer import Kernel
+from sklearn.metrics import pairwise
+
+PAIRWISE = [
+    ("linear", pairwise.linear_kernel, {}),
+    ("poly(degree=2, gamma=0.5, c=1.5)", pairwise.polynomial_kernel, {"degree": 2, "gamma": 0.5, "coef0": 1.5}),
+    ("rbf(gamma=0.3)", pairwise.rbf_kernel, {"gamma": 0.3}),
+    ("laplacian(gamma=0.3)", pairwise.laplacian_kernel, {"gamma": 0.3}),
+    ("sigmoid(gamma=0.1, c=0.2)", pairwise.sigmoid_kernel, {"gamma": 0.1, "coef0": 0.2}),
+    ("cosine", pairwise.cosine_similarity, {}),
+    ("chi2(gamma=0.5)", pairwise.chi2_kernel, {"gamma": 0.5}),
+]
+
+
+@pytest.mark.parametrize(("text", "peer", "parameters"), PAIRWISE, ids=[p[0] for p in PAIRWISE])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_agrees_with_scikit_learn(rng, text, peer, parameters, dtype):
+    X, Z = rng.random((37, 5)).astype(dtype), rng.random((23, 5)).astype(dtype)
+    tolerance = 1e-12 if dtype == np.float64 else 1e-5
+    k = Kernel(text)
+    for K, expected in [(k(X, Z), peer(X, Z, **parameters)), (k(X), peer(X, **parameters))]:
+        assert K.dtype == dtype
+        np.testing.assert_allclose(K, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("text", ["linear", "rbf(sigma=2)", "laplacian(gamma=0.5)", "<x,z>^2 + |x-z|"])
+def test_sparse_rows_give_the_dense_matrix(rng, text):
+    X = scipy.sparse.random_array((30, 40), density=0.2, rng=rng, format="csr")
+    Z = scipy.sparse.random_array((20, 40), density=0.2, rng=rng, format="csc")
+    k = Kernel(text)
+    np.testing.assert_allclose(k(X, Z), k(X.toarray(), Z.toarray()), atol=1e-12)
+    np.testing.assert_allclose(k(X), k(X.toarray()), atol=1e-12)
+    assert k(X.astype(np.float32)).dtype == np.float32
+
+
+def test_sparse_rows_need_not_be_canonical():
+    indptr, indices, data = [0, 3, 4], [2, 0, 2], [1.0, 2.0, 3.0]
+    X = scipy.sparse.csr_array((data + [5.0], indices + [1], indptr), shape=(2, 3))
+    before = (X.indices.copy(), X.data.copy())
+    np.testing.assert_allclose(Kernel("linear")(X), X.toarray() @ X.toarray().T)
+    assert np.array_equal(before[0], X.indices) and np.array_equal(before[1], X.data)
+
+
+def test_layouts_of_memory_do_not_matter(rng):
+    X = rng.random((30, 6))
+    expected = Kernel("rbf(sigma=1)")(X)
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    wide = np.zeros((30, 12))
+    wide[:, ::2] = X
+    shifted = np.zeros(X.nbytes + 1, dtype=np.uint8)[1:].view(np.float64).reshape(X.shape)
+    shifted[:] = X
+    for same in [np.asfortranarray(X), frozen, wide[:, ::2], shifted, X.tolist(), X.astype(">f8")]:
+        np.testing.assert_array_equal(Kernel("rbf(sigma=1)")(same), expected)
+
+
+def test_threads_do_not_change_the_answer(rng):
+    X = rng.random((600, 9))
+    k = Kernel("rbf(sigma=1) + laplacian(gamma=2)")
+    for n_jobs in [1, 2, -1, -1000, np.int64(3)]:
+        np.testing.assert_array_equal(k(X, n_jobs=n_jobs), k(X))
+
+
+def test_distance_is_that_of_the_feature_map(rng):
+    X, Z = rng.standard_normal((20, 3)), rng.standard_normal((15, 3))
+    np.testing.assert_allclose(Kernel("linear").distance(X, Z), pairwise.euclidean_distances(X, Z), atol=1e-7)
+    # <x,z>^2 is the inner product of all products x_i x_j.
+    features = [np.einsum("ni,nj->nij", A, A).reshape(len(A), -1) for A in (X, Z)]
+    np.testing.assert_allclose(
+        Kernel("<x,z>^2").distance(X, Z), pairwise.euclidean_distances(*features), atol=1e-6
+    )
+    assert (np.diag(Kernel("rbf(sigma=1)").distance(X)) == 0).all()
+    assert Kernel("linear").distance(X.astype(np.float32)).dtype == np.float32
+
+
+def test_diagonal(rng):
+    X = rng.standard_normal((50, 3))
+    k = Kernel("(<x,z> + 1)^2 + rbf(sigma=1)")
+    np.testing.assert_allclose(k.diag(X), np.diag(k(X)), rtol=1e-14)
+
+
+def test_algebra_is_that_of_the_matrices(rng):
+    X = rng.random((12, 3))
+    a, b = Kernel("rbf(sigma=2)"), Kernel("linear")
+    for combined, expected in [
+        (a + b, a(X) + b(X)),
+        (a * b, a(X) * b(X)),
+        (a + 2, a(X) + 2),
+        (2 + a, a(X) + 2),
+        (np.float64(2) * b, 2 * b(X)),
+        (b * np.int64(3), 3 * b(X)),
+        (b**2, b(X) ** 2),
+        (b**0.5, b(X) ** 0.5),
+        (sum([a, b, b]), a(X) + 2 * b(X)),
+        (-1.5 * b + a, a(X) - 1.5 * b(X)),
+        (1e-7 * b, 1e-7 * b(X)),
+    ]:
+        np.testing.assert_allclose(combined(X), expected, rtol=1e-12)
+        assert Kernel(str(combined)) == combined
+
+
+def test_long_sums_stay_flat():
+    k = sum(Kernel(f"rbf(sigma={i})") for i in range(1, 200))
+    assert pickle.loads(pickle.dumps(k)) == k
+
+
+@pytest.mark.parametrize("text", ["rbf(sigma=2)", "0.5*rbf(gamma=auto) + (<x,z> + 1)^3", "linear[0..3]*cosine[4]"])
+def test_printing_pickling_copying_give_the_kernel_back(text):
+    k = Kernel(text)
+    for same in [eval(repr(k)), pickle.loads(pickle.dumps(k)), copy.copy(k), copy.deepcopy(k), Kernel(str(k)), Kernel(k)]:
+        assert same == k and hash(same) == hash(k) and repr(same) == repr(k)
+    assert k != Kernel("cosine") and k != text
+
+
+def test_auto_becomes_a_number(rng):
+    X = rng.standard_normal((40, 3))
+    k = Kernel("rbf(gamma=auto)").resolve(X)
+    (gamma,) = [1 / (3 * X.var())]
+    np.testing.assert_allclose(k(X), pairwise.rbf_kernel(X, gamma=gamma), rtol=1e-9)
+    assert k.resolve(X) is k
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: Kernel("rbf(sigm=1)"), ValueError, "sigma"),
+        (lambda: Kernel(3), TypeError, "text"),
+        (lambda: Kernel("linear")([1.0, 2.0]), ValueError, "Expected 2D array, got 1D array"),
+        (lambda: Kernel("linear")([[np.nan]]), ValueError, "NaN"),
+        (lambda: Kernel("linear")([[1j]]), ValueError, "Complex"),
+        (lambda: Kernel("linear")([["a"]]), ValueError, "could not convert"),
+        (lambda: Kernel("linear")([[1.0]], [[1.0, 2.0]]), ValueError, "X has 1 columns, but Z has 2"),
+        (lambda: Kernel("linear[3]")([[1.0]]), ValueError, "column 3"),
+        (lambda: Kernel("rbf(sigma=auto)")([[1.0]]), ValueError, "auto"),
+        (lambda: Kernel("rbf(sigma=?)").resolve([[1.0]]), ValueError, "tuning"),
+        (lambda: Kernel("linear") + "rbf", TypeError, "unsupported operand"),
+        (lambda: Kernel("linear") ** Kernel("linear"), TypeError, "unsupported operand"),
+        (lambda: Kernel("linear") * float("inf"), ValueError, "finite"),
+        (lambda: Kernel("linear")([[1.0]], n_jobs=0), ValueError, "n_jobs"),
+        (lambda: Kernel("linear")([[1.0]], n_jobs="2"), TypeError, "n_jobs"),
+    ],
+)
+def test_bad_input_is_told(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_no_rows_and_no_columns():
+    assert Kernel("linear")(np.empty((0, 3))).shape == (0, 0)
+    assert Kernel("linear")(np.zeros((2, 3)), np.empty((0, 3))).shape == (2, 0)
+    np.testing.assert_array_equal(Kernel("linear")(np.empty((2, 0))), np.zeros((2, 2)))

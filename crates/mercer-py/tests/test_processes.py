@@ -1,0 +1,132 @@
+"""Forks, workers, threads and Ctrl-C."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+from mercer import Kernel, KernelRidge
+
+
+def fitted_score(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.random((300, 5)), rng.random(300)
+    return KernelRidge(kernel="rbf(sigma=1)").fit(X, y).score(X, y)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_after_fork():
+    expected = [fitted_score(seed) for seed in range(4)]  # the pool of this process runs before the fork
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(fitted_score, range(4)).get(timeout=60) == expected
+
+
+def test_in_joblib_workers():
+    expected = [fitted_score(seed) for seed in range(4)]
+    assert joblib.Parallel(n_jobs=2, backend="loky")(joblib.delayed(fitted_score)(s) for s in range(4)) == expected
+    assert joblib.Parallel(n_jobs=4, backend="threading")(joblib.delayed(fitted_score)(s) for s in range(4)) == expected
+
+
+def test_several_threads_at_once():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 6))
+    model = KernelRidge(kernel="rbf").fit(X, X[:, 0])
+    expected = model.predict(X)
+    with ThreadPoolExecutor(8) as pool:
+        for prediction in pool.map(lambda _: model.predict(X), range(32)):
+            np.testing.assert_array_equal(prediction, expected)
+
+
+def test_other_threads_run_meanwhile():
+    """The lock of the interpreter is free while native code works."""
+    X = np.random.default_rng(0).random((3000, 50))
+    steps, done = 0, threading.Event()
+
+    def count():
+        nonlocal steps
+        while not done.is_set():
+            steps += 1
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    began = time.perf_counter()
+    Kernel("rbf(sigma=1) + laplacian(gamma=1)")(X)
+    seconds = time.perf_counter() - began
+    done.set()
+    counter.join()
+    # One step takes about 1.1 ms when nothing holds the lock; two busy cores make it several times that.
+    assert steps > 20 * seconds
+
+
+INTERRUPTED = textwrap.dedent(
+    """
+    import os, signal, sys, threading, time
+    import numpy as np
+    from mercer import Kernel, KernelRidge
+
+    rng = np.random.default_rng(0)
+    n = int(sys.argv[2])
+    X, y = rng.random((n, 50)), rng.random(n)
+    work = {
+        "gram": lambda: Kernel("rbf(sigma=1) + laplacian(gamma=1)")(X),
+        "fit": lambda: KernelRidge(kernel="rbf").fit(X, y),
+    }[sys.argv[1]]
+    sent = []
+
+    def interrupt():
+        time.sleep(float(sys.argv[3]))
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    try:
+        work()
+    except KeyboardInterrupt:
+        print(time.perf_counter() - sent[0])
+    else:
+        print("finished")
+    """
+)
+
+
+@pytest.mark.parametrize(("work", "n", "after"), [("gram", 16000, 0.2), ("fit", 9000, 0.2), ("fit", 9000, 2.0)])
+def test_ctrl_c_stops_the_work(work, n, after):
+    waits = []
+    for _ in range(3):  # a busy machine may delay one of them
+        done = subprocess.run(
+            [sys.executable, "-c", INTERRUPTED, work, str(n), str(after)],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        said = done.stdout.strip()
+        assert said != "finished", "the work was done before the signal: use more rows"
+        waits.append(float(said))
+        if waits[-1] < 0.1:
+            return
+    pytest.fail(f"KeyboardInterrupt came after {waits} s")
+
+
+def test_handlers_of_signals_run(tmp_path):
+    """A handler that returns does not stop the work."""
+    heard = []
+    previous = signal.signal(signal.SIGINT, lambda *_: heard.append(True))
+    try:
+        timer = threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        X = np.random.default_rng(0).random((3000, 50))
+        K = Kernel("matern(nu=1.7, length=1)")(X)
+        timer.join()
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    assert heard and K.shape == (3000, 3000)
