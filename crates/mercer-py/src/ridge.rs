@@ -18,7 +18,7 @@ use crate::work::Job;
 /// (dual coefficients, intercepts, report).
 type Fitted<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyDict>);
 
-/// What is solved for: targets, penalties, weights, and whether there is an unpenalised intercept.
+/// What is solved for: targets, penalties, weights, whether there is an unpenalised intercept; and by which solver.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Problem<'py> {
@@ -26,6 +26,7 @@ pub struct Problem<'py> {
     alpha: Vec<f64>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     intercept: bool,
+    solver: String,
 }
 
 /// The problem in the library's terms.
@@ -38,8 +39,16 @@ struct Parts<'a> {
 impl Problem<'_> {
     fn parts(&self, kernel: Kernel) -> PyResult<Parts<'_>> {
         let bias = if self.intercept { Bias::Centred } else { Bias::None };
+        let factor = match self.solver.as_str() {
+            "auto" => Factor::Auto,
+            "cholesky" => Factor::Double,
+            "mixed" => Factor::Mixed,
+            other => {
+                return Err(value_error(format!("the solver is auto, cholesky or mixed, but this one is {other}")));
+            }
+        };
         Ok(Parts {
-            ridge: Ridge { kernel, lambda: self.alpha.clone(), bias, factor: Factor::Auto, memory: None },
+            ridge: Ridge { kernel, lambda: self.alpha.clone(), bias, factor, memory: None },
             targets: matrix(&self.targets)?,
             weights: self.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?,
         })
