@@ -17,6 +17,9 @@ import numpy as np
 #: Seconds between two runs. A library's threads spin for some milliseconds after its work, on the next one's cores.
 REST = 0.05
 
+#: Seconds that a sample takes at least: a call that is shorter is repeated within it.
+SAMPLE = 0.005
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -172,7 +175,7 @@ def measure(case, settings, rates):
             row = {"peer": peer.label, "ours": ours.label}
             row |= {"peer_s": best[peer.label], "ours_s": best[ours.label]}
             row |= {"ratio": best[peer.label] / best[ours.label]}
-            row |= {"bar": ours.bar if peer is contest.peers[0] else None}
+            row |= {"bar": ours.bar if peer is contest.peers[0] and not settings.quick else None}
             row |= {"floor_s": floor, "floors": best[ours.label] / floor if floor else None}
             record["rows"].append(row)
     return record
@@ -206,23 +209,31 @@ def _interleave(contestants, least, most, budget):
 
 
 def timed(run):
-    """Seconds of one call, without the freeing of its answer, the garbage collector, or the threads of the one before."""
+    """Seconds of one call, without the freeing of its answer, the garbage collector, or the threads of the one before.
+
+    Calls are repeated until they make up a sample, and the mean counts.
+    """
     gc.collect()
     time.sleep(REST)
     gc.disable()
+    calls = seconds = 0
     try:
-        began = time.perf_counter()
-        answer = run()
-        seconds = time.perf_counter() - began
+        while seconds < SAMPLE:
+            began = time.perf_counter()
+            answer = run()
+            seconds += time.perf_counter() - began
+            calls += 1
+            del answer
     finally:
         gc.enable()
-    del answer
-    return seconds
+    return seconds / calls
 
 
-def measure_peak(peak, arguments):
-    """The record of a peak, taken in a fresh process that runs ``bench/run.py`` with these `arguments`."""
-    record = {"area": peak.area, "name": peak.name, "unit": peak.unit, "unit_name": peak.unit_name, "bar": peak.bar}
+def measure_peak(peak, settings):
+    """The record of a peak, taken in a fresh process that runs ``bench/run.py``."""
+    bar = None if settings.quick else peak.bar
+    record = {"area": peak.area, "name": peak.name, "unit": peak.unit, "unit_name": peak.unit_name, "bar": bar}
+    arguments = ["--threads", str(settings.threads), *(["--quick"] if settings.quick else [])]
     run = Path(__file__).with_name("run.py")
     child = subprocess.run(
         [sys.executable, run, *arguments, "--peak-of", peak.name], capture_output=True, text=True, check=False

@@ -46,7 +46,7 @@ def text(facts, rates, records, command, bystanders, quick):
             mercer=facts["versions"]["mercer"],
             bystanders="unknown" if bystanders is None else f"{bystanders:.1%}",
             warnings="".join(f"- **{warning}**\n" for warning in warnings(facts, bystanders, quick)),
-            rates=_table(("work", "rate"), [(name, _rate(name, value)) for name, value in rates.items()]),
+            rates=_table(("work", "rate"), [(name.rpartition(" ")[0], _rate(name, value)) for name, value in rates.items()]),
             **{key: facts[key] for key in ("date", "commit", "cpu", "cores", "system", "threads", "built_from", "python")},
             flags=", ".join(facts["flags"]),
             versions=", ".join(versions),
@@ -73,7 +73,7 @@ def text(facts, rates, records, command, bystanders, quick):
 def warnings(facts, bystanders, quick):
     """What makes the figures worth less than they look."""
     if quick:
-        yield "A quick run, on small sizes: it shows that everything works. The bars are not about these sizes."
+        yield "A quick run, on small sizes: it shows that everything works. It judges no bar."
     if facts["stale"]:
         yield "mercer was built from other code than this tree's: run bench/setup."
     if bystanders is not None and bystanders > 0.05:

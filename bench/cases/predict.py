@@ -10,10 +10,10 @@ D = 10
 
 def cases(settings):
     rows, centres = settings.size((10_000, 10_000), (2_000, 2_000))
-    yield case(settings, "f64", rows, centres, bar=3.0, tolerance=1e-11)
-    yield case(settings, "f32", rows, centres, bar=None, tolerance=1e-4)
+    yield case(settings, "f64", rows, centres, bar=3.0, tolerance=1e-12)
+    yield case(settings, "f32", rows, centres, bar=None, tolerance=1e-5)
     # One row: what a call costs when there is no work to hide it.
-    yield case(settings, "f64", 1, 1_000, bar=None, tolerance=1e-11)
+    yield case(settings, "f64", 1, 1_000, bar=None, tolerance=1e-12)
 
 
 def case(settings, precision, rows, centres, bar, tolerance):
@@ -31,7 +31,7 @@ def contest(precision, rows, centres, bar, threads):
     peer = with_coefficients(sklearn.kernel_ridge.KernelRidge(kernel="rbf"), X, dual)
     model = with_coefficients(KernelRidge(kernel="rbf", n_jobs=threads), X, dual)
     pairs = rows * centres
-    work = Work(flops={precision: pairs * (2 * D + 2)}, exps={precision: pairs})
+    work = Work(flops={precision: pairs * (2 * D + 2)}, exps={precision: pairs}) if rows > 1 else None
     return Contest(
         [Contestant("scikit-learn", lambda: peer.predict(Z))],
         [Contestant("mercer", lambda: model.predict(Z), work=work, bar=bar)],
