@@ -4,7 +4,7 @@ use crate::data::{AnySamples, Storage};
 use crate::with_samples;
 
 /// What one common feature of two sparse rows costs, in features of two dense rows in single precision: a
-/// scattered sum of one number against a sixteenth of a vector operation. Measured on AVX-512.
+/// scattered sum of one number against a sixteenth of a vector operation. A rough estimate.
 const COST_OF_A_MATCH: f64 = 40.0;
 
 /// Whether walking over common features is cheaper than filling in the zeros. The expected number of common

@@ -122,8 +122,8 @@ impl<T: Element> Strips<'_, T> {
             Node::IntegerPower(a, 3) => map!(a, |v| s.mul(s.mul(v, v), v)),
             Node::IntegerPower(a, n) => map!(a, |v| integer_power(s, v, n)),
             // As f64::min and f64::max: a number where the other is NaN.
-            Node::Least(a, b) => map!(a, b, |v, w| s.select(s.lt(v, w), v, s.select(s.eq(w, w), w, v))),
-            Node::Greatest(a, b) => map!(a, b, |v, w| s.select(s.lt(w, v), v, s.select(s.eq(w, w), w, v))),
+            Node::Least(a, b) => map!(a, b, |v, w| s.select(s.lt(v, w), v, s.select(s.eq(v, v), w, v))),
+            Node::Greatest(a, b) => map!(a, b, |v, w| s.select(s.lt(w, v), v, s.select(s.eq(v, v), w, v))),
             Node::Call(function, a) => match function {
                 Function::Exp => map!(a, |v| T::exp(s, v)),
                 Function::Sqrt => map!(a, |v| s.sqrt(v)),
