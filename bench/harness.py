@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -152,7 +152,7 @@ def relative_error(found, expected):
     return float(worst / largest) if largest > 0 else float(worst)
 
 
-def measure(case, settings, rates):
+def measure(case, settings):
     """Checks one case, then times it; what is said of it in the results."""
     record = {"area": case.area, "name": case.name, "tolerance": case.tolerance}
     try:
@@ -170,15 +170,21 @@ def measure(case, settings, rates):
     record["noise"] = {label: median(times) / min(times) for label, times in samples.items()}
     record["rows"] = []
     for ours in contest.ours:
-        floor = ours.work.seconds(rates) if ours.work else None
         for peer in contest.peers:
             row = {"peer": peer.label, "ours": ours.label}
             row |= {"peer_s": best[peer.label], "ours_s": best[ours.label]}
             row |= {"ratio": best[peer.label] / best[ours.label]}
             row |= {"bar": ours.bar if peer is contest.peers[0] and not settings.quick else None}
-            row |= {"floor_s": floor, "floors": best[ours.label] / floor if floor else None}
+            row |= {"work": asdict(ours.work) if ours.work else None}
             record["rows"].append(row)
     return record
+
+
+def add_floors(records, rates):
+    """Says in every row with known work what its floor is on a machine of these `rates`, and how many floors it took."""
+    for row in (row for record in records for row in record.get("rows", ())):
+        floor = Work(**row["work"]).seconds(rates) if row["work"] else None
+        row |= {"floor_s": floor, "floors": row["ours_s"] / floor if floor else None}
 
 
 def _agree(contest, tolerance):

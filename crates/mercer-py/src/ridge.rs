@@ -48,7 +48,9 @@ impl Problem<'_> {
             "cholesky" => Factor::Double,
             "mixed" => Factor::Mixed,
             other => {
-                return Err(value_error(format!("the solver is auto, cholesky or mixed, but this one is {other}")));
+                return Err(value_error(format!(
+                    "the solver is auto, cholesky or mixed, but this one is {other}"
+                )));
             }
         };
         Ok(Parts {
