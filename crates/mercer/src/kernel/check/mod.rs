@@ -168,7 +168,8 @@ fn check(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
     }
     let concrete = with_values(expr);
     // A theorem already refutes: points are worth a little more time, not all of it.
-    let enough = if found.theorem.is_some() { deadline.min(Instant::now() + POINTS_AFTER_THEOREM) } else { deadline };
+    let enough =
+        if found.theorem.is_some() { deadline.min(Instant::now() + POINTS_AFTER_THEOREM) } else { deadline };
     let mut refuter = refute::Search::new(&concrete, dim, domain, enough);
     let points = refuter.run(needs.least, &found.hints);
     let mut evidence = refuter.evidence;

@@ -167,7 +167,9 @@ impl Rule {
     pub fn reference(&self) -> &'static str {
         match self {
             Self::Formula | Self::Restriction | Self::Polarisation | Self::Constant => "definition",
-            Self::InnerProduct | Self::RankOne { .. } | Self::FiniteRank => "Aronszajn 1950, Theory of reproducing kernels",
+            Self::InnerProduct | Self::RankOne { .. } | Self::FiniteRank => {
+                "Aronszajn 1950, Theory of reproducing kernels"
+            }
             Self::Minimum | Self::Maximum => "min(s,t) is the covariance of Brownian motion",
             Self::CosineOfDifference => "cos(a−b) = cos a cos b + sin a sin b",
             Self::Sum { .. } => "Aronszajn 1950, §I.6",

@@ -114,13 +114,22 @@ impl<'a> Search<'a> {
                     let Some(value) = self.quick(x, z) else { continue };
                     if !value.is_finite() {
                         if let Some(reason) = confirm::undefined(self.expr, x, z) {
-                            return Some(Refutation::Undefined { x: x.clone(), z: z.clone(), reason: reason.into() });
+                            return Some(Refutation::Undefined {
+                                x: x.clone(),
+                                z: z.clone(),
+                                reason: reason.into(),
+                            });
                         }
                     }
                     let backward = self.quick(z, x)?;
                     if (value - backward).abs() > 1e-9 * (value.abs() + backward.abs()) {
                         if let Some((forward, backward)) = confirm::asymmetric(self.expr, x, z) {
-                            return Some(Refutation::Asymmetric { x: x.clone(), z: z.clone(), forward, backward });
+                            return Some(Refutation::Asymmetric {
+                                x: x.clone(),
+                                z: z.clone(),
+                                forward,
+                                backward,
+                            });
                         }
                     }
                 }
@@ -213,7 +222,9 @@ impl<'a> Search<'a> {
             fewer.remove(weakest);
             let kept = if fewer.is_empty() { None } else { gram.restrict(&fewer).lowest() };
             match kept {
-                Some((lower, _)) if lower < 0.35 * value || (lower < -1e-6 * gram.scale() && lower < 0.02 * value) => {
+                Some((lower, _))
+                    if lower < 0.35 * value || (lower < -1e-6 * gram.scale() && lower < 0.02 * value) =>
+                {
                     chosen = fewer;
                 }
                 _ => break,

@@ -78,7 +78,8 @@ pub fn nonnegative(form: &Form, space: &Space) -> Result<(), String> {
     }
     let width = space.width(&radial.cols);
     let alone = |(a, c): (&Q, &Vec<Q>)| exponential_is_nonnegative(a, c, width);
-    let together = |groups: &Groups| exponentials_by_partial_sums(groups) || exponentials_together(groups, width);
+    let together =
+        |groups: &Groups| exponentials_by_partial_sums(groups) || exponentials_together(groups, width);
     if !radial.exponential.iter().all(alone) && !together(&radial.exponential) {
         return Err("the density of the exponential part is not shown to be ≥ 0".into());
     }

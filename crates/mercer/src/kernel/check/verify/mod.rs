@@ -284,13 +284,18 @@ fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<(), String> {
         }
         Rule::BoundedBernstein => {
             from(0, claim.property)?;
-            ensure(radial::bounded_bernstein(form, claim.property == PSD), "not a bounded Bernstein function of a distance")
+            ensure(
+                radial::bounded_bernstein(form, claim.property == PSD),
+                "not a bounded Bernstein function of a distance",
+            )
         }
         Rule::BrownianBridge => {
             concludes(PSD)?;
             from(0, PSD)?;
-            let (minimum, product) = form.partition(|m, _| m.0.keys().any(|a| matches!(a, Atom::Call(Fun::Min, _))));
-            let args = symmetric_arguments(&minimum, Fun::Min, &space).ok_or("not min(f(x), f(z)) − f(x)·f(z)")?;
+            let (minimum, product) =
+                form.partition(|m, _| m.0.keys().any(|a| matches!(a, Atom::Call(Fun::Min, _))));
+            let args =
+                symmetric_arguments(&minimum, Fun::Min, &space).ok_or("not min(f(x), f(z)) − f(x)·f(z)")?;
             let [f, g] = args.as_slice() else { return Err("not two arguments".into()) };
             let values = Range::of(f, &space);
             ensure(values.lo >= 0.0 && values.hi <= 1.0, "f is not shown to lie in [0, 1]")?;

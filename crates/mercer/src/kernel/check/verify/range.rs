@@ -192,7 +192,8 @@ fn by_diagonal(form: &Form, space: &Space) -> Option<f64> {
         let mut term = of_x.mul(&of_x, space)?.scale(c);
         for (atom, e) in &dots.0 {
             if let Atom::Dot(cols) = atom {
-                term = term.mul(&Form::norm(Atom::NormX(cols.clone()), space).power(&(e * int(2)), space)?, space)?;
+                term = term
+                    .mul(&Form::norm(Atom::NormX(cols.clone()), space).power(&(e * int(2)), space)?, space)?;
             }
         }
         diagonal = diagonal.add(&term);

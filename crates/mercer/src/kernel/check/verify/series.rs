@@ -95,7 +95,8 @@ pub fn nonnegative(function: &Form) -> Result<Radius, String> {
         terms.extend(take_apart(m, c, &mut radius)?);
     }
     let degree = terms.iter().filter(|t| t.kind.is_none()).map(|t| t.shift + 1).max().unwrap_or(0);
-    if terms.iter().any(|t| matches!(t.kind, Some(Kind::Positive | Kind::Tangent(_))) && t.low.is_negative()) {
+    if terms.iter().any(|t| matches!(t.kind, Some(Kind::Positive | Kind::Tangent(_))) && t.low.is_negative())
+    {
         return Err("a function with unknown coefficients is subtracted".into());
     }
     let mut period = 4;
