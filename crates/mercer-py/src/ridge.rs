@@ -20,7 +20,7 @@ use crate::work::Job;
 /// (dual coefficients, intercepts, report).
 type Fitted<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyDict>);
 
-/// What is solved for: targets, penalties, weights, and whether there is an unpenalised intercept.
+/// What is solved for: targets, penalties, weights, whether there is an unpenalised intercept; and by which solver.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Problem<'py> {
@@ -30,6 +30,7 @@ pub struct Problem<'py> {
     intercept: bool,
     /// Whether the kernel must not be refuted.
     admit: bool,
+    solver: String,
 }
 
 /// The problem in the library's terms.
@@ -42,13 +43,23 @@ struct Parts<'a> {
 impl Problem<'_> {
     fn parts(&self, kernel: Kernel) -> PyResult<Parts<'_>> {
         let bias = if self.intercept { Bias::Centred } else { Bias::None };
+        let factor = match self.solver.as_str() {
+            "auto" => Factor::Auto,
+            "cholesky" => Factor::Double,
+            "mixed" => Factor::Mixed,
+            other => {
+                return Err(value_error(format!(
+                    "the solver is auto, cholesky or mixed, but this one is {other}"
+                )));
+            }
+        };
         Ok(Parts {
             ridge: Ridge {
                 kernel,
                 lambda: self.alpha.clone(),
                 bias,
                 admission: if self.admit { Admission::Check } else { Admission::Assume },
-                factor: Factor::Auto,
+                factor,
                 memory: None,
             },
             targets: matrix(&self.targets)?,

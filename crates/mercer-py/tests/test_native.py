@@ -10,7 +10,7 @@ LINEAR = _native.Kernel("linear")
 
 
 def problem(**changes):
-    return {"targets": np.ones((4, 1)), "alpha": [1.0], "weights": None, "intercept": False, "admit": False, **changes}
+    return {"targets": np.ones((4, 1)), "alpha": [1.0], "weights": None, "intercept": False, "admit": False, "solver": "auto", **changes}
 
 
 def sparse(ncols=3, indptr=(0, 1, 2), indices=(0, 2), data=(1.0, 2.0)):
@@ -47,6 +47,7 @@ WRONG = {
     "matrix that is not square": lambda: _native.fit_ridge_gram(X, problem(), JOB),
     "coefficients of other length": lambda: _native.expand(LINEAR, None, X, np.ones((3, 1)), X, JOB),
     "centres of other width": lambda: _native.expand(LINEAR, None, X, np.ones((4, 1)), X[:, :2].copy(), JOB),
+    "solver there is not": lambda: _native.fit_ridge(LINEAR, X, problem(solver="svd"), JOB),
     "domain there is not": lambda: _native.expand(LINEAR, "ball", X, np.ones((4, 1)), X, JOB),
     "rows outside of the domain": lambda: _native.expand(LINEAR, "orthant", X, np.ones((4, 1)), -X, JOB),
     "dimension there is not": lambda: LINEAR.check("0", "all"),

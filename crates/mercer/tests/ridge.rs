@@ -2,7 +2,9 @@
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::kernel::Kernel;
-use mercer::learn::{Bias, LearnError, Ridge};
+use mercer::kernel::check::Domain;
+use mercer::learn::{Admission, Bias, LearnError, Ridge};
+use mercer::model::ModelError;
 use mercer::pool;
 use mercer::solve::{Factor, NumericalRank, SolveError};
 use mercer::watch::Unwatched;
@@ -260,10 +262,36 @@ fn input_that_does_not_line_up_is_refused() {
     }
     let small = Ridge { memory: Some(100), ..ridge.clone() };
     assert!(matches!(fit(&small, &problem.y, None), LearnError::Memory { needed: 800, budget: 100, .. }));
-    let undefined = Ridge::new("log(<x,z>)".parse().unwrap(), 1.0);
+    let undefined = Ridge { admission: Admission::Assume, ..Ridge::new("log(<x,z>)".parse().unwrap(), 1.0) };
     assert!(matches!(fit(&undefined, &problem.y, None), LearnError::KernelValue { .. }));
     let missing = Ridge::new("linear[7]".parse().unwrap(), 1.0);
     assert!(matches!(fit(&missing, &problem.y, None), LearnError::Kernel(_)));
+}
+
+#[test]
+fn a_refuted_kernel_is_refused_and_an_assumed_one_is_not() {
+    let problem = problem(20);
+    let ridge = Ridge::new("exp(|x-z|^2/2)".parse().unwrap(), 100.0);
+    let error = ridge.fit(&problem.x, &problem.y, None, &Unwatched).unwrap_err();
+    assert!(matches!(error, LearnError::NotAKernel { .. }), "{error}");
+    let assumed = Ridge { admission: Admission::Assume, ..ridge };
+    assert_eq!(assumed.fit(&problem.x, &problem.y, None, &Unwatched).unwrap().0.domain, None);
+}
+
+/// 1/(1−⟨x,z⟩) is a kernel inside of the unit ball alone: training keeps the ball, prediction enforces it.
+#[test]
+fn the_domain_of_the_proof_is_kept_and_enforced() {
+    let mut problem = problem(20);
+    problem.kernel = "1/(1-<x,z>)".parse().unwrap();
+    let halved = noise(60, 1).into_iter().map(|v| 0.5 * v).collect::<Vec<_>>();
+    problem.x = AnySamples::F64(Samples::dense(20, 3, halved).unwrap());
+    let ridge = Ridge::new(problem.kernel.clone(), 0.1);
+    let (model, _) = ridge.fit(&problem.x, &problem.y, None, &Unwatched).unwrap();
+    assert!(matches!(model.domain, Some(Domain::Ball(radius)) if radius < 0.9), "{:?}", model.domain);
+    assert!(model.predict(&problem.x, &Unwatched).is_ok());
+    let outside = AnySamples::F64(Samples::dense(2, 3, vec![0.0, 0.0, 0.0, 0.0, 2.0, 0.0]).unwrap());
+    let error = model.predict(&outside, &Unwatched).unwrap_err();
+    assert!(matches!(error, ModelError::OutsideDomain { row: 1, .. }), "{error}");
 }
 
 #[test]

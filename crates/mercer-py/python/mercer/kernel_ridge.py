@@ -39,9 +39,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         Keyword arguments of a callable kernel.
     approx : None
         No approximation: the kernel as it is.
-    solver : {"auto", "cholesky"}, default="auto"
-        How the system is solved. Both factor K + αI; ``"auto"`` may do so in single precision and refine the answer
-        to double precision.
+    solver : {"auto", "cholesky", "mixed"}, default="auto"
+        How the system is solved. All factor K + αI: ``"cholesky"`` in double precision, ``"mixed"`` in single precision
+        and refines the answer to double precision (and factors in double precision where that fails), ``"auto"`` as it
+        is faster. The answer is in double precision either way.
     bias : {"none", "centred", "column"}, default="none"
         ``"none"``: f as above. ``"centred"``: an intercept that is not penalised. ``"column"``: X and y are centred and
         1 is added to the kernel.
@@ -176,7 +177,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         return values.astype(X.dtype, copy=False)
 
     def _check_parameters(self):
-        self._check_option("solver", ("auto", "cholesky"))
+        self._check_option("solver", ("auto", "cholesky", "mixed"))
         self._check_option("bias", ("none", "centred", "column"))
         self._check_option("approx", (None,))
 
@@ -196,6 +197,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
             "weights": weights,
             "intercept": self.bias == "centred",
             "admit": choice.checked,
+            "solver": self.solver,
         }
         with self._job() as job:
             try:

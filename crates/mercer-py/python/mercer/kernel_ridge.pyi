@@ -27,7 +27,7 @@ class KernelRidge(KernelMachine):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         approx: None = None,
-        solver: Literal["auto", "cholesky"] = "auto",
+        solver: Literal["auto", "cholesky", "mixed"] = "auto",
         bias: Literal["none", "centred", "column"] = "none",
         tol: float = 1e-6,
         max_iter: int | None = None,

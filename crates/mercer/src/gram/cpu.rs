@@ -9,6 +9,7 @@ use crate::tile::{Element, Extent, Filler, Known, Operand, Plan, Program};
 use crate::watch::Watch;
 use crate::with_samples;
 
+use super::density::walks_sparse;
 use super::engine::{Engine, GramError, Part, Resident};
 use super::operator::{Gram, LinearOperator};
 use super::tiled::KernelMatrix;
@@ -47,18 +48,26 @@ impl CpuResident {
         }
         let program = Program::compile(kernel, rows)?;
         let sides = || std::iter::once(self).chain(other);
+        // Sparse rows are not centred: their zeros would not stay zeros, and filled in they gain little by it.
+        let zeros;
+        let means = if sides().any(|side| side.samples.is_sparse()) {
+            zeros = vec![0.0; rows];
+            &zeros
+        } else {
+            &self.means
+        };
         let extents: Vec<Extent> = program
             .groups()
             .iter()
             .map(|group| {
-                let of = |side: &Self| Extent::of(group, &side.samples, &self.means);
+                let of = |side: &Self| Extent::of(group, &side.samples, means);
                 other.map_or(of(self), |other| of(self).union(of(other)))
             })
             .collect();
         let known = Known {
             extents: &extents,
-            means: &self.means,
-            sparse: sides().any(|side| side.samples.is_sparse()),
+            means,
+            sparse: walks_sparse(&self.samples, &other.unwrap_or(self).samples),
             double: sides().any(|side| matches!(side.samples, AnySamples::F64(_))),
         };
         let plan = Plan::new(&program, known);
@@ -84,10 +93,11 @@ enum AnyMatrix {
 
 impl AnyMatrix {
     fn fill<O: Element>(&self, part: Part, out: &mut [O], watch: &dyn Watch) -> Result<(), GramError> {
-        Ok(match self {
+        match self {
             Self::Single(matrix) => matrix.fill(part, out, watch)?,
             Self::Double(matrix) => matrix.fill(part, out, watch)?,
-        })
+        }
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 mod accumulate;
 mod cpu;
 mod dense;
+mod density;
 mod distance;
 mod engine;
 mod operator;

@@ -163,8 +163,9 @@ impl Function {
             Self::Asin => a.asin(),
             Self::Acos => a.acos(),
             Self::Atan => a.atan(),
-            Self::Min => arguments.iter().copied().fold(f64::INFINITY, f64::min),
-            Self::Max => arguments.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            // A NaN among the arguments is the answer: what is undefined stays so.
+            Self::Min => arguments[1..].iter().fold(a, |m, &v| if m < v || m.is_nan() { m } else { v }),
+            Self::Max => arguments[1..].iter().fold(a, |m, &v| if m > v || m.is_nan() { m } else { v }),
         }
     }
 }
@@ -247,5 +248,20 @@ impl Columns {
             }
         }
         Some(Self(ranges).joined())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_undefined_stays_undefined_in_min_and_max() {
+        for function in [Function::Min, Function::Max] {
+            assert!(function.apply(&[f64::NAN, 1.0]).is_nan());
+            assert!(function.apply(&[1.0, f64::NAN, 2.0]).is_nan());
+        }
+        assert_eq!(Function::Min.apply(&[2.0, 1.0, 3.0]), 1.0);
+        assert_eq!(Function::Max.apply(&[2.0, 3.0, 1.0]), 3.0);
     }
 }

@@ -203,7 +203,7 @@ fn reciprocal(a: Bound, u: f64) -> Bound {
 
 fn integer_power(a: Bound, n: u32, u: f64) -> Bound {
     let (p, q) = (a.low.powi(n as i32), a.high.powi(n as i32));
-    let least = if n % 2 == 0 && a.low < 0.0 && a.high > 0.0 { 0.0 } else { p.min(q) };
+    let least = if n.is_multiple_of(2) && a.low < 0.0 && a.high > 0.0 { 0.0 } else { p.min(q) };
     let times = f64::from(n);
     Bound {
         low: least,

@@ -411,3 +411,72 @@ fn renumbered(node: Node, place: &[usize]) -> Node {
         Node::ArcCosine { order, chord } => Node::ArcCosine { order, chord: place[chord] },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Columns;
+    use crate::tile::Program;
+
+    fn compiled(expr: Expr) -> Program {
+        Program::compile_expr(&expr, 4).unwrap()
+    }
+
+    fn default(family: Family) -> Expr {
+        Expr::Named(Named::with_defaults(family))
+    }
+
+    #[test]
+    fn equal_parts_are_computed_once() {
+        let gaussian = default(Family::Gaussian);
+        let program = compiled(Expr::Sum(vec![
+            gaussian.clone(),
+            Expr::Product(vec![Expr::Number(3.0), gaussian.clone()]),
+            default(Family::RationalQuadratic),
+            Expr::Pow(Box::new(Expr::Distance), Box::new(Expr::Number(2.0))),
+        ]));
+        assert_eq!(program.statistics.len(), 1);
+        assert_eq!(program.groups.len(), 1);
+        assert!(!program.nodes.iter().any(|n| matches!(n, Node::Call(Function::Sqrt, _))), "√ of a square");
+    }
+
+    #[test]
+    fn constants_fold_and_the_hot_chain_is_one_operation() {
+        // 2·exp(−(3·|x−z|²)/4 + 1 − 1)·(8/4)
+        let exponent = Expr::Sum(vec![
+            Expr::Div(
+                Box::new(Expr::Neg(Box::new(Expr::Product(vec![
+                    Expr::Number(3.0),
+                    Expr::Pow(Box::new(Expr::Distance), Box::new(Expr::Number(2.0))),
+                ])))),
+                Box::new(Expr::Number(4.0)),
+            ),
+            Expr::Number(1.0),
+            Expr::Number(-1.0),
+        ]);
+        let program = compiled(Expr::Product(vec![
+            Expr::Number(2.0),
+            Expr::Call(Function::Exp, vec![exponent]),
+            Expr::Div(Box::new(Expr::Number(8.0)), Box::new(Expr::Number(4.0))),
+        ]));
+        assert_eq!(program.nodes, [Node::Pair(0), Node::Exp { of: 0, slope: -0.75, shift: 0.0, scale: 4.0 }]);
+    }
+
+    #[test]
+    fn symmetry_is_seen() {
+        assert!(compiled(Expr::Product(vec![Expr::NormX, Expr::NormZ])).is_symmetric());
+        assert!(compiled(default(Family::ArcCosine)).is_symmetric());
+        assert!(!compiled(Expr::Product(vec![Expr::NormX, Expr::Dot])).is_symmetric());
+    }
+
+    #[test]
+    fn subsets_of_columns_share_statistics_by_the_columns_they_mean() {
+        let on = |expr: Expr, range| Expr::Columns(Box::new(expr), Columns::from_ranges(vec![range]));
+        let program = compiled(Expr::Sum(vec![
+            on(Expr::Dot, 1..3),
+            on(on(default(Family::Polynomial), 1..3), 0..4),
+            Expr::Dot,
+        ]));
+        assert_eq!(program.statistics.len(), 2);
+    }
+}

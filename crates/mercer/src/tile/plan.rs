@@ -139,3 +139,51 @@ impl Plan {
         Self { features, routes, sparse: known.sparse, double }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{AnySamples, Samples};
+    use crate::kernel::{Expr, Family, Named, Value};
+
+    /// The plan for single-precision points on a segment around `centre`.
+    fn plan(expr: &Expr, centre: f32, half_length: f32) -> Plan {
+        let entries: Vec<f32> = (0..20).map(|i| centre + half_length * (i as f32 / 9.5 - 1.0)).collect();
+        let samples = AnySamples::F32(Samples::dense(10, 2, entries).unwrap());
+        let program = Program::compile_expr(expr, 2).unwrap();
+        let means = [f64::from(centre); 2];
+        let extents: Vec<Extent> =
+            program.groups().iter().map(|group| Extent::of(group, &samples, &means)).collect();
+        Plan::new(&program, Known { extents: &extents, means: &means, sparse: false, double: false })
+    }
+
+    fn gaussian(sigma: f64) -> Expr {
+        let mut named = Named::with_defaults(Family::Gaussian);
+        named.arguments[0].value = Value::Number(sigma);
+        Expr::Named(named)
+    }
+
+    #[test]
+    fn distances_come_from_inner_products_where_they_are_accurate_enough() {
+        let easy = plan(&gaussian(1.0), 0.0, 1.0);
+        assert_eq!((easy.double, easy.routes[0].way), (false, Way::DistanceByDots));
+        let far = plan(&gaussian(1.0), 1e6, 1.0);
+        assert_eq!((far.double, far.routes[0].way), (false, Way::DistanceByDots), "centred");
+        let narrow = plan(&gaussian(1e-3), 0.0, 1.0);
+        assert_eq!((narrow.double, narrow.routes[0].way), (false, Way::DistanceByDifferences));
+    }
+
+    #[test]
+    fn one_product_serves_both_uses_only_near_the_origin() {
+        // The factor keeps the largest value, which errors are relative to, near 1.
+        let both = Expr::Sum(vec![gaussian(1.0), Expr::Product(vec![Expr::Number(1e-4), Expr::Dot])]);
+        assert_eq!(plan(&both, 0.0, 1.0).features.len(), 1);
+        assert_eq!(plan(&both, 100.0, 1.0).features.len(), 2);
+    }
+
+    #[test]
+    fn what_has_no_bound_is_computed_in_double_precision() {
+        let tangent = Expr::Call(crate::kernel::Function::Tan, vec![Expr::Dot]);
+        assert!(plan(&tangent, 0.0, 1.0).double);
+    }
+}

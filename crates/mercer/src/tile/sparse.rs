@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use crate::data::{AnySamples, Storage};
+use crate::real::Real;
 use crate::with_samples;
 
 use super::group::Group;
@@ -43,11 +44,11 @@ impl SparseRows {
             with_samples!(samples, s => match s.storage() {
                 Storage::Dense(entries) => {
                     let row = &entries[i * s.ncols()..(i + 1) * s.ncols()];
-                    row.iter().enumerate().for_each(|(c, v)| choose(c, f64::from(*v)));
+                    row.iter().enumerate().for_each(|(c, v)| choose(c, v.to_f64()));
                 }
                 Storage::Sparse { indptr, indices, values } => {
                     for k in indptr[i]..indptr[i + 1] {
-                        choose(indices[k] as usize, f64::from(values[k]));
+                        choose(indices[k] as usize, values[k].to_f64());
                     }
                 }
             });

@@ -155,9 +155,9 @@ fn sums<S: Simd, K: Term>(s: S, term: K, block: &Block<'_, S::T>, norms: Norms<'
                     let out = out.as_mut_ptr().add(row * stride + p * panel + half);
                     let norms = (norms.x.as_ptr().add(row), norms.z.as_ptr().add(p * panel + half));
                     match S::REGISTER_ROWS {
-                        8 => register_block::<S, K, 8>(s, term, block.width, x, z, norms, out, stride),
-                        4 => register_block::<S, K, 4>(s, term, block.width, x, z, norms, out, stride),
-                        _ => register_block::<S, K, 2>(s, term, block.width, x, z, norms, out, stride),
+                        8 => register_block::<S, K, 8>(s, term, block.width, x, z, norms, (out, stride)),
+                        4 => register_block::<S, K, 4>(s, term, block.width, x, z, norms, (out, stride)),
+                        _ => register_block::<S, K, 2>(s, term, block.width, x, z, norms, (out, stride)),
                     }
                 }
             }
@@ -179,8 +179,7 @@ unsafe fn register_block<S: Simd, K: Term, const R: usize>(
     mut x: *const S::T,
     mut z: *const S::T,
     (x_norms, z_norms): (*const S::T, *const S::T),
-    out: *mut S::T,
-    stride: usize,
+    (out, stride): (*mut S::T, usize),
 ) {
     let panel = S::T::PANEL;
     let zero = s.number(0.0);
@@ -251,6 +250,82 @@ impl<T: Element> Vectorized<T> for SquaredNorms<'_, T> {
             }
             // SAFETY: `norms` has `PANEL` entries.
             unsafe { s.store(self.norms.as_mut_ptr().add(lane), total) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tile::simd::{each_instruction_set, run_at};
+
+    struct Run<'a, T: Element> {
+        way: Way,
+        block: Block<'a, T>,
+        norms: Norms<'a, T>,
+        out: &'a mut [T],
+    }
+
+    impl<T: Element> Vectorized<T> for Run<'_, T> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<S: Simd<T = T>>(self, s: S) {
+            block(s, self.way, &self.block, self.norms, self.out);
+        }
+    }
+
+    fn term(way: Way, a: f64, b: f64) -> f64 {
+        match way {
+            Way::Dot => a * b,
+            Way::DistanceByDots | Way::DistanceByDifferences => (a - b) * (a - b),
+            Way::Distance1 => (a - b).abs(),
+            Way::ChiSquared if a == 0.0 && b == 0.0 => 0.0,
+            Way::ChiSquared => (a - b) * (a - b) / (a + b),
+        }
+    }
+
+    #[test]
+    fn every_statistic_on_every_instruction_set() {
+        let (panel, panels) = (f32::PANEL, 3);
+        // Lengths around a chunk, and none at all.
+        for width in [0, 1, 7, CHUNK, CHUNK + 1, 2 * CHUNK + 13] {
+            let entry = |i: usize| ((i * 2_654_435_761) % 17) as f32 / 8.0;
+            let x: Vec<f32> = (0..width * panel).map(entry).collect();
+            let z: Vec<f32> = (0..width * panel * panels).map(|i| entry(i + 5)).collect();
+            let at = |p: &[f32], row: usize, k: usize| {
+                f64::from(p[(row / panel) * width * panel + k * panel + row % panel])
+            };
+            let mut norms = vec![0.0; panel * panels];
+            for (p, norms) in norms.chunks_mut(panel).enumerate() {
+                squared_norms(&z[p * width * panel..], width, norms);
+            }
+            let mut x_norms = vec![0.0; panel];
+            squared_norms(&x, width, &mut x_norms);
+            for way in
+                [Way::Dot, Way::DistanceByDots, Way::DistanceByDifferences, Way::Distance1, Way::ChiSquared]
+            {
+                each_instruction_set(|level| {
+                    let lane = 8;
+                    let mut out = vec![f32::NAN; ROWS * panel * panels];
+                    let block = Block { x: &x, lane, width, z: &z, panels };
+                    let norms = Norms { x: &x_norms[lane..], z: &norms };
+                    run_at(level, Run { way, block, norms, out: &mut out });
+                    for r in 0..ROWS {
+                        for c in 0..panel * panels {
+                            let terms = (0..width).map(|k| term(way, at(&x, lane + r, k), at(&z, c, k)));
+                            let expected: f64 = terms.sum();
+                            let found = f64::from(out[r * panel * panels + c]);
+                            // Entries are at most 2: squared norms of 4 each, rounded once a term at worst.
+                            let allowed = 1e-6 * (4.0 * width as f64 + 1.0);
+                            assert!(
+                                (found - expected).abs() <= allowed,
+                                "{way:?} {width}: {found} ≠ {expected}"
+                            );
+                        }
+                    }
+                });
+            }
         }
     }
 }

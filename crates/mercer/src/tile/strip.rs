@@ -62,200 +62,99 @@ impl<T: Element> Strips<'_, T> {
 
     /// Computes `node` into register `out`, its operands in the registers that `place` names.
     #[inline(always)]
+    #[allow(clippy::redundant_closure, reason = "a function passed by name would not be inlined always")]
     pub fn compute<S: Simd<T = T>>(&mut self, s: S, node: Node, out: usize, place: &[usize]) {
+        // Closures that use vectors must be inlined for the vectors to stay in registers: say so once, here.
+        macro_rules! map {
+            ($a:expr, |$v:ident| $value:expr) => {
+                self.unary(
+                    s,
+                    out,
+                    place[$a],
+                    #[inline(always)]
+                    |$v| $value,
+                )
+            };
+            ($a:expr, $b:expr, |$v:ident, $w:ident| $value:expr) => {
+                self.binary(
+                    s,
+                    out,
+                    place[$a],
+                    place[$b],
+                    #[inline(always)]
+                    |$v, $w| $value,
+                )
+            };
+        }
+        macro_rules! in_double {
+            ($a:expr, $f:path) => {
+                map!($a, |v| s.in_double(
+                    v,
+                    #[inline(always)]
+                    |wide, v| $f(wide, v)
+                ))
+            };
+        }
+        let one = s.number(1.0);
         match node {
             Node::Pair(_) | Node::Point(..) => {}
             Node::Number(value) => self.register(out).fill(T::from_f64(value)),
             Node::Affine { of, scale, shift } => {
                 let (scale, shift) = (s.number(scale), s.number(shift));
-                self.unary(
-                    s,
-                    out,
-                    place[of],
-                    #[inline(always)]
-                    |v| s.mul_add(v, scale, shift),
-                );
+                map!(of, |v| s.mul_add(v, scale, shift));
             }
             Node::Exp { of, slope, shift, scale } => {
                 let (slope, shift, factor) = (s.number(slope), s.number(shift), s.number(scale));
-                if scale == 1.0 {
-                    self.unary(
-                        s,
-                        out,
-                        place[of],
-                        #[inline(always)]
-                        |v| T::exp(s, s.mul_add(v, slope, shift)),
-                    );
-                } else {
-                    self.unary(
-                        s,
-                        out,
-                        place[of],
-                        #[inline(always)]
-                        |v| s.mul(factor, T::exp(s, s.mul_add(v, slope, shift))),
-                    );
-                }
+                map!(of, |v| s.mul(factor, T::exp(s, s.mul_add(v, slope, shift))));
             }
-            Node::Sum(a, b) => self.binary(
-                s,
-                out,
-                place[a],
-                place[b],
-                #[inline(always)]
-                |a, b| s.add(a, b),
-            ),
-            Node::Product(a, b) => self.binary(
-                s,
-                out,
-                place[a],
-                place[b],
-                #[inline(always)]
-                |a, b| s.mul(a, b),
-            ),
-            Node::Quotient(a, b) => self.binary(
-                s,
-                out,
-                place[a],
-                place[b],
-                #[inline(always)]
-                |a, b| s.div(a, b),
-            ),
+            Node::Sum(a, b) => map!(a, b, |v, w| s.add(v, w)),
+            Node::Product(a, b) => map!(a, b, |v, w| s.mul(v, w)),
+            Node::Quotient(a, b) => map!(a, b, |v, w| s.div(v, w)),
             Node::Power(a, b) => {
-                self.binary(
-                    s,
-                    out,
-                    place[a],
-                    place[b],
+                map!(a, b, |v, w| s.in_double2(
+                    v,
+                    w,
                     #[inline(always)]
-                    |a, b| {
-                        s.in_double2(
-                            a,
-                            b,
-                            #[inline(always)]
-                            |w, a, b| math::pow(w, a, b),
-                        )
-                    },
-                );
+                    |wide, v, w| math::pow(wide, v, w)
+                ));
             }
-            Node::IntegerPower(a, n) => self.unary(
-                s,
-                out,
-                place[a],
-                #[inline(always)]
-                |v| integer_power(s, v, n),
-            ),
-            Node::Call(function, a) => self.call(s, function, out, place[a]),
-            Node::Least(a, b) => self.binary(
-                s,
-                out,
-                place[a],
-                place[b],
-                #[inline(always)]
-                |a, b| s.select(s.lt(a, b), a, s.select(s.eq(b, b), b, a)),
-            ),
-            Node::Greatest(a, b) => self.binary(
-                s,
-                out,
-                place[a],
-                place[b],
-                #[inline(always)]
-                |a, b| s.select(s.lt(b, a), a, s.select(s.eq(b, b), b, a)),
-            ),
-            Node::Matern { nu: 1.5, squared } => self.unary(
-                s,
-                out,
-                place[squared],
-                #[inline(always)]
-                |v| {
-                    let r = s.sqrt(v);
-                    s.mul(s.add(r, s.number(1.0)), T::exp(s, s.sub(s.number(0.0), r)))
-                },
-            ),
-            Node::Matern { nu: 2.5, squared } => self.unary(
-                s,
-                out,
-                place[squared],
-                #[inline(always)]
-                |v| {
-                    let r = s.sqrt(v);
-                    let polynomial = s.mul_add(v, s.number(1.0 / 3.0), s.add(r, s.number(1.0)));
-                    s.mul(polynomial, T::exp(s, s.sub(s.number(0.0), r)))
-                },
-            ),
+            Node::IntegerPower(a, 2) => map!(a, |v| s.mul(v, v)),
+            Node::IntegerPower(a, 3) => map!(a, |v| s.mul(s.mul(v, v), v)),
+            Node::IntegerPower(a, n) => map!(a, |v| integer_power(s, v, n)),
+            // As f64::min and f64::max: a number where the other is NaN.
+            Node::Least(a, b) => map!(a, b, |v, w| s.select(s.lt(v, w), v, s.select(s.eq(v, v), w, v))),
+            Node::Greatest(a, b) => map!(a, b, |v, w| s.select(s.lt(w, v), v, s.select(s.eq(v, v), w, v))),
+            Node::Call(function, a) => match function {
+                Function::Exp => map!(a, |v| T::exp(s, v)),
+                Function::Sqrt => map!(a, |v| s.sqrt(v)),
+                Function::Abs => map!(a, |v| s.abs(v)),
+                Function::Log => in_double!(a, math::log),
+                Function::Sin => in_double!(a, math::sin),
+                Function::Cos => in_double!(a, math::cos),
+                Function::Tan => in_double!(a, math::tan),
+                Function::Sinh => in_double!(a, math::sinh),
+                Function::Cosh => in_double!(a, math::cosh),
+                Function::Tanh => in_double!(a, math::tanh),
+                Function::Asin => in_double!(a, math::asin),
+                Function::Acos => in_double!(a, math::acos),
+                Function::Atan => in_double!(a, math::atan),
+                Function::Min | Function::Max => unreachable!("compiled to nodes of two operands"),
+            },
+            Node::Matern { nu: 1.5, squared } => map!(squared, |v| {
+                let r = s.sqrt(v);
+                s.mul(s.add(r, one), T::exp(s, s.sub(s.number(0.0), r)))
+            }),
+            Node::Matern { nu: 2.5, squared } => map!(squared, |v| {
+                let r = s.sqrt(v);
+                let polynomial = s.mul_add(v, s.number(1.0 / 3.0), s.add(r, one));
+                s.mul(polynomial, T::exp(s, s.sub(s.number(0.0), r)))
+            }),
             Node::Matern { nu, squared } => {
-                self.scalar(
-                    out,
-                    place[squared],
-                    #[inline(always)]
-                    |v| special::matern(nu, v.sqrt()),
-                );
+                self.scalar(out, place[squared], |v| special::matern(nu, v.sqrt()))
             }
-            Node::ArcCosine { order, chord } => {
-                self.scalar(
-                    out,
-                    place[chord],
-                    #[inline(always)]
-                    |v| angle_part(order, v),
-                );
-            }
-        }
-    }
-}
-
-impl<T: Element> Strips<'_, T> {
-    /// A function of one argument.
-    #[inline(always)]
-    fn call<S: Simd<T = T>>(&mut self, s: S, function: Function, out: usize, a: usize) {
-        macro_rules! in_double {
-            ($f:path) => {
-                self.unary(
-                    s,
-                    out,
-                    a,
-                    #[inline(always)]
-                    |v| {
-                        s.in_double(
-                            v,
-                            #[inline(always)]
-                            |w, v| $f(w, v),
-                        )
-                    },
-                )
-            };
-        }
-        match function {
-            Function::Exp => self.unary(
-                s,
-                out,
-                a,
-                #[inline(always)]
-                |v| T::exp(s, v),
-            ),
-            Function::Sqrt => self.unary(
-                s,
-                out,
-                a,
-                #[inline(always)]
-                |v| s.sqrt(v),
-            ),
-            Function::Abs => self.unary(
-                s,
-                out,
-                a,
-                #[inline(always)]
-                |v| s.abs(v),
-            ),
-            Function::Log => in_double!(math::log),
-            Function::Sin => in_double!(math::sin),
-            Function::Cos => in_double!(math::cos),
-            Function::Tan => in_double!(math::tan),
-            Function::Sinh => in_double!(math::sinh),
-            Function::Cosh => in_double!(math::cosh),
-            Function::Tanh => in_double!(math::tanh),
-            Function::Asin => in_double!(math::asin),
-            Function::Acos => in_double!(math::acos),
-            Function::Atan => in_double!(math::atan),
-            Function::Min | Function::Max => unreachable!("compiled to nodes of two operands"),
+            Node::ArcCosine { order: 0, chord } => in_double!(chord, arc_cosine::<_, 0>),
+            Node::ArcCosine { order: 1, chord } => in_double!(chord, arc_cosine::<_, 1>),
+            Node::ArcCosine { chord, .. } => in_double!(chord, arc_cosine::<_, 2>),
         }
     }
 }
@@ -277,18 +176,26 @@ fn integer_power<S: Simd>(s: S, v: S::V, n: i32) -> S::V {
     if n < 0 { s.div(s.number(1.0), power) } else { power }
 }
 
-/// Jₙ(θ)/π where 2 − 2cos θ is the squared length of the chord.
-fn angle_part(order: u8, chord: f64) -> f64 {
-    use std::f64::consts::PI;
-    let half = |squared: f64| 2.0 * (0.5 * squared.max(0.0).sqrt()).min(1.0).asin();
-    // π − θ, from the nearer end of the half circle.
-    let supplement = if chord <= 2.0 { PI - half(chord) } else { half(4.0 - chord) };
-    let cosine = 1.0 - 0.5 * chord;
-    let sine = (chord * (1.0 - 0.25 * chord)).max(0.0).sqrt();
-    let j = match order {
+/// Jₙ(θ)/π for n = `ORDER`, where 2 − 2cos θ is the squared length of the chord.
+#[inline(always)]
+fn arc_cosine<S: Simd<T = f64>, const ORDER: u8>(s: S, chord: S::V) -> S::V {
+    let (zero, one) = (s.number(0.0), s.number(1.0));
+    // π − θ by the half angle, from the nearer end of the half circle; rounding must not leave it.
+    let near = s.lt(chord, s.number(2.0));
+    let rest = s.max(zero, s.sub(s.number(4.0), chord));
+    let nearer = s.select(near, chord, rest);
+    let half = math::asin(s, s.mul(s.number(0.5), s.sqrt(nearer)));
+    let angle = s.add(half, half);
+    let supplement = s.select(near, s.sub(s.number(std::f64::consts::PI), angle), angle);
+    let cosine = s.mul_add(chord, s.number(-0.5), one);
+    let sine = s.mul(s.number(0.5), s.sqrt(s.mul(chord, rest)));
+    let j = match ORDER {
         0 => supplement,
-        1 => sine + supplement * cosine,
-        _ => 3.0 * sine * cosine + supplement * (1.0 + 2.0 * cosine * cosine),
+        1 => s.mul_add(supplement, cosine, sine),
+        _ => {
+            let weight = s.mul_add(s.mul(s.number(2.0), cosine), cosine, one);
+            s.mul_add(supplement, weight, s.mul(s.mul(s.number(3.0), sine), cosine))
+        }
     };
-    j / PI
+    s.mul(j, s.number(std::f64::consts::FRAC_1_PI))
 }

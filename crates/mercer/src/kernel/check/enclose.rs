@@ -69,7 +69,7 @@ pub fn exact_value(expr: &Expr, x: &[Q], z: &[Q]) -> Option<Q> {
         Expr::Neg(inner) => Some(-exact_value(inner, x, z)?),
         Expr::Div(n, d) => {
             let denominator = exact_value(d, x, z)?;
-            (!denominator.is_zero()).then_some(exact_value(n, x, z)? / denominator)
+            if denominator.is_zero() { None } else { Some(exact_value(n, x, z)? / denominator) }
         }
         Expr::Pow(base, exponent) => match (base.as_ref(), exact_value(exponent, x, z)?) {
             // |x−z|² and its even powers are rational even where |x−z| is not.

@@ -202,7 +202,10 @@ impl Interval {
 
     /// e^a: halve the argument below 2⁻⁸, sum the series, square back.
     pub fn exp(&self) -> Result<Self, Fault> {
-        let limit = BigInt::from(6000) << self.bits;
+        if self.is_zero() {
+            return Ok(Self::integer(1, self.bits));
+        }
+        let limit = BigInt::from(800) << self.bits;
         if self.hi > limit {
             return Err(Fault::Unknown);
         }
@@ -216,7 +219,7 @@ impl Interval {
     fn exp_point(value: &BigInt, bits: u32) -> Self {
         let size = u32::try_from(value.bits()).unwrap_or(u32::MAX).saturating_sub(bits);
         let halvings = size + 8;
-        let work = bits + 2 * halvings + 16 + if value.is_negative() { 0 } else { 2 << size.min(13) };
+        let work = bits + 2 * halvings + 16 + if value.is_negative() { 0 } else { 2 << size.min(10) };
         let x = Self::point(value.clone(), bits).with_bits(work).shrink(halvings);
         let mut term = Self::integer(1, work);
         let mut sum = term.clone();
@@ -244,6 +247,9 @@ impl Interval {
         }
         if !self.lo.is_positive() {
             return Err(Fault::Unknown);
+        }
+        if *self == Self::integer(1, self.bits) {
+            return Ok(Self::integer(0, self.bits));
         }
         Ok(Self {
             lo: Self::ln_point(&self.lo, self.bits).lo,
@@ -426,6 +432,9 @@ impl Interval {
 
     /// cosh a.
     pub fn cosh(&self) -> Result<Self, Fault> {
+        if self.is_zero() {
+            return Ok(Self::integer(1, self.bits));
+        }
         let magnitude = self.abs();
         let at = |end: &BigInt| -> Result<Self, Fault> {
             let x = Self::point(end.clone(), self.bits);

@@ -132,6 +132,9 @@ impl FromStr for Domain {
 /// The time [`Kernel::check`] takes at most.
 pub const PATIENCE: Duration = Duration::from_secs(8);
 
+/// The time spent on points where a theorem has already refuted the formula.
+const POINTS_AFTER_THEOREM: Duration = Duration::from_millis(350);
+
 impl Kernel {
     /// Decides whether the formula is positive semidefinite on a domain, within [`PATIENCE`].
     ///
@@ -164,10 +167,16 @@ fn check(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
         }
     }
     let concrete = with_values(expr);
-    let mut refuter = refute::Search::new(&concrete, dim, domain, deadline);
+    // A theorem already refutes: points are worth a little more time, not all of it.
+    let enough =
+        if found.theorem.is_some() { deadline.min(Instant::now() + POINTS_AFTER_THEOREM) } else { deadline };
+    let mut refuter = refute::Search::new(&concrete, dim, domain, enough);
     let points = refuter.run(needs.least, &found.hints);
     let mut evidence = refuter.evidence;
-    if let Some(refutation) = points {
+    if let Some(mut refutation) = points {
+        if let (Refutation::Points { filled, .. }, true) = (&mut refutation, concrete != *expr) {
+            *filled = Some(Kernel::from_expr(concrete.clone()).to_string());
+        }
         return Verdict::Refuted(refutation);
     }
     if let Some(theorem) = found.theorem {

@@ -56,6 +56,8 @@ pub enum Rule {
         /// f, as a function of x.
         function: Form,
     },
+    /// Σᵢⱼ cᵢⱼ·fᵢ(x)·fⱼ(z) with a positive semidefinite matrix (cᵢⱼ).
+    FiniteRank,
     /// min(f(x), f(z)) with f ≥ 0.
     Minimum,
     /// cos(f(x) − f(z)).
@@ -85,10 +87,16 @@ pub enum Rule {
     SpectralDensity,
     /// max(0, 1 − |x−z|/c)^ℓ with ℓ ≥ (d+1)/2.
     Askey,
+    /// Wendland's φ_{ℓ,k} of |x−z|/c, k = 1 or 2, with ℓ ≥ (d+1)/2 + k.
+    Wendland,
     /// cos(b·|x−z|) on the line.
     CosineOnLine,
     /// cosh(b·|x−z|)^(−a), or log cosh(b·|x−z|) as a function of negative type.
     HyperbolicSecant,
+    /// 1 − tanh(bψ), π/2 − atan(bψ) or 1/(1 + exp(bψ)) with ψ = |x−z|^p, 0 < p ≤ 1; tanh(bψ) and atan(bψ) of negative type.
+    BoundedBernstein,
+    /// min(f(x), f(z)) − f(x)·f(z) with 0 ≤ f ≤ 1.
+    BrownianBridge,
     /// A named kernel with allowed hyper-parameters.
     Named,
     /// A polynomial in ⟨x,z⟩ on the unit sphere with Gegenbauer coefficients ≥ 0.
@@ -126,6 +134,7 @@ impl Rule {
             Self::Constant => "constant",
             Self::InnerProduct => "inner product",
             Self::RankOne { .. } => "rank one",
+            Self::FiniteRank => "finite rank",
             Self::Minimum => "minimum",
             Self::CosineOfDifference => "cosine of a difference",
             Self::Sum { .. } => "sum",
@@ -136,8 +145,11 @@ impl Rule {
             Self::Anchored => "anchored",
             Self::SpectralDensity => "spectral density",
             Self::Askey => "askey",
+            Self::Wendland => "wendland",
             Self::CosineOnLine => "cosine on the line",
             Self::HyperbolicSecant => "hyperbolic secant",
+            Self::BoundedBernstein => "bounded bernstein function",
+            Self::BrownianBridge => "brownian bridge",
             Self::Named => "named kernel",
             Self::Gegenbauer => "gegenbauer",
             Self::DistancePower => "distance power",
@@ -155,7 +167,9 @@ impl Rule {
     pub fn reference(&self) -> &'static str {
         match self {
             Self::Formula | Self::Restriction | Self::Polarisation | Self::Constant => "definition",
-            Self::InnerProduct | Self::RankOne { .. } => "Aronszajn 1950, Theory of reproducing kernels",
+            Self::InnerProduct | Self::RankOne { .. } | Self::FiniteRank => {
+                "Aronszajn 1950, Theory of reproducing kernels"
+            }
             Self::Minimum | Self::Maximum => "min(s,t) is the covariance of Brownian motion",
             Self::CosineOfDifference => "cos(a−b) = cos a cos b + sin a sin b",
             Self::Sum { .. } => "Aronszajn 1950, §I.6",
@@ -172,8 +186,11 @@ impl Rule {
                 "Bochner 1933; Wendland 2005, Scattered Data Approximation, Theorem 6.11"
             }
             Self::Askey => "Askey 1973; Golubov 1981",
+            Self::Wendland => "Wendland 2005, Scattered Data Approximation, Theorem 9.13",
             Self::CosineOnLine => "Bochner 1933",
             Self::HyperbolicSecant => "Biane, Pitman, Yor 2001; Schoenberg 1938",
+            Self::BoundedBernstein => "Schilling, Song, Vondraček 2012, Bernstein Functions, chapter 3",
+            Self::BrownianBridge => "min(s,t) − st is the covariance of the Brownian bridge",
             Self::Named => "the table of named kernels in docs/check.md",
             Self::Gegenbauer => "Schoenberg 1942, Positive definite functions on spheres, Theorem 1",
             Self::DistancePower => "Schoenberg 1938; Bretagnolle, Dacunha-Castelle, Krivine 1966",
@@ -214,6 +231,11 @@ pub enum Failure {
         form: Form,
         /// The dimension.
         dim: usize,
+    },
+    /// exp(−a|x−z|²) with a negative weight in the unique mixture of Gaussians that a radial kernel of every dimension is.
+    Mixture {
+        /// The radial form.
+        form: Form,
     },
     /// A negative Gegenbauer coefficient on the sphere.
     Gegenbauer {
@@ -293,6 +315,7 @@ impl fmt::Display for Rule {
             Self::Constant => f.write_str("a constant ≥ 0"),
             Self::InnerProduct => f.write_str("an inner product"),
             Self::RankOne { function } => write!(f, "f(x)·f(z) with f(x) = {function}"),
+            Self::FiniteRank => f.write_str("Σ cᵢⱼ·fᵢ(x)·fⱼ(z) with a positive semidefinite matrix (cᵢⱼ)"),
             Self::Minimum => f.write_str("min(f(x), f(z)) with f ≥ 0, the covariance of Brownian motion"),
             Self::CosineOfDifference => f.write_str("cos(a−b) = cos a cos b + sin a sin b"),
             Self::Sum { .. } => f.write_str("a sum with coefficients ≥ 0"),
@@ -307,8 +330,11 @@ impl fmt::Display for Rule {
             Self::Anchored => f.write_str("ψ(x,0) + ψ(z,0) − ψ(x,z) − ψ(0,0) with ψ of negative type"),
             Self::SpectralDensity => f.write_str("its spectral density is never negative (Bochner)"),
             Self::Askey => f.write_str("(1−r)₊^ℓ with ℓ ≥ (d+1)/2 (Askey)"),
+            Self::Wendland => f.write_str("a Wendland function with ℓ ≥ (d+1)/2 + k"),
             Self::CosineOnLine => f.write_str("cos b(x−z) on the line"),
             Self::HyperbolicSecant => f.write_str("1/cosh √s is the Laplace transform of a hitting time"),
+            Self::BoundedBernstein => f.write_str("tanh √s and atan √s are bounded Bernstein functions"),
+            Self::BrownianBridge => f.write_str("the covariance of the Brownian bridge"),
             Self::Named => f.write_str("a named kernel"),
             Self::Gegenbauer => f.write_str("Gegenbauer coefficients ≥ 0 (Schoenberg)"),
             Self::DistancePower => f.write_str("a power of a distance (Schoenberg)"),

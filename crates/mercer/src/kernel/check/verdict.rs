@@ -33,6 +33,8 @@ pub enum Refutation {
         value: f64,
         /// The Gram matrix of the points.
         matrix: Vec<Vec<f64>>,
+        /// The kernel with values for its open hyper-parameters, where it has any: one value is enough to refute all.
+        filled: Option<String>,
     },
     /// Two points with k(x,z) ≠ k(z,x).
     Asymmetric {
@@ -185,7 +187,10 @@ fn subscript(n: usize) -> String {
 
 /// Four significant digits, without an exponent for ordinary sizes.
 pub(crate) fn four(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if !value.is_finite() {
         return value.to_string();
     }
     let size = value.abs().log10().floor();
@@ -201,11 +206,15 @@ pub(crate) fn four(value: f64) -> String {
 /// At most this many points are written out with their matrix.
 const FEW: usize = 6;
 
+fn write_filled(f: &mut fmt::Formatter<'_>, filled: Option<&str>) -> fmt::Result {
+    filled.map_or(Ok(()), |kernel| write!(f, "with {kernel}: "))
+}
+
 impl fmt::Display for Refutation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Points { points, weights, value, matrix } if points.len() == 1 => {
-                let _ = (weights, value);
+            Self::Points { points, matrix, filled, .. } if points.len() == 1 => {
+                write_filled(f, filled.as_deref())?;
                 write!(
                     f,
                     "x₁ = {} gives k(x₁, x₁) = {}, which is negative",
@@ -213,7 +222,8 @@ impl fmt::Display for Refutation {
                     four(matrix[0][0])
                 )
             }
-            Self::Points { points, weights, value, matrix } => {
+            Self::Points { points, weights, value, matrix, filled } => {
+                write_filled(f, filled.as_deref())?;
                 let named: Vec<String> = points
                     .iter()
                     .enumerate()

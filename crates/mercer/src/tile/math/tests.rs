@@ -113,7 +113,7 @@ fn exp_extended(x: f64) -> (f64, f64) {
     let two_product = |a: f64, b: f64| (a * b, a.mul_add(b, -(a * b)));
     // x = n·ln 2 + r, with ln 2 in three parts; then r/2⁸ and eight squarings.
     let n = (x / std::f64::consts::LN_2).round();
-    let (p, e) = two_product(n, 0.693_147_180_559_945_3);
+    let (p, e) = two_product(n, std::f64::consts::LN_2);
     let (hi, lo) = two_sum(x, -p);
     let (hi, lo) = two_sum(hi, lo - e - n * 2.319_046_813_846_299_6e-17);
     let (hi, lo) = (hi / 256.0, lo / 256.0);

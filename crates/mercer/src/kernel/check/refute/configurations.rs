@@ -162,6 +162,7 @@ fn in_plane(dim: usize, a: f64, b: f64) -> Vec<f64> {
     point
 }
 
+/// The Euclidean norm.
 pub fn norm(point: &[f64]) -> f64 {
     point.iter().map(|c| c * c).sum::<f64>().sqrt()
 }

@@ -39,7 +39,7 @@ impl Search<'_> {
                 }
                 if let Some(value) = confirm::negative_form(self.expr, &points, &weights, self.deadline) {
                     let matrix = self.matrix(&points);
-                    return Some(Refutation::Points { points, weights, value, matrix });
+                    return Some(Refutation::Points { points, weights, value, matrix, filled: None });
                 }
                 if self.late() {
                     return None;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use super::exact::{self, Q};
 use super::verdict::{Evidence, Refutation};
 use super::{Dim, Domain};
+use crate::kernel::eval::eval;
 use crate::kernel::expr::Expr;
 use configurations::Pool;
 use spectrum::Gram;
@@ -34,12 +35,14 @@ pub struct Search<'a> {
     /// What was seen, for an undecided verdict.
     pub evidence: Evidence,
     best: Option<(f64, Pool)>,
+    /// Relative eigenvalues above this are taken for rounding; it grows with every candidate that was.
+    doubt: f64,
 }
 
 impl<'a> Search<'a> {
     /// A search for counter-examples to `expr` that stops at `deadline`.
     pub fn new(expr: &'a Expr, dim: Dim, domain: Domain, deadline: Instant) -> Self {
-        Self { expr, dim, domain, deadline, evidence: Evidence::default(), best: None }
+        Self { expr, dim, domain, deadline, evidence: Evidence::default(), best: None, doubt: -1e-10 }
     }
 
     /// A counter-example that is confirmed in interval arithmetic, small ones first.
@@ -137,13 +140,25 @@ impl<'a> Search<'a> {
 
     fn quick(&self, x: &[Q], z: &[Q]) -> Option<f64> {
         let double = |p: &[Q]| p.iter().map(exact::to_f64).collect::<Vec<_>>();
-        crate::kernel::eval::eval(self.expr, &double(x), &double(z)).ok()
+        eval(self.expr, &double(x), &double(z)).ok()
+    }
+
+    /// As many points of a pool as have finite values with each other, early ones first.
+    fn finite(&self, pool: &Pool) -> Pool {
+        let mut kept: Pool = Vec::new();
+        for p in pool {
+            kept.push(p.clone());
+            let is_finite = |a: &[f64], b: &[f64]| eval(self.expr, a, b).is_ok_and(|v| v.abs() < 1e12);
+            if !kept.iter().all(|q| is_finite(p, q) && is_finite(q, p)) {
+                kept.pop();
+            }
+        }
+        kept
     }
 
     /// One, two and three points of a pool, then all of it.
     fn subsets(&mut self, pool: &Pool) -> Option<Refutation> {
-        let finite: Pool =
-            pool.iter().filter(|p| Gram::of(self.expr, &vec![(*p).clone()]).is_some()).cloned().collect();
+        let finite = self.finite(pool);
         let gram = Gram::of(self.expr, &finite)?;
         let n = gram.n;
         for i in 0..n {
@@ -189,13 +204,14 @@ impl<'a> Search<'a> {
         if pool.is_empty() {
             return None;
         }
+        let pool = &self.finite(pool);
         let gram = Gram::of(self.expr, pool)?;
         let relative = gram.relative_lowest()?;
         if self.best.as_ref().is_none_or(|(lowest, _)| relative < *lowest) {
             self.best = Some((relative, pool.clone()));
             self.evidence.lowest_relative_eigenvalue = Some(relative);
         }
-        if relative > -1e-10 {
+        if relative > self.doubt {
             return None;
         }
         let mut chosen: Vec<usize> = (0..gram.n).collect();
@@ -217,7 +233,11 @@ impl<'a> Search<'a> {
                 return None;
             }
         }
-        self.choose(&gram, pool, &chosen)
+        let found = self.choose(&gram, pool, &chosen);
+        if found.is_none() {
+            self.doubt *= 10.0;
+        }
+        found
     }
 
     /// The points of `chosen` as a counter-example, if interval arithmetic agrees.
@@ -244,7 +264,7 @@ impl<'a> Search<'a> {
         let patience = self.deadline.max(Instant::now() + Duration::from_millis(20));
         let value = confirm::negative_form(self.expr, &points, &weights, patience)?;
         let matrix = self.matrix(&points);
-        Some(Refutation::Points { points, weights, value, matrix })
+        Some(Refutation::Points { points, weights, value, matrix, filled: None })
     }
 
     fn matrix(&self, points: &[Vec<Q>]) -> Vec<Vec<f64>> {

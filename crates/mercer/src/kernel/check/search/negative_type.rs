@@ -70,9 +70,14 @@ impl Prover {
     /// One power of one atom.
     fn negative_term(&mut self, m: &Monomial) -> Option<Proof> {
         let form = Form::term(Q::one(), m.clone());
-        let leaf = [Rule::DistancePower, Rule::Maximum, Rule::DifferencePower, Rule::HyperbolicSecant]
-            .into_iter()
-            .find_map(|rule| self.of_negative_type(form.clone(), rule, vec![]));
+        let rules = [
+            Rule::DistancePower,
+            Rule::Maximum,
+            Rule::DifferencePower,
+            Rule::HyperbolicSecant,
+            Rule::BoundedBernstein,
+        ];
+        let leaf = rules.into_iter().find_map(|rule| self.of_negative_type(form.clone(), rule, vec![]));
         if leaf.is_some() {
             return leaf;
         }

@@ -1,5 +1,7 @@
 //! Which rule might show a form to be a kernel.
 
+use std::collections::BTreeMap;
+
 use num_traits::{One, Signed};
 
 use super::{Prover, coefficients, view};
@@ -30,6 +32,7 @@ impl Prover {
             .or_else(|| self.leaf(form))
             .or_else(|| self.anchored(form))
             .or_else(|| self.in_groups(form))
+            .or_else(|| self.by_joint_part(form))
             .or_else(|| self.polarised(form, true))
     }
 
@@ -72,14 +75,13 @@ impl Prover {
         let mut premises = Vec::new();
         if !apart.0.is_empty() {
             let function = Form::term(Q::one(), of_x);
-            let product = function.mul(&function.swapped(&self.space)?, &self.space)?;
-            premises.push(self.kernel(product, Rule::RankOne { function }, vec![])?);
+            premises.push(self.kernel(Form::term(Q::one(), apart), Rule::RankOne { function }, vec![])?);
         }
         for (atom, e) in &joint.0 {
             premises.push(self.factor(atom, e)?);
         }
         if premises.len() == 1 {
-            return premises.pop();
+            return premises.pop().filter(|p| p.claim.form == *form);
         }
         self.kernel(form.clone(), Rule::Product, premises)
     }
@@ -141,8 +143,16 @@ impl Prover {
                 return Some(proof);
             }
         }
+        if form.0.len() > 1 && !form.dependence().pair {
+            return try_rule(Rule::FiniteRank).or_else(|| try_rule(Rule::BrownianBridge));
+        }
+        if form.0.len() == 2 {
+            if let Some(proof) = try_rule(Rule::BoundedBernstein) {
+                return Some(proof);
+            }
+        }
         if form.0.len() > 1 || form.single().is_some_and(|(m, _)| m.0.len() > 1) {
-            return try_rule(Rule::SpectralDensity);
+            return try_rule(Rule::SpectralDensity).or_else(|| try_rule(Rule::Wendland));
         }
         [
             Rule::InnerProduct,
@@ -151,6 +161,7 @@ impl Prover {
             Rule::CosineOnLine,
             Rule::CosineOfDifference,
             Rule::HyperbolicSecant,
+            Rule::BoundedBernstein,
             Rule::Askey,
         ]
         .into_iter()
@@ -278,6 +289,41 @@ impl Prover {
             }
         }
         None
+    }
+
+    /// Σ k(x,z)·Σᵢⱼ cᵢⱼfᵢ(x)fⱼ(z): the terms sorted by what reads both points, one kernel and one matrix (cᵢⱼ) each.
+    fn by_joint_part(&mut self, form: &Form) -> Option<Proof> {
+        let mut groups: BTreeMap<Monomial, Form> = BTreeMap::new();
+        for (m, c) in &form.0 {
+            let (joint, apart) = m.split(|a| {
+                let d = a.dependence();
+                d.pair || (d.x && d.z)
+            });
+            let group = groups.entry(joint).or_default();
+            *group = group.add(&Form::term(c.clone(), apart));
+        }
+        if groups.values().all(|g| g.0.len() == 1) {
+            return None;
+        }
+        let mut premises = Vec::new();
+        for (joint, coefficients) in groups {
+            let whole = Form::term(Q::one(), joint.clone()).mul(&coefficients, &self.space)?;
+            if whole == *form && !joint.0.is_empty() {
+                return None;
+            }
+            if joint.0.is_empty() {
+                premises.push(self.kernel(coefficients, Rule::FiniteRank, vec![])?);
+                continue;
+            }
+            let matrix = self.positive(&coefficients)?;
+            let kernel = self.positive(&Form::term(Q::one(), joint))?;
+            premises.push(self.kernel(whole, Rule::Product, vec![kernel, matrix])?);
+        }
+        if premises.len() == 1 {
+            return premises.pop();
+        }
+        let weights = vec![Form::constant(Q::one()); premises.len()];
+        self.kernel(form.clone(), Rule::Sum { weights }, premises)
     }
 
     /// The same form written with ⟨x,z⟩ for |x−z|, or the other way round.

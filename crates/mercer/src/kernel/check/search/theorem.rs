@@ -7,7 +7,7 @@ use crate::kernel::check::exact::{self, Q, int, ratio};
 use crate::kernel::check::form::{Atom, Form, Space};
 use crate::kernel::check::proof::Failure;
 use crate::kernel::check::verdict::Theorem;
-use crate::kernel::check::verify::{density, gegenbauer};
+use crate::kernel::check::verify::{density, gegenbauer, radial};
 use crate::kernel::check::{Dim, Domain};
 
 /// Fills in what refutes a form, or helps to.
@@ -23,7 +23,7 @@ pub fn hints(form: &Form, space: &Space, found: &mut Found) {
     }
     let dims: Vec<usize> = match space.dim {
         Dim::Exactly(d) => vec![d],
-        Dim::Any => (1..=12).chain([16, 24, 32, 48, 64]).collect(),
+        Dim::Any => (1..=8).chain([12, 16, 32]).collect(),
     };
     if space.domain == Domain::All {
         for &d in &dims {
@@ -35,6 +35,18 @@ pub fn hints(form: &Form, space: &Space, found: &mut Found) {
                 return;
             }
         }
+    }
+    if space.domain == Domain::All && space.dim == Dim::Any && radial::has_negative_atom(form) {
+        found.theorem = Some(Theorem {
+            reference: "Schoenberg 1938, Metric spaces and completely monotone functions, Theorem 2".into(),
+            dim: 0,
+            text: "a radial kernel of every dimension is a mixture of exp(−a|x−z|²) with weights ≥ 0 in one way only, \
+                   and here a weight is negative: it fails from some dimension on"
+                .into(),
+            value: -1.0,
+            failure: Failure::Mixture { form: form.clone() },
+        });
+        return;
     }
     if space.domain == Domain::Sphere {
         for &d in &dims {
@@ -87,7 +99,7 @@ fn negative_density(form: &Form, d: usize) -> Option<Theorem> {
                 failure: Failure::Density { form: form.clone(), dim: d, v },
             });
         }
-        v = v * ratio(3, 2);
+        v *= int(2);
     }
     None
 }

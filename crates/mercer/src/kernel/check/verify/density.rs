@@ -77,10 +77,11 @@ pub fn nonnegative(form: &Form, space: &Space) -> Result<(), String> {
         return Err("the constant is negative".into());
     }
     let width = space.width(&radial.cols);
-    for (a, c) in &radial.exponential {
-        if !exponential_is_nonnegative(a, c, width) {
-            return Err("the density of an exponential part is not shown to be ≥ 0".into());
-        }
+    let alone = |(a, c): (&Q, &Vec<Q>)| exponential_is_nonnegative(a, c, width);
+    let together =
+        |groups: &Groups| exponentials_by_partial_sums(groups) || exponentials_together(groups, width);
+    if !radial.exponential.iter().all(alone) && !together(&radial.exponential) {
+        return Err("the density of the exponential part is not shown to be ≥ 0".into());
     }
     if radial.gaussian.is_empty() {
         return Ok(());
@@ -104,7 +105,7 @@ pub fn is_negative_at(form: &Form, d: usize, v: &Q) -> bool {
     if space.width(&radial.cols) != Some(d) || v.is_negative() || v.is_zero() {
         return false;
     }
-    const BITS: u32 = 256;
+    const BITS: u32 = 160;
     let sum = match (radial.gaussian.is_empty(), radial.exponential.is_empty()) {
         (false, true) => radial.gaussian.iter().try_fold(Interval::integer(0, BITS), |sum, (a, c)| {
             let p = polynomial::at(&gaussian_polynomial(a, c, d), v);
@@ -145,32 +146,32 @@ fn gaussian_polynomial(a: &Q, coefficients: &[Q], d: usize) -> Polynomial {
 
 /// Whether F(v) = Σ C_a·exp(−v/a) ≥ 0 for v ≥ 0: slowest decay first, by partial sums, else by bisection.
 fn mixture_is_nonnegative(parts: &[(Q, Polynomial)], d: usize) -> bool {
-    const BITS: u32 = 192;
+    const BITS: u32 = 96;
+    let half = ratio(-(d as i64), 2);
+    // Only ratios of the weights matter: (a/a₁)^(−d/2) is rational more often than a^(−d/2).
+    let Some(first_rate) = parts.last().map(|(a, _)| a.clone()) else { return false };
     let mut scaled: Vec<(Q, Interval)> = Vec::new();
+    let (mut exact_partial, mut partial) = (Some(Q::zero()), Interval::integer(0, BITS));
+    let mut by_partial_sums = true;
     for (a, p) in parts.iter().rev() {
-        let weight = match exact::rational_power(a, &ratio(-(d as i64), 2)) {
-            Some(w) => Interval::exact(&(&p[0] * w), BITS),
-            None => match Interval::exact(a, BITS).pow(&ratio(-(d as i64), 2)) {
+        let rate = a / &first_rate;
+        let rational = exact::rational_power(&rate, &half).map(|w| w * &p[0]);
+        let weight = match &rational {
+            Some(w) => Interval::exact(w, BITS),
+            None => match Interval::exact(&rate, BITS).pow(&half) {
                 Ok(w) => w.mul(&Interval::exact(&p[0], BITS)),
                 Err(_) => return false,
             },
         };
+        exact_partial = exact_partial.zip(rational).map(|(sum, w)| sum + w);
+        partial = partial.add(&weight);
+        by_partial_sums &= match &exact_partial {
+            Some(sum) => !sum.is_negative(),
+            None => partial.is_nonnegative(),
+        };
         scaled.push((a.recip(), weight));
     }
-    let mut exact_partial = Q::zero();
-    let mut partial = Interval::integer(0, BITS);
-    let mut abel = true;
-    for ((_, weight), (a, p)) in scaled.iter().zip(parts.iter().rev()) {
-        partial = partial.add(weight);
-        let exact_weight = exact::rational_power(a, &ratio(-(d as i64), 2)).map(|w| w * &p[0]);
-        let known = exact_weight.map(|w| {
-            exact_partial += w;
-            !exact_partial.is_negative()
-        });
-        let all_exact = parts.iter().all(|(a, _)| exact::rational_power(a, &ratio(-(d as i64), 2)).is_some());
-        abel &= if all_exact { known == Some(true) } else { partial.is_nonnegative() };
-    }
-    if abel {
+    if by_partial_sums {
         return true;
     }
     let Some((slowest, first)) = scaled.first() else { return false };
@@ -205,7 +206,7 @@ fn mixture_is_nonnegative(parts: &[(Q, Polynomial)], d: usize) -> bool {
     let mut work = 0;
     while let Some((low, high)) = pending.pop() {
         work += 1;
-        if !cleared || work > 3000 {
+        if !cleared || work > 800 {
             return false;
         }
         match at(&low, &high) {
@@ -274,4 +275,37 @@ fn exponential_is_nonnegative(a: &Q, coefficients: &[Q], width: Option<usize>) -
         // Every d ≥ 1, that is m ≥ 1.
         None => in_w.iter().all(|c| polynomial::has_no_negative(&polynomial::shift(c, &Q::one()))),
     }
+}
+
+/// Several rates in an odd dimension: the density is a rational function of w = |ω|², its numerator a polynomial.
+fn exponentials_together(groups: &Groups, width: Option<usize>) -> bool {
+    let Some(d) = width.filter(|d| d % 2 == 1 && *d <= 9) else { return false };
+    let m = (d + 1) / 2;
+    let order = |c: &[Q]| m + c.len() - 1;
+    let power = |a: &Q, n: usize| (0..n).fold(vec![Q::one()], |p, _| polynomial::mul(&p, &[a * a, Q::one()]));
+    let mut numerator: Polynomial = Vec::new();
+    for (a, c) in groups {
+        let mut part: Polynomial = Vec::new();
+        for (l, in_m) in exponential_parts(a, c).iter().enumerate() {
+            let factor = polynomial::at(in_m, &int(m as i64));
+            let scaled: Polynomial = power(a, c.len() - 1 - l).iter().map(|v| -(v * &factor)).collect();
+            part = polynomial::sub(&part, &scaled);
+        }
+        for (b, other) in groups.iter().filter(|(b, _)| *b != a) {
+            part = polynomial::mul(&part, &power(b, order(other)));
+        }
+        let negated: Polynomial = part.iter().map(|v| -v).collect();
+        numerator = polynomial::sub(&numerator, &negated);
+    }
+    polynomial::nonnegative_on_half_line(&numerator)
+}
+
+/// Σ cᵢaᵢ(aᵢ² + w)^(−m): each power falls as its rate grows, so partial sums of cᵢaᵢ ≥ 0 from the slowest rate on suffice,
+/// whatever m is.
+fn exponentials_by_partial_sums(groups: &Groups) -> bool {
+    let mut partial = Q::zero();
+    groups.iter().all(|(a, c)| {
+        partial += a * &c[0];
+        c.len() == 1 && !partial.is_negative()
+    })
 }

@@ -4,9 +4,11 @@
 //! formula is compared here with the formula's own values at sample points.
 
 pub mod density;
+mod finite_rank;
 pub mod gegenbauer;
 mod named;
 pub mod polynomial;
+pub mod radial;
 pub mod range;
 pub mod series;
 
@@ -145,6 +147,11 @@ fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<(), String> {
             ensure(of_x_alone(function), "the function depends on more than x")?;
             same(function.swapped(&space).and_then(|other| function.mul(&other, &space)))
         }
+        Rule::FiniteRank => {
+            concludes(PSD)?;
+            from(0, PSD)?;
+            finite_rank::check(form, &space)
+        }
         Rule::Minimum => {
             concludes(PSD)?;
             from(0, PSD)?;
@@ -222,7 +229,7 @@ fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<(), String> {
             concludes(PSD)?;
             from(1, CND)?;
             ensure(power.is_positive(), "the exponent is not negative")?;
-            ensure(Range::of(&premises[0].form, &space).lo > 0.0, "ψ is not shown to be > 0")?;
+            ensure(least_of_negative_type(&premises[0].form, &space) > 0.0, "ψ is not shown to be > 0")?;
             same(premises[0].form.power(&-power, &space))
         }
         Rule::Anchored => {
@@ -244,6 +251,13 @@ fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<(), String> {
             let (cols, power) = askey(form).ok_or("not max(0, 1 − |x−z|/c)^ℓ")?;
             let d = space.width(&cols).ok_or("the dimension is not fixed")?;
             ensure(power * int(2) >= int(d as i64 + 1), "ℓ < (d+1)/2")
+        }
+        Rule::Wendland => {
+            concludes(PSD)?;
+            from(0, PSD)?;
+            let (cols, power, degree) = radial::wendland(form).ok_or("not a Wendland function")?;
+            let d = space.width(&cols).ok_or("the dimension is not fixed")?;
+            ensure(power * int(2) >= int(d as i64 + 2 * degree + 1), "ℓ < (d+1)/2 + k")
         }
         Rule::CosineOnLine => {
             concludes(PSD)?;
@@ -267,6 +281,26 @@ fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<(), String> {
                 _ => return Err("not a negative power of cosh".into()),
             };
             multiple_of_distance(&inside).map(|_| ()).ok_or_else(|| "not of a distance".into())
+        }
+        Rule::BoundedBernstein => {
+            from(0, claim.property)?;
+            ensure(
+                radial::bounded_bernstein(form, claim.property == PSD),
+                "not a bounded Bernstein function of a distance",
+            )
+        }
+        Rule::BrownianBridge => {
+            concludes(PSD)?;
+            from(0, PSD)?;
+            let (minimum, product) =
+                form.partition(|m, _| m.0.keys().any(|a| matches!(a, Atom::Call(Fun::Min, _))));
+            let args =
+                symmetric_arguments(&minimum, Fun::Min, &space).ok_or("not min(f(x), f(z)) − f(x)·f(z)")?;
+            let [f, g] = args.as_slice() else { return Err("not two arguments".into()) };
+            let values = Range::of(f, &space);
+            ensure(values.lo >= 0.0 && values.hi <= 1.0, "f is not shown to lie in [0, 1]")?;
+            ensure(!f.dependence().is_constant(), "f is a constant")?;
+            ensure(f.mul(g, &space).map(|p| p.neg()) == Some(product), "not min(f(x), f(z)) − f(x)·f(z)")
         }
         Rule::Named => {
             concludes(PSD)?;
@@ -310,13 +344,13 @@ fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<(), String> {
             concludes(CND)?;
             from(1, CND)?;
             ensure(power.is_positive() && *power <= Q::one(), "the power is not between 0 and 1")?;
-            ensure(Range::of(&premises[0].form, &space).lo >= 0.0, "ψ is not shown to be ≥ 0")?;
+            ensure(least_of_negative_type(&premises[0].form, &space) >= 0.0, "ψ is not shown to be ≥ 0")?;
             same(premises[0].form.power(power, &space))
         }
         Rule::Logarithm => {
             concludes(CND)?;
             from(1, CND)?;
-            ensure(Range::of(&premises[0].form, &space).lo > 0.0, "ψ is not shown to be > 0")?;
+            ensure(least_of_negative_type(&premises[0].form, &space) > 0.0, "ψ is not shown to be > 0")?;
             same(premises[0].form.log(&space))
         }
     }
@@ -426,6 +460,15 @@ fn polarise(form: &Form, space: &Space) -> Option<Form> {
     )
 }
 
+/// A lower bound of ψ of negative type: ψ(x,z) ≥ (ψ(x,x) + ψ(z,z))/2, from the weights 1 and −1.
+fn least_of_negative_type(form: &Form, space: &Space) -> f64 {
+    let direct = Range::of(form, space).lo;
+    match diagonal(form, space) {
+        Some(diagonal) if diagonal != *form => direct.max(Range::of(&diagonal, space).lo),
+        _ => direct,
+    }
+}
+
 /// The form at z = x.
 fn diagonal(form: &Form, space: &Space) -> Option<Form> {
     if form.0.keys().any(|m| m.0.keys().any(|a| mentions(a, &|b| matches!(b, Atom::Named(_))))) {
@@ -495,6 +538,14 @@ pub fn fails(failure: &Failure, expr: &Expr, dim: Dim, domain: Domain) -> bool {
                 && is_formula(form, &space)
                 && askey(form).is_some_and(|(cols, l)| cols.is_none() && l * int(2) < int(*d as i64 + 1))
         }),
+        Failure::Mixture { form } => {
+            let space = Space { dim, domain };
+            dim == Dim::Any
+                && domain == Domain::All
+                && range::is_defined(expr, &space)
+                && is_formula(form, &space)
+                && radial::has_negative_atom(form)
+        }
         Failure::Gegenbauer { form, dim: d, degree } => at(*d).is_some_and(|space| {
             is_formula(form, &space)
                 && gegenbauer::coefficients(form, &space)

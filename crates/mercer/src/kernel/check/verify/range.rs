@@ -105,8 +105,8 @@ impl Range {
 
     fn monotone(self, f: impl Fn(f64) -> f64) -> Self {
         // A few ulps cover the library functions' own error.
-        let lower = |v: f64| if v == 0.0 || v == 1.0 { v } else { down(down(down(v))) };
-        let upper = |v: f64| if v == 0.0 || v == 1.0 { v } else { up(up(up(v))) };
+        let lower = |v: f64| if v == 0.0 || v.abs() == 1.0 { v } else { down(down(down(v))) };
+        let upper = |v: f64| if v == 0.0 || v.abs() == 1.0 { v } else { up(up(up(v))) };
         let (a, b) = (f(self.lo), f(self.hi));
         if a.is_nan() || b.is_nan() {
             return EVERYTHING;
@@ -139,6 +139,9 @@ impl Range {
         if e.is_negative() {
             return self.power(&-e).recip();
         }
+        if e.is_one() {
+            return self;
+        }
         if let Some(n) = as_integer(e) {
             let base = if n % 2 == 0 { self.abs() } else { self };
             return base.monotone(|v| v.powf(n as f64));
@@ -162,7 +165,40 @@ fn of_sum(form: &Form, space: &Space) -> Range {
     for (m, c) in &form.0 {
         sum = sum.add(of_product(m, space).mul(Range::exactly(c)));
     }
-    sum
+    match by_diagonal(form, space) {
+        Some(bound) => sum.intersect(Range::new(-bound, bound)),
+        None => sum,
+    }
+}
+
+/// Σ cᵢ·⟨x,z⟩^k·fᵢ(x)·fᵢ(z) with all cᵢ ≥ 0 is at most the supremum of its value at z = x, by Cauchy and Schwarz.
+fn by_diagonal(form: &Form, space: &Space) -> Option<f64> {
+    let is_dot = |a: &Atom| matches!(a, Atom::Dot(_));
+    if !form.0.keys().any(|m| m.0.keys().any(is_dot) && m.0.keys().any(|a| matches!(a, Atom::Power(_)))) {
+        return None;
+    }
+    let mut diagonal = Form::zero();
+    for (m, c) in &form.0 {
+        let (dots, apart) = m.split(is_dot);
+        let (of_x, rest) = apart.split(|a| a.dependence().x);
+        let (of_z, constant) = rest.split(|a| a.dependence().z);
+        let of_x = Form::term(Q::one(), of_x);
+        let d = of_x.dependence();
+        let symmetric = of_x.swapped(space)? == Form::term(Q::one(), of_z);
+        let whole = dots.0.values().all(|e| e.is_integer() && e.is_positive());
+        if c.is_negative() || d.pair || d.z || d.var || !symmetric || !whole || !constant.0.is_empty() {
+            return None;
+        }
+        let mut term = of_x.mul(&of_x, space)?.scale(c);
+        for (atom, e) in &dots.0 {
+            if let Atom::Dot(cols) = atom {
+                term = term
+                    .mul(&Form::norm(Atom::NormX(cols.clone()), space).power(&(e * int(2)), space)?, space)?;
+            }
+        }
+        diagonal = diagonal.add(&term);
+    }
+    Some(of_sum(&diagonal, space).hi)
 }
 
 /// The powers shared by all terms, and the form without them.
@@ -280,6 +316,10 @@ fn of_call(fun: Fun, args: &[Range]) -> Range {
     let half_pi = up(std::f64::consts::FRAC_PI_2);
     match fun {
         Fun::Log => Range::new(a.lo.max(0.0), a.hi.max(0.0)).monotone(f64::ln),
+        Fun::Cos if a.lo >= -3.14 && a.hi <= 3.14 => {
+            let size = a.abs();
+            Range::new(down(down(size.hi.cos())), if size.lo == 0.0 { 1.0 } else { up(up(size.lo.cos())) })
+        }
         Fun::Sin | Fun::Cos => Range::new(-1.0, 1.0),
         Fun::Tan if a.lo > -1.57 && a.hi < 1.57 => a.monotone(f64::tan),
         Fun::Tan => EVERYTHING,
@@ -317,14 +357,30 @@ pub fn is_defined(expr: &Expr, space: &Space) -> bool {
     defined(expr, None, space)
 }
 
-fn defined(expr: &Expr, columns: Option<&Columns>, space: &Space) -> bool {
-    let range = |part: &Expr| {
-        let placed = match columns {
-            None => part.clone(),
-            Some(c) => Expr::Columns(Box::new(part.clone()), c.clone()),
-        };
-        Form::of(&placed, space).map_or(EVERYTHING, |form| Range::of(&form, space))
+/// Bounds of a formula: those of its form, and those of its parts as written.
+fn of_formula(expr: &Expr, columns: Option<&Columns>, space: &Space) -> Range {
+    let placed = match columns {
+        None => expr.clone(),
+        Some(c) => Expr::Columns(Box::new(expr.clone()), c.clone()),
     };
+    let by_form = Form::of(&placed, space).map_or(EVERYTHING, |form| Range::of(&form, space));
+    let part = |e: &Expr| of_formula(e, columns, space);
+    let as_written = match expr {
+        Expr::Sum(parts) => parts.iter().fold(Range::new(0.0, 0.0), |sum, p| sum.add(part(p))),
+        Expr::Product(parts) => parts.iter().fold(Range::new(1.0, 1.0), |product, p| product.mul(part(p))),
+        Expr::Neg(inner) => part(inner).mul(Range::new(-1.0, -1.0)),
+        Expr::Div(n, d) => part(n).mul(part(d).recip()),
+        Expr::Pow(base, exponent) => match Form::of(exponent, space).and_then(|f| f.as_constant()) {
+            Some(e) => part(base).power(&e),
+            None => EVERYTHING,
+        },
+        _ => EVERYTHING,
+    };
+    by_form.intersect(as_written)
+}
+
+fn defined(expr: &Expr, columns: Option<&Columns>, space: &Space) -> bool {
+    let range = |part: &Expr| of_formula(part, columns, space);
     let inside = |part: &Expr| defined(part, columns, space);
     match expr {
         Expr::Number(v) => v.is_finite(),

@@ -68,6 +68,8 @@ enum Kind {
     Arcsine(Q),
     /// atan cu.
     Arctangent(Q),
+    /// tan cu with c > 0: coefficients ≥ 0 without a two-term recurrence.
+    Tangent(Q),
     /// Coefficients known to be ≥ 0 and nothing else.
     Positive,
 }
@@ -93,7 +95,8 @@ pub fn nonnegative(function: &Form) -> Result<Radius, String> {
         terms.extend(take_apart(m, c, &mut radius)?);
     }
     let degree = terms.iter().filter(|t| t.kind.is_none()).map(|t| t.shift + 1).max().unwrap_or(0);
-    if terms.iter().any(|t| matches!(t.kind, Some(Kind::Positive)) && t.low.is_negative()) {
+    if terms.iter().any(|t| matches!(t.kind, Some(Kind::Positive | Kind::Tangent(_))) && t.low.is_negative())
+    {
         return Err("a function with unknown coefficients is subtracted".into());
     }
     let mut period = 4;
@@ -140,7 +143,7 @@ fn settled(active: &[(&Term, Ratio)], n: usize, y: usize) -> bool {
     let start = int(y as i64);
     let mut groups: Vec<(&Ratio, Q)> = Vec::new();
     for (term, ratio) in active {
-        if matches!(term.kind, Some(Kind::Positive)) {
+        if matches!(term.kind, Some(Kind::Positive | Kind::Tangent(_))) {
             continue;
         }
         if !term.has_begun(n) || !ratio.is_positive_from(&start) {
@@ -271,6 +274,7 @@ impl Term {
                 exact::binomial(2 * i, i) * power(c, k) / (power(&int(4), i as usize) * int(k as i64))
             }
             Some(Kind::Arctangent(c)) if odd => quarter(power(c, k)) / int(k as i64),
+            Some(Kind::Tangent(c)) if odd && k < FARTHEST => tangent_coefficient(k) * power(c, k),
             Some(_) => Q::zero(),
         }
     }
@@ -291,7 +295,7 @@ impl Term {
             }
         };
         match &self.kind {
-            None | Some(Kind::Positive) => {}
+            None | Some(Kind::Positive | Kind::Tangent(_)) => {}
             Some(Kind::Exponential(rate)) => {
                 above = constant(power(rate, steps));
                 factorials(&mut below);
@@ -335,6 +339,17 @@ impl Term {
     }
 }
 
+/// The coefficient of uᵏ in tan u, from tan′ = 1 + tan².
+fn tangent_coefficient(k: usize) -> Q {
+    let mut t = vec![Q::zero(), Q::one()];
+    while t.len() <= k {
+        let n = t.len() as i64;
+        let square = (0..t.len()).fold(Q::zero(), |sum, i| sum + &t[i] * &t[t.len() - 1 - i]);
+        t.push(square / int(n));
+    }
+    t.swap_remove(k)
+}
+
 fn power(q: &Q, n: usize) -> Q {
     exact::pow(q, n as i64).unwrap_or_else(Q::zero)
 }
@@ -344,6 +359,17 @@ fn linear(form: &Form) -> Option<(Q, usize)> {
     let (m, c) = form.single()?;
     match m.single()? {
         (Atom::Var, e) => Some((c.clone(), natural(e).filter(|j| (1..=6).contains(j))?)),
+        _ => None,
+    }
+}
+
+/// cos(c·t^j) as (c, j).
+fn log_cosine(form: &Form) -> Option<(Q, usize)> {
+    match form.single()? {
+        (m, one) if one.is_one() => match m.single()? {
+            (Atom::Call(Fun::Cos, args), e) if e.is_one() => linear(&args[0]),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -359,7 +385,7 @@ fn affine(form: &Form) -> Option<(Q, usize)> {
 /// The terms of c·m, m a product of powers of t and functions of t.
 fn take_apart(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec<Term>, String> {
     let (variable, constant) = m.split(|a| a.dependence().var);
-    let (low, high) = weight(&constant, c)?;
+    let (mut low, mut high) = weight(&constant, c)?;
     let mut shift = 0;
     let mut waves = Waves::one();
     let mut step = None;
@@ -395,6 +421,18 @@ fn take_apart(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec<Term>, Str
                 wave(Some(*fun), &args[0], e)?;
             }
             _ if other.is_some() => return Err(unsupported()),
+            // −log cos has the derivative tan, so it and sec^a = exp(−a·log cos) have coefficients ≥ 0.
+            Atom::Call(Fun::Cos, args) => {
+                let (c, j) = linear(&args[0]).ok_or_else(unsupported)?;
+                radius.0.push(Limit { b: c * ratio(100, 157), j, closed: false });
+                other = Some((Kind::Positive, j));
+            }
+            Atom::Call(Fun::Log, args) if e.is_one() && log_cosine(&args[0]).is_some() => {
+                let (c, j) = log_cosine(&args[0]).ok_or_else(unsupported)?;
+                radius.0.push(Limit { b: c * ratio(100, 157), j, closed: false });
+                (low, high) = (-high, -low);
+                other = Some((Kind::Positive, j));
+            }
             Atom::Power(base) => {
                 let (b, j) = affine(base).ok_or_else(unsupported)?;
                 radius.0.push(Limit { b: b.clone(), j, closed: e.is_positive() });
@@ -411,7 +449,7 @@ fn take_apart(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec<Term>, Str
                     Fun::Asin => (Kind::Arcsine(c.clone()), c),
                     Fun::Atan => (Kind::Arctangent(c.clone()), c),
                     // tan has coefficients ≥ 0 (Euler's zigzag numbers) and its first pole at π/2 > 1.57.
-                    _ if c.is_positive() => (Kind::Positive, c * ratio(100, 157)),
+                    _ if c.is_positive() => (Kind::Tangent(c.clone()), c * ratio(100, 157)),
                     _ => return Err(unsupported()),
                 };
                 radius.0.push(Limit { b, j, closed: matches!(fun, Fun::Asin) });

@@ -132,7 +132,7 @@ macro_rules! avx2 {
                     // The exponent field, placed in the low bits of 1.5·2^mantissa.
                     let field = $cast_back($shr::<$mantissa>($cast(a)));
                     let exponent = self.sub(self.sub($or(field, magic), magic), self.splat($bias));
-                    let low = $cast_back($set1(((1 << $mantissa) - 1)));
+                    let low = $cast_back($set1((1 << $mantissa) - 1));
                     ($or($and(a, low), self.splat(1.0)), exponent)
                 }
             }

@@ -1,0 +1,9 @@
+"""The cases, one file per area. Each file has ``cases(settings)``, which yields `Case`s and `Peak`s."""
+
+from cases import gram, predict, ridge
+
+AREAS = (gram, predict, ridge)
+
+
+def all_cases(settings):
+    return [case for area in AREAS for case in area.cases(settings)]

@@ -1,0 +1,271 @@
+"""Contests between mercer and its peers: the same arrays, one process, in turns, and only where the answers agree."""
+
+import gc
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+#: Seconds between two runs. A library's threads spin for some milliseconds after its work, on the next one's cores.
+REST = 0.05
+
+#: Seconds that a sample takes at least: a call that is shorter is repeated within it.
+SAMPLE = 0.005
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a case may ask for: threads, its size, and where the real data sets are."""
+
+    threads: int = 2
+    quick: bool = False
+    data: Path | None = None
+    repeat: int | None = None
+
+    def size(self, full, quick):
+        """A size of the full run, or the small one that stands for it in a quick run."""
+        return quick if self.quick else full
+
+    def rounds(self):
+        """The least and the largest number of rounds, and the seconds after which no round is begun."""
+        if self.repeat is not None:
+            return self.repeat, self.repeat, 0.0
+        return (2, 5, 0.4) if self.quick else (3, 20, 5.0)
+
+    def real(self, name):
+        """X_train, y_train, X_test, y_test of ``name.npz``; an 80% split by permutation where the file has none.
+
+        Raises
+        ------
+        Unavailable
+            Where there is no data folder, or no such file in it.
+        """
+        if self.data is None:
+            raise Unavailable("needs --data DIR")
+        path = self.data / f"{name}.npz"
+        if not path.exists():
+            raise Unavailable(f"needs {name}.npz in the data folder")
+        with np.load(path) as arrays:
+            if "X_train" in arrays:
+                return tuple(arrays[part] for part in ("X_train", "y_train", "X_test", "y_test"))
+            X, y = arrays["X"], arrays["y"]
+        order = np.random.RandomState(0).permutation(len(X))
+        train, test = np.split(order, [int(0.8 * len(X))])
+        return X[train], y[train], X[test], y[test]
+
+
+class Unavailable(Exception):
+    """A case cannot be run here."""
+
+
+class Disagreement(Exception):
+    """Two contestants gave different answers, or one did not do what its name says."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """The work that no implementation gets around, from which the floor of its time follows.
+
+    ``flops`` and ``exps`` are keyed by precision, "f32" or "f64"; ``fresh`` counts bytes of memory touched for the first
+    time and ``streamed`` bytes moved between memory and the cores.
+    """
+
+    flops: dict[str, float] = field(default_factory=dict)
+    exps: dict[str, float] = field(default_factory=dict)
+    fresh: float = 0.0
+    streamed: float = 0.0
+
+    def seconds(self, rates):
+        """The floor on a machine of these `rates`: the sum, since the parts compete for the same cores."""
+        seconds = self.fresh / rates["first touch B/s"] + self.streamed / rates["stream B/s"]
+        seconds += sum(count / rates[f"gemm {precision} flop/s"] for precision, count in self.flops.items())
+        return seconds + sum(count / rates[f"exp {precision} /s"] for precision, count in self.exps.items())
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One way to the answer.
+
+    ``run`` is timed; ``answer`` makes of what it returns the array that is compared, and may raise `Disagreement`. For
+    mercer, ``bar`` is how many times as fast as the first peer it has to be, and ``work`` the floor.
+    """
+
+    label: str
+    run: Callable[[], Any]
+    answer: Callable[[Any], np.ndarray] = lambda result: result
+    work: Work | None = None
+    bar: float | None = None
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Who runs against whom on one set of arrays. Bars are against the first peer."""
+
+    peers: list[Contestant]
+    ours: list[Contestant]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A contest with a name; ``load`` makes its arrays, so that only one case's arrays exist at a time.
+
+    ``tolerance`` bounds max|a − b|/max|b|, a an answer of mercer and b that of the first peer.
+    """
+
+    area: str
+    name: str
+    tolerance: float
+    load: Callable[[], Contest]
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The peak memory of one call in a fresh process, as a multiple of ``unit`` bytes; ``bar`` bounds it from above."""
+
+    area: str
+    name: str
+    unit: float
+    unit_name: str
+    load: Callable[[], Callable[[], Any]]
+    bar: float | None = None
+
+
+def relative_error(found, expected):
+    """max|found − expected|/max|expected|, by blocks of rows: the matrices may take half of the memory."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    if found.shape != expected.shape:
+        raise Disagreement(f"shape {found.shape}, expected {expected.shape}")
+    worst = largest = 0.0
+    for start in range(0, len(expected), 512):
+        rows = expected[start : start + 512].astype(np.float64)
+        difference = np.abs(found[start : start + 512] - rows)
+        # The maximum of an array with a NaN is NaN, which no tolerance admits.
+        worst, largest = np.maximum(worst, difference.max()), np.maximum(largest, np.abs(rows).max())
+    return float(worst / largest) if largest > 0 else float(worst)
+
+
+def measure(case, settings):
+    """Checks one case, then times it; what is said of it in the results."""
+    record = {"area": case.area, "name": case.name, "tolerance": case.tolerance}
+    try:
+        contest = case.load()
+    except Unavailable as reason:
+        return record | {"skipped": str(reason)}
+    try:
+        record["errors"] = _agree(contest, case.tolerance)
+    except Disagreement as reason:
+        return record | {"disagreement": str(reason)}
+    everyone = contest.peers + contest.ours
+    samples = _interleave(everyone, *settings.rounds())
+    best = {label: min(times) for label, times in samples.items()}
+    record["samples"] = samples
+    record["noise"] = {label: median(times) / min(times) for label, times in samples.items()}
+    record["rows"] = []
+    for ours in contest.ours:
+        for peer in contest.peers:
+            row = {"peer": peer.label, "ours": ours.label}
+            row |= {"peer_s": best[peer.label], "ours_s": best[ours.label]}
+            row |= {"ratio": best[peer.label] / best[ours.label]}
+            row |= {"bar": ours.bar if peer is contest.peers[0] and not settings.quick else None}
+            row |= {"work": asdict(ours.work) if ours.work else None}
+            record["rows"].append(row)
+    return record
+
+
+def add_floors(records, rates):
+    """Says in every row with known work what its floor is on a machine of these `rates`, and how many floors it took."""
+    for row in (row for record in records for row in record.get("rows", ())):
+        floor = Work(**row["work"]).seconds(rates) if row["work"] else None
+        row |= {"floor_s": floor, "floors": row["ours_s"] / floor if floor else None}
+
+
+def _agree(contest, tolerance):
+    """The error of every contestant against the first peer; these runs are everyone's warm-up too."""
+    reference, errors = None, {}
+    for contestant in contest.peers + contest.ours:
+        answer = contestant.answer(contestant.run())
+        if reference is None:
+            reference = answer
+            continue
+        error = relative_error(answer, reference)
+        errors[contestant.label] = error
+        if not error <= tolerance:
+            raise Disagreement(f"{contestant.label}: error {error:.1e}, allowed {tolerance:.0e}")
+    return errors
+
+
+def _interleave(contestants, least, most, budget):
+    """Seconds of each contestant, round by round; every other round runs backwards, so that no one is always second."""
+    samples = {contestant.label: [] for contestant in contestants}
+    began = time.perf_counter()
+    for number in range(most):
+        if number >= least and time.perf_counter() - began > budget:
+            break
+        for contestant in contestants if number % 2 == 0 else contestants[::-1]:
+            samples[contestant.label].append(timed(contestant.run))
+    return samples
+
+
+def timed(run):
+    """Seconds of one call, without the freeing of its answer, the garbage collector, or the threads of the one before.
+
+    Calls are repeated until they make up a sample, and the mean counts.
+    """
+    gc.collect()
+    time.sleep(REST)
+    gc.disable()
+    calls = seconds = 0
+    try:
+        while seconds < SAMPLE:
+            began = time.perf_counter()
+            answer = run()
+            seconds += time.perf_counter() - began
+            calls += 1
+            del answer
+    finally:
+        gc.enable()
+    return seconds / calls
+
+
+def measure_peak(peak, settings):
+    """The record of a peak, taken in a fresh process that runs ``bench/run.py``."""
+    bar = None if settings.quick else peak.bar
+    record = {"area": peak.area, "name": peak.name, "unit": peak.unit, "unit_name": peak.unit_name, "bar": bar}
+    arguments = ["--threads", str(settings.threads), *(["--quick"] if settings.quick else [])]
+    run = Path(__file__).with_name("run.py")
+    child = subprocess.run(
+        [sys.executable, run, *arguments, "--peak-of", peak.name], capture_output=True, text=True, check=False
+    )
+    if child.returncode != 0:
+        return record | {"disagreement": f"the process failed: {child.stderr.strip()[-500:]}"}
+    before, after = json.loads(child.stdout.splitlines()[-1])
+    return record | {"before": before, "peak": after, "multiple": (after - before) / peak.unit}
+
+
+def peak_of_this_process(peak):
+    """Prints the bytes resident before the call, and the most that were resident up to its end."""
+    run = peak.load()
+    gc.collect()
+    before = _status("VmRSS")
+    answer = run()
+    after = _status("VmHWM")
+    del answer
+    print(json.dumps([before, after]))
+
+
+def _status(entry):
+    """Bytes from /proc/self/status. `getrusage` may count the parent as it was at the fork: only where there is no /proc."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        scale = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(entry + ":"))

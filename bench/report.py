@@ -1,0 +1,156 @@
+"""The results as a file for people, RESULTS.md, and one for programs, results.json."""
+
+import json
+
+HEAD = """# Results
+
+{command}, on {date}, commit `{commit}`. This file and `results.json` (every sample, and all there is to know of the run) are
+written by that command; see `bench/README.md`.
+
+- Machine: {cpu}, {cores} cores ({flags}), {memory:.0f} GiB, {system}. {threads} threads for everyone.
+- Versions: mercer {mercer} (built from `{built_from}`), {versions}, Python {python}, {blas}.
+- Processor time taken by other processes during the run: {bystanders}.
+{warnings}
+Everyone gets the same arrays in the same process. Answers are compared first: *error* is max|a − b|/max|b| against the
+first peer, and a case whose error is above its tolerance is not timed. Then all run in turns, and the times are the
+best of all rounds. *ratio* is the peer's time divided by mercer's, *bar* what it has to be at least. *noise* is the median
+divided by the best, peer and mercer; much above 1.1 means that the machine was not quiet.
+
+*floor* is the time of the work that cannot be avoided, at the rates that NumPy reached in this very run:
+
+{rates}
+
+that is, flops at the rate of a large matrix product, exponentials at the rate of `numpy.exp` in cache, and first touches of
+the memory of the answer; *× floor* is mercer's time divided by it.
+"""
+
+COLUMNS = ("case", "peer", "peer's time", "mercer", "ratio", "bar", "", "floor", "× floor", "error / tolerance", "noise")
+
+
+def write(folder, facts, rates, records, command, bystanders, quick):
+    """Writes both files into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    everything = {"command": command, "quick": quick, "machine": facts, "bystanders": bystanders}
+    everything |= {"rates": rates, "cases": records}
+    (folder / "results.json").write_text(json.dumps(everything, indent=1, ensure_ascii=False) + "\n")
+    (folder / "RESULTS.md").write_text(text(facts, rates, records, command, bystanders, quick))
+
+
+def text(facts, rates, records, command, bystanders, quick):
+    """RESULTS.md."""
+    versions = [f"{name} {number}" for name, number in facts["versions"].items() if number and name != "mercer"]
+    parts = [
+        HEAD.format(
+            command=f"`{command}`",
+            memory=facts["memory_bytes"] / 2**30,
+            mercer=facts["versions"]["mercer"],
+            bystanders="unknown" if bystanders is None else f"{bystanders:.1%}",
+            warnings="".join(f"- **{warning}**\n" for warning in warnings(facts, bystanders, quick)),
+            rates=_table(("work", "rate"), [(name.rpartition(" ")[0], _rate(name, value)) for name, value in rates.items()]),
+            **{key: facts[key] for key in ("date", "commit", "cpu", "cores", "system", "threads", "built_from", "python")},
+            flags=", ".join(facts["flags"]),
+            versions=", ".join(versions),
+            blas=", ".join(facts["blas"]),
+        )
+    ]
+    for area in dict.fromkeys(record["area"] for record in records):
+        mine = [record for record in records if record["area"] == area]
+        parts.append(f"\n## {area}\n")
+        rows = [row for record in mine for row in _rows(record)]
+        if rows:
+            parts.append(_table(COLUMNS, rows))
+        peaks = [_peak(record) for record in mine if "multiple" in record]
+        if peaks:
+            parts.append("\nOne call in a fresh process: the peak, less what the process held before the call.\n")
+            parts.append(_table(("memory", "unit", "of the call", "bar", "", "of the process"), peaks))
+        for record in mine:
+            for word in ("skipped", "disagreement"):
+                if word in record:
+                    parts.append(f"\n**{record['name']}**: {word}: {record[word]}\n")
+    return "\n".join(parts)
+
+
+def warnings(facts, bystanders, quick):
+    """What makes the figures worth less than they look."""
+    if quick:
+        yield "A quick run, on small sizes: it shows that everything works. It judges no bar."
+    if facts["stale"]:
+        yield "mercer was built from other code than this tree's: run bench/setup."
+    if bystanders is not None and bystanders > 0.05:
+        yield "The machine was busy with other work: the times mean little, the ratios are rough."
+
+
+def met(record):
+    """Whether everything about a record is as it should be."""
+    if "disagreement" in record:
+        return False
+    if "multiple" in record:
+        return record["bar"] is None or record["multiple"] < record["bar"]
+    return all(row["bar"] is None or row["ratio"] >= row["bar"] for row in record.get("rows", ()))
+
+
+def line(record):
+    """One line per comparison, for the terminal."""
+    name = f"{record['area']}/{record['name']}"
+    for word in ("skipped", "disagreement"):
+        if word in record:
+            return f"{name}: {word.upper()}: {record[word]}"
+    if "multiple" in record:
+        return f"{name}: {record['multiple']:.2f} × {record['unit_name']}{_bar(record['bar'], '<')}"
+    return "\n".join(
+        f"{name}: {row['peer']} {_time(row['peer_s'])}, {row['ours']} {_time(row['ours_s'])}: {row['ratio']:.2f}×"
+        + _bar(row["bar"], "≥")
+        for row in record["rows"]
+    )
+
+
+def _bar(bar, sign):
+    return "" if bar is None else f" (bar {sign} {bar:g})"
+
+
+def _rows(record):
+    for row in record.get("rows", ()):
+        label = row["ours"].removeprefix("mercer").strip()
+        error = record["errors"][row["ours"]]
+        noise = record["noise"]
+        yield (
+            f"{record['name']}, {label}" if label else record["name"],
+            row["peer"],
+            _time(row["peer_s"]),
+            _time(row["ours_s"]),
+            f"{row['ratio']:.2f}",
+            "" if row["bar"] is None else f"{row['bar']:g}",
+            "" if row["bar"] is None else ("met" if row["ratio"] >= row["bar"] else "**missed**"),
+            "" if row["floor_s"] is None else _time(row["floor_s"]),
+            "" if row["floors"] is None else f"{row['floors']:.2f}",
+            f"{error:.0e} / {record['tolerance']:.0e}",
+            f"{noise[row['peer']]:.2f}, {noise[row['ours']]:.2f}",
+        )
+
+
+def _peak(record):
+    bar = record["bar"]
+    return (
+        record["name"],
+        f"{record['unit_name']}, {record['unit'] / 1e6:.0f} MB",
+        f"{record['multiple']:.2f}",
+        "" if bar is None else f"< {bar:g}",
+        "" if bar is None else ("met" if record["multiple"] < bar else "**missed**"),
+        f"{record['peak'] / record['unit']:.2f}",
+    )
+
+
+def _table(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in cells) + " |" for cells in lines)
+
+
+def _time(seconds):
+    if seconds >= 1:
+        return f"{seconds:.2f} s"
+    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} µs"
+
+
+def _rate(name, value):
+    unit = name.split()[-1]
+    return f"{value / 1e9:.1f}·10⁹/s" if unit == "/s" else f"{value / 1e9:.1f} G{unit}"
