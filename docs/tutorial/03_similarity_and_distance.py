@@ -55,10 +55,15 @@ assert smallest_eigenvalue("sin(<x,z>)") < -0.1
 coefficients = [1 / np.prod(np.arange(1.0, i + 1)) + [0, 1, 0, -1][i % 4] / np.prod(np.arange(1.0, i + 1)) for i in range(12)]
 assert min(coefficients) >= 0
 assert smallest_eigenvalue("sin(<x,z>) + exp(<x,z>)", X / 2) > -rounding
+# A matrix without negative eigenvalues is evidence about forty points. `check` looks for a proof about all of them.
+print(Kernel("sin(<x,z>) + exp(<x,z>)").check())
+assert Kernel("sin(<x,z>) + exp(<x,z>)").check().verdict == "proven"
+assert Kernel("sin(<x,z>)").check().verdict == "refuted"
 
 # The sign in the Gaussian matters. With a plus, two points are enough to refute it: their matrix [[1, s], [s, 1]] with
 # s = e^(|x−z|²/2) > 1 has the eigenvalue 1 − s < 0.
 two = np.array([[0.0], [1.0]])
 assert np.isclose(smallest_eigenvalue("exp(|x-z|^2/2)", two), 1 - np.exp(0.5))
 assert smallest_eigenvalue("exp(-|x-z|^2/2)", two) > 0
+assert Kernel("exp(|x-z|^2/2)").check().verdict == "refuted" and Kernel("exp(-|x-z|^2/2)").check()
 print("exp(+|x-z|²/2) is not a kernel: smallest eigenvalue", round(1 - np.exp(0.5), 3))

@@ -128,6 +128,18 @@ def test_auto_becomes_a_number(rng):
     assert k.resolve(X) is k
 
 
+def test_check_tells_what_is_known():
+    proven = Kernel("sin(<x,z>) + exp(<x,z>)").check()
+    assert proven and proven.verdict == "proven" and proven.proof["rule"] and proven.refutation is None
+    assert proven.dim == "any" and proven.domain == "all" and "proven" in repr(proven)
+    refuted = Kernel("exp(|x-z|^2/2)").check(dim=1)
+    assert not refuted and refuted.verdict == "refuted" and str(refuted)
+    points, weights = np.array(refuted.refutation["points"]), np.array(refuted.refutation["weights"])
+    K = Kernel("exp(|x-z|^2/2)")(points)
+    assert weights @ K @ weights == pytest.approx(refuted.refutation["value"], rel=1e-6) and refuted.refutation["value"] < 0
+    assert Kernel("chi2").check(domain="orthant") and not Kernel("chi2").check()
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -141,6 +153,8 @@ def test_auto_becomes_a_number(rng):
         (lambda: Kernel("linear[3]")([[1.0]]), ValueError, "column 3"),
         (lambda: Kernel("rbf(sigma=auto)")([[1.0]]), ValueError, "auto"),
         (lambda: Kernel("rbf(sigma=?)").resolve([[1.0]]), ValueError, "tuning"),
+        (lambda: Kernel("linear").check(dim=0), ValueError, "dim is `0`"),
+        (lambda: Kernel("linear").check(domain="cube"), ValueError, "domain is `cube`"),
         (lambda: Kernel("linear") + "rbf", TypeError, "unsupported operand"),
         (lambda: Kernel("linear") ** Kernel("linear"), TypeError, "unsupported operand"),
         (lambda: Kernel("linear") * float("inf"), ValueError, "finite"),

@@ -231,8 +231,33 @@ def test_singular_matrix_is_solved_and_told(data):
 
 def test_formula_that_is_no_kernel_is_refused(data):
     X, y, _ = data
-    with pytest.raises(ValueError, match="not positive"):
-        KernelRidge(kernel="-1*rbf(sigma=0.1)", alpha=0.5).fit(X, y)
+    with pytest.raises(ValueError, match=r"is not a kernel on.*precomputed"):
+        KernelRidge(kernel="exp(|x-z|^2)").fit(X, y)
+    # The names of scikit-learn are taken at their word, and so is a matrix.
+    K = Kernel("exp(|x-z|^2)")(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = KernelRidge(kernel="precomputed").fit(K, y)
+        np.testing.assert_allclose((K + np.eye(60)) @ model.dual_coef_, y, atol=1e-6)
+        KernelRidge(kernel="sigmoid").fit(X, y)
+
+
+def test_undecided_formula_is_told(data):
+    X, y, _ = data
+    text = "exp(-|x-z|) - 1e-6*rbf(sigma=1)"  # positive semidefinite, by the tails of the spectra
+    assert Kernel(text).check(dim=4).verdict == "undecided"
+    with pytest.warns(UserWarning, match="undecided"):
+        KernelRidge(kernel=text).fit(X, y)
+
+
+def test_predictions_stay_in_the_domain_of_the_proof(data, tmp_path):
+    X, y, Z = data
+    model = KernelRidge(kernel="chi2(gamma=1)").fit(X, y)
+    model.predict(Z)
+    with pytest.raises(ValueError, match="row 0.*outside of the domain"):
+        model.predict(-Z)
+    with pytest.raises(ValueError, match="row 0.*outside of the domain"):
+        pickle.loads(pickle.dumps(model)).predict(-Z)
 
 
 def test_in_pipelines_searches_and_pickles(data):
@@ -281,7 +306,7 @@ def test_bad_data_is_told(data):
         KernelRidge(kernel="chi2").fit(-X, y)
     with pytest.raises(ValueError, match="sample weight"):
         KernelRidge().fit(X, y, sample_weight=-np.ones(60))
-    with pytest.raises(ValueError, match="no finite value at rows"):
+    with pytest.raises(ValueError, match="is not a kernel on.*undefined"):
         KernelRidge(kernel="log(<x,z> - 1000)").fit(X, y)
 
 

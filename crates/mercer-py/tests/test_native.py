@@ -10,7 +10,7 @@ LINEAR = _native.Kernel("linear")
 
 
 def problem(**changes):
-    return {"targets": np.ones((4, 1)), "alpha": [1.0], "weights": None, "intercept": False, **changes}
+    return {"targets": np.ones((4, 1)), "alpha": [1.0], "weights": None, "intercept": False, "admit": False, "solver": "auto", **changes}
 
 
 def sparse(ncols=3, indptr=(0, 1, 2), indices=(0, 2), data=(1.0, 2.0)):
@@ -45,8 +45,12 @@ WRONG = {
     "no rows": lambda: _native.fit_ridge(LINEAR, X[:0], problem(targets=np.ones((0, 1))), JOB),
     "open kernel": lambda: _native.fit_ridge(_native.Kernel("rbf(sigma=auto)"), X, problem(), JOB),
     "matrix that is not square": lambda: _native.fit_ridge_gram(X, problem(), JOB),
-    "coefficients of other length": lambda: _native.expand(LINEAR, X, np.ones((3, 1)), X, JOB),
-    "centres of other width": lambda: _native.expand(LINEAR, X, np.ones((4, 1)), X[:, :2].copy(), JOB),
+    "coefficients of other length": lambda: _native.expand(LINEAR, None, X, np.ones((3, 1)), X, JOB),
+    "centres of other width": lambda: _native.expand(LINEAR, None, X, np.ones((4, 1)), X[:, :2].copy(), JOB),
+    "solver there is not": lambda: _native.fit_ridge(LINEAR, X, problem(solver="svd"), JOB),
+    "domain there is not": lambda: _native.expand(LINEAR, "ball", X, np.ones((4, 1)), X, JOB),
+    "rows outside of the domain": lambda: _native.expand(LINEAR, "orthant", X, np.ones((4, 1)), -X, JOB),
+    "dimension there is not": lambda: LINEAR.check("0", "all"),
     "bytes that are no model": lambda: _native.Model.from_bytes(b"\x08\0\0\0\0\0\0\0{}      "),
     "text that is no kernel": lambda: _native.Kernel.from_printed("((((" * 100_000),
     "deep text": lambda: _native.Kernel("(" * 5_000 + "linear" + ")" * 5_000),

@@ -99,7 +99,7 @@ def parameters(function):
     return [a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]]
 
 
-@pytest.mark.parametrize("module", ["kernel", "kernel_ridge", "model"])
+@pytest.mark.parametrize("module", ["kernel", "kernel_ridge", "model", "verdict"])
 def test_stubs_agree_with_the_code(module):
     loaded = importlib.import_module(f"mercer.{module}")
     described = stub(module)

@@ -20,10 +20,11 @@ _HOME = {
     "Kernel": "mercer.kernel",
     "KernelRidge": "mercer.kernel_ridge",
     "Model": "mercer.model",
+    "Verdict": "mercer.verdict",
     "load": "mercer.model",
 }
 
-__all__ = ["Kernel", "KernelRidge", "Model", "load"]
+__all__ = ["Kernel", "KernelRidge", "Model", "Verdict", "load"]
 
 
 def __getattr__(name):

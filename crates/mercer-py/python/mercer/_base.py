@@ -181,14 +181,14 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         task = self._init_callback_context()
         task.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
         yield
-        fitted = {name: value for name, value in vars(self).items() if name.endswith("_") or name == "_choice"}
-        task.call_on_fit_task_end(
-            estimator=self, X=X, y=y, metadata=metadata, reconstruction_attributes=fitted
-        )
+        # The estimator is fitted by now: a copy of it predicts without anything more.
+        task.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata, reconstruction_attributes={})
 
     def _tell(self, report):
         """Passes on what the solver says of its answer."""
         self._report = report
+        #: Where the kernel is proven to be one, as text: predictions are made there only. None where nothing is known.
+        self._domain = report["domain"]
         self.n_iter_ = max(1, report["iterations"])
         for warning in report["warnings"]:
             warnings.warn(warning, UserWarning, stacklevel=3)

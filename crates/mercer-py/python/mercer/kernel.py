@@ -8,6 +8,7 @@ import numpy as np
 from mercer import _native
 from mercer._rows import as_matrix, borrowable
 from mercer._work import job
+from mercer.verdict import Verdict
 
 __all__ = ["Kernel"]
 
@@ -93,6 +94,29 @@ class Kernel:
         rows, columns = _rows_and_columns(X, Z)
         with job(n_jobs) as how:
             return self._native.distance(rows, columns, how).astype(X.dtype, copy=False)
+
+    def check(self, dim="any", domain="all"):
+        """Whether the formula is positive semidefinite, with a proof or a counter-example; 8 seconds at most.
+
+        Parameters
+        ----------
+        dim : int or "any", default="any"
+            The dimension of the points.
+        domain : {"all", "ball:R", "sphere", "orthant"}, default="all"
+            The set the points lie in: all of R^d, the closed ball of radius R, the unit sphere, or all coordinates at
+            least 0.
+
+        Returns
+        -------
+        verdict : Verdict
+            True where the formula is proven to be a kernel.
+
+        >>> Kernel("rbf(sigma=1) + linear").check().verdict
+        'proven'
+        >>> bool(Kernel("tanh(<x,z>)").check(dim=2))
+        False
+        """
+        return Verdict(*self._native.check(str(dim), str(domain)))
 
     def resolve(self, X, *, random_state=0):
         """The kernel with every ``auto`` replaced by the number that X gives it.

@@ -26,7 +26,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
     kernel : str, Kernel or callable, default="linear"
         One of scikit-learn's names (``linear poly polynomial rbf laplacian sigmoid cosine chi2 additive_chi2``), which
         take `gamma`, `degree` and `coef0`; ``"precomputed"``; any other text, read as a formula such as
-        ``"0.5*rbf(sigma=auto) + (<x,z>+1)^3"``; a `mercer.Kernel`; or a function of two rows.
+        ``"0.5*rbf(sigma=auto) + (<x,z>+1)^3"``; a `mercer.Kernel`; or a function of two rows. A formula must not be
+        refuted as a kernel where the rows are, and predicts on the domain it is proven on; one that stays undecided is
+        warned of. The other kinds are never refused.
     gamma : float, default=None
         γ of scikit-learn's kernels; None is 1/n_features (1 for ``chi2``).
     degree : float, default=3
@@ -169,7 +171,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
             else:
                 columns = dual.reshape(dual.shape[0], -1)
                 centres, rows = borrowable(self._centred(self.X_fit_)), borrowable(self._centred(X))
-                values = _native.expand(self._native_kernel(), centres, columns, rows, job)
+                values = _native.expand(self._native_kernel(), self._domain, centres, columns, rows, job)
                 values = values.reshape(-1, *dual.shape[1:])
         values = values + self.intercept_ if self.bias != "none" else values
         return values.astype(X.dtype, copy=False)
@@ -194,6 +196,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
             "alpha": alpha.tolist(),
             "weights": weights,
             "intercept": self.bias == "centred",
+            "admit": choice.checked,
             "solver": self.solver,
         }
         with self._job() as job:
@@ -217,7 +220,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
                 dual, intercepts = _least_squares.solve(
                     K, targets, alpha, weights, intercept=self.bias == "centred"
                 )
-                report = {"status": "converged", "solver": "least squares", "iterations": 1, "warnings": []}
+                report = {"status": "converged", "solver": "least squares", "iterations": 1, "warnings": [], "domain": None}
         self._tell(report)
         return dual, intercepts
 
@@ -248,6 +251,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         dual = np.ascontiguousarray(self.dual_coef_, dtype=np.float64)
         parts = {
             "kernel": self._native_kernel(),
+            "domain": self._domain,
             "centres": borrowable(self._centred(self.X_fit_)),
             "shift": None if self._shift is None else self._shift.tolist(),
             "coefficients": dual.reshape(dual.shape[0], -1),

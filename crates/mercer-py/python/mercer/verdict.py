@@ -1,0 +1,52 @@
+"""What is known of a formula: that it is a kernel, that it is not, or neither."""
+
+import json
+
+__all__ = ["Verdict"]
+
+
+class Verdict:
+    """The answer to "is this formula positive semidefinite?", with its proof or its counter-example.
+
+    It is true where the formula is proven to be a kernel.
+
+    Attributes
+    ----------
+    verdict : {"proven", "refuted", "undecided"}
+    kernel, dim, domain
+        The question.
+    proof : dict or None
+        The rule that proves it, its reference, and the premises it rests on.
+    refutation : dict or None
+        The points and weights whose quadratic form is negative, or the theorem that rules the formula out.
+    evidence : dict or None
+        What was tried where neither was found.
+
+    Examples
+    --------
+    >>> from mercer import Kernel
+    >>> bool(Kernel("sin(<x,z>) + exp(<x,z>)").check())
+    True
+    >>> Kernel("exp(|x-z|^2)").check().verdict
+    'refuted'
+    """
+
+    def __init__(self, document, text):
+        answer = json.loads(document)
+        self.kernel = answer["kernel"]
+        self.dim = answer["dim"]
+        self.domain = answer["domain"]
+        self.verdict = answer["verdict"]
+        self.proof = answer.get("proof")
+        self.refutation = answer.get("refutation")
+        self.evidence = answer.get("evidence")
+        self._text = text
+
+    def __bool__(self):
+        return self.verdict == "proven"
+
+    def __str__(self):
+        return self._text
+
+    def __repr__(self):
+        return f"<mercer.Verdict: {self.kernel} is {self.verdict} (dim {self.dim}, domain {self.domain})>"

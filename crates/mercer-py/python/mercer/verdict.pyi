@@ -1,0 +1,14 @@
+from typing import Any, Literal
+
+__all__ = ["Verdict"]
+
+class Verdict:
+    verdict: Literal["proven", "refuted", "undecided"]
+    kernel: str
+    dim: int | Literal["any"]
+    domain: str
+    proof: dict[str, Any] | None
+    refutation: dict[str, Any] | None
+    evidence: dict[str, Any] | None
+    def __init__(self, document: str, text: str) -> None: ...
+    def __bool__(self) -> bool: ...
