@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use faer::{Mat, Side};
+use mercer::kernel::Kernel;
 use mercer::kernel::check::exact::{int, ratio};
 use mercer::kernel::check::form::{Atom, Form, Fun, Space};
 use mercer::kernel::check::proof::{Claim, Proof, Property, Rule};
 use mercer::kernel::check::{Dim, Domain, Verdict, verify};
-use mercer::kernel::Kernel;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -23,8 +23,21 @@ fn proven(text: &str, dim: Dim, domain: Domain) -> (Kernel, Proof) {
 /// A random formula, kernels and others alike.
 fn random_formula(random: &mut impl Rng, depth: usize) -> String {
     let leaves = [
-        "<x,z>", "|x-z|", "|x-z|_1", "|x-z|^2", "|x|*|z|", "rbf", "laplacian", "0.5", "2", "1", "cosine", "min(|x|,|z|)",
-        "|x|+|z|", "matern(nu=2.5)", "linear[0]",
+        "<x,z>",
+        "|x-z|",
+        "|x-z|_1",
+        "|x-z|^2",
+        "|x|*|z|",
+        "rbf",
+        "laplacian",
+        "0.5",
+        "2",
+        "1",
+        "cosine",
+        "min(|x|,|z|)",
+        "|x|+|z|",
+        "matern(nu=2.5)",
+        "linear[0]",
     ];
     if depth == 0 {
         return leaves[random.random_range(0..leaves.len())].into();
@@ -107,7 +120,9 @@ fn mutations(proof: &Proof) -> Vec<Proof> {
     change(&|p| p.claim.form = p.claim.form.sub(&Form::constant(int(1))));
     change(&|p| p.claim.form = p.claim.form.add(&Form::atom(Atom::Dot(None)).scale(&ratio(-1, 1000))));
     change(&|p| p.claim.dim = Dim::Exactly(777));
-    change(&|p| p.claim.domain = if p.claim.domain == Domain::Sphere { Domain::Orthant } else { Domain::Sphere });
+    change(&|p| {
+        p.claim.domain = if p.claim.domain == Domain::Sphere { Domain::Orthant } else { Domain::Sphere }
+    });
     change(&|p| {
         p.claim.property = match p.claim.property {
             Property::PositiveSemidefinite => Property::NegativeType,
@@ -187,25 +202,51 @@ fn a_false_step_is_rejected() {
     let cnd = Property::NegativeType;
     let read = |text: &str, space: &Space| Form::of(text.parse::<Kernel>().unwrap().expr(), space).unwrap();
     let t = |text: &str| match text {
-        "sin" => Form::call(Fun::Sin, vec![Form::var()], &Space { dim: Dim::Any, domain: Domain::All }).unwrap(),
-        _ => Form::constant(int(1)).sub(&Form::var()).power(&int(-1), &Space { dim: Dim::Any, domain: Domain::All }).unwrap(),
+        "sin" => {
+            Form::call(Fun::Sin, vec![Form::var()], &Space { dim: Dim::Any, domain: Domain::All }).unwrap()
+        }
+        _ => Form::constant(int(1))
+            .sub(&Form::var())
+            .power(&int(-1), &Space { dim: Dim::Any, domain: Domain::All })
+            .unwrap(),
     };
     let any = Dim::Any;
     let d = Dim::Exactly;
     let cases: Vec<(&str, Property, Dim, Domain, Rule, Vec<(&str, Property)>)> = vec![
         ("-1", psd, any, Domain::All, Rule::Constant, vec![]),
         ("-<x,z>", psd, any, Domain::All, Rule::InnerProduct, vec![]),
-        ("|x|", psd, any, Domain::All, Rule::RankOne { function: read("|x|", &Space { dim: any, domain: Domain::All }) }, vec![]),
+        (
+            "|x|",
+            psd,
+            any,
+            Domain::All,
+            Rule::RankOne { function: read("|x|", &Space { dim: any, domain: Domain::All }) },
+            vec![],
+        ),
         ("min(|x-z|,1)", psd, any, Domain::All, Rule::Minimum, vec![]),
         ("min(-|x|,-|z|)", psd, any, Domain::All, Rule::Minimum, vec![]),
         ("cos(|x|+|z|)", psd, any, Domain::All, Rule::CosineOfDifference, vec![]),
         ("|x|^2+|z|^2", psd, any, Domain::All, Rule::FiniteRank, vec![]),
         ("sin(<x,z>)", psd, any, Domain::All, Rule::PowerSeries { function: t("sin") }, vec![("<x,z>", psd)]),
         ("1/(1-<x,z>)", psd, any, Domain::All, Rule::PowerSeries { function: t("") }, vec![("<x,z>", psd)]),
-        ("1/(1-<x,z>)", psd, any, Domain::Ball(1.0), Rule::PowerSeries { function: t("") }, vec![("<x,z>", psd)]),
+        (
+            "1/(1-<x,z>)",
+            psd,
+            any,
+            Domain::Ball(1.0),
+            Rule::PowerSeries { function: t("") },
+            vec![("<x,z>", psd)],
+        ),
         ("exp(-<x,z>)", psd, any, Domain::All, Rule::Schoenberg, vec![("<x,z>", psd)]),
         ("1/|x-z|", psd, any, Domain::All, Rule::NegativePower { power: int(1) }, vec![("|x-z|", cnd)]),
-        ("1/(1+|x-z|)", psd, any, Domain::All, Rule::NegativePower { power: int(-1) }, vec![("1+|x-z|", cnd)]),
+        (
+            "1/(1+|x-z|)",
+            psd,
+            any,
+            Domain::All,
+            Rule::NegativePower { power: int(-1) },
+            vec![("1+|x-z|", cnd)],
+        ),
         ("1-|x-z|", psd, any, Domain::All, Rule::Anchored, vec![("|x-z|-1", cnd)]),
         ("0.5*exp(-|x-z|^2)-0.1*exp(-|x-z|^2/2)", psd, d(5), Domain::All, Rule::SpectralDensity, vec![]),
         ("exp(-|x-z|^2)-0.5*exp(-2*|x-z|^2)", psd, any, Domain::All, Rule::SpectralDensity, vec![]),
@@ -224,7 +265,14 @@ fn a_false_step_is_rejected() {
         ("2*<x,z>^2-1", psd, d(2), Domain::All, Rule::Gegenbauer, vec![]),
         ("|x-z|^3", cnd, any, Domain::All, Rule::DistancePower, vec![]),
         ("|x-z|_1^2", cnd, d(2), Domain::All, Rule::DistancePower, vec![]),
-        ("(1+|x-z|)^2", cnd, any, Domain::All, Rule::FractionalPower { power: int(2) }, vec![("1+|x-z|", cnd)]),
+        (
+            "(1+|x-z|)^2",
+            cnd,
+            any,
+            Domain::All,
+            Rule::FractionalPower { power: int(2) },
+            vec![("1+|x-z|", cnd)],
+        ),
         ("log(1-<x,z>)", cnd, any, Domain::All, Rule::Logarithm, vec![("1-<x,z>", cnd)]),
         ("min(|x|,|z|)", cnd, any, Domain::All, Rule::Maximum, vec![]),
         ("abs(|x|-|z|)^3", cnd, any, Domain::All, Rule::DifferencePower, vec![]),
@@ -235,7 +283,12 @@ fn a_false_step_is_rejected() {
         let claim = |text: &str, property| Claim { property, form: read(text, &space), dim, domain };
         let premises = premises
             .into_iter()
-            .map(|(text, property)| Proof { claim: claim(text, property), rule: Rule::Named, premises: vec![], note: None })
+            .map(|(text, property)| Proof {
+                claim: claim(text, property),
+                rule: Rule::Named,
+                premises: vec![],
+                note: None,
+            })
             .collect();
         let proof = Proof { claim: claim(text, property), rule, premises, note: None };
         assert!(!verify::follows(&proof), "{text} by {}", proof.rule.name());

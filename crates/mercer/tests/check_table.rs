@@ -13,7 +13,8 @@ const GENEROUS: Duration = Duration::from_secs(5);
 fn ask(question: &str) -> (Kernel, Dim, Domain, Verdict) {
     let mut parts = question.split(';').map(str::trim);
     let kernel: Kernel = parts.next().unwrap().parse().unwrap_or_else(|e| panic!("{question}: {e}"));
-    let word = |text: Option<&str>, default: &str| text.filter(|t| !t.is_empty()).unwrap_or(default).to_string();
+    let word =
+        |text: Option<&str>, default: &str| text.filter(|t| !t.is_empty()).unwrap_or(default).to_string();
     let dim: Dim = word(parts.next(), "any").parse().unwrap();
     let domain: Domain = word(parts.next(), "all").parse().unwrap();
     let start = Instant::now();
@@ -30,7 +31,8 @@ fn all_proven(questions: &str) {
             Verdict::Proven(proof) => {
                 // A list of values fixes the dimension.
                 let dim = if proof.claim.dim == dim { dim } else { proof.claim.dim };
-                verify::verify(proof, kernel.expr(), dim, domain).unwrap_or_else(|e| panic!("{question}: {e}"));
+                verify::verify(proof, kernel.expr(), dim, domain)
+                    .unwrap_or_else(|e| panic!("{question}: {e}"));
             }
             other => wrong.push(format!("{question}: {other}")),
         }
@@ -82,7 +84,10 @@ fn recompute(question: &str, kernel: &Kernel, dim: Dim, domain: Domain, refutati
                 }
             }
             assert!(*value < 0.0, "{question}: {value}");
-            assert!((form - value).abs() <= 1e-12 * size + 1e-9 * value.abs(), "{question}: {form} is not {value}");
+            assert!(
+                (form - value).abs() <= 1e-12 * size + 1e-9 * value.abs(),
+                "{question}: {form} is not {value}"
+            );
         }
         Refutation::Undefined { x, z, .. } => {
             let (x, z) = (doubles(x), doubles(z));

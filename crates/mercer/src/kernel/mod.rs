@@ -1,7 +1,7 @@
 //! The kernel language: text in, expression out, and the readings of it that need no data.
 
-pub mod check;
 mod canonical;
+pub mod check;
 pub mod compose;
 pub mod error;
 pub mod eval;

@@ -84,7 +84,9 @@ pub fn binomial(n: u64, k: u64) -> Q {
     if k > n {
         return Q::zero();
     }
-    Q::from_integer((0..k).fold(BigInt::one(), |c, i| (c * BigInt::from(n - i)).div_floor(&BigInt::from(i + 1))))
+    Q::from_integer(
+        (0..k).fold(BigInt::one(), |c, i| (c * BigInt::from(n - i)).div_floor(&BigInt::from(i + 1))),
+    )
 }
 
 /// A rational as people write it: an integer, a short decimal where exact, else a fraction.

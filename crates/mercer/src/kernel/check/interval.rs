@@ -76,6 +76,13 @@ impl Interval {
         self.hi < other.lo || other.hi < self.lo
     }
 
+    /// Whether no value is an integer.
+    pub fn lies_between_integers(&self) -> bool {
+        let floor = &self.lo >> self.bits;
+        let strictly_above = (&floor << self.bits) < self.lo;
+        strictly_above && self.hi < ((floor + 1) << self.bits)
+    }
+
     /// A double near the middle.
     pub fn midpoint(&self) -> f64 {
         exact::to_f64(&Q::new(&self.lo + &self.hi, BigInt::one() << (self.bits + 1)))
@@ -106,7 +113,8 @@ impl Interval {
     pub fn mul(&self, other: &Self) -> Self {
         let products =
             [&self.lo * &other.lo, &self.lo * &other.hi, &self.hi * &other.lo, &self.hi * &other.hi];
-        let (lo, hi) = products.iter().fold((&products[0], &products[0]), |(lo, hi), p| (lo.min(p), hi.max(p)));
+        let (lo, hi) =
+            products.iter().fold((&products[0], &products[0]), |(lo, hi), p| (lo.min(p), hi.max(p)));
         Self { lo: floor_shift(lo, self.bits), hi: ceil_shift(hi, self.bits), bits: self.bits }
     }
 

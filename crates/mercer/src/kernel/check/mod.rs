@@ -88,7 +88,9 @@ pub enum QuestionError {
         received: String,
     },
     /// Not one of the domains.
-    #[error("domain is `{received}`; allowed are `all`, `ball:R` with a radius R > 0, `sphere` and `orthant`")]
+    #[error(
+        "domain is `{received}`; allowed are `all`, `ball:R` with a radius R > 0, `sphere` and `orthant`"
+    )]
     Domain {
         /// The text received.
         received: String,
@@ -119,7 +121,8 @@ impl FromStr for Domain {
             "sphere" => Ok(Self::Sphere),
             "orthant" => Ok(Self::Orthant),
             _ => {
-                let radius: f64 = text.strip_prefix("ball:").ok_or_else(wrong)?.parse().map_err(|_| wrong())?;
+                let radius: f64 =
+                    text.strip_prefix("ball:").ok_or_else(wrong)?.parse().map_err(|_| wrong())?;
                 if radius > 0.0 && radius.is_finite() { Ok(Self::Ball(radius)) } else { Err(wrong()) }
             }
         }
@@ -156,16 +159,17 @@ fn check(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
             return Verdict::Undecided(Evidence { note: Some(note), ..Evidence::default() });
         }
     };
+    form::refuel();
     let found = search::prove(expr, dim, domain, deadline);
     if let Some(proof) = found.proof {
-        match verify::verify(&proof, expr, dim, domain) {
-            Ok(()) => return Verdict::Proven(proof),
-            Err(rejection) => debug_assert!(false, "the checker rejects {proof}: {rejection}"),
+        if verify::verify(&proof, expr, dim, domain).is_ok() {
+            return Verdict::Proven(proof);
         }
     }
     let concrete = with_values(expr);
     // A theorem already refutes: points are worth a little more time, not all of it.
-    let enough = if found.theorem.is_some() { deadline.min(Instant::now() + POINTS_AFTER_THEOREM) } else { deadline };
+    let enough =
+        if found.theorem.is_some() { deadline.min(Instant::now() + POINTS_AFTER_THEOREM) } else { deadline };
     let mut refuter = refute::Search::new(&concrete, dim, domain, enough);
     let points = refuter.run(needs.least, &found.hints);
     let mut evidence = refuter.evidence;

@@ -167,7 +167,9 @@ impl Rule {
     pub fn reference(&self) -> &'static str {
         match self {
             Self::Formula | Self::Restriction | Self::Polarisation | Self::Constant => "definition",
-            Self::InnerProduct | Self::RankOne { .. } | Self::FiniteRank => "Aronszajn 1950, Theory of reproducing kernels",
+            Self::InnerProduct | Self::RankOne { .. } | Self::FiniteRank => {
+                "Aronszajn 1950, Theory of reproducing kernels"
+            }
             Self::Minimum | Self::Maximum => "min(s,t) is the covariance of Brownian motion",
             Self::CosineOfDifference => "cos(a−b) = cos a cos b + sin a sin b",
             Self::Sum { .. } => "Aronszajn 1950, §I.6",
@@ -180,7 +182,9 @@ impl Rule {
             Self::Anchored | Self::NegatedKernel | Self::Separable { .. } => {
                 "Berg, Christensen, Ressel 1984, Lemma 3.2.1"
             }
-            Self::SpectralDensity => "Bochner 1933; Wendland 2005, Scattered Data Approximation, Theorem 6.11",
+            Self::SpectralDensity => {
+                "Bochner 1933; Wendland 2005, Scattered Data Approximation, Theorem 6.11"
+            }
             Self::Askey => "Askey 1973; Golubov 1981",
             Self::Wendland => "Wendland 2005, Scattered Data Approximation, Theorem 9.13",
             Self::CosineOnLine => "Bochner 1933",
@@ -336,7 +340,9 @@ impl fmt::Display for Rule {
             Self::DistancePower => f.write_str("a power of a distance (Schoenberg)"),
             Self::Separable { .. } => f.write_str("f(x) + f(z)"),
             Self::NegatedKernel => f.write_str("minus a kernel"),
-            Self::FractionalPower { power } => write!(f, "ψ^{} with ψ ≥ 0 of negative type", exact::show(power)),
+            Self::FractionalPower { power } => {
+                write!(f, "ψ^{} with ψ ≥ 0 of negative type", exact::show(power))
+            }
             Self::Logarithm => f.write_str("log ψ with ψ > 0 of negative type"),
             Self::Maximum => f.write_str("max(a,b) = (a + b + |a−b|)/2"),
             Self::DifferencePower => f.write_str("|f(x) − f(z)|^p with p ≤ 2"),

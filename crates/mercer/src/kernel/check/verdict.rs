@@ -233,7 +233,9 @@ impl fmt::Display for Refutation {
                 if points.len() <= FEW {
                     let rows: Vec<String> = matrix
                         .iter()
-                        .map(|row| format!("[{}]", row.iter().map(|v| four(*v)).collect::<Vec<_>>().join(", ")))
+                        .map(|row| {
+                            format!("[{}]", row.iter().map(|v| four(*v)).collect::<Vec<_>>().join(", "))
+                        })
                         .collect();
                     write!(f, " give K = [{}]", rows.join(", "))?;
                 }

@@ -1,12 +1,32 @@
 //! Forms from formulas, and the algebra that keeps them normal.
 
+use std::cell::Cell;
+
 use num_traits::{One, Signed, Zero};
 
 use super::{Atom, Cols, Form, Fun, MOST_TERMS, Monomial, Opaque, Space};
-use crate::kernel::check::exact::{self, Q, as_integer, int, rational_power, ratio};
 use crate::kernel::check::Domain;
+use crate::kernel::check::exact::{self, Q, as_integer, int, ratio, rational_power};
 use crate::kernel::expr::{Expr, Function};
 use crate::kernel::named::{Family, Named};
+
+/// Products of terms that one question may cost, so that a formula that explodes ends undecided instead of never.
+const FUEL: usize = 100_000;
+
+thread_local! {
+    static LEFT: Cell<usize> = const { Cell::new(FUEL) };
+}
+
+/// Starts a new question.
+pub fn refuel() {
+    LEFT.set(FUEL);
+}
+
+fn burn(amount: usize) -> Option<()> {
+    let left = LEFT.get().checked_sub(amount)?;
+    LEFT.set(left);
+    Some(())
+}
 
 /// A replacement for powers of some atoms: `None` keeps the atom and rewrites inside it.
 pub type Replace<'a> = dyn Fn(&Atom, &Q) -> Option<Form> + 'a;
@@ -124,19 +144,15 @@ impl Form {
         match named.family {
             Family::Linear => Some(Self::dot(cols.clone(), space)),
             Family::Polynomial => match (number(0), number(1), number(2)) {
-                (Some(degree), Some(gamma), Some(c)) if degree <= int(64) => Self::dot(cols.clone(), space)
-                    .scale(&gamma)
-                    .add(&Self::constant(c))
-                    .power(&degree, space),
+                (Some(degree), Some(gamma), Some(c)) if degree <= int(64) => {
+                    Self::dot(cols.clone(), space).scale(&gamma).add(&Self::constant(c)).power(&degree, space)
+                }
                 _ => whole(),
             },
             Family::Gaussian => {
                 let Some(width) = number(0) else { return whole() };
-                let gamma = if named.spelling(0).name == "sigma" {
-                    (&two * &width * &width).recip()
-                } else {
-                    width
-                };
+                let gamma =
+                    if named.spelling(0).name == "sigma" { (&two * &width * &width).recip() } else { width };
                 distance().power(&two, space)?.scale(&-gamma).exp(space)
             }
             Family::Laplacian => {
@@ -158,7 +174,9 @@ impl Form {
                 }
                 _ => whole(),
             },
-            Family::Matern | Family::Periodic | Family::Cosine | Family::ChiSquared | Family::ArcCosine => whole(),
+            Family::Matern | Family::Periodic | Family::Cosine | Family::ChiSquared | Family::ArcCosine => {
+                whole()
+            }
         }
     }
 
@@ -216,7 +234,11 @@ impl Form {
                     return args.pop();
                 }
                 if let Some(constants) = args.iter().map(Self::as_constant).collect::<Option<Vec<_>>>() {
-                    let value = if fun == Fun::Min { constants.into_iter().min() } else { constants.into_iter().max() };
+                    let value = if fun == Fun::Min {
+                        constants.into_iter().min()
+                    } else {
+                        constants.into_iter().max()
+                    };
                     return value.map(Self::constant);
                 }
                 Some(Self::atom(Atom::Call(fun, args)))
@@ -229,11 +251,18 @@ impl Form {
             if self.is_zero() {
                 return Some(Self::zero());
             }
-            if self.0.iter().all(|(m, c)| !c.is_negative() && m.0.iter().all(|(a, e)| is_nonnegative(a) || is_even(e))) {
+            if self
+                .0
+                .iter()
+                .all(|(m, c)| !c.is_negative() && m.0.iter().all(|(a, e)| is_nonnegative(a) || is_even(e)))
+            {
                 return Some(self.clone());
             }
             let flips = self.0.values().next().is_some_and(Signed::is_negative);
-            return Some(Self::atom(Atom::Call(Fun::Abs, vec![if flips { self.neg() } else { self.clone() }])));
+            return Some(Self::atom(Atom::Call(
+                Fun::Abs,
+                vec![if flips { self.neg() } else { self.clone() }],
+            )));
         };
         let mut result = Self::constant(c.abs());
         let mut rest = Monomial::one();
@@ -338,7 +367,8 @@ impl Form {
         let content = self.content();
         let mut primitive = self.scale(&content.recip());
         let mut factor = power_of_constant(&content, e);
-        let negative = primitive.0.values().all(Signed::is_negative) || primitive.constant_term().is_negative();
+        let negative =
+            primitive.0.values().all(Signed::is_negative) || primitive.constant_term().is_negative();
         if let (Some(n), true) = (as_integer(e), negative) {
             primitive = primitive.neg();
             factor = factor.scale(&int(if n % 2 == 0 { 1 } else { -1 }));
@@ -352,6 +382,7 @@ impl Form {
         if self.0.len().saturating_mul(other.0.len()) > 4 * MOST_TERMS {
             return None;
         }
+        burn(1 + self.0.len() * other.0.len())?;
         let mut product = Self::zero();
         for (m, c) in &self.0 {
             for (n, d) in &other.0 {
@@ -466,7 +497,12 @@ fn power_of_term(m: &Monomial, c: &Q, e: &Q, space: &Space) -> Option<Form> {
 /// Whether an atom's value is never negative.
 pub fn is_nonnegative(atom: &Atom) -> bool {
     match atom {
-        Atom::Distance(_) | Atom::Distance1(_) | Atom::NormX(_) | Atom::NormZ(_) | Atom::Pi | Atom::Exp(_) => true,
+        Atom::Distance(_)
+        | Atom::Distance1(_)
+        | Atom::NormX(_)
+        | Atom::NormZ(_)
+        | Atom::Pi
+        | Atom::Exp(_) => true,
         Atom::Call(Fun::Cosh | Fun::Abs, _) => true,
         Atom::Call(Fun::Log, args) => args[0].as_constant().is_some_and(|c| c >= Q::one()),
         Atom::Power(base) => base.as_constant().is_some_and(|c| c.is_positive()),
@@ -483,8 +519,7 @@ fn never_negative(expr: &Expr) -> bool {
         Expr::Sum(parts) | Expr::Product(parts) => parts.iter().all(never_negative),
         Expr::Div(n, d) => never_negative(n) && never_negative(d),
         Expr::Pow(base, exponent) => {
-            never_negative(base)
-                || matches!(exponent.as_ref(), Expr::Number(e) if e.rem_euclid(2.0) == 0.0)
+            never_negative(base) || matches!(exponent.as_ref(), Expr::Number(e) if e.rem_euclid(2.0) == 0.0)
         }
         _ => false,
     }

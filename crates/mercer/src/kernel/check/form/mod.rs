@@ -8,6 +8,8 @@ mod build;
 mod numeric;
 mod show;
 
+pub use build::refuel;
+
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 

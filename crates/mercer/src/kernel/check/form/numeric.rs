@@ -22,7 +22,9 @@ impl Form {
     pub fn is_nonnegative_constant(&self) -> bool {
         match self.as_constant() {
             Some(c) => !num_traits::Signed::is_negative(&c),
-            None => self.dependence().is_constant() && self.enclose(None, 256).is_ok_and(|v| v.is_nonnegative()),
+            None => {
+                self.dependence().is_constant() && self.enclose(None, 256).is_ok_and(|v| v.is_nonnegative())
+            }
         }
     }
 

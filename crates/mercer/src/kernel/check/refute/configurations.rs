@@ -12,7 +12,9 @@ const SPACINGS: [f64; 10] = [1.0, 0.5, 0.25, 2.0, 0.1, 0.75, 3.0, 0.05, 6.0, 0.0
 /// Round points near the origin: what a person tries first.
 pub fn small(dim: usize) -> Pool {
     let mut pool = vec![vec![0.0; dim]];
-    for value in [1.0, 2.0, -1.0, 3.0, 0.5, -2.0, 0.25, 4.0, 0.1, -0.5, 5.0, 10.0, 7.0, 20.0, -3.0, 1.5, 6.0, 100.0] {
+    for value in
+        [1.0, 2.0, -1.0, 3.0, 0.5, -2.0, 0.25, 4.0, 0.1, -0.5, 5.0, 10.0, 7.0, 20.0, -3.0, 1.5, 6.0, 100.0]
+    {
         pool.push(along(dim, 0, value));
     }
     if dim > 1 {
@@ -48,11 +50,10 @@ pub fn structured(dim: usize) -> impl Iterator<Item = Pool> {
         .into_iter()
         .flatten()
         .flat_map(move |h| [grid(dim, 5, h, 0.0), grid(dim, 7, h, 0.5), triangular(dim, 6, h)]);
-    let polygons = (dim > 1)
-        .then_some([1.0, 0.5, 2.0, 4.0, 8.0, 0.25])
-        .into_iter()
-        .flatten()
-        .flat_map(move |radius| [polygon(dim, 7, radius), polygon(dim, 12, radius), polygon(dim, 25, radius)]);
+    let polygons =
+        (dim > 1).then_some([1.0, 0.5, 2.0, 4.0, 8.0, 0.25]).into_iter().flatten().flat_map(move |radius| {
+            [polygon(dim, 7, radius), polygon(dim, 12, radius), polygon(dim, 25, radius)]
+        });
     let lattices = (dim > 2)
         .then_some([1.0, 0.5, 0.7, 1.5, 2.5])
         .into_iter()

@@ -3,9 +3,9 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::Search;
 use super::configurations::{self, Pool};
 use super::spectrum::Gram;
-use super::Search;
 use crate::kernel::check::Domain;
 use crate::kernel::check::verdict::Refutation;
 

@@ -7,6 +7,7 @@ mod differences;
 mod spectrum;
 mod sphere;
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::exact::{self, Q};
@@ -37,12 +38,26 @@ pub struct Search<'a> {
     best: Option<(f64, Pool)>,
     /// Relative eigenvalues above this are taken for rounding; it grows with every candidate that was.
     doubt: f64,
+    /// Candidates that interval arithmetic did not confirm.
+    refusals: Cell<usize>,
 }
+
+/// Refusals after which the formula is taken to defeat doubles.
+const MOST_REFUSALS: usize = 30;
 
 impl<'a> Search<'a> {
     /// A search for counter-examples to `expr` that stops at `deadline`.
     pub fn new(expr: &'a Expr, dim: Dim, domain: Domain, deadline: Instant) -> Self {
-        Self { expr, dim, domain, deadline, evidence: Evidence::default(), best: None, doubt: -1e-10 }
+        Self {
+            expr,
+            dim,
+            domain,
+            deadline,
+            evidence: Evidence::default(),
+            best: None,
+            doubt: -1e-10,
+            refusals: Cell::new(0),
+        }
     }
 
     /// A counter-example that is confirmed in interval arithmetic, small ones first.
@@ -114,13 +129,22 @@ impl<'a> Search<'a> {
                     let Some(value) = self.quick(x, z) else { continue };
                     if !value.is_finite() {
                         if let Some(reason) = confirm::undefined(self.expr, x, z) {
-                            return Some(Refutation::Undefined { x: x.clone(), z: z.clone(), reason: reason.into() });
+                            return Some(Refutation::Undefined {
+                                x: x.clone(),
+                                z: z.clone(),
+                                reason: reason.into(),
+                            });
                         }
                     }
                     let backward = self.quick(z, x)?;
                     if (value - backward).abs() > 1e-9 * (value.abs() + backward.abs()) {
                         if let Some((forward, backward)) = confirm::asymmetric(self.expr, x, z) {
-                            return Some(Refutation::Asymmetric { x: x.clone(), z: z.clone(), forward, backward });
+                            return Some(Refutation::Asymmetric {
+                                x: x.clone(),
+                                z: z.clone(),
+                                forward,
+                                backward,
+                            });
                         }
                     }
                 }
@@ -213,7 +237,9 @@ impl<'a> Search<'a> {
             fewer.remove(weakest);
             let kept = if fewer.is_empty() { None } else { gram.restrict(&fewer).lowest() };
             match kept {
-                Some((lower, _)) if lower < 0.35 * value || (lower < -1e-6 * gram.scale() && lower < 0.02 * value) => {
+                Some((lower, _))
+                    if lower < 0.35 * value || (lower < -1e-6 * gram.scale() && lower < 0.02 * value) =>
+                {
                     chosen = fewer;
                 }
                 _ => break,
@@ -250,6 +276,10 @@ impl<'a> Search<'a> {
         if !points.iter().all(|p| confirm::in_domain(p, self.dim, self.domain)) {
             return None;
         }
+        if self.refusals.get() > MOST_REFUSALS {
+            return None;
+        }
+        self.refusals.update(|n| n + 1);
         let patience = self.deadline.max(Instant::now() + Duration::from_millis(20));
         let value = confirm::negative_form(self.expr, &points, &weights, patience)?;
         let matrix = self.matrix(&points);

@@ -69,7 +69,8 @@ impl Gram {
 /// Weights with few digits near a direction of negative curvature: small integers where they do.
 pub fn round_weights(gram: &Gram, vector: &[f64], lowest: f64) -> Vec<f64> {
     let largest = vector.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
-    let sign = if vector.iter().find(|v| v.abs() > 0.3 * largest).is_some_and(|v| *v < 0.0) { -1.0 } else { 1.0 };
+    let sign =
+        if vector.iter().find(|v| v.abs() > 0.3 * largest).is_some_and(|v| *v < 0.0) { -1.0 } else { 1.0 };
     for steps in [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 20.0, 50.0, 100.0, 1e3, 1e4, 1e6, 1e9] {
         let weights: Vec<f64> = vector.iter().map(|v| (sign * v / largest * steps).round()).collect();
         let squared: f64 = weights.iter().map(|w| w * w).sum();

@@ -26,7 +26,9 @@ pub fn rational_points(dim: usize, count: usize) -> Pool {
         }
     }
     if dim >= 2 {
-        for (a, b) in [(0.6, 0.8), (0.8, 0.6), (-0.6, 0.8), (0.28, 0.96), (0.96, 0.28), (-0.8, 0.6), (-0.28, 0.96)] {
+        for (a, b) in
+            [(0.6, 0.8), (0.8, 0.6), (-0.6, 0.8), (0.28, 0.96), (0.96, 0.28), (-0.8, 0.6), (-0.28, 0.96)]
+        {
             let mut point = vec![0.0; dim];
             (point[0], point[1]) = (a, b);
             push(point);
@@ -63,9 +65,10 @@ pub fn exact(point: &[f64]) -> Option<Vec<Q>> {
     let y: Vec<f64> = rest.iter().map(|c| c / (1.0 - last)).collect();
     let denominator =
         steps.into_iter().find(|s| y.iter().all(|c| ((c * s).round() - c * s).abs() < 1e-9)).unwrap_or(1e4);
-    let y: Vec<Q> =
-        y.iter().map(|c| Some(exact::from_decimal((c * denominator).round())? / exact::from_decimal(denominator)?))
-            .collect::<Option<_>>()?;
+    let y: Vec<Q> = y
+        .iter()
+        .map(|c| Some(exact::from_decimal((c * denominator).round())? / exact::from_decimal(denominator)?))
+        .collect::<Option<_>>()?;
     let squared = y.iter().fold(exact::int(0), |sum, c| sum + c * c);
     let below = &squared + exact::int(1);
     Some(y.iter().map(|c| exact::int(2) * c / &below).chain([(&squared - exact::int(1)) / &below]).collect())
@@ -79,12 +82,16 @@ pub fn random_pools(dim: usize, domain: Domain) -> Vec<Pool> {
         for count in [12, 40] {
             if domain == Domain::Sphere {
                 if dim >= 2 {
-                    pools.push((0..count).map(|_| project(&random_parameters(dim, spread, &mut random))).collect());
+                    pools.push(
+                        (0..count).map(|_| project(&random_parameters(dim, spread, &mut random))).collect(),
+                    );
                 }
                 continue;
             }
             let pool: Pool = (0..count)
-                .map(|_| (0..dim).map(|_| configurations::round(random.random_range(-spread..spread))).collect())
+                .map(|_| {
+                    (0..dim).map(|_| configurations::round(random.random_range(-spread..spread))).collect()
+                })
                 .collect();
             pools.push(configurations::fit(&pool, domain));
         }

@@ -66,7 +66,9 @@ fn of_monomial(m: &Monomial, n: usize, exact: &mut bool) -> Option<Series> {
                 }
                 series
             }
-            Atom::Exp(inner) => exp(&of_monomial(inner, n, exact)?.iter().map(|c| c * e).collect::<Vec<_>>(), exact)?,
+            Atom::Exp(inner) => {
+                exp(&of_monomial(inner, n, exact)?.iter().map(|c| c * e).collect::<Vec<_>>(), exact)?
+            }
             Atom::Power(base) => power(&of_form(base, n, exact)?, e, exact)?,
             Atom::Call(fun, args) => power(&call(*fun, &of_form(&args[0], n, exact)?, exact)?, e, exact)?,
             Atom::Pi => constant(near(std::f64::consts::PI, exact).map(|v| v * int(1))?, n),
@@ -140,9 +142,8 @@ fn power(f: &[Q], e: &Q, exact: &mut bool) -> Option<Series> {
     };
     let mut g = vec![first];
     for n in 1..f.len() {
-        let sum = (1..=n).fold(Q::zero(), |s, k| {
-            s + (e * int(k as i64) - int((n - k) as i64)) * &f[k] * &g[n - k]
-        });
+        let sum =
+            (1..=n).fold(Q::zero(), |s, k| s + (e * int(k as i64) - int((n - k) as i64)) * &f[k] * &g[n - k]);
         g.push(sum / (int(n as i64) * &f[0]));
     }
     Some(g)

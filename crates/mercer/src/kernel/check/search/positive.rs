@@ -105,7 +105,9 @@ impl Prover {
             }
             Atom::Power(inner) if e.is_negative() => {
                 if let Some(premise) = self.negative(inner) {
-                    if let Some(proof) = self.kernel(form.clone(), Rule::NegativePower { power: -e }, vec![premise]) {
+                    if let Some(proof) =
+                        self.kernel(form.clone(), Rule::NegativePower { power: -e }, vec![premise])
+                    {
                         return Some(proof);
                     }
                 }
@@ -180,7 +182,9 @@ impl Prover {
                 continue;
             }
             let Some(function) = view::as_function_of(&inside, &base, &self.space) else { continue };
-            if function == Form::var() || crate::kernel::check::verify::series::nonnegative(&function).is_err() {
+            if function == Form::var()
+                || crate::kernel::check::verify::series::nonnegative(&function).is_err()
+            {
                 continue;
             }
             let Some(premise) = self.positive(&base) else { continue };
@@ -190,7 +194,11 @@ impl Prover {
             }
             let Some(rest) = self.positive(&outside) else { continue };
             let one = Form::constant(Q::one());
-            return self.kernel(form.clone(), Rule::Sum { weights: vec![one.clone(), one] }, vec![part, rest]);
+            return self.kernel(
+                form.clone(),
+                Rule::Sum { weights: vec![one.clone(), one] },
+                vec![part, rest],
+            );
         }
         None
     }
@@ -356,7 +364,8 @@ impl Prover {
         for other in [to_dot, to_distance].into_iter().flatten().filter(|f| f != form) {
             let premise = if positive { self.positive(&other) } else { self.negative(&other) };
             if let Some(premise) = premise {
-                found = self.conclude(premise.claim.property, form.clone(), Rule::Polarisation, vec![premise]);
+                found =
+                    self.conclude(premise.claim.property, form.clone(), Rule::Polarisation, vec![premise]);
                 if found.is_some() {
                     break;
                 }

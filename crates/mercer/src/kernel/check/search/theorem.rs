@@ -13,7 +13,9 @@ use crate::kernel::check::{Dim, Domain};
 /// Fills in what refutes a form, or helps to.
 pub fn hints(form: &Form, space: &Space, found: &mut Found) {
     let dot = Form::atom(Atom::Dot(None));
-    if let Some((series, exact)) = view::as_function_of(form, &dot, space).and_then(|f| coefficients::first(&f, 24)) {
+    if let Some((series, exact)) =
+        view::as_function_of(form, &dot, space).and_then(|f| coefficients::first(&f, 24))
+    {
         let size = series.iter().fold(Q::zero(), |m, c| m.max(c.abs()));
         let floor = if exact { Q::zero() } else { size * ratio(1, 1_000_000_000) };
         found.hints.negative_coefficients =
@@ -74,7 +76,9 @@ fn askey(form: &Form, d: usize) -> Option<Theorem> {
     let (_, power) = crate::kernel::check::verify::askey(form)?;
     let needed = ratio(d as i64 + 1, 2);
     (power < needed).then(|| Theorem {
-        reference: "Askey 1973; Golubov 1981: (1−r)₊^ℓ is positive semidefinite on R^d exactly where ℓ ≥ (d+1)/2".into(),
+        reference:
+            "Askey 1973; Golubov 1981: (1−r)₊^ℓ is positive semidefinite on R^d exactly where ℓ ≥ (d+1)/2"
+                .into(),
         dim: d,
         text: format!("on R^{d}: ℓ = {} < (d+1)/2 = {}", exact::show(&power), exact::show(&needed)),
         value: exact::to_f64(&(power - needed)),

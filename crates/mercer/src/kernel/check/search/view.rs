@@ -74,7 +74,8 @@ fn divide(m: &Monomial, part: &Monomial) -> (Q, Monomial) {
     if times.is_zero() {
         return (times, m.clone());
     }
-    let rest = m.0.iter().filter(|(a, _)| !part.0.contains_key(a)).map(|(a, e)| (a.clone(), e.clone())).collect();
+    let rest =
+        m.0.iter().filter(|(a, _)| !part.0.contains_key(a)).map(|(a, e)| (a.clone(), e.clone())).collect();
     (times, Monomial(rest))
 }
 

@@ -27,8 +27,12 @@ struct Radial {
 
 fn read(form: &Form) -> Option<Radial> {
     let mut cols: Option<Cols> = None;
-    let mut radial =
-        Radial { cols: None, constant: form.constant_term(), gaussian: Groups::new(), exponential: Groups::new() };
+    let mut radial = Radial {
+        cols: None,
+        constant: form.constant_term(),
+        gaussian: Groups::new(),
+        exponential: Groups::new(),
+    };
     for (m, c) in &form.without_constant().0 {
         let (mut degree, mut rate) = (0, None);
         for (atom, e) in &m.0 {
@@ -74,7 +78,8 @@ pub fn nonnegative(form: &Form, space: &Space) -> Result<(), String> {
     }
     let width = space.width(&radial.cols);
     let alone = |(a, c): (&Q, &Vec<Q>)| exponential_is_nonnegative(a, c, width);
-    let together = |groups: &Groups| exponentials_by_partial_sums(groups) || exponentials_together(groups, width);
+    let together =
+        |groups: &Groups| exponentials_by_partial_sums(groups) || exponentials_together(groups, width);
     if !radial.exponential.iter().all(alone) && !together(&radial.exponential) {
         return Err("the density of the exponential part is not shown to be ≥ 0".into());
     }
@@ -177,7 +182,10 @@ fn mixture_is_nonnegative(parts: &[(Q, Polynomial)], d: usize) -> bool {
     let at = |low: &Q, high: &Q| -> Option<Interval> {
         scaled[1..].iter().try_fold(first.clone(), |sum, (b, c)| {
             let gap = b - slowest;
-            let (far, near) = (Interval::exact(&-(&gap * high), BITS).exp().ok()?, Interval::exact(&-(&gap * low), BITS).exp().ok()?);
+            let (far, near) = (
+                Interval::exact(&-(&gap * high), BITS).exp().ok()?,
+                Interval::exact(&-(&gap * low), BITS).exp().ok()?,
+            );
             Some(sum.add(&c.mul(&far.hull(&near))))
         })
     };
@@ -252,7 +260,8 @@ fn exponential_is_nonnegative(a: &Q, coefficients: &[Q], width: Option<usize>) -
     let mut in_w: Vec<Polynomial> = vec![Vec::new(); last + 1];
     for (l, d) in parts.iter().enumerate() {
         for i in 0..=last - l {
-            let factor = binomial((last - l) as u64, i as u64) * exact::pow(&square, (last - l - i) as i64).unwrap_or_else(Q::zero);
+            let factor = binomial((last - l) as u64, i as u64)
+                * exact::pow(&square, (last - l - i) as i64).unwrap_or_else(Q::zero);
             let scaled: Polynomial = d.iter().map(|v| -(v * &factor)).collect();
             in_w[i] = polynomial::sub(&in_w[i], &scaled);
         }

@@ -36,6 +36,7 @@ pub struct Rejection {
 /// # Errors
 /// The first rule application that does not follow.
 pub fn verify(proof: &Proof, expr: &Expr, dim: Dim, domain: Domain) -> Result<(), Rejection> {
+    super::form::refuel();
     let space = Space { dim, domain };
     let reject = |reason: &str| Rejection { rule: proof.rule.name(), reason: reason.into() };
     if proof.rule != Rule::Formula || proof.premises.len() != 1 {
@@ -109,7 +110,8 @@ fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<(), String> {
     let space = claim.space();
     let form = &claim.form;
     let ensure = |condition: bool, reason: &str| if condition { Ok(()) } else { Err(reason.to_string()) };
-    let concludes = |property: Property| ensure(claim.property == property, "the rule concludes something else");
+    let concludes =
+        |property: Property| ensure(claim.property == property, "the rule concludes something else");
     let from = |count: usize, property: Property| {
         ensure(premises.len() == count, "the wrong number of premises")?;
         ensure(premises.iter().all(|p| p.property == property), "a premise claims something else")
@@ -160,7 +162,9 @@ fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<(), String> {
         Rule::Maximum => {
             concludes(CND)?;
             from(0, CND)?;
-            symmetric_arguments(form, Fun::Max, &space).map(|_| ()).ok_or_else(|| "not max(f(x), f(z))".into())
+            symmetric_arguments(form, Fun::Max, &space)
+                .map(|_| ())
+                .ok_or_else(|| "not max(f(x), f(z))".into())
         }
         Rule::CosineOfDifference => {
             concludes(PSD)?;
@@ -185,7 +189,10 @@ fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<(), String> {
         Rule::Sum { weights } => {
             from(weights.len(), claim.property)?;
             ensure(!weights.is_empty(), "an empty sum")?;
-            ensure(weights.iter().all(Form::is_nonnegative_constant), "a coefficient is not shown to be ≥ 0")?;
+            ensure(
+                weights.iter().all(Form::is_nonnegative_constant),
+                "a coefficient is not shown to be ≥ 0",
+            )?;
             let mut sum = Form::zero();
             for (weight, premise) in weights.iter().zip(premises) {
                 sum = sum.add(&weight.mul(&premise.form, &space).ok_or("too many terms")?);
@@ -278,13 +285,18 @@ fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<(), String> {
         }
         Rule::BoundedBernstein => {
             from(0, claim.property)?;
-            ensure(radial::bounded_bernstein(form, claim.property == PSD), "not a bounded Bernstein function of a distance")
+            ensure(
+                radial::bounded_bernstein(form, claim.property == PSD),
+                "not a bounded Bernstein function of a distance",
+            )
         }
         Rule::BrownianBridge => {
             concludes(PSD)?;
             from(0, PSD)?;
-            let (minimum, product) = form.partition(|m, _| m.0.keys().any(|a| matches!(a, Atom::Call(Fun::Min, _))));
-            let args = symmetric_arguments(&minimum, Fun::Min, &space).ok_or("not min(f(x), f(z)) − f(x)·f(z)")?;
+            let (minimum, product) =
+                form.partition(|m, _| m.0.keys().any(|a| matches!(a, Atom::Call(Fun::Min, _))));
+            let args =
+                symmetric_arguments(&minimum, Fun::Min, &space).ok_or("not min(f(x), f(z)) − f(x)·f(z)")?;
             let [f, g] = args.as_slice() else { return Err("not two arguments".into()) };
             let values = Range::of(f, &space);
             ensure(values.lo >= 0.0 && values.hi <= 1.0, "f is not shown to lie in [0, 1]")?;
@@ -477,7 +489,11 @@ fn diagonal(form: &Form, space: &Space) -> Option<Form> {
 
 /// The form at z = 0.
 fn at_origin(form: &Form, space: &Space) -> Option<Form> {
-    if form.0.keys().any(|m| m.0.keys().any(|a| mentions(a, &|b| matches!(b, Atom::Named(_) | Atom::Distance1(_))))) {
+    if form
+        .0
+        .keys()
+        .any(|m| m.0.keys().any(|a| mentions(a, &|b| matches!(b, Atom::Named(_) | Atom::Distance1(_)))))
+    {
         return None;
     }
     let negative_power_of_zero = |atom: &Atom| matches!(atom, Atom::Dot(_) | Atom::NormZ(_));
@@ -507,7 +523,10 @@ fn mentions(atom: &Atom, what: &dyn Fn(&Atom) -> bool) -> bool {
 
 /// Checks a theorem that refutes: its condition fails for the formula in a dimension the question asks about.
 pub fn fails(failure: &Failure, expr: &Expr, dim: Dim, domain: Domain) -> bool {
-    let at = |d: usize| (dim == Dim::Any || dim == Dim::Exactly(d)).then_some(Space { dim: Dim::Exactly(d), domain });
+    super::form::refuel();
+    let at = |d: usize| {
+        (dim == Dim::Any || dim == Dim::Exactly(d)).then_some(Space { dim: Dim::Exactly(d), domain })
+    };
     let is_formula = |form: &Form, space: &Space| Form::of(expr, space).as_ref() == Some(form);
     match failure {
         Failure::Density { form, dim: d, v } => at(*d).is_some_and(|space| {

@@ -24,10 +24,16 @@ pub fn allowed(kernel: &Opaque, space: &Space) -> Result<(), String> {
             !is_range(0) && every(0, &whole) && every(1, &|v| v >= 0.0) && every(2, &|v| v >= 0.0)
         }
         Family::Gaussian | Family::Laplacian => every(0, &positive),
-        Family::Matern | Family::RationalQuadratic | Family::Periodic => every(0, &positive) && every(1, &positive),
+        Family::Matern | Family::RationalQuadratic | Family::Periodic => {
+            every(0, &positive) && every(1, &positive)
+        }
         Family::ChiSquared => space.domain == Domain::Orthant && every(0, &positive),
         Family::ArcCosine => !is_range(0) && every(0, &|v| v == 0.0 || v == 1.0 || v == 2.0),
         Family::Sigmoid => false,
     };
-    if fits { Ok(()) } else { Err(format!("{} is not a kernel for every such parameter here", named.family.name())) }
+    if fits {
+        Ok(())
+    } else {
+        Err(format!("{} is not a kernel for every such parameter here", named.family.name()))
+    }
 }

@@ -30,10 +30,11 @@ pub fn bounded_bernstein(form: &Form, as_kernel: bool) -> bool {
         // 1/(1 + e^(bψ)) = (1 − tanh(bψ/2))/2
         let Some((Atom::Power(base), e)) = m.single() else { return false };
         let rest = base.without_constant();
-        let exponential = match rest.single().and_then(|(n, one)| if one.is_one() { n.single() } else { None }) {
-            Some((Atom::Exp(inner), b)) => grows_with_distance(&Form::term(b.clone(), inner.clone())),
-            _ => false,
-        };
+        let exponential =
+            match rest.single().and_then(|(n, one)| if one.is_one() { n.single() } else { None }) {
+                Some((Atom::Exp(inner), b)) => grows_with_distance(&Form::term(b.clone(), inner.clone())),
+                _ => false,
+            };
         return c.is_one() && *e == int(-1) && base.constant_term().is_one() && exponential;
     }
     let minus = |fun: Fun| form.0.iter().any(|(m, c)| *c == int(-1) && call(m, fun));
@@ -121,11 +122,7 @@ pub fn wendland(form: &Form) -> Option<(Cols, Q, i64)> {
     }
     // u = r·scale
     let scale = -b / line.constant_term();
-    let c = [
-        coefficients[0].clone(),
-        &coefficients[1] / &scale,
-        &coefficients[2] / (&scale * &scale),
-    ];
+    let c = [coefficients[0].clone(), &coefficients[1] / &scale, &coefficients[2] / (&scale * &scale)];
     if !c[0].is_positive() {
         return None;
     }

@@ -71,7 +71,15 @@ impl Range {
     }
 
     fn add(self, other: Self) -> Self {
-        let sum = |a: f64, b: f64, round: fn(f64) -> f64| if a == 0.0 { b } else if b == 0.0 { a } else { round(a + b) };
+        let sum = |a: f64, b: f64, round: fn(f64) -> f64| {
+            if a == 0.0 {
+                b
+            } else if b == 0.0 {
+                a
+            } else {
+                round(a + b)
+            }
+        };
         let exact = |a: f64, b: f64| a.abs() < 1e9 && b.abs() < 1e9 && a.fract() == 0.0 && b.fract() == 0.0;
         let lo = if exact(self.lo, other.lo) { self.lo + other.lo } else { sum(self.lo, other.lo, down) };
         let hi = if exact(self.hi, other.hi) { self.hi + other.hi } else { sum(self.hi, other.hi, up) };
@@ -184,7 +192,8 @@ fn by_diagonal(form: &Form, space: &Space) -> Option<f64> {
         let mut term = of_x.mul(&of_x, space)?.scale(c);
         for (atom, e) in &dots.0 {
             if let Atom::Dot(cols) = atom {
-                term = term.mul(&Form::norm(Atom::NormX(cols.clone()), space).power(&(e * int(2)), space)?, space)?;
+                term = term
+                    .mul(&Form::norm(Atom::NormX(cols.clone()), space).power(&(e * int(2)), space)?, space)?;
             }
         }
         diagonal = diagonal.add(&term);
@@ -235,8 +244,11 @@ fn of_product(m: &Monomial, space: &Space) -> Range {
         m.0.keys().filter_map(|a| if let Atom::Dot(c) = a { Some(c.clone()) } else { None }).collect();
     for cols in dots {
         let exponent = |a: Atom| left.0.get(&a).cloned().unwrap_or_else(Q::zero);
-        let (k, a, b) =
-            (exponent(Atom::Dot(cols.clone())), exponent(Atom::NormX(cols.clone())), exponent(Atom::NormZ(cols.clone())));
+        let (k, a, b) = (
+            exponent(Atom::Dot(cols.clone())),
+            exponent(Atom::NormX(cols.clone())),
+            exponent(Atom::NormZ(cols.clone())),
+        );
         let shared = k.clone().min(-a).min(-b);
         if shared.is_positive() {
             let lowest = if space.domain == Domain::Orthant { 0.0 } else { -1.0 };
@@ -280,9 +292,11 @@ fn of_atom(atom: &Atom, space: &Space) -> Range {
         Atom::NormX(cols) | Atom::NormZ(cols) if space.on_sphere(cols) => Range::new(1.0, 1.0),
         Atom::NormX(_) | Atom::NormZ(_) => Range::new(0.0, radius),
         Atom::Named(kernel) => match kernel.named.family {
-            Family::Gaussian | Family::Laplacian | Family::Matern | Family::RationalQuadratic | Family::Periodic => {
-                Range::new(0.0, 1.0)
-            }
+            Family::Gaussian
+            | Family::Laplacian
+            | Family::Matern
+            | Family::RationalQuadratic
+            | Family::Periodic => Range::new(0.0, 1.0),
             Family::ChiSquared if space.domain == Domain::Orthant => Range::new(0.0, 1.0),
             Family::Cosine | Family::Sigmoid => Range::new(-1.0, 1.0),
             _ => EVERYTHING,
@@ -315,7 +329,9 @@ fn of_call(fun: Fun, args: &[Range]) -> Range {
             Range::new(grown.lo.max(1.0), grown.hi)
         }
         Fun::Tanh => a.monotone(f64::tanh).intersect(Range::new(-1.0, 1.0)),
-        Fun::Asin => Range::new(a.lo.max(-1.0), a.hi.min(1.0)).monotone(f64::asin).intersect(Range::new(-half_pi, half_pi)),
+        Fun::Asin => Range::new(a.lo.max(-1.0), a.hi.min(1.0))
+            .monotone(f64::asin)
+            .intersect(Range::new(-half_pi, half_pi)),
         Fun::Atan => a.monotone(f64::atan).intersect(Range::new(-half_pi, half_pi)),
         Fun::Abs => a.abs(),
         Fun::Min => args[1..].iter().fold(a, |m, r| Range::new(m.lo.min(r.lo), m.hi.min(r.hi))),
@@ -381,7 +397,9 @@ fn defined(expr: &Expr, columns: Option<&Columns>, space: &Space) -> bool {
             });
             let has_value = match named.family {
                 Family::ChiSquared => space.domain == Domain::Orthant,
-                Family::Polynomial => named.number(0).is_ok_and(|d| d.fract() == 0.0 && d >= 0.0) || named.number(0).is_err(),
+                Family::Polynomial => {
+                    named.number(0).is_ok_and(|d| d.fract() == 0.0 && d >= 0.0) || named.number(0).is_err()
+                }
                 _ => true,
             };
             lists_fit && has_value

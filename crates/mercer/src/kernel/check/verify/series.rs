@@ -95,7 +95,8 @@ pub fn nonnegative(function: &Form) -> Result<Radius, String> {
         terms.extend(take_apart(m, c, &mut radius)?);
     }
     let degree = terms.iter().filter(|t| t.kind.is_none()).map(|t| t.shift + 1).max().unwrap_or(0);
-    if terms.iter().any(|t| matches!(t.kind, Some(Kind::Positive | Kind::Tangent(_))) && t.low.is_negative()) {
+    if terms.iter().any(|t| matches!(t.kind, Some(Kind::Positive | Kind::Tangent(_))) && t.low.is_negative())
+    {
         return Err("a function with unknown coefficients is subtracted".into());
     }
     let mut period = 4;
@@ -246,9 +247,17 @@ impl Term {
         let quarter = |v: Q| if (k / 2) % 2 == 0 { v } else { -v };
         let odd = k % 2 == 1;
         match &self.kind {
-            None => if k == 0 { Q::one() } else { Q::zero() },
+            None => {
+                if k == 0 {
+                    Q::one()
+                } else {
+                    Q::zero()
+                }
+            }
             Some(Kind::Exponential(rate)) => over_factorial(power(rate, k)),
-            Some(Kind::Wave { rate, odd: wanted }) if odd == *wanted => over_factorial(quarter(power(rate, k))),
+            Some(Kind::Wave { rate, odd: wanted }) if odd == *wanted => {
+                over_factorial(quarter(power(rate, k)))
+            }
             Some(Kind::Spiral { decay, rate, odd, .. }) => {
                 let (mut re, mut im) = (Q::one(), Q::zero());
                 for _ in 0..k {
@@ -256,9 +265,9 @@ impl Term {
                 }
                 over_factorial(if *odd { im } else { re })
             }
-            Some(Kind::Binomial { b, e }) => (0..k).fold(Q::one(), |product, i| {
-                product * (e - int(i as i64)) * b / int(i as i64 + 1)
-            }),
+            Some(Kind::Binomial { b, e }) => {
+                (0..k).fold(Q::one(), |product, i| product * (e - int(i as i64)) * b / int(i as i64 + 1))
+            }
             Some(Kind::Logarithm(b)) if k >= 1 => -power(&-b, k) / int(k as i64),
             Some(Kind::Arcsine(c)) if odd => {
                 let i = (k / 2) as u64;
@@ -382,7 +391,8 @@ fn take_apart(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec<Term>, Str
     let mut step = None;
     let mut other = None;
     for (atom, e) in &variable.0 {
-        let unsupported = || format!("the coefficients of {} are not known", Form::term(Q::one(), variable.clone()));
+        let unsupported =
+            || format!("the coefficients of {} are not known", Form::term(Q::one(), variable.clone()));
         let mut wave = |kind: Option<Fun>, arg: &Form, count: &Q| -> Result<(), String> {
             let (rate, j) = linear(arg).ok_or_else(unsupported)?;
             if step.is_some_and(|s| s != j) {
@@ -491,7 +501,8 @@ impl Waves {
     }
 
     fn push(&mut self, decay: Q, rate: Q, odd: bool, weight: Q) {
-        let (rate, weight) = if rate.is_negative() { (-rate, if odd { -weight } else { weight }) } else { (rate, weight) };
+        let (rate, weight) =
+            if rate.is_negative() { (-rate, if odd { -weight } else { weight }) } else { (rate, weight) };
         if odd && rate.is_zero() {
             return;
         }
