@@ -161,10 +161,10 @@ fn check(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
     };
     form::refuel();
     let found = search::prove(expr, dim, domain, deadline);
-    if let Some(proof) = found.proof {
-        if verify::verify(&proof, expr, dim, domain).is_ok() {
-            return Verdict::Proven(proof);
-        }
+    if let Some(proof) = found.proof
+        && verify::verify(&proof, expr, dim, domain).is_ok()
+    {
+        return Verdict::Proven(proof);
     }
     let concrete = with_values(expr);
     // A theorem already refutes: points are worth a little more time, not all of it.
@@ -179,10 +179,10 @@ fn check(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
         }
         return Verdict::Refuted(refutation);
     }
-    if let Some(theorem) = found.theorem {
-        if verify::fails(&theorem.failure, expr, dim, domain) {
-            return Verdict::Refuted(Refutation::Theorem(theorem));
-        }
+    if let Some(theorem) = found.theorem
+        && verify::fails(&theorem.failure, expr, dim, domain)
+    {
+        return Verdict::Refuted(Refutation::Theorem(theorem));
     }
     evidence.tried.insert(0, "the rules of proof".into());
     Verdict::Undecided(evidence)

@@ -4,11 +4,12 @@
 //! atom on the domain (|x| = 1 on the sphere, |x−z|₁ = |x−z| in one dimension) have the same form, so that a proof
 //! rule can compare its conclusion with its premises by equality.
 
-mod build;
+mod algebra;
 mod numeric;
+mod read;
 mod show;
 
-pub use build::refuel;
+pub use algebra::refuel;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

@@ -127,25 +127,25 @@ impl<'a> Search<'a> {
                         return None;
                     }
                     let Some(value) = self.quick(x, z) else { continue };
-                    if !value.is_finite() {
-                        if let Some(reason) = confirm::undefined(self.expr, x, z) {
-                            return Some(Refutation::Undefined {
-                                x: x.clone(),
-                                z: z.clone(),
-                                reason: reason.into(),
-                            });
-                        }
+                    if !value.is_finite()
+                        && let Some(reason) = confirm::undefined(self.expr, x, z)
+                    {
+                        return Some(Refutation::Undefined {
+                            x: x.clone(),
+                            z: z.clone(),
+                            reason: reason.into(),
+                        });
                     }
                     let backward = self.quick(z, x)?;
-                    if (value - backward).abs() > 1e-9 * (value.abs() + backward.abs()) {
-                        if let Some((forward, backward)) = confirm::asymmetric(self.expr, x, z) {
-                            return Some(Refutation::Asymmetric {
-                                x: x.clone(),
-                                z: z.clone(),
-                                forward,
-                                backward,
-                            });
-                        }
+                    if (value - backward).abs() > 1e-9 * (value.abs() + backward.abs())
+                        && let Some((forward, backward)) = confirm::asymmetric(self.expr, x, z)
+                    {
+                        return Some(Refutation::Asymmetric {
+                            x: x.clone(),
+                            z: z.clone(),
+                            forward,
+                            backward,
+                        });
                     }
                 }
             }
@@ -177,19 +177,19 @@ impl<'a> Search<'a> {
         let gram = Gram::of(self.expr, &finite)?;
         let n = gram.n;
         for i in 0..n {
-            if gram.at(i, i) < -1e-9 {
-                if let Some(found) = self.choose(&gram, &finite, &[i]) {
-                    return Some(found);
-                }
+            if gram.at(i, i) < -1e-9
+                && let Some(found) = self.choose(&gram, &finite, &[i])
+            {
+                return Some(found);
             }
         }
         for i in 0..n {
             for j in 0..i {
                 let determinant = gram.at(i, i) * gram.at(j, j) - gram.at(i, j).powi(2);
-                if determinant < -1e-7 * gram.at(i, j).powi(2) {
-                    if let Some(found) = self.choose(&gram, &finite, &[j, i]) {
-                        return Some(found);
-                    }
+                if determinant < -1e-7 * gram.at(i, j).powi(2)
+                    && let Some(found) = self.choose(&gram, &finite, &[j, i])
+                {
+                    return Some(found);
                 }
             }
         }
@@ -200,10 +200,10 @@ impl<'a> Search<'a> {
                     let [d, e, f] = [gram.at(i, j), gram.at(i, k), gram.at(j, k)];
                     let determinant = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e);
                     let size = a.abs().max(d.abs()) * b.abs().max(f.abs()) * c.abs().max(e.abs());
-                    if determinant < -1e-6 * size {
-                        if let Some(found) = self.choose(&gram, &finite, &[k, j, i]) {
-                            return Some(found);
-                        }
+                    if determinant < -1e-6 * size
+                        && let Some(found) = self.choose(&gram, &finite, &[k, j, i])
+                    {
+                        return Some(found);
                     }
                 }
             }
