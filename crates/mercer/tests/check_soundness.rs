@@ -105,6 +105,39 @@ fn proven_formulas_have_no_negative_eigenvalue() {
     assert!(seen > 60, "only {seen} formulas were proven");
 }
 
+#[test]
+fn strange_formulas_neither_panic_nor_take_long() {
+    let strange = [
+        "0/0",
+        "0^(1-|x|)",
+        "(<x,z>)^(<x,z>)",
+        "1e300*exp(1e300*<x,z>)",
+        "(abs((chi2-rq(alpha=?))^17))^17",
+        "((<x,z>+|x|+|z|+|x-z|+1)^20)^20",
+        "log(log(log(<x,z>)))",
+        "min(<x,z>,|x|,|z|,0)",
+        "tan(1.5707963267948966)",
+        "exp(exp(exp(exp(<x,z>))))",
+        "(|x-z|-|x-z|)^0.5/(|x|-|x|)",
+        "rbf(sigma=[1,2])[0,1]+rbf(sigma=[1,2,3])",
+        "1/(1-cos(|x|-|z|))",
+        "(-1)^<x,z>",
+    ];
+    for text in strange {
+        let Ok(kernel) = text.parse::<Kernel>() else { continue };
+        for (dim, domain) in [
+            (Dim::Any, Domain::All),
+            (Dim::Exactly(1), Domain::Sphere),
+            (Dim::Exactly(600), Domain::Ball(1e-9)),
+        ] {
+            let start = std::time::Instant::now();
+            let verdict = kernel.check_within(dim, domain, Duration::from_millis(100));
+            assert!(start.elapsed() < Duration::from_secs(8), "{text}: {:?}", start.elapsed());
+            assert!(!verdict.to_string().is_empty() && verdict.to_json(text, dim, domain).is_object());
+        }
+    }
+}
+
 /// Every proof that differs from `proof` in one node.
 fn mutations(proof: &Proof) -> Vec<Proof> {
     let mut all = Vec::new();

@@ -139,6 +139,18 @@ impl Kernel {
     /// Decides whether the formula is positive semidefinite on a domain, within [`PATIENCE`].
     ///
     /// Hyper-parameters that are `auto` or `?` stand for every allowed value.
+    ///
+    /// ```
+    /// use mercer::kernel::Kernel;
+    /// use mercer::kernel::check::{Dim, Domain};
+    ///
+    /// let kernel: Kernel = "sin(<x,z>) + exp(<x,z>)".parse()?;
+    /// assert!(kernel.check(Dim::Any, Domain::All).is_proven());
+    /// let triangle: Kernel = "max(0, 1-|x-z|)".parse()?;
+    /// assert!(triangle.check(Dim::Exactly(1), Domain::All).is_proven());
+    /// assert!(triangle.check(Dim::Exactly(2), Domain::All).is_refuted());
+    /// # Ok::<(), mercer::kernel::ParseError>(())
+    /// ```
     #[must_use]
     pub fn check(&self, dim: Dim, domain: Domain) -> Verdict {
         self.check_within(dim, domain, PATIENCE)
