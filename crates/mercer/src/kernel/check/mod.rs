@@ -164,6 +164,12 @@ impl Kernel {
 }
 
 fn check(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
+    if let Domain::Ball(radius) = domain
+        && !(radius > 0.0 && radius.is_finite())
+    {
+        let note = format!("a ball has a finite radius > 0, not {radius}");
+        return Verdict::Undecided(Evidence { note: Some(note), ..Evidence::default() });
+    }
     let needs = Needs::of(expr);
     let dim = match needs.settle(dim) {
         Ok(dim) => dim,

@@ -38,11 +38,17 @@ impl Form {
                 let arg = args.remove(0);
                 if arg.is_zero() {
                     Some(Self::zero())
+                } else if let (Fun::Sin, Some(inside)) = (fun, arcsine_of(&arg)) {
+                    Some(inside)
                 } else if flips {
                     Some(Self::atom(Atom::Call(fun, vec![arg.neg()])).neg())
                 } else {
                     Some(Self::atom(Atom::Call(fun, vec![arg])))
                 }
+            }
+            Fun::Cos if multiple_of_arccosine(&args[0]).is_some() => {
+                let (n, inside) = multiple_of_arccosine(&args[0])?;
+                chebyshev(n, &inside, space)
             }
             Fun::Cos | Fun::Cosh => {
                 let arg = args.remove(0);
@@ -271,6 +277,37 @@ fn replace_atom(atom: &Atom, e: &Q, replace: &Replace<'_>, space: &Space) -> Opt
         }
         _ => Some(Form::term(Q::one(), Monomial([(atom.clone(), e.clone())].into()))),
     }
+}
+
+/// P where the form is asin P.
+fn arcsine_of(form: &Form) -> Option<Form> {
+    match form.single()? {
+        (m, c) if c.is_one() => match m.single()? {
+            (Atom::Call(Fun::Asin, args), e) if e.is_one() => Some(args[0].clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// n and P where the form is ±n·acos P = ±n·(π/2 − asin P), n a natural number.
+fn multiple_of_arccosine(form: &Form) -> Option<(usize, Form)> {
+    let turns = form.0.get(&Monomial::atom(Atom::Pi))?;
+    let rest = form.sub(&Form::atom(Atom::Pi).scale(turns));
+    let n = turns * int(2);
+    let inside = arcsine_of(&rest.scale(&-n.recip()))?;
+    let n = as_integer(&n.abs()).filter(|n| *n <= 32)?;
+    Some((usize::try_from(n).ok()?, inside))
+}
+
+/// Chebyshev's Tₙ, cos(n·acos p) = Tₙ(p).
+fn chebyshev(n: usize, p: &Form, space: &Space) -> Option<Form> {
+    let (mut before, mut last) = (p.clone(), Form::constant(Q::one()));
+    for _ in 0..n {
+        let next = p.mul(&last, space)?.scale(&int(2)).sub(&before);
+        (before, last) = (last, next);
+    }
+    Some(last)
 }
 
 fn log_of_constant(c: &Q) -> Form {

@@ -129,6 +129,10 @@ impl Prover {
             }
             _ => {}
         }
+        if e.is_negative() {
+            let premise = self.negative(&base)?;
+            return self.kernel(form, Rule::NegativePower { power: -e }, vec![premise]);
+        }
         let n = as_integer(e).filter(|n| *n >= 2)?;
         let premise = self.positive(&base)?;
         let function = Form::var().power(&int(n), &self.space)?;
@@ -145,7 +149,8 @@ impl Prover {
             return Some(proof);
         }
         if form.0.len() > 1 && !form.dependence().pair {
-            return try_rule(Rule::FiniteRank).or_else(|| try_rule(Rule::BrownianBridge));
+            let rules = [Rule::FiniteRank, Rule::BrownianBridge, Rule::Minimum];
+            return rules.into_iter().find_map(try_rule);
         }
         if form.0.len() == 2
             && let Some(proof) = try_rule(Rule::BoundedBernstein)

@@ -71,7 +71,7 @@ pub(super) fn diagonal(form: &Form, space: &Space) -> Option<Form> {
         // Named kernels: bounded ones are bounded by their value at z = x anyway.
         return Some(form.clone());
     }
-    form.replace(
+    let on_diagonal = form.replace(
         &|atom, e| match atom {
             Atom::Distance(_) | Atom::Distance1(_) => Form::zero().power(e, space),
             Atom::Dot(cols) => Form::norm(Atom::NormX(cols.clone()), space).power(&(e * int(2)), space),
@@ -79,7 +79,11 @@ pub(super) fn diagonal(form: &Form, space: &Space) -> Option<Form> {
             _ => None,
         },
         space,
-    )
+    )?;
+    // A negative power of a distance has no value at z = x.
+    let left_over = |a: &Atom| matches!(a, Atom::Distance(_) | Atom::Distance1(_));
+    let holds_one = on_diagonal.0.keys().any(|m| m.0.keys().any(|a| mentions(a, &left_over)));
+    if holds_one { None } else { Some(on_diagonal) }
 }
 
 /// The form at z = 0.

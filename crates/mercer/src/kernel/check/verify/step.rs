@@ -67,6 +67,12 @@ pub(super) fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<()
         Rule::Minimum => {
             concludes(PSD)?;
             from(0, PSD)?;
+            // c − max(f(x), f(z)) = min(c − f(x), c − f(z))
+            if let Some(args) = symmetric_arguments(&form.without_constant().neg(), Fun::Max, &space) {
+                let top = Form::constant(form.constant_term());
+                let above = |a: &Form| Range::of(&top.sub(a), &space).lo >= 0.0;
+                return ensure(args.iter().all(above), "an argument may exceed the constant");
+            }
             let args = symmetric_arguments(form, Fun::Min, &space).ok_or("not min(f(x), f(z))")?;
             ensure(args.iter().all(|a| Range::of(a, &space).lo >= 0.0), "an argument may be negative")
         }

@@ -131,10 +131,54 @@ fn settled(active: &[(&Term, Ratio)], n: usize, y: usize) -> bool {
     if burden.is_zero() {
         return true;
     }
+    if let [(weak, debt)] = groups.iter().filter(|g| g.1.is_negative()).collect::<Vec<_>>().as_slice() {
+        let debt = -debt;
+        if groups
+            .iter()
+            .any(|(strong, value)| !value.is_negative() && stays_above(strong, value, weak, &debt, &start))
+        {
+            return true;
+        }
+    }
     groups.iter().any(|(strong, value)| {
         *value >= burden
             && groups.iter().filter(|g| g.1.is_negative()).all(|(weak, _)| strong.outgrows(weak, &start))
     })
+}
+
+/// Whether D stays at or above E where their quotient is (α + βy)/(γ + y): it is where that solves the quotient's own
+/// recurrence and starts at D/E, and then D ≥ E is an inequality between straight lines.
+fn stays_above(strong: &Ratio, value: &Q, weak: &Ratio, debt: &Q, start: &Q) -> bool {
+    if debt.is_zero() {
+        return false;
+    }
+    let (p, q) = (polynomial::mul(&strong.above, &weak.below), polynomial::mul(&strong.below, &weak.above));
+    let p = polynomial::shift(&p, start);
+    let q = polynomial::shift(&q, start);
+    let step = |y: i64| {
+        let below = polynomial::at(&q, &int(y));
+        if below.is_zero() { None } else { Some(polynomial::at(&p, &int(y)) / below) }
+    };
+    let r0 = value / debt;
+    let (Some(s0), Some(s1)) = (step(0), step(1)) else { return false };
+    let r1 = &r0 * s0;
+    let r2 = &r1 * s1;
+    // α = γr₀, α + β = (γ+1)r₁, α + 2β = (γ+2)r₂
+    let bend = &r2 - int(2) * &r1 + &r0;
+    if bend.is_zero() {
+        return false;
+    }
+    let gamma = int(2) * (&r1 - &r2) / bend;
+    let alpha = &gamma * &r0;
+    let beta = (&gamma + int(1)) * &r1 - &alpha;
+    let (above, below) = (vec![alpha.clone(), beta.clone()], vec![gamma.clone(), Q::one()]);
+    let next = |line: &[Q]| polynomial::shift(line, &Q::one());
+    let left = polynomial::mul(&polynomial::mul(&next(&above), &below), &q);
+    let right = polynomial::mul(&polynomial::mul(&above, &next(&below)), &p);
+    let difference = polynomial::sub(&left, &right);
+    gamma.is_positive()
+        && difference.iter().all(Zero::is_zero)
+        && polynomial::has_no_negative(&polynomial::sub(&above, &below))
 }
 
 /// The ratio of a term's coefficients one period apart, as polynomials in y where n = class + period·y.
