@@ -53,9 +53,9 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
         Some(path) => {
             let mut failure = None;
             let written = data::write_atomically(path, |file| {
-                run.write(&arguments.data, file).or_else(|error| {
+                run.write(&arguments.data, file).map_err(|error| {
                     failure = Some(error);
-                    Err(io::Error::other("not finished"))
+                    io::Error::other("not finished")
                 })
             });
             match (failure, written) {
