@@ -234,7 +234,9 @@ fn the_document_has_its_fields() {
         verdict.to_string(),
         "refuted: x₁ = (0), x₂ = (1) give K = [[1, 1.649], [1.649, 1]]; w = (1, −1) gives wᵀKw = −1.297"
     );
+    assert!(verdict.html().contains("refuted</b>"));
     let (_, dim, domain, verdict) = ask("sin(<x,z>)+exp(<x,z>);3;ball:2");
+    assert!(verdict.html().contains("&lt;x,z&gt;"), "{}", verdict.html());
     let document = verdict.to_json("k", dim, domain);
     assert_eq!(document["verdict"], "proven");
     assert_eq!(document["dim"], 3);

@@ -127,7 +127,16 @@ fn power(base: &Expr, exponent: &Expr, x: &[Q], z: &[Q], bits: u32) -> Result<In
         };
     }
     let (base, exponent) = (enclose(base, x, z, bits)?, enclose(exponent, x, z, bits)?);
-    if base.is_negative() || base.is_zero() {
+    if base.is_negative() && exponent.lies_between_integers() {
+        return Err(Fault::Undefined("fractional power of a negative number"));
+    }
+    if base.is_zero() && exponent.is_negative() {
+        return Err(Fault::Undefined("division by zero"));
+    }
+    if base.is_zero() && exponent.is_positive() {
+        return Ok(base);
+    }
+    if !base.is_positive() {
         return Err(Fault::Unknown);
     }
     exponent.mul(&base.ln()?).exp()
@@ -237,15 +246,51 @@ fn enclose_named(named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval,
                     continue;
                 }
                 if sum.is_zero() {
-                    return Err(Fault::Undefined("division by zero"));
+                    // As in doubles: the statistic is infinite, the kernel 0.
+                    return Ok(Interval::integer(0, bits));
                 }
                 statistic += &difference * &difference / sum;
             }
             decay(statistic * number_in(0)?)
         }
-        Family::ArcCosine => Err(Fault::Unknown),
+        Family::ArcCosine => arc_cosine(&number_in(0)?, x, z, bits),
         Family::Sigmoid => Interval::exact(&(number_in(0)? * dot(x, z) + number_in(1)?), bits).tanh(),
     }
+}
+
+/// (1/π)|x|ⁿ|z|ⁿ Jₙ(θ) of Cho and Saul (2009), 0 where either point is the zero vector.
+fn arc_cosine(order: &Q, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    let (product, norms) = (dot(x, z), dot(x, x) * dot(z, z));
+    if norms.is_zero() {
+        return Ok(Interval::integer(0, bits));
+    }
+    let size = Interval::exact(&norms, bits).sqrt()?;
+    let one = Interval::integer(1, bits);
+    // Parallel points have an exact value: Jₙ(0)/π is 1, 1 and 3, Jₙ(π) is 0.
+    if &product * &product == norms {
+        let value = if product.is_negative() {
+            0
+        } else {
+            [1, 1, 3][exact::as_integer(order).map_or(0, |n| n.clamp(0, 2)) as usize]
+        };
+        return Ok(size.pow(order)?.mul(&Interval::integer(value, bits)));
+    }
+    let cosine = Interval::exact(&product, bits).div(&size)?.min(&one).max(&one.neg());
+    let sine_squared = (&norms - &product * &product) / &norms;
+    let sine = Interval::exact(&sine_squared, bits).sqrt()?;
+    let pi = Interval::pi(bits);
+    let rest = pi.sub(&cosine.acos()?);
+    let j = match exact::as_integer(order) {
+        Some(0) => rest,
+        Some(1) => sine.add(&rest.mul(&cosine)),
+        Some(2) => {
+            let square = cosine.mul(&cosine);
+            let three = Interval::integer(3, bits);
+            three.mul(&sine).mul(&cosine).add(&rest.mul(&one.add(&square).add(&square)))
+        }
+        _ => return Err(Fault::Unknown),
+    };
+    size.pow(order)?.mul(&j).div(&pi)
 }
 
 fn dot(x: &[Q], z: &[Q]) -> Q {

@@ -139,6 +139,18 @@ impl Kernel {
     /// Decides whether the formula is positive semidefinite on a domain, within [`PATIENCE`].
     ///
     /// Hyper-parameters that are `auto` or `?` stand for every allowed value.
+    ///
+    /// ```
+    /// use mercer::kernel::Kernel;
+    /// use mercer::kernel::check::{Dim, Domain};
+    ///
+    /// let kernel: Kernel = "sin(<x,z>) + exp(<x,z>)".parse()?;
+    /// assert!(kernel.check(Dim::Any, Domain::All).is_proven());
+    /// let triangle: Kernel = "max(0, 1-|x-z|)".parse()?;
+    /// assert!(triangle.check(Dim::Exactly(1), Domain::All).is_proven());
+    /// assert!(triangle.check(Dim::Exactly(2), Domain::All).is_refuted());
+    /// # Ok::<(), mercer::kernel::ParseError>(())
+    /// ```
     #[must_use]
     pub fn check(&self, dim: Dim, domain: Domain) -> Verdict {
         self.check_within(dim, domain, PATIENCE)
@@ -152,6 +164,12 @@ impl Kernel {
 }
 
 fn check(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
+    if let Domain::Ball(radius) = domain
+        && !(radius > 0.0 && radius.is_finite())
+    {
+        let note = format!("a ball has a finite radius > 0, not {radius}");
+        return Verdict::Undecided(Evidence { note: Some(note), ..Evidence::default() });
+    }
     let needs = Needs::of(expr);
     let dim = match needs.settle(dim) {
         Ok(dim) => dim,
@@ -159,12 +177,12 @@ fn check(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
             return Verdict::Undecided(Evidence { note: Some(note), ..Evidence::default() });
         }
     };
+    form::refuel();
     let found = search::prove(expr, dim, domain, deadline);
-    if let Some(proof) = found.proof {
-        match verify::verify(&proof, expr, dim, domain) {
-            Ok(()) => return Verdict::Proven(proof),
-            Err(rejection) => debug_assert!(false, "the checker rejects {proof}: {rejection}"),
-        }
+    if let Some(proof) = found.proof
+        && verify::verify(&proof, expr, dim, domain).is_ok()
+    {
+        return Verdict::Proven(proof);
     }
     let concrete = with_values(expr);
     // A theorem already refutes: points are worth a little more time, not all of it.
@@ -179,10 +197,10 @@ fn check(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
         }
         return Verdict::Refuted(refutation);
     }
-    if let Some(theorem) = found.theorem {
-        if verify::fails(&theorem.failure, expr, dim, domain) {
-            return Verdict::Refuted(Refutation::Theorem(theorem));
-        }
+    if let Some(theorem) = found.theorem
+        && verify::fails(&theorem.failure, expr, dim, domain)
+    {
+        return Verdict::Refuted(Refutation::Theorem(theorem));
     }
     evidence.tried.insert(0, "the rules of proof".into());
     Verdict::Undecided(evidence)

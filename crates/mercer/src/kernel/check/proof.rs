@@ -89,6 +89,8 @@ pub enum Rule {
     Askey,
     /// Wendland's φ_{ℓ,k} of |x−z|/c, k = 1 or 2, with ℓ ≥ (d+1)/2 + k.
     Wendland,
+    /// A function of |x−z| on the line that is ≥ 0, falls and is convex.
+    Polya,
     /// cos(b·|x−z|) on the line.
     CosineOnLine,
     /// cosh(b·|x−z|)^(−a), or log cosh(b·|x−z|) as a function of negative type.
@@ -146,6 +148,7 @@ impl Rule {
             Self::SpectralDensity => "spectral density",
             Self::Askey => "askey",
             Self::Wendland => "wendland",
+            Self::Polya => "polya",
             Self::CosineOnLine => "cosine on the line",
             Self::HyperbolicSecant => "hyperbolic secant",
             Self::BoundedBernstein => "bounded bernstein function",
@@ -187,6 +190,7 @@ impl Rule {
             }
             Self::Askey => "Askey 1973; Golubov 1981",
             Self::Wendland => "Wendland 2005, Scattered Data Approximation, Theorem 9.13",
+            Self::Polya => "Pólya 1949, Remarks on characteristic functions",
             Self::CosineOnLine => "Bochner 1933",
             Self::HyperbolicSecant => "Biane, Pitman, Yor 2001; Schoenberg 1938",
             Self::BoundedBernstein => "Schilling, Song, Vondraček 2012, Bernstein Functions, chapter 3",
@@ -331,6 +335,7 @@ impl fmt::Display for Rule {
             Self::SpectralDensity => f.write_str("its spectral density is never negative (Bochner)"),
             Self::Askey => f.write_str("(1−r)₊^ℓ with ℓ ≥ (d+1)/2 (Askey)"),
             Self::Wendland => f.write_str("a Wendland function with ℓ ≥ (d+1)/2 + k"),
+            Self::Polya => f.write_str("≥ 0, falling and convex in |x−z| on the line (Pólya)"),
             Self::CosineOnLine => f.write_str("cos b(x−z) on the line"),
             Self::HyperbolicSecant => f.write_str("1/cosh √s is the Laplace transform of a hitting time"),
             Self::BoundedBernstein => f.write_str("tanh √s and atan √s are bounded Bernstein functions"),

@@ -109,6 +109,25 @@ impl Verdict {
         }
     }
 
+    /// The verdict as a fragment of HTML: a line that says it, and the certificate to unfold.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let text = self.to_string();
+        let (line, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        let colour = match self {
+            Self::Proven(_) => "#1a7f37",
+            Self::Refuted(_) => "#cf222e",
+            Self::Undecided(_) => "#9a6700",
+        };
+        let said = line.strip_prefix(self.word()).unwrap_or(line);
+        let head = format!("<b style=\"color:{colour}\">{}</b>{}", self.word(), escape(said));
+        if rest.is_empty() {
+            return format!("<div>{head}</div>");
+        }
+        format!("<details><summary>{head}</summary><pre>{}</pre></details>", escape(rest))
+    }
+
     /// The document that `mercer check --json` prints.
     #[must_use]
     pub fn to_json(&self, kernel: &str, dim: Dim, domain: Domain) -> Value {

@@ -4,9 +4,12 @@
 //! atom on the domain (|x| = 1 on the sphere, |x−z|₁ = |x−z| in one dimension) have the same form, so that a proof
 //! rule can compare its conclusion with its premises by equality.
 
-mod build;
+mod algebra;
 mod numeric;
+mod read;
 mod show;
+
+pub use algebra::refuel;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -334,5 +337,73 @@ impl Form {
         let (a, b): (BTreeMap<_, _>, BTreeMap<_, _>) =
             self.0.iter().map(|(m, c)| (m.clone(), c.clone())).partition(|(m, c)| keep(m, c));
         (Self(a), Self(b))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Kernel;
+
+    fn form(text: &str, dim: Dim, domain: Domain) -> Form {
+        let kernel: Kernel = text.parse().expect("a formula");
+        Form::of(kernel.expr(), &Space { dim, domain }).expect("a form")
+    }
+
+    #[test]
+    fn equal_formulas_have_one_form() {
+        for (a, b) in [
+            ("(<x,z>+1)^2", "<x,z>^2 + 2*<x,z> + 1"),
+            ("exp(<x,z>+1)", "exp(1)*exp(<x,z>)"),
+            ("exp(-|x-z|^2/2)^2", "exp(-|x-z|^2)"),
+            ("sin(<x,z>)^2", "1-cos(<x,z>)^2"),
+            ("sqrt(|x|^2)", "|x|"),
+            ("sqrt(<x,z>^2)", "abs(<x,z>)"),
+            ("1-|x-z|^2/(1+|x-z|^2)", "1/(1+|x-z|^2)"),
+            ("exp(2*log(1+|x|))", "(1+|x|)^2"),
+            ("acos(<x,z>)+asin(<x,z>)", "asin(<x,z>)+acos(<x,z>)"),
+            ("log(2+2*|x-z|)", "log(2)+log(1+|x-z|)"),
+            ("cos(2*acos(<x,z>))", "2*<x,z>^2-1"),
+            ("1/sqrt((1+|x|^2)*(1+|z|^2))", "(1+|x|^2)^(-0.5)*(1+|z|^2)^(-0.5)"),
+        ] {
+            assert_eq!(form(a, Dim::Any, Domain::All), form(b, Dim::Any, Domain::All), "{a} and {b}");
+        }
+    }
+
+    #[test]
+    fn atoms_mean_what_they_do_on_the_domain() {
+        assert_eq!(
+            form("<x,z>/(|x|*|z|)", Dim::Any, Domain::Sphere),
+            form("<x,z>", Dim::Any, Domain::Sphere)
+        );
+        assert_eq!(
+            form("|x-z|_1", Dim::Exactly(1), Domain::All),
+            form("|x-z|", Dim::Exactly(1), Domain::All)
+        );
+        assert_ne!(
+            form("|x-z|_1", Dim::Exactly(2), Domain::All),
+            form("|x-z|", Dim::Exactly(2), Domain::All)
+        );
+        assert_eq!(
+            form("<x,z>", Dim::Exactly(1), Domain::Orthant),
+            form("|x|*|z|", Dim::Exactly(1), Domain::Orthant)
+        );
+        assert_eq!(
+            form("rbf(gamma=2)", Dim::Any, Domain::All),
+            form("exp(-2*|x-z|^2)", Dim::Any, Domain::All)
+        );
+    }
+
+    #[test]
+    fn different_formulas_have_different_forms() {
+        for (a, b) in [
+            ("sqrt(<x,z>^2)", "<x,z>"),
+            ("abs(<x,z>)^3", "<x,z>^3"),
+            ("|x|", "|z|"),
+            ("exp(-|x-z|)", "exp(-|x-z|_1)"),
+            ("rbf[0]", "rbf[1]"),
+        ] {
+            assert_ne!(form(a, Dim::Any, Domain::All), form(b, Dim::Any, Domain::All), "{a} and {b}");
+        }
     }
 }

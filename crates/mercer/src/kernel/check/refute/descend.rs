@@ -35,11 +35,11 @@ impl Search<'_> {
             if self.domain == Domain::Orthant {
                 moved[index].iter_mut().for_each(|c| *c = c.abs());
             }
-            if let Domain::Ball(radius) = self.domain {
-                if configurations::norm(&moved[index]) > radius * 0.999_999 {
-                    idle += 1;
-                    continue;
-                }
+            if let Domain::Ball(radius) = self.domain
+                && configurations::norm(&moved[index]) > radius * 0.999_999
+            {
+                idle += 1;
+                continue;
             }
             let Some(value) = Gram::of(self.expr, &moved).and_then(|g| g.relative_lowest()) else {
                 idle += 1;
@@ -51,10 +51,10 @@ impl Search<'_> {
                 idle = 0;
                 lowest = lowest.min(value);
                 self.evidence.lowest_relative_eigenvalue = Some(lowest);
-                if value < -1e-9 {
-                    if let Some(found) = self.whole(&points.clone()) {
-                        return Some(found);
-                    }
+                if value < -1e-9
+                    && let Some(found) = self.whole(&points.clone())
+                {
+                    return Some(found);
                 }
             } else {
                 idle += 1;

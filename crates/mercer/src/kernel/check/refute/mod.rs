@@ -7,6 +7,7 @@ mod differences;
 mod spectrum;
 mod sphere;
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::exact::{self, Q};
@@ -37,12 +38,26 @@ pub struct Search<'a> {
     best: Option<(f64, Pool)>,
     /// Relative eigenvalues above this are taken for rounding; it grows with every candidate that was.
     doubt: f64,
+    /// Candidates that interval arithmetic did not confirm.
+    refusals: Cell<usize>,
 }
+
+/// Refusals after which the formula is taken to defeat doubles.
+const MOST_REFUSALS: usize = 30;
 
 impl<'a> Search<'a> {
     /// A search for counter-examples to `expr` that stops at `deadline`.
     pub fn new(expr: &'a Expr, dim: Dim, domain: Domain, deadline: Instant) -> Self {
-        Self { expr, dim, domain, deadline, evidence: Evidence::default(), best: None, doubt: -1e-10 }
+        Self {
+            expr,
+            dim,
+            domain,
+            deadline,
+            evidence: Evidence::default(),
+            best: None,
+            doubt: -1e-10,
+            refusals: Cell::new(0),
+        }
     }
 
     /// A counter-example that is confirmed in interval arithmetic, small ones first.
@@ -112,25 +127,25 @@ impl<'a> Search<'a> {
                         return None;
                     }
                     let Some(value) = self.quick(x, z) else { continue };
-                    if !value.is_finite() {
-                        if let Some(reason) = confirm::undefined(self.expr, x, z) {
-                            return Some(Refutation::Undefined {
-                                x: x.clone(),
-                                z: z.clone(),
-                                reason: reason.into(),
-                            });
-                        }
+                    if !value.is_finite()
+                        && let Some(reason) = confirm::undefined(self.expr, x, z)
+                    {
+                        return Some(Refutation::Undefined {
+                            x: x.clone(),
+                            z: z.clone(),
+                            reason: reason.into(),
+                        });
                     }
                     let backward = self.quick(z, x)?;
-                    if (value - backward).abs() > 1e-9 * (value.abs() + backward.abs()) {
-                        if let Some((forward, backward)) = confirm::asymmetric(self.expr, x, z) {
-                            return Some(Refutation::Asymmetric {
-                                x: x.clone(),
-                                z: z.clone(),
-                                forward,
-                                backward,
-                            });
-                        }
+                    if (value - backward).abs() > 1e-9 * (value.abs() + backward.abs())
+                        && let Some((forward, backward)) = confirm::asymmetric(self.expr, x, z)
+                    {
+                        return Some(Refutation::Asymmetric {
+                            x: x.clone(),
+                            z: z.clone(),
+                            forward,
+                            backward,
+                        });
                     }
                 }
             }
@@ -162,19 +177,19 @@ impl<'a> Search<'a> {
         let gram = Gram::of(self.expr, &finite)?;
         let n = gram.n;
         for i in 0..n {
-            if gram.at(i, i) < -1e-9 {
-                if let Some(found) = self.choose(&gram, &finite, &[i]) {
-                    return Some(found);
-                }
+            if gram.at(i, i) < -1e-9
+                && let Some(found) = self.choose(&gram, &finite, &[i])
+            {
+                return Some(found);
             }
         }
         for i in 0..n {
             for j in 0..i {
                 let determinant = gram.at(i, i) * gram.at(j, j) - gram.at(i, j).powi(2);
-                if determinant < -1e-7 * gram.at(i, j).powi(2) {
-                    if let Some(found) = self.choose(&gram, &finite, &[j, i]) {
-                        return Some(found);
-                    }
+                if determinant < -1e-7 * gram.at(i, j).powi(2)
+                    && let Some(found) = self.choose(&gram, &finite, &[j, i])
+                {
+                    return Some(found);
                 }
             }
         }
@@ -185,10 +200,10 @@ impl<'a> Search<'a> {
                     let [d, e, f] = [gram.at(i, j), gram.at(i, k), gram.at(j, k)];
                     let determinant = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e);
                     let size = a.abs().max(d.abs()) * b.abs().max(f.abs()) * c.abs().max(e.abs());
-                    if determinant < -1e-6 * size {
-                        if let Some(found) = self.choose(&gram, &finite, &[k, j, i]) {
-                            return Some(found);
-                        }
+                    if determinant < -1e-6 * size
+                        && let Some(found) = self.choose(&gram, &finite, &[k, j, i])
+                    {
+                        return Some(found);
                     }
                 }
             }
@@ -261,6 +276,10 @@ impl<'a> Search<'a> {
         if !points.iter().all(|p| confirm::in_domain(p, self.dim, self.domain)) {
             return None;
         }
+        if self.refusals.get() > MOST_REFUSALS {
+            return None;
+        }
+        self.refusals.update(|n| n + 1);
         let patience = self.deadline.max(Instant::now() + Duration::from_millis(20));
         let value = confirm::negative_form(self.expr, &points, &weights, patience)?;
         let matrix = self.matrix(&points);

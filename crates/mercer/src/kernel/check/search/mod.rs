@@ -33,7 +33,7 @@ pub fn prove(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Found 
     let mut found = Found { proof: None, theorem: None, hints: Hints::default() };
     let space = Space { dim, domain };
     let Some(form) = Form::of(expr, &space) else { return found };
-    if !verify::range::is_defined(expr, &space) {
+    if !verify::defined::is_defined(expr, &space) {
         theorem::hints(&form, &space, &mut found);
         return found;
     }

@@ -30,6 +30,7 @@ impl Prover {
         self.common_factor(form)
             .or_else(|| self.series(form))
             .or_else(|| self.leaf(form))
+            .or_else(|| self.kernel(form.clone(), Rule::Polya, vec![]))
             .or_else(|| self.anchored(form))
             .or_else(|| self.in_groups(form))
             .or_else(|| self.by_joint_part(form))
@@ -68,7 +69,7 @@ impl Prover {
         }
         let separate = |a: &Atom| {
             let d = a.dependence();
-            !d.pair && !(d.x && d.z)
+            !(d.pair || d.x && d.z)
         };
         let (apart, joint) = rest.split(separate);
         let of_x = apart.split(|a| a.dependence().x).0;
@@ -104,12 +105,11 @@ impl Prover {
                 return self.series_of(form, function, premise);
             }
             Atom::Power(inner) if e.is_negative() => {
-                if let Some(premise) = self.negative(inner) {
-                    if let Some(proof) =
+                if let Some(premise) = self.negative(inner)
+                    && let Some(proof) =
                         self.kernel(form.clone(), Rule::NegativePower { power: -e }, vec![premise])
-                    {
-                        return Some(proof);
-                    }
+                {
+                    return Some(proof);
                 }
                 let constant = inner.constant_term();
                 let kernel = Form::constant(constant.clone()).sub(inner);
@@ -129,6 +129,10 @@ impl Prover {
             }
             _ => {}
         }
+        if e.is_negative() {
+            let premise = self.negative(&base)?;
+            return self.kernel(form, Rule::NegativePower { power: -e }, vec![premise]);
+        }
         let n = as_integer(e).filter(|n| *n >= 2)?;
         let premise = self.positive(&base)?;
         let function = Form::var().power(&int(n), &self.space)?;
@@ -138,18 +142,20 @@ impl Prover {
     /// Rules without premises.
     fn leaf(&self, form: &Form) -> Option<Proof> {
         let try_rule = |rule: Rule| self.kernel(form.clone(), rule, vec![]);
-        if self.space.domain == Domain::Sphere && self.space.dim != Dim::Any {
-            if let Some(proof) = try_rule(Rule::Gegenbauer) {
-                return Some(proof);
-            }
+        if self.space.domain == Domain::Sphere
+            && self.space.dim != Dim::Any
+            && let Some(proof) = try_rule(Rule::Gegenbauer)
+        {
+            return Some(proof);
         }
         if form.0.len() > 1 && !form.dependence().pair {
-            return try_rule(Rule::FiniteRank).or_else(|| try_rule(Rule::BrownianBridge));
+            let rules = [Rule::FiniteRank, Rule::BrownianBridge, Rule::Minimum];
+            return rules.into_iter().find_map(try_rule);
         }
-        if form.0.len() == 2 {
-            if let Some(proof) = try_rule(Rule::BoundedBernstein) {
-                return Some(proof);
-            }
+        if form.0.len() == 2
+            && let Some(proof) = try_rule(Rule::BoundedBernstein)
+        {
+            return Some(proof);
         }
         if form.0.len() > 1 || form.single().is_some_and(|(m, _)| m.0.len() > 1) {
             return try_rule(Rule::SpectralDensity).or_else(|| try_rule(Rule::Wendland));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use num_traits::{One, Signed, Zero};
 
-use super::natural;
+use super::pattern::natural;
 use super::polynomial::{self, Polynomial};
 use crate::kernel::check::Dim;
 use crate::kernel::check::exact::{self, Q, binomial, int, ratio};
@@ -280,7 +280,7 @@ fn exponential_is_nonnegative(a: &Q, coefficients: &[Q], width: Option<usize>) -
 /// Several rates in an odd dimension: the density is a rational function of w = |ω|², its numerator a polynomial.
 fn exponentials_together(groups: &Groups, width: Option<usize>) -> bool {
     let Some(d) = width.filter(|d| d % 2 == 1 && *d <= 9) else { return false };
-    let m = (d + 1) / 2;
+    let m = d.div_ceil(2);
     let order = |c: &[Q]| m + c.len() - 1;
     let power = |a: &Q, n: usize| (0..n).fold(vec![Q::one()], |p, _| polynomial::mul(&p, &[a * a, Q::one()]));
     let mut numerator: Polynomial = Vec::new();

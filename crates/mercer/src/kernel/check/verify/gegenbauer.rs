@@ -2,7 +2,7 @@
 
 use num_traits::{One, Zero};
 
-use super::natural;
+use super::pattern::natural;
 use crate::kernel::check::exact::{Q, int};
 use crate::kernel::check::form::{Atom, Form, Space};
 use crate::kernel::check::{Dim, Domain};

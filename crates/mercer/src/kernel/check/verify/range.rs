@@ -1,12 +1,11 @@
-//! Bounds of forms over a domain, rounded outwards, and from them where a formula is defined.
+//! Bounds of forms over a domain, rounded outwards.
 
 use num_traits::{One, Signed, Zero};
 
+use crate::kernel::check::Domain;
 use crate::kernel::check::exact::{self, Q, as_integer, int};
 use crate::kernel::check::form::{Atom, Cols, Form, Fun, Monomial, Space};
-use crate::kernel::check::{Dim, Domain};
-use crate::kernel::expr::{Columns, Expr, Function};
-use crate::kernel::named::{Family, Value};
+use crate::kernel::named::Family;
 
 /// All values lie in [lo, hi].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,7 +16,8 @@ pub struct Range {
     pub hi: f64,
 }
 
-const EVERYTHING: Range = Range { lo: f64::NEG_INFINITY, hi: f64::INFINITY };
+/// Nothing known.
+pub const EVERYTHING: Range = Range { lo: f64::NEG_INFINITY, hi: f64::INFINITY };
 
 fn down(v: f64) -> f64 {
     if v.is_nan() { f64::NEG_INFINITY } else { v.next_down() }
@@ -28,7 +28,7 @@ fn up(v: f64) -> f64 {
 }
 
 impl Range {
-    fn new(lo: f64, hi: f64) -> Self {
+    pub(super) fn new(lo: f64, hi: f64) -> Self {
         Self { lo, hi }
     }
 
@@ -66,11 +66,11 @@ impl Range {
         }
     }
 
-    fn intersect(self, other: Self) -> Self {
+    pub(super) fn intersect(self, other: Self) -> Self {
         Self::new(self.lo.max(other.lo), self.hi.min(other.hi))
     }
 
-    fn add(self, other: Self) -> Self {
+    pub(super) fn add(self, other: Self) -> Self {
         let sum = |a: f64, b: f64, round: fn(f64) -> f64| {
             if a == 0.0 {
                 b
@@ -86,7 +86,7 @@ impl Range {
         Self::new(lo, hi)
     }
 
-    fn mul(self, other: Self) -> Self {
+    pub(super) fn mul(self, other: Self) -> Self {
         let product = |a: f64, b: f64| if a == 0.0 || b == 0.0 { 0.0 } else { a * b };
         let exact = |v: f64| v == 0.0 || (v.abs() < 1e9 && v.fract() == 0.0);
         let all = [
@@ -124,7 +124,7 @@ impl Range {
         }
     }
 
-    fn recip(self) -> Self {
+    pub(super) fn recip(self) -> Self {
         if self.lo > 0.0 || self.hi < 0.0 {
             let (a, b) = (1.0 / self.hi, 1.0 / self.lo);
             Self::new(if a == 0.0 { a } else { down(a) }, if b == 0.0 { b } else { up(b) })
@@ -135,7 +135,7 @@ impl Range {
         }
     }
 
-    fn power(self, e: &Q) -> Self {
+    pub(super) fn power(self, e: &Q) -> Self {
         if e.is_negative() {
             return self.power(&-e).recip();
         }
@@ -316,7 +316,7 @@ fn of_call(fun: Fun, args: &[Range]) -> Range {
     let half_pi = up(std::f64::consts::FRAC_PI_2);
     match fun {
         Fun::Log => Range::new(a.lo.max(0.0), a.hi.max(0.0)).monotone(f64::ln),
-        Fun::Cos if a.lo >= -3.14 && a.hi <= 3.14 => {
+        Fun::Cos if a.lo >= -3.1 && a.hi <= 3.1 => {
             let size = a.abs();
             Range::new(down(down(size.hi.cos())), if size.lo == 0.0 { 1.0 } else { up(up(size.lo.cos())) })
         }
@@ -336,122 +336,5 @@ fn of_call(fun: Fun, args: &[Range]) -> Range {
         Fun::Abs => a.abs(),
         Fun::Min => args[1..].iter().fold(a, |m, r| Range::new(m.lo.min(r.lo), m.hi.min(r.hi))),
         Fun::Max => args[1..].iter().fold(a, |m, r| Range::new(m.lo.max(r.lo), m.hi.max(r.hi))),
-    }
-}
-
-/// One more than the largest column a formula reads.
-pub fn least_dim(expr: &Expr) -> usize {
-    match expr {
-        Expr::Columns(_, columns) => columns.span(),
-        Expr::Sum(parts) | Expr::Product(parts) | Expr::Call(_, parts) => {
-            parts.iter().map(least_dim).max().unwrap_or(1)
-        }
-        Expr::Neg(a) => least_dim(a),
-        Expr::Div(a, b) | Expr::Pow(a, b) => least_dim(a).max(least_dim(b)),
-        _ => 1,
-    }
-}
-
-/// Whether every part of a formula has a value at every pair of points of the domain.
-pub fn is_defined(expr: &Expr, space: &Space) -> bool {
-    defined(expr, None, space)
-}
-
-/// Bounds of a formula: those of its form, and those of its parts as written.
-fn of_formula(expr: &Expr, columns: Option<&Columns>, space: &Space) -> Range {
-    let placed = match columns {
-        None => expr.clone(),
-        Some(c) => Expr::Columns(Box::new(expr.clone()), c.clone()),
-    };
-    let by_form = Form::of(&placed, space).map_or(EVERYTHING, |form| Range::of(&form, space));
-    let part = |e: &Expr| of_formula(e, columns, space);
-    let as_written = match expr {
-        Expr::Sum(parts) => parts.iter().fold(Range::new(0.0, 0.0), |sum, p| sum.add(part(p))),
-        Expr::Product(parts) => parts.iter().fold(Range::new(1.0, 1.0), |product, p| product.mul(part(p))),
-        Expr::Neg(inner) => part(inner).mul(Range::new(-1.0, -1.0)),
-        Expr::Div(n, d) => part(n).mul(part(d).recip()),
-        Expr::Pow(base, exponent) => match Form::of(exponent, space).and_then(|f| f.as_constant()) {
-            Some(e) => part(base).power(&e),
-            None => EVERYTHING,
-        },
-        _ => EVERYTHING,
-    };
-    by_form.intersect(as_written)
-}
-
-fn defined(expr: &Expr, columns: Option<&Columns>, space: &Space) -> bool {
-    let range = |part: &Expr| of_formula(part, columns, space);
-    let inside = |part: &Expr| defined(part, columns, space);
-    match expr {
-        Expr::Number(v) => v.is_finite(),
-        Expr::Dot | Expr::Distance | Expr::Distance1 | Expr::NormX | Expr::NormZ => true,
-        Expr::Named(named) => {
-            let width = match (columns, space.dim) {
-                (Some(c), _) => Some(c.len()),
-                (None, Dim::Exactly(d)) => Some(d),
-                (None, Dim::Any) => None,
-            };
-            let lists_fit = named.arguments.iter().all(|a| match &a.value {
-                Value::PerColumn(list) => Some(list.len()) == width,
-                _ => true,
-            });
-            let has_value = match named.family {
-                Family::ChiSquared => space.domain == Domain::Orthant,
-                Family::Polynomial => {
-                    named.number(0).is_ok_and(|d| d.fract() == 0.0 && d >= 0.0) || named.number(0).is_err()
-                }
-                _ => true,
-            };
-            lists_fit && has_value
-        }
-        Expr::Columns(inner, chosen) => {
-            let available = match (columns, space.dim) {
-                (Some(outer), _) => Some(outer.len()),
-                (None, Dim::Exactly(d)) => Some(d),
-                (None, Dim::Any) => None,
-            };
-            if available.is_some_and(|n| chosen.span() > n) {
-                return false;
-            }
-            match columns {
-                // A choice within a choice: the inner numbers count within the outer one.
-                Some(outer) => {
-                    let order: Vec<usize> = outer.iter().collect();
-                    let composed = Columns(chosen.iter().map(|c| order[c]..order[c] + 1).collect());
-                    defined(inner, Some(&composed), space)
-                }
-                None => defined(inner, Some(chosen), space),
-            }
-        }
-        Expr::Sum(parts) | Expr::Product(parts) => parts.iter().all(inside),
-        Expr::Neg(a) => inside(a),
-        Expr::Div(n, d) => {
-            let r = range(d);
-            inside(n) && inside(d) && (r.lo > 0.0 || r.hi < 0.0)
-        }
-        Expr::Pow(base, exponent) => {
-            if !inside(base) || !inside(exponent) {
-                return false;
-            }
-            let r = range(base);
-            match Form::of(exponent, space).and_then(|f| f.as_constant()) {
-                Some(e) if e.is_integer() => !e.is_negative() || r.lo > 0.0 || r.hi < 0.0,
-                Some(e) => r.lo > 0.0 || (r.lo >= 0.0 && e.is_positive()),
-                None => r.lo > 0.0,
-            }
-        }
-        Expr::Call(function, args) => {
-            if !args.iter().all(inside) {
-                return false;
-            }
-            let r = range(&args[0]);
-            match function {
-                Function::Log => r.lo > 0.0,
-                Function::Sqrt => r.lo >= 0.0,
-                Function::Asin | Function::Acos => r.lo >= -1.0 && r.hi <= 1.0,
-                Function::Tan => r.lo > -1.57 && r.hi < 1.57,
-                _ => true,
-            }
-        }
     }
 }

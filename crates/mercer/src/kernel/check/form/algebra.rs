@@ -1,189 +1,34 @@
-//! Forms from formulas, and the algebra that keeps them normal.
+//! The algebra that keeps forms normal.
+
+use std::cell::Cell;
 
 use num_traits::{One, Signed, Zero};
 
-use super::{Atom, Cols, Form, Fun, MOST_TERMS, Monomial, Opaque, Space};
-use crate::kernel::check::Domain;
-use crate::kernel::check::exact::{self, Q, as_integer, int, ratio, rational_power};
-use crate::kernel::expr::{Expr, Function};
-use crate::kernel::named::{Family, Named};
+use super::{Atom, Form, Fun, MOST_TERMS, Monomial, Space};
+use crate::kernel::check::exact::{self, Q, as_integer, int, rational_power};
+
+/// Products of terms that one question may cost, so that a formula that explodes ends undecided instead of never.
+const FUEL: usize = 100_000;
+
+thread_local! {
+    static LEFT: Cell<usize> = const { Cell::new(FUEL) };
+}
+
+/// Starts a new question.
+pub fn refuel() {
+    LEFT.set(FUEL);
+}
+
+fn burn(amount: usize) -> Option<()> {
+    let left = LEFT.get().checked_sub(amount)?;
+    LEFT.set(left);
+    Some(())
+}
 
 /// A replacement for powers of some atoms: `None` keeps the atom and rewrites inside it.
 pub type Replace<'a> = dyn Fn(&Atom, &Q) -> Option<Form> + 'a;
 
 impl Form {
-    /// The form of a formula on a space; `None` where it grows too large or a number is not finite.
-    pub fn of(expr: &Expr, space: &Space) -> Option<Self> {
-        Self::read(expr, &None, space)
-    }
-
-    fn read(expr: &Expr, cols: &Cols, space: &Space) -> Option<Self> {
-        let form = match expr {
-            Expr::Number(value) => Self::constant(exact::from_decimal(*value)?),
-            Expr::Dot => Self::dot(cols.clone(), space),
-            Expr::Distance => Self::atom(Atom::Distance(cols.clone())),
-            Expr::Distance1 if space.width(cols) == Some(1) => Self::atom(Atom::Distance(cols.clone())),
-            Expr::Distance1 => Self::atom(Atom::Distance1(cols.clone())),
-            Expr::NormX | Expr::NormZ if space.on_sphere(cols) => Self::constant(Q::one()),
-            Expr::NormX => Self::atom(Atom::NormX(cols.clone())),
-            Expr::NormZ => Self::atom(Atom::NormZ(cols.clone())),
-            Expr::Named(named) => Self::named(named, cols, space)?,
-            Expr::Columns(inner, columns) => {
-                let chosen: Option<Vec<usize>> = columns
-                    .iter()
-                    .map(|c| match cols {
-                        None => Some(c),
-                        Some(outer) => outer.get(c).copied(),
-                    })
-                    .collect();
-                Self::read(inner, &Some(chosen?), space)?
-            }
-            Expr::Sum(terms) => {
-                let mut sum = Self::zero();
-                for term in terms {
-                    sum = sum.add(&Self::read(term, cols, space)?);
-                }
-                sum
-            }
-            Expr::Product(factors) => {
-                let mut product = Self::constant(Q::one());
-                for factor in factors {
-                    product = product.mul(&Self::read(factor, cols, space)?, space)?;
-                }
-                product
-            }
-            Expr::Neg(inner) => Self::read(inner, cols, space)?.neg(),
-            Expr::Div(n, d) => {
-                let denominator = Self::read_power(d, &-Q::one(), cols, space)?;
-                Self::read(n, cols, space)?.mul(&denominator, space)?
-            }
-            Expr::Pow(base, exponent) => {
-                let exponent = Self::read(exponent, cols, space)?;
-                match exponent.as_constant() {
-                    Some(e) => Self::read_power(base, &e, cols, space)?,
-                    None => {
-                        let logarithm = Self::read(base, cols, space)?.log(space)?;
-                        exponent.mul(&logarithm, space)?.exp(space)?
-                    }
-                }
-            }
-            Expr::Call(function, arguments) => {
-                if *function == Function::Sqrt {
-                    return Self::read_power(&arguments[0], &ratio(1, 2), cols, space);
-                }
-                let args =
-                    arguments.iter().map(|a| Self::read(a, cols, space)).collect::<Option<Vec<_>>>()?;
-                Self::call_function(*function, args, space)?
-            }
-        };
-        (form.0.len() <= MOST_TERMS).then_some(form)
-    }
-
-    /// base^e with products taken apart first, so that √(p·q) keeps its factors. Where the power is defined at all,
-    /// a fractional one may be taken factor by factor as soon as the factors are squares or known not to be negative.
-    fn read_power(base: &Expr, e: &Q, cols: &Cols, space: &Space) -> Option<Self> {
-        let splits = |part: &Expr| e.is_integer() || never_negative(part);
-        match base {
-            Expr::Product(factors) if factors.iter().all(splits) => {
-                let mut product = Self::constant(Q::one());
-                for factor in factors {
-                    product = product.mul(&Self::read_power(factor, e, cols, space)?, space)?;
-                }
-                Some(product)
-            }
-            Expr::Div(n, d) if splits(n) && splits(d) => {
-                Self::read_power(n, e, cols, space)?.mul(&Self::read_power(d, &-e, cols, space)?, space)
-            }
-            Expr::Pow(inner, k) if e.is_integer() || never_negative(inner) => {
-                match Self::read(k, cols, space)?.as_constant() {
-                    Some(k) => Self::read_power(inner, &(k * e), cols, space),
-                    None => Self::read(base, cols, space)?.power(e, space),
-                }
-            }
-            Expr::Call(Function::Sqrt, args) if e.is_integer() => {
-                Self::read_power(&args[0], &(e / int(2)), cols, space)
-            }
-            _ => Self::read(base, cols, space)?.power(e, space),
-        }
-    }
-
-    fn dot(cols: Cols, space: &Space) -> Self {
-        if space.width(&cols) == Some(1) && space.domain == Domain::Orthant {
-            let mut m = Monomial::atom(Atom::NormX(cols.clone()));
-            m.0.insert(Atom::NormZ(cols), Q::one());
-            return Self::term(Q::one(), m);
-        }
-        Self::atom(Atom::Dot(cols))
-    }
-
-    fn named(named: &Named, cols: &Cols, space: &Space) -> Option<Self> {
-        let number = |slot: usize| named.number(slot).ok().and_then(exact::from_decimal);
-        let whole = || Some(Self::atom(Atom::Named(Opaque::new(named.clone(), cols.clone()))));
-        let distance = || Self::atom(Atom::Distance(cols.clone()));
-        let two = int(2);
-        match named.family {
-            Family::Linear => Some(Self::dot(cols.clone(), space)),
-            Family::Polynomial => match (number(0), number(1), number(2)) {
-                (Some(degree), Some(gamma), Some(c)) if degree <= int(64) => {
-                    Self::dot(cols.clone(), space).scale(&gamma).add(&Self::constant(c)).power(&degree, space)
-                }
-                _ => whole(),
-            },
-            Family::Gaussian => {
-                let Some(width) = number(0) else { return whole() };
-                let gamma =
-                    if named.spelling(0).name == "sigma" { (&two * &width * &width).recip() } else { width };
-                distance().power(&two, space)?.scale(&-gamma).exp(space)
-            }
-            Family::Laplacian => {
-                let Some(gamma) = number(0) else { return whole() };
-                Self::read(&Expr::Distance1, cols, space)?.scale(&-gamma).exp(space)
-            }
-            Family::RationalQuadratic => match (number(0), number(1)) {
-                (Some(alpha), Some(length)) => distance()
-                    .power(&two, space)?
-                    .scale(&(&two * &alpha * &length * &length).recip())
-                    .add(&Self::constant(Q::one()))
-                    .power(&-alpha, space),
-                _ => whole(),
-            },
-            Family::Sigmoid => match (number(0), number(1)) {
-                (Some(gamma), Some(c)) => {
-                    let inner = Self::dot(cols.clone(), space).scale(&gamma).add(&Self::constant(c));
-                    Self::call(Fun::Tanh, vec![inner], space)
-                }
-                _ => whole(),
-            },
-            Family::Matern | Family::Periodic | Family::Cosine | Family::ChiSquared | Family::ArcCosine => {
-                whole()
-            }
-        }
-    }
-
-    fn call_function(function: Function, args: Vec<Self>, space: &Space) -> Option<Self> {
-        let first = || args[0].clone();
-        match function {
-            Function::Exp => first().exp(space),
-            Function::Log => first().log(space),
-            Function::Sqrt => first().power(&ratio(1, 2), space),
-            Function::Acos => {
-                let half_pi = Self::atom(Atom::Pi).scale(&ratio(1, 2));
-                Some(half_pi.sub(&Self::call(Fun::Asin, args, space)?))
-            }
-            Function::Sin => Self::call(Fun::Sin, args, space),
-            Function::Cos => Self::call(Fun::Cos, args, space),
-            Function::Tan => Self::call(Fun::Tan, args, space),
-            Function::Sinh => Self::call(Fun::Sinh, args, space),
-            Function::Cosh => Self::call(Fun::Cosh, args, space),
-            Function::Tanh => Self::call(Fun::Tanh, args, space),
-            Function::Asin => Self::call(Fun::Asin, args, space),
-            Function::Atan => Self::call(Fun::Atan, args, space),
-            Function::Abs => Self::call(Fun::Abs, args, space),
-            Function::Min => Self::call(Fun::Min, args, space),
-            Function::Max => Self::call(Fun::Max, args, space),
-        }
-    }
-
     /// A function of forms, its argument's sign and constants made normal.
     pub fn call(fun: Fun, mut args: Vec<Self>, space: &Space) -> Option<Self> {
         let flips = args[0].0.values().next().is_some_and(Signed::is_negative);
@@ -193,11 +38,17 @@ impl Form {
                 let arg = args.remove(0);
                 if arg.is_zero() {
                     Some(Self::zero())
+                } else if let (Fun::Sin, Some(inside)) = (fun, arcsine_of(&arg)) {
+                    Some(inside)
                 } else if flips {
                     Some(Self::atom(Atom::Call(fun, vec![arg.neg()])).neg())
                 } else {
                     Some(Self::atom(Atom::Call(fun, vec![arg])))
                 }
+            }
+            Fun::Cos if multiple_of_arccosine(&args[0]).is_some() => {
+                let (n, inside) = multiple_of_arccosine(&args[0])?;
+                chebyshev(n, &inside, space)
             }
             Fun::Cos | Fun::Cosh => {
                 let arg = args.remove(0);
@@ -329,17 +180,17 @@ impl Form {
         if self.is_zero() {
             return e.is_positive().then(Self::zero);
         }
-        if let Some(n) = as_integer(e).filter(|n| *n > 0) {
-            if self.0.len() > 1 || needs_care(self) {
-                if n > 64 {
-                    return None;
-                }
-                let mut product = Self::constant(Q::one());
-                for _ in 0..n {
-                    product = product.mul(self, space)?;
-                }
-                return Some(product);
+        if let Some(n) = as_integer(e).filter(|n| *n > 0)
+            && (self.0.len() > 1 || needs_care(self))
+        {
+            if n > 64 {
+                return None;
             }
+            let mut product = Self::constant(Q::one());
+            for _ in 0..n {
+                product = product.mul(self, space)?;
+            }
+            return Some(product);
         }
         if let Some((m, c)) = self.single() {
             return power_of_term(m, c, e, space);
@@ -362,6 +213,7 @@ impl Form {
         if self.0.len().saturating_mul(other.0.len()) > 4 * MOST_TERMS {
             return None;
         }
+        burn(1 + self.0.len() * other.0.len())?;
         let mut product = Self::zero();
         for (m, c) in &self.0 {
             for (n, d) in &other.0 {
@@ -427,6 +279,37 @@ fn replace_atom(atom: &Atom, e: &Q, replace: &Replace<'_>, space: &Space) -> Opt
     }
 }
 
+/// P where the form is asin P.
+fn arcsine_of(form: &Form) -> Option<Form> {
+    match form.single()? {
+        (m, c) if c.is_one() => match m.single()? {
+            (Atom::Call(Fun::Asin, args), e) if e.is_one() => Some(args[0].clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// n and P where the form is ±n·acos P = ±n·(π/2 − asin P), n a natural number.
+fn multiple_of_arccosine(form: &Form) -> Option<(usize, Form)> {
+    let turns = form.0.get(&Monomial::atom(Atom::Pi))?;
+    let rest = form.sub(&Form::atom(Atom::Pi).scale(turns));
+    let n = turns * int(2);
+    let inside = arcsine_of(&rest.scale(&-n.recip()))?;
+    let n = as_integer(&n.abs()).filter(|n| *n <= 32)?;
+    Some((usize::try_from(n).ok()?, inside))
+}
+
+/// Chebyshev's Tₙ, cos(n·acos p) = Tₙ(p).
+fn chebyshev(n: usize, p: &Form, space: &Space) -> Option<Form> {
+    let (mut before, mut last) = (p.clone(), Form::constant(Q::one()));
+    for _ in 0..n {
+        let next = p.mul(&last, space)?.scale(&int(2)).sub(&before);
+        (before, last) = (last, next);
+    }
+    Some(last)
+}
+
 fn log_of_constant(c: &Q) -> Form {
     if c.is_one() {
         return Form::zero();
@@ -489,21 +372,6 @@ pub fn is_nonnegative(atom: &Atom) -> bool {
     }
 }
 
-/// Whether a formula is never negative, by its outermost shape.
-fn never_negative(expr: &Expr) -> bool {
-    match expr {
-        Expr::Number(value) => *value >= 0.0,
-        Expr::Distance | Expr::Distance1 | Expr::NormX | Expr::NormZ => true,
-        Expr::Call(Function::Exp | Function::Cosh | Function::Abs | Function::Sqrt, _) => true,
-        Expr::Sum(parts) | Expr::Product(parts) => parts.iter().all(never_negative),
-        Expr::Div(n, d) => never_negative(n) && never_negative(d),
-        Expr::Pow(base, exponent) => {
-            never_negative(base) || matches!(exponent.as_ref(), Expr::Number(e) if e.rem_euclid(2.0) == 0.0)
-        }
-        _ => false,
-    }
-}
-
 fn is_even(e: &Q) -> bool {
     as_integer(e).is_some_and(|n| n % 2 == 0)
 }
@@ -547,12 +415,11 @@ fn normal(m: Monomial, space: &Space) -> Option<Form> {
             }
             return form.mul(&normal(rest, space)?, space);
         }
-        if let Atom::Power(base) = atom {
-            if *e <= -Q::one() {
-                if let Some(simpler) = divide_out(&m, base, e, space) {
-                    return simpler;
-                }
-            }
+        if let Atom::Power(base) = atom
+            && *e <= -Q::one()
+            && let Some(simpler) = divide_out(&m, base, e, space)
+        {
+            return simpler;
         }
     }
     Some(Form::term(Q::one(), m))
