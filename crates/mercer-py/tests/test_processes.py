@@ -85,6 +85,8 @@ INTERRUPTED = textwrap.dedent(
     import numpy as np
     from mercer import Kernel, KernelRidge
 
+    # A process started in the background ignores SIGINT unless it asks for it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     work, n, d, after = sys.argv[1], *map(float, sys.argv[2:])
     rng = np.random.default_rng(0)
     X, y = rng.random((int(n), int(d))), rng.random(int(n))

@@ -3,8 +3,6 @@
 import math
 from numbers import Real
 
-import numpy as np
-
 from mercer import _native
 from mercer._rows import as_matrix, borrowable
 from mercer._work import job
