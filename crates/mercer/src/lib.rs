@@ -19,3 +19,8 @@ pub mod select;
 pub mod solve;
 pub mod tile;
 pub mod watch;
+
+/// The README's Rust example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
