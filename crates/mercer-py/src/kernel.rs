@@ -166,9 +166,10 @@ impl NativeKernel {
     ) -> Result<(), GramError> {
         let rows = CpuEngine.load(x);
         match z {
-            Some(z) => rows.fill_cross_f64(&self.0, &*CpuEngine.load(z), out, watch),
-            None => rows.fill_f64(&self.0, Part::Full, out, watch),
+            Some(z) => rows.cross(&self.0, &*CpuEngine.load(z))?.fill_f64(Part::Full, out, watch)?,
+            None => rows.gram(&self.0)?.fill_f64(Part::Full, out, watch)?,
         }
+        Ok(())
     }
 
     fn fill_f32(
@@ -180,9 +181,10 @@ impl NativeKernel {
     ) -> Result<(), GramError> {
         let rows = CpuEngine.load(x);
         match z {
-            Some(z) => rows.fill_cross_f32(&self.0, &*CpuEngine.load(z), out, watch),
-            None => rows.fill_f32(&self.0, Part::Full, out, watch),
+            Some(z) => rows.cross(&self.0, &*CpuEngine.load(z))?.fill_f32(Part::Full, out, watch)?,
+            None => rows.gram(&self.0)?.fill_f32(Part::Full, out, watch)?,
         }
+        Ok(())
     }
 
     fn diagonal_of(&self, samples: &AnySamples<'_>) -> Result<Vec<f64>, GramError> {

@@ -3,7 +3,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, Engine, Resident};
+use mercer::gram::{CpuEngine, Engine, Part, Resident};
 use mercer::kernel::{Expr, Family, Kernel, Named};
 use mercer::pool;
 use mercer::watch::Unwatched;
@@ -35,9 +35,9 @@ fn families(criterion: &mut Criterion) {
                     bencher.iter(|| {
                         pool::with(Some(1), || {
                             if single {
-                                x.fill_cross_f32(&kernel, &*z, &mut out, &Unwatched)
+                                x.cross(&kernel, &*z).unwrap().fill_f32(Part::Full, &mut out, &Unwatched)
                             } else {
-                                x.fill_cross_f64(&kernel, &*z, &mut out64, &Unwatched)
+                                x.cross(&kernel, &*z).unwrap().fill_f64(Part::Full, &mut out64, &Unwatched)
                             }
                         })
                     });

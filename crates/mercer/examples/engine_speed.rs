@@ -86,10 +86,10 @@ fn main() {
                         let fill = |watch| {
                             if single {
                                 let mut out = zeroed::<f32>(8000 * 8000);
-                                resident.fill_f32(&kernel, Part::Full, &mut out, watch)
+                                resident.gram(&kernel).unwrap().fill_f32(Part::Full, &mut out, watch)
                             } else {
                                 let mut out = zeroed::<f64>(8000 * 8000);
-                                resident.fill_f64(&kernel, Part::Full, &mut out, watch)
+                                resident.gram(&kernel).unwrap().fill_f64(Part::Full, &mut out, watch)
                             }
                         };
                         fill(&Unwatched).expect("the kernel fits");

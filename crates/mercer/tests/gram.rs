@@ -6,7 +6,7 @@ use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, DenseGram, Engine, GramError, LinearOperator, Part, Resident};
 use mercer::kernel::{Columns, Expr, Family, Function, Kernel, Named, Value};
 use mercer::pool;
-use mercer::watch::Unwatched;
+use mercer::watch::{Stopped, Unwatched};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -100,12 +100,12 @@ fn check(kernel: &Kernel, d: usize, x: &[f64], z: &[f64], tolerance: impl Fn(For
         let what = format!("{form:?} {:?}", kernel.expr());
         let (x, z) = (load(form, n, d, x), load(form, m, d, z));
         let mut full = vec![f64::NAN; n * n];
-        x.fill_f64(kernel, Part::Full, &mut full, &Unwatched).unwrap();
+        x.gram(kernel).unwrap().fill_f64(Part::Full, &mut full, &Unwatched).unwrap();
         assert_close(&what, &full, &expected, tolerance);
         let mut lower = vec![f64::NAN; n * n];
-        x.fill_f64(kernel, Part::Lower, &mut lower, &Unwatched).unwrap();
+        x.gram(kernel).unwrap().fill_f64(Part::Lower, &mut lower, &Unwatched).unwrap();
         let mut single = vec![f32::NAN; n * n];
-        x.fill_f32(kernel, Part::Full, &mut single, &Unwatched).unwrap();
+        x.gram(kernel).unwrap().fill_f32(Part::Full, &mut single, &Unwatched).unwrap();
         let gram = x.gram(kernel).unwrap();
         let diagonal = gram.diagonal();
         for i in 0..n {
@@ -122,7 +122,7 @@ fn check(kernel: &Kernel, d: usize, x: &[f64], z: &[f64], tolerance: impl Fn(For
             }
         }
         let mut cross = vec![f64::NAN; n * m];
-        x.fill_cross_f64(kernel, &*z, &mut cross, &Unwatched).unwrap();
+        x.cross(kernel, &*z).unwrap().fill_f64(Part::Full, &mut cross, &Unwatched).unwrap();
         assert_close(&what, &cross, &expected_cross, tolerance);
         if full.iter().chain(&cross).all(|v| v.is_finite()) {
             check_apply(&what, &*gram, &full);
@@ -309,7 +309,7 @@ fn every_thread_count_gives_the_same_bits() {
                 let resident = load(form, n, d, &x);
                 let kernel = Kernel::from_expr(sum.clone());
                 let mut entries = vec![0.0; n * n];
-                resident.fill_f64(&kernel, Part::Full, &mut entries, &Unwatched).unwrap();
+                resident.gram(&kernel).unwrap().fill_f64(Part::Full, &mut entries, &Unwatched).unwrap();
                 let gram = resident.gram(&kernel).unwrap();
                 let rhs = Matrix::from_entries(n, 2, x[..2 * n].to_vec());
                 let mut out = Matrix::zeros(n, 2);
@@ -340,7 +340,11 @@ fn duplicates_are_at_distance_zero_and_near_ones_never_below() {
             Expr::Pow(Box::new(Expr::Distance), Box::new(Expr::Number(2.0))),
         ] {
             let mut entries = vec![f64::NAN; n * n];
-            resident.fill_f64(&Kernel::from_expr(expr), Part::Full, &mut entries, &Unwatched).unwrap();
+            resident
+                .gram(&Kernel::from_expr(expr))
+                .unwrap()
+                .fill_f64(Part::Full, &mut entries, &Unwatched)
+                .unwrap();
             assert!((0..n).all(|i| entries[i * n + i] == 0.0), "{form:?}");
             assert_eq!((entries[20], entries[20 * n]), (0.0, 0.0), "{form:?}");
             assert!(entries.iter().all(|v| *v >= 0.0));
@@ -367,7 +371,11 @@ fn values_near_a_million() {
         let expected = oracle(&kernel, d, &x, &x);
         for form in [Form::Dense32, Form::Dense64, Form::Sparse32] {
             let mut entries = vec![f64::NAN; n * n];
-            load(form, n, d, &x).fill_f64(&kernel, Part::Full, &mut entries, &Unwatched).unwrap();
+            load(form, n, d, &x)
+                .gram(&kernel)
+                .unwrap()
+                .fill_f64(Part::Full, &mut entries, &Unwatched)
+                .unwrap();
             // Sparse rows cannot be centred: |x|² is 10¹³, of which f64 keeps 10⁻³.
             let tolerance = if form == Form::Sparse32 { 1e-4 } else { 1e-5 };
             assert_close(&format!("{form:?} {kernel:?}"), &entries, &expected, tolerance);
@@ -380,9 +388,9 @@ fn empty_samples() {
     for form in FORMS {
         let (none, some) = (load(form, 0, 3, &[]), load(form, 2, 3, &[1.0; 6]));
         let kernel = Kernel::from_expr(named(Family::Gaussian, &[1.0]));
-        none.fill_f64(&kernel, Part::Full, &mut [], &Unwatched).unwrap();
-        none.fill_cross_f64(&kernel, &*some, &mut [], &Unwatched).unwrap();
-        some.fill_cross_f32(&kernel, &*none, &mut [], &Unwatched).unwrap();
+        none.gram(&kernel).unwrap().fill_f64(Part::Full, &mut [], &Unwatched).unwrap();
+        none.cross(&kernel, &*some).unwrap().fill_f64(Part::Full, &mut [], &Unwatched).unwrap();
+        some.cross(&kernel, &*none).unwrap().fill_f32(Part::Full, &mut [], &Unwatched).unwrap();
         let gram = none.gram(&kernel).unwrap();
         assert!(gram.diagonal().is_empty());
         gram.apply(&mut Matrix::zeros(0, 2), &Matrix::zeros(0, 2), &Unwatched).unwrap();
@@ -397,7 +405,7 @@ fn no_columns_at_all() {
     let resident = load(Form::Dense64, 3, 0, &[]);
     let mut entries = vec![f64::NAN; 9];
     let kernel = Kernel::from_expr(named(Family::Gaussian, &[1.0]));
-    resident.fill_f64(&kernel, Part::Full, &mut entries, &Unwatched).unwrap();
+    resident.gram(&kernel).unwrap().fill_f64(Part::Full, &mut entries, &Unwatched).unwrap();
     assert_eq!(entries, [1.0; 9]);
 }
 
@@ -411,7 +419,7 @@ fn selection_keeps_the_order_given() {
     for form in FORMS {
         let mut entries = vec![f64::NAN; 16];
         let some = load(form, 10, 3, &x).select(&rows);
-        some.fill_f64(&kernel, Part::Full, &mut entries, &Unwatched).unwrap();
+        some.gram(&kernel).unwrap().fill_f64(Part::Full, &mut entries, &Unwatched).unwrap();
         assert_close("select", &entries, &oracle(&kernel, 3, &chosen, &chosen), by_precision(form));
     }
 }
@@ -426,7 +434,7 @@ fn mixed_dense_and_sparse_precisions() {
         for b in FORMS {
             let mut entries = vec![f64::NAN; 600];
             let (x, z) = (load(a, 20, 5, &x), load(b, 30, 5, &z));
-            x.fill_cross_f64(&kernel, &*z, &mut entries, &Unwatched).unwrap();
+            x.cross(&kernel, &*z).unwrap().fill_f64(Part::Full, &mut entries, &Unwatched).unwrap();
             assert_close(&format!("{a:?} × {b:?}"), &entries, &expected, SINGLE);
         }
     }
@@ -440,8 +448,8 @@ fn errors_and_stops() {
     let missing = Kernel::from_expr(Expr::Columns(Box::new(Expr::Dot), columns(1..3)));
     assert!(matches!(a.gram(&missing), Err(GramError::Kernel(_))));
     let stop = AtomicBool::new(true);
-    let stopped = a.fill_f64(&kernel, Part::Full, &mut [0.0; 4], &stop);
-    assert!(matches!(stopped, Err(GramError::Stopped(_))));
+    let stopped = a.gram(&kernel).unwrap().fill_f64(Part::Full, &mut [0.0; 4], &stop);
+    assert!(matches!(stopped, Err(Stopped)));
     let mut out = Matrix::zeros(2, 1);
     assert!(a.gram(&kernel).unwrap().apply(&mut out, &Matrix::zeros(2, 1), &stop).is_err());
 }

@@ -123,7 +123,7 @@ impl Job<'_> {
         let mut out = zeroed(rows.nrows() * columns.as_ref().unwrap_or(&rows).nrows());
         match &columns {
             None => rows.gram(self.kernel)?.fill_f64(Part::Full, &mut out, watch)?,
-            Some(columns) => rows.fill_cross_f64(self.kernel, &**columns, &mut out, watch)?,
+            Some(columns) => rows.cross(self.kernel, &**columns)?.fill_f64(Part::Full, &mut out, watch)?,
         }
         if self.distance {
             let of_rows = rows.gram(self.kernel)?.diagonal();
@@ -146,7 +146,7 @@ impl Job<'_> {
         let mut out = zeroed(rows.nrows() * columns.as_ref().unwrap_or(&rows).nrows());
         match &columns {
             None => rows.gram(self.kernel)?.fill_f32(Part::Full, &mut out, watch)?,
-            Some(columns) => rows.fill_cross_f32(self.kernel, &**columns, &mut out, watch)?,
+            Some(columns) => rows.cross(self.kernel, &**columns)?.fill_f32(Part::Full, &mut out, watch)?,
         }
         Ok(out)
     }

@@ -6,12 +6,11 @@ use crate::data::{AnySamples, Samples, Storage};
 use crate::kernel::Kernel;
 use crate::real::Real;
 use crate::tile::{Element, Extent, Filler, Known, Operand, Plan, Program};
-use crate::watch::Watch;
 use crate::with_samples;
 
 use super::density::walks_sparse;
-use super::engine::{Engine, GramError, Part, Resident};
-use super::operator::{Gram, LinearOperator};
+use super::engine::{Engine, GramError, Resident};
+use super::operator::{Gram, KernelValues};
 use super::tiled::KernelMatrix;
 
 /// Computes kernel matrices on the threads of the pool it is called in.
@@ -91,16 +90,6 @@ enum AnyMatrix {
     Double(KernelMatrix<f64>),
 }
 
-impl AnyMatrix {
-    fn fill<O: Element>(&self, part: Part, out: &mut [O], watch: &dyn Watch) -> Result<(), GramError> {
-        match self {
-            Self::Single(matrix) => matrix.fill(part, out, watch)?,
-            Self::Double(matrix) => matrix.fill(part, out, watch)?,
-        }
-        Ok(())
-    }
-}
-
 fn means<T: Real>(samples: &Samples<'_, T>) -> Vec<f64> {
     let ncols = samples.ncols();
     let mut means = vec![0.0; ncols];
@@ -143,7 +132,7 @@ impl Resident for CpuResident {
         &'a self,
         kernel: &Kernel,
         other: &'a dyn Resident,
-    ) -> Result<Box<dyn LinearOperator + 'a>, GramError> {
+    ) -> Result<Box<dyn KernelValues + 'a>, GramError> {
         Ok(match self.matrix(kernel, Some(on_cpu(other)?))? {
             AnyMatrix::Single(matrix) => Box::new(matrix),
             AnyMatrix::Double(matrix) => Box::new(matrix),
@@ -152,45 +141,5 @@ impl Resident for CpuResident {
 
     fn select(&self, rows: &[usize]) -> Box<dyn Resident> {
         Box::new(Self::new(self.samples.select(rows)))
-    }
-
-    fn fill_f64(
-        &self,
-        kernel: &Kernel,
-        part: Part,
-        out: &mut [f64],
-        watch: &dyn Watch,
-    ) -> Result<(), GramError> {
-        self.matrix(kernel, None)?.fill(part, out, watch)
-    }
-
-    fn fill_f32(
-        &self,
-        kernel: &Kernel,
-        part: Part,
-        out: &mut [f32],
-        watch: &dyn Watch,
-    ) -> Result<(), GramError> {
-        self.matrix(kernel, None)?.fill(part, out, watch)
-    }
-
-    fn fill_cross_f64(
-        &self,
-        kernel: &Kernel,
-        other: &dyn Resident,
-        out: &mut [f64],
-        watch: &dyn Watch,
-    ) -> Result<(), GramError> {
-        self.matrix(kernel, Some(on_cpu(other)?))?.fill(Part::Full, out, watch)
-    }
-
-    fn fill_cross_f32(
-        &self,
-        kernel: &Kernel,
-        other: &dyn Resident,
-        out: &mut [f32],
-        watch: &dyn Watch,
-    ) -> Result<(), GramError> {
-        self.matrix(kernel, Some(on_cpu(other)?))?.fill(Part::Full, out, watch)
     }
 }

@@ -10,7 +10,7 @@ use crate::watch::{Stopped, Watch};
 
 use super::accumulate::{ByOutput, forward};
 use super::engine::{GramError, Part, Resident};
-use super::operator::{Gram, LinearOperator};
+use super::operator::{Gram, KernelValues, LinearOperator};
 use super::zeroed::zeroed;
 
 /// A symmetric matrix held in full, row after row, in `f64` or `f32`.
@@ -65,7 +65,7 @@ impl DenseGram<f64> {
     pub fn compute(samples: &dyn Resident, kernel: &Kernel, watch: &dyn Watch) -> Result<Self, GramError> {
         let n = samples.nrows();
         let mut entries = zeroed(n * n);
-        samples.fill_f64(kernel, Part::Full, &mut entries, watch)?;
+        samples.gram(kernel)?.fill_f64(Part::Full, &mut entries, watch)?;
         Ok(Self { n, entries })
     }
 }
@@ -78,7 +78,7 @@ impl DenseGram<f32> {
     pub fn compute(samples: &dyn Resident, kernel: &Kernel, watch: &dyn Watch) -> Result<Self, GramError> {
         let n = samples.nrows();
         let mut entries = zeroed(n * n);
-        samples.fill_f32(kernel, Part::Full, &mut entries, watch)?;
+        samples.gram(kernel)?.fill_f32(Part::Full, &mut entries, watch)?;
         Ok(Self { n, entries })
     }
 }
@@ -123,6 +123,16 @@ impl<T: Real> LinearOperator for DenseGram<T> {
     }
 }
 
+impl<T: Real> KernelValues for DenseGram<T> {
+    fn fill_f64(&self, _: Part, out: &mut [f64], watch: &dyn Watch) -> Result<(), Stopped> {
+        self.copy_to(out, watch)
+    }
+
+    fn fill_f32(&self, _: Part, out: &mut [f32], watch: &dyn Watch) -> Result<(), Stopped> {
+        self.copy_to(out, watch)
+    }
+}
+
 impl<T: Real> Gram for DenseGram<T> {
     fn diagonal(&self) -> Vec<f64> {
         (0..self.n).map(|i| self.entries[i * self.n + i].to_f64()).collect()
@@ -136,13 +146,5 @@ impl<T: Real> Gram for DenseGram<T> {
                 *o = row[j].to_f64();
             }
         }
-    }
-
-    fn fill_f64(&self, _: Part, out: &mut [f64], watch: &dyn Watch) -> Result<(), Stopped> {
-        self.copy_to(out, watch)
-    }
-
-    fn fill_f32(&self, _: Part, out: &mut [f32], watch: &dyn Watch) -> Result<(), Stopped> {
-        self.copy_to(out, watch)
     }
 }

@@ -4,9 +4,9 @@ use std::any::Any;
 
 use crate::data::AnySamples;
 use crate::kernel::{EvalError, Kernel};
-use crate::watch::{Stopped, Watch};
+use crate::watch::Stopped;
 
-use super::operator::{Gram, LinearOperator};
+use super::operator::{Gram, KernelValues};
 
 /// Why a kernel matrix could not be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -62,44 +62,8 @@ pub trait Resident: Any + Send + Sync {
         &'a self,
         kernel: &Kernel,
         other: &'a dyn Resident,
-    ) -> Result<Box<dyn LinearOperator + 'a>, GramError>;
+    ) -> Result<Box<dyn KernelValues + 'a>, GramError>;
 
     /// Some of the samples, in the order given.
     fn select(&self, rows: &[usize]) -> Box<dyn Resident>;
-
-    /// Writes the kernel matrix with themselves into `out`, row-major.
-    fn fill_f64(
-        &self,
-        kernel: &Kernel,
-        part: Part,
-        out: &mut [f64],
-        watch: &dyn Watch,
-    ) -> Result<(), GramError>;
-
-    /// As [`fill_f64`](Self::fill_f64), rounded to single precision.
-    fn fill_f32(
-        &self,
-        kernel: &Kernel,
-        part: Part,
-        out: &mut [f32],
-        watch: &dyn Watch,
-    ) -> Result<(), GramError>;
-
-    /// Writes the kernel matrix with `other` (columns) into `out`, row-major.
-    fn fill_cross_f64(
-        &self,
-        kernel: &Kernel,
-        other: &dyn Resident,
-        out: &mut [f64],
-        watch: &dyn Watch,
-    ) -> Result<(), GramError>;
-
-    /// As [`fill_cross_f64`](Self::fill_cross_f64), rounded to single precision.
-    fn fill_cross_f32(
-        &self,
-        kernel: &Kernel,
-        other: &dyn Resident,
-        out: &mut [f32],
-        watch: &dyn Watch,
-    ) -> Result<(), GramError>;
 }

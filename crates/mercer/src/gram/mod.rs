@@ -16,6 +16,6 @@ pub use cpu::CpuEngine;
 pub use dense::DenseGram;
 pub use distance::kernel_to_distance;
 pub use engine::{Engine, GramError, Part, Resident};
-pub use operator::{Gram, LinearOperator};
+pub use operator::{Gram, KernelValues, LinearOperator};
 pub use scales::SampleScales;
 pub use zeroed::zeroed;

@@ -22,18 +22,12 @@ pub trait LinearOperator: Sync {
     fn apply(&self, out: &mut Matrix<f64>, rhs: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped>;
 }
 
-/// A square, symmetric kernel matrix.
-pub trait Gram: LinearOperator {
-    /// k(xᵢ, xᵢ) for every i.
-    fn diagonal(&self) -> Vec<f64>;
-
-    /// k(xᵢ, xⱼ) for i in `rows` and j in `cols`, row after row into `out` of length `rows.len()·cols.len()`.
-    fn block(&self, rows: &[usize], cols: &[usize], out: &mut [f64]);
-
-    /// Writes the matrix into `out`, row-major.
+/// A matrix of kernel values that can be written out.
+pub trait KernelValues: LinearOperator {
+    /// Writes the matrix into `out`, row-major; `part` is about square matrices.
     ///
     /// # Errors
-    /// Where `watch` asks to stop; `out` is then unspecified.
+    /// [`Stopped`] where `watch` asks for it; `out` is then unspecified.
     fn fill_f64(&self, part: Part, out: &mut [f64], watch: &dyn Watch) -> Result<(), Stopped>;
 
     /// As [`fill_f64`](Self::fill_f64), rounded to single precision.
@@ -41,4 +35,13 @@ pub trait Gram: LinearOperator {
     /// # Errors
     /// As [`fill_f64`](Self::fill_f64).
     fn fill_f32(&self, part: Part, out: &mut [f32], watch: &dyn Watch) -> Result<(), Stopped>;
+}
+
+/// A square, symmetric kernel matrix.
+pub trait Gram: KernelValues {
+    /// k(xᵢ, xᵢ) for every i.
+    fn diagonal(&self) -> Vec<f64>;
+
+    /// k(xᵢ, xⱼ) for i in `rows` and j in `cols`, row after row into `out` of length `rows.len()·cols.len()`.
+    fn block(&self, rows: &[usize], cols: &[usize], out: &mut [f64]);
 }

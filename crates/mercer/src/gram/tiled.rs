@@ -8,7 +8,7 @@ use crate::watch::{Stopped, Watch};
 
 use super::accumulate::{ByOutput, backward, forward};
 use super::engine::Part;
-use super::operator::{Gram, LinearOperator};
+use super::operator::{Gram, KernelValues, LinearOperator};
 use super::store::{converted, store, store_transposed};
 
 /// Rows and columns of a tile: a multiple of every panel. The panels of its columns stay in the second-level
@@ -185,6 +185,16 @@ fn bands_of(group: usize, bands: usize) -> impl Iterator<Item = usize> {
     })
 }
 
+impl<T: Element> KernelValues for KernelMatrix<T> {
+    fn fill_f64(&self, part: Part, out: &mut [f64], watch: &dyn Watch) -> Result<(), Stopped> {
+        self.fill(part, out, watch)
+    }
+
+    fn fill_f32(&self, part: Part, out: &mut [f32], watch: &dyn Watch) -> Result<(), Stopped> {
+        self.fill(part, out, watch)
+    }
+}
+
 impl<T: Element> Gram for KernelMatrix<T> {
     fn diagonal(&self) -> Vec<f64> {
         let mut diagonal = vec![0.0; self.nrows()];
@@ -223,13 +233,5 @@ impl<T: Element> Gram for KernelMatrix<T> {
                 }
             },
         );
-    }
-
-    fn fill_f64(&self, part: Part, out: &mut [f64], watch: &dyn Watch) -> Result<(), Stopped> {
-        self.fill(part, out, watch)
-    }
-
-    fn fill_f32(&self, part: Part, out: &mut [f32], watch: &dyn Watch) -> Result<(), Stopped> {
-        self.fill(part, out, watch)
     }
 }
