@@ -101,17 +101,16 @@ INTERRUPTED = textwrap.dedent(
 
     threading.Thread(target=interrupt).start()
     try:
-        if work == "gram":
-            # Much work for every entry, so that the time is not that of the memory the matrix needs.
-            Kernel(" + ".join(f"exp(-|x-z|/{i})*cos({i}*<x,z>)" for i in range(1, 16)))(X)
-        elif work == "fit":
-            model.fit(X, y)
-        else:
-            model.predict(X)
+        while True:  # a fast machine would be done before the signal
+            if work == "gram":
+                # Much work for every entry, so that the time is not that of the memory the matrix needs.
+                Kernel(" + ".join(f"exp(-|x-z|/{i})*cos({i}*<x,z>)" for i in range(1, 16)))(X)
+            elif work == "fit":
+                model.fit(X, y)
+            else:
+                model.predict(X)
     except KeyboardInterrupt:
         print(time.perf_counter() - sent[0])
-    else:
-        print("finished")
     """
 )
 
@@ -130,9 +129,7 @@ def test_ctrl_c_stops_the_work(work, n, d, after):
             timeout=300,
         )
         assert done.returncode == 0, done.stderr
-        said = done.stdout.strip()
-        assert said != "finished", "the work was done before the signal: use more rows"
-        waits.append(float(said))
+        waits.append(float(done.stdout))
         if waits[-1] < 0.1:
             return
     pytest.fail(f"KeyboardInterrupt came after {waits} s")
