@@ -28,6 +28,9 @@ pub enum Storage<'a, T: Real> {
     },
 }
 
+/// Most columns of sparse samples: work that keeps a number per column stays below a few gigabytes.
+pub const MAX_COLUMNS: usize = 1 << 28;
+
 /// Why a buffer is not a set of samples.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -51,6 +54,12 @@ pub enum InvalidSamples {
     Indptr {
         /// rows + 1.
         expected: usize,
+    },
+    /// More columns than are worked with.
+    #[error("there are {ncols} columns; at most {MAX_COLUMNS} are worked with")]
+    TooManyColumns {
+        /// Number of columns.
+        ncols: usize,
     },
     /// A column index is out of range, repeated, or out of order.
     #[error("sparse row {row}: column indices must ascend and be below {ncols}")]
@@ -85,6 +94,9 @@ impl<'a, T: Real> Samples<'a, T> {
         values: impl Into<Cow<'a, [T]>>,
     ) -> Result<Self, InvalidSamples> {
         let (indptr, indices, values) = (indptr.into(), indices.into(), values.into());
+        if ncols > MAX_COLUMNS {
+            return Err(InvalidSamples::TooManyColumns { ncols });
+        }
         let nrows = indptr.len().saturating_sub(1);
         let well_formed = indptr.first() == Some(&0)
             && indptr.last() == Some(&values.len())
@@ -168,6 +180,19 @@ impl<'a, T: Real> Samples<'a, T> {
             },
         };
         Samples { nrows: self.nrows, ncols: self.ncols, storage }
+    }
+
+    /// The stored entries of row `row`, widened to `f64`: its column and value, every one of a dense row.
+    pub fn stored_row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let (columns, values) = match &self.storage {
+            Storage::Dense(entries) => (None, &entries[row * self.ncols..(row + 1) * self.ncols]),
+            Storage::Sparse { indptr, indices, values } => {
+                let stored = indptr[row]..indptr[row + 1];
+                (Some(&indices[stored.clone()]), &values[stored])
+            }
+        };
+        let column = move |place: usize| columns.map_or(place, |columns| columns[place] as usize);
+        values.iter().enumerate().map(move |(place, value)| (column(place), value.to_f64()))
     }
 
     /// Writes row `row`, widened to `f64` and with zeros filled in, into `out` of length [`ncols`](Self::ncols).
@@ -281,6 +306,11 @@ impl AnySamples<'_> {
             Self::F32(s) => AnySamples::F32(s.select(rows)),
             Self::F64(s) => AnySamples::F64(s.select(rows)),
         }
+    }
+
+    /// Calls `visit` with the column and value of every stored entry of row `row`.
+    pub fn visit_row(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
+        with_samples!(self, s => s.stored_row(row).for_each(|(column, value)| visit(column, value)));
     }
 
     /// Writes row `row`, widened to `f64`, into `out`.

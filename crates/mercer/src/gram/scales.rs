@@ -5,7 +5,11 @@ use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::AnySamples;
-use crate::kernel::Scales;
+use crate::kernel::{Columns, Expr, Kernel, Scales};
+use crate::watch::Unwatched;
+
+use super::cpu::CpuEngine;
+use super::engine::{Engine, Part};
 
 /// Rows whose pairwise distances are looked at.
 const SAMPLE: usize = 1_000;
@@ -31,64 +35,68 @@ impl Scales for SampleScales<'_> {
     /// Where more than half of the pairs coincide, the mean of the distances that are not zero; 1 where all are.
     /// O(s²d) time for a sample of s ≤ 1,000 rows.
     fn median_distance(&self, columns: Option<&[usize]>) -> f64 {
-        let rows = self.sample(columns);
-        let mut squared = Vec::with_capacity(rows.len() * rows.len().saturating_sub(1) / 2);
-        for (i, a) in rows.iter().enumerate() {
-            squared.extend(
-                rows[..i].iter().map(|b| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()),
-            );
-        }
-        if squared.is_empty() {
+        let mut distances = self.distances(columns);
+        if distances.is_empty() {
             return 1.0;
         }
-        let middle = squared.len() / 2;
-        let median = squared.select_nth_unstable_by(middle, f64::total_cmp).1.sqrt();
+        let middle = distances.len() / 2;
+        let median = *distances.select_nth_unstable_by(middle, f64::total_cmp).1;
         if median > 0.0 {
             return median;
         }
-        squared.sort_unstable_by(f64::total_cmp);
-        let positive: Vec<f64> = squared.iter().filter(|&&d| d > 0.0).map(|d| d.sqrt()).collect();
+        distances.sort_unstable_by(f64::total_cmp);
+        let positive: Vec<f64> = distances.into_iter().filter(|d| *d > 0.0).collect();
         if positive.is_empty() { 1.0 } else { positive.iter().sum::<f64>() / positive.len() as f64 }
     }
 
     /// 1/(d·variance), with the variance over all entries of the given columns (scikit-learn's `gamma="scale"`); 1
-    /// where that is zero.
+    /// where that is zero. Two passes over what is stored.
     fn inverse_variance(&self, columns: Option<&[usize]>) -> f64 {
         let (n, d) = (self.samples.nrows(), self.samples.ncols());
-        let mut row = vec![0.0; d];
-        let chosen: Vec<usize> = columns.map_or_else(|| (0..d).collect(), <[usize]>::to_vec);
-        let count = (n * chosen.len()) as f64;
-        let mean_of = |value: &mut dyn FnMut(f64) -> f64, row: &mut Vec<f64>| {
-            let mut sum = 0.0;
+        let mut chosen = vec![columns.is_none(); d];
+        columns.into_iter().flatten().for_each(|&c| chosen[c] = true);
+        let width = columns.map_or(d, <[usize]>::len) as f64;
+        let count = n as f64 * width;
+        let sum_of = |value: &dyn Fn(f64) -> f64| {
+            let (mut sum, mut stored) = (0.0, 0.0);
             for i in 0..n {
-                self.samples.copy_row(i, row);
-                sum += chosen.iter().map(|&c| value(row[c])).sum::<f64>();
+                self.samples.visit_row(i, |column, entry| {
+                    if chosen[column] {
+                        sum += value(entry);
+                        stored += 1.0;
+                    }
+                });
             }
-            sum / count
+            sum + (count - stored) * value(0.0)
         };
-        let mean = mean_of(&mut |v| v, &mut row);
-        let variance = mean_of(&mut |v| (v - mean) * (v - mean), &mut row);
-        if variance > 0.0 { 1.0 / (chosen.len() as f64 * variance) } else { 1.0 }
+        let mean = sum_of(&|v| v) / count;
+        let variance = sum_of(&|v| (v - mean) * (v - mean)) / count;
+        if variance > 0.0 { 1.0 / (width * variance) } else { 1.0 }
     }
 }
 
 impl SampleScales<'_> {
-    fn sample(&self, columns: Option<&[usize]>) -> Vec<Vec<f64>> {
+    /// The distances of all pairs of a seeded sample of rows; none where a row has no such column.
+    fn distances(&self, columns: Option<&[usize]>) -> Vec<f64> {
         let n = self.samples.nrows();
-        let chosen: Vec<usize> = if n <= SAMPLE {
-            (0..n).collect()
-        } else {
+        let mut rows: Vec<usize> = (0..n).collect();
+        if n > SAMPLE {
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-            index::sample(&mut rng, n, SAMPLE).into_vec()
+            rows = index::sample(&mut rng, n, SAMPLE).into_vec();
+        }
+        let s = rows.len();
+        let distance = match columns {
+            None => Expr::Distance,
+            Some(columns) => {
+                let each = columns.iter().map(|&c| c..c + 1).collect();
+                Expr::Columns(Box::new(Expr::Distance), Columns::from_ranges(each))
+            }
         };
-        let mut row = vec![0.0; self.samples.ncols()];
-        chosen
-            .into_iter()
-            .map(|i| {
-                self.samples.copy_row(i, &mut row);
-                columns.map_or_else(|| row.clone(), |columns| columns.iter().map(|&c| row[c]).collect())
-            })
-            .collect()
+        let mut matrix = vec![0.0; s * s];
+        let sample = CpuEngine.load(&self.samples.select(&rows));
+        let Ok(gram) = sample.gram(&Kernel::from_expr(distance)) else { return Vec::new() };
+        let Ok(()) = gram.fill_f64(Part::Lower, &mut matrix, &Unwatched) else { return Vec::new() };
+        (0..s).flat_map(|i| matrix[i * s..i * s + i].to_vec()).collect()
     }
 }
 
@@ -105,14 +113,39 @@ mod tests {
     fn median_distance_of_three_points() {
         let samples = dense(3, 2, &[0.0, 0.0, 3.0, 4.0, 0.0, 1.0]);
         // The distances are 5, 1 and √18.
-        assert_eq!(SampleScales::new(&samples, 0).median_distance(None), 18f64.sqrt());
-        assert_eq!(SampleScales::new(&samples, 0).median_distance(Some(&[0])), 3.0);
+        let scales = SampleScales::new(&samples, 0);
+        assert!((scales.median_distance(None) - 18f64.sqrt()).abs() < 1e-12);
+        assert!((scales.median_distance(Some(&[0])) - 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn sparse_rows_have_the_scales_of_their_filled_in_selves() {
+        let filled = dense(3, 4, &[0.0, 2.0, 0.0, 0.0, 1.0, 0.0, 0.0, -3.0, 0.0, 0.0, 0.0, 5.0]);
+        let stored = Samples::sparse(4, vec![0, 1, 3, 4], vec![1u32, 0, 3, 3], vec![2.0, 1.0, -3.0, 5.0]);
+        let sparse = AnySamples::F64(stored.unwrap());
+        for columns in [None, Some(&[0, 3][..]), Some(&[1][..])] {
+            let (a, b) = (SampleScales::new(&filled, 0), SampleScales::new(&sparse, 0));
+            assert!((a.median_distance(columns) - b.median_distance(columns)).abs() < 1e-12);
+            assert!((a.inverse_variance(columns) - b.inverse_variance(columns)).abs() < 1e-12);
+        }
+    }
+
+    /// Ten million columns of which a few are used: no row is ever filled in.
+    #[test]
+    fn wide_sparse_rows_stay_sparse() {
+        let n = 1_000;
+        let values = vec![1.0f64; n];
+        let indices: Vec<u32> = (0..n as u32).map(|i| i * 10_000).collect();
+        let wide = AnySamples::F64(
+            Samples::sparse(10_000_000, (0..=n).collect::<Vec<_>>(), indices, values).unwrap(),
+        );
+        assert!((SampleScales::new(&wide, 0).median_distance(None) - 2f64.sqrt()).abs() < 1e-12);
     }
 
     #[test]
     fn coinciding_points_fall_back_to_what_differs() {
         let samples = dense(4, 1, &[2.0, 2.0, 2.0, 5.0]);
-        assert_eq!(SampleScales::new(&samples, 0).median_distance(None), 3.0);
+        assert!((SampleScales::new(&samples, 0).median_distance(None) - 3.0).abs() < 1e-12);
         assert_eq!(SampleScales::new(&dense(3, 1, &[2.0; 3]), 0).median_distance(None), 1.0);
         assert_eq!(SampleScales::new(&dense(1, 1, &[2.0]), 0).median_distance(None), 1.0);
     }

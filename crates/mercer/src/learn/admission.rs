@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::data::AnySamples;
 use crate::kernel::Kernel;
 use crate::kernel::check::{Dim, Domain, Verdict};
-use crate::model::norm;
+use crate::model::{first_negative, norm};
 
 use super::error::LearnError;
 
@@ -77,11 +77,9 @@ impl Admission {
 /// The domains to try, from the widest to the narrowest.
 fn domains(samples: &AnySamples<'_>) -> Vec<Domain> {
     let (mut orthant, mut radius) = (true, 0.0f64);
-    let mut row = vec![0.0; samples.ncols()];
-    for i in 0..samples.nrows() {
-        samples.copy_row(i, &mut row);
-        orthant &= row.iter().all(|x| *x >= 0.0);
-        radius = radius.max(norm(&row));
+    for row in 0..samples.nrows() {
+        orthant &= first_negative(samples, row).is_none();
+        radius = radius.max(norm(samples, row));
     }
     let mut domains = vec![Domain::All];
     if orthant {

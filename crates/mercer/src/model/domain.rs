@@ -6,30 +6,41 @@ use crate::kernel::check::Domain;
 /// The first row outside of `domain`, if any, and what is wrong with it.
 #[must_use]
 pub fn first_outside(domain: Domain, samples: &AnySamples<'_>) -> Option<(usize, String)> {
+    let wrong = |row: usize| match domain {
+        Domain::All => None,
+        Domain::Orthant => {
+            first_negative(samples, row).map(|(column, value)| format!("column {column} is {value}, below 0"))
+        }
+        Domain::Ball(radius) => {
+            let norm = norm(samples, row);
+            (norm > radius).then(|| format!("its norm is {norm}, above {radius}"))
+        }
+        Domain::Sphere => {
+            let norm = norm(samples, row);
+            ((norm - 1.0).abs() > 1e-6).then(|| format!("its norm is {norm}, not 1"))
+        }
+    };
     if domain == Domain::All {
         return None;
     }
-    let mut row = vec![0.0; samples.ncols()];
-    (0..samples.nrows()).find_map(|i| {
-        samples.copy_row(i, &mut row);
-        let wrong = match domain {
-            Domain::All => None,
-            Domain::Orthant => row
-                .iter()
-                .position(|x| *x < 0.0)
-                .map(|column| format!("column {column} is {}, below 0", row[column])),
-            Domain::Ball(radius) => {
-                (norm(&row) > radius).then(|| format!("its norm is {}, above {radius}", norm(&row)))
-            }
-            Domain::Sphere => {
-                ((norm(&row) - 1.0).abs() > 1e-6).then(|| format!("its norm is {}, not 1", norm(&row)))
-            }
-        };
-        wrong.map(|wrong| (i, wrong))
-    })
+    (0..samples.nrows()).find_map(|row| wrong(row).map(|reason| (row, reason)))
 }
 
-/// ‖x‖. The ball that training defines and the check of later samples use the same sum, so a training sample is inside.
-pub(crate) fn norm(row: &[f64]) -> f64 {
-    row.iter().map(|x| x * x).sum::<f64>().sqrt()
+/// The first entry of a row that is below 0.
+pub(crate) fn first_negative(samples: &AnySamples<'_>, row: usize) -> Option<(usize, f64)> {
+    let mut found = None;
+    samples.visit_row(row, |column, value| {
+        if value < 0.0 && found.is_none() {
+            found = Some((column, value));
+        }
+    });
+    found
+}
+
+/// ‖x‖ of a row. The ball that training defines and the check of later samples use this same sum, so a training sample is
+/// inside.
+pub(crate) fn norm(samples: &AnySamples<'_>, row: usize) -> f64 {
+    let mut squared = 0.0;
+    samples.visit_row(row, |_, value| squared += value * value);
+    squared.sqrt()
 }

@@ -17,7 +17,7 @@ use crate::data::{AnySamples, Dtype, Matrix, Scaling, Schema};
 use crate::watch::Watch;
 
 pub use domain::first_outside;
-pub(crate) use domain::norm;
+pub(crate) use domain::{first_negative, norm};
 pub use error::ModelError;
 pub use expansion::Expansion;
 pub(crate) use expansion::subtract;
