@@ -9,13 +9,19 @@ use mercer::watch::Watch;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// Whether work is under way that asks for [`STOP`] by itself.
+static WORKING: AtomicBool = AtomicBool::new(false);
+
 /// How long a stage runs before its bar is drawn.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// Listens for Ctrl-C. The first one asks the work to stop, the second ends the program at once.
+/// Listens for Ctrl-C. It asks work that is under way to stop; a second one, or one before the work (nothing is written
+/// then), ends the program at once.
 pub fn listen() {
     let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
+        let again = STOP.swap(true, Ordering::Relaxed);
+        if again || !WORKING.load(Ordering::Relaxed) {
+            eprintln!("error: interrupted");
             std::process::exit(130);
         }
     });
@@ -41,8 +47,9 @@ struct Stage {
 }
 
 impl Progress {
-    /// A bar, or none where `quiet`.
+    /// A bar, or none where `quiet`. From here on Ctrl-C is left to the work.
     pub fn new(quiet: bool) -> Self {
+        WORKING.store(true, Ordering::Relaxed);
         Self { quiet, stage: Mutex::new(None) }
     }
 

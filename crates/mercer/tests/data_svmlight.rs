@@ -131,3 +131,12 @@ proptest! {
         prop_assert_eq!(&data.targets[0].values, &TargetValues::Numbers(labels));
     }
 }
+
+#[test]
+fn more_columns_than_are_worked_with_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wide.svm");
+    std::fs::write(&path, "1 1:1 4000000000:1\n").unwrap();
+    let error = mercer::data::read(&path, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("4000000000"), "{error}");
+}

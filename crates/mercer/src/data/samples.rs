@@ -28,8 +28,9 @@ pub enum Storage<'a, T: Real> {
     },
 }
 
-/// Most columns of sparse samples: work that keeps a number per column stays below a few gigabytes.
-pub const MAX_COLUMNS: usize = 1 << 28;
+/// Most columns of sparse samples: a sparse file can name four thousand million columns in one line, and work that keeps a
+/// few numbers per column must fit the memory.
+pub const MAX_COLUMNS: usize = 1 << 27;
 
 /// Why a buffer is not a set of samples.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -10,10 +10,6 @@ use super::{AnySamples, DataError, Samples, Storage};
 use crate::real::Real;
 use crate::with_samples;
 
-/// The most columns that a scaling is fitted to: it keeps two numbers for each, and a sparse file can name four
-/// thousand million columns in one line.
-const MAX_COLUMNS: usize = 1 << 27;
-
 /// Which scaling to fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -83,16 +79,11 @@ impl Scaling {
     /// variance", eq. 1.7). Accurate for columns whose mean dwarfs their spread. O(nd) time, O(d) memory.
     ///
     /// # Errors
-    /// Where an entry is not finite, or there are more than 2²⁷ columns.
+    /// Where an entry is not finite.
     pub fn fit(method: ScaleMethod, samples: &AnySamples<'_>) -> Result<(Self, Vec<usize>), DataError> {
         check_features(samples)?;
         if method == ScaleMethod::None {
             return Ok((Self::None, Vec::new()));
-        }
-        let ncols = samples.ncols();
-        if ncols > MAX_COLUMNS {
-            let problem = format!("{ncols} columns are too many to scale, {MAX_COLUMNS} are allowed");
-            return Err(DataError::WrongKind { file: "scaling".to_owned(), problem });
         }
         let sparse = samples.is_sparse();
         let moments = with_samples!(samples, s => column_moments(s));
@@ -384,9 +375,6 @@ mod tests {
         let rows = Samples::sparse(1, vec![0, 1], vec![0], vec![1.0]).unwrap();
         assert!(scaling.apply(AnySamples::F64(rows)).is_err());
         assert!(Scaling::fit(ScaleMethod::Standard, &dense(1, &[f64::NAN])).is_err());
-        let wide = Samples::sparse(usize::MAX, vec![0, 1], vec![u32::MAX], vec![1.0]).unwrap();
-        let error = Scaling::fit(ScaleMethod::Standard, &AnySamples::F64(wide)).unwrap_err().to_string();
-        assert!(error.contains("too many to scale"), "{error}");
         let narrow = Scaling::Standard { means: vec![0.0], scales: vec![1e-300] };
         let error = narrow.apply(dense(1, &[1e300])).unwrap_err().to_string();
         assert!(error.contains("row 0, column 0"), "{error}");
