@@ -136,10 +136,8 @@ impl From<LearnError> for Failure {
                 "pass a larger --lambda, or a kernel that is positive semidefinite".into()
             }
             LearnError::Memory { needed, .. } => {
-                format!(
-                    "use fewer rows, or a machine with more memory and --memory {}",
-                    memory::human(*needed)
-                )
+                let size = memory::human(*needed).replace(' ', "");
+                format!("use fewer rows, or a machine with more memory and --memory {size}")
             }
             LearnError::NotAKernel { .. } => "pass --assume-psd to train all the same".into(),
             LearnError::KernelValue { .. } => "scale the data, or change the kernel".into(),
