@@ -255,7 +255,7 @@ pub struct Common {
     /// Print nothing but errors
     #[arg(short, long)]
     pub quiet: bool,
-    /// Say more
+    /// Say more: where the time went, how many steps it took, what was worked with
     #[arg(short, long)]
     pub verbose: bool,
 }

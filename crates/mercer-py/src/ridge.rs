@@ -112,7 +112,7 @@ pub fn fit_ridge_gram<'py>(
     let entries = entries(&gram)?;
     // A kernel matrix says all about its kernel that the fit needs.
     let parts = problem.parts(Kernel::from_expr(Expr::Dot))?;
-    let coefficients = job.run(py, |watch| parts.fit(&DenseGram::new(rows, entries.to_vec()), watch))?;
+    let coefficients = job.run(py, |watch| parts.fit(&DenseGram::new(rows, entries), watch))?;
     hand_back(py, coefficients.map_err(learn_error)?, Admitted { domain: None, warning: None })
 }
 

@@ -56,6 +56,13 @@ struct Seconds {
     total: f64,
 }
 
+impl Seconds {
+    fn line(&self) -> String {
+        let Self { read, holdout, fit, total } = self;
+        format!("read {read:.2} s, held-out fit {holdout:.2} s, fit {fit:.2} s, {total:.2} s in all")
+    }
+}
+
 /// Reads, holds out, fits, saves and reports.
 pub fn run(arguments: &Fit) -> Result<(), Failure> {
     progress::listen();
@@ -87,35 +94,40 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     watch.finish();
 
     let notes: Vec<String> = dataset.notes.iter().cloned().chain(fitted.notes(&dataset)).collect();
-    let model = recipe.model(fitted, schema, &dataset);
+    let Trained { model, report } = recipe.model(fitted, schema, &dataset);
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
-    model.model.save(&arguments.output)?;
+    model.save(&arguments.output)?;
     seconds.total = began.elapsed().as_secs_f64();
-    for warning in &model.report.warnings {
+    for warning in &report.warnings {
         output::warn(warning);
     }
     let document = Document {
-        method: model.model.method.to_string(),
+        method: model.method.to_string(),
         data: DataSummary {
             source: dataset.source.clone(),
             rows: dataset.nrows(),
             features: dataset.features.ncols(),
-            targets: model.model.outputs.clone(),
+            targets: model.outputs.clone(),
         },
-        kernel: model.model.expansion.kernel.to_string(),
-        domain: model.model.expansion.domain.map(|domain| domain.to_string()),
+        kernel: model.expansion.kernel.to_string(),
+        domain: model.expansion.domain.map(|domain| domain.to_string()),
         lambda: &arguments.lambda,
         bias: arguments.bias,
-        scaling: model.model.scaling.name(),
+        scaling: model.scaling.name(),
         holdout,
-        report: &model.report,
+        report: &report,
         seconds,
         model: arguments.output.display().to_string(),
         notes: &notes,
     };
-    output::report(&arguments.common, &document, &lines(&document, &arguments.kernel))
+    let mut lines = lines(&document, &arguments.kernel);
+    if arguments.common.verbose {
+        lines.push(("time", document.seconds.line()));
+        lines.push(("steps", report.iterations.to_string()));
+    }
+    output::report(&arguments.common, &document, &lines)
 }
 
 fn lines(document: &Document<'_>, kernel_text: &str) -> Vec<(&'static str, String)> {

@@ -84,11 +84,14 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
         output: arguments.output.display().to_string(),
     };
     let what = if document.distance { "distances" } else { "kernel matrix" };
-    let lines = [
+    let mut lines = vec![
         ("kernel", document.kernel.clone()),
         ("scaling", document.scaling.to_owned()),
         ("wrote", format!("{}: {} × {} {what}, {seconds:.2} s", document.output, shape.0, shape.1)),
     ];
+    if arguments.common.verbose {
+        lines.push(("memory", memory::human(needed)));
+    }
     output::report(&arguments.common, &document, &lines)
 }
 

@@ -79,12 +79,19 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
         score: run.errors(),
         seconds: began.elapsed().as_secs_f64(),
     };
-    tell(arguments, &document)
+    tell(arguments, &model, &document)
 }
 
 /// Predictions on standard output keep it to themselves: the score then goes to standard error.
-fn tell(arguments: &Predict, document: &Document) -> Result<(), Failure> {
+fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), Failure> {
     let mut lines = Vec::new();
+    if arguments.common.verbose {
+        let (method, expansion) = (model.method, &model.expansion);
+        lines.push((
+            "model",
+            format!("{method}, {}, {} centres", expansion.kernel, expansion.centres.nrows()),
+        ));
+    }
     for errors in document.score.iter().flatten() {
         lines.push(("score", format!("{}: {}", errors.target, errors.line())));
     }

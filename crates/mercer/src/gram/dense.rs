@@ -1,5 +1,7 @@
 //! A Gram matrix that is stored.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use crate::data::Matrix;
@@ -13,20 +15,21 @@ use super::engine::{GramError, Part, Resident};
 use super::operator::{Gram, KernelValues, LinearOperator};
 use super::zeroed::zeroed;
 
-/// A symmetric matrix held in full, row after row, in `f64` or `f32`.
+/// A symmetric matrix held in full, row after row, in `f64` or `f32`; borrowed or owned.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DenseGram<T: Real> {
+pub struct DenseGram<'a, T: Real> {
     n: usize,
-    entries: Vec<T>,
+    entries: Cow<'a, [T]>,
 }
 
-impl<T: Real> DenseGram<T> {
+impl<'a, T: Real> DenseGram<'a, T> {
     /// A matrix over existing entries.
     ///
     /// # Panics
     /// Where there are not n² of them.
     #[must_use]
-    pub fn new(n: usize, entries: Vec<T>) -> Self {
+    pub fn new(n: usize, entries: impl Into<Cow<'a, [T]>>) -> Self {
+        let entries = entries.into();
         assert_eq!(entries.len(), n * n, "a {n} × {n} matrix");
         Self { n, entries }
     }
@@ -40,7 +43,7 @@ impl<T: Real> DenseGram<T> {
     /// The entries as a vector, row after row.
     #[must_use]
     pub fn into_entries(self) -> Vec<T> {
-        self.entries
+        self.entries.into_owned()
     }
 
     fn copy_to<O: Real>(&self, out: &mut [O], watch: &dyn Watch) -> Result<(), Stopped> {
@@ -57,7 +60,7 @@ impl<T: Real> DenseGram<T> {
     }
 }
 
-impl DenseGram<f64> {
+impl DenseGram<'static, f64> {
     /// The kernel matrix of `samples` with themselves. O(n²d) time, O(n²) memory.
     ///
     /// # Errors
@@ -66,11 +69,11 @@ impl DenseGram<f64> {
         let n = samples.nrows();
         let mut entries = zeroed(n * n);
         samples.gram(kernel)?.fill_f64(Part::Full, &mut entries, watch)?;
-        Ok(Self { n, entries })
+        Ok(Self::new(n, entries))
     }
 }
 
-impl DenseGram<f32> {
+impl DenseGram<'static, f32> {
     /// As for `f64`, in half the memory.
     ///
     /// # Errors
@@ -79,14 +82,14 @@ impl DenseGram<f32> {
         let n = samples.nrows();
         let mut entries = zeroed(n * n);
         samples.gram(kernel)?.fill_f32(Part::Full, &mut entries, watch)?;
-        Ok(Self { n, entries })
+        Ok(Self::new(n, entries))
     }
 }
 
 /// Columns that are multiplied at a time: a block of rows of them stays in the second-level cache.
 const STRIP: usize = 1024;
 
-impl<T: Real> LinearOperator for DenseGram<T> {
+impl<T: Real> LinearOperator for DenseGram<'_, T> {
     fn nrows(&self) -> usize {
         self.n
     }
@@ -123,7 +126,7 @@ impl<T: Real> LinearOperator for DenseGram<T> {
     }
 }
 
-impl<T: Real> KernelValues for DenseGram<T> {
+impl<T: Real> KernelValues for DenseGram<'_, T> {
     fn fill_f64(&self, _: Part, out: &mut [f64], watch: &dyn Watch) -> Result<(), Stopped> {
         self.copy_to(out, watch)
     }
@@ -133,7 +136,7 @@ impl<T: Real> KernelValues for DenseGram<T> {
     }
 }
 
-impl<T: Real> Gram for DenseGram<T> {
+impl<T: Real> Gram for DenseGram<'_, T> {
     fn diagonal(&self) -> Vec<f64> {
         (0..self.n).map(|i| self.entries[i * self.n + i].to_f64()).collect()
     }

@@ -111,11 +111,10 @@ fn solve_double(
     }
     let mut x = rhs.clone();
     factor.solve(&mut x, watch)?;
-    let residual = residual(system, rhs, &x, watch)?;
-    let mut correction = residual.clone();
+    let mut correction = residual(system, rhs, &x, watch)?;
     factor.solve(&mut correction, watch)?;
     add(&mut x, &correction);
-    let left = self::residual(system, rhs, &x, watch)?;
+    let left = residual(system, rhs, &x, watch)?;
     let report = Report {
         status: Status::Converged,
         solver: "cholesky f64".into(),
@@ -138,7 +137,7 @@ fn solve_mixed(
     // λmax ≤ ‖A‖_F and λmin ≥ λ bound the condition number from above.
     let frobenius = lower_frobenius(&matrix, order);
     let condition = frobenius / system.lambda();
-    if choice == Factor::Auto && condition.is_nan() | (condition * <f32 as Real>::EPSILON > MIXED_LIMIT) {
+    if choice == Factor::Auto && (condition.is_nan() || condition * <f32 as Real>::EPSILON > MIXED_LIMIT) {
         return Ok(None);
     }
     let factor = match Cholesky::factor(order, matrix, watch) {
@@ -155,7 +154,7 @@ fn solve_mixed(
         add_widened(&mut x, &correction, &left);
         left = residual(system, rhs, &x, watch)?;
         let next = relative_norm(&left, rhs);
-        // The residual cannot be computed more exactly than this: n·ε of the terms that cancel in it.
+        // The residual cannot be computed more exactly than this: √n·ε, the drift of a sum of n terms, of what cancels in it.
         let floor = f64::EPSILON * (order as f64).sqrt() * (1.0 + frobenius * relative_norm(&x, rhs));
         if next <= floor {
             let report = Report {
