@@ -119,7 +119,7 @@ pub enum Weighting {
     Distance,
 }
 
-fn parse_bias(text: &str) -> Result<Bias, String> {
+pub fn parse_bias(text: &str) -> Result<Bias, String> {
     match text {
         "none" => Ok(Bias::None),
         "centred" | "centered" => Ok(Bias::Centred),
