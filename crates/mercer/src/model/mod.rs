@@ -5,6 +5,8 @@ mod error;
 mod expansion;
 mod file;
 mod header;
+mod neighbours;
+mod smoothing;
 mod tensors;
 
 use std::collections::BTreeMap;
@@ -22,6 +24,9 @@ pub use error::ModelError;
 pub use expansion::Expansion;
 pub(crate) use expansion::subtract;
 pub use header::FORMAT;
+pub(crate) use neighbours::{Mean, queries_at_once};
+pub use neighbours::{Neighbours, Rule, Weights};
+pub(crate) use smoothing::smooth_leaving_out;
 
 /// The method a model was trained by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
