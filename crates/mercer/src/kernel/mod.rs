@@ -13,6 +13,7 @@ mod parse;
 mod parse_atoms;
 mod parse_error;
 mod print;
+mod radial;
 #[doc(hidden)]
 pub mod random;
 mod recognise;

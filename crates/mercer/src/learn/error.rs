@@ -39,10 +39,26 @@ pub enum LearnError {
         /// What is allowed.
         allowed: &'static str,
     },
+    /// There are fewer rows than neighbours asked for.
+    #[error("k is {k}, but each answer has only {rows} rows to choose from")]
+    TooManyNeighbours {
+        /// Neighbours asked for.
+        k: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// The kernel cannot be the weight of a smoother.
+    #[error("{kernel} cannot weigh rows: {reason}")]
+    NotAWeight {
+        /// The formula.
+        kernel: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A target or weight is not a finite number.
     #[error("the {what} of row {row} is {value}, not a finite number")]
     NonFinite {
-        /// `target` or `weight`.
+        /// `target`, `weight` or `feature`.
         what: &'static str,
         /// The row, from 0.
         row: usize,

@@ -2,8 +2,14 @@
 
 mod admission;
 mod error;
+mod knn;
+mod loss;
 mod ridge;
+mod smoother;
 
 pub use admission::{Admission, Admitted};
 pub use error::LearnError;
+pub use knn::Knn;
+pub use loss::Loss;
 pub use ridge::{Bias, Coefficients, Ridge};
+pub use smoother::Smoother;

@@ -8,6 +8,8 @@ mod file;
 mod header;
 mod parts;
 mod predictor;
+mod neighbours;
+mod smoothing;
 mod tensors;
 
 use std::collections::BTreeMap;
@@ -26,6 +28,9 @@ pub use expansion::Expansion;
 pub(crate) use expansion::subtract;
 pub use header::FORMAT;
 pub use predictor::Predictor;
+pub(crate) use neighbours::{Mean, queries_at_once};
+pub use neighbours::{Neighbours, Rule, Weights};
+pub(crate) use smoothing::smooth_leaving_out;
 
 /// The method a model was trained by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
