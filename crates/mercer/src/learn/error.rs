@@ -5,6 +5,7 @@ use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError};
 use crate::memory;
 use crate::solve::SolveError;
+use crate::solve::descent::DescentError;
 use crate::watch::Stopped;
 
 /// Why a learner has no model.
@@ -42,7 +43,7 @@ pub enum LearnError {
     /// A target or weight is not a finite number.
     #[error("the {what} of row {row} is {value}, not a finite number")]
     NonFinite {
-        /// `target` or `weight`.
+        /// `target`, `weight` or `feature`.
         what: &'static str,
         /// The row, from 0.
         row: usize,
@@ -97,6 +98,9 @@ pub enum LearnError {
     /// The problem has no answer.
     #[error(transparent)]
     Solve(#[from] SolveError),
+    /// Gradient descent has no answer.
+    #[error(transparent)]
+    Descent(#[from] DescentError),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -108,7 +112,10 @@ impl LearnError {
     pub fn is_stop(&self) -> bool {
         matches!(
             self,
-            Self::Stopped(_) | Self::Gram(GramError::Stopped(_)) | Self::Solve(SolveError::Stopped(_))
+            Self::Stopped(_)
+                | Self::Gram(GramError::Stopped(_))
+                | Self::Solve(SolveError::Stopped(_))
+                | Self::Descent(DescentError::Stopped(_))
         )
     }
 }

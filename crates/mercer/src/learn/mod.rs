@@ -2,8 +2,13 @@
 
 mod admission;
 mod error;
+mod lms;
+mod lms_features;
 mod ridge;
+mod targets;
 
 pub use admission::{Admission, Admitted};
 pub use error::LearnError;
+pub use lms::{GramStorage, Lms, LmsCoefficients, LmsReport};
+pub use lms_features::{LmsFeatures, LmsWeights};
 pub use ridge::{Bias, Coefficients, Ridge};
