@@ -5,6 +5,7 @@ use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError};
 use crate::memory;
 use crate::solve::SolveError;
+use crate::solve::descent::DescentError;
 use crate::watch::Stopped;
 
 /// Why a learner has no model.
@@ -113,6 +114,9 @@ pub enum LearnError {
     /// The problem has no answer.
     #[error(transparent)]
     Solve(#[from] SolveError),
+    /// Gradient descent has no answer.
+    #[error(transparent)]
+    Descent(#[from] DescentError),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -124,7 +128,10 @@ impl LearnError {
     pub fn is_stop(&self) -> bool {
         matches!(
             self,
-            Self::Stopped(_) | Self::Gram(GramError::Stopped(_)) | Self::Solve(SolveError::Stopped(_))
+            Self::Stopped(_)
+                | Self::Gram(GramError::Stopped(_))
+                | Self::Solve(SolveError::Stopped(_))
+                | Self::Descent(DescentError::Stopped(_))
         )
     }
 }

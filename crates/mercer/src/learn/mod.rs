@@ -3,13 +3,18 @@
 mod admission;
 mod error;
 mod knn;
+mod lms;
+mod lms_features;
 mod loss;
 mod ridge;
 mod smoother;
+mod targets;
 
 pub use admission::{Admission, Admitted};
 pub use error::LearnError;
 pub use knn::Knn;
+pub use lms::{GramStorage, Lms, LmsCoefficients, LmsReport};
+pub use lms_features::{LmsFeatures, LmsWeights};
 pub use loss::Loss;
 pub use ridge::{Bias, Coefficients, Ridge};
 pub use smoother::Smoother;

@@ -287,7 +287,7 @@ impl Ridge {
 }
 
 /// A failed factorisation is often a kernel value that is not finite: look for one.
-fn explain(gram: &dyn Gram, error: LearnError) -> LearnError {
+pub(super) fn explain(gram: &dyn Gram, error: LearnError) -> LearnError {
     if error.is_stop() {
         return error;
     }
@@ -307,7 +307,10 @@ fn parameter(parameter: &'static str, received: f64, allowed: &'static str) -> L
     LearnError::Parameter { parameter, received: received.to_string(), allowed }
 }
 
-fn column_means(samples: &AnySamples<'_>, weights: Option<&[f64]>) -> Result<Vec<f64>, LearnError> {
+pub(super) fn column_means(
+    samples: &AnySamples<'_>,
+    weights: Option<&[f64]>,
+) -> Result<Vec<f64>, LearnError> {
     if samples.is_sparse() {
         return Err(LearnError::Unsupported(
             "bias = column centres the samples, which would fill sparse data; use centred or none",

@@ -218,7 +218,8 @@ fn relative_norm(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
     above.iter().zip(&below).map(|(a, b)| if *b > 0.0 { a / b } else { *a }).fold(0.0, f64::max)
 }
 
-fn column_norms(a: &Matrix<f64>) -> Vec<f64> {
+/// ‖aⱼ‖ for every column j.
+pub(super) fn column_norms(a: &Matrix<f64>) -> Vec<f64> {
     let mut squares = vec![0.0; a.ncols()];
     for i in 0..a.nrows() {
         for (s, v) in squares.iter_mut().zip(a.row(i)) {

@@ -1,6 +1,7 @@
 //! Solvers: they see a matrix as an operator and never a kernel.
 
 mod cholesky;
+pub mod descent;
 mod direct;
 mod rank;
 mod report;

@@ -1,0 +1,175 @@
+//! Least mean squares: gradient descent on ½‖y − f‖², whole sets or single samples at a time.
+//!
+//! The same function f descends in one of two sets of [`Coordinates`]: [`Dual`], f = Kβ with the Gram matrix K, or
+//! [`Primal`], f = Φθ with explicit features Φ. With K = ΦΦᵀ and a start at zero both make the same predictions
+//! after every step, because θ = Φᵀβ is kept by
+//!
+//! ```text
+//!              dual                          primal
+//! batch        β  := β  + α(y − Kβ)          θ := θ + αΦᵀ(y − Φθ)
+//! per sample   βᵢ := βᵢ + α(yᵢ − (Kβ)ᵢ)      θ := θ + α(yᵢ − ⟨θ,φ(xᵢ)⟩)φ(xᵢ)
+//! ```
+//!
+//! A batch step multiplies the residual r = y − f by I − αK: it converges for 0 < α < 2/λmax(K) and after T steps
+//! f = (I − (I − αK)ᵀ)y with T as the exponent. Single samples converge, where y can be fitted, for α < 2/max kᵢᵢ; where it
+//! cannot, they end in a neighbourhood of the best fit whose size is proportional to α.
+//!
+//! The work ends when ‖K(y − f)‖ ≤ tol·‖Ky‖. It is not β that is looked at: where equal samples have different targets, β
+//! grows for ever while f stands still.
+//!
+//! Reference: B. Widrow and M. E. Hoff, Adaptive switching circuits, 1960.
+
+mod batch;
+mod coordinates;
+mod curve;
+mod dual;
+mod error;
+mod largest_eigenvalue;
+mod primal;
+mod stochastic;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Matrix;
+use crate::solve::report::Status;
+use crate::watch::Watch;
+
+pub use coordinates::Coordinates;
+pub use curve::CurvePoint;
+pub use dual::Dual;
+pub use error::{DescentError, InvalidStep};
+pub use largest_eigenvalue::{EigenvalueBound, largest_eigenvalue};
+pub use primal::Primal;
+
+/// The step α.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// 1/λ̄ with λ̄ an upper bound on λmax(K); per sample 1/max kᵢᵢ.
+    #[default]
+    Auto,
+    /// This, more than 0.
+    Value(f64),
+}
+
+impl std::str::FromStr for Step {
+    type Err = InvalidStep;
+
+    fn from_str(text: &str) -> Result<Self, InvalidStep> {
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        match text.parse() {
+            Ok(value) if 0.0 < value && value < f64::INFINITY => Ok(Self::Value(value)),
+            _ => Err(InvalidStep(text.to_owned())),
+        }
+    }
+}
+
+/// How much of the data a step looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// All of it.
+    #[default]
+    Batch,
+    /// One sample; every epoch visits all of them in a new random order.
+    Stochastic {
+        /// Chooses the orders.
+        seed: u64,
+    },
+}
+
+/// Gradient descent: its settings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Descent {
+    /// α.
+    pub step: Step,
+    /// Passes over the data at most, 1 or more.
+    pub epochs: usize,
+    /// The work ends when ‖K(y − f)‖ ≤ tol·‖Ky‖; 0 or more.
+    pub tol: f64,
+    /// Batch or per sample.
+    pub mode: Mode,
+}
+
+/// Where gradient descent ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Descended {
+    /// β or θ, one column per target.
+    pub unknown: Matrix<f64>,
+    /// y − f, computed anew from the unknown.
+    pub residual: Matrix<f64>,
+    /// Whether the gradient became small enough.
+    pub status: Status,
+    /// α, as it was used.
+    pub step: f64,
+    /// Passes over the data.
+    pub epochs: usize,
+    /// The training error and the gradient as they fell, 200 points at most.
+    pub curve: Vec<CurvePoint>,
+}
+
+impl Descent {
+    /// Descends from zero towards `targets`, one row per sample and one column per target; all share the step.
+    ///
+    /// A batch epoch applies K once, O(n²) or with features O(nD); one of single samples costs the same.
+    ///
+    /// # Errors
+    /// Where a setting is out of its range, where the step is too large to converge, where K is not positive
+    /// semidefinite or not finite, and where `watch` asks to stop.
+    ///
+    /// # Panics
+    /// Where there is not one row of targets per sample, or no column of them.
+    pub fn run(
+        &self,
+        coordinates: &dyn Coordinates,
+        targets: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Descended, DescentError> {
+        assert_eq!(targets.nrows(), coordinates.nsamples(), "one row of targets per sample");
+        assert!(targets.ncols() > 0, "at least one target");
+        self.validate()?;
+        match self.mode {
+            Mode::Batch => batch::descend(self, coordinates, targets, watch),
+            Mode::Stochastic { seed } => stochastic::descend(self, seed, coordinates, targets, watch),
+        }
+    }
+
+    fn validate(&self) -> Result<(), DescentError> {
+        if let Step::Value(step) = self.step
+            && !(0.0 < step && step < f64::INFINITY)
+        {
+            return Err(DescentError::Step(step));
+        }
+        if self.epochs == 0 {
+            return Err(DescentError::Epochs);
+        }
+        if !(0.0..f64::INFINITY).contains(&self.tol) {
+            return Err(DescentError::Tolerance(self.tol));
+        }
+        Ok(())
+    }
+}
+
+/// `to += factor · by`.
+fn add_multiple(to: &mut Matrix<f64>, factor: f64, by: &Matrix<f64>) {
+    for (t, b) in to.entries_mut().iter_mut().zip(by.entries()) {
+        *t += factor * b;
+    }
+}
+
+/// y − f with f computed from the unknown itself, free of what the steps rounded away.
+fn fresh_residual(
+    coordinates: &dyn Coordinates,
+    unknown: &Matrix<f64>,
+    targets: &Matrix<f64>,
+    watch: &dyn Watch,
+) -> Result<Matrix<f64>, DescentError> {
+    let mut residual = Matrix::zeros(targets.nrows(), targets.ncols());
+    coordinates.fitted(unknown, &mut residual, watch)?;
+    for (f, y) in residual.entries_mut().iter_mut().zip(targets.entries()) {
+        *f = y - *f;
+    }
+    Ok(residual)
+}
