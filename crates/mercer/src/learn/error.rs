@@ -1,5 +1,6 @@
 //! Why a learner has no model.
 
+use crate::features::FeatureError;
 use crate::gram::GramError;
 use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError};
@@ -94,6 +95,9 @@ pub enum LearnError {
     /// The kernel matrix could not be computed.
     #[error(transparent)]
     Gram(#[from] GramError),
+    /// The samples do not have the features asked for.
+    #[error(transparent)]
+    Feature(#[from] FeatureError),
     /// The problem has no answer.
     #[error(transparent)]
     Solve(#[from] SolveError),
@@ -108,7 +112,10 @@ impl LearnError {
     pub fn is_stop(&self) -> bool {
         matches!(
             self,
-            Self::Stopped(_) | Self::Gram(GramError::Stopped(_)) | Self::Solve(SolveError::Stopped(_))
+            Self::Stopped(_)
+                | Self::Gram(GramError::Stopped(_))
+                | Self::Feature(FeatureError::Stopped(_))
+                | Self::Solve(SolveError::Stopped(_))
         )
     }
 }

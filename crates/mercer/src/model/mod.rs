@@ -5,6 +5,7 @@ mod error;
 mod expansion;
 mod file;
 mod header;
+mod linear;
 mod tensors;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ pub use error::ModelError;
 pub use expansion::Expansion;
 pub(crate) use expansion::subtract;
 pub use header::FORMAT;
+pub use linear::Linear;
 
 /// The method a model was trained by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
