@@ -4,7 +4,7 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::gram::{CpuEngine, DenseGram, Engine, Gram, GramError};
 use mercer::kernel::check::Domain;
 use mercer::kernel::{Expr, Kernel};
-use mercer::learn::{Admission, Admitted, Bias, Coefficients, LearnError, Ridge};
+use mercer::learn::{Admission, Admitted, Bias, Coefficients, Form, LearnError, Ridge};
 use mercer::model::{ModelError, first_outside};
 use mercer::solve::{Factor, Report};
 use mercer::watch::Watch;
@@ -61,6 +61,7 @@ impl Problem<'_> {
                 admission: if self.admit { Admission::Check } else { Admission::Assume },
                 factor,
                 memory: None,
+                form: Form::Dual,
             },
             targets: matrix(&self.targets)?,
             weights: self.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?,

@@ -1,5 +1,6 @@
 //! Why a learner has no model.
 
+use crate::features::FeatureError;
 use crate::gram::GramError;
 use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError};
@@ -111,6 +112,9 @@ pub enum LearnError {
     /// The kernel matrix could not be computed.
     #[error(transparent)]
     Gram(#[from] GramError),
+    /// The samples do not have the features asked for.
+    #[error(transparent)]
+    Feature(#[from] FeatureError),
     /// The problem has no answer.
     #[error(transparent)]
     Solve(#[from] SolveError),
@@ -132,6 +136,7 @@ impl LearnError {
                 | Self::Gram(GramError::Stopped(_))
                 | Self::Solve(SolveError::Stopped(_))
                 | Self::Descent(DescentError::Stopped(_))
+                | Self::Feature(FeatureError::Stopped(_))
         )
     }
 }

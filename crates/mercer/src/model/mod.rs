@@ -10,6 +10,7 @@ mod parts;
 mod predictor;
 mod neighbours;
 mod smoothing;
+mod linear;
 mod tensors;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ pub use predictor::Predictor;
 pub(crate) use neighbours::{Mean, queries_at_once};
 pub use neighbours::{Neighbours, Rule, Weights};
 pub(crate) use smoothing::smooth_leaving_out;
+pub use linear::Linear;
 
 /// The method a model was trained by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

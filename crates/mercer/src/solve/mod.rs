@@ -3,12 +3,15 @@
 mod cholesky;
 pub mod descent;
 mod direct;
+mod least_squares;
+mod qr;
 mod rank;
 mod report;
 mod system;
 
 pub use cholesky::{Cholesky, CholeskyError};
 pub use direct::{Factor, SolveError, solve_direct};
+pub use least_squares::{Group, Rows, normal_equations_bytes, solve_least_squares};
 pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
 pub use system::Regularised;
