@@ -2,12 +2,14 @@
 
 mod cholesky;
 mod direct;
+mod path;
 mod rank;
 mod report;
 mod system;
 
 pub use cholesky::{Cholesky, CholeskyError};
 pub use direct::{Factor, SolveError, solve_direct};
+pub use path::{PathProblem, PathSolution, RidgePath};
 pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
 pub use system::Regularised;
