@@ -1,4 +1,4 @@
-//! Learning: a problem for a solver, and a model from its answer.
+//! Learners: each turns samples and targets into a problem for a solver, and the answer into a model.
 
 mod admission;
 mod error;
