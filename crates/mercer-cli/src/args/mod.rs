@@ -1,6 +1,7 @@
 //! The command line as typed.
 
 mod fit;
+mod tune;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
