@@ -51,6 +51,18 @@ class Model:
         report: str,
     ) -> Model: ...
     @staticmethod
+    def linear(
+        features: str,
+        columns: int,
+        shift: list[float] | None,
+        weights: NDArray[np.float64],
+        intercepts: list[float],
+        outputs: list[str],
+        feature_names: list[str] | None,
+        settings: str,
+        report: str,
+    ) -> Model: ...
+    @staticmethod
     def neighbours(
         rows: Any,
         targets: NDArray[np.float64],
@@ -103,3 +115,8 @@ def check_smoother(kernel: Kernel, rows: Any) -> None: ...
 def smooth(
     kernel: Kernel, rows: Any, targets: NDArray[np.float64], queries: Any, job: dict[str, Any]
 ) -> NDArray[np.float64]: ...
+def fit_ridge_primal(
+    kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
+def linear(features: str, weights: NDArray[np.float64], rows: Any, job: dict[str, Any]) -> NDArray[np.float64]: ...
+def prefers_primal(kernel: Kernel, rows: int, columns: int) -> bool: ...
