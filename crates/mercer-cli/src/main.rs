@@ -4,6 +4,8 @@ mod args;
 mod commands;
 mod failure;
 mod output;
+#[allow(dead_code)]
+mod plot;
 mod progress;
 mod score;
 

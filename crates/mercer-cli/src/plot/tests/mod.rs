@@ -1,0 +1,4 @@
+//! Whole pictures.
+
+mod golden;
+mod samples;
