@@ -4,7 +4,14 @@ mod args;
 mod commands;
 mod failure;
 mod output;
-#[allow(dead_code)]
+#[cfg_attr(
+    not(test),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "class maps and tuning curves wait for the commands that draw them"
+    )
+)]
 mod plot;
 mod progress;
 mod score;
@@ -27,6 +34,7 @@ fn main() -> ExitCode {
         Command::Fit(arguments) => commands::fit::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Gram(arguments) => commands::gram::run(&arguments),
+        Command::Plot(arguments) => commands::plot::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
     };

@@ -35,8 +35,6 @@ pub enum Marking {
     Silent,
     /// These texts at these places; those that do not fit are left out evenly.
     Named(Vec<(f64, String)>),
-    /// No ticks.
-    Hidden,
 }
 
 impl Axis {
@@ -83,19 +81,10 @@ impl Axis {
         }
     }
 
-    /// The value at a fraction of the axis.
-    pub fn value(&self, fraction: f64) -> f64 {
-        match self.spacing {
-            Spacing::Linear => self.lo + fraction * (self.hi - self.lo),
-            Spacing::Log => self.lo * (self.hi / self.lo).powf(fraction),
-        }
-    }
-
     /// The ticks, about `most` of them with a label.
     pub fn ticks(&self, most: usize) -> Ticks {
         let most = most.max(1);
         match &self.marking {
-            Marking::Hidden => Ticks::default(),
             Marking::Named(names) => {
                 let stride = names.len().div_ceil(most).max(1);
                 let labelled = names.iter().step_by(stride).cloned().collect();
@@ -143,8 +132,13 @@ mod tests {
     fn ends_are_zero_and_one() {
         for axis in [Axis::linear("x", -2.0, 6.0), Axis::log_around("x", [0.01, 100.0], 0.0)] {
             assert!(axis.fraction(axis.lo).abs() < 1e-12 && (axis.fraction(axis.hi) - 1.0).abs() < 1e-12);
-            assert!((axis.fraction(axis.value(0.3)) - 0.3).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn the_middle_is_the_mean_of_its_ends() {
+        assert!((Axis::linear("x", -2.0, 6.0).fraction(2.0) - 0.5).abs() < 1e-12);
+        assert!((Axis::log_around("x", [0.01, 100.0], 0.0).fraction(1.0) - 0.5).abs() < 1e-12, "geometric");
     }
 
     #[test]

@@ -30,6 +30,9 @@ pub struct ContourMap {
 /// Bands of colour are at most about this many.
 const BANDS: usize = 20;
 
+/// More points than this have no rim.
+const RIMMED: usize = 500;
+
 impl ContourMap {
     /// The figure.
     ///
@@ -47,6 +50,13 @@ impl ContourMap {
         panel.frame = Frame::Box;
         panel.marks = bands.marks(&self.field);
         let dot = self.dot();
+        // On dark bands the outline alone would be lost: a light rim sets it off.
+        let rim = Dot { radius: dot.radius + 0.9, fill: Some((WHITE, 0.8)), outline: None, ..dot };
+        if self.points.len() <= RIMMED {
+            panel
+                .marks
+                .push(Mark::Dots { points: self.points.iter().map(|(point, _)| *point).collect(), dot: rim });
+        }
         for (band, points) in self.by_band(&bands).into_iter().enumerate() {
             if !points.is_empty() {
                 let fill = bands.colours.get(band).map_or(INK, |(_, colour)| *colour);

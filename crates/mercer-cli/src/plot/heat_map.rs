@@ -61,10 +61,10 @@ impl Names {
                 names.map(|(i, name)| (i as f64 + 0.5, name)).collect()
             }
             Self::Count(count) => {
-                let last = count.saturating_sub(1).max(1) as f64;
-                let round = ticks::linear(0.0, last, 6).labelled.into_iter();
+                let last = count.saturating_sub(1) as f64;
+                let round = ticks::linear(0.0, last.max(1.0), 6).labelled.into_iter();
                 round
-                    .filter(|(place, _)| place.fract() == 0.0)
+                    .filter(|(place, _)| place.fract() == 0.0 && *place <= last)
                     .map(|(place, name)| (place + 0.5, name))
                     .collect()
             }

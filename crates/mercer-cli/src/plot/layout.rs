@@ -102,8 +102,10 @@ impl Body {
             ends.max(note)
         };
         let below = |panel: &Panel| {
+            if panel.frame == Frame::Bare {
+                return 0.0;
+            }
             let labels = match panel.x.marking {
-                Marking::Hidden => 0.0,
                 Marking::Silent => TICK,
                 Marking::Numbers | Marking::Named(_) => TICK + SMALL + 5.0,
             };
@@ -227,7 +229,7 @@ fn fitting(axis: &Axis, width: f64) -> Ticks {
 
 /// The names of the axes, what their labels are multiplied by, and what is said above the ends.
 fn notes(panel: &Panel, area: Rectangle, horizontal: &Ticks, vertical: &Ticks, items: &mut Vec<Item>) {
-    let silent = matches!(panel.x.marking, Marking::Silent | Marking::Hidden);
+    let silent = panel.x.marking == Marking::Silent;
     let below = area.bottom() + if silent { TICK } else { TICK + SMALL + 5.0 } + LABEL + 3.0;
     let mut room = area.width;
     if let Some(note) = &horizontal.note {

@@ -40,4 +40,5 @@ pub use heat_map::{HeatMap, Names, Side};
 pub use reliability::{Reliability, ReliabilityBin};
 pub use surface::Surface;
 pub use terminal::Terminal;
+pub use ticks::number;
 pub use tuning::{TuningCurve, TuningLine};

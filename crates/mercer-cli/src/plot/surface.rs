@@ -57,7 +57,7 @@ impl Surface {
         };
         let bands = Bands::new(self.scale, &self.field);
         let dot = Dot::disc(2.6, INK, 0.9);
-        let mut panel = Panel::new(Axis::linear("", -1.66, 1.50), Axis::linear("", -0.98, 1.90));
+        let mut panel = Panel::new(Axis::linear("", -1.66, 1.50), Axis::linear("", -0.84, 1.90));
         panel.frame = Frame::Bare;
         panel.marks = space.walls();
         let mut pieces = self.faces(&space);
@@ -237,10 +237,10 @@ impl Space {
             Some(note) => format!("{} ({note})", axis.label),
             None => axis.label.clone(),
         };
-        let short = |words: String| super::font::shortened(&words, 12.0, 150.0);
-        say([0.0, -1.47, 0.0], Anchor::Middle, &short(named(&self.x, &x.note)), 12.0, INK);
-        say([1.42, 0.0, 0.0], Anchor::Middle, &short(named(&self.y, &y.note)), 12.0, INK);
-        say([-1.0, -1.0, HEIGHT + 0.13], Anchor::Middle, &short(named(&self.z, &z.note)), 12.0, INK);
+        let short = |words: String| super::font::shortened(&words, 12.0, 130.0);
+        say([0.12, -1.46, 0.0], Anchor::End, &short(named(&self.x, &x.note)), 12.0, INK);
+        say([1.42, -0.1, 0.0], Anchor::Start, &short(named(&self.y, &y.note)), 12.0, INK);
+        say([-1.06, -1.06, HEIGHT + 0.13], Anchor::Start, &short(named(&self.z, &z.note)), 12.0, INK);
         marks
     }
 }

@@ -3,13 +3,14 @@
 use super::axis::Axis;
 use super::colour::Colour;
 use super::figure::{ColourBar, Dot, Figure, Frame, Key, Mark, Panel, Point, Ramp, Symbol};
+use super::scene::Stroke;
 
 /// What a figure is shown in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terminal {
     /// Characters in a line, at least 20 are used.
     pub width: usize,
-    /// Lines, at least 8 are used.
+    /// Lines. Every panel has three at least, and the words around it: in fewer than 20 the text may be longer.
     pub height: usize,
     /// Whether it shows colours.
     pub colour: bool,
@@ -27,7 +28,7 @@ impl Figure {
         if let Some(instead) = &self.in_terminal {
             return instead.to_text(terminal);
         }
-        let terminal = Terminal { width: terminal.width.max(20), height: terminal.height.max(8), ..terminal };
+        let terminal = Terminal { width: terminal.width.max(20), ..terminal };
         let mut lines: Vec<String> = Vec::new();
         let heads = [&self.title, &self.subtitle].into_iter().filter(|text| !text.is_empty());
         lines.extend(heads.map(|text| shortened(text, terminal.width)));
@@ -131,7 +132,8 @@ fn panel_lines(panel: &Panel, rows: usize, gutter: usize, terminal: Terminal) ->
 fn legend(keys: &[Key], terminal: Terminal) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut used = usize::MAX;
-    for key in keys {
+    let shown = keys.iter().filter(|key| !matches!(key.symbol, Symbol::Line(stroke) if is_faint(&stroke)));
+    for key in shown {
         let (sign, colour) = match key.symbol {
             Symbol::Line(stroke) if stroke.dash > 0.0 => ("⠒ ⠒".to_owned(), Some(stroke.colour)),
             Symbol::Line(stroke) => ("⠒⠒⠒".to_owned(), Some(stroke.colour)),
@@ -154,6 +156,11 @@ fn legend(keys: &[Key], terminal: Terminal) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Whether a line stands back on the page: a terminal has no faint dots, and many such lines would hide the others.
+fn is_faint(stroke: &Stroke) -> bool {
+    stroke.opacity < 0.5
 }
 
 /// What shades mean, in one line.
@@ -234,6 +241,7 @@ impl Canvas {
         match mark {
             // Level lines are finer than a cell: the shades show them.
             Mark::Line { stroke, .. } if panel.frame == Frame::Box && stroke.width < 0.7 => {}
+            Mark::Line { stroke, .. } if is_faint(stroke) => {}
             Mark::Line { points, stroke } => {
                 let places: Vec<Point> = points.iter().map(at).collect();
                 let gap = if stroke.dash > 0.0 { 4 } else { 0 };
