@@ -55,7 +55,7 @@ impl ClassMap {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are fewer than two classes, more than the eight that colours tell apart, lists do not fit each other, or a
+    /// Where there are fewer than two classes, more than the ten that colours tell apart, lists do not fit each other, or a
     /// value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         let sides = self.sides()?;
@@ -91,8 +91,7 @@ impl ClassMap {
         let grid = |values: Vec<f64>| Field { xs: self.xs.clone(), ys: self.ys.clone(), values };
         let classes = self.classes.len();
         if !(2..=CATEGORIES.len()).contains(&classes) {
-            let found = if classes < 2 { "fewer than two" } else { "more than eight" };
-            return Err(PlotError::Drawing { reason: format!("there are {found} classes: {classes}") });
+            return Err(PlotError::Classes { found: classes, most: CATEGORIES.len() });
         }
         match &self.confidence {
             Confidence::Decision(values) => {
@@ -151,8 +150,8 @@ impl ClassMap {
         check("x of the samples", self.points.iter().map(|p| p.at.0))?;
         check("y of the samples", self.points.iter().map(|p| p.at.1))?;
         if let Some(index) = self.points.iter().position(|p| p.class >= self.classes.len()) {
-            let value = self.points[index].class as f64;
-            return Err(PlotError::NotFinite { what: "class of the samples".into(), index, value });
+            let (found, classes) = (self.points[index].class, self.classes.len());
+            return Err(PlotError::Class { index, found, classes });
         }
         let radius = match self.points.len() {
             0..=150 => 3.8,

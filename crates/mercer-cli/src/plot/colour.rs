@@ -19,8 +19,8 @@ pub const MIST: Colour = Colour(0xe4, 0xe7, 0xeb);
 /// The page.
 pub const WHITE: Colour = Colour(0xff, 0xff, 0xff);
 
-/// Colours of categories, apart from each other under the common colour-blindnesses (Okabe and Ito, 2008).
-pub const CATEGORIES: [Colour; 8] = [
+/// Colours of categories: the first six are apart from each other under the common colour-blindnesses (Okabe and Ito, 2008).
+pub const CATEGORIES: [Colour; 10] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0xd5, 0x5e, 0x00),
     Colour(0x00, 0x9e, 0x73),
@@ -29,6 +29,8 @@ pub const CATEGORIES: [Colour; 8] = [
     Colour(0x56, 0xb4, 0xe9),
     Colour(0x7a, 0x5c, 0x3e),
     Colour(0x6b, 0x6b, 0x6b),
+    Colour(0x8e, 0x2f, 0x6b),
+    Colour(0x1d, 0x3f, 0x66),
 ];
 
 impl fmt::Display for Colour {

@@ -50,6 +50,24 @@ pub enum PlotError {
         /// The value.
         value: f64,
     },
+    /// The number of classes is not one that colours tell apart.
+    #[error("there are {found} classes; a map shows from 2 to {most}")]
+    Classes {
+        /// How many there are.
+        found: usize,
+        /// The most that a map shows.
+        most: usize,
+    },
+    /// A sample has a class that is not there.
+    #[error("sample {index} (from 0) has class {found}, but there are {classes} classes, counted from 0")]
+    Class {
+        /// The sample, from 0.
+        index: usize,
+        /// Its class.
+        found: usize,
+        /// How many classes there are.
+        classes: usize,
+    },
     /// The picture would be empty or too large.
     #[error("a picture of {width} × {height} pixels (scale {scale}): each is between 1 and 20000")]
     Scale {

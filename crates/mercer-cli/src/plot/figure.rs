@@ -119,7 +119,7 @@ pub struct Cell {
 }
 
 /// What stands for the points of one category and another in a terminal.
-pub const GLYPHS: [char; 8] = ['•', '○', '×', '+', '▲', '□', '◆', '*'];
+pub const GLYPHS: [char; 10] = ['•', '○', '×', '+', '▲', '□', '◆', '*', '▽', '#'];
 
 /// The look of points.
 #[derive(Debug, Clone, Copy, PartialEq)]

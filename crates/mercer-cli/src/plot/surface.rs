@@ -1,11 +1,11 @@
 //! A function of two variables as a surface in space.
 
-use super::axis::Axis;
+use super::axis::{Axis, extent};
 use super::colour::{Colour, ColourScale, INK, MIST, SLATE};
-use super::contour_map::{Bands, ContourMap};
+use super::contour_map::ContourMap;
 use super::error::{PlotError, check};
 use super::field::Field;
-use super::figure::{Dot, Figure, Frame, Key, Mark, Panel, Point};
+use super::figure::{ColourBar, Dot, Figure, Frame, Key, Mark, Panel, Point, Ramp};
 use super::scene::{Anchor, Stroke};
 
 /// A surface, its quadrilaterals painted from the back to the front.
@@ -55,7 +55,6 @@ impl Surface {
             y: Axis::linear(y_label, bottom, top),
             z: Axis::around(&self.value_label, heights, 0.02),
         };
-        let bands = Bands::new(self.scale, &self.field);
         let dot = Dot::disc(2.6, INK, 0.9);
         let mut panel = Panel::new(Axis::linear("", -1.66, 1.50), Axis::linear("", -0.84, 1.90));
         panel.frame = Frame::Bare;
@@ -74,10 +73,8 @@ impl Surface {
         if !self.points.is_empty() {
             figure.legend.push(Key::dot(dot, "data"));
         }
-        figure.bar = Some(bands.bar(&self.value_label));
-        if let Some(bar) = &mut figure.bar {
-            bar.colours = super::figure::Ramp::Smooth(self.scale);
-        }
+        // The upright axis has the name of the value; the bar goes without.
+        figure.bar = Some(ColourBar { axis: self.colours(), colours: Ramp::Smooth(self.scale) });
         figure.in_terminal = Some(Box::new(self.contour_map().figure()?));
         Ok(figure)
     }
@@ -94,17 +91,20 @@ impl Surface {
         }
     }
 
+    /// The values that the ends of the colour scale stand for.
+    fn colours(&self) -> Axis {
+        let (lo, hi) = extent(self.field.values.iter().copied());
+        let far = hi.max(-lo);
+        match self.scale {
+            ColourScale::Sequential => Axis::linear("", lo, hi),
+            ColourScale::Diverging => Axis::linear("", -far, far),
+        }
+    }
+
     /// The faces, each with its depth.
     fn faces(&self, space: &Space) -> Vec<(f64, Mark)> {
         let Field { xs, ys, values } = &self.field;
-        let far = values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-        let colours = match self.scale {
-            ColourScale::Sequential => {
-                let (lo, hi) = super::axis::extent(values.iter().copied());
-                Axis::linear("", lo, hi)
-            }
-            ColourScale::Diverging => Axis::linear("", -far, far),
-        };
+        let colours = self.colours();
         let at = |i: usize, j: usize| space.corner(xs[i], ys[j], values[j * xs.len() + i]);
         let mut faces = Vec::with_capacity((xs.len() - 1) * (ys.len() - 1));
         for j in 0..ys.len() - 1 {

@@ -34,7 +34,7 @@ pub fn linear(lo: f64, hi: f64, most: usize) -> Ticks {
     let counts: Vec<i64> = (first..=last).collect();
     let top = counts.iter().map(|k| (k * multiple).unsigned_abs()).max().unwrap_or(0);
     let leading = if top == 0 { exponent } else { exponent + top.ilog10() as i32 };
-    let factor = if leading >= 5 || leading < -3 { leading } else { 0 };
+    let factor = if (-3..5).contains(&leading) { 0 } else { leading };
     let label = |k: i64| decimal(k * multiple, exponent - factor);
     let labelled = counts.iter().map(|&k| (base + k as f64 * step, label(k))).collect();
     let mut notes = Vec::new();

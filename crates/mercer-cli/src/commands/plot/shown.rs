@@ -1,7 +1,6 @@
 //! What is shown: a model, the rows it is drawn with, and the numbers sampled from it.
 
 use mercer::data::{self, AnySamples, Matrix, Samples, Scaling, TargetValues};
-use mercer::kernel::check::Domain;
 use mercer::model::{Expansion, Model};
 use mercer::watch::Watch;
 
@@ -96,7 +95,7 @@ impl Shown {
     /// The model at rows of its columns, row by row, as the output that is drawn. Where it is drawn may be outside of
     /// the domain that its kernel is proven on: a picture asks for values, not for the proof.
     pub fn at(&self, rows: Vec<f64>, watch: &dyn Watch) -> Result<Vec<f64>, Failure> {
-        let unbound = Expansion { domain: Some(Domain::All), ..self.model.expansion.clone() };
+        let unbound = Expansion { domain: None, ..self.model.expansion.clone() };
         let scaled = self.model.scaling.apply(self.dense(rows)?)?;
         Ok(self.chosen(&unbound.predict(&scaled, watch)?))
     }

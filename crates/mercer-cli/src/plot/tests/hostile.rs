@@ -82,6 +82,11 @@ fn what_is_not_a_number_is_refused_by_name() {
         classes.points[3].at.0 = bad;
         assert!(classes.figure().is_err());
     }
+    let mut classes = samples::three_classes();
+    classes.points[7].class = 3;
+    assert_eq!(classes.figure().unwrap_err(), PlotError::Class { index: 7, found: 3, classes: 3 });
+    classes.classes.truncate(1);
+    assert!(matches!(classes.figure().unwrap_err(), PlotError::Classes { found: 1, .. }));
     let mut tuning = samples::tuning(2);
     tuning.values[0] = 0.0;
     assert!(matches!(tuning.figure().unwrap_err(), PlotError::NotPositive { index: 0, .. }));

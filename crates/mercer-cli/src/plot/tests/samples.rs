@@ -263,7 +263,7 @@ pub fn reliability() -> Reliability {
             ends,
             count: 20 + 13 * (i as i64 - 5).unsigned_abs().pow(2) as usize,
             predicted,
-            observed: (predicted + 0.12 * (6.28 * predicted).sin()).clamp(0.0, 1.0),
+            observed: (predicted + 0.12 * (6.0 * predicted).sin()).clamp(0.0, 1.0),
         }
     };
     Reliability {
