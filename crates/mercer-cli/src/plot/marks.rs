@@ -62,7 +62,8 @@ fn crowd(places: Vec<Place>, dot: &Dot) -> Item {
         (None, Some(stroke)) => (stroke.colour, stroke.opacity),
         (None, None) => (super::colour::SLATE, 1.0),
     };
-    Item::lines(parts, Stroke::new(colour, 2.0_f64.min(1.4 * dot.radius)).faint(opacity))
+    // Dots of one path do not add up where they overlap, so they are drawn stronger than discs.
+    Item::lines(parts, Stroke::new(colour, 2.0_f64.min(1.4 * dot.radius)).faint(opacity.max(0.45)))
 }
 
 /// Rectangles, one path for each colour: edges on whole pixels leave no seams.
