@@ -53,7 +53,7 @@ fn about(shown: &Shown) -> String {
     };
     let lambda = model.settings.get("lambda").and_then(of_output);
     let lambda = lambda.map(|lambda| format!(", λ = {}", number(lambda))).unwrap_or_default();
-    format!("{}, {}{lambda}", model.method, rounded(&model.expansion.kernel.to_string()))
+    format!("{}, {}{lambda}", model.method, rounded(&shown.kernel().to_string()))
 }
 
 /// A text whose numbers have at most four figures: a picture is no record.
@@ -107,8 +107,8 @@ fn curve(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
         points,
         curve: shown.at(places.clone(), watch)?,
         bumps: shown.bumps(&places, 4 * MOST_BUMPS, watch)?,
-        intercept: shown.model.expansion.intercepts[shown.output],
-        all_bumps: shown.model.expansion.centres.nrows(),
+        intercept: shown.intercept(),
+        all_bumps: shown.nterms(),
         places,
     };
     Ok(figure.figure()?)
@@ -231,7 +231,7 @@ fn gram(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
     let chosen: Vec<usize> = (0..rows).step_by(stride).collect();
     let count = chosen.len();
     let samples = shown.model.scaling.apply(shown.samples.select(&chosen))?;
-    let kernel = &shown.model.expansion.kernel;
+    let kernel = shown.kernel();
     let mut values = vec![0.0; count * count];
     CpuEngine.load(&samples).gram(kernel)?.fill_f64(Part::Full, &mut values, watch)?;
     let of = if shown.from_data { "row" } else { "centre" };

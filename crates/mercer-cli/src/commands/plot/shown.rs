@@ -1,6 +1,7 @@
 //! What is shown: a model, the rows it is drawn with, and the numbers sampled from it.
 
 use mercer::data::{self, AnySamples, Matrix, Samples, Scaling, TargetValues};
+use mercer::kernel::Kernel;
 use mercer::model::{Expansion, Model};
 use mercer::watch::Watch;
 
@@ -98,6 +99,21 @@ impl Shown {
         let unbound = Expansion { domain: None, ..self.model.expansion.clone() };
         let scaled = self.model.scaling.apply(self.dense(rows)?)?;
         Ok(self.chosen(&unbound.predict(&scaled, watch)?))
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.model.expansion.kernel
+    }
+
+    /// b of the output that is drawn.
+    pub fn intercept(&self) -> f64 {
+        self.model.expansion.intercepts[self.output]
+    }
+
+    /// How many terms aᵢ k(cᵢ, ·) the model has.
+    pub fn nterms(&self) -> usize {
+        self.model.expansion.centres.nrows()
     }
 
     /// The model's predictions for the data.
