@@ -106,16 +106,21 @@ impl ClassMap {
                 for (class, values) in of.iter().enumerate() {
                     grid(values.clone()).check(&format!("probabilities of {}", self.classes[class]))?;
                 }
+                // Where three classes meet, the largest of the others has a kink inside of a cell: small cells make the gap
+                // that this leaves between the three borders smaller than a point.
+                let times = if classes > 2 { 3 } else { 1 };
+                let fine: Vec<Field> = of.iter().map(|values| grid(values.clone()).refined(times)).collect();
+                let of = |class: usize| &fine[class].values;
                 let even = 1.0 / classes as f64;
                 let side = |class: usize| {
                     let rival = |i: usize| {
                         let others = (0..classes).filter(|k| *k != class);
-                        others.map(|k| of[k][i]).fold(f64::NEG_INFINITY, f64::max)
+                        others.map(|k| of(k)[i]).fold(f64::NEG_INFINITY, f64::max)
                     };
-                    let lead = (0..of[class].len()).map(|i| of[class][i] - rival(i)).collect();
+                    let lead = (0..of(class).len()).map(|i| of(class)[i] - rival(i)).collect();
                     let sure =
-                        of[class].iter().map(|p| ((p - even) / (1.0 - even)).clamp(0.0, 1.0)).collect();
-                    Side { lead: grid(lead), sure: grid(sure) }
+                        of(class).iter().map(|p| ((p - even) / (1.0 - even)).clamp(0.0, 1.0)).collect();
+                    Side { lead: fine[class].with(lead), sure: fine[class].with(sure) }
                 };
                 Ok((0..classes).map(side).collect())
             }

@@ -89,6 +89,22 @@ impl Field {
         Self { xs: self.xs.clone(), ys: self.ys.clone(), values }
     }
 
+    /// The field on a grid `times` as fine, bilinear between its values.
+    pub fn refined(&self, times: usize) -> Self {
+        let finer = |places: &[f64]| -> Vec<f64> {
+            let part = |pair: &[f64], k: usize| pair[0] + (pair[1] - pair[0]) * k as f64 / times as f64;
+            let inner =
+                places.windows(2).flat_map(|pair| (0..times).map(|k| part(pair, k)).collect::<Vec<_>>());
+            inner.chain(places.last().copied()).collect()
+        };
+        let (xs, ys) = (finer(&self.xs), finer(&self.ys));
+        let rows: Vec<Vec<f64>> = self.values.chunks(self.xs.len()).map(finer).collect();
+        let columns: Vec<Vec<f64>> =
+            (0..xs.len()).map(|i| finer(&rows.iter().map(|row| row[i]).collect::<Vec<_>>())).collect();
+        let values = (0..ys.len()).flat_map(|j| columns.iter().map(move |column| column[j])).collect();
+        Self { xs, ys, values }
+    }
+
     /// The rings around {f ≥ level}, f linear along the edges of the grid; even-odd tells inside from outside.
     ///
     /// Marching squares (Lorensen and Cline, 1987, in the plane) on the grid with one more row and column of −∞ all around,
@@ -227,6 +243,16 @@ mod tests {
         assert!((area(&rings) - std::f64::consts::PI).abs() < 1e-3, "{}", area(&rings));
         assert!(rings[0].points.iter().all(|(x, y)| (x * x + y * y - 1.0).abs() < 1e-3));
         assert_eq!(rings[0].level_lines().len(), 1);
+    }
+
+    #[test]
+    fn refining_keeps_bilinear_functions() {
+        let f = |x: f64, y: f64| 1.0 + 2.0 * x - y + 3.0 * x * y;
+        let (coarse, fine) = (grid(5, -1.0, 2.0, f), grid(13, -1.0, 2.0, f));
+        let refined = coarse.refined(3);
+        assert_eq!(refined.values.len(), fine.values.len());
+        assert!(refined.values.iter().zip(&fine.values).all(|(a, b)| (a - b).abs() < 1e-12));
+        assert!(refined.xs.iter().zip(&fine.xs).all(|(a, b)| (a - b).abs() < 1e-12));
     }
 
     #[test]
