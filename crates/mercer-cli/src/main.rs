@@ -6,6 +6,15 @@ mod describe;
 mod failure;
 mod learner;
 mod output;
+#[cfg_attr(
+    not(test),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "class maps and tuning curves wait for the commands that draw them"
+    )
+)]
+mod plot;
 mod progress;
 mod score;
 mod training;
@@ -28,6 +37,7 @@ fn main() -> ExitCode {
         Command::Fit(arguments) => commands::fit::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Gram(arguments) => commands::gram::run(&arguments),
+        Command::Plot(arguments) => commands::plot::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
     };

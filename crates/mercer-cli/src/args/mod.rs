@@ -13,6 +13,8 @@ use mercer::kernel::check::{Dim, Domain};
 
 pub use fit::{Fit, Method, Solver, Weighting};
 
+use crate::commands::plot::Plot;
+
 /// Kernel machines: write a kernel as on paper, train with it, predict anywhere.
 #[derive(Debug, Parser)]
 #[command(
@@ -25,6 +27,7 @@ Examples:
   mercer predict m.mercer new.csv -o out.csv
   mercer check \"sin(<x,z>) + exp(<x,z>)\"
   mercer info m.mercer
+  mercer plot m.mercer data.csv -o fit.svg
   mercer gram data.csv --kernel \"rbf(gamma=0.1)\" -o K.npy
 
 The kernel language: docs/kernel-language.md. Each command's own examples: mercer COMMAND --help."
@@ -46,6 +49,8 @@ pub enum Command {
     Predict(Predict),
     /// Write the kernel matrix, or the feature-space distances, of a data set
     Gram(GramArguments),
+    /// Draw a saved model: curves, maps, surfaces, residuals
+    Plot(Plot),
     /// Describe a saved model
     Info(Info),
     /// Print a completion script for a shell
