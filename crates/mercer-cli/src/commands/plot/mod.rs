@@ -32,7 +32,8 @@ Examples:
   mercer plot m.mercer data.csv --kind slice --column temperature -o slice.svg
 
 What is drawn by default: with one column the curve and the bumps it is made of, with two a contour map, with more the
-predicted against the actual values, or without DATA a slice along the first column.")]
+predicted against the actual values, or without DATA a slice along the first column. Classifiers: a map of the classes
+with two columns, else a reliability diagram.")]
 pub struct Plot {
     /// A model that `mercer fit` wrote
     pub model: PathBuf,
@@ -78,6 +79,10 @@ pub enum Kind {
     Slice,
     /// The kernel matrix of the data, or of the model's centres
     Gram,
+    /// Which class wins where, over two columns
+    Classes,
+    /// How often a classifier is right, by how sure it is
+    Reliability,
 }
 
 /// What `--json` prints.

@@ -2,6 +2,7 @@
 
 use mercer::data::AnySamples;
 use mercer::gram::{CpuEngine, Engine, Part};
+use mercer::model::Predictor;
 use mercer::watch::Watch;
 use serde_json::Value;
 
@@ -9,10 +10,10 @@ use super::Kind;
 use super::shown::Shown;
 use crate::failure::Failure;
 use crate::plot::{
-    Agreement, ColourScale, ContourMap, Field, Figure, FittedCurve, HeatMap, MOST_BUMPS, Names, Side,
-    Surface, number,
+    Agreement, ClassMap, ClassPoint, ColourScale, Confidence, ContourMap, Field, Figure, FittedCurve, HeatMap,
+    MOST_BUMPS, Names, Reliability, ReliabilityBin, Side, Surface, number,
 };
-use crate::score::Score;
+use crate::score::{Score, largest};
 
 /// Places along a curve, and along each side of a map and of a surface.
 const CURVE: usize = 401;
@@ -22,6 +23,9 @@ const SURFACE: usize = 51;
 /// More rows than this of a kernel matrix are not told apart.
 const GRAM: usize = 1_024;
 
+/// Bars of a reliability diagram.
+const BINS: usize = 10;
+
 /// More data points than this in space hide the surface.
 const IN_SPACE: usize = 400;
 
@@ -30,7 +34,15 @@ pub fn draw(shown: &Shown, kind: Kind, column: Option<&str>, watch: &dyn Watch) 
     if column.is_some() && kind != Kind::Slice {
         return Err(Failure::usage("--column is for --kind slice"));
     }
+    let for_classes = matches!(kind, Kind::Classes | Kind::Reliability | Kind::Gram);
+    if shown.model.classes.is_some() != for_classes && kind != Kind::Gram {
+        let what = if for_classes { "classifiers, but this model predicts numbers" } else { "regressions" };
+        return Err(Failure::usage(format!("that picture is for {what}"))
+            .hint("classifiers are drawn by --kind classes, over two columns, or --kind reliability"));
+    }
     match kind {
+        Kind::Classes => classes(shown, watch),
+        Kind::Reliability => reliability(shown, watch),
         Kind::Curve => curve(shown, watch),
         Kind::Contour => contour(shown, watch),
         Kind::Surface => surface(shown, watch),
@@ -53,7 +65,12 @@ fn about(shown: &Shown) -> String {
     };
     let lambda = model.settings.get("lambda").and_then(of_output);
     let lambda = lambda.map(|lambda| format!(", λ = {}", number(lambda))).unwrap_or_default();
-    format!("{}, {}{lambda}", model.method, rounded(&shown.kernel().to_string()))
+    let what = match &model.predictor {
+        Predictor::Expansion(expansion) => expansion.kernel.to_string(),
+        Predictor::Linear(linear) => linear.map.to_string(),
+        Predictor::Neighbours(neighbours) => neighbours.rule.to_string(),
+    };
+    format!("{}, {}{lambda}", model.method, rounded(&what))
 }
 
 /// A text whose numbers have at most four figures: a picture is no record.
@@ -170,9 +187,10 @@ fn agreement(shown: &Shown, watch: &dyn Watch) -> Result<Agreement, Failure> {
     let predictions = shown.predicted(watch)?;
     let (actual, predicted): (Vec<f64>, Vec<f64>) =
         observed(shown).map(|(row, y)| (y, predictions[row])).unzip();
-    let mut score = Score::default();
-    actual.iter().zip(&predicted).for_each(|(y, f)| score.add(*y, *f));
-    let errors = score.errors(&shown.output_name).map(|errors| errors.line()).unwrap_or_default();
+    let mut score = Score::new(None, 1);
+    actual.iter().zip(&predicted).for_each(|(y, f)| score.add(&[*y], &[*f]));
+    let errors = score.errors(std::slice::from_ref(&shown.output_name));
+    let errors = errors.first().map(|errors| errors.line()).unwrap_or_default();
     Ok(Agreement {
         title: format!("Predicted and actual {}", shown.output_name),
         subtitle: errors,
@@ -225,13 +243,82 @@ fn medians(samples: &AnySamples<'_>) -> Vec<f64> {
     columns.into_iter().map(median).collect()
 }
 
+/// Two columns: which class wins where.
+fn classes(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
+    expect_columns(shown, "classes", 2)?;
+    let [xs, ys] = [0, 1].map(|column| places(&shown.values(column), 0.04, MAP));
+    let grid = ys.iter().flat_map(|y| xs.iter().flat_map(|x| [*x, *y]).collect::<Vec<_>>()).collect();
+    let outputs = shown.outputs(grid, watch)?;
+    let shares = (0..outputs.ncols()).map(|class| {
+        (0..outputs.nrows()).map(|place| outputs.row(place)[class]).collect::<Vec<f64>>()
+    });
+    let confidence = Confidence::Probabilities(shares.collect());
+    let (x, y) = (shown.values(0), shown.values(1));
+    let known = shown.classes.iter().flatten().enumerate();
+    let point = |(row, class): (usize, &Option<usize>)| {
+        Some(ClassPoint { at: (x[row], y[row]), class: (*class)?, support: false })
+    };
+    let figure = ClassMap {
+        title: format!("{} over {} and {}", shown.output_name, shown.names[0], shown.names[1]),
+        subtitle: about(shown),
+        labels: [shown.names[0].clone(), shown.names[1].clone()],
+        classes: class_names(shown),
+        points: known.filter_map(point).collect(),
+        confidence,
+        xs,
+        ys,
+    };
+    Ok(figure.figure()?)
+}
+
+fn class_names(shown: &Shown) -> Vec<String> {
+    shown.model.classes.iter().flat_map(|known| (0..known.len()).map(|code| known.name(code))).collect()
+}
+
+/// How often the class that wins is the right one, by how surely it wins.
+fn reliability(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
+    let known: Vec<(usize, usize)> = shown
+        .classes
+        .iter()
+        .flatten()
+        .enumerate()
+        .filter_map(|(row, class)| Some((row, (*class)?)))
+        .collect();
+    if known.is_empty() {
+        let name = &shown.output_name;
+        return Err(Failure::usage(format!("a reliability diagram needs DATA with the column `{name}`")));
+    }
+    let outputs = shown.model.predict(&shown.samples, watch)?;
+    let mut bins: Vec<(usize, f64, f64)> = vec![(0, 0.0, 0.0); BINS];
+    for (row, class) in &known {
+        let row = outputs.row(*row);
+        let winner = largest(row);
+        let bin = &mut bins[((row[winner] * BINS as f64) as usize).min(BINS - 1)];
+        *bin = (bin.0 + 1, bin.1 + row[winner], bin.2 + f64::from(winner == *class));
+    }
+    let bin = |(place, (count, sure, right)): (usize, (usize, f64, f64))| ReliabilityBin {
+        ends: (place as f64 / BINS as f64, (place + 1) as f64 / BINS as f64),
+        count,
+        predicted: if count > 0 { sure / count as f64 } else { (place as f64 + 0.5) / BINS as f64 },
+        observed: if count > 0 { right / count as f64 } else { 0.0 },
+    };
+    let figure = Reliability {
+        title: format!("Reliability of {}", shown.output_name),
+        subtitle: format!("{}, {} rows", about(shown), known.len()),
+        bins: bins.into_iter().enumerate().map(bin).collect(),
+    };
+    Ok(figure.figure()?)
+}
+
 fn gram(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
     let rows = shown.samples.nrows();
     let stride = rows.div_ceil(GRAM);
     let chosen: Vec<usize> = (0..rows).step_by(stride).collect();
     let count = chosen.len();
     let samples = shown.model.scaling.apply(shown.samples.select(&chosen))?;
-    let kernel = shown.kernel();
+    let Some(kernel) = shown.kernel() else {
+        return Err(Failure::usage("--kind gram is for models with a kernel, which this one does not have"));
+    };
     let mut values = vec![0.0; count * count];
     CpuEngine.load(&samples).gram(kernel)?.fill_f64(Part::Full, &mut values, watch)?;
     let of = if shown.from_data { "row" } else { "centre" };

@@ -2,7 +2,7 @@
 
 use mercer::data::{self, AnySamples, Matrix, Samples, Scaling, TargetValues};
 use mercer::kernel::Kernel;
-use mercer::model::{Expansion, Model};
+use mercer::model::{Expansion, Model, Predictor};
 use mercer::watch::Watch;
 
 use super::{Kind, Plot};
@@ -22,6 +22,8 @@ pub struct Shown {
     pub samples: AnySamples<'static>,
     /// What was observed, one for each row of the data; NaN where it is not known. None without data or target.
     pub observed: Option<Vec<f64>>,
+    /// The class observed in each row of the data, for a classifier; none where it is not known or was not trained on.
+    pub classes: Option<Vec<Option<usize>>>,
     /// Whether there are data.
     pub from_data: bool,
     /// What a user should be told.
@@ -39,7 +41,7 @@ impl Shown {
             names = (0..schema.nfeatures()).map(|column| format!("x{column}")).collect();
         }
         let mut notes = Vec::new();
-        let mut observed = None;
+        let (mut observed, mut classes) = (None, None);
         let samples = match &arguments.data {
             None => centres(&model)?,
             Some(path) => {
@@ -50,14 +52,19 @@ impl Shown {
                     .ok_or_else(|| Failure::usage(format!("{}: it has no rows", path.display())))?;
                 notes.extend(dataset.notes);
                 let target = dataset.targets.into_iter().find(|target| target.name == output_name);
-                if let Some(TargetValues::Numbers(values)) = target.map(|target| target.values) {
-                    observed = Some(values);
+                match (&model.classes, target.map(|target| target.values)) {
+                    (Some(known), Some(values)) => {
+                        let class = |row| known.find(&values, row).ok().flatten();
+                        classes = Some((0..values.len()).map(class).collect());
+                    }
+                    (None, Some(TargetValues::Numbers(values))) => observed = Some(values),
+                    _ => {}
                 }
                 dataset.features
             }
         };
         let from_data = arguments.data.is_some();
-        Ok(Self { model, output, output_name, names, samples, observed, from_data, notes })
+        Ok(Self { model, output, output_name, names, samples, observed, classes, from_data, notes })
     }
 
     /// Rows of data.
@@ -67,6 +74,9 @@ impl Shown {
 
     /// What is drawn where nothing else is asked for.
     pub fn default_kind(&self) -> Kind {
+        if self.model.classes.is_some() {
+            return if self.names.len() == 2 { Kind::Classes } else { Kind::Reliability };
+        }
         match self.names.len() {
             1 => Kind::Curve,
             2 => Kind::Contour,
@@ -96,24 +106,33 @@ impl Shown {
     /// The model at rows of its columns, row by row, as the output that is drawn. Where it is drawn may be outside of
     /// the domain that its kernel is proven on: a picture asks for values, not for the proof.
     pub fn at(&self, rows: Vec<f64>, watch: &dyn Watch) -> Result<Vec<f64>, Failure> {
-        let unbound = Expansion { domain: None, ..self.model.expansion.clone() };
+        Ok(self.chosen(&self.outputs(rows, watch)?))
+    }
+
+    /// The same with every output.
+    pub fn outputs(&self, rows: Vec<f64>, watch: &dyn Watch) -> Result<Matrix<f64>, Failure> {
         let scaled = self.model.scaling.apply(self.dense(rows)?)?;
-        Ok(self.chosen(&unbound.predict(&scaled, watch)?))
+        Ok(match &self.model.predictor {
+            Predictor::Expansion(expansion) => {
+                Expansion { domain: None, ..expansion.clone() }.predict(&scaled, watch)?
+            }
+            other => other.predict(&scaled, watch)?,
+        })
     }
 
-    /// The kernel.
-    pub fn kernel(&self) -> &Kernel {
-        &self.model.expansion.kernel
+    /// The kernel, where the model has one.
+    pub fn kernel(&self) -> Option<&Kernel> {
+        self.model.predictor.kernel()
     }
 
-    /// b of the output that is drawn.
+    /// b of the output that is drawn, which the bumps stand on.
     pub fn intercept(&self) -> f64 {
-        self.model.expansion.intercepts[self.output]
+        self.model.predictor.expansion().map_or(0.0, |expansion| expansion.intercepts[self.output])
     }
 
     /// How many terms aᵢ k(cᵢ, ·) the model has.
     pub fn nterms(&self) -> usize {
-        self.model.expansion.centres.nrows()
+        self.model.predictor.expansion().map_or(0, |expansion| expansion.centres.nrows())
     }
 
     /// The model's predictions for the data.
@@ -127,7 +146,7 @@ impl Shown {
 
     /// The terms aᵢ k(cᵢ, ·) of the model at values of its one column, those with the largest |aᵢ|, at most `most`.
     pub fn bumps(&self, places: &[f64], most: usize, watch: &dyn Watch) -> Result<Vec<Vec<f64>>, Failure> {
-        let expansion = &self.model.expansion;
+        let Some(expansion) = self.model.predictor.expansion() else { return Ok(Vec::new()) };
         let size = |i: usize| expansion.coefficients.row(i)[self.output].abs();
         let mut order: Vec<usize> = (0..expansion.centres.nrows()).collect();
         order.sort_by(|&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
@@ -159,7 +178,10 @@ impl Shown {
 
 /// The centres of a model in the units of its data.
 fn centres(model: &Model) -> Result<AnySamples<'static>, Failure> {
-    let (centres, shift) = (&model.expansion.centres, &model.expansion.shift);
+    let Some(centres) = model.predictor.rows() else {
+        return Err(Failure::usage("this model keeps no rows, so the plot needs DATA to know where to draw"));
+    };
+    let shift = model.predictor.expansion().and_then(|expansion| expansion.shift.as_ref());
     let (nrows, ncols) = (centres.nrows(), centres.ncols());
     let mut row = vec![0.0; ncols];
     let mut entries = Vec::with_capacity(nrows * ncols);
