@@ -6,14 +6,6 @@ mod describe;
 mod failure;
 mod learner;
 mod output;
-#[cfg_attr(
-    not(test),
-    allow(
-        dead_code,
-        unused_imports,
-        reason = "class maps and tuning curves wait for the commands that draw them"
-    )
-)]
 mod plot;
 mod progress;
 mod score;
@@ -35,6 +27,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Check(arguments) => return finish(commands::check::run(&arguments)),
         Command::Fit(arguments) => commands::fit::run(&arguments),
+        Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Gram(arguments) => commands::gram::run(&arguments),
         Command::Plot(arguments) => commands::plot::run(&arguments),

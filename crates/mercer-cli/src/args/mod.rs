@@ -12,6 +12,7 @@ use mercer::data::{ColumnRef, Dtype, Missing, ReadOptions, ScaleMethod};
 use mercer::kernel::check::{Dim, Domain};
 
 pub use fit::{Fit, Method, Solver, Weighting};
+pub use tune::{Criterion, Search, Tune};
 
 use crate::commands::plot::Plot;
 
@@ -24,6 +25,7 @@ use crate::commands::plot::Plot;
     after_help = "\
 Examples:
   mercer fit ridge data.csv --target y --kernel \"0.5*rbf(sigma=2) + (<x,z>+1)^2\" --lambda 1e-2 -o m.mercer
+  mercer tune ridge data.csv --target y --kernel \"rbf(sigma=?)\" --lambda \"?\" -o best.mercer
   mercer predict m.mercer new.csv -o out.csv
   mercer check \"sin(<x,z>) + exp(<x,z>)\"
   mercer info m.mercer
@@ -45,6 +47,8 @@ pub enum Command {
     Check(Check),
     /// Fit a model and save it
     Fit(Fit),
+    /// Search for the best hyper-parameters, and fit with them
+    Tune(Tune),
     /// Predict with a saved model; scores itself where the data has the target
     Predict(Predict),
     /// Write the kernel matrix, or the feature-space distances, of a data set

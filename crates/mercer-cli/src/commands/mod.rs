@@ -7,3 +7,4 @@ pub mod gram;
 pub mod info;
 pub mod plot;
 pub mod predict;
+pub mod tune;

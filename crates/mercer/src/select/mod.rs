@@ -1,5 +1,20 @@
-//! Choosing: which rows to hold out, and later which hyper-parameters and which solver.
+//! Choosing: which rows to hold out, and which hyper-parameters to train with.
 
+mod axis;
+mod criterion;
+mod folds;
+mod ridge_scores;
+mod search;
 mod split;
+mod trials;
+mod tune_neighbours;
+mod tune_ridge;
 
+pub use axis::{Axis, InvalidLambda, LambdaSpace};
+pub use criterion::Criterion;
+pub use folds::{InvalidFolds, assign_folds};
+pub use search::{Scorer, Search, Strategy};
 pub use split::{InvalidFraction, Split};
+pub use trials::{Trial, Trials};
+pub use tune_neighbours::{TuneKnn, TuneSmoother, TunedKnn, TunedSmoother};
+pub use tune_ridge::{GridScores, TuneRidge, Tuned};
