@@ -31,6 +31,13 @@ impl KnnLearner {
     }
 }
 
+impl KnnLearner {
+    /// With settings that are known.
+    pub fn of(k: usize, weights: model::Weights, metric: Metric) -> Self {
+        Self { knn: Knn { k, weights, metric }, classify: false }
+    }
+}
+
 impl Learner for KnnLearner {
     fn method(&self) -> model::Method {
         model::Method::Knn

@@ -40,6 +40,19 @@ impl RidgeLearner {
         }
     }
 
+    /// With settings that are known.
+    pub fn of(
+        kernel: Kernel,
+        lambda: f64,
+        bias: Bias,
+        admission: Admission,
+        memory: Option<u64>,
+        seed: u64,
+    ) -> Self {
+        let (lift, lambda) = (Lift::Kernel(kernel), vec![lambda]);
+        Self { lift, lambda, bias, admission, solver: Solver::Auto, memory, seed }
+    }
+
     fn on_kernel(&self, kernel: Kernel) -> Ridge {
         Ridge {
             lambda: self.lambda.clone(),

@@ -27,6 +27,11 @@ impl SmootherLearner {
         };
         Ok(Self { kernel, seed: arguments.common.seed })
     }
+
+    /// With settings that are known.
+    pub fn of(kernel: Kernel, seed: u64) -> Self {
+        Self { kernel, seed }
+    }
 }
 
 impl Learner for SmootherLearner {

@@ -79,7 +79,8 @@ const SETTINGS_PER_DECADE: f64 = 2.0;
 type Round = Vec<(Vec<f64>, Vec<f64>)>;
 
 impl Search {
-    /// Searches; the trials in `trials` are taken as they are, and new ones are added and told to `on_trial`.
+    /// Searches; the trials in `trials` are taken as they are, and new ones are added; `on_trials` is shown all of them
+    /// after each point.
     ///
     /// # Errors
     /// Those of the scorer; [`LearnError::NoScore`] where no trial has a score; [`LearnError::Stopped`].
@@ -87,18 +88,18 @@ impl Search {
         &self,
         scorer: &mut dyn Scorer,
         trials: &mut Trials,
-        on_trial: &mut dyn FnMut(&Trial),
+        on_trials: &mut dyn FnMut(&Trials),
         watch: &dyn Watch,
     ) -> Result<Trial, LearnError> {
         let first = self.first_round()?;
         watch.begin("tune", self.planned(first.len()) as u64);
         let mut best = None;
-        self.score_round(&first, &mut best, scorer, trials, on_trial, watch)?;
+        self.score_round(&first, &mut best, scorer, trials, on_trials, watch)?;
         if let Strategy::Grid { points, refinements } = self.strategy {
             for halvings in 1..=refinements {
                 let Some(centre) = best.clone() else { break };
                 let round = self.refined_round(&centre, points, halvings);
-                self.score_round(&round, &mut best, scorer, trials, on_trial, watch)?;
+                self.score_round(&round, &mut best, scorer, trials, on_trials, watch)?;
             }
         }
         best.ok_or(LearnError::NoScore { trials: trials.rows.len() })
@@ -179,7 +180,7 @@ impl Search {
         best: &mut Option<Trial>,
         scorer: &mut dyn Scorer,
         trials: &mut Trials,
-        on_trial: &mut dyn FnMut(&Trial),
+        on_trials: &mut dyn FnMut(&Trials),
         watch: &dyn Watch,
     ) -> Result<(), LearnError> {
         for (values, settings) in round {
@@ -203,9 +204,11 @@ impl Search {
                     *best = Some(trial.clone());
                 }
                 if is_new {
-                    on_trial(&trial);
                     trials.rows.push(trial);
                 }
+            }
+            if is_new {
+                on_trials(trials);
             }
             watch.advance(1);
         }

@@ -12,7 +12,7 @@ use super::axis::{Axis, LambdaSpace};
 use super::criterion::Criterion;
 use super::ridge_scores::RidgeScores;
 use super::search::{Scorer, Search, Strategy};
-use super::trials::{Digest, Trial, Trials};
+use super::trials::{Digest, Trials};
 
 /// A search for the kernel's hyper-parameters and λ of ridge regression.
 ///
@@ -84,7 +84,7 @@ impl TuneRidge {
     /// best.
     ///
     /// A factorisation per kernel tried: O(n³) time, O(n²) memory. Trials in `resume` are not made again, and the
-    /// answer is as if they had been; every new one is told to `on_trial`.
+    /// answer is as if they had been; `on_trials` is shown all of them after each new kernel.
     ///
     /// # Errors
     /// Where the input does not line up, does not fit the memory budget, has nothing to choose by or is of another
@@ -95,7 +95,7 @@ impl TuneRidge {
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
         resume: Option<Trials>,
-        on_trial: &mut dyn FnMut(&Trial),
+        on_trials: &mut dyn FnMut(&Trials),
         watch: &dyn Watch,
     ) -> Result<Tuned, LearnError> {
         self.validate(samples, targets, weights)?;
@@ -116,7 +116,7 @@ impl TuneRidge {
         let mut trials = self.trials(&search, samples, targets, weights, resume)?;
         let mut scorer =
             Kernels { tune: self, kernel: &kernel, scores: self.scores(samples, targets, weights)? };
-        let best = search.run(&mut scorer, &mut trials, on_trial, watch)?;
+        let best = search.run(&mut scorer, &mut trials, on_trials, watch)?;
         let mut warnings = scorer.scores.into_warnings();
         warnings.extend(search.edge_warnings(&best));
         Ok(Tuned {

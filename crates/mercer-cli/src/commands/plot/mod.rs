@@ -98,9 +98,12 @@ struct Document {
 
 /// How a figure is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+pub enum Format {
+    /// An SVG file.
     Svg,
+    /// A PNG file.
     Png,
+    /// Text.
     Text,
 }
 
@@ -148,17 +151,19 @@ pub fn run(arguments: &Plot) -> Result<(), Failure> {
     output::report(&arguments.common, &document, &lines)
 }
 
-fn format_of(path: &Path) -> Result<Format, Failure> {
+/// The format that a file's name asks for.
+pub fn format_of(path: &Path) -> Result<Format, Failure> {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
         Some("svg") => Ok(Format::Svg),
         Some("png") => Ok(Format::Png),
         Some("txt") => Ok(Format::Text),
-        _ => Err(Failure::usage(format!("-o {}: its name ends in .svg, .png or .txt", path.display()))),
+        _ => Err(Failure::usage(format!("{}: a picture's name ends in .svg, .png or .txt", path.display()))),
     }
 }
 
-fn rendered(figure: &Figure, format: Format, on_screen: bool, zoom: f64) -> Result<Vec<u8>, Failure> {
+/// The figure as the bytes of its file, or as text for the terminal.
+pub fn rendered(figure: &Figure, format: Format, on_screen: bool, zoom: f64) -> Result<Vec<u8>, Failure> {
     Ok(match format {
         Format::Svg => figure.to_svg().into_bytes(),
         Format::Png => figure.to_png(zoom).map_err(Failure::from)?,
