@@ -7,7 +7,7 @@ use std::time::Instant;
 use mercer::data::{self, AnySamples, Dataset, Matrix, ScaleMethod, Scaling, Schema, TargetValues};
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
-use mercer::learn::{Admission, Bias, Ridge};
+use mercer::learn::{Admission, Bias, Form, Ridge};
 use mercer::model::{Expansion, Method, Model};
 use mercer::pool;
 use mercer::select::Split;
@@ -265,6 +265,7 @@ impl Recipe<'_> {
                 Solver::Mixed => Factor::Mixed,
             },
             memory: self.arguments.memory,
+            form: Form::Auto,
         }
     }
 
