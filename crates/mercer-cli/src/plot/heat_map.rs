@@ -40,6 +40,7 @@ pub struct Side {
 pub enum Names {
     /// 0, 1, 2, …, this many.
     Count(usize),
+    #[cfg_attr(not(test), allow(dead_code, reason = "for maps over hyper-parameters"))]
     /// These numbers, such as values of σ.
     Values(Vec<f64>),
 }
