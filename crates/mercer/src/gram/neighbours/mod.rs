@@ -94,7 +94,7 @@ pub fn neighbours(
         return Err(GramError::Columns { rows: queries.ncols(), cols: rows.ncols() });
     }
     let k = k.min(rows.nrows());
-    if k == 0 {
+    if k == 0 || queries.nrows() == 0 {
         return Ok(Nearest { k, rows: Vec::new(), distances: Vec::new() });
     }
     if !is_worthwhile(rows, queries) {
