@@ -165,6 +165,14 @@ fn overflow_and_emptiness_are_no_panics() {
     let rows = samples(1, &[1e200, -1e200, 3.0], Form::Double);
     let found = neighbours(&rows, &rows, 2, Metric::Euclidean, &Unwatched).unwrap();
     assert_eq!(found.rows, [0, 1, 1, 0, 2, 0]);
+    // Squares that are finite in double precision alone.
+    let rows = samples(1, &[-1.6e19, 1.6e19, 1.2e19, 1e19], Form::Double);
+    for metric in [Metric::Euclidean, Metric::Manhattan] {
+        agrees(&rows, &samples(1, &[2e19, 1e19, -1.5e19], Form::Double), 2, metric);
+        let vast = samples(1, &[3e38, -3e38, 2e38, 1e39], Form::Double);
+        agrees(&vast, &vast, 3, metric);
+    }
+    let rows = samples(1, &[1e200, -1e200, 3.0], Form::Double);
     let none = neighbours(&rows, &samples(1, &[], Form::Double), 2, Metric::Euclidean, &Unwatched).unwrap();
     assert!(none.rows.is_empty());
     assert_eq!(neighbours(&rows, &rows, 9, Metric::Euclidean, &Unwatched).unwrap().k, 3);

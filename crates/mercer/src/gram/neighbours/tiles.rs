@@ -101,10 +101,11 @@ impl<'a, T: Element> Tiles<'a, T> {
     pub fn error(&self, i: usize, tile: usize) -> f64 {
         let size = self.sizes[i] + self.reaches[tile];
         let scale = if self.search.metric == Metric::Euclidean { size * size } else { size };
-        // Below the smallest normal number errors are no longer relative.
-        let smallest =
-            if T::EPSILON == f64::EPSILON { f64::MIN_POSITIVE } else { f64::from(f32::MIN_POSITIVE) };
-        self.relative * (scale + smallest * (1.0 + size))
+        let double = T::EPSILON == f64::EPSILON;
+        let (smallest, largest) =
+            if double { (f64::MIN_POSITIVE, f64::MAX) } else { (f32::MIN_POSITIVE.into(), f32::MAX.into()) };
+        // A sum that may overflow says nothing, and below the smallest normal number errors are no longer relative.
+        if scale > 0.25 * largest { f64::INFINITY } else { self.relative * (scale + smallest * (1.0 + size)) }
     }
 
     /// Searches for the queries of every band that is still to be found, as far as tiles in `T` tell rows apart.
