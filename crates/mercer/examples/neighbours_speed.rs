@@ -1,4 +1,4 @@
-//! Times the search for nearest rows: `neighbours_speed N D M K [f32] [THREADS]` prints the best of five runs in seconds.
+//! Times the search for nearest rows: `neighbours_speed N D M K [f32] [manhattan] [THREADS]` prints the best of five runs in seconds.
 
 #![allow(clippy::print_stdout, reason = "its output is what it is for")]
 
@@ -14,10 +14,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 fn normal(n: usize, d: usize, seed: u64, single: bool) -> AnySamples<'static> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let entries: Vec<f64> = (0..n * d).map(|_| random.sample::<f64, _>(rand_distr::StandardNormal)).collect();
-    if let Ok(folder) = std::env::var("DUMP") {
-        let bytes: Vec<u8> = entries.iter().flat_map(|v| v.to_le_bytes()).collect();
-        std::fs::write(format!("{folder}/{seed}.bin"), bytes).unwrap();
-    }
     if single {
         let entries: Vec<f32> = entries.iter().map(|v| *v as f32).collect();
         AnySamples::F32(Samples::dense(n, d, entries).expect("n·d entries"))
@@ -45,8 +41,4 @@ fn main() {
         start.elapsed().as_secs_f64()
     };
     println!("{:.4}", (0..5).map(time).fold(f64::INFINITY, f64::min));
-    if let Ok(folder) = std::env::var("DUMP") {
-        let bytes: Vec<u8> = run().rows.iter().flat_map(|v| (*v as u64).to_le_bytes()).collect();
-        std::fs::write(format!("{folder}/out.bin"), bytes).unwrap();
-    }
 }

@@ -114,6 +114,25 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// Enough rows and queries for them to be arranged by where they are.
+    #[test]
+    fn arranged_neighbours_are_those_of_brute_force(
+        (n, m, d, k) in (1_024usize..2_500, 128usize..300, 1usize..6, 1usize..40),
+        values in prop::sample::select(vec![1.0, 2.0, 9.0, 1e3, 1e9]),
+        single in any::<bool>(),
+        metric in prop::sample::select(vec![Metric::Euclidean, Metric::Manhattan]),
+        seed in any::<u64>(),
+    ) {
+        let entries = |count, seed| -> Vec<f64> { noise(count, seed).iter().map(|v| (v * values).round() / 7.0).collect() };
+        let form = if single { Form::Single } else { Form::Double };
+        let rows = samples(d, &entries(n * d, seed), form);
+        agrees(&rows, &samples(d, &entries(m * d, seed ^ 0xABCD), form), k, metric);
+    }
+}
+
 #[test]
 fn all_rows_in_order_and_wide_sparse_rows() {
     for metric in [Metric::Euclidean, Metric::Manhattan] {
@@ -146,6 +165,14 @@ fn overflow_and_emptiness_are_no_panics() {
     let rows = samples(1, &[1e200, -1e200, 3.0], Form::Double);
     let found = neighbours(&rows, &rows, 2, Metric::Euclidean, &Unwatched).unwrap();
     assert_eq!(found.rows, [0, 1, 1, 0, 2, 0]);
+    // Squares that are finite in double precision alone.
+    let rows = samples(1, &[-1.6e19, 1.6e19, 1.2e19, 1e19], Form::Double);
+    for metric in [Metric::Euclidean, Metric::Manhattan] {
+        agrees(&rows, &samples(1, &[2e19, 1e19, -1.5e19], Form::Double), 2, metric);
+        let vast = samples(1, &[3e38, -3e38, 2e38, 1e39], Form::Double);
+        agrees(&vast, &vast, 3, metric);
+    }
+    let rows = samples(1, &[1e200, -1e200, 3.0], Form::Double);
     let none = neighbours(&rows, &samples(1, &[], Form::Double), 2, Metric::Euclidean, &Unwatched).unwrap();
     assert!(none.rows.is_empty());
     assert_eq!(neighbours(&rows, &rows, 9, Metric::Euclidean, &Unwatched).unwrap().k, 3);

@@ -81,7 +81,7 @@ impl Smoother {
         let places: Vec<usize> = (0..rows.len()).collect();
         let mut values = vec![0.0; rows.len() * rows.len()];
         some.gram(&self.kernel)?.block(&places, &places, &mut values);
-        match values.iter().position(|value| !(*value >= 0.0)) {
+        match values.iter().position(|value| value.is_nan() || *value < 0.0) {
             None => Ok(()),
             Some(place) => {
                 let (i, j) = (rows[place / rows.len()], rows[place % rows.len()]);

@@ -126,12 +126,26 @@ impl Smoother<'_> {
             }
             let found: Vec<Option<Vec<f64>>> =
                 logarithms.par_chunks(n).map(|logarithms| self.mean_by_logarithms(logarithms)).collect();
+            let mut weightless = Vec::new();
             for (place, (&i, mean)) in chunk.iter().zip(found).enumerate() {
-                let mean = match mean {
-                    Some(mean) => mean,
-                    None => self.nearest_target(i, &queries.select(&[place]), watch)?.to_vec(),
-                };
-                means.row_mut(i).copy_from_slice(&mean);
+                match mean {
+                    Some(mean) => means.row_mut(i).copy_from_slice(&mean),
+                    None => weightless.push(place),
+                }
+            }
+            let nearest = neighbours(
+                self.rows,
+                &queries.select(&weightless),
+                2,
+                Metric::Euclidean,
+                &Unreported(watch),
+            )?;
+            for (query, &place) in weightless.iter().enumerate() {
+                let i = chunk[place];
+                let others = nearest.of(query).find(|(row, _)| !(self.leave_out && *row == i));
+                if let Some((row, _)) = others {
+                    means.row_mut(i).copy_from_slice(self.targets.row(row));
+                }
             }
             watch.advance(chunk.len() as u64);
         }
@@ -154,18 +168,6 @@ impl Smoother<'_> {
         }
         sums.iter_mut().for_each(|sum| *sum /= total);
         Some(sums)
-    }
-
-    /// The target of the row nearest to query `i`.
-    fn nearest_target(
-        &self,
-        i: usize,
-        query: &AnySamples<'_>,
-        watch: &dyn Watch,
-    ) -> Result<&[f64], GramError> {
-        let nearest = neighbours(self.rows, query, 2, Metric::Euclidean, &Unreported(watch))?;
-        let row = nearest.rows.iter().find(|&&row| !(self.leave_out && row == i));
-        Ok(self.targets.row(row.copied().unwrap_or(0)))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The few values of a block that are not above a limit.
 
+use std::cmp::Ordering;
+
 use super::fill::ValueBlock;
 use super::simd::{Element, Simd, Vectorized};
 
@@ -40,14 +42,14 @@ impl<T: Element> Vectorized<T> for Scan<'_, '_, T> {
                     let vector = s.splat(*limit);
                     let (a, b) =
                         (s.load(row.as_ptr().add(first)), s.load(row.as_ptr().add(first + S::LANES)));
-                    s.bits(s.lt(vector, a)) | s.bits(s.lt(vector, b)) << S::LANES
+                    s.bits(s.lt(vector, a)) | (s.bits(s.lt(vector, b)) << S::LANES)
                 };
                 let mut hits = !above & ((1 << (2 * S::LANES)) - 1);
                 while hits != 0 {
                     let column = first + hits.trailing_zeros() as usize;
                     hits &= hits - 1;
                     // The limit may have come down since the vectors were compared.
-                    if column < self.cols && !(row[column] > *limit) {
+                    if column < self.cols && row[column].partial_cmp(limit) != Some(Ordering::Greater) {
                         *limit = (self.found)(r, column);
                     }
                 }

@@ -124,7 +124,7 @@ macro_rules! portable {
             }
             #[inline(always)]
             fn bits(self, mask: Self::M) -> u64 {
-                mask.iter().enumerate().fold(0, |bits, (lane, m)| bits | u64::from(*m) << lane)
+                mask.iter().enumerate().fold(0, |bits, (lane, m)| bits | (u64::from(*m) << lane))
             }
 
             type Wide = Portable<f64>;

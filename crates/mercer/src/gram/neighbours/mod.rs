@@ -5,23 +5,25 @@
 //! those few are computed again from differences of coordinates in double precision, and that number alone decides. So
 //! the answer does not depend on how tiles are computed. Where so many pass that nothing is gained, which takes distances far
 //! below the spread of the data, tiles are computed again in double precision.
+//!
+//! Where there are few columns, rows and queries are put in an order in which neighbours stand together, and most tiles are
+//! then out of reach.
 
-use std::collections::BinaryHeap;
-use std::ops::Range;
+mod arrange;
+mod tiles;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{AnySamples, Samples, Storage};
 use crate::kernel::{Expr, Kernel};
 use crate::real::Real;
-use crate::tile::{Element, Filler, Operand, Plan, Program, Rectangle, Scratch, longest_sum, scan};
-use crate::watch::{Stopped, Watch};
+use crate::watch::Watch;
 use crate::with_samples;
 
-use super::cpu::means;
 use super::density::walks_sparse;
 use super::engine::GramError;
+use arrange::{Arranged, is_worthwhile};
+use tiles::{Side, Tiles};
 
 /// How far apart two rows are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -57,6 +59,15 @@ pub struct Nearest {
 }
 
 impl Nearest {
+    fn new(k: usize, metric: Metric, found: Vec<Vec<Near>>) -> Self {
+        let distance = |measure: f64| if metric == Metric::Euclidean { measure.sqrt() } else { measure };
+        Self {
+            k,
+            rows: found.iter().flatten().map(|near| near.row).collect(),
+            distances: found.iter().flatten().map(|near| distance(near.measure)).collect(),
+        }
+    }
+
     /// The nearest rows of one query and their distances.
     pub fn of(&self, query: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let here = query * self.k..(query + 1) * self.k;
@@ -94,30 +105,41 @@ pub fn neighbours(
         return Err(GramError::Columns { rows: queries.ncols(), cols: rows.ncols() });
     }
     let k = k.min(rows.nrows());
-    if k == 0 {
+    if k == 0 || queries.nrows() == 0 {
         return Ok(Nearest { k, rows: Vec::new(), distances: Vec::new() });
     }
-    let search = Search { rows, queries, k, metric };
-    let bands: Vec<Range<usize>> =
-        (0..queries.nrows()).step_by(BAND).map(|first| first..queries.nrows().min(first + BAND)).collect();
-    watch.begin("neighbours", bands.len() as u64);
-    let sparse = walks_sparse(queries, rows);
-    let mut found: Vec<Option<Vec<Near>>> = vec![None; bands.len()];
+    if !is_worthwhile(rows, queries) {
+        let sides = [Side::plain(queries, BAND), Side::plain(rows, TILE)];
+        let found = search(&Search { rows, queries, k, metric }, &sides, watch)?;
+        return Ok(Nearest::new(k, metric, found));
+    }
+    let (arranged_queries, arranged_rows) = (Arranged::new(queries, BAND), Arranged::new(rows, TILE));
+    let sides = [Side::arranged(&arranged_queries, BAND), Side::arranged(&arranged_rows, TILE)];
+    let arranged = Search { rows: &arranged_rows.samples, queries: &arranged_queries.samples, k, metric };
+    let mut found = vec![Vec::new(); queries.nrows()];
+    for (nearest, &number) in search(&arranged, &sides, watch)?.into_iter().zip(&arranged_queries.numbers) {
+        found[number] = nearest;
+    }
+    Ok(Nearest::new(k, metric, found))
+}
+
+/// The nearest rows of every query.
+fn search(
+    search: &Search<'_>,
+    sides: &[Side<'_>; 2],
+    watch: &dyn Watch,
+) -> Result<Vec<Vec<Near>>, GramError> {
+    let mut found = vec![None; search.queries.nrows().div_ceil(BAND)];
+    watch.begin("neighbours", found.len() as u64);
+    let sparse = walks_sparse(search.queries, search.rows);
     // Sums of sparse rows are in double precision as it is.
     if !sparse {
-        Tiles::<f32>::new(&search, sparse)?.search(&search, &bands, &mut found, watch)?;
+        Tiles::<f32>::new(search, sides, sparse)?.search(&mut found, watch)?;
     }
     if found.iter().any(Option::is_none) {
-        Tiles::<f64>::new(&search, sparse)?.search(&search, &bands, &mut found, watch)?;
+        Tiles::<f64>::new(search, sides, sparse)?.search(&mut found, watch)?;
     }
-    let found = || found.iter().flatten().flatten();
-    Ok(Nearest {
-        k,
-        rows: found().map(|near| near.row).collect(),
-        distances: found()
-            .map(|near| if metric == Metric::Euclidean { near.measure.sqrt() } else { near.measure })
-            .collect(),
-    })
+    Ok(found.into_iter().flatten().flatten().collect())
 }
 
 /// Queries that are searched for together: a multiple of every panel.
@@ -199,176 +221,18 @@ fn sum_of_differences<X: Real, Z: Real>(
     }
 }
 
-/// Both sides, packed for tiles of the measure in `T`, with what bounds the error of those.
-struct Tiles<T: Element> {
-    filler: Filler,
-    queries: Operand<T>,
-    rows: Operand<T>,
-    /// |x − c| of every query in the metric, c being what both sides are centred on.
-    sizes: Vec<f64>,
-    /// The largest |z − c| in each tile of rows.
-    reaches: Vec<f64>,
-    /// The error in units of a pair's size, (|x − c| + |z − c|)² or, of Manhattan distances, that sum.
-    relative: f64,
-}
-
-impl<T: Element> Tiles<T> {
-    fn new(search: &Search<'_>, sparse: bool) -> Result<Self, GramError> {
-        let ncols = search.rows.ncols();
-        let program = Program::compile(&search.kernel(), ncols)?;
-        let double = T::EPSILON == f64::EPSILON;
-        let centre = if sparse { vec![0.0; ncols] } else { with_samples!(search.rows, rows => means(rows)) };
-        let plan = Plan::of_distance(&program, &centre, sparse, double);
-        let sizes_of = |samples| sizes(samples, &centre, search.metric);
-        let sizes = sizes_of(search.queries);
-        let reaches = sizes_of(search.rows)
-            .chunks(TILE)
-            .map(|sizes| sizes.iter().copied().fold(0.0, |a: f64, b| if b > a || b.is_nan() { b } else { a }))
-            .collect();
-        let queries = Operand::new(&program, &plan, search.queries);
-        let rows = Operand::new(&program, &plan, search.rows);
-        // Higham (2002), section 3.1: a sum of d terms errs by at most d units of the sum of their sizes, and so does the
-        // measure that decides, in units of double precision. Rounding the centred coordinates, the final
-        // sum and the limit itself add a few more; a tenth covers what is of second order while dε is small.
-        let units = |epsilon: f64, terms: usize| 0.5 * epsilon * (terms as f64 + 12.0);
-        let terms = if sparse { ncols } else { longest_sum(ncols) };
-        let relative = 1.1 * (units(T::EPSILON, terms) + units(f64::EPSILON, ncols));
-        Ok(Self { filler: Filler::new(program, plan), queries, rows, sizes, reaches, relative })
-    }
-
-    /// How far a tile's value for query `i` may be above the measure, for rows of tile `tile`.
-    fn error(&self, metric: Metric, i: usize, tile: usize) -> f64 {
-        let size = self.sizes[i] + self.reaches[tile];
-        let scale = if metric == Metric::Euclidean { size * size } else { size };
-        // Below the smallest normal number errors are no longer relative.
-        let smallest =
-            if T::EPSILON == f64::EPSILON { f64::MIN_POSITIVE } else { f64::from(f32::MIN_POSITIVE) };
-        self.relative * (scale + smallest * (1.0 + size))
-    }
-
-    /// Searches for the queries of every band that is still to be found, as far as tiles in `T` tell rows apart.
-    fn search(
-        &self,
-        search: &Search<'_>,
-        bands: &[Range<usize>],
-        found: &mut [Option<Vec<Near>>],
-        watch: &dyn Watch,
-    ) -> Result<(), Stopped> {
-        bands.par_iter().zip(found).filter(|(_, found)| found.is_none()).try_for_each_init(
-            Scratch::default,
-            |scratch, (band, found)| {
-                *found = self.band(search, band.clone(), scratch, watch)?;
-                if found.is_some() {
-                    watch.advance(1);
-                }
-                Ok(())
-            },
-        )
-    }
-
-    /// The nearest rows of the queries of a band; none where single precision does not tell rows apart.
-    fn band(
-        &self,
-        search: &Search<'_>,
-        band: Range<usize>,
-        scratch: &mut Scratch<T>,
-        watch: &dyn Watch,
-    ) -> Result<Option<Vec<Near>>, Stopped> {
-        let (n, k) = (search.rows.nrows(), search.k);
-        let mut best: Vec<Best> =
-            band.clone().map(|_| Best { k, heap: BinaryHeap::with_capacity(k) }).collect();
-        let mut limits = vec![T::from_f64(f64::INFINITY); band.len()];
-        let mut measured = 0;
-        for (tile, first) in (0..n).step_by(TILE).enumerate() {
-            watch.check()?;
-            let cols = first..n.min(first + TILE);
-            let limit = |best: &Best, i: usize| {
-                let limit = best.least_too_far() + self.error(search.metric, i, tile);
-                T::from_f64(limit * (1.0 + 2.0 * T::EPSILON))
-            };
-            for ((i, best), out) in band.clone().zip(&best).zip(&mut limits) {
-                *out = limit(best, i);
-            }
-            let rectangle =
-                Rectangle { x: &self.queries, rows: band.clone(), z: &self.rows, cols: cols.clone() };
-            self.filler.fill(&rectangle, scratch, &mut |block| {
-                let here = block.rows.start - band.start..block.rows.end - band.start;
-                let best = &mut best[here.clone()];
-                scan(block, cols.len(), &mut limits[here], &mut |r, column| {
-                    let (query, row) = (block.rows.start + r, first + column);
-                    measured += 1;
-                    best[r].offer(Near { measure: search.measure(query, row), row });
-                    limit(&best[r], query)
-                });
-            });
-            let usual = band.len() * (16 * k + 64 + cols.end / 16);
-            if T::EPSILON > f64::EPSILON && measured > usual {
-                return Ok(None);
-            }
-        }
-        Ok(Some(best.into_iter().flat_map(|best| best.heap.into_sorted_vec()).collect()))
-    }
-}
-
-/// The k nearest of the rows seen so far.
-struct Best {
-    k: usize,
-    heap: BinaryHeap<Near>,
-}
-
-impl Best {
-    /// Takes a row in where it is among the k nearest.
-    fn offer(&mut self, near: Near) {
-        if self.heap.len() < self.k {
-            self.heap.push(near);
-        } else if let Some(mut farthest) = self.heap.peek_mut()
-            && near < *farthest
-        {
-            *farthest = near;
-        }
-    }
-
-    /// No row from here on counts that is as far as this: rows come in the order of their numbers.
-    fn least_too_far(&self) -> f64 {
-        match self.heap.peek() {
-            Some(farthest) if self.heap.len() == self.k => {
-                if farthest.measure == 0.0 {
-                    f64::NEG_INFINITY
-                } else {
-                    farthest.measure
-                }
-            }
-            _ => f64::INFINITY,
-        }
-    }
-}
-
-/// An upper bound, up to rounding, of |x − centre| in the metric for every row.
-fn sizes(samples: &AnySamples<'_>, centre: &[f64], metric: Metric) -> Vec<f64> {
-    let norm = |entries: &mut dyn Iterator<Item = f64>| match metric {
-        Metric::Euclidean => entries.map(|v| v * v).sum::<f64>().sqrt(),
-        Metric::Manhattan => entries.map(f64::abs).sum(),
-    };
-    let of_centre = norm(&mut centre.iter().copied());
-    with_samples!(samples, s => (0..s.nrows())
-        .into_par_iter()
-        .map(|i| {
-            if s.is_sparse() {
-                norm(&mut s.stored_row(i).map(|(_, v)| v)) + of_centre
-            } else {
-                norm(&mut s.stored_row(i).map(|(column, v)| v - centre[column]))
-            }
-        })
-        .collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tile::{Program, Rectangle, Scratch};
     use crate::watch::Unwatched;
 
     fn dense(ncols: usize, entries: Vec<f64>) -> AnySamples<'static> {
         AnySamples::F64(Samples::dense(entries.len() / ncols, ncols, entries).unwrap())
+    }
+
+    fn plain(samples: &AnySamples<'_>) -> [Side<'static>; 2] {
+        [Side::plain(samples, BAND), Side::plain(samples, TILE)]
     }
 
     /// Tiles hold the measure itself: nothing is computed after the statistic.
@@ -389,8 +253,9 @@ mod tests {
             .collect();
         let samples = dense(2, entries);
         let search = Search { rows: &samples, queries: &samples, k: 2, metric: Metric::Euclidean };
-        let tiles = Tiles::<f32>::new(&search, false).unwrap();
-        assert_eq!(tiles.band(&search, 0..BAND, &mut Scratch::default(), &Unwatched), Ok(None));
+        let sides = plain(&samples);
+        let tiles = Tiles::<f32>::new(&search, &sides, false).unwrap();
+        assert_eq!(tiles.band(0, &mut Scratch::default(), &Unwatched), Ok(None));
         let nearest = neighbours(&samples, &samples, 2, Metric::Euclidean, &Unwatched).unwrap();
         for i in 0..samples.nrows() {
             let mut all: Vec<Near> =
@@ -406,7 +271,8 @@ mod tests {
         let samples = dense(6, entries);
         for metric in [Metric::Euclidean, Metric::Manhattan] {
             let search = Search { rows: &samples, queries: &samples, k: 1, metric };
-            let tiles = Tiles::<f32>::new(&search, false).unwrap();
+            let sides = plain(&samples);
+            let tiles = Tiles::<f32>::new(&search, &sides, false).unwrap();
             let rectangle = Rectangle { x: &tiles.queries, rows: 0..100, z: &tiles.rows, cols: 0..100 };
             let mut worst = 0.0f64;
             tiles.filler.fill(&rectangle, &mut Scratch::default(), &mut |block| {
@@ -414,7 +280,7 @@ mod tests {
                     for j in 0..100 {
                         let value = f64::from(block.values[r * block.stride + j]);
                         let error = (value - search.measure(i, j)).abs();
-                        worst = worst.max(error / tiles.error(metric, i, 0));
+                        worst = worst.max(error / tiles.error(i, 0));
                     }
                 }
             });
