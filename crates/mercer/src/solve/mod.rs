@@ -9,6 +9,7 @@ mod system;
 
 pub use cholesky::{Cholesky, CholeskyError};
 pub use direct::{Factor, SolveError, solve_direct};
+pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
 pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
 pub use system::Regularised;
