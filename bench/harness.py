@@ -23,12 +23,13 @@ SAMPLE = 0.005
 
 @dataclass(frozen=True)
 class Settings:
-    """What a case may ask for: threads, its size, and where the real data sets are."""
+    """What a case may ask for: threads, its size, where the real data sets are, and whether there is time for long cases."""
 
     threads: int = 2
     quick: bool = False
     data: Path | None = None
     repeat: int | None = None
+    slow: bool = False
 
     def size(self, full, quick):
         """A size of the full run, or the small one that stands for it in a quick run."""
@@ -127,6 +128,22 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Study:
+    """A contest judged by how good the models are on rows that they were not trained on.
+
+    The ``answer`` of a contestant is ``{measure: value}``, less being better. The first measure decides: mercer's may be
+    ``1 + tolerance`` times the first peer's. A ``slow`` study runs each contestant once, and only where ``--slow`` or
+    ``--quick`` asks for it.
+    """
+
+    area: str
+    name: str
+    tolerance: float
+    load: Callable[[], Contest]
+    slow: bool = False
+
+
+@dataclass(frozen=True)
 class Peak:
     """The peak memory of one call in a fresh process, as a multiple of ``unit`` bytes; ``bar`` bounds it from above."""
 
@@ -177,6 +194,43 @@ def measure(case, settings):
             row |= {"bar": ours.bar if peer is contest.peers[0] and not settings.quick else None}
             row |= {"work": asdict(ours.work) if ours.work else None}
             record["rows"].append(row)
+    return record
+
+
+def measure_study(study, settings):
+    """Runs one study; what is said of it in the results."""
+    record = {"area": study.area, "name": study.name, "tolerance": study.tolerance}
+    if study.slow and not (settings.slow or settings.quick):
+        return record | {"skipped": "takes minutes: needs --slow"}
+    try:
+        contest = study.load()
+    except Unavailable as reason:
+        return record | {"skipped": str(reason)}
+    everyone = contest.peers + contest.ours
+    best = {contestant.label: float("inf") for contestant in everyone}
+    quality = {}
+    for _ in range(1 if study.slow else (settings.repeat or 3)):
+        for contestant in everyone:
+            gc.collect()
+            time.sleep(REST)
+            began = time.perf_counter()
+            result = contestant.run()
+            best[contestant.label] = min(best[contestant.label], time.perf_counter() - began)
+            quality[contestant.label] = {name: float(v) for name, v in contestant.answer(result).items()}
+    record["quality"] = quality
+    record["rows"] = []
+    first = contest.peers[0]
+    measure = next(iter(quality[first.label]))
+    for ours in contest.ours:
+        for peer in contest.peers:
+            row = {"peer": peer.label, "ours": ours.label}
+            row |= {"peer_s": best[peer.label], "ours_s": best[ours.label]}
+            row |= {"ratio": best[peer.label] / best[ours.label], "work": None}
+            row |= {"bar": ours.bar if peer is first and not settings.quick else None}
+            record["rows"].append(row)
+        found, expected = quality[ours.label][measure], quality[first.label][measure]
+        if not settings.quick and not found <= expected * (1 + study.tolerance):
+            record["disagreement"] = f"{ours.label}: {measure} {found:.6g}, but {first.label} has {expected:.6g}"
     return record
 
 

@@ -26,6 +26,8 @@ the memory of the answer; *× floor* is mercer's time divided by it.
 
 COLUMNS = ("case", "peer", "peer's time", "mercer", "ratio", "bar", "", "floor", "× floor", "error / tolerance", "noise")
 
+STUDY_COLUMNS = ("case", "peer", "peer's time", "mercer", "ratio", "bar", "", "quality")
+
 
 def write(folder, facts, rates, records, command, bystanders, quick):
     """Writes both files into `folder`."""
@@ -56,9 +58,13 @@ def text(facts, rates, records, command, bystanders, quick):
     for area in dict.fromkeys(record["area"] for record in records):
         mine = [record for record in records if record["area"] == area]
         parts.append(f"\n## {area}\n")
-        rows = [row for record in mine for row in _rows(record)]
+        rows = [row for record in mine if "errors" in record for row in _rows(record)]
         if rows:
             parts.append(_table(COLUMNS, rows))
+        studies = [row for record in mine if "quality" in record for row in _study(record)]
+        if studies:
+            parts.append("\nModels on rows that they were not trained on: peer / mercer, less is better.\n")
+            parts.append(_table(STUDY_COLUMNS, studies))
         peaks = [_peak(record) for record in mine if "multiple" in record]
         if peaks:
             parts.append("\nOne call in a fresh process: the peak, less what the process held before the call.\n")
@@ -125,6 +131,22 @@ def _rows(record):
             "" if row["floors"] is None else f"{row['floors']:.2f}",
             f"{error:.0e} / {record['tolerance']:.0e}",
             f"{noise[row['peer']]:.2f}, {noise[row['ours']]:.2f}",
+        )
+
+
+def _study(record):
+    for row in record["rows"]:
+        label = row["ours"].removeprefix("mercer").strip()
+        peer, ours = record["quality"][row["peer"]], record["quality"][row["ours"]]
+        yield (
+            f"{record['name']}, {label}" if label else record["name"],
+            row["peer"],
+            _time(row["peer_s"]),
+            _time(row["ours_s"]),
+            f"{row['ratio']:.2f}",
+            "" if row["bar"] is None else f"{row['bar']:g}",
+            "" if row["bar"] is None else ("met" if row["ratio"] >= row["bar"] else "**missed**"),
+            "; ".join(f"{name} {value:.4g} / {ours[name]:.4g}" for name, value in peer.items() if name in ours),
         )
 
 

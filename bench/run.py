@@ -18,7 +18,7 @@ BENCH = Path(__file__).resolve().parent
 
 def main():
     arguments = parse()
-    settings = harness.Settings(arguments.threads, arguments.quick, arguments.data, arguments.repeat)
+    settings = harness.Settings(arguments.threads, arguments.quick, arguments.data, arguments.repeat, arguments.slow)
     cases = all_cases(settings)
     with threadpool_limits(settings.threads):
         if arguments.peak_of is not None:
@@ -39,6 +39,7 @@ def parse():
     parser.add_argument("--repeat", type=positive, metavar="N", help="rounds of every case (default: by its duration, 3 to 20)")
     parser.add_argument("--data", type=folder, metavar="DIR", help="folder of NAME.npz files, for the cases on real data")
     parser.add_argument("--quick", action="store_true", help="small sizes: does everything work?")
+    parser.add_argument("--slow", action="store_true", help="with the cases that take minutes each")
     parser.add_argument("--threads", type=positive, default=2, metavar="N", help="threads of every contestant (default 2)")
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="where the results go (default: bench, or target/bench for part of a full run)"
@@ -71,6 +72,8 @@ def run(arguments, settings, chosen):
     for case in chosen:
         if isinstance(case, harness.Peak):
             records.append(harness.measure_peak(case, settings))
+        elif isinstance(case, harness.Study):
+            records.append(harness.measure_study(case, settings))
         else:
             records.append(harness.measure(case, settings))
         print(report.line(records[-1]), flush=True)

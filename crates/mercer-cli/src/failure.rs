@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use mercer::data::DataError;
+use mercer::features::FeatureError;
 use mercer::gram::GramError;
 use mercer::kernel::{EvalError, ParseError, ResolveError};
 use mercer::learn::LearnError;
@@ -115,6 +116,7 @@ impl From<ModelError> for Failure {
         match error {
             ModelError::Gram(error) => error.into(),
             ModelError::Data(error) => error.into(),
+            ModelError::Feature(FeatureError::Stopped(_)) => Self::interrupted(),
             ModelError::Newer { .. } | ModelError::Requires { .. } => {
                 Self::usage(error).hint("update mercer, or fit the model again with this one")
             }
@@ -129,7 +131,9 @@ impl From<LearnError> for Failure {
             return Self::interrupted();
         }
         let hint = match &error {
-            LearnError::Solve(SolveError::Singular { suggestion, .. }) => {
+            LearnError::Solve(
+                SolveError::Singular { suggestion, .. } | SolveError::RankDeficient { suggestion, .. },
+            ) => {
                 format!("pass --lambda {suggestion:e} or more")
             }
             LearnError::Solve(SolveError::Indefinite { .. }) => {

@@ -2,10 +2,13 @@
 
 mod args;
 mod commands;
+mod describe;
 mod failure;
+mod learner;
 mod output;
 mod progress;
 mod score;
+mod training;
 
 use std::process::ExitCode;
 

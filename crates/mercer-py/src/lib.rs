@@ -3,8 +3,12 @@
 //! Nothing here keeps state between calls, holds the interpreter's lock while it computes, or lets a panic through.
 
 mod errors;
+mod features;
 mod kernel;
+mod lms;
 mod model;
+mod neighbours;
+mod path;
 mod ridge;
 mod rows;
 mod work;
@@ -15,9 +19,17 @@ mod _native {
     #[pymodule_export]
     use super::errors::{IndefiniteMatrix, NotAKernel, SingularMatrix};
     #[pymodule_export]
+    use super::features::NativeFeatureMap;
+    #[pymodule_export]
     use super::kernel::NativeKernel;
     #[pymodule_export]
+    use super::lms::{fit_lms, fit_lms_gram};
+    #[pymodule_export]
     use super::model::NativeModel;
+    #[pymodule_export]
+    use super::neighbours::{check_smoother, nearest, smooth};
+    #[pymodule_export]
+    use super::path::{ridge_path, ridge_path_gram};
     #[pymodule_export]
     use super::ridge::{expand, fit_ridge, fit_ridge_gram};
     #[pymodule_export]

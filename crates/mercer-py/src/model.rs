@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mercer::data::{AnySamples, Dtype, Encoding, FeatureColumn, Features, Missing, Scaling, Schema};
-use mercer::model::{Expansion, FORMAT, Method, Model, ModelError};
+use mercer::model::{Expansion, Method, Model, ModelError, Neighbours};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -34,10 +34,11 @@ pub struct Parts<'py> {
 
 #[pymethods]
 impl NativeModel {
-    /// A model of ridge regression; `settings` and `report` are JSON objects.
+    /// A model of a method that expands in the kernel; `settings` and `report` are JSON objects.
     #[staticmethod]
-    fn ridge(
+    fn expansion(
         parts: Parts<'_>,
+        method: &str,
         outputs: Vec<String>,
         feature_names: Option<Vec<String>>,
         settings: &str,
@@ -54,11 +55,41 @@ impl NativeModel {
             intercepts: parts.intercepts,
         };
         Ok(Self(Model {
-            method: Method::Ridge,
+            method: method_of(method)?,
             settings: serde_json::from_str(settings).map_err(value_error)?,
-            expansion,
+            predictor: expansion.into(),
             schema,
             outputs,
+            classes: None,
+            scaling: Scaling::None,
+            report: serde_json::from_str(report).map_err(value_error)?,
+        }))
+    }
+
+    /// A model of rows and their targets; `rule`, `classes`, `settings` and `report` are JSON.
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a model, each of its own kind")]
+    fn neighbours(
+        rows: Rows<'_>,
+        targets: PyReadonlyArray2<'_, f64>,
+        rule: &str,
+        method: &str,
+        outputs: Vec<String>,
+        classes: Option<&str>,
+        feature_names: Option<Vec<String>>,
+        settings: &str,
+        report: &str,
+    ) -> PyResult<Self> {
+        let rows = rows.samples()?.into_owned();
+        let schema = feature_names.map(|names| named_columns(names, &rows));
+        let rule = serde_json::from_str(rule).map_err(value_error)?;
+        Ok(Self(Model {
+            method: method_of(method)?,
+            settings: serde_json::from_str(settings).map_err(value_error)?,
+            predictor: Neighbours { rows, targets: matrix(&targets)?, rule }.into(),
+            schema,
+            outputs,
+            classes: classes.map(serde_json::from_str).transpose().map_err(value_error)?,
             scaling: Scaling::None,
             report: serde_json::from_str(report).map_err(value_error)?,
         }))
@@ -96,8 +127,14 @@ impl NativeModel {
     }
 
     #[getter]
-    fn kernel(&self) -> NativeKernel {
-        NativeKernel(self.0.expansion.kernel.clone())
+    fn kernel(&self) -> Option<NativeKernel> {
+        self.0.predictor.kernel().map(|kernel| NativeKernel(kernel.clone()))
+    }
+
+    /// The classes as JSON, of a classifier.
+    #[getter]
+    fn classes(&self) -> PyResult<Option<String>> {
+        self.0.classes.as_ref().map(serde_json::to_string).transpose().map_err(value_error)
     }
 
     #[getter]
@@ -107,7 +144,7 @@ impl NativeModel {
 
     #[getter]
     fn n_features(&self) -> usize {
-        self.0.expansion.centres.ncols()
+        self.0.predictor.ncols()
     }
 
     /// The names of the features, where the model was trained on named columns.
@@ -118,23 +155,12 @@ impl NativeModel {
 
     /// What `mercer info --json` prints.
     fn info(&self) -> String {
-        let Model { method, settings, expansion, schema, outputs, scaling, report } = &self.0;
-        let centres = &expansion.centres;
-        json!({
-            "format": FORMAT,
-            "method": method,
-            "kernel": expansion.kernel,
-            "domain": expansion.domain.map(|domain| domain.to_string()),
-            "settings": settings,
-            "outputs": outputs,
-            "columns": schema.as_ref().map(Schema::feature_names).unwrap_or_default(),
-            "scaling": scaling,
-            "centres": { "rows": centres.nrows(), "columns": centres.ncols(), "sparse": centres.is_sparse() },
-            "intercepts": expansion.intercepts,
-            "report": report,
-        })
-        .to_string()
+        self.0.description().to_string()
     }
+}
+
+fn method_of(name: &str) -> PyResult<Method> {
+    serde_json::from_value(json!(name)).map_err(value_error)
 }
 
 /// Numeric columns that a file's header names.

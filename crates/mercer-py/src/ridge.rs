@@ -4,7 +4,7 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::gram::{CpuEngine, DenseGram, Engine, Gram, GramError};
 use mercer::kernel::check::Domain;
 use mercer::kernel::{Expr, Kernel};
-use mercer::learn::{Admission, Admitted, Bias, Coefficients, LearnError, Ridge};
+use mercer::learn::{Admission, Admitted, Bias, Coefficients, Form, LearnError, Ridge};
 use mercer::model::{ModelError, first_outside};
 use mercer::solve::{Factor, Report};
 use mercer::watch::Watch;
@@ -18,7 +18,7 @@ use crate::rows::{Rows, entries};
 use crate::work::Job;
 
 /// (dual coefficients, intercepts, report).
-type Fitted<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyDict>);
+pub type Fitted<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyDict>);
 
 /// What is solved for: targets, penalties, weights, whether there is an unpenalised intercept; and by which solver.
 #[derive(FromPyObject)]
@@ -61,6 +61,7 @@ impl Problem<'_> {
                 admission: if self.admit { Admission::Check } else { Admission::Assume },
                 factor,
                 memory: None,
+                form: Form::Dual,
             },
             targets: matrix(&self.targets)?,
             weights: self.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?,
@@ -174,7 +175,7 @@ fn hand_back(py: Python<'_>, coefficients: Coefficients, admitted: Admitted) -> 
     Ok((from_matrix(py, dual)?, PyArray1::from_vec(py, intercepts), described))
 }
 
-fn described<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+pub fn described<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let status = serde_json::to_value(report.status).map_err(value_error)?;
     let dict = PyDict::new(py);
     dict.set_item("status", status.as_str().unwrap_or_default())?;

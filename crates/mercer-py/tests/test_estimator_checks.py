@@ -6,6 +6,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 ESTIMATORS = [
+    mercer.KNeighborsClassifier(),
+    mercer.KNeighborsRegressor(),
+    mercer.KNeighborsRegressor(weights="distance", p=1),
+    mercer.KernelLMS(),
+    mercer.KernelLMS(kernel="rbf(sigma=1)", solver="sgd", bias="centred"),
+    mercer.KernelRidgeCV(),
+    mercer.KernelRidgeCV(kernel="matern(length=?0.5..5)", bias="centred", cv=3),
+    mercer.KernelSmoother(),
+    mercer.PolynomialFeatureMap(degree=2),
     mercer.KernelRidge(),
     mercer.KernelRidge(kernel="rbf"),
     mercer.KernelRidge(kernel="0.5*rbf(sigma=2) + linear", bias="centred"),

@@ -99,7 +99,7 @@ def parameters(function):
     return [a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]]
 
 
-@pytest.mark.parametrize("module", ["kernel", "kernel_ridge", "model", "verdict"])
+@pytest.mark.parametrize("module", [m for m in MODULES if not m.startswith("_")])
 def test_stubs_agree_with_the_code(module):
     loaded = importlib.import_module(f"mercer.{module}")
     described = stub(module)
@@ -123,7 +123,7 @@ def test_native_stub_names_what_there_is():
     described = stub("_native")
     public = {name for name in dir(_native) if not name.startswith("_")}
     assert public == set(described)
-    for name in ("Kernel", "Model"):
+    for name in ("FeatureMap", "Kernel", "Model"):
         members = {member for member in vars(getattr(_native, name)) if not member.startswith("_")}
         assert members == {member for member in described[name] if not member.startswith("_")}
 

@@ -4,37 +4,37 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use mercer::data::{self, AnySamples, Dataset, Matrix, ScaleMethod, Scaling, Schema, TargetValues};
-use mercer::gram::SampleScales;
-use mercer::kernel::Kernel;
-use mercer::learn::{Admission, Bias, Ridge};
-use mercer::model::{Expansion, Method, Model};
+use mercer::data::{self, Dataset, Schema};
+use mercer::model::{Model, Predictor};
 use mercer::pool;
-use mercer::select::Split;
-use mercer::solve::{Factor, Report};
-use mercer::watch::Watch;
+use mercer::solve::Report;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::args::{Fit, Solver};
+use crate::args::Fit;
+use crate::describe;
 use crate::failure::Failure;
+use crate::learner::{self, Learner};
 use crate::output;
 use crate::progress::{self, Progress};
-use crate::score::{Errors, Score};
+use crate::score::Errors;
+use crate::training::{Goal, Trained, hold_out};
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+pub struct Document<'a> {
     method: String,
     data: DataSummary,
-    kernel: String,
-    /// Where the kernel is proven to be one.
-    domain: Option<String>,
-    lambda: &'a [f64],
-    bias: Bias,
+    /// What the predictor is: kernel and domain, features, or rule.
+    #[serde(flatten)]
+    predictor: BTreeMap<&'static str, Value>,
+    #[serde(flatten)]
+    settings: &'a BTreeMap<String, Value>,
     scaling: &'a str,
     holdout: Option<Vec<Errors>>,
     report: &'a Report,
+    #[serde(flatten)]
+    facts: &'a BTreeMap<String, Value>,
     seconds: Seconds,
     model: String,
     notes: &'a [String],
@@ -68,33 +68,32 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     progress::listen();
     let began = Instant::now();
     let mut seconds = Seconds::default();
-    let kernel: Kernel = arguments.kernel.parse()?;
-    if !kernel.tunables()?.is_empty() {
-        return Err(Failure::usage(
-            "the kernel has `?`, which asks for tuning; `fit` needs numbers or `auto`",
-        ));
-    }
+    // What the text alone decides is refused before a long file is read.
+    learner::check_text(arguments)?;
     check_output(&arguments.output)?;
-    let (dataset, schema) = read(arguments)?;
-    let targets = numeric_targets(&dataset)?;
+    let (dataset, schema) = data::read(&arguments.data, &arguments.input.read_options())?;
+    let learner = learner::of(arguments, &dataset.feature_names)?;
+    let goal = Goal::of(&dataset, &*learner)?;
     seconds.read = began.elapsed().as_secs_f64();
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let recipe = Recipe { arguments, kernel };
-    recipe.ridge(recipe.kernel.clone()).check_memory(dataset.nrows())?;
+    learner.check(dataset.nrows(), dataset.features.ncols())?;
 
-    let (holdout, fitted) = pool::with(arguments.common.threads(), || {
+    let (scale, part) = (arguments.input.scale, (arguments.holdout, arguments.common.seed));
+    let (holdout, trained) = pool::with(arguments.common.threads(), || {
         let clock = Instant::now();
-        let holdout = recipe.hold_out(&dataset, &targets, &watch)?;
+        let holdout = hold_out(&*learner, scale, part, &dataset, &goal, &watch)?;
         seconds.holdout = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
-        let fitted = recipe.fit(&dataset.features, &targets, &watch)?;
+        let trained = Trained::on(&*learner, scale, &dataset.features, &goal.targets, &watch)?;
         seconds.fit = clock.elapsed().as_secs_f64();
-        Ok::<_, Failure>((holdout, fitted))
+        Ok::<_, Failure>((holdout, trained))
     })?;
     watch.finish();
 
-    let notes: Vec<String> = dataset.notes.iter().cloned().chain(fitted.notes(&dataset)).collect();
-    let Trained { model, report } = recipe.model(fitted, schema, &dataset);
+    let notes: Vec<String> = dataset.notes.iter().cloned().chain(trained.notes(&dataset)).collect();
+    let report = trained.learnt.report.clone();
+    let facts = trained.learnt.facts.clone();
+    let model = model(&*learner, trained, goal, schema, &dataset);
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
@@ -111,18 +110,17 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
             features: dataset.features.ncols(),
             targets: model.outputs.clone(),
         },
-        kernel: model.expansion.kernel.to_string(),
-        domain: model.expansion.domain.map(|domain| domain.to_string()),
-        lambda: &arguments.lambda,
-        bias: arguments.bias,
+        predictor: model.predictor.description(),
+        settings: &model.settings,
         scaling: model.scaling.name(),
         holdout,
         report: &report,
+        facts: &facts,
         seconds,
         model: arguments.output.display().to_string(),
         notes: &notes,
     };
-    let mut lines = lines(&document, &arguments.kernel);
+    let mut lines = lines(&document, &model.predictor, arguments.kernel.as_deref());
     if arguments.common.verbose {
         lines.push(("time", document.seconds.line()));
         lines.push(("steps", report.iterations.to_string()));
@@ -130,7 +128,11 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     output::report(&arguments.common, &document, &lines)
 }
 
-fn lines(document: &Document<'_>, kernel_text: &str) -> Vec<(&'static str, String)> {
+fn lines(
+    document: &Document<'_>,
+    predictor: &Predictor,
+    kernel_text: Option<&str>,
+) -> Vec<(&'static str, String)> {
     let data = &document.data;
     let mut lines = vec![(
         "data",
@@ -144,13 +146,15 @@ fn lines(document: &Document<'_>, kernel_text: &str) -> Vec<(&'static str, Strin
     )];
     lines.extend(document.notes.iter().map(|note| ("", note.clone())));
     lines.push(("scaling", document.scaling.to_owned()));
-    let from = if kernel_text.contains("auto") { format!("  (from {kernel_text})") } else { String::new() };
-    lines.push(("kernel", format!("{}{from}", document.kernel)));
-    if let Some(domain) = &document.domain {
-        lines.push(("check", format!("proven positive semidefinite on {domain}")));
+    for (label, mut text) in describe::lines(predictor) {
+        let written = kernel_text.unwrap_or("rbf(sigma=auto)");
+        if label == "kernel" && written.contains("auto") {
+            text.push_str(&format!("  (from {written})"));
+        }
+        lines.push((label, text));
     }
     for errors in document.holdout.iter().flatten() {
-        let name = if data.targets.len() > 1 { format!("{}: ", errors.target) } else { String::new() };
+        let name = if data.targets.len() > 1 { format!("{}: ", errors.target()) } else { String::new() };
         lines.push(("held out", format!("{name}{}", errors.line())));
     }
     let (report, seconds) = (document.report, &document.seconds);
@@ -159,37 +163,8 @@ fn lines(document: &Document<'_>, kernel_text: &str) -> Vec<(&'static str, Strin
     lines
 }
 
-fn read(arguments: &Fit) -> Result<(Dataset, Schema), Failure> {
-    let options = arguments.input.read_options();
-    let (dataset, schema) = data::read(&arguments.data, &options)?;
-    if dataset.targets.is_empty() {
-        let columns =
-            dataset.feature_names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        return Err(Failure::usage(format!(
-            "--target is missing; {} has the columns {columns}",
-            dataset.source
-        )));
-    }
-    Ok((dataset, schema))
-}
-
-/// One column per target.
-fn numeric_targets(dataset: &Dataset) -> Result<Matrix<f64>, Failure> {
-    let mut matrix = Matrix::zeros(dataset.nrows(), dataset.targets.len());
-    for (column, target) in dataset.targets.iter().enumerate() {
-        let TargetValues::Numbers(values) = &target.values else {
-            return Err(Failure::usage(format!(
-                "{}: the target {} holds text, but ridge regression predicts numbers",
-                dataset.source, target.name
-            )));
-        };
-        values.iter().enumerate().for_each(|(row, value)| matrix.row_mut(row)[column] = *value);
-    }
-    Ok(matrix)
-}
-
 /// Finds out before the work, not after it, that the model cannot be written.
-fn check_output(path: &Path) -> Result<(), Failure> {
+pub fn check_output(path: &Path) -> Result<(), Failure> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() {
         return Err(Failure::usage(format!("cannot write {}: it is a folder", path.display())));
@@ -204,120 +179,30 @@ fn check_output(path: &Path) -> Result<(), Failure> {
     tempfile::tempfile_in(folder).map(drop).map_err(|error| Failure::write(path, &error))
 }
 
-/// Everything that training needs beside the rows.
-struct Recipe<'a> {
-    arguments: &'a Fit,
-    kernel: Kernel,
-}
-
-struct Fitted {
-    expansion: Expansion,
-    scaling: Scaling,
-    /// Columns with one value throughout.
-    constant: Vec<usize>,
-    report: Report,
-}
-
-struct Trained {
-    model: Model,
-    report: Report,
-}
-
-impl Fitted {
-    fn notes(&self, dataset: &Dataset) -> Vec<String> {
-        let constant = &self.constant;
-        if constant.is_empty() {
-            return Vec::new();
-        }
-        let name =
-            |&c: &usize| dataset.feature_names.get(c).cloned().unwrap_or_else(|| format!("column {c}"));
-        let names: Vec<String> = constant.iter().take(8).map(name).collect();
-        let more =
-            if constant.len() > 8 { format!(" and {} more", constant.len() - 8) } else { String::new() };
-        vec![format!("constant, so not scaled: {}{more}", names.join(", "))]
-    }
-}
-
-impl Recipe<'_> {
-    fn fit(
-        &self,
-        features: &AnySamples<'_>,
-        targets: &Matrix<f64>,
-        watch: &dyn Watch,
-    ) -> Result<Fitted, Failure> {
-        let (scaling, constant) =
-            Scaling::fit(self.arguments.input.scale.unwrap_or(ScaleMethod::Standard), features)?;
-        let scaled = scaling.apply(features.view())?;
-        let kernel = self.kernel.resolve_auto(&SampleScales::new(&scaled, self.arguments.common.seed))?;
-        let (expansion, report) = self.ridge(kernel).fit(&scaled, targets, None, watch)?;
-        Ok(Fitted { expansion, scaling, constant, report })
-    }
-
-    fn ridge(&self, kernel: Kernel) -> Ridge {
-        Ridge {
-            kernel,
-            lambda: self.arguments.lambda.clone(),
-            bias: self.arguments.bias,
-            admission: if self.arguments.assume_psd { Admission::Assume } else { Admission::Check },
-            factor: match self.arguments.solver {
-                Solver::Auto => Factor::Auto,
-                Solver::Cholesky => Factor::Double,
-                Solver::Mixed => Factor::Mixed,
-            },
-            memory: self.arguments.memory,
-        }
-    }
-
-    /// The errors on held-out rows of a model that has not seen them.
-    fn hold_out(
-        &self,
-        dataset: &Dataset,
-        targets: &Matrix<f64>,
-        watch: &dyn Watch,
-    ) -> Result<Option<Vec<Errors>>, Failure> {
-        let split = Split::hold_out(dataset.nrows(), self.arguments.holdout, self.arguments.common.seed);
-        let Some(Split { train, held_out }) = split.map_err(|e| Failure::usage(format!("--holdout: {e}")))?
-        else {
-            return Ok(None);
-        };
-        let rows = |chosen: &[usize]| {
-            let entries = chosen.iter().flat_map(|&i| targets.row(i).to_vec()).collect();
-            Matrix::from_entries(chosen.len(), targets.ncols(), entries)
-        };
-        let fitted = self.fit(&dataset.features.select(&train), &rows(&train), watch)?;
-        let unseen = fitted.scaling.apply(dataset.features.select(&held_out))?;
-        let predicted = fitted.expansion.predict(&unseen, watch)?;
-        let mut scores = vec![Score::default(); targets.ncols()];
-        for (place, &row) in held_out.iter().enumerate() {
-            for (column, score) in scores.iter_mut().enumerate() {
-                score.add(targets.row(row)[column], predicted.row(place)[column]);
-            }
-        }
-        Ok(Some(scores.iter().zip(&dataset.targets).filter_map(|(s, t)| s.errors(&t.name)).collect()))
-    }
-
-    fn model(&self, fitted: Fitted, schema: Schema, dataset: &Dataset) -> Trained {
-        let Fitted { expansion, scaling, report, .. } = fitted;
-        let settings = BTreeMap::from([
-            ("bias".to_owned(), json!(self.arguments.bias)),
-            ("lambda".to_owned(), json!(self.arguments.lambda)),
-            ("seed".to_owned(), json!(self.arguments.common.seed)),
-        ]);
-        let summary = BTreeMap::from([
-            ("rows".to_owned(), json!(dataset.nrows())),
-            ("solver".to_owned(), json!(report.solver)),
-            ("status".to_owned(), json!(report.status)),
-            ("residual".to_owned(), json!(report.residual)),
-        ]);
-        let model = Model {
-            method: Method::Ridge,
-            settings,
-            expansion,
-            schema: Some(schema),
-            outputs: dataset.targets.iter().map(|target| target.name.clone()).collect(),
-            scaling,
-            report: summary,
-        };
-        Trained { model, report }
+/// The model to save.
+pub fn model(
+    learner: &dyn Learner,
+    trained: Trained,
+    goal: Goal,
+    schema: Schema,
+    dataset: &Dataset,
+) -> Model {
+    let learnt = trained.learnt;
+    let mut report = learnt.facts;
+    report.extend([
+        ("rows".to_owned(), json!(dataset.nrows())),
+        ("solver".to_owned(), json!(learnt.report.solver)),
+        ("status".to_owned(), json!(learnt.report.status)),
+        ("residual".to_owned(), json!(learnt.report.residual)),
+    ]);
+    Model {
+        method: learner.method(),
+        settings: learner.settings(),
+        predictor: learnt.predictor,
+        schema: Some(schema),
+        outputs: goal.names,
+        classes: goal.classes,
+        scaling: trained.scaling,
+        report,
     }
 }

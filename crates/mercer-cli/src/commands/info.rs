@@ -1,41 +1,32 @@
 //! `mercer info`.
 
 use mercer::model::Model;
-use serde_json::json;
 
 use crate::args::Info;
+use crate::describe;
 use crate::failure::Failure;
 use crate::output;
 
 /// Describes a model.
 pub fn run(arguments: &Info) -> Result<(), Failure> {
     let model = Model::load(&arguments.model)?;
-    let centres = &model.expansion.centres;
     let columns = model.schema.as_ref().map(|schema| schema.feature_names()).unwrap_or_default();
+    let ncols = model.predictor.ncols();
     if arguments.json {
-        return output::print_json(&json!({
-            "format": mercer::model::FORMAT,
-            "method": model.method,
-            "kernel": model.expansion.kernel,
-            "domain": model.expansion.domain.map(|domain| domain.to_string()),
-            "settings": model.settings,
-            "outputs": model.outputs,
-            "columns": columns,
-            "scaling": model.scaling,
-            "centres": { "rows": centres.nrows(), "columns": centres.ncols(), "sparse": centres.is_sparse() },
-            "intercepts": model.expansion.intercepts,
-            "report": model.report,
-        }));
+        return output::print_json(&model.description());
     }
-    let mut lines = vec![
-        ("method", model.method.to_string()),
-        ("kernel", model.expansion.kernel.to_string()),
-        ("proven on", model.expansion.domain.map_or_else(|| "nothing".into(), |domain| domain.to_string())),
-        ("predicts", model.outputs.join(", ")),
-    ];
-    lines.push(("from", shortened(&columns, centres.ncols())));
+    let mut lines = vec![("method", model.method.to_string())];
+    lines.extend(describe::lines(&model.predictor));
+    lines.push(("predicts", model.outputs.join(", ")));
+    if let Some(classes) = &model.classes {
+        let names: Vec<String> = (0..classes.len()).map(|code| classes.name(code)).collect();
+        lines.push(("classes", shortened(&names, names.len(), "classes")));
+    }
+    lines.push(("from", shortened(&columns, ncols, "columns")));
     lines.push(("scaling", model.scaling.name().to_owned()));
-    lines.push(("centres", centres.nrows().to_string()));
+    if let Some(rows) = model.predictor.rows() {
+        lines.push(("rows kept", rows.nrows().to_string()));
+    }
     let map = |entries: &std::collections::BTreeMap<String, serde_json::Value>| {
         entries.iter().map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>().join(", ")
     };
@@ -44,10 +35,10 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
     output::print_lines(&lines)
 }
 
-fn shortened(names: &[String], count: usize) -> String {
+fn shortened(names: &[String], count: usize, what: &str) -> String {
     match names.len() {
-        0 => format!("{count} columns"),
+        0 => format!("{count} {what}"),
         n if n <= 12 => names.join(", "),
-        n => format!("{}, … ({n} columns)", names[..12].join(", ")),
+        n => format!("{}, … ({n} {what})", names[..12].join(", ")),
     }
 }

@@ -11,10 +11,11 @@ use mercer::watch::Watch;
 use serde::Serialize;
 
 use crate::args::Predict;
+use crate::describe;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::{self, Progress};
-use crate::score::{Errors, Score};
+use crate::score::{Errors, Score, largest};
 
 /// Rows read, predicted and written at a time.
 const CHUNK: usize = 8_192;
@@ -40,6 +41,12 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
     progress::listen();
     let began = Instant::now();
     let model = Model::load(&arguments.model)?;
+    if arguments.proba && model.classes.is_none() {
+        return Err(Failure::usage(format!(
+            "--proba is for classifiers, but {} predicts numbers",
+            arguments.model.display()
+        )));
+    }
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     let threads = arguments.common.threads();
     let mut run = Run {
@@ -47,7 +54,8 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
         threads,
         watch: &watch,
         rows: 0,
-        scores: vec![Score::default(); model.outputs.len()],
+        proba: arguments.proba,
+        score: Score::new(model.classes.as_ref(), model.outputs.len()),
     };
     match &arguments.output {
         Some(path) => {
@@ -86,14 +94,11 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
 fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), Failure> {
     let mut lines = Vec::new();
     if arguments.common.verbose {
-        let (method, expansion) = (model.method, &model.expansion);
-        lines.push((
-            "model",
-            format!("{method}, {}, {} centres", expansion.kernel, expansion.centres.nrows()),
-        ));
+        lines.push(("model", model.method.to_string()));
+        lines.extend(describe::lines(&model.predictor));
     }
     for errors in document.score.iter().flatten() {
-        lines.push(("score", format!("{}: {}", errors.target, errors.line())));
+        lines.push(("score", format!("{}: {}", errors.target(), errors.line())));
     }
     match &document.output {
         Some(path) => {
@@ -114,7 +119,8 @@ struct Run<'a> {
     threads: Option<usize>,
     watch: &'a Progress,
     rows: usize,
-    scores: Vec<Score>,
+    proba: bool,
+    score: Score,
 }
 
 impl Run<'_> {
@@ -132,45 +138,66 @@ impl Run<'_> {
             self.score(&chunk, &predictions);
             self.rows += chunk.nrows();
             for i in 0..predictions.nrows() {
-                let row = predictions.row(i);
-                for (place, value) in row.iter().enumerate() {
-                    let comma = if place == 0 { "" } else { "," };
-                    write!(out, "{comma}{value}").map_err(written)?;
-                }
-                writeln!(out).map_err(written)?;
+                writeln!(out, "{}", self.line(predictions.row(i))).map_err(written)?;
             }
         }
         Ok(())
     }
 
     fn header(&self) -> String {
-        match self.model.outputs.as_slice() {
-            [_] => "prediction".into(),
-            several => {
-                several.iter().map(|name| quoted(&format!("prediction_{name}"))).collect::<Vec<_>>().join(",")
-            }
+        let mut names = Vec::new();
+        if let (Some(classes), true) = (&self.model.classes, self.proba) {
+            names.extend((0..classes.len()).map(|code| format!("p_{}", classes.name(code))));
         }
+        match self.model.outputs.as_slice() {
+            [_] => names.push("prediction".into()),
+            several => names.extend(several.iter().map(|name| format!("prediction_{name}"))),
+        }
+        names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",")
+    }
+
+    /// One row of the answer.
+    fn line(&self, outputs: &[f64]) -> String {
+        let numbers = || outputs.iter().map(f64::to_string);
+        let fields: Vec<String> = match &self.model.classes {
+            None => numbers().collect(),
+            Some(classes) => {
+                let class = quoted(&classes.name(largest(outputs)));
+                numbers().filter(|_| self.proba).chain([class]).collect()
+            }
+        };
+        fields.join(",")
     }
 
     fn score(&mut self, chunk: &Dataset, predictions: &Matrix<f64>) {
-        for (column, name) in self.model.outputs.iter().enumerate() {
-            let target = chunk.targets.iter().find(|target| target.name == *name);
-            if let Some(TargetValues::Numbers(values)) = target.map(|target| &target.values) {
-                values
-                    .iter()
-                    .enumerate()
-                    .for_each(|(i, y)| self.scores[column].add(*y, predictions.row(i)[column]));
+        if let (Some(classes), Score::Classes(hits)) = (&self.model.classes, &mut self.score) {
+            let target = chunk.targets.iter().find(|target| self.model.outputs.contains(&target.name));
+            let Some(target) = target else { return };
+            for row in 0..predictions.nrows() {
+                match classes.find(&target.values, row) {
+                    Ok(Some(code)) => hits.add(code, largest(predictions.row(row))),
+                    Ok(None) => {}
+                    Err(_) => hits.add_unseen(),
+                }
             }
+            return;
+        }
+        let column = |name: &String| {
+            let target = chunk.targets.iter().find(|target| target.name == *name)?;
+            match &target.values {
+                TargetValues::Numbers(values) => Some(values),
+                TargetValues::Labels(_) => None,
+            }
+        };
+        let columns: Vec<_> = self.model.outputs.iter().map(column).collect();
+        for row in 0..predictions.nrows() {
+            let truth: Vec<f64> = columns.iter().map(|c| c.map_or(f64::NAN, |values| values[row])).collect();
+            self.score.add(&truth, predictions.row(row));
         }
     }
 
     fn errors(&self) -> Option<Vec<Errors>> {
-        let errors: Vec<_> = self
-            .scores
-            .iter()
-            .zip(&self.model.outputs)
-            .filter_map(|(score, name)| score.errors(name))
-            .collect();
+        let errors = self.score.errors(&self.model.outputs);
         (!errors.is_empty()).then_some(errors)
     }
 }

@@ -17,14 +17,21 @@ from importlib import import_module as _import_module
 __version__ = "0.1.0"
 
 _HOME = {
+    "FeatureMap": "mercer.feature_map",
+    "KNeighborsClassifier": "mercer.neighbors",
+    "KNeighborsRegressor": "mercer.neighbors",
     "Kernel": "mercer.kernel",
+    "KernelLMS": "mercer.kernel_lms",
     "KernelRidge": "mercer.kernel_ridge",
+    "KernelRidgeCV": "mercer.kernel_ridge_cv",
+    "KernelSmoother": "mercer.kernel_smoother",
     "Model": "mercer.model",
+    "PolynomialFeatureMap": "mercer.feature_map",
     "Verdict": "mercer.verdict",
     "load": "mercer.model",
 }
 
-__all__ = ["Kernel", "KernelRidge", "Model", "Verdict", "load"]
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name):

@@ -1,8 +1,15 @@
+from mercer.feature_map import FeatureMap as FeatureMap
+from mercer.feature_map import PolynomialFeatureMap as PolynomialFeatureMap
 from mercer.kernel import Kernel as Kernel
+from mercer.kernel_lms import KernelLMS as KernelLMS
 from mercer.kernel_ridge import KernelRidge as KernelRidge
+from mercer.kernel_ridge_cv import KernelRidgeCV as KernelRidgeCV
+from mercer.kernel_smoother import KernelSmoother as KernelSmoother
 from mercer.model import Model as Model
 from mercer.model import load as load
+from mercer.neighbors import KNeighborsClassifier as KNeighborsClassifier
+from mercer.neighbors import KNeighborsRegressor as KNeighborsRegressor
 from mercer.verdict import Verdict as Verdict
 
 __version__: str
-__all__ = ["Kernel", "KernelRidge", "Model", "Verdict", "load"]
+__all__: list[str]

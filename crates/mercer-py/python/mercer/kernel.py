@@ -93,6 +93,30 @@ class Kernel:
         with job(n_jobs) as how:
             return self._native.distance(rows, columns, how).astype(X.dtype, copy=False)
 
+    def features(self):
+        """The kernel's explicit feature map φ, with ⟨φ(x), φ(z)⟩ = k(x, z).
+
+        Returns
+        -------
+        map : FeatureMap
+            Call it on rows.
+
+        Raises
+        ------
+        ValueError
+            Where there is no such map with finitely many features.
+
+        >>> import numpy as np, mercer
+        >>> k = mercer.Kernel("(<x,z>+1)^2")
+        >>> phi = k.features()
+        >>> X = np.array([[1.0, 2.0], [0.5, -1.0]])
+        >>> bool(np.allclose(phi(X) @ phi(X).T, k(X)))
+        True
+        """
+        from mercer.feature_map import FeatureMap
+
+        return FeatureMap(self._native.features())
+
     def check(self, dim="any", domain="all"):
         """Whether the formula is positive semidefinite, with a proof or a counter-example; 8 seconds at most.
 

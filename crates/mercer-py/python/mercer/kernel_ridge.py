@@ -1,6 +1,5 @@
 """Kernel ridge regression."""
 
-import json
 import warnings
 
 import numpy as np
@@ -8,13 +7,14 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight
 
 from mercer import _least_squares, _native
-from mercer._base import KernelMachine, with_callbacks
+from mercer._expansion import ExpansionMachine, column_names
+from mercer._machine import with_callbacks
 from mercer._rows import borrowable
 
 __all__ = ["KernelRidge"]
 
 
-class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
+class KernelRidge(MultiOutputMixin, RegressorMixin, ExpansionMachine):
     """Kernel ridge regression: f(x) = Σᵢ aᵢ k(xᵢ, x) with (K + αI)a = y.
 
     It minimises Σᵢ (yᵢ − f(xᵢ))² + α‖f‖². Fitting takes O(n²d + n³/3) time and O(n²) memory, predicting m rows O(mnd).
@@ -39,10 +39,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         Keyword arguments of a callable kernel.
     approx : None
         No approximation: the kernel as it is.
-    solver : {"auto", "cholesky", "mixed"}, default="auto"
-        How the system is solved. All factor K + αI: ``"cholesky"`` in double precision, ``"mixed"`` in single precision
-        and refines the answer to double precision (and factors in double precision where that fails), ``"auto"`` as it
-        is faster. The answer is in double precision either way.
+    solver : {"auto", "cholesky", "mixed", "primal"}, default="auto"
+        How the system is solved. ``"cholesky"`` factors K + αI in double precision, ``"mixed"`` in single precision and
+        refines the answer to double precision (and factors in double precision where that fails). ``"primal"`` solves in
+        the kernel's features, for kernels that have finitely many, such as ``linear`` and ``poly``. ``"auto"`` takes the
+        fastest that is safe. The answer is in double precision whichever it is.
     bias : {"none", "centred", "column"}, default="none"
         ``"none"``: f as above. ``"centred"``: an intercept that is not penalised. ``"column"``: X and y are centred and
         1 is added to the kernel.
@@ -60,7 +61,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        a, in double precision.
+        a, in double precision; from a primal solution it is (y − f)/α, each row times its weight.
     intercept_ : float or ndarray of shape (n_targets,)
         The constant; 0 with ``bias="none"``.
     X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
@@ -131,7 +132,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         self
         """
         self._check_parameters()
-        output_names = _column_names(y)
+        output_names = column_names(y)
         X, y = self._fit_input(X, y, multi_output=True, y_numeric=True)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -141,43 +142,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
             targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1)
             self._shift, means = self._centre(X, targets, sample_weight)
             dual, intercepts = self._solve(choice, X, targets - means, alpha, sample_weight)
-            intercepts = intercepts + means
-            self.dual_coef_ = dual.ravel() if y.ndim == 1 else dual
-            self.intercept_ = float(intercepts[0]) if y.ndim == 1 else intercepts
-            self.X_fit_ = X
-            self._output_names = output_names or [str(i) for i in range(dual.shape[1])]
+            self._keep(X, y, dual, intercepts + means, output_names)
         return self
 
-    def predict(self, X):
-        """f at every row of X.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            In the precision of X.
-        """
-        X = self._predict_input(X)
-        choice = self._choice
-        choice.check(X)
-        dual = np.ascontiguousarray(self.dual_coef_, dtype=np.float64)
-        with self._job() as job:
-            if choice.native is None:
-                values = choice.matrix(X, self.X_fit_, job) @ dual
-            else:
-                columns = dual.reshape(dual.shape[0], -1)
-                centres, rows = borrowable(self._centred(self.X_fit_)), borrowable(self._centred(X))
-                values = _native.expand(self._native_kernel(), self._domain, centres, columns, rows, job)
-                values = values.reshape(-1, *dual.shape[1:])
-        values = values + self.intercept_ if self.bias != "none" else values
-        return values.astype(X.dtype, copy=False)
-
     def _check_parameters(self):
-        self._check_option("solver", ("auto", "cholesky", "mixed"))
+        self._check_option("solver", ("auto", "cholesky", "mixed", "primal"))
         self._check_option("bias", ("none", "centred", "column"))
         self._check_option("approx", (None,))
 
@@ -224,51 +193,5 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelMachine):
         self._tell(report)
         return dual, intercepts
 
-    # bias="column": X and y centred, 1 added to the kernel.
-
-    def _takes_sparse(self):
-        # Centring would fill in the zeros.
-        return super()._takes_sparse() and self.bias != "column"
-
-    def _centre(self, X, targets, weights):
-        if self.bias != "column":
-            return None, 0.0
-        if self._choice.native is None:
-            raise ValueError(
-                "bias='column' centres the rows, which a precomputed or callable kernel hides; "
-                "use bias='centred', which centres in the feature space"
-            )
-        return np.average(X, axis=0, weights=weights), np.average(targets, axis=0, weights=weights)
-
-    def _centred(self, X):
-        return X if self._shift is None else X - self._shift.astype(X.dtype)
-
-    def _native_kernel(self):
-        native = self._choice.native
-        return native if self._shift is None else native.plus(_native.Kernel("1"))
-
     def _model(self):
-        dual = np.ascontiguousarray(self.dual_coef_, dtype=np.float64)
-        parts = {
-            "kernel": self._native_kernel(),
-            "domain": self._domain,
-            "centres": borrowable(self._centred(self.X_fit_)),
-            "shift": None if self._shift is None else self._shift.tolist(),
-            "coefficients": dual.reshape(dual.shape[0], -1),
-            "intercepts": np.atleast_1d(self.intercept_).tolist(),
-        }
-        settings = {"bias": self.bias, "lambda": np.atleast_1d(self.alpha).tolist(), "seed": self._fit_seed}
-        report = {"rows": self.X_fit_.shape[0]}
-        report.update({key: self._report[key] for key in ("solver", "status", "residual") if key in self._report})
-        return _native.Model.ridge(
-            parts, self._output_names, self._feature_names(), json.dumps(settings), json.dumps(report)
-        )
-
-
-def _column_names(y):
-    """The names of the targets, where y is a table of pandas or the like."""
-    names = getattr(y, "columns", None)
-    if names is None:
-        name = getattr(y, "name", None)
-        names = None if name is None else [name]
-    return None if names is None else [str(name) for name in names]
+        return self._expansion_model("ridge", {"lambda": np.atleast_1d(self.alpha).tolist()})

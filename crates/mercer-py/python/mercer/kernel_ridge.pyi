@@ -2,21 +2,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from mercer._base import KernelMachine
+from mercer._expansion import ExpansionMachine
 from mercer.kernel import Kernel
 
 __all__ = ["KernelRidge"]
 
-class KernelRidge(KernelMachine):
+class KernelRidge(ExpansionMachine):
     alpha: float | ArrayLike
-    dual_coef_: NDArray[np.float64]
-    intercept_: float | NDArray[np.float64]
-    X_fit_: Any
-    n_iter_: int
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
     def __init__(
         self,
         alpha: float | ArrayLike = 1,
@@ -27,7 +21,7 @@ class KernelRidge(KernelMachine):
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
         approx: None = None,
-        solver: Literal["auto", "cholesky", "mixed"] = "auto",
+        solver: Literal["auto", "cholesky", "mixed", "primal"] = "auto",
         bias: Literal["none", "centred", "column"] = "none",
         tol: float = 1e-6,
         max_iter: int | None = None,
@@ -36,5 +30,4 @@ class KernelRidge(KernelMachine):
         verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> Self: ...
-    def predict(self, X: Any) -> NDArray[np.floating]: ...
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...

@@ -32,12 +32,13 @@ class Model:
 
     Attributes
     ----------
-    kernel : Kernel
-        The kernel, on scaled rows.
+    kernel : Kernel or None
+        The kernel, on scaled rows; None for a model without one.
     info : dict
         What ``mercer info --json`` prints: method, settings, scaling, columns, report.
     outputs : list of str
-        The names of the outputs.
+        The names of the targets.
+    classes_ : ndarray, for classifiers
     n_features_in_ : int
     feature_names_in_ : ndarray of str, where the model was trained on named columns
     """
@@ -45,13 +46,17 @@ class Model:
     def __init__(self, native):
         self._native = native
         self.n_features_in_ = native.n_features
+        classes = native.classes
+        if classes is not None:
+            self.classes_ = np.array(json.loads(classes))
         names = native.feature_names
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
 
     @property
     def kernel(self):
-        return Kernel._of(self._native.kernel)
+        native = self._native.kernel
+        return None if native is None else Kernel._of(native)
 
     @property
     def outputs(self):
@@ -62,12 +67,53 @@ class Model:
         return json.loads(self._native.info())
 
     def predict(self, X, *, n_jobs=None, verbose=0):
-        """The outputs at the rows of X, which are scaled as the training data were.
+        """The outputs, or the classes, at the rows of X, which are scaled as the training data were.
 
         Returns
         -------
         y : ndarray of shape (n_samples,), or (n_samples, n_outputs) where there are several outputs
         """
+        X, values = self._outputs(X, n_jobs, verbose)
+        if hasattr(self, "classes_"):
+            return self.classes_[values.argmax(axis=1)]
+        values = values if values.shape[1] > 1 else values[:, 0]
+        return values.astype(X.dtype, copy=False)
+
+    def predict_proba(self, X, *, n_jobs=None, verbose=0):
+        """The probability of each class at the rows of X, for classifiers.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+        """
+        if not hasattr(self, "classes_"):
+            raise AttributeError(f"predict_proba is for classifiers, but this is a model of {self.info['method']} for numbers")
+        return self._outputs(X, n_jobs, verbose)[1]
+
+    def plot(self, X, y=None, *, ax=None):
+        """Draws the model over raw rows with matplotlib: its curve for one feature, contours for two, else predicted against
+        actual values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+            Their targets. More than two features need them.
+        ax : matplotlib Axes, default=None
+            Where to draw; None for the current axes.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        from mercer import _plot
+
+        if hasattr(self, "classes_"):
+            raise ValueError("a classifier has no such plot; `mercer plot` draws one")
+        names = getattr(self, "feature_names_in_", None)
+        return _plot.draw(self.predict, as_matrix(X), y, names=None if names is None else list(names), ax=ax)
+
+    def _outputs(self, X, n_jobs, verbose):
         columns = getattr(X, "columns", None)
         names = getattr(self, "feature_names_in_", None)
         if names is not None and columns is not None:
@@ -78,16 +124,16 @@ class Model:
                 f"X has {X.shape[1]} features, but the model is expecting {self.n_features_in_} features as input"
             )
         with job(n_jobs, verbose) as how:
-            values = self._native.predict(borrowable(X), how)
-        values = values if values.shape[1] > 1 else values[:, 0]
-        return values.astype(X.dtype, copy=False)
+            return X, self._native.predict(borrowable(X), how)
 
     def save(self, path):
         """Writes the model to a file."""
         self._native.save(os.fspath(path))
 
     def __repr__(self):
-        return f"<mercer.Model: {self.info['method']}, kernel {self.kernel}>"
+        info = self.info
+        what = next(f"{word} {info[word]}" for word in ("kernel", "features", "rule") if word in info)
+        return f"<mercer.Model: {info['method']}, {what}>"
 
     def __reduce__(self):
         return _unpickle, (self._native.to_bytes(),)

@@ -7,6 +7,7 @@
 mod atomic_file;
 mod categories;
 mod chunks;
+mod classes;
 mod csv;
 mod dataset;
 mod error;
@@ -29,6 +30,7 @@ mod target_rows;
 
 pub use atomic_file::write_atomically;
 pub use chunks::{Chunks, FileChunks, chunks};
+pub use classes::Classes;
 pub use dataset::{Dataset, Target, TargetValues};
 pub use error::{DataError, Place, RowNumber};
 pub use finite::{check_features, check_target};

@@ -384,4 +384,14 @@ impl<T: Copy + Default> Matrix<T> {
     pub fn row_mut(&mut self, i: usize) -> &mut [T] {
         &mut self.entries[i * self.ncols..(i + 1) * self.ncols]
     }
+
+    /// The rows at `rows`, in that order.
+    ///
+    /// # Panics
+    /// Where an index is not below [`nrows`](Self::nrows).
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let entries = rows.iter().flat_map(|&row| self.row(row).iter().copied()).collect();
+        Self::from_entries(rows.len(), self.ncols, entries)
+    }
 }

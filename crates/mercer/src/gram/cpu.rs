@@ -90,7 +90,7 @@ enum AnyMatrix {
     Double(KernelMatrix<f64>),
 }
 
-fn means<T: Real>(samples: &Samples<'_, T>) -> Vec<f64> {
+pub(super) fn means<T: Real>(samples: &Samples<'_, T>) -> Vec<f64> {
     let ncols = samples.ncols();
     let mut means = vec![0.0; ncols];
     match samples.storage() {

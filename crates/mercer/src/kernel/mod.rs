@@ -13,6 +13,7 @@ mod parse;
 mod parse_atoms;
 mod parse_error;
 mod print;
+mod radial;
 #[doc(hidden)]
 pub mod random;
 mod recognise;
@@ -29,9 +30,12 @@ pub use error::EvalError;
 pub use expr::{Columns, Expr, Function};
 pub use named::{Argument, Family, Named, Value};
 pub use parse_error::{ParseError, Problem};
+pub(crate) use parse_error::{Place, nearest};
+pub(crate) use print::Shortest;
 pub use resolve::{ResolveError, Scales, SearchSpace, Tunable};
 use size::MAX_STORED_CHARACTERS;
 pub use size::{MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, TooLarge, check_size};
+pub(crate) use token::{Kind as TokenKind, token as first_token};
 
 /// A kernel: an expression in two points.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,14 +15,49 @@ pub struct ParseError(Box<Details>);
 #[derive(Debug, Clone, PartialEq)]
 struct Details {
     problem: Problem,
-    column: usize,
-    excerpt: String,
-    caret: usize,
+    place: Place,
 }
 
 impl ParseError {
     /// A problem at character `at`, counted from 0, of `text`.
     pub(super) fn new(problem: Problem, text: &[char], at: usize) -> Self {
+        Self(Box::new(Details { problem, place: Place::new(text, at) }))
+    }
+
+    /// The place: the number of the character, counted from 1.
+    #[must_use]
+    pub fn column(&self) -> usize {
+        self.0.place.column
+    }
+
+    /// What is wrong there.
+    #[must_use]
+    pub fn problem(&self) -> &Problem {
+        &self.0.problem
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Details { problem, place } = &*self.0;
+        write!(f, "kernel text, column {}: {problem}{place}", place.column)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// A place in a text. Displayed as the text around it on a line of its own, with a caret under the place.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Place {
+    /// The number of the character, counted from 1.
+    pub column: usize,
+    excerpt: String,
+    caret: usize,
+}
+
+impl Place {
+    /// Character `at`, counted from 0, of `text`.
+    pub fn new(text: &[char], at: usize) -> Self {
         let start = if text.len() <= WINDOW {
             0
         } else {
@@ -38,34 +73,19 @@ impl ParseError {
         if end < text.len() {
             excerpt.push('…');
         }
-        Self(Box::new(Details { problem, column: at + 1, excerpt, caret }))
-    }
-
-    /// The place: the number of the character, counted from 1.
-    #[must_use]
-    pub fn column(&self) -> usize {
-        self.0.column
-    }
-
-    /// What is wrong there.
-    #[must_use]
-    pub fn problem(&self) -> &Problem {
-        &self.0.problem
+        Self { column: at + 1, excerpt, caret }
     }
 }
 
-impl fmt::Display for ParseError {
+impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Details { problem, column, excerpt, caret } = &*self.0;
-        write!(f, "kernel text, column {column}: {problem}")?;
+        let Self { excerpt, caret, .. } = self;
         if !excerpt.is_empty() {
             write!(f, "\n  {excerpt}\n  {:caret$}^", "")?;
         }
         Ok(())
     }
 }
-
-impl std::error::Error for ParseError {}
 
 /// What is wrong with a kernel text.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -225,7 +245,7 @@ fn did_you_mean(suggestion: &Option<&'static str>) -> String {
 }
 
 /// The name nearest to `found`, if any is within a third of its length (at least one edit) of it.
-pub(super) fn nearest(found: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+pub(crate) fn nearest<'n>(found: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let length = found.chars().count();
     if length > 32 {
         return None;

@@ -182,7 +182,7 @@ impl fmt::Display for Value {
 }
 
 /// A number in the fewest digits that give it back, with an exponent where the plain form would be long.
-struct Shortest(f64);
+pub(crate) struct Shortest(pub f64);
 
 impl fmt::Display for Shortest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,7 +4,7 @@ use super::parse_error::{ParseError, Problem};
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Number(f64),
     /// A letter or underscore, then letters, digits and underscores.
     Name,
@@ -57,7 +57,7 @@ pub(super) fn tokens(text: &[char]) -> Result<Vec<Token>, ParseError> {
 }
 
 /// The first token of a text that starts with one, and its length.
-fn token(text: &[char]) -> Result<(Kind, usize), Problem> {
+pub(crate) fn token(text: &[char]) -> Result<(Kind, usize), Problem> {
     let follows = |c: char| text.get(1) == Some(&c);
     let digit_follows = text.get(1).is_some_and(char::is_ascii_digit);
     let kind = match text[0] {

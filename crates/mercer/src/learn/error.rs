@@ -1,5 +1,6 @@
 //! Why a learner has no model.
 
+use crate::features::FeatureError;
 use crate::gram::GramError;
 use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError};
@@ -39,6 +40,22 @@ pub enum LearnError {
         received: String,
         /// What is allowed.
         allowed: &'static str,
+    },
+    /// There are fewer rows than neighbours asked for.
+    #[error("k is {k}, but each answer has only {rows} rows to choose from")]
+    TooManyNeighbours {
+        /// Neighbours asked for.
+        k: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// The kernel cannot be the weight of a smoother.
+    #[error("{kernel} cannot weigh rows: {reason}")]
+    NotAWeight {
+        /// The formula.
+        kernel: String,
+        /// What is wrong with it.
+        reason: String,
     },
     /// A target or weight is not a finite number.
     #[error("the {what} of row {row} is {value}, not a finite number")]
@@ -95,6 +112,9 @@ pub enum LearnError {
     /// The kernel matrix could not be computed.
     #[error(transparent)]
     Gram(#[from] GramError),
+    /// The samples do not have the features asked for.
+    #[error(transparent)]
+    Feature(#[from] FeatureError),
     /// The problem has no answer.
     #[error(transparent)]
     Solve(#[from] SolveError),
@@ -116,6 +136,7 @@ impl LearnError {
                 | Self::Gram(GramError::Stopped(_))
                 | Self::Solve(SolveError::Stopped(_))
                 | Self::Descent(DescentError::Stopped(_))
+                | Self::Feature(FeatureError::Stopped(_))
         )
     }
 }

@@ -2,13 +2,23 @@
 
 mod admission;
 mod error;
+mod form;
+mod knn;
 mod lms;
 mod lms_features;
+mod loss;
 mod ridge;
+mod ridge_features;
+mod smoother;
 mod targets;
 
 pub use admission::{Admission, Admitted};
 pub use error::LearnError;
+pub use form::{Form, FormChoice};
+pub use knn::Knn;
 pub use lms::{GramStorage, Lms, LmsCoefficients, LmsReport};
 pub use lms_features::{LmsFeatures, LmsWeights};
+pub use loss::Loss;
 pub use ridge::{Bias, Coefficients, Ridge};
+pub use ridge_features::RidgeFeatures;
+pub use smoother::Smoother;

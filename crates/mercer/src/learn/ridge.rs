@@ -23,6 +23,7 @@ use crate::watch::Watch;
 
 use super::admission::Admission;
 use super::error::LearnError;
+use super::form::Form;
 
 /// What is done about a constant in the regression function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -52,6 +53,8 @@ pub struct Ridge {
     pub factor: Factor,
     /// Bytes the kernel matrix may take; `None` for four fifths of what is available.
     pub memory: Option<u64>,
+    /// Whether [`primal`](Self::primal) offers the same problem on explicit features; [`fit`](Self::fit) is dual.
+    pub form: Form,
 }
 
 /// What ridge regression finds: f(xⱼ) = Σᵢ aᵢ k(xᵢ, xⱼ) + b for each target.
@@ -76,6 +79,7 @@ impl Ridge {
             admission: Admission::Check,
             factor: Factor::Auto,
             memory: None,
+            form: Form::Auto,
         }
     }
 
@@ -101,6 +105,7 @@ impl Ridge {
         let mut shift = None;
         let mut centres = samples.view();
         if self.bias == Bias::Column {
+            check_problem(&self.lambda, rows, targets, weights)?;
             let means = column_means(samples, weights)?;
             centres = subtract(samples, &means);
             shift = Some(means);
@@ -155,7 +160,7 @@ impl Ridge {
         let mut dual = Matrix::zeros(gram.nrows(), columns);
         let mut intercepts = vec![0.0; columns];
         let mut report: Option<Report> = None;
-        for (lambda, group) in self.targets_by_lambda(columns) {
+        for (lambda, group) in targets_by_lambda(&self.lambda, columns) {
             let system = Regularised::new(gram, lambda, roots.as_deref());
             let rhs = self.right_hand_sides(targets, &group, roots.as_deref());
             let (solution, solved) = solve_direct(&system, &rhs, self.factor, watch)
@@ -205,55 +210,8 @@ impl Ridge {
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
     ) -> Result<(), LearnError> {
-        if rows == 0 || targets.ncols() == 0 {
-            return Err(LearnError::Length { what: "targets", rows, found: 0 });
-        }
-        if targets.nrows() != rows {
-            return Err(LearnError::Length { what: "targets", rows, found: targets.nrows() });
-        }
-        for i in 0..rows {
-            if let Some(&value) = targets.row(i).iter().find(|y| !y.is_finite()) {
-                return Err(LearnError::NonFinite { what: "target", row: i, value });
-            }
-        }
-        if let Some(weights) = weights {
-            if weights.len() != rows {
-                return Err(LearnError::Length { what: "weights", rows, found: weights.len() });
-            }
-            if let Some(row) = weights.iter().position(|w| !w.is_finite()) {
-                return Err(LearnError::NonFinite { what: "weight", row, value: weights[row] });
-            }
-            if let Some(w) = weights.iter().find(|w| **w < 0.0) {
-                return Err(parameter("sample weight", *w, "0 or more"));
-            }
-            if weights.iter().all(|w| *w == 0.0) {
-                return Err(parameter("sample weight", 0.0, "more than 0 for at least one row"));
-            }
-        }
-        if let Some(lambda) = self.lambda.iter().find(|l| !l.is_finite() || **l < 0.0) {
-            return Err(parameter("lambda", *lambda, "a finite number, 0 or more"));
-        }
-        if self.lambda.len() != 1 && self.lambda.len() != targets.ncols() {
-            return Err(LearnError::Length {
-                what: "values of lambda for the targets",
-                rows,
-                found: self.lambda.len(),
-            });
-        }
+        check_problem(&self.lambda, rows, targets, weights)?;
         self.check_memory(rows)
-    }
-
-    /// The targets that share a λ, in the order of first use: one factorisation serves each group.
-    fn targets_by_lambda(&self, columns: usize) -> Vec<(f64, Vec<usize>)> {
-        let mut groups: Vec<(f64, Vec<usize>)> = Vec::new();
-        for column in 0..columns {
-            let lambda = self.lambda[if self.lambda.len() == 1 { 0 } else { column }];
-            match groups.iter_mut().find(|(l, _)| *l == lambda) {
-                Some((_, group)) => group.push(column),
-                None => groups.push((lambda, vec![column])),
-            }
-        }
-        groups
     }
 
     /// S[y] for `bias: None`, S[y 1] for `bias: Centred`.
@@ -284,6 +242,64 @@ impl Ridge {
         };
         sum(place) / sum(last)
     }
+}
+
+/// Whether the parts of a regression problem line up and are in their ranges.
+pub(super) fn check_problem(
+    lambda: &[f64],
+    rows: usize,
+    targets: &Matrix<f64>,
+    weights: Option<&[f64]>,
+) -> Result<(), LearnError> {
+    if rows == 0 || targets.ncols() == 0 {
+        return Err(LearnError::Length { what: "targets", rows, found: 0 });
+    }
+    if targets.nrows() != rows {
+        return Err(LearnError::Length { what: "targets", rows, found: targets.nrows() });
+    }
+    for i in 0..rows {
+        if let Some(&value) = targets.row(i).iter().find(|y| !y.is_finite()) {
+            return Err(LearnError::NonFinite { what: "target", row: i, value });
+        }
+    }
+    if let Some(weights) = weights {
+        if weights.len() != rows {
+            return Err(LearnError::Length { what: "weights", rows, found: weights.len() });
+        }
+        if let Some(row) = weights.iter().position(|w| !w.is_finite()) {
+            return Err(LearnError::NonFinite { what: "weight", row, value: weights[row] });
+        }
+        if let Some(w) = weights.iter().find(|w| **w < 0.0) {
+            return Err(parameter("sample weight", *w, "0 or more"));
+        }
+        if weights.iter().all(|w| *w == 0.0) {
+            return Err(parameter("sample weight", 0.0, "more than 0 for at least one row"));
+        }
+    }
+    if let Some(lambda) = lambda.iter().find(|l| !l.is_finite() || **l < 0.0) {
+        return Err(parameter("lambda", *lambda, "a finite number, 0 or more"));
+    }
+    if lambda.len() != 1 && lambda.len() != targets.ncols() {
+        return Err(LearnError::Length {
+            what: "values of lambda for the targets",
+            rows,
+            found: lambda.len(),
+        });
+    }
+    Ok(())
+}
+
+/// The targets that share a λ, in the order of first use: one factorisation serves each group.
+pub(super) fn targets_by_lambda(lambda: &[f64], columns: usize) -> Vec<(f64, Vec<usize>)> {
+    let mut groups: Vec<(f64, Vec<usize>)> = Vec::new();
+    for column in 0..columns {
+        let lambda = lambda[if lambda.len() == 1 { 0 } else { column }];
+        match groups.iter_mut().find(|(l, _)| *l == lambda) {
+            Some((_, group)) => group.push(column),
+            None => groups.push((lambda, vec![column])),
+        }
+    }
+    groups
 }
 
 /// A failed factorisation is often a kernel value that is not finite: look for one.
@@ -319,7 +335,7 @@ pub(super) fn column_means(
     Ok(weighted_means(samples.nrows(), samples.ncols(), weights, |i, row| samples.copy_row(i, row)))
 }
 
-fn weighted_means(
+pub(super) fn weighted_means(
     rows: usize,
     columns: usize,
     weights: Option<&[f64]>,

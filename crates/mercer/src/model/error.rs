@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::data::DataError;
+use crate::features::FeatureError;
 use crate::gram::GramError;
 
 /// Why a model cannot be read, written or used.
@@ -66,4 +67,19 @@ pub enum ModelError {
     /// The prediction could not be computed.
     #[error(transparent)]
     Gram(#[from] GramError),
+    /// The weights of a primal model are not one per feature and output.
+    #[error("the model has {rows} × {columns} weights for {features} features and {outputs} outputs")]
+    Weights {
+        /// Rows of weights.
+        rows: usize,
+        /// Columns of weights.
+        columns: usize,
+        /// Features of its map.
+        features: usize,
+        /// Its outputs.
+        outputs: usize,
+    },
+    /// The samples do not have the model's features.
+    #[error(transparent)]
+    Feature(#[from] FeatureError),
 }

@@ -3,20 +3,23 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
+use std::iter;
 use std::path::Path;
 
 use flate2::Crc;
 use safetensors::SafeTensors;
 
 use crate::data::{Schema, write_atomically};
-use crate::kernel::check::Domain;
 
-use super::header::{FORMAT, Header, KERNEL_LANGUAGE, KNOWN, Preamble};
-use super::tensors::{self, Tensor};
-use super::{Expansion, Model, ModelError};
+use super::header::{FORMAT, Header, KERNEL_LANGUAGE, Preamble};
+use super::parts::{KINDS, put_together, take_apart};
+use super::{Model, ModelError};
 
 /// The key of the JSON document in the header's string map.
 const DOCUMENT: &str = "mercer";
+
+/// What `requires` says of a classifier.
+const CLASSES: &str = "classes";
 
 const NO_CHECKSUM: &str = "00000000";
 
@@ -26,26 +29,20 @@ impl Model {
     /// # Errors
     /// Where the container refuses an array; it does not for models that learners make.
     pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
-        let expansion = &self.expansion;
-        let mut arrays = Tensor::samples(&expansion.centres);
-        let coefficients = &expansion.coefficients;
-        let shape = [coefficients.nrows(), coefficients.ncols()];
-        arrays.push(Tensor::numbers("coefficients", &shape, coefficients.entries()));
-        arrays.push(Tensor::numbers("intercepts", &[expansion.intercepts.len()], &expansion.intercepts));
-        if let Some(shift) = &expansion.shift {
-            arrays.push(Tensor::numbers("shift", &[shift.len()], shift));
-        }
+        let (kind, words, mut arrays) = take_apart(&self.predictor);
         arrays.sort_by_key(|array| array.name);
+        let requires = iter::once(kind).chain(self.classes.is_some().then_some(CLASSES));
+        let requires = requires.map(String::from).collect();
         let mut header = Header {
             format: FORMAT,
-            requires: vec!["expansion".into()],
+            requires,
             kernel_language: KERNEL_LANGUAGE,
             checksum: NO_CHECKSUM.into(),
             method: self.method,
-            kernel: expansion.kernel.clone(),
-            domain: expansion.domain.map(|domain| domain.to_string()),
+            words,
             settings: self.settings.clone(),
             outputs: self.outputs.clone(),
+            classes: self.classes.clone(),
             columns: self.schema.as_ref().map(Schema::feature_names).unwrap_or_default(),
             scaling: self.scaling.clone(),
             schema: self.schema.clone(),
@@ -81,19 +78,20 @@ impl Model {
             let found = preamble.format.max(preamble.kernel_language);
             return Err(ModelError::Newer { path: path.to_owned(), found, supported: FORMAT });
         }
-        if let Some(feature) = preamble.requires.iter().find(|feature| !KNOWN.contains(&feature.as_str())) {
+        if let Some(feature) = preamble.requires.iter().find(|feature| !known(feature)) {
             return Err(ModelError::Requires { path: path.to_owned(), feature: feature.clone() });
         }
         verify(&file, document, &preamble.checksum).map_err(malformed)?;
         let header: Header =
             serde_json::from_str(document).map_err(|error| malformed(format!("its header: {error}")))?;
-        let expansion = expansion(&file, &header).map_err(malformed)?;
+        let predictor = put_together(&header.requires, &header.words, &file).map_err(malformed)?;
         let model = Self {
             method: header.method,
             settings: header.settings,
-            expansion,
+            predictor,
             schema: header.schema,
             outputs: header.outputs,
+            classes: header.classes,
             scaling: header.scaling,
             report: header.report,
         };
@@ -122,47 +120,28 @@ impl Model {
 
     /// Whether the parts fit each other.
     fn consistent(&self) -> Result<(), String> {
-        let (centres, columns) = (self.expansion.centres.nrows(), self.expansion.centres.ncols());
-        let outputs = self.expansion.noutputs();
-        if self.expansion.coefficients.nrows() != centres || self.expansion.coefficients.ncols() != outputs {
-            return Err(format!("its coefficients are not {centres} × {outputs}"));
-        }
-        if self.outputs.len() != outputs {
-            return Err(format!("it names {} outputs but has {outputs}", self.outputs.len()));
-        }
-        if self.expansion.shift.as_ref().is_some_and(|shift| shift.len() != columns) {
-            return Err("its shift does not match its columns".into());
+        let columns = self.predictor.ncols();
+        let (named, outputs) = (self.outputs.len(), self.predictor.noutputs());
+        match &self.classes {
+            None if named != outputs => return Err(format!("it names {named} outputs but has {outputs}")),
+            Some(classes) if named != 1 || classes.len() != outputs => {
+                return Err(format!("it has {} classes but {outputs} outputs", classes.len()));
+            }
+            _ => {}
         }
         if !self.scaling.fits(columns) {
             return Err("its scaling does not match its columns".into());
         }
         if self.schema.as_ref().is_some_and(|schema| schema.nfeatures() != columns) {
-            return Err("its columns do not match its centres".into());
+            return Err("its columns do not match its predictor's".into());
         }
-        self.expansion.kernel.check_columns(columns).map_err(|error| error.to_string())?;
-        if self.expansion.kernel.is_resolved() {
-            Ok(())
-        } else {
-            Err("its kernel still has `auto` or `?`".into())
-        }
+        Ok(())
     }
 }
 
-fn expansion(file: &SafeTensors<'_>, header: &Header) -> Result<Expansion, String> {
-    let (_, intercepts) = tensors::numbers::<f64>(file, "intercepts")?;
-    let shift = match file.tensor("shift") {
-        Ok(_) => Some(tensors::numbers::<f64>(file, "shift")?.1),
-        Err(_) => None,
-    };
-    let domain = header.domain.as_ref().map(|text| text.parse::<Domain>());
-    Ok(Expansion {
-        kernel: header.kernel.clone(),
-        domain: domain.transpose().map_err(|error| error.to_string())?,
-        centres: tensors::samples(file)?,
-        shift,
-        coefficients: tensors::matrix(file, "coefficients")?,
-        intercepts,
-    })
+/// Whether this program knows the feature of the format.
+fn known(feature: &str) -> bool {
+    KINDS.contains(&feature) || feature == CLASSES
 }
 
 fn verify(file: &SafeTensors<'_>, document: &str, stated: &str) -> Result<(), String> {

@@ -5,19 +5,17 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data::{Scaling, Schema};
+use crate::data::{Classes, Scaling, Schema};
+use crate::features::FeatureMap;
 use crate::kernel::Kernel;
 
-use super::Method;
+use super::{Method, Rule};
 
 /// The format this program writes, and the latest it reads.
 pub const FORMAT: u64 = 1;
 
 /// The version of the kernel language.
 pub(super) const KERNEL_LANGUAGE: u64 = 1;
-
-/// The features of the format that this program knows.
-pub(super) const KNOWN: [&str; 1] = ["expansion"];
 
 /// The least a file must say for a reader to tell whether it can read the rest.
 #[derive(Debug, Deserialize)]
@@ -38,14 +36,35 @@ pub(super) struct Header {
     /// CRC-32 of this document with the checksum's digits zero, then of every tensor's name and bytes in name order.
     pub checksum: String,
     pub method: Method,
-    pub kernel: Kernel,
-    /// Where the kernel is proven: `all`, `orthant`, `ball:R`; null where that was assumed or is undecided.
-    pub domain: Option<String>,
+    #[serde(flatten)]
+    pub words: Words,
     pub settings: BTreeMap<String, Value>,
     pub outputs: Vec<String>,
+    /// The classes, sorted; absent from regressions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Classes>,
     /// Names of the features, empty where they have none.
     pub columns: Vec<String>,
     pub scaling: Scaling,
     pub schema: Option<Schema>,
     pub report: BTreeMap<String, Value>,
+}
+
+/// What the header says of the predictor. Each kind has its own words.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Words {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Kernel>,
+    /// Where the kernel is proven: `all`, `orthant`, `ball:R`; absent where that was assumed or is undecided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// The feature map of a linear predictor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<FeatureMap>,
+    /// Columns that the feature map takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature_columns: Option<usize>,
+    /// How near rows are weighted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
 }

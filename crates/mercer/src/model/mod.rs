@@ -1,10 +1,16 @@
 //! Models: what a learner hands back, what is saved, and what predicts.
 
+mod describe;
 mod domain;
 mod error;
 mod expansion;
 mod file;
 mod header;
+mod parts;
+mod predictor;
+mod neighbours;
+mod smoothing;
+mod linear;
 mod tensors;
 
 use std::collections::BTreeMap;
@@ -13,7 +19,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data::{AnySamples, Dtype, Matrix, Scaling, Schema};
+use crate::data::{AnySamples, Classes, Matrix, Scaling, Schema};
 use crate::watch::Watch;
 
 pub use domain::first_outside;
@@ -22,21 +28,35 @@ pub use error::ModelError;
 pub use expansion::Expansion;
 pub(crate) use expansion::subtract;
 pub use header::FORMAT;
+pub use predictor::Predictor;
+pub(crate) use neighbours::{Mean, queries_at_once};
+pub use neighbours::{Neighbours, Rule, Weights};
+pub(crate) use smoothing::smooth_leaving_out;
+pub use linear::Linear;
 
 /// The method a model was trained by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Method {
-    /// Kernel ridge regression.
+    /// Ridge regression, on a kernel or on features.
     Ridge,
+    /// Least mean squares: gradient descent on the squared error, on a kernel or on features.
+    Lms,
+    /// The Nadaraya–Watson smoother.
+    Smoother,
+    /// k nearest neighbours.
+    Knn,
 }
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ridge => f.write_str("ridge"),
-        }
+        f.write_str(match self {
+            Self::Ridge => "ridge",
+            Self::Lms => "lms",
+            Self::Smoother => "smoother",
+            Self::Knn => "knn",
+        })
     }
 }
 
@@ -48,11 +68,13 @@ pub struct Model {
     /// The hyper-parameters it was trained with, as numbers and words.
     pub settings: BTreeMap<String, Value>,
     /// What predicts.
-    pub expansion: Expansion,
+    pub predictor: Predictor,
     /// How the columns of a file become features; none for a model trained on arrays.
     pub schema: Option<Schema>,
-    /// The names of the outputs.
+    /// The names of the targets. A regression has one output for each; a classifier has one target.
     pub outputs: Vec<String>,
+    /// The classes of a classifier, whose predictor has one output for each: the largest wins.
+    pub classes: Option<Classes>,
     /// The scaling that is applied to the features first.
     pub scaling: Scaling,
     /// How training ended: numbers and words, no wall times.
@@ -63,12 +85,10 @@ impl Model {
     /// The schema, or for a model trained on arrays one that takes columns by their place.
     #[must_use]
     pub fn schema_or_positional(&self) -> Schema {
-        let dtype = match self.expansion.centres {
-            AnySamples::F32(_) => Dtype::F32,
-            AnySamples::F64(_) => Dtype::F64,
+        let positional = || {
+            let sparse = self.predictor.rows().is_some_and(AnySamples::is_sparse);
+            Schema::positional(self.predictor.ncols(), sparse, self.predictor.dtype())
         };
-        let positional =
-            || Schema::positional(self.expansion.centres.ncols(), self.expansion.centres.is_sparse(), dtype);
         self.schema.clone().unwrap_or_else(positional)
     }
 
@@ -77,10 +97,19 @@ impl Model {
     /// # Errors
     /// Where the samples do not have the model's columns, and where `watch` asks to stop.
     pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
-        let (found, expected) = (samples.ncols(), self.expansion.centres.ncols());
+        let (found, expected) = (samples.ncols(), self.predictor.ncols());
         if found != expected {
             return Err(ModelError::Columns { found, expected });
         }
-        self.expansion.predict(&self.scaling.apply(samples.view())?, watch)
+        self.predictor.predict(&self.scaling.apply(samples.view())?, watch)
+    }
+
+    /// The class of each row of a classifier's outputs: the largest, the first of equal ones.
+    #[must_use]
+    pub fn decide(outputs: &Matrix<f64>) -> Vec<usize> {
+        let largest = |row: &[f64]| {
+            (1..row.len()).fold(0, |best, code| if row[code] > row[best] { code } else { best })
+        };
+        (0..outputs.nrows()).map(|i| largest(outputs.row(i))).collect()
     }
 }

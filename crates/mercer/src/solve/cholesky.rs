@@ -102,9 +102,12 @@ impl<T: Real> Cholesky<T> {
     /// The smallest L_ii², the smallest pivot met: near zero against A's diagonal where A is nearly singular.
     #[must_use]
     pub fn smallest_pivot(&self) -> f64 {
-        (0..self.order)
-            .map(|i| self.factor[i * self.order + i].to_f64().powi(2))
-            .fold(f64::INFINITY, f64::min)
+        self.pivots().fold(f64::INFINITY, f64::min)
+    }
+
+    /// The pivots L_ii², each what is left of A_ii once the columns before it are taken out.
+    pub fn pivots(&self) -> impl Iterator<Item = f64> + '_ {
+        (0..self.order).map(|i| self.factor[i * self.order + i].to_f64().powi(2))
     }
 
     /// Solves A·X = B for every column of `rhs`, in place.

@@ -51,6 +51,25 @@ pub enum SolveError {
         /// The matrix's order.
         order: usize,
     },
+    /// λ = 0 and the features are linearly dependent on the samples.
+    #[error(
+        "with λ = 0 the {features} features have no unique weights: on these rows they are linearly dependent{}; \
+         λ = {suggestion:e} would do",
+        rank.map_or_else(String::new, |rank| format!(", their numerical rank is {rank}"))
+    )]
+    RankDeficient {
+        /// The numerical rank, where it was counted.
+        rank: Option<NumericalRank>,
+        /// Features there are.
+        features: usize,
+        /// A λ that makes the problem solvable.
+        suggestion: f64,
+    },
+    /// Sums of squares of the features are beyond the largest number.
+    #[error(
+        "the features are so large that their squares overflow: scale the samples or take a smaller degree"
+    )]
+    Overflow,
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),

@@ -3,6 +3,9 @@
 mod cholesky;
 pub mod descent;
 mod direct;
+mod least_squares;
+mod qr;
+mod path;
 mod rank;
 mod report;
 mod system;
@@ -10,6 +13,8 @@ mod system;
 pub use cholesky::{Cholesky, CholeskyError};
 pub use direct::{Factor, SolveError, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
+pub use least_squares::{Group, Rows, normal_equations_bytes, solve_least_squares};
+pub use path::{PathProblem, PathSolution, RidgePath};
 pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
 pub use system::Regularised;

@@ -10,7 +10,7 @@ use crate::kernel::Function;
 use super::extent::Extent;
 use super::plan::Way;
 use super::program::{Node, PointStatistic, Program};
-use super::statistic::CHUNK;
+use super::statistic::longest_sum;
 
 /// Where a value lies and how far its computed form may be from it.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,7 @@ pub(super) fn relative_error(
 }
 
 fn statistic(way: Way, centred: bool, extent: Extent, features: usize, sparse: bool, unit: f64) -> Bound {
-    let walk = 2.0 * ((features.min(CHUNK) + features / CHUNK) as f64).sqrt() + 2.0;
+    let walk = 2.0 * (longest_sum(features) as f64).sqrt() + 2.0;
     let squared = if centred { extent.centred } else { extent.raw };
     // Sparse sums are taken in double precision, then rounded.
     let (step, rounding) = if sparse { (walk * 0.5 * f64::EPSILON, unit) } else { (walk * unit, 0.0) };

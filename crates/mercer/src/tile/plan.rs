@@ -102,6 +102,18 @@ impl Plan {
         Self::with(program, known, Distances::Differences, true)
     }
 
+    /// The plan of one distance, whatever its error: from rows less `means` (from sparse rows as they are), a Euclidean
+    /// distance from inner products.
+    pub fn of_distance(program: &Program, means: &[f64], sparse: bool, double: bool) -> Self {
+        let known = Known { extents: &[], means, sparse, double };
+        let mut plan = Self::with(program, known, Distances::Centred, double);
+        for features in plan.features.iter_mut().filter(|_| !sparse) {
+            let columns = &program.groups[features.group].columns;
+            features.centre = Some(columns.iter().map(|&c| means[c]).collect());
+        }
+        plan
+    }
+
     /// Whether two statistics use the same features.
     fn shares(&self) -> bool {
         self.routes.len() > self.features.len()

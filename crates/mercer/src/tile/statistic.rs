@@ -14,6 +14,11 @@ pub(crate) const ROWS: usize = 8;
 /// plus that of the number of chunks.
 pub(super) const CHUNK: usize = 256;
 
+/// The longest run of additions behind a sum over `width` features.
+pub(crate) fn longest_sum(width: usize) -> usize {
+    width.min(CHUNK) + width / CHUNK
+}
+
 /// One term of a sum over features.
 trait Term: Copy {
     /// `sum` plus the term of `x` and `z`.

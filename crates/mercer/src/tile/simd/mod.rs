@@ -77,6 +77,8 @@ pub(crate) trait Simd: Copy {
     fn with_sign(self, magnitude: Self::V, sign: Self::V) -> Self::V;
     /// Whether the mask is true in any lane.
     fn any(self, mask: Self::M) -> bool;
+    /// The mask as bits, the first lane lowest.
+    fn bits(self, mask: Self::M) -> u64;
 
     /// The `f64` vectors of the same instruction set.
     type Wide: Simd<T = f64>;

@@ -122,6 +122,10 @@ macro_rules! portable {
             fn any(self, mask: Self::M) -> bool {
                 mask.iter().any(|m| *m)
             }
+            #[inline(always)]
+            fn bits(self, mask: Self::M) -> u64 {
+                mask.iter().enumerate().fold(0, |bits, (lane, m)| bits | u64::from(*m) << lane)
+            }
 
             type Wide = Portable<f64>;
             #[inline(always)]

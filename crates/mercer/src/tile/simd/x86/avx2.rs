@@ -146,6 +146,10 @@ macro_rules! avx2 {
                 unsafe { $movemask(mask) != 0 }
             }
             #[inline(always)]
+            fn bits(self, mask: $v) -> u64 {
+                unsafe { $movemask(mask) as u64 }
+            }
+            #[inline(always)]
             $widen
             #[inline(always)]
             $double

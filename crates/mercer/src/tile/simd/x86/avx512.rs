@@ -133,6 +133,10 @@ macro_rules! avx512 {
                 mask != 0
             }
             #[inline(always)]
+            fn bits(self, mask: $m) -> u64 {
+                u64::from(mask)
+            }
+            #[inline(always)]
             $widen
             #[inline(always)]
             $double

@@ -1,13 +1,16 @@
 //! The command line as typed.
 
+mod fit;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use mercer::data::{ColumnRef, Dtype, Missing, ReadOptions, ScaleMethod};
 use mercer::kernel::check::{Dim, Domain};
-use mercer::learn::Bias;
+
+pub use fit::{Fit, Method, Solver, Weighting};
 
 /// Kernel machines: write a kernel as on paper, train with it, predict anywhere.
 #[derive(Debug, Parser)]
@@ -48,13 +51,6 @@ pub enum Command {
     Completions(Completions),
 }
 
-/// The methods that `fit` knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Method {
-    /// Kernel ridge regression
-    Ridge,
-}
-
 /// `mercer check`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -79,60 +75,12 @@ pub struct Check {
     pub json: bool,
 }
 
-/// `mercer fit`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  mercer fit ridge data.csv --target y -o m.mercer
-  mercer fit ridge data.csv --target y --kernel \"rbf(sigma=auto) + 0.1*linear\" --lambda 0.01 -o m.mercer
-  mercer fit ridge data.csv --target height,weight --bias none --scale none --holdout 0 -o m.mercer
-  zcat data.csv.gz | mercer fit ridge - --target -1 --threads 1 --json -o m.mercer")]
-pub struct Fit {
-    /// What to fit
-    pub method: Method,
-    /// CSV, LIBSVM, .npy or .npz file, gzipped or not; `-` is standard input
-    pub data: PathBuf,
-    /// File to write the model to
-    #[arg(short, long, value_name = "MODEL")]
-    pub output: PathBuf,
-    /// Kernel, as on paper: "0.5*rbf(sigma=2) + (<x,z>+1)^3"
-    #[arg(long, value_name = "TEXT", default_value = "rbf(sigma=auto)", allow_hyphen_values = true)]
-    pub kernel: String,
-    /// λ, added to the kernel matrix as it is; one for all targets, or one each
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        default_value = "1",
-        value_delimiter = ',',
-        allow_negative_numbers = true
-    )]
-    pub lambda: Vec<f64>,
-    /// The constant in the model: none, an unpenalised intercept, or a penalised constant on centred data
-    #[arg(long, default_value = "centred", value_parser = parse_bias, value_name = "none|centred|column")]
-    pub bias: Bias,
-    /// Fraction of the rows held out to report an error; the model is then fitted on all rows. 0 holds none out
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
-    pub holdout: f64,
-    /// Precision of the Cholesky factor; the answer is in double precision either way
-    #[arg(long, value_enum, default_value = "auto")]
-    pub solver: Solver,
-    /// Memory the kernel matrix may take: 8G, 500M [default: four fifths of what is available]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub memory: Option<u64>,
-    /// Take the kernel as positive semidefinite without asking for a proof
-    #[arg(long)]
-    pub assume_psd: bool,
-    #[command(flatten)]
-    pub input: Input,
-    #[command(flatten)]
-    pub common: Common,
-}
-
 /// `mercer predict`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mercer predict m.mercer new.csv -o out.csv
+  mercer predict classes.mercer new.csv --proba -o out.csv
   mercer predict m.mercer - < new.csv > out.csv")]
 pub struct Predict {
     /// A model that `mercer fit` wrote
@@ -142,6 +90,9 @@ pub struct Predict {
     /// CSV file to write [default: standard output]
     #[arg(short, long, value_name = "OUT.csv")]
     pub output: Option<PathBuf>,
+    /// Write the probability of every class as well: columns p_CLASS before the prediction
+    #[arg(long)]
+    pub proba: bool,
     #[command(flatten)]
     pub common: Common,
 }
@@ -229,17 +180,6 @@ impl Input {
     }
 }
 
-/// The precision of the Cholesky factor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Solver {
-    /// Whichever is faster and safe
-    Auto,
-    /// Cholesky in double precision
-    Cholesky,
-    /// Cholesky in single precision, refined to the double-precision answer
-    Mixed,
-}
-
 /// What every command that works has.
 #[derive(Debug, Args)]
 pub struct Common {
@@ -264,15 +204,6 @@ impl Common {
     /// The number of threads asked for.
     pub fn threads(&self) -> Option<usize> {
         self.threads.map(NonZeroUsize::get)
-    }
-}
-
-fn parse_bias(text: &str) -> Result<Bias, String> {
-    match text {
-        "none" => Ok(Bias::None),
-        "centred" | "centered" => Ok(Bias::Centred),
-        "column" => Ok(Bias::Column),
-        _ => Err("it is none, centred or column".into()),
     }
 }
 

@@ -1,0 +1,144 @@
+//! `mercer fit` as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use mercer::gram::Metric;
+use mercer::learn::{Bias, Step};
+
+use super::{Common, Input, parse_size};
+
+/// The methods that `fit` knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Method {
+    /// Ridge regression on a kernel, or on features with --features
+    Ridge,
+    /// Least mean squares: gradient descent on the squared error
+    Lms,
+    /// Nadaraya–Watson smoothing: a mean weighted by the kernel
+    Smoother,
+    /// The k nearest neighbours: their mean, or their vote where the target is text
+    Knn,
+}
+
+/// `mercer fit`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mercer fit ridge data.csv --target y -o m.mercer
+  mercer fit ridge data.csv --target y --kernel \"rbf(sigma=auto) + 0.1*linear\" --lambda 0.01 -o m.mercer
+  mercer fit ridge data.csv --target y --features \"x, x^2, log(abs(x)+1), x0*x1\" -o m.mercer
+  mercer fit lms data.csv --target y --kernel \"rbf(sigma=1)\" --epochs 200 -o m.mercer
+  mercer fit knn data.csv --target species -k 7 -o m.mercer
+  mercer fit ridge data.csv --target height,weight --bias none --scale none --holdout 0 -o m.mercer
+  zcat data.csv.gz | mercer fit ridge - --target -1 --threads 1 --json -o m.mercer")]
+pub struct Fit {
+    /// What to fit
+    pub method: Method,
+    /// CSV, LIBSVM, .npy or .npz file, gzipped or not; `-` is standard input
+    pub data: PathBuf,
+    /// File to write the model to
+    #[arg(short, long, value_name = "MODEL")]
+    pub output: PathBuf,
+    /// Kernel, as on paper: "0.5*rbf(sigma=2) + (<x,z>+1)^3" [default: rbf(sigma=auto)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub kernel: Option<String>,
+    /// Features instead of a kernel: "poly(degree=3)", "monomials(degree=2)", "taylor(sigma=1, degree=6)", or formulas
+    /// "x, x^2, log(abs(x)+1), x0*x1"
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "kernel")]
+    pub features: Option<String>,
+    /// ridge: λ, added to the kernel matrix as it is; one for all targets, or one each [default: 1]
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',', allow_negative_numbers = true)]
+    pub lambda: Vec<f64>,
+    /// ridge, lms: the constant in the model: none, an unpenalised intercept, or a penalised constant on centred data
+    /// [default: centred]
+    #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
+    pub bias: Option<Bias>,
+    /// How it is solved. ridge: auto, cholesky, mixed, primal; lms: batch, sgd
+    #[arg(long, value_enum)]
+    pub solver: Option<Solver>,
+    /// lms: the step, below 2 over the largest eigenvalue; `auto` is 1 over an estimate of it [default: auto]
+    #[arg(long, value_name = "NUMBER|auto", value_parser = parse_step, allow_negative_numbers = true)]
+    pub step: Option<Step>,
+    /// lms: how many times to go through the rows at most [default: 100]
+    #[arg(long, value_name = "N")]
+    pub epochs: Option<usize>,
+    /// lms: stop when the gradient has fallen to this part of the first one [default: 1e-6]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub tol: Option<f64>,
+    /// knn: how many neighbours [default: 5]
+    #[arg(short, value_name = "N")]
+    pub k: Option<usize>,
+    /// knn: whether near neighbours count more [default: uniform]
+    #[arg(long, value_enum)]
+    pub weights: Option<Weighting>,
+    /// knn: the distance [default: euclidean]
+    #[arg(long, value_parser = parse_metric, value_name = "euclidean|manhattan")]
+    pub metric: Option<Metric>,
+    /// knn: take a target of numbers as classes, too
+    #[arg(long)]
+    pub classify: bool,
+    /// Fraction of the rows held out to report an error; the model is then fitted on all rows. 0 holds none out
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
+    pub holdout: f64,
+    /// Memory that matrices may take: 8G, 500M [default: four fifths of what is available]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub memory: Option<u64>,
+    /// Take the kernel as positive semidefinite without asking for a proof
+    #[arg(long)]
+    pub assume_psd: bool,
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// How a problem is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Solver {
+    /// Whichever is fastest and safe
+    Auto,
+    /// Cholesky in double precision, in the samples
+    Cholesky,
+    /// Cholesky in single precision, refined to the double-precision answer, in the samples
+    Mixed,
+    /// In the features of the kernel, which must be finitely many
+    Primal,
+    /// The gradient over all rows
+    Batch,
+    /// The gradient of one row at a time, in a shuffled order
+    Sgd,
+}
+
+/// How neighbours are weighted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Weighting {
+    /// All the same
+    Uniform,
+    /// By 1 over the distance
+    Distance,
+}
+
+pub fn parse_bias(text: &str) -> Result<Bias, String> {
+    match text {
+        "none" => Ok(Bias::None),
+        "centred" | "centered" => Ok(Bias::Centred),
+        "column" => Ok(Bias::Column),
+        _ => Err("it is none, centred or column".into()),
+    }
+}
+
+fn parse_step(text: &str) -> Result<Step, String> {
+    match text {
+        "auto" => Ok(Step::Auto),
+        number => number.parse().map(Step::Value).map_err(|_| "it is a number or auto".into()),
+    }
+}
+
+fn parse_metric(text: &str) -> Result<Metric, String> {
+    match text {
+        "euclidean" => Ok(Metric::Euclidean),
+        "manhattan" => Ok(Metric::Manhattan),
+        _ => Err("it is euclidean or manhattan".into()),
+    }
+}

@@ -1,0 +1,100 @@
+//! `mercer tune` as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use mercer::learn::Bias;
+
+use super::fit::{Method, parse_bias};
+use super::{Common, Input, parse_size};
+
+/// `mercer tune`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What is searched for is written as `?`, over its usual range, `?lo..hi` or `?{a,b,c}`.
+
+Examples:
+  mercer tune ridge data.csv --target y -o best.mercer
+  mercer tune ridge data.csv --target y --kernel \"rbf(sigma=?)\" --lambda \"?1e-6..10\" --plot tuning.svg -o best.mercer
+  mercer tune ridge data.csv --target y --kernel \"matern(nu=?{0.5,1.5,2.5}, length=?)\" --criterion folds -o best.mercer
+  mercer tune smoother data.csv --target y --kernel \"rbf(sigma=?)\" -o best.mercer
+  mercer tune knn data.csv --target species -k \"?1..40\" -o best.mercer
+
+With --checkpoint FILE every trial is kept in FILE, and a run that was stopped goes on where it was.")]
+pub struct Tune {
+    /// What to tune
+    pub method: Method,
+    /// CSV, LIBSVM, .npy or .npz file, gzipped or not; `-` is standard input
+    pub data: PathBuf,
+    /// File to write the best model to
+    #[arg(short, long, value_name = "MODEL")]
+    pub output: PathBuf,
+    /// Kernel with `?` in the place of what is searched for [default: rbf(sigma=?)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub kernel: Option<String>,
+    /// ridge: λ, or `?` [default: ?]
+    #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
+    pub lambda: Option<String>,
+    /// knn: how many neighbours, or `?` [default: ?]
+    #[arg(short, value_name = "N|?")]
+    pub k: Option<String>,
+    /// ridge: the constant in the model [default: centred]
+    #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
+    pub bias: Option<Bias>,
+    /// What a trial is judged by; the smoother and knn are judged by leave-one-out
+    #[arg(long, value_enum, default_value = "loo")]
+    pub criterion: Criterion,
+    /// Folds of --criterion folds
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub folds: usize,
+    /// Fraction of the rows held out by --criterion holdout
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
+    pub holdout: f64,
+    /// How the kernel's values are searched
+    #[arg(long, value_enum, default_value = "grid")]
+    pub search: Search,
+    /// Points on each axis of the grid, which is then refined around the best
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub points: usize,
+    /// Trials of --search random
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    pub trials: usize,
+    /// Write a plot of the search: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Keep the trials in this file, and go on from those that are there
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Memory that matrices may take: 8G, 500M [default: four fifths of what is available]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub memory: Option<u64>,
+    /// Take the kernel as positive semidefinite without asking for a proof
+    #[arg(long)]
+    pub assume_psd: bool,
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What a trial is judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Criterion {
+    /// The error on each row of a fit without it: exact, from one factorisation
+    Loo,
+    /// Generalised cross-validation
+    Gcv,
+    /// The error on each fold of a fit without it
+    Folds,
+    /// The error on rows held out once
+    Holdout,
+}
+
+/// How values are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Search {
+    /// A grid, then finer ones around the best
+    Grid,
+    /// At random over the ranges
+    Random,
+}

@@ -1,0 +1,110 @@
+//! Least mean squares, on a kernel or on features.
+
+use std::collections::BTreeMap;
+
+use mercer::data::{AnySamples, Matrix};
+use mercer::learn::{Admission, Bias, Lms, LmsFeatures, LmsReport, Mode, Step};
+use mercer::model;
+use mercer::watch::Watch;
+use serde_json::{Value, json};
+
+use super::{Learner, Learnt, Lift, admission, resolved};
+use crate::args::{Fit, Solver};
+use crate::failure::Failure;
+
+/// Least mean squares with its settings.
+pub struct LmsLearner {
+    lift: Lift,
+    step: Step,
+    epochs: usize,
+    tol: f64,
+    mode: Mode,
+    bias: Bias,
+    admission: Admission,
+    memory: Option<u64>,
+    seed: u64,
+}
+
+impl LmsLearner {
+    /// As the command line asks for it.
+    pub fn new(arguments: &Fit, lift: Lift) -> Self {
+        let seed = arguments.common.seed;
+        Self {
+            lift,
+            step: arguments.step.unwrap_or(Step::Auto),
+            epochs: arguments.epochs.unwrap_or(100),
+            tol: arguments.tol.unwrap_or(1e-6),
+            mode: match arguments.solver {
+                Some(Solver::Sgd) => Mode::Stochastic { seed },
+                _ => Mode::Batch,
+            },
+            bias: arguments.bias.unwrap_or(Bias::Centred),
+            admission: admission(arguments),
+            memory: arguments.memory,
+            seed,
+        }
+    }
+}
+
+impl Learner for LmsLearner {
+    fn method(&self) -> model::Method {
+        model::Method::Lms
+    }
+
+    fn settings(&self) -> BTreeMap<String, Value> {
+        BTreeMap::from([
+            ("bias".to_owned(), json!(self.bias)),
+            ("epochs".to_owned(), json!(self.epochs)),
+            ("seed".to_owned(), json!(self.seed)),
+            ("solver".to_owned(), json!(if self.mode == Mode::Batch { "batch" } else { "sgd" })),
+            ("tol".to_owned(), json!(self.tol)),
+        ])
+    }
+
+    fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn fit(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Learnt, Failure> {
+        let (predictor, LmsReport { report, curve, step }) = match &self.lift {
+            Lift::Kernel(kernel) => {
+                let lms = Lms {
+                    kernel: resolved(kernel, samples, self.seed)?,
+                    step: self.step,
+                    epochs: self.epochs,
+                    tol: self.tol,
+                    mode: self.mode,
+                    bias: self.bias,
+                    admission: self.admission,
+                    memory: self.memory,
+                };
+                let (expansion, report) = lms.fit(samples, targets, watch)?;
+                (expansion.into(), report)
+            }
+            Lift::Features(map) => {
+                let lms = LmsFeatures {
+                    map: map.clone(),
+                    step: self.step,
+                    epochs: self.epochs,
+                    tol: self.tol,
+                    mode: self.mode,
+                    bias: self.bias,
+                    memory: self.memory,
+                };
+                let (linear, report) = lms.fit(samples, targets, watch)?;
+                (linear.into(), report)
+            }
+        };
+        let facts = BTreeMap::from([
+            ("step".to_owned(), json!(step)),
+            ("epochs_run".to_owned(), json!(report.iterations)),
+            ("curve".to_owned(), json!(curve)),
+        ]);
+        Ok(Learnt { predictor, report, facts })
+    }
+}

@@ -1,0 +1,158 @@
+//! A method with its settings, ready to be fitted to scaled rows.
+
+mod knn;
+mod lms;
+mod ridge;
+mod smoother;
+
+use std::collections::BTreeMap;
+
+use mercer::data::{AnySamples, Matrix};
+use mercer::features::FeatureMap;
+use mercer::gram::SampleScales;
+use mercer::kernel::Kernel;
+use mercer::learn::Admission;
+use mercer::model::{self, Predictor};
+use mercer::solve::Report;
+use mercer::watch::Watch;
+use serde_json::Value;
+
+use crate::args::{Fit, Method, Solver};
+use crate::failure::Failure;
+
+/// A method with its settings.
+pub trait Learner {
+    /// The method's name in the model.
+    fn method(&self) -> model::Method;
+
+    /// The settings that the model remembers.
+    fn settings(&self) -> BTreeMap<String, Value>;
+
+    /// Whether the method works on classes, where `text` says that the target holds texts.
+    fn classifies(&self, text: bool) -> bool {
+        let _ = text;
+        false
+    }
+
+    /// What can be refused before any work: a problem too large, a setting out of range.
+    fn check(&self, rows: usize, columns: usize) -> Result<(), Failure>;
+
+    /// Fits `targets`, one row per row of `samples`.
+    fn fit(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Learnt, Failure>;
+}
+
+/// What a learner found.
+pub struct Learnt {
+    /// What predicts.
+    pub predictor: Predictor,
+    /// How the work ended.
+    pub report: Report,
+    /// More about it, for the report: numbers and words, no wall times.
+    pub facts: BTreeMap<String, Value>,
+}
+
+/// Refuses what is wrong whatever the data is.
+pub fn check_text(arguments: &Fit) -> Result<(), Failure> {
+    refuse_what_does_not_apply(arguments)?;
+    Lift::parse(arguments).map(drop)
+}
+
+/// The learner that the command line asks for. `names` are those of the feature columns.
+pub fn of(arguments: &Fit, names: &[String]) -> Result<Box<dyn Learner>, Failure> {
+    let lift = Lift::of(arguments, names)?;
+    Ok(match arguments.method {
+        Method::Ridge => Box::new(ridge::RidgeLearner::new(arguments, lift)),
+        Method::Lms => Box::new(lms::LmsLearner::new(arguments, lift)),
+        Method::Smoother => Box::new(smoother::SmootherLearner::new(arguments, lift)?),
+        Method::Knn => Box::new(knn::KnnLearner::new(arguments)),
+    })
+}
+
+/// How samples are lifted: by a kernel, or by explicit features.
+pub enum Lift {
+    /// A kernel, `auto` not yet resolved.
+    Kernel(Kernel),
+    /// A feature map.
+    Features(FeatureMap),
+}
+
+impl Lift {
+    fn of(arguments: &Fit, names: &[String]) -> Result<Self, Failure> {
+        Ok(match Self::parse(arguments)? {
+            Self::Features(map) => {
+                Self::Features(map.bind(names).map_err(|e| Failure::usage(format!("in --features: {e}")))?)
+            }
+            kernel => kernel,
+        })
+    }
+
+    fn parse(arguments: &Fit) -> Result<Self, Failure> {
+        if let Some(text) = &arguments.features {
+            let map = text.parse().map_err(|error| Failure::usage(format!("in --features: {error}")));
+            return map.map(Self::Features);
+        }
+        let kernel: Kernel = arguments.kernel.as_deref().unwrap_or("rbf(sigma=auto)").parse()?;
+        if !kernel.tunables()?.is_empty() {
+            return Err(Failure::usage("the kernel has `?`, which asks for tuning")
+                .hint("use `mercer tune` to search, or give a number or `auto`"));
+        }
+        Ok(Self::Kernel(kernel))
+    }
+}
+
+/// Resolves `auto` from the samples themselves.
+fn resolved(kernel: &Kernel, samples: &AnySamples<'_>, seed: u64) -> Result<Kernel, Failure> {
+    Ok(kernel.resolve_auto(&SampleScales::new(samples, seed))?)
+}
+
+fn admission(arguments: &Fit) -> Admission {
+    if arguments.assume_psd { Admission::Assume } else { Admission::Check }
+}
+
+/// A flag that the method would ignore is a mistake of the user's: say so.
+fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
+    use Method::{Knn, Lms, Ridge, Smoother};
+    let flags: [(&str, bool, &[Method]); 13] = [
+        ("--kernel", arguments.kernel.is_some(), &[Ridge, Lms, Smoother]),
+        ("--features", arguments.features.is_some(), &[Ridge, Lms]),
+        ("--lambda", !arguments.lambda.is_empty(), &[Ridge]),
+        ("--bias", arguments.bias.is_some(), &[Ridge, Lms]),
+        ("--solver", arguments.solver.is_some(), &[Ridge, Lms]),
+        ("--step", arguments.step.is_some(), &[Lms]),
+        ("--epochs", arguments.epochs.is_some(), &[Lms]),
+        ("--tol", arguments.tol.is_some(), &[Lms]),
+        ("-k", arguments.k.is_some(), &[Knn]),
+        ("--weights", arguments.weights.is_some(), &[Knn]),
+        ("--metric", arguments.metric.is_some(), &[Knn]),
+        ("--classify", arguments.classify, &[Knn]),
+        ("--assume-psd", arguments.assume_psd, &[Ridge, Lms]),
+    ];
+    let name = |method: Method| match method {
+        Ridge => "ridge",
+        Lms => "lms",
+        Smoother => "smoother",
+        Knn => "knn",
+    };
+    for (flag, given, methods) in flags {
+        if given && !methods.contains(&arguments.method) {
+            let those: Vec<&str> = methods.iter().map(|&method| name(method)).collect();
+            return Err(Failure::usage(format!(
+                "{flag} does not apply to {}; it is for {}",
+                name(arguments.method),
+                those.join(", ")
+            )));
+        }
+    }
+    let Some(solver) = arguments.solver else { return Ok(()) };
+    let of_lms = matches!(solver, Solver::Batch | Solver::Sgd);
+    match (arguments.method, of_lms) {
+        (Ridge, true) => Err(Failure::usage("ridge is solved by auto, cholesky, mixed or primal")),
+        (Lms, false) => Err(Failure::usage("lms is solved by batch or sgd")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,110 @@
+//! Ridge regression, on a kernel or on features.
+
+use std::collections::BTreeMap;
+
+use mercer::data::{AnySamples, Matrix};
+use mercer::learn::{Admission, Bias, Form, Ridge, RidgeFeatures};
+use mercer::model;
+use mercer::solve::Factor;
+use mercer::watch::Watch;
+use serde_json::{Value, json};
+
+use super::{Learner, Learnt, Lift, admission, resolved};
+use crate::args::{Fit, Solver};
+use crate::failure::Failure;
+
+/// Ridge regression with its settings.
+pub struct RidgeLearner {
+    lift: Lift,
+    lambda: Vec<f64>,
+    bias: Bias,
+    admission: Admission,
+    solver: Solver,
+    memory: Option<u64>,
+    seed: u64,
+}
+
+impl RidgeLearner {
+    /// As the command line asks for it.
+    pub fn new(arguments: &Fit, lift: Lift) -> Self {
+        let lambda = if arguments.lambda.is_empty() { vec![1.0] } else { arguments.lambda.clone() };
+        Self {
+            lift,
+            lambda,
+            bias: arguments.bias.unwrap_or(Bias::Centred),
+            admission: admission(arguments),
+            solver: arguments.solver.unwrap_or(Solver::Auto),
+            memory: arguments.memory,
+            seed: arguments.common.seed,
+        }
+    }
+
+    fn on_kernel(&self, kernel: mercer::kernel::Kernel) -> Ridge {
+        Ridge {
+            lambda: self.lambda.clone(),
+            bias: self.bias,
+            admission: self.admission,
+            factor: match self.solver {
+                Solver::Cholesky => Factor::Double,
+                Solver::Mixed => Factor::Mixed,
+                _ => Factor::Auto,
+            },
+            form: match self.solver {
+                Solver::Primal => Form::Primal,
+                Solver::Cholesky | Solver::Mixed => Form::Dual,
+                _ => Form::Auto,
+            },
+            memory: self.memory,
+            ..Ridge::new(kernel, 1.0)
+        }
+    }
+}
+
+impl Learner for RidgeLearner {
+    fn method(&self) -> model::Method {
+        model::Method::Ridge
+    }
+
+    fn settings(&self) -> BTreeMap<String, Value> {
+        BTreeMap::from([
+            ("bias".to_owned(), json!(self.bias)),
+            ("lambda".to_owned(), json!(self.lambda)),
+            ("seed".to_owned(), json!(self.seed)),
+        ])
+    }
+
+    fn check(&self, rows: usize, columns: usize) -> Result<(), Failure> {
+        match &self.lift {
+            Lift::Kernel(kernel) => Ok(self.on_kernel(kernel.clone()).check_memory(rows, columns)?),
+            Lift::Features(_) if matches!(self.solver, Solver::Cholesky | Solver::Mixed) => Err(
+                Failure::usage("--features is solved in the features; --solver is auto or primal"),
+            ),
+            Lift::Features(_) => Ok(()),
+        }
+    }
+
+    fn fit(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Learnt, Failure> {
+        let (predictor, report) = match &self.lift {
+            Lift::Kernel(kernel) => {
+                let kernel = resolved(kernel, samples, self.seed)?;
+                self.on_kernel(kernel).fit(samples, targets, None, watch)?
+            }
+            Lift::Features(map) => {
+                let ridge = RidgeFeatures {
+                    map: map.clone(),
+                    lambda: self.lambda.clone(),
+                    bias: self.bias,
+                    memory: self.memory,
+                };
+                let (linear, report) = ridge.fit(samples, targets, None, watch)?;
+                (linear.into(), report)
+            }
+        };
+        Ok(Learnt { predictor, report, facts: BTreeMap::new() })
+    }
+}

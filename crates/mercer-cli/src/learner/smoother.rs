@@ -1,0 +1,59 @@
+//! The Nadaraya–Watson smoother.
+
+use std::collections::BTreeMap;
+
+use mercer::data::{AnySamples, Matrix};
+use mercer::kernel::Kernel;
+use mercer::learn::Smoother;
+use mercer::model;
+use mercer::watch::Watch;
+use serde_json::{Value, json};
+
+use super::{Learner, Learnt, Lift, resolved};
+use crate::args::Fit;
+use crate::failure::Failure;
+
+/// The smoother with its settings.
+pub struct SmootherLearner {
+    kernel: Kernel,
+    seed: u64,
+}
+
+impl SmootherLearner {
+    /// As the command line asks for it.
+    pub fn new(arguments: &Fit, lift: Lift) -> Result<Self, Failure> {
+        let Lift::Kernel(kernel) = lift else {
+            return Err(Failure::usage("the smoother weights rows by a kernel, not by features"));
+        };
+        Ok(Self { kernel, seed: arguments.common.seed })
+    }
+}
+
+impl Learner for SmootherLearner {
+    fn method(&self) -> model::Method {
+        model::Method::Smoother
+    }
+
+    fn settings(&self) -> BTreeMap<String, Value> {
+        BTreeMap::from([("seed".to_owned(), json!(self.seed))])
+    }
+
+    fn classifies(&self, text: bool) -> bool {
+        text
+    }
+
+    fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn fit(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Learnt, Failure> {
+        let kernel = resolved(&self.kernel, samples, self.seed)?;
+        let (neighbours, report) = Smoother { kernel }.fit(samples, targets, watch)?;
+        Ok(Learnt { predictor: neighbours.into(), report, facts: BTreeMap::new() })
+    }
+}

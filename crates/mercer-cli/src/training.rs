@@ -1,0 +1,135 @@
+//! From the rows of a file to a fitted predictor: targets, scaling, held-out rows.
+
+use mercer::data::{AnySamples, Classes, Dataset, Matrix, ScaleMethod, Scaling, TargetValues};
+use mercer::select::Split;
+use mercer::watch::Watch;
+
+use crate::failure::Failure;
+use crate::learner::{Learner, Learnt};
+use crate::score::{Errors, Score};
+
+/// What is learnt: one column per target, or one per class.
+pub struct Goal {
+    /// One row per sample.
+    pub targets: Matrix<f64>,
+    /// The names of the targets.
+    pub names: Vec<String>,
+    /// The classes, for classification.
+    pub classes: Option<Classes>,
+}
+
+impl Goal {
+    /// The goal of a learner in a data set.
+    pub fn of(dataset: &Dataset, learner: &dyn Learner) -> Result<Self, Failure> {
+        if dataset.targets.is_empty() {
+            let columns: Vec<String> = dataset.feature_names.iter().map(|name| format!("`{name}`")).collect();
+            return Err(Failure::usage(format!(
+                "--target is missing; {} has the columns {}",
+                dataset.source,
+                columns.join(", ")
+            )));
+        }
+        let names = dataset.targets.iter().map(|target| target.name.clone()).collect();
+        let text = dataset.targets.iter().any(|target| matches!(target.values, TargetValues::Labels(_)));
+        if learner.classifies(text) {
+            let [target] = dataset.targets.as_slice() else {
+                return Err(Failure::usage("a classifier has one target, but several are given"));
+            };
+            let (classes, codes) = Classes::of(&target.values);
+            if classes.len() < 2 {
+                return Err(Failure::usage(format!(
+                    "{}: the target {} is {} in every row; a classifier needs two classes or more",
+                    dataset.source,
+                    target.name,
+                    classes.name(0)
+                )));
+            }
+            return Ok(Self { targets: classes.one_hot(&codes), names, classes: Some(classes) });
+        }
+        let targets = numbers(dataset, learner)?;
+        Ok(Self { targets, names, classes: None })
+    }
+}
+
+/// One column per target.
+fn numbers(dataset: &Dataset, learner: &dyn Learner) -> Result<Matrix<f64>, Failure> {
+    let mut matrix = Matrix::zeros(dataset.nrows(), dataset.targets.len());
+    for (column, target) in dataset.targets.iter().enumerate() {
+        let TargetValues::Numbers(values) = &target.values else {
+            return Err(Failure::usage(format!(
+                "{}: the target {} holds text, but {} predicts numbers",
+                dataset.source,
+                target.name,
+                learner.method()
+            )));
+        };
+        values.iter().enumerate().for_each(|(row, value)| matrix.row_mut(row)[column] = *value);
+    }
+    Ok(matrix)
+}
+
+/// A fitted predictor and the scaling that goes before it.
+pub struct Trained {
+    /// What the learner found.
+    pub learnt: Learnt,
+    /// The scaling of the features.
+    pub scaling: Scaling,
+    /// Columns with one value throughout.
+    pub constant: Vec<usize>,
+}
+
+impl Trained {
+    /// Scales the features, then fits.
+    pub fn on(
+        learner: &dyn Learner,
+        scale: Option<ScaleMethod>,
+        features: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Failure> {
+        let (scaling, constant) = Scaling::fit(scale.unwrap_or(ScaleMethod::Standard), features)?;
+        let scaled = scaling.apply(features.view())?;
+        let learnt = learner.fit(&scaled, targets, watch)?;
+        Ok(Self { learnt, scaling, constant })
+    }
+
+    /// What a user should know about the scaling.
+    pub fn notes(&self, dataset: &Dataset) -> Vec<String> {
+        let constant = &self.constant;
+        if constant.is_empty() {
+            return Vec::new();
+        }
+        let name =
+            |&c: &usize| dataset.feature_names.get(c).cloned().unwrap_or_else(|| format!("column {c}"));
+        let names: Vec<String> = constant.iter().take(8).map(name).collect();
+        let more =
+            if constant.len() > 8 { format!(" and {} more", constant.len() - 8) } else { String::new() };
+        vec![format!("constant, so not scaled: {}{more}", names.join(", "))]
+    }
+}
+
+/// The errors on held-out rows of a predictor that has not seen them; none where no row is held out.
+pub fn hold_out(
+    learner: &dyn Learner,
+    scale: Option<ScaleMethod>,
+    (fraction, seed): (f64, u64),
+    dataset: &Dataset,
+    goal: &Goal,
+    watch: &dyn Watch,
+) -> Result<Option<Vec<Errors>>, Failure> {
+    let split = Split::hold_out(dataset.nrows(), fraction, seed);
+    let Some(Split { train, held_out }) = split.map_err(|e| Failure::usage(format!("--holdout: {e}")))?
+    else {
+        return Ok(None);
+    };
+    let features = dataset.features.select(&train);
+    let trained = Trained::on(learner, scale, &features, &goal.targets.select(&train), watch)?;
+    let unseen = trained.scaling.apply(dataset.features.select(&held_out))?;
+    let predicted = trained.learnt.predictor.predict(&unseen, watch)?;
+    let mut score = Score::new(goal.classes.as_ref(), goal.names.len());
+    let truth = goal.targets.select(&held_out);
+    for i in 0..held_out.len() {
+        score.add(truth.row(i), predicted.row(i));
+    }
+    Ok(Some(score.errors(&goal.names)))
+}

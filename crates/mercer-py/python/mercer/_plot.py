@@ -1,0 +1,75 @@
+"""Models drawn with matplotlib."""
+
+import numpy as np
+
+from mercer._rows import borrowable, is_sparse
+
+#: Bumps drawn at most, the largest ones.
+BUMPS = 40
+
+
+def draw(predict, X, y, *, names=None, bumps=None, ax=None):
+    """Draws a regression: curve and bumps over one column, contours over two, predicted against actual over more."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("plotting needs matplotlib: pip install matplotlib") from None
+    ax = plt.gca() if ax is None else ax
+    X = X.toarray() if is_sparse(X) else np.asarray(X)
+    y = None if y is None else np.asarray(y, dtype=np.float64)
+    names = names or [f"x{i}" for i in range(X.shape[1])]
+    if X.shape[1] == 1:
+        _curve(ax, predict, X, y, bumps)
+        ax.set_xlabel(names[0])
+    elif X.shape[1] == 2:
+        _contours(ax, predict, X, y)
+        ax.set_xlabel(names[0])
+        ax.set_ylabel(names[1])
+    else:
+        if y is None:
+            raise ValueError(f"a model of {X.shape[1]} features is drawn as predicted against actual values: pass y")
+        _predicted_against_actual(ax, predict(X), y)
+    return ax
+
+
+def _range(values):
+    low, high = float(values.min()), float(values.max())
+    margin = 0.05 * (high - low) or 1.0
+    return low - margin, high + margin
+
+
+def _curve(ax, predict, X, y, bumps):
+    grid = np.linspace(*_range(X), 400)[:, None].astype(X.dtype)
+    if bumps is not None:
+        kernel, centred, centres, dual, intercept = bumps
+        dual = np.asarray(dual).reshape(len(centres), -1)[:, 0]
+        largest = np.sort(np.argsort(-np.abs(dual), kind="stable")[:BUMPS])
+        job = {"threads": None, "progress": None}
+        heights = kernel.matrix(borrowable(centred(grid)), borrowable(centred(centres[largest])), job)
+        base = float(np.ravel(intercept)[0])
+        ax.plot(grid, base + heights * dual[largest], color="0.75", linewidth=0.6, zorder=1)
+    ax.plot(grid, predict(grid), color="C0", linewidth=2, zorder=3, label="prediction")
+    if y is not None:
+        ax.plot(X[:, 0], y, "o", color="0.2", markersize=3, zorder=2, label="data")
+    ax.legend()
+
+
+def _contours(ax, predict, X, y, points=120):
+    first, second = (np.linspace(*_range(column), points) for column in X.T)
+    grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2).astype(X.dtype)
+    heights = np.asarray(predict(grid), dtype=np.float64).reshape(len(grid), -1)[:, 0].reshape(points, points)
+    filled = ax.contourf(first, second, heights, levels=14)
+    ax.figure.colorbar(filled, ax=ax)
+    if y is None:
+        ax.plot(X[:, 0], X[:, 1], "o", color="white", markeredgecolor="0.2", markersize=3)
+    else:
+        colours = y.reshape(len(X), -1)[:, 0]
+        ax.scatter(*X.T, c=colours, edgecolors="0.2", linewidths=0.5, s=14, norm=filled.norm, cmap=filled.cmap)
+
+
+def _predicted_against_actual(ax, predicted, y):
+    ax.plot(np.ravel(y), np.ravel(predicted), "o", markersize=3, alpha=0.6)
+    both = _range(np.concatenate([np.ravel(y), np.ravel(predicted)]))
+    ax.plot(both, both, color="0.5", linewidth=1)
+    ax.set_xlabel("actual")
+    ax.set_ylabel("predicted")

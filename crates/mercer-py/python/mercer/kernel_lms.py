@@ -1,0 +1,156 @@
+"""Least mean squares on a kernel: gradient descent on the squared error."""
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+
+from mercer import _native
+from mercer._expansion import ExpansionMachine, column_names
+from mercer._machine import with_callbacks
+from mercer._rows import borrowable
+
+__all__ = ["KernelLMS"]
+
+
+class KernelLMS(MultiOutputMixin, RegressorMixin, ExpansionMachine):
+    """Least mean squares: β := β + α(y − Kβ), and f(x) = Σᵢ βᵢ k(xᵢ, x).
+
+    Without a penalty: the number of steps is what holds the fit back. A batch step takes O(n²) time once K is there; K is
+    kept where it fits the memory, and computed tile by tile at each step where it does not.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        As in `KernelRidge`.
+    step : "auto" or float, default="auto"
+        α. ``"auto"`` is 1 over an estimate of K's largest eigenvalue (``solver="sgd"``: 1 over the largest k(x,x)); twice
+        that and more diverges, which is an error that names the largest step that does not.
+    max_iter : int, default=100
+        Times to go through the rows at most.
+    solver : {"batch", "sgd"}, default="batch"
+        All rows at each step, or one at a time in a shuffled order.
+    tol : float, default=1e-6
+        Stops when ‖K(y − Kβ)‖ is this part of ‖Ky‖.
+    gamma : float, default=None
+    degree : float, default=3
+    coef0 : float, default=1
+    kernel_params : dict, default=None
+        As in `KernelRidge`.
+    bias : {"none", "centred", "column"}, default="none"
+        As in `KernelRidge`.
+    random_state : int, RandomState instance or None, default=None
+        The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None is a fixed seed.
+    n_jobs : int, default=None
+        Threads; None for all cores.
+    verbose : int, default=0
+        Shows progress where it is not 0.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        β.
+    intercept_ : float or ndarray of shape (n_targets,)
+    X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+    step_ : float
+        The step that was taken.
+    loss_curve_ : ndarray of shape (n_points, 3)
+        Epoch, mean squared error on the training rows, and ‖K(y − Kβ)‖, at up to 200 epochs.
+    n_iter_ : int
+    kernel_ : Kernel or None
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelLMS
+    >>> X = np.linspace(0, 6, 50)[:, None]
+    >>> model = KernelLMS(kernel="rbf(sigma=1)", max_iter=500, tol=1e-3).fit(X, np.sin(X[:, 0]))
+    >>> bool(abs(model.predict([[np.pi / 2]])[0] - 1) < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        step="auto",
+        max_iter=100,
+        solver="batch",
+        tol=1e-6,
+        gamma=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        bias="none",
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.step = step
+        self.max_iter = max_iter
+        self.solver = solver
+        self.tol = tol
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.bias = bias
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X, y):
+        """Fits the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training data, or the kernel matrix where ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+
+        Returns
+        -------
+        self
+        """
+        self._check_option("solver", ("batch", "sgd"))
+        self._check_option("bias", ("none", "centred", "column"))
+        self._check_real("step")
+        self._check_real("tol", low=0)
+        self._check_real("max_iter", low=1)
+        output_names = column_names(y)
+        X, y = self._fit_input(X, y, multi_output=True, y_numeric=True)
+        with self._fit_task(X, y):
+            choice = self._choose_kernel(X)
+            targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1)
+            self._shift, means = self._centre(X, targets, None)
+            dual, intercepts = self._descend(choice, X, targets - means)
+            self._keep(X, y, dual, intercepts + means, output_names)
+        return self
+
+    def _descend(self, choice, X, targets):
+        problem = {
+            "targets": targets,
+            "step": None if isinstance(self.step, str) else float(self.step),
+            "epochs": int(self.max_iter),
+            "tol": float(self.tol),
+            "seed": self._fit_seed if self.solver == "sgd" else None,
+            "intercept": self.bias == "centred",
+            "admit": choice.checked,
+        }
+        with self._job() as job:
+            if choice.native is not None:
+                rows = borrowable(self._centred(X))
+                dual, intercepts, report = _native.fit_lms(self._native_kernel(), rows, problem, job)
+            else:
+                K = np.ascontiguousarray(choice.matrix(X, None, job), dtype=np.float64)
+                dual, intercepts, report = _native.fit_lms_gram(K, problem, job)
+        self.step_ = report["step"]
+        self.loss_curve_ = np.array(report["curve"]).reshape(-1, 3)
+        self._tell(report)
+        return dual, intercepts
+
+    def _model(self):
+        settings = {"epochs": int(self.max_iter), "solver": self.solver, "tol": float(self.tol)}
+        return self._expansion_model("lms", settings)

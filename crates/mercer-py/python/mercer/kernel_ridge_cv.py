@@ -1,0 +1,305 @@
+"""Kernel ridge regression that chooses its penalty and its kernel's width by cross-validation."""
+
+from itertools import product
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import _check_sample_weight
+
+from mercer import _native
+from mercer._base import scale_gamma
+from mercer._expansion import ExpansionMachine, column_names
+from mercer._kernel_choice import PAIRWISE_NAMES, Formula
+from mercer._machine import with_callbacks
+from mercer._rows import borrowable
+from mercer.kernel import Kernel
+from mercer.kernel_ridge import KernelRidge
+
+__all__ = ["KernelRidgeCV"]
+
+#: What a fit of `KernelRidge` leaves that a fit of the search keeps.
+_FITTED = (
+    "dual_coef_",
+    "intercept_",
+    "X_fit_",
+    "n_iter_",
+    "_choice",
+    "_domain",
+    "_fit_seed",
+    "_linear",
+    "_output_names",
+    "_report",
+    "_shift",
+)
+
+
+class KernelRidgeCV(MultiOutputMixin, RegressorMixin, ExpansionMachine):
+    """Kernel ridge regression with α and γ chosen by exact cross-validation.
+
+    Every α shares one factorisation of each kernel matrix, which takes about 8n³/3 operations and serves leave-one-out and
+    k-fold residuals alike: exactly those of refitted models, without refitting one.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        As in `KernelRidge`; a formula may have ``?`` in the place of hyper-parameters, which are then searched for
+        (``"matern(length=?)"``, ``"rbf(sigma=?0.1..10)"``).
+    alphas : array-like, default=None
+        Penalties to choose from; None for 20 from 1e-6 to 1e3.
+    gammas : array-like, default=None
+        Values of γ to choose from, for scikit-learn's kernel names that have one; None for 10 around 1/(n_features · variance).
+    cv : None, int, "gcv", or an iterable or splitter of train and test rows, default=None
+        None is leave-one-out, an integer that many folds of consecutive rows, ``"gcv"`` generalised cross-validation.
+    scoring : None, str or callable, default=None
+        None is ``"neg_mean_squared_error"``; ``"neg_root_mean_squared_error"``, ``"neg_mean_absolute_error"``, ``"r2"``, or a
+        function of targets and predictions, more being better. All rows are scored at once, not fold by fold.
+    degree : float, default=3
+    coef0 : float, default=1
+    kernel_params : dict, default=None
+    bias : {"none", "centred", "column"}, default="none"
+        As in `KernelRidge`. The centring of ``"column"`` is done once, on all rows.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the rows that ``auto`` and ``?`` look at; None is a fixed seed.
+    n_jobs : int, default=None
+        Threads; None for all cores.
+    verbose : int, default=0
+        Shows progress where it is not 0.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The penalty chosen.
+    gamma_ : float or None
+        The γ chosen; None where the kernel has none.
+    best_score_ : float
+    cv_results_ : dict
+        ``params``, ``param_alpha``, ``param_gamma`` or ``param_kernel``, ``mean_test_score`` and ``rank_test_score`` of every
+        candidate.
+    dual_coef_, intercept_, X_fit_, kernel_, n_iter_, n_features_in_, feature_names_in_
+        As in `KernelRidge`, of the model chosen, fitted on all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelRidgeCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 6, (80, 1))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(80)
+    >>> model = KernelRidgeCV().fit(X, y)
+    >>> bool(model.score(X, y) > 0.97)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        alphas=None,
+        gammas=None,
+        cv=None,
+        scoring=None,
+        degree=3,
+        coef0=1,
+        kernel_params=None,
+        bias="none",
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.alphas = alphas
+        self.gammas = gammas
+        self.cv = cv
+        self.scoring = scoring
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.bias = bias
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Scores every candidate, and fits the best on all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training data, or the kernel matrix where ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        self._check_option("bias", ("none", "centred", "column"))
+        output_names = column_names(y)
+        X, y = self._fit_input(X, y, multi_output=True, y_numeric=True)
+        if X.shape[0] < 2:
+            raise ValueError(f"cross-validation needs 2 samples or more, got n_samples = {X.shape[0]}")
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        alphas = self._alphas()
+        with self._fit_task(X, y, sample_weight=sample_weight):
+            candidates = self._candidates(X)
+            scores = self._scores(X, y, sample_weight, [choice for choice, _ in candidates], alphas)
+            best = np.unravel_index(np.argmax(scores), scores.shape)
+            self._results(candidates, alphas, scores)
+            choice, gamma = candidates[best[0]]
+            self.alpha_, self.gamma_, self.best_score_ = float(alphas[best[1]]), gamma, float(scores[best])
+            self._refit(X, y, sample_weight, choice)
+            if output_names is not None:
+                self._output_names = output_names
+        return self
+
+    def _alphas(self):
+        alphas = np.geomspace(1e-6, 1e3, 20) if self.alphas is None else np.atleast_1d(self.alphas)
+        alphas = np.asarray(alphas, dtype=np.float64).ravel()
+        if alphas.size == 0 or not np.isfinite(alphas).all() or (alphas <= 0).any():
+            raise ValueError(f"The 'alphas' parameter of KernelRidgeCV must be numbers above 0. Got {self.alphas!r} instead.")
+        return alphas
+
+    def _candidates(self, X):
+        """The kernels to choose from, each with its γ or None."""
+        seed = self._fit_seed = self._seed()
+        kernel = self.kernel
+        if isinstance(kernel, str) and kernel in PAIRWISE_NAMES:
+            if "gamma" not in PAIRWISE_NAMES[kernel]:
+                return [(self._choose_kernel(X), None)]
+            found = [(self._named_kernel(kernel, X, gamma), gamma) for gamma in self._gammas(X).tolist()]
+            found[0][0].check(X)
+            return found
+        if self.gammas is not None:
+            raise ValueError("gammas belong to scikit-learn's kernel names; write ? in the formula for what is to be chosen")
+        searched = isinstance(kernel, (str, Kernel)) and kernel != "precomputed"
+        if searched and Kernel(kernel)._native.has_tunables():
+            with self._job() as job:
+                natives = Kernel(kernel)._native.candidates(borrowable(X), seed, 10, job)
+            return [(Formula(native), None) for native in natives]
+        return [(self._choose_kernel(X), None)]
+
+    def _gammas(self, X):
+        if self.gammas is None:
+            return scale_gamma(X) * np.geomspace(1e-3, 1e2, 10)
+        gammas = np.atleast_1d(np.asarray(self.gammas, dtype=np.float64))
+        if gammas.size == 0 or not np.isfinite(gammas).all() or (gammas <= 0).any():
+            raise ValueError(f"The 'gammas' parameter of KernelRidgeCV must be numbers above 0. Got {self.gammas!r} instead.")
+        return gammas
+
+    def _scores(self, X, y, weights, choices, alphas):
+        """One row per kernel, one column per α, more being better."""
+        self._choice = choices[0]
+        targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1)
+        self._shift, means = self._centre(X, targets, weights)
+        problem = {
+            "targets": targets - means,
+            "alphas": alphas.tolist(),
+            "weights": weights,
+            "intercept": self.bias == "centred",
+            "gcv": isinstance(self.cv, str),
+            "folds": self._folds(X, y),
+        }
+        metric = _metric(self.scoring)
+        scores = np.empty((len(choices), len(alphas)))
+        for row, choice in zip(scores, choices, strict=True):
+            self._choice = choice
+            with self._job() as job:
+                if choice.native is not None:
+                    found = _native.ridge_path(self._native_kernel(), borrowable(self._centred(X)), problem, job)
+                else:
+                    K = np.ascontiguousarray(choice.matrix(X, None, job), dtype=np.float64)
+                    found = _native.ridge_path_gram(K, problem, job)
+            if problem["gcv"]:
+                row[:] = -np.asarray(found).ravel()
+            else:
+                row[:] = [metric(targets, targets - residuals, weights) for residuals in found]
+        if not np.isfinite(scores).any():
+            raise ValueError("no candidate has a finite score: the data or the targets are too large")
+        return np.where(np.isfinite(scores), scores, -np.inf)
+
+    def _folds(self, X, y):
+        """Each row's fold, or None for leave-one-out and generalised cross-validation."""
+        cv, n = self.cv, X.shape[0]
+        if cv is None or (isinstance(cv, str) and cv == "gcv"):
+            return None
+        if isinstance(cv, str):
+            raise ValueError(f"The 'cv' parameter of KernelRidgeCV must be None, an integer, 'gcv' or folds. Got {cv!r} instead.")
+        if hasattr(cv, "__index__"):
+            if not 2 <= cv <= n:
+                raise ValueError(f"Cannot have number of splits n_splits={cv} for n_samples={n}: it is from 2 to n_samples")
+            return np.repeat(np.arange(cv), [len(part) for part in np.array_split(np.arange(n), cv)])
+        folds = np.full(n, -1)
+        for fold, (_, test) in enumerate(cv.split(X, y) if hasattr(cv, "split") else cv):
+            if (folds[test] >= 0).any():
+                raise ValueError("the test rows of cv overlap; each row may be in one fold only")
+            folds[test] = fold
+        if (folds < 0).any():
+            raise ValueError("cv leaves rows out of all folds; each row must be in one")
+        return folds
+
+    def _results(self, candidates, alphas, scores):
+        flat = scores.ravel()
+        ranks = np.empty(len(flat), dtype=np.int32)
+        order = np.argsort(-flat, kind="stable")
+        ranks[order] = np.arange(1, len(flat) + 1)
+        pairs = list(product(candidates, alphas.tolist()))
+        varied, values = "gamma", [gamma for (_, gamma), _ in pairs]
+        if candidates[0][1] is None:
+            varied = "kernel"
+            values = [self.kernel if choice.native is None else choice.native.text() for (choice, _), _ in pairs]
+        self.cv_results_ = {
+            "params": [{varied: value, "alpha": alpha} for value, (_, alpha) in zip(values, pairs, strict=True)],
+            "param_alpha": np.array([alpha for _, alpha in pairs]),
+            f"param_{varied}": np.array(values, dtype=object if varied == "kernel" else np.float64),
+            "mean_test_score": flat,
+            "rank_test_score": ranks,
+        }
+
+    def _refit(self, X, y, weights, choice):
+        named = isinstance(self.kernel, str) and self.kernel in PAIRWISE_NAMES
+        formula = choice.native is not None and not named
+        ridge = KernelRidge(
+            alpha=self.alpha_,
+            kernel=Kernel._of(choice.native) if formula else self.kernel,
+            gamma=self.gamma_,
+            degree=self.degree,
+            coef0=self.coef0,
+            kernel_params=self.kernel_params,
+            bias=self.bias,
+            random_state=self._fit_seed,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        ridge.fit(X, y, weights)
+        vars(self).update({name: value for name, value in vars(ridge).items() if name in _FITTED})
+
+    def _model(self):
+        return self._expansion_model("ridge", {"lambda": [self.alpha_]})
+
+
+def _metric(scoring):
+    """The function of targets, predictions and weights that `scoring` names."""
+    if callable(scoring):
+        return lambda y, f, weights: float(scoring(y.squeeze(), f.squeeze()))
+    named = {
+        None: _squared,
+        "neg_mean_squared_error": _squared,
+        "neg_root_mean_squared_error": lambda y, f, w: -np.sqrt(-_squared(y, f, w)),
+        "neg_mean_absolute_error": lambda y, f, w: -np.average(np.abs(y - f).mean(axis=1), weights=w),
+        "r2": _r2,
+    }
+    if scoring not in named:
+        raise ValueError(f"The 'scoring' parameter of KernelRidgeCV must be one of {list(named)} or a callable. Got {scoring!r}.")
+    return named[scoring]
+
+
+def _squared(y, f, weights):
+    return -np.average(((y - f) ** 2).mean(axis=1), weights=weights)
+
+
+def _r2(y, f, weights):
+    spread = np.average((y - np.average(y, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
+    error = np.average((y - f) ** 2, axis=0, weights=weights)
+    return float(np.mean(1 - error / np.where(spread == 0, np.inf, spread)))

@@ -1,0 +1,130 @@
+"""The Nadaraya–Watson smoother."""
+
+import json
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+
+from mercer import _native
+from mercer._base import KernelMachine
+from mercer._expansion import column_names
+from mercer._machine import with_callbacks
+from mercer._rows import borrowable
+
+__all__ = ["KernelSmoother"]
+
+
+class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelMachine):
+    """The mean of the targets weighted by the kernel: f(x) = Σᵢ k(x, xᵢ)yᵢ / Σᵢ k(x, xᵢ).
+
+    Nothing is computed before predictions are asked for; those of m rows take O(mnd) time. Where every weight underflows,
+    far from all rows, the answer is the nearest row's.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        A kernel of |x−z| or |x−z|₁ that is nowhere negative: ``rbf``, ``laplacian``, a formula such as
+        ``"matern(length=auto)"``, or ``"precomputed"``; a callable is taken at its word.
+    gamma : float, default=None
+        γ of scikit-learn's kernel names; None is 1/n_features.
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the rows that ``auto`` looks at; None is a fixed seed.
+    n_jobs : int, default=None
+        Threads; None for all cores.
+    verbose : int, default=0
+        Shows progress where it is not 0.
+
+    Attributes
+    ----------
+    X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+    y_fit_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+    kernel_ : Kernel or None
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> from mercer import KernelSmoother
+    >>> model = KernelSmoother("rbf(sigma=0.3)").fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 0.0])
+    >>> model.predict([[0.5], [100.0]]).round(3)
+    array([0.5, 0. ])
+    """
+
+    def __init__(
+        self, kernel="rbf", *, gamma=None, kernel_params=None, random_state=None, n_jobs=None, verbose=0
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.kernel_params = kernel_params
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X, y):
+        """Keeps the rows and their targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+
+        Returns
+        -------
+        self
+        """
+        self._output_names = column_names(y)
+        X, y = self._fit_input(X, y, multi_output=True, y_numeric=True)
+        with self._fit_task(X, y):
+            choice = self._choose_kernel(X)
+            if choice.native is not None:
+                _native.check_smoother(choice.native)
+            self.X_fit_ = X
+            self.y_fit_ = y.astype(np.float64, copy=False)
+        return self
+
+    def predict(self, X):
+        """The weighted mean at every row of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        """
+        X = self._predict_input(X)
+        choice = self._choice
+        choice.check(X)
+        targets = np.ascontiguousarray(self.y_fit_).reshape(len(self.y_fit_), -1)
+        with self._job() as job:
+            if choice.native is not None:
+                values = _native.smooth(choice.native, borrowable(self.X_fit_), targets, borrowable(X), job)
+            else:
+                values = _weighted_means(np.asarray(choice.matrix(X, self.X_fit_, job)), targets)
+        return values.reshape(-1, *self.y_fit_.shape[1:]).astype(X.dtype, copy=False)
+
+    def _model(self):
+        targets = np.ascontiguousarray(self.y_fit_).reshape(len(self.y_fit_), -1)
+        outputs = self._output_names or [str(i) for i in range(targets.shape[1])]
+        return _native.Model.neighbours(
+            borrowable(self.X_fit_),
+            targets,
+            json.dumps({"smoother": {"kernel": self._choice.native.text()}}),
+            "smoother",
+            outputs,
+            None,
+            self._feature_names(),
+            json.dumps({"seed": self._fit_seed}),
+            json.dumps({"rows": self.X_fit_.shape[0]}),
+        )
+
+
+def _weighted_means(K, targets):
+    total = K.sum(axis=1, keepdims=True)
+    nearest = targets[K.argmax(axis=1)]
+    return np.where(total > 0, K @ targets / np.where(total > 0, total, 1), nearest)

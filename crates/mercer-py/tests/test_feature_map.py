@@ -1,0 +1,69 @@
+"""Feature maps, against kernels and scikit-learn's monomials."""
+
+import pickle
+
+import mercer
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import PolynomialFeatures
+
+
+@pytest.mark.parametrize("degree, c", [(0, 1), (1, 0), (2, 1), (3, 0.5), (4, 2)])
+def test_inner_products_are_the_kernel(rng, degree, c):
+    X, Z = rng.standard_normal((7, 3)), rng.standard_normal((5, 3))
+    features = mercer.PolynomialFeatureMap(degree=degree, c=c).fit(X)
+    np.testing.assert_allclose(features.transform(X) @ features.transform(Z).T, (X @ Z.T + c) ** degree, rtol=1e-11)
+    assert features.transform(X).shape[1] == features.n_output_features_
+
+
+def test_plain_monomials_are_those_of_scikit_learn(rng):
+    X = rng.standard_normal((6, 3))
+    ours = mercer.PolynomialFeatureMap(degree=3, weighted=False).fit_transform(X)
+    peer = PolynomialFeatures(3).fit_transform(X)
+    np.testing.assert_allclose(np.sort(ours, axis=1), np.sort(peer, axis=1), rtol=1e-12)
+
+
+def test_names():
+    features = mercer.PolynomialFeatureMap(degree=2, weighted=False).fit([[1.0, 2.0]])
+    assert len(features.get_feature_names_out()) == 6
+    assert "height" in " ".join(features.get_feature_names_out(["height", "width"]))
+
+
+def test_a_linear_model_on_them_is_the_kernel_machine(rng):
+    X = rng.standard_normal((50, 3))
+    y = rng.standard_normal(50)
+    features = mercer.PolynomialFeatureMap(degree=2, c=1).fit(X)
+    linear = Ridge(alpha=0.3, fit_intercept=False).fit(features.transform(X), y)
+    kernel = mercer.KernelRidge(alpha=0.3, kernel="(<x,z>+1)^2").fit(X, y)
+    np.testing.assert_allclose(linear.predict(features.transform(X)), kernel.predict(X), rtol=1e-8)
+
+
+def test_formulas():
+    features = mercer.FeatureMap("x, x^2, log(abs(x)+1), x0*x1")
+    X = np.array([[1.0, -2.0], [0.5, 3.0]])
+    expected = np.column_stack([X, X**2, np.log(abs(X) + 1), X[:, 0] * X[:, 1]])
+    np.testing.assert_allclose(features(X), expected, rtol=1e-14)
+    assert features.count(2) == 7
+    assert pickle.loads(pickle.dumps(features)) == features
+
+
+@pytest.mark.parametrize("text", ["x +", "x9", "log(x", "poly(degree=-1)", "what(x)", ""])
+def test_bad_text(text):
+    with pytest.raises(ValueError):
+        mercer.FeatureMap(text)([[1.0, 2.0]])
+
+
+def test_the_features_of_a_kernel(rng):
+    X = rng.standard_normal((6, 3))
+    for text in ("(<x,z>+1)^3", "linear", "1 + <x,z> + 0.5*<x,z>^2"):
+        kernel = mercer.Kernel(text)
+        phi = kernel.features()(X)
+        np.testing.assert_allclose(phi @ phi.T, kernel(X), rtol=1e-11)
+    with pytest.raises(ValueError, match="finite"):
+        mercer.Kernel("rbf(sigma=1)").features()
+
+
+def test_too_many_features():
+    with pytest.raises((ValueError, MemoryError), match="96,?560,?646"):
+        mercer.PolynomialFeatureMap(degree=5).fit_transform(np.zeros((100, 100)))

@@ -1,0 +1,141 @@
+//! The classes of a target: their names in order, and each row's class as a number.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Matrix, TargetValues};
+
+/// Distinct labels, sorted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Classes {
+    /// Labels that are numbers, ascending.
+    Numbers(Vec<f64>),
+    /// Labels that are texts, in the order of their bytes.
+    Labels(Vec<String>),
+}
+
+impl Classes {
+    /// The distinct values of a target, sorted, and the class of each row. Rows whose target is not known (NaN, or the empty
+    /// text) must not be among them.
+    #[must_use]
+    pub fn of(values: &TargetValues) -> (Self, Vec<usize>) {
+        match values {
+            TargetValues::Numbers(values) => {
+                // Adding 0 makes −0 and 0 one class.
+                let mut sorted: Vec<f64> = values.iter().map(|v| v + 0.0).collect();
+                sorted.sort_by(f64::total_cmp);
+                sorted.dedup();
+                let codes = values.iter().map(|v| sorted.partition_point(|s| s < v)).collect();
+                (Self::Numbers(sorted), codes)
+            }
+            TargetValues::Labels(values) => {
+                let mut sorted = values.clone();
+                sorted.sort_unstable();
+                sorted.dedup();
+                let codes = values.iter().map(|v| sorted.partition_point(|s| s < v)).collect();
+                (Self::Labels(sorted), codes)
+            }
+        }
+    }
+
+    /// Number of classes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(values) => values.len(),
+            Self::Labels(values) => values.len(),
+        }
+    }
+
+    /// Whether there is no class.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The label of class `code` as text.
+    ///
+    /// # Panics
+    /// Where there is no such class.
+    #[must_use]
+    pub fn name(&self, code: usize) -> String {
+        match self {
+            Self::Numbers(values) => values[code].to_string(),
+            Self::Labels(values) => values[code].clone(),
+        }
+    }
+
+    /// The class of a row of `values`: none where the row's target is not known, `Err` with its label where that is no class.
+    ///
+    /// # Errors
+    /// The label of the row, where no training row had it.
+    ///
+    /// # Panics
+    /// Where there is no such row.
+    pub fn find(&self, values: &TargetValues, row: usize) -> Result<Option<usize>, String> {
+        let (known, place, text) = match values {
+            TargetValues::Numbers(values) => {
+                let value = values[row];
+                let place = match self {
+                    Self::Numbers(own) => own.iter().position(|v| *v == value),
+                    Self::Labels(own) => own.iter().position(|v| *v == value.to_string()),
+                };
+                (!value.is_nan(), place, value.to_string())
+            }
+            TargetValues::Labels(values) => {
+                let value = &values[row];
+                let place = match self {
+                    Self::Numbers(own) => {
+                        value.parse::<f64>().ok().and_then(|value| own.iter().position(|v| *v == value))
+                    }
+                    Self::Labels(own) => own.binary_search(value).ok(),
+                };
+                (!value.is_empty(), place, value.clone())
+            }
+        };
+        match (known, place) {
+            (false, _) => Ok(None),
+            (true, Some(code)) => Ok(Some(code)),
+            (true, None) => Err(text),
+        }
+    }
+
+    /// One column per class, 1 in the column of each row's class.
+    #[must_use]
+    pub fn one_hot(&self, codes: &[usize]) -> Matrix<f64> {
+        let mut out = Matrix::zeros(codes.len(), self.len());
+        codes.iter().enumerate().for_each(|(row, &code)| out.row_mut(row)[code] = 1.0);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_sort_as_numbers_and_texts_as_texts() {
+        let (classes, codes) = Classes::of(&TargetValues::Numbers(vec![10.0, -0.0, 9.0, 0.0]));
+        assert_eq!(classes, Classes::Numbers(vec![0.0, 9.0, 10.0]));
+        assert_eq!(codes, [2, 0, 1, 0]);
+        let labels = TargetValues::Labels(["b", "a", "10", "9"].map(String::from).to_vec());
+        let (classes, codes) = Classes::of(&labels);
+        assert_eq!(codes, [3, 2, 0, 1]);
+        assert_eq!(classes.name(3), "b");
+    }
+
+    #[test]
+    fn rows_are_found_and_strangers_named() {
+        let (classes, _) = Classes::of(&TargetValues::Numbers(vec![1.0, 2.0]));
+        let rows = TargetValues::Numbers(vec![2.0, f64::NAN, 3.0]);
+        assert_eq!(classes.find(&rows, 0), Ok(Some(1)));
+        assert_eq!(classes.find(&rows, 1), Ok(None));
+        assert_eq!(classes.find(&rows, 2), Err("3".into()));
+    }
+
+    #[test]
+    fn a_one_in_the_column_of_its_class() {
+        let (classes, codes) = Classes::of(&TargetValues::Numbers(vec![5.0, 4.0]));
+        assert_eq!(classes.one_hot(&codes).entries(), [0.0, 1.0, 1.0, 0.0]);
+    }
+}

@@ -1,0 +1,244 @@
+//! Ridge regression on explicit features.
+//!
+//! Minimises Σᵢ wᵢ(yᵢ − ⟨v, φ(xᵢ)⟩ − b)² + λ‖v‖²: the primal of [`Ridge`](super::Ridge), with the same predictions where
+//! the kernel is ⟨φ(x), φ(z)⟩.
+//!
+//! ```text
+//! bias none      b = 0
+//! bias centred   b is not penalised: with φ̄ and ȳ the weighted means, v fits y − ȳ on φ − φ̄, and b = ȳ − ⟨v, φ̄⟩
+//! bias column    X and y are centred, a feature 1 is added, and its weight is penalised like the rest
+//! ```
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::data::{AnySamples, Matrix};
+use crate::features::{FeatureMap, Transform};
+use crate::memory;
+use crate::model::Linear;
+use crate::solve::{Group, Report, Rows, normal_equations_bytes, scale_rows, solve_least_squares};
+use crate::watch::Watch;
+
+use super::error::LearnError;
+use super::ridge::{Bias, Ridge, check_problem, column_means, targets_by_lambda, weighted_means};
+
+/// Ridge regression on explicit features: its hyper-parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RidgeFeatures {
+    /// φ, with every column by its place ([`FeatureMap::bind`]).
+    pub map: FeatureMap,
+    /// λ ≥ 0: one for all targets, or one each.
+    pub lambda: Vec<f64>,
+    /// What is done about a constant.
+    pub bias: Bias,
+    /// Bytes the work may take; `None` for four fifths of what is available.
+    pub memory: Option<u64>,
+}
+
+impl Ridge {
+    /// The same problem on explicit features, where the [`form`](Ridge::form) asks for it or finds it cheaper; none
+    /// where [`fit`](Ridge::fit), the dual, is the one to take.
+    #[must_use]
+    pub fn primal(&self, rows: usize, columns: usize) -> Option<RidgeFeatures> {
+        let map = self.form.choose(&self.kernel, rows, columns, self.memory).primal?;
+        Some(RidgeFeatures { map, lambda: self.lambda.clone(), bias: self.bias, memory: self.memory })
+    }
+}
+
+impl RidgeFeatures {
+    /// Ridge regression on these features with this λ, an unpenalised intercept, and everything else by itself.
+    #[must_use]
+    pub fn new(map: FeatureMap, lambda: f64) -> Self {
+        Self { map, lambda: vec![lambda], bias: Bias::Centred, memory: None }
+    }
+
+    /// Fits `targets` (one row per sample, one column per target).
+    ///
+    /// O(nD² + D³/3) time, O(D² + block·D) memory for D features: all nD of them are never held.
+    ///
+    /// # Errors
+    /// Where the input does not line up, the features do not fit the memory budget or are not finite, and where λ = 0 and
+    /// they are linearly dependent.
+    pub fn fit(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<(Linear, Report), LearnError> {
+        let (rows, columns) = (samples.nrows(), samples.ncols());
+        if rows == 0 || columns == 0 {
+            return Err(LearnError::Empty { rows, columns });
+        }
+        check_problem(&self.lambda, rows, targets, weights)?;
+        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        let transform = self.map.over(columns, Some(budget))?;
+        let groups: Vec<Group> = targets_by_lambda(&self.lambda, targets.ncols())
+            .into_iter()
+            .map(|(lambda, targets)| Group { lambda, targets })
+            .collect();
+        let needed = normal_equations_bytes(rows, transform.count() as u64 + 1, groups.len());
+        if needed > budget {
+            return Err(transform.too_large("their normal equations".into(), needed, budget).into());
+        }
+        let shift = match self.bias {
+            Bias::Column => Some(column_means(samples, weights)?),
+            _ => None,
+        };
+        let roots: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
+        let mut design = Design::new(transform.shifted(shift.clone()), samples, roots.as_deref());
+        match self.bias {
+            Bias::None => {}
+            Bias::Centred => design.centre(weights, watch)?,
+            Bias::Column => design.append_one = true,
+        }
+        let means = match self.bias {
+            Bias::None => vec![0.0; targets.ncols()],
+            _ => weighted_means(rows, targets.ncols(), weights, |i, row| row.copy_from_slice(targets.row(i))),
+        };
+        let mut y = targets.clone();
+        for i in 0..rows {
+            y.row_mut(i).iter_mut().zip(&means).for_each(|(y, mean)| *y -= mean);
+        }
+        if let Some(roots) = &roots {
+            scale_rows(&mut y, roots);
+        }
+        let (solution, report) = solve_least_squares(&design, &y, &groups, budget, watch)?;
+        let (weights, intercepts) = design.model(&solution, means);
+        Ok((Linear { map: self.map.clone(), columns, shift, weights, intercepts }, report))
+    }
+}
+
+/// √wᵢ(φ(xᵢ) − φ̄), or √wᵢ[φ(xᵢ) 1]: the rows of the least-squares problem.
+struct Design<'a> {
+    transform: Transform,
+    samples: &'a AnySamples<'a>,
+    roots: Option<&'a [f64]>,
+    /// φ̄.
+    means: Option<Vec<f64>>,
+    /// Features that centring turns into zeros, ascending: the intercept does their work, and their weight is 0.
+    left_out: Vec<usize>,
+    append_one: bool,
+}
+
+impl<'a> Design<'a> {
+    fn new(transform: Transform, samples: &'a AnySamples<'a>, roots: Option<&'a [f64]>) -> Self {
+        Self { transform, samples, roots, means: None, left_out: Vec::new(), append_one: false }
+    }
+
+    /// Centres the features at their weighted means.
+    ///
+    /// The means are taken of differences to one row, so that a constant column has its mean exactly.
+    fn centre(&mut self, weights: Option<&[f64]>, watch: &dyn Watch) -> Result<(), LearnError> {
+        /// Blocks whose sums are in memory at once.
+        const ABREAST: usize = 64;
+        let (n, count) = (self.samples.nrows(), self.transform.count());
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let total: f64 = (0..n).map(weight).sum();
+        let pivot = (0..n).find(|&i| weight(i) > 0.0).unwrap_or(0);
+        let mut first = vec![0.0; count];
+        self.transform.fill(self.samples, pivot..pivot + 1, &mut first)?;
+        let height = ((1 << 16) / count.max(1)).clamp(1, 1_024);
+        let starts: Vec<usize> = (0..n).step_by(height).collect();
+        let mut sums = vec![0.0; count];
+        watch.begin("means of the features", n as u64);
+        for abreast in starts.chunks(ABREAST) {
+            let partial = abreast.par_iter().map(|&start| {
+                watch.check()?;
+                let height = height.min(n - start);
+                let mut phi = vec![0.0; height * count];
+                self.transform.fill(self.samples, start..start + height, &mut phi)?;
+                let mut sums = vec![0.0; count];
+                for (i, row) in phi.chunks_exact(count).enumerate() {
+                    let w = weight(start + i);
+                    let differences = row.iter().zip(&first).map(|(v, f)| w * (v - f));
+                    sums.iter_mut().zip(differences).for_each(|(sum, d)| *sum += d);
+                }
+                watch.advance(height as u64);
+                Ok::<_, LearnError>(sums)
+            });
+            for partial in partial.collect::<Result<Vec<_>, _>>()? {
+                sums.iter_mut().zip(partial).for_each(|(sum, p)| *sum += p);
+            }
+        }
+        let means = first.iter().zip(sums).map(|(first, sum)| first + sum / total).collect();
+        self.left_out = self.transform.constants();
+        self.means = Some(means);
+        Ok(())
+    }
+
+    /// The weights of all features and the intercepts, from the solution and the means of the targets.
+    fn model(&self, solution: &Matrix<f64>, mut intercepts: Vec<f64>) -> (Matrix<f64>, Vec<f64>) {
+        let (count, outputs) = (self.transform.count(), intercepts.len());
+        let mut weights = Matrix::zeros(count, outputs);
+        let kept = (0..count).filter(|feature| self.left_out.binary_search(feature).is_err());
+        for (place, feature) in kept.enumerate() {
+            weights.row_mut(feature).copy_from_slice(solution.row(place));
+        }
+        if let Some(means) = &self.means {
+            for (feature, mean) in means.iter().enumerate() {
+                intercepts.iter_mut().zip(weights.row(feature)).for_each(|(b, w)| *b -= w * mean);
+            }
+        }
+        if self.append_one {
+            intercepts.iter_mut().zip(solution.row(count)).for_each(|(b, w)| *b += w);
+        }
+        (weights, intercepts)
+    }
+}
+
+impl Rows for Design<'_> {
+    type Error = LearnError;
+
+    fn nrows(&self) -> usize {
+        self.samples.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.transform.count() - self.left_out.len() + usize::from(self.append_one)
+    }
+
+    fn fill(&self, rows: Range<usize>, out: &mut [f64]) -> Result<(), LearnError> {
+        let (count, width) = (self.transform.count(), self.ncols());
+        if width == count {
+            self.transform.fill(self.samples, rows.clone(), out)?;
+            if let Some(means) = &self.means {
+                for row in out.chunks_exact_mut(width) {
+                    row.iter_mut().zip(means).for_each(|(v, mean)| *v -= mean);
+                }
+            }
+        } else {
+            let mut all = vec![0.0; rows.len() * count];
+            self.transform.fill(self.samples, rows.clone(), &mut all)?;
+            for (all, out) in all.chunks_exact(count).zip(out.chunks_exact_mut(width)) {
+                self.compress(all, out);
+            }
+        }
+        if let Some(roots) = self.roots {
+            for (root, row) in roots[rows].iter().zip(out.chunks_exact_mut(width)) {
+                row.iter_mut().for_each(|v| *v *= root);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Design<'_> {
+    /// One row of features, centred, without those left out or with a 1 at its end.
+    fn compress(&self, all: &[f64], out: &mut [f64]) {
+        if self.append_one {
+            out[..all.len()].copy_from_slice(all);
+            out[all.len()] = 1.0;
+            return;
+        }
+        let mut left_out = self.left_out.iter().copied().peekable();
+        let mut place = 0;
+        for (feature, value) in all.iter().enumerate() {
+            if left_out.next_if_eq(&feature).is_none() {
+                out[place] = value - self.means.as_ref().map_or(0.0, |means| means[feature]);
+                place += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! A model in words: what `mercer info --json` and Python's `info` say.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::data::{AnySamples, Schema};
+
+use super::{FORMAT, Model, Predictor};
+
+impl Model {
+    /// The model without its arrays, as one JSON object.
+    #[must_use]
+    pub fn description(&self) -> Value {
+        let mut object = json!({
+            "format": FORMAT,
+            "method": self.method,
+            "settings": self.settings,
+            "outputs": self.outputs,
+            "columns": self.schema.as_ref().map(Schema::feature_names).unwrap_or_default(),
+            "scaling": self.scaling,
+            "report": self.report,
+        });
+        for (key, value) in self.predictor.description() {
+            object[key] = value;
+        }
+        if let Some(classes) = &self.classes {
+            object["classes"] = json!(classes);
+        }
+        object
+    }
+}
+
+impl Predictor {
+    /// The predictor without its arrays: kernel and domain, feature map, or rule, and the size of what is kept.
+    #[must_use]
+    pub fn description(&self) -> BTreeMap<&'static str, Value> {
+        match self {
+            Self::Expansion(expansion) => BTreeMap::from([
+                ("kernel", json!(expansion.kernel)),
+                ("domain", json!(expansion.domain.map(|domain| domain.to_string()))),
+                ("centres", size(&expansion.centres)),
+                ("intercepts", json!(expansion.intercepts)),
+            ]),
+            Self::Linear(linear) => BTreeMap::from([
+                ("features", json!(linear.map)),
+                ("feature_count", json!(linear.weights.nrows())),
+                ("intercepts", json!(linear.intercepts)),
+            ]),
+            Self::Neighbours(neighbours) => {
+                BTreeMap::from([("rule", json!(neighbours.rule)), ("rows", size(&neighbours.rows))])
+            }
+        }
+    }
+}
+
+fn size(samples: &AnySamples<'_>) -> Value {
+    json!({ "rows": samples.nrows(), "columns": samples.ncols(), "sparse": samples.is_sparse() })
+}

@@ -1,0 +1,98 @@
+//! Primal models: f(x) = ⟨w, φ(x)⟩ + b.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use crate::data::{AnySamples, Matrix};
+use crate::features::{FeatureError, FeatureMap, Transform};
+use crate::watch::Watch;
+
+use super::error::ModelError;
+
+/// Features that are in memory at once for each thread.
+const BLOCK: usize = 1 << 18;
+
+/// f(x) = ⟨w, φ(x − s)⟩ + b, for each of several outputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Linear {
+    /// φ, with every column by its place.
+    pub map: FeatureMap,
+    /// Columns of the samples.
+    pub columns: usize,
+    /// s, taken from every sample first; none is zero.
+    pub shift: Option<Vec<f64>>,
+    /// w: one row per feature, one column per output.
+    pub weights: Matrix<f64>,
+    /// b: one per output.
+    pub intercepts: Vec<f64>,
+}
+
+impl Linear {
+    /// Number of outputs.
+    #[must_use]
+    pub fn noutputs(&self) -> usize {
+        self.intercepts.len()
+    }
+
+    /// Columns of the samples.
+    #[must_use]
+    pub fn ncols(&self) -> usize {
+        self.columns
+    }
+
+    /// φ of x − s, made ready.
+    ///
+    /// # Errors
+    /// Where the parts of the model do not fit each other.
+    fn transform(&self) -> Result<Transform, ModelError> {
+        let transform = self.map.over(self.columns, None)?;
+        if let Some(shift) = self.shift.as_ref().filter(|shift| shift.len() != self.columns) {
+            return Err(ModelError::Columns { found: shift.len(), expected: self.columns });
+        }
+        if self.weights.nrows() != transform.count() || self.weights.ncols() != self.noutputs() {
+            return Err(ModelError::Weights {
+                rows: self.weights.nrows(),
+                columns: self.weights.ncols(),
+                features: transform.count(),
+                outputs: self.noutputs(),
+            });
+        }
+        Ok(transform.shifted(self.shift.clone()))
+    }
+
+    /// f at every sample: one row per sample, one column per output.
+    ///
+    /// O(nD) time for n samples and D features; a block of features for each thread in memory, never all of them.
+    ///
+    /// # Errors
+    /// Where the samples do not have the model's columns or a feature is not finite, and where `watch` asks to stop.
+    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+        let (found, expected) = (samples.ncols(), self.columns);
+        if found != expected {
+            return Err(ModelError::Columns { found, expected });
+        }
+        let transform = self.transform()?;
+        let (features, outputs) = (transform.count(), self.noutputs());
+        let mut out = Matrix::zeros(samples.nrows(), outputs);
+        if outputs == 0 {
+            return Ok(out);
+        }
+        let weights = MatRef::from_row_major_slice(self.weights.entries(), features, outputs);
+        let height = (BLOCK / features.max(1)).clamp(1, 1_024);
+        watch.begin("predict", samples.nrows() as u64);
+        out.entries_mut().par_chunks_mut(height * outputs).enumerate().try_for_each(|(block, out)| {
+            watch.check().map_err(FeatureError::from)?;
+            let (first, height) = (block * height, out.len() / outputs);
+            let mut phi = vec![0.0; height * features];
+            transform.fill(samples, first..first + height, &mut phi)?;
+            out.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(&self.intercepts));
+            let phi = MatRef::from_row_major_slice(&phi, height, features);
+            let out = MatMut::from_row_major_slice_mut(out, height, outputs);
+            matmul(out, Accum::Add, phi, weights, 1.0, Par::Seq);
+            watch.advance(height as u64);
+            Ok::<_, ModelError>(())
+        })?;
+        Ok(out)
+    }
+}

@@ -1,0 +1,204 @@
+//! Models that keep their rows: k nearest neighbours and the kernel smoother.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::data::{AnySamples, Matrix};
+use crate::gram::{Metric, neighbours};
+use crate::kernel::Kernel;
+use crate::watch::Watch;
+
+use super::error::ModelError;
+use super::smoothing::smooth;
+
+/// How the k nearest rows count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Weights {
+    /// All the same.
+    #[default]
+    Uniform,
+    /// By 1/distance; rows at distance 0, where there are any, take all the weight.
+    Distance,
+}
+
+/// Which rows speak for a query, and how loudly.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Rule {
+    /// The k nearest; of equally distant rows those with the lowest numbers.
+    Nearest {
+        /// How many: from 1 to the number of rows.
+        k: usize,
+        /// How they count.
+        weights: Weights,
+        /// What nearest means.
+        metric: Metric,
+    },
+    /// All, with the kernel's value as their weight (Nadaraya, 1964; Watson, 1964).
+    ///
+    /// Where every weight is too small for a number, the answer is its limit: weights come from the logarithm of the kernel,
+    /// less its largest value; where that is −∞ at every row (a kernel that vanishes beyond some distance), the answer is the
+    /// target of the nearest row. Where the kernel is infinite, the rows where it is share the weight.
+    Smoother {
+        /// k ≥ 0, of distances alone, with every hyper-parameter a number.
+        kernel: Kernel,
+    },
+}
+
+/// f(x) = Σᵢ wᵢ(x)yᵢ / Σᵢ wᵢ(x), for each of several outputs.
+///
+/// For classes the targets are 0 or 1 in one column per class, and f(x) is each class's share of the weight.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Neighbours {
+    /// The rows xᵢ.
+    pub rows: AnySamples<'static>,
+    /// y: one row per row of samples, one column per output.
+    pub targets: Matrix<f64>,
+    /// w.
+    pub rule: Rule,
+}
+
+impl Neighbours {
+    /// Number of outputs.
+    #[must_use]
+    pub fn noutputs(&self) -> usize {
+        self.targets.ncols()
+    }
+
+    /// Number of feature columns.
+    #[must_use]
+    pub fn ncols(&self) -> usize {
+        self.rows.ncols()
+    }
+
+    /// What makes this no model, such as after reading it from a file; none where it is one.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        let (rows, targets) = (self.rows.nrows(), self.targets.nrows());
+        if rows == 0 || rows != targets {
+            return Some(format!("{rows} rows with {targets} targets"));
+        }
+        match &self.rule {
+            Rule::Nearest { k, .. } if *k == 0 || *k > rows => {
+                Some(format!("the {k} nearest of {rows} rows"))
+            }
+            Rule::Smoother { kernel } => {
+                kernel.check_columns(self.ncols()).err().map(|error| error.to_string())
+            }
+            Rule::Nearest { .. } => None,
+        }
+    }
+
+    /// f at every sample: one row per sample, one column per output.
+    ///
+    /// O(mnd) time for m samples and n rows; a few tiles of memory beyond the samples and the answer, and O(n) more per far sample
+    /// of a smoother.
+    ///
+    /// # Errors
+    /// Where the samples do not have the rows' columns, and where `watch` asks to stop.
+    ///
+    /// # Panics
+    /// Where [`fault`](Self::fault) has something to say.
+    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+        let (found, expected) = (samples.ncols(), self.ncols());
+        if found != expected {
+            return Err(ModelError::Columns { found, expected });
+        }
+        assert_eq!(self.fault(), None, "a model");
+        match &self.rule {
+            Rule::Smoother { kernel } => Ok(smooth(kernel, &self.rows, &self.targets, samples, watch)?),
+            Rule::Nearest { k, weights, metric } => {
+                let outputs = self.noutputs();
+                let mut out = Matrix::zeros(samples.nrows(), outputs);
+                let at_once = queries_at_once(*k);
+                for (chunk, out) in out.entries_mut().chunks_mut((at_once * outputs).max(1)).enumerate() {
+                    let chosen: Vec<usize> =
+                        (chunk * at_once..samples.nrows().min((chunk + 1) * at_once)).collect();
+                    let nearest = neighbours(&self.rows, &samples.select(&chosen), *k, *metric, watch)?;
+                    out.par_chunks_mut(outputs).enumerate().for_each(|(query, out)| {
+                        let mut mean = Mean::new(*weights, outputs);
+                        nearest
+                            .of(query)
+                            .for_each(|(row, distance)| mean.add(self.targets.row(row), distance));
+                        out.copy_from_slice(mean.value());
+                    });
+                }
+                Ok(out)
+            }
+        }
+    }
+}
+
+/// Queries whose `k` nearest rows are held at once: 64 MiB of them.
+pub(crate) fn queries_at_once(k: usize) -> usize {
+    ((1 << 22) / k.max(1)).max(128)
+}
+
+/// The weighted mean of targets that come in the order of their distance.
+#[derive(Debug)]
+pub(crate) struct Mean {
+    weights: Weights,
+    /// The distance of the first.
+    nearest: Option<f64>,
+    sums: Vec<f64>,
+    total: f64,
+    mean: Vec<f64>,
+}
+
+impl Mean {
+    /// Of no targets yet.
+    pub fn new(weights: Weights, outputs: usize) -> Self {
+        Self { weights, nearest: None, sums: vec![0.0; outputs], total: 0.0, mean: vec![0.0; outputs] }
+    }
+
+    /// One more target, at least as far as those before.
+    pub fn add(&mut self, target: &[f64], distance: f64) {
+        let nearest = *self.nearest.get_or_insert(distance);
+        // Weights relative to the nearest row's: none of them overflows.
+        let weight = match self.weights {
+            Weights::Uniform => 1.0,
+            Weights::Distance if distance == nearest => 1.0,
+            Weights::Distance => nearest / distance,
+        };
+        self.total += weight;
+        self.sums.iter_mut().zip(target).for_each(|(sum, y)| *sum += weight * y);
+    }
+
+    /// Their mean.
+    pub fn value(&mut self) -> &[f64] {
+        self.mean.iter_mut().zip(&self.sums).for_each(|(mean, sum)| *mean = sum / self.total);
+        &self.mean
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exact_matches_take_all_the_weight_and_tiny_distances_do_not_overflow() {
+        let mean = |pairs: &[(f64, f64)]| {
+            let mut mean = Mean::new(Weights::Distance, 1);
+            pairs.iter().for_each(|(y, distance)| mean.add(&[*y], *distance));
+            mean.value()[0]
+        };
+        assert_eq!(mean(&[(1.0, 0.0), (3.0, 0.0), (50.0, 1e-9)]), 2.0);
+        assert_eq!(mean(&[(1.0, 5e-324), (4.0, 1e-323)]), 2.0);
+        assert_eq!(mean(&[(1.0, 1.0), (4.0, 2.0)]), 2.0);
+        assert_eq!(mean(&[(1.0, f64::INFINITY), (4.0, f64::INFINITY)]), 2.5);
+    }
+
+    #[test]
+    fn rules_are_read_back_as_written() {
+        let rules = [
+            Rule::Nearest { k: 3, weights: Weights::Distance, metric: Metric::Manhattan },
+            Rule::Smoother { kernel: "rbf(sigma=2)".parse().unwrap() },
+        ];
+        let texts = rules.clone().map(|rule| serde_json::to_string(&rule).unwrap());
+        assert_eq!(texts[0], r#"{"nearest":{"k":3,"weights":"distance","metric":"manhattan"}}"#);
+        assert_eq!(texts[1], r#"{"smoother":{"kernel":"rbf(sigma=2)"}}"#);
+        assert_eq!(texts.map(|text| serde_json::from_str::<Rule>(&text).unwrap()), rules);
+    }
+}

@@ -1,0 +1,156 @@
+//! A predictor as words for the header and arrays for the file, and back.
+
+use safetensors::SafeTensors;
+
+use crate::data::Matrix;
+use crate::features::FeatureMap;
+use crate::kernel::Kernel;
+use crate::kernel::check::Domain;
+
+use super::header::Words;
+use super::tensors::{self, Tensor};
+use super::{Expansion, Linear, Neighbours, Predictor, Rule};
+
+/// The kinds of predictor, as `requires` names them.
+pub(super) const KINDS: [&str; 3] = ["expansion", "linear", "neighbours"];
+
+/// The predictor's kind, its words and its arrays.
+pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Tensor>) {
+    match predictor {
+        Predictor::Expansion(Expansion { kernel, domain, centres, shift, coefficients, intercepts }) => {
+            let words = Words {
+                kernel: Some(kernel.clone()),
+                domain: domain.map(|domain| domain.to_string()),
+                ..Words::default()
+            };
+            let mut arrays = Tensor::samples(centres);
+            arrays.extend([matrix("coefficients", coefficients), vector("intercepts", intercepts)]);
+            arrays.extend(shift.as_ref().map(|shift| vector("shift", shift)));
+            (KINDS[0], words, arrays)
+        }
+        Predictor::Linear(Linear { map, columns, weights, intercepts }) => {
+            let words =
+                Words { features: Some(map.clone()), feature_columns: Some(*columns), ..Words::default() };
+            (KINDS[1], words, vec![matrix("weights", weights), vector("intercepts", intercepts)])
+        }
+        Predictor::Neighbours(Neighbours { rows, targets, rule }) => {
+            let words = Words { rule: Some(rule.clone()), ..Words::default() };
+            let mut arrays = Tensor::samples(rows);
+            arrays.push(matrix("targets", targets));
+            (KINDS[2], words, arrays)
+        }
+    }
+}
+
+/// The predictor that the words and arrays describe.
+pub(super) fn put_together(
+    requires: &[String],
+    words: &Words,
+    file: &SafeTensors<'_>,
+) -> Result<Predictor, String> {
+    let kind = KINDS.into_iter().find(|kind| requires.iter().any(|feature| feature == kind));
+    let predictor = match kind {
+        Some("expansion") => Predictor::Expansion(Expansion {
+            kernel: words.kernel.clone().ok_or("it names no kernel")?,
+            domain: words
+                .domain
+                .as_ref()
+                .map(|text| text.parse::<Domain>())
+                .transpose()
+                .map_err(|error| error.to_string())?,
+            centres: tensors::samples(file)?,
+            shift: optional(file, "shift")?,
+            coefficients: tensors::matrix(file, "coefficients")?,
+            intercepts: tensors::numbers::<f64>(file, "intercepts")?.1,
+        }),
+        Some("linear") => Predictor::Linear(Linear {
+            map: words.features.clone().ok_or("it names no features")?,
+            columns: words.feature_columns.ok_or("it does not say how many columns it takes")?,
+            weights: tensors::matrix(file, "weights")?,
+            intercepts: tensors::numbers::<f64>(file, "intercepts")?.1,
+        }),
+        Some("neighbours") => Predictor::Neighbours(Neighbours {
+            rows: tensors::samples(file)?,
+            targets: tensors::matrix(file, "targets")?,
+            rule: words.rule.clone().ok_or("it names no rule")?,
+        }),
+        _ => return Err(format!("it requires none of {}", KINDS.join(", "))),
+    };
+    consistent(&predictor)?;
+    Ok(predictor)
+}
+
+/// Whether the parts fit each other.
+fn consistent(predictor: &Predictor) -> Result<(), String> {
+    let columns = predictor.ncols();
+    match predictor {
+        Predictor::Expansion(expansion) => {
+            let (centres, outputs) = (expansion.centres.nrows(), expansion.noutputs());
+            shape("coefficients", &expansion.coefficients, centres, outputs)?;
+            finite("intercepts", &expansion.intercepts)?;
+            if let Some(shift) = &expansion.shift {
+                finite("shift", shift)?;
+                if shift.len() != columns {
+                    return Err("its shift does not match its columns".into());
+                }
+            }
+            usable(&expansion.kernel, columns)
+        }
+        Predictor::Linear(linear) => {
+            finite("intercepts", &linear.intercepts)?;
+            let features = count(&linear.map, columns)?;
+            shape("weights", &linear.weights, features, linear.noutputs())
+        }
+        Predictor::Neighbours(neighbours) => {
+            let rows = neighbours.rows.nrows();
+            shape("targets", &neighbours.targets, rows, neighbours.noutputs())?;
+            match &neighbours.rule {
+                Rule::Smoother { kernel } => usable(kernel, columns),
+                Rule::Nearest { k, .. } if (1..=rows).contains(k) => Ok(()),
+                Rule::Nearest { k, .. } => Err(format!("it takes the {k} nearest of {rows} rows")),
+            }
+        }
+    }
+}
+
+fn count(map: &FeatureMap, columns: usize) -> Result<usize, String> {
+    map.check_columns(columns).map_err(|error| error.to_string())?;
+    let count = map.count(columns).map_err(|error| error.to_string())?;
+    usize::try_from(count).map_err(|error| error.to_string())
+}
+
+fn usable(kernel: &Kernel, columns: usize) -> Result<(), String> {
+    kernel.check_columns(columns).map_err(|error| error.to_string())?;
+    if kernel.is_resolved() { Ok(()) } else { Err("its kernel still has `auto` or `?`".into()) }
+}
+
+fn shape(name: &str, matrix: &Matrix<f64>, nrows: usize, ncols: usize) -> Result<(), String> {
+    if (matrix.nrows(), matrix.ncols()) == (nrows, ncols) {
+        Ok(())
+    } else {
+        Err(format!("its {name} are not {nrows} × {ncols}"))
+    }
+}
+
+fn finite(name: &str, values: &[f64]) -> Result<(), String> {
+    if values.iter().all(|value| value.is_finite()) {
+        Ok(())
+    } else {
+        Err(format!("its {name} are not all finite numbers"))
+    }
+}
+
+fn optional(file: &SafeTensors<'_>, name: &str) -> Result<Option<Vec<f64>>, String> {
+    match file.tensor(name) {
+        Ok(_) => Ok(Some(tensors::numbers::<f64>(file, name)?.1)),
+        Err(_) => Ok(None),
+    }
+}
+
+fn matrix(name: &'static str, matrix: &Matrix<f64>) -> Tensor {
+    Tensor::numbers(name, &[matrix.nrows(), matrix.ncols()], matrix.entries())
+}
+
+fn vector(name: &'static str, values: &[f64]) -> Tensor {
+    Tensor::numbers(name, &[values.len()], values)
+}

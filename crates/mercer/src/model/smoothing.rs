@@ -1,0 +1,206 @@
+//! The kernel smoother's weighted means, also where every weight underflows.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use crate::data::{AnySamples, Matrix, Samples, Storage};
+use crate::gram::{CpuEngine, Engine, GramError, Metric, Part, neighbours};
+use crate::kernel::Kernel;
+use crate::real::Real;
+use crate::watch::Watch;
+
+/// Σⱼ k(x,zⱼ)yⱼ / Σⱼ k(x,zⱼ) for every query x, over the rows z and their targets y.
+///
+/// Numerator and denominator are one product with the kernel matrix: the targets have a column of ones beside them.
+pub(crate) fn smooth(
+    kernel: &Kernel,
+    rows: &AnySamples<'_>,
+    targets: &Matrix<f64>,
+    queries: &AnySamples<'_>,
+    watch: &dyn Watch,
+) -> Result<Matrix<f64>, GramError> {
+    let mut sums = Matrix::zeros(queries.nrows(), targets.ncols() + 1);
+    let (x, z) = (CpuEngine.load(queries), CpuEngine.load(rows));
+    x.cross(kernel, &*z)?.apply(&mut sums, &with_ones(targets), watch)?;
+    let smoother = Smoother { kernel, rows, targets, queries, leave_out: false };
+    smoother.means(&sums, watch)
+}
+
+/// The same at the rows themselves, each without its own target.
+pub(crate) fn smooth_leaving_out(
+    kernel: &Kernel,
+    rows: &AnySamples<'_>,
+    targets: &Matrix<f64>,
+    watch: &dyn Watch,
+) -> Result<Matrix<f64>, GramError> {
+    let outputs = targets.ncols();
+    let targets_and_ones = with_ones(targets);
+    let mut sums = Matrix::zeros(rows.nrows(), outputs + 1);
+    let resident = CpuEngine.load(rows);
+    let gram = resident.gram(kernel)?;
+    gram.apply(&mut sums, &targets_and_ones, watch)?;
+    for (i, own) in gram.diagonal().into_iter().enumerate() {
+        let row = sums.row_mut(i);
+        let all = row[outputs];
+        row.iter_mut().zip(targets_and_ones.row(i)).for_each(|(sum, y)| *sum -= own * y);
+        // Little is left, and most of that is rounding.
+        if row[outputs] < LEAST_LEFT * all {
+            row[outputs] = 0.0;
+        }
+    }
+    let smoother = Smoother { kernel, rows, targets, queries: rows, leave_out: true };
+    smoother.means(&sums, watch)
+}
+
+/// The part of the total weight that others than the row itself must have for the difference to be of use.
+const LEAST_LEFT: f64 = 1e-6;
+
+/// Logarithms of weights held at once: 64 MiB.
+const MOST_LOGARITHMS: usize = 1 << 23;
+
+fn with_ones(targets: &Matrix<f64>) -> Matrix<f64> {
+    let mut with = Matrix::zeros(targets.nrows(), targets.ncols() + 1);
+    for i in 0..targets.nrows() {
+        let (row, last) = (with.row_mut(i), targets.ncols());
+        row[..last].copy_from_slice(targets.row(i));
+        row[last] = 1.0;
+    }
+    with
+}
+
+struct Smoother<'a> {
+    kernel: &'a Kernel,
+    rows: &'a AnySamples<'a>,
+    targets: &'a Matrix<f64>,
+    queries: &'a AnySamples<'a>,
+    /// Whether query i is row i and does not count it.
+    leave_out: bool,
+}
+
+impl Smoother<'_> {
+    /// The means from sums of weighted targets, the sum of the weights last; computed again where the weights underflow.
+    fn means(&self, sums: &Matrix<f64>, watch: &dyn Watch) -> Result<Matrix<f64>, GramError> {
+        let outputs = self.targets.ncols();
+        let least = least_total(self.rows, self.queries);
+        let mut means = Matrix::zeros(sums.nrows(), outputs);
+        let mut far = Vec::new();
+        for i in 0..sums.nrows() {
+            let (weighted, total) = sums.row(i).split_at(outputs);
+            if total[0] >= least && sums.row(i).iter().all(|sum| sum.is_finite()) {
+                means.row_mut(i).iter_mut().zip(weighted).for_each(|(mean, sum)| *mean = sum / total[0]);
+            } else {
+                far.push(i);
+            }
+        }
+        if !far.is_empty() {
+            self.far_means(&far, &mut means, watch)?;
+        }
+        Ok(means)
+    }
+
+    /// The means at the queries `far`, from logarithms of the weights. O(nd) for each.
+    fn far_means(&self, far: &[usize], means: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), GramError> {
+        let n = self.rows.nrows();
+        let logarithm = self.kernel.logarithm();
+        let rows = CpuEngine.load(self.rows);
+        watch.begin("far samples", far.len() as u64);
+        for chunk in far.chunks((MOST_LOGARITHMS / n).max(1)) {
+            watch.check()?;
+            // In double precision whatever the data: the differences of large numbers count.
+            let queries = widened(&self.queries.select(chunk));
+            let mut logarithms = vec![f64::NEG_INFINITY; chunk.len() * n];
+            if let Some(logarithm) = &logarithm {
+                let queries = CpuEngine.load(&queries);
+                queries.cross(logarithm, &*rows)?.fill_f64(
+                    Part::Full,
+                    &mut logarithms,
+                    &Unreported(watch),
+                )?;
+            }
+            if self.leave_out {
+                chunk
+                    .iter()
+                    .enumerate()
+                    .for_each(|(place, &i)| logarithms[place * n + i] = f64::NEG_INFINITY);
+            }
+            let found: Vec<Option<Vec<f64>>> =
+                logarithms.par_chunks(n).map(|logarithms| self.mean_by_logarithms(logarithms)).collect();
+            for (place, (&i, mean)) in chunk.iter().zip(found).enumerate() {
+                let mean = match mean {
+                    Some(mean) => mean,
+                    None => self.nearest_target(i, &queries.select(&[place]), watch)?.to_vec(),
+                };
+                means.row_mut(i).copy_from_slice(&mean);
+            }
+            watch.advance(chunk.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// Σⱼ exp(lⱼ − max l)yⱼ over its sum of weights; none where every l is −∞ or undefined.
+    fn mean_by_logarithms(&self, logarithms: &[f64]) -> Option<Vec<f64>> {
+        let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if largest == f64::NEG_INFINITY {
+            return None;
+        }
+        let (mut sums, mut total) = (vec![0.0; self.targets.ncols()], 0.0);
+        for (j, &logarithm) in logarithms.iter().enumerate() {
+            let weight = if logarithm == largest { 1.0 } else { (logarithm - largest).exp() };
+            if weight > 0.0 {
+                total += weight;
+                sums.iter_mut().zip(self.targets.row(j)).for_each(|(sum, y)| *sum += weight * y);
+            }
+        }
+        sums.iter_mut().for_each(|sum| *sum /= total);
+        Some(sums)
+    }
+
+    /// The target of the row nearest to query `i`.
+    fn nearest_target(
+        &self,
+        i: usize,
+        query: &AnySamples<'_>,
+        watch: &dyn Watch,
+    ) -> Result<&[f64], GramError> {
+        let nearest = neighbours(self.rows, query, 2, Metric::Euclidean, &Unreported(watch))?;
+        let row = nearest.rows.iter().find(|&&row| !(self.leave_out && row == i));
+        Ok(self.targets.row(row.copied().unwrap_or(0)))
+    }
+}
+
+/// The least sum of weights that is used as it is: weights that tiles lose to underflow are nothing beside it.
+fn least_total(rows: &AnySamples<'_>, queries: &AnySamples<'_>) -> f64 {
+    match (rows, queries) {
+        (AnySamples::F32(_), AnySamples::F32(_)) => 1e-25,
+        _ => 1e-270,
+    }
+}
+
+/// The samples in double precision.
+fn widened(samples: &AnySamples<'_>) -> AnySamples<'static> {
+    let samples = match samples {
+        AnySamples::F64(samples) => return AnySamples::F64(samples.view().into_owned()),
+        AnySamples::F32(samples) => samples,
+    };
+    let values: Vec<f64> = samples.stored_values().iter().map(|v| v.to_f64()).collect();
+    let widened = match samples.storage() {
+        Storage::Dense(_) => Samples::dense(samples.nrows(), samples.ncols(), values),
+        Storage::Sparse { indptr, indices, .. } => Samples::sparse(
+            samples.ncols(),
+            Cow::Owned(indptr.to_vec()),
+            Cow::Owned(indices.to_vec()),
+            values,
+        ),
+    };
+    AnySamples::F64(widened.expect("the shape of valid samples"))
+}
+
+/// A watch that stops the work but hears nothing of its stages: they are parts of another.
+struct Unreported<'a>(&'a dyn Watch);
+
+impl Watch for Unreported<'_> {
+    fn stop_requested(&self) -> bool {
+        self.0.stop_requested()
+    }
+}

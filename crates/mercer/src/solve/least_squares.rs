@@ -1,0 +1,385 @@
+//! Regularised least squares on rows of features.
+//!
+//! Minimises ‖y − Φw‖² + λ‖w‖² for each of several targets. Φ is n × D and never held: its rows are computed again a block
+//! at a time, as often as they are needed.
+//!
+//! ```text
+//! normal equations   (ΦᵀΦ + λI) w = Φᵀy by Cholesky                          nD² + D³/3 multiply-adds
+//! qr                 [Φ; √λI] = QR, Rw = Qᵀ[y; 0], block by block            about twice that
+//! ```
+//!
+//! The first loses digits to κ(ΦᵀΦ), the square of what the second loses them to, so the second is taken where the pivots
+//! of the first say that too few digits are left. Either answer is corrected once by the residual of the normal equations
+//! computed from Φ itself (Björck 1996, section 6.6.5, the corrected semi-normal equations).
+
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use crate::data::Matrix;
+use crate::gram::zeroed;
+use crate::memory;
+use crate::watch::{Stopped, Watch};
+
+use super::cholesky::{Cholesky, CholeskyError};
+use super::direct::SolveError;
+use super::qr::Triangle;
+use super::report::{Report, Status};
+
+/// The largest 1/pivot, of a matrix scaled to diagonal 1, that the normal equations are trusted with: six of sixteen
+/// digits are then left in the worst direction, and the correction wins most of the others back.
+const TRUSTED: f64 = 1e10;
+
+/// What [`Report::solver`] says.
+const NORMAL_EQUATIONS: &str = "normal equations f64";
+const QR: &str = "qr f64";
+
+/// The features of n samples, a block of rows at a time.
+pub trait Rows: Sync {
+    /// Why rows cannot be computed.
+    type Error: From<SolveError> + Send;
+
+    /// n.
+    fn nrows(&self) -> usize;
+
+    /// D.
+    fn ncols(&self) -> usize;
+
+    /// Writes these rows into `out`, row after row.
+    ///
+    /// # Errors
+    /// Where the rows cannot be computed.
+    fn fill(&self, rows: Range<usize>, out: &mut [f64]) -> Result<(), Self::Error>;
+}
+
+/// The targets that share one λ, by their columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// λ ≥ 0.
+    pub lambda: f64,
+    /// The columns.
+    pub targets: Vec<usize>,
+}
+
+/// Bytes that [`solve_least_squares`] takes by normal equations, for n rows of D features and this many different λ.
+#[must_use]
+pub fn normal_equations_bytes(rows: usize, features: u64, lambdas: usize) -> u64 {
+    let matrices = if lambdas > 1 { 2 } else { 1 };
+    let square = features.saturating_mul(features).saturating_mul(matrices);
+    let block = features.saturating_mul(block_rows(features as usize).min(rows) as u64);
+    square.saturating_add(block).saturating_mul(8)
+}
+
+/// Rows of Φ that are computed at a time: few enough for the cache, and enough that the product with a large ΦᵀΦ is worth
+/// reading it for.
+fn block_rows(features: usize) -> usize {
+    ((1 << 19) / features.max(1)).clamp(512, 16_384)
+}
+
+/// Solves the problem of every group: one column of weights per target.
+///
+/// O(D² + block·D) memory, at most `budget` bytes of it for QR.
+///
+/// # Errors
+/// [`SolveError::RankDeficient`] where λ = 0 and the features are linearly dependent on these rows;
+/// [`SolveError::Overflow`] where the features are too large for their squares; what `rows` says; and where `watch` asks
+/// to stop.
+pub fn solve_least_squares<R: Rows>(
+    rows: &R,
+    targets: &Matrix<f64>,
+    groups: &[Group],
+    budget: u64,
+    watch: &dyn Watch,
+) -> Result<(Matrix<f64>, Report), R::Error> {
+    let order = rows.ncols();
+    let mut report = Report {
+        status: Status::Converged,
+        solver: NORMAL_EQUATIONS.into(),
+        iterations: 0,
+        residual: 0.0,
+        warnings: Vec::new(),
+    };
+    if order == 0 {
+        return Ok((Matrix::zeros(0, targets.ncols()), report));
+    }
+    let mut equations = NormalEquations::accumulate(rows, targets, watch)?;
+    if !equations.gram.iter().chain(equations.rhs.entries()).all(|v| v.is_finite()) {
+        return Err(SolveError::Overflow.into());
+    }
+    let mut weights = Matrix::zeros(order, targets.ncols());
+    let mut triangle: Option<Triangle> = None;
+    for (place, group) in groups.iter().enumerate() {
+        let last = place + 1 == groups.len();
+        let gram = if last { std::mem::take(&mut equations.gram) } else { equations.gram.clone() };
+        let mut factor = factor(order, gram, group.lambda, watch).map_err(R::Error::from)?;
+        let mut warnings = Vec::new();
+        if !factor.as_ref().is_some_and(Factor::is_trusted) {
+            let needed = Triangle::bytes(rows.nrows(), order, targets.ncols());
+            if needed <= budget {
+                if triangle.is_none() {
+                    triangle = Some(Triangle::of_rows(rows, targets, watch)?);
+                }
+                let all = triangle.as_ref().map(|t| t.regularised(group.lambda));
+                if group.lambda == 0.0
+                    && let Some(deficient) = all.as_ref().and_then(|r| r.rank_deficient(rows.nrows()))
+                {
+                    return Err(deficient.into());
+                }
+                factor = all.map(Factor::Qr);
+            } else if let (Some(_), true) = (&factor, group.lambda > 0.0) {
+                warnings.push(format!(
+                    "the features are close to linearly dependent, and QR would need {}, more than the memory budget: \
+                     the weights have few digits; a larger lambda or a smaller degree helps",
+                    memory::human(needed)
+                ));
+            } else {
+                factor = None;
+            }
+        }
+        let Some(factor) = factor else {
+            return Err(equations.undetermined(group.lambda).into());
+        };
+        let rhs = columns(&equations.rhs, &group.targets);
+        let (solution, residual) = corrected(rows, targets, group, &factor, &rhs, watch)?;
+        if !solution.entries().iter().all(|w| w.is_finite()) {
+            return Err(SolveError::Overflow.into());
+        }
+        for i in 0..order {
+            for (&column, w) in group.targets.iter().zip(solution.row(i)) {
+                weights.row_mut(i)[column] = *w;
+            }
+        }
+        let solver = factor.name().into();
+        let solved = Report { status: Status::Converged, solver, iterations: 1, residual, warnings };
+        if place == 0 || solved.residual > report.residual {
+            report = solved;
+        }
+    }
+    Ok((weights, report))
+}
+
+/// ΦᵀΦ and Φᵀy.
+struct NormalEquations {
+    order: usize,
+    /// The lower triangle, row-major; the rest is unspecified.
+    gram: Vec<f64>,
+    rhs: Matrix<f64>,
+    diagonal: Vec<f64>,
+}
+
+impl NormalEquations {
+    /// Adds up blocks of rows in their order. Every entry is one thread's, so the sums do not depend on their number.
+    fn accumulate<R: Rows>(rows: &R, targets: &Matrix<f64>, watch: &dyn Watch) -> Result<Self, R::Error> {
+        let (order, outputs) = (rows.ncols(), targets.ncols());
+        let mut gram = zeroed(order * order);
+        let mut rhs = Matrix::zeros(order, outputs);
+        let strip = order.div_ceil(16).clamp(8, 128);
+        for_blocks(rows, "normal equations", watch, |block, phi| {
+            let height = block.len();
+            let phi = MatRef::from_row_major_slice(phi, height, order);
+            let y = &targets.entries()[block.start * outputs..block.end * outputs];
+            let y = MatRef::from_row_major_slice(y, height, outputs);
+            gram.par_chunks_mut(strip * order)
+                .zip(rhs.entries_mut().par_chunks_mut(strip * outputs))
+                .enumerate()
+                .try_for_each(|(place, (gram, rhs))| {
+                    watch.check()?;
+                    let (first, height) = (place * strip, gram.len() / order);
+                    let left = phi.subcols(first, height).transpose();
+                    let reach = first + height;
+                    let gram = MatMut::from_row_major_slice_mut(gram, height, order).subcols_mut(0, reach);
+                    matmul(gram, Accum::Add, left, phi.subcols(0, reach), 1.0, Par::Seq);
+                    let rhs = MatMut::from_row_major_slice_mut(rhs, height, outputs);
+                    matmul(rhs, Accum::Add, left, y, 1.0, Par::Seq);
+                    Ok::<_, Stopped>(())
+                })
+                .map_err(|stopped| SolveError::from(stopped).into())
+        })?;
+        let diagonal = (0..order).map(|i| gram[i * order + i]).collect();
+        Ok(Self { order, gram, rhs, diagonal })
+    }
+
+    /// The error where nothing could be factored and QR does not fit.
+    fn undetermined(&self, lambda: f64) -> SolveError {
+        if lambda > 0.0 {
+            return SolveError::Indefinite { lambda, pivot: 0, order: self.order };
+        }
+        let largest = self.diagonal.iter().copied().fold(0.0, f64::max);
+        SolveError::RankDeficient {
+            rank: None,
+            features: self.order,
+            suggestion: super::qr::suggestion(self.order, largest),
+        }
+    }
+}
+
+/// What solves (ΦᵀΦ + λI)x = b.
+enum Factor {
+    /// A Cholesky factor, and the largest 1/pivot of the matrix scaled to diagonal 1.
+    Cholesky(Cholesky<f64>, f64),
+    /// The triangle of [Φ; √λI].
+    Qr(Triangle),
+}
+
+impl Factor {
+    fn is_trusted(&self) -> bool {
+        matches!(self, Self::Qr(_)) || matches!(self, Self::Cholesky(_, condition) if *condition <= TRUSTED)
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Cholesky(..) => NORMAL_EQUATIONS,
+            Self::Qr(_) => QR,
+        }
+    }
+
+    fn solve(&self, rhs: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
+        match self {
+            Self::Cholesky(factor, _) => factor.solve(rhs, watch),
+            Self::Qr(triangle) => {
+                triangle.solve_normal(rhs);
+                watch.check()
+            }
+        }
+    }
+}
+
+/// The Cholesky factor of ΦᵀΦ + λI; none where a pivot is not positive.
+fn factor(
+    order: usize,
+    mut gram: Vec<f64>,
+    lambda: f64,
+    watch: &dyn Watch,
+) -> Result<Option<Factor>, SolveError> {
+    (0..order).for_each(|i| gram[i * order + i] += lambda);
+    let diagonal: Vec<f64> = (0..order).map(|i| gram[i * order + i]).collect();
+    match Cholesky::factor(order, gram, watch) {
+        Ok(factor) => {
+            let condition = factor.pivots().zip(&diagonal).map(|(pivot, d)| d / pivot).fold(1.0, f64::max);
+            Ok(Some(Factor::Cholesky(factor, condition)))
+        }
+        Err(CholeskyError::NotPositiveDefinite { .. }) => Ok(None),
+        Err(CholeskyError::Stopped(stopped)) => Err(stopped.into()),
+    }
+}
+
+/// The solution after one correction, and its residual in the normal equations relative to their right-hand side.
+fn corrected<R: Rows>(
+    rows: &R,
+    targets: &Matrix<f64>,
+    group: &Group,
+    factor: &Factor,
+    rhs: &Matrix<f64>,
+    watch: &dyn Watch,
+) -> Result<(Matrix<f64>, f64), R::Error> {
+    let stopped = |stopped: Stopped| R::Error::from(SolveError::from(stopped));
+    let y = columns(targets, &group.targets);
+    let mut w = match factor {
+        Factor::Qr(triangle) => triangle.solution(&group.targets),
+        Factor::Cholesky(..) => {
+            let mut w = rhs.clone();
+            factor.solve(&mut w, watch).map_err(stopped)?;
+            w
+        }
+    };
+    let mut left = residual(rows, &y, &w, group.lambda, watch)?;
+    let before = relative_norm(&left, rhs);
+    let mut better = w.clone();
+    factor.solve(&mut left, watch).map_err(stopped)?;
+    better.entries_mut().iter_mut().zip(left.entries()).for_each(|(w, d)| *w += d);
+    let after = relative_norm(&residual(rows, &y, &better, group.lambda, watch)?, rhs);
+    if after <= before {
+        w = better;
+    }
+    Ok((w, after.min(before)))
+}
+
+/// Φᵀ(y − Φw) − λw.
+fn residual<R: Rows>(
+    rows: &R,
+    y: &Matrix<f64>,
+    w: &Matrix<f64>,
+    lambda: f64,
+    watch: &dyn Watch,
+) -> Result<Matrix<f64>, R::Error> {
+    let (order, outputs) = (rows.ncols(), y.ncols());
+    let weights = MatRef::from_row_major_slice(w.entries(), order, outputs);
+    let mut gradient = Matrix::zeros(order, outputs);
+    let strip = order.div_ceil(16).clamp(8, 128);
+    for_blocks(rows, "residual", watch, |block, phi| {
+        let height = block.len();
+        let mut error = y.entries()[block.start * outputs..block.end * outputs].to_vec();
+        let slice = height.div_ceil(16).max(1);
+        error.par_chunks_mut(slice * outputs).zip(phi.par_chunks(slice * order)).for_each(|(error, phi)| {
+            let height = error.len() / outputs;
+            let phi = MatRef::from_row_major_slice(phi, height, order);
+            let error = MatMut::from_row_major_slice_mut(error, height, outputs);
+            matmul(error, Accum::Add, phi, weights, -1.0, Par::Seq);
+        });
+        let phi = MatRef::from_row_major_slice(phi, height, order);
+        let error = MatRef::from_row_major_slice(&error, height, outputs);
+        gradient.entries_mut().par_chunks_mut(strip * outputs).enumerate().for_each(|(place, out)| {
+            let rows = out.len() / outputs;
+            let out = MatMut::from_row_major_slice_mut(out, rows, outputs);
+            matmul(out, Accum::Add, phi.subcols(place * strip, rows).transpose(), error, 1.0, Par::Seq);
+        });
+        Ok(())
+    })?;
+    gradient.entries_mut().iter_mut().zip(w.entries()).for_each(|(g, w)| *g -= lambda * w);
+    Ok(gradient)
+}
+
+/// Calls `visit` with every block of rows of Φ, in order.
+fn for_blocks<R: Rows>(
+    rows: &R,
+    stage: &str,
+    watch: &dyn Watch,
+    mut visit: impl FnMut(Range<usize>, &[f64]) -> Result<(), R::Error>,
+) -> Result<(), R::Error> {
+    let (n, order) = (rows.nrows(), rows.ncols());
+    let height = block_rows(order).min(n.max(1));
+    let mut phi = zeroed(height * order);
+    watch.begin(stage, n as u64);
+    for first in (0..n).step_by(height) {
+        let block = first..n.min(first + height);
+        let phi = &mut phi[..block.len() * order];
+        fill_rows(rows, block.clone(), phi, watch)?;
+        visit(block.clone(), phi)?;
+        watch.advance(block.len() as u64);
+    }
+    Ok(())
+}
+
+/// Fills a block of rows, slices of it at a time on all threads.
+pub(super) fn fill_rows<R: Rows>(
+    rows: &R,
+    block: Range<usize>,
+    phi: &mut [f64],
+    watch: &dyn Watch,
+) -> Result<(), R::Error> {
+    let order = rows.ncols();
+    let slice = block.len().div_ceil(16).max(1);
+    phi.par_chunks_mut(slice * order).enumerate().try_for_each(|(place, out)| {
+        watch.check().map_err(SolveError::from)?;
+        let first = block.start + place * slice;
+        rows.fill(first..first + out.len() / order, out)
+    })
+}
+
+/// Some columns of a matrix.
+fn columns(matrix: &Matrix<f64>, chosen: &[usize]) -> Matrix<f64> {
+    let entries = (0..matrix.nrows()).flat_map(|i| chosen.iter().map(move |&c| matrix.row(i)[c])).collect();
+    Matrix::from_entries(matrix.nrows(), chosen.len(), entries)
+}
+
+/// max over columns of ‖a_j‖/‖b_j‖; a column of zeros in `b` counts as norm 1.
+fn relative_norm(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
+    let norm = |m: &Matrix<f64>, c: usize| (0..m.nrows()).map(|i| m.row(i)[c].powi(2)).sum::<f64>().sqrt();
+    let ratio = |c: usize| {
+        let below = norm(b, c);
+        norm(a, c) / if below > 0.0 { below } else { 1.0 }
+    };
+    (0..a.ncols()).map(ratio).fold(0.0, f64::max)
+}
