@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Fit(arguments) => commands::fit::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Gram(arguments) => commands::gram::run(&arguments),
+        Command::Plan(arguments) => commands::plan::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
     };

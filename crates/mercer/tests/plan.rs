@@ -35,7 +35,7 @@ fn more_rows_cost_more() {
         Task::TuneRidge { kernels: 10, lambdas: 20 },
         Task::Predict { queries: 100_000 },
         Task::Smoother { queries: 100_000 },
-        Task::Neighbours { queries: 100_000 },
+        Task::Neighbours { queries: 100_000, k: 7 },
     ];
     for task in tasks {
         let (small, large) = (plan(task, 3_000, u64::MAX), plan(task, 90_000, u64::MAX));
@@ -97,12 +97,15 @@ fn single_precision_is_for_well_posed_problems() {
 fn any_shape_has_a_plan() {
     for (rows, columns) in [(1, 1), (2, 3), (300, 100_000)] {
         let shape = shape(rows, columns);
-        for task in [RIDGE, Task::Neighbours { queries: 1 }] {
+        for task in [RIDGE, Task::Neighbours { queries: 1, k: 1 }] {
             let plan = Plan::for_shape(task, &kernel("rbf(sigma=1)"), shape, None, &Unwatched).unwrap();
             assert!(plan.chosen.seconds() > 0.0);
         }
     }
     let single = Shape { dtype: Dtype::F32, ..shape(1_000, 4) };
+    let open = "rbf(sigma=auto) + matern(nu=?, length=?)";
+    let tune = Task::TuneRidge { kernels: 10, lambdas: 10 };
+    assert_eq!(Plan::for_shape(tune, &kernel(open), single, None, &Unwatched).unwrap().kernel, kernel(open));
     assert!(Plan::for_shape(Task::Gram, &kernel("linear[0..4]"), single, None, &Unwatched).is_ok());
 }
 

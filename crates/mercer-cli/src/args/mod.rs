@@ -1,6 +1,7 @@
 //! The command line as typed.
 
 mod fit;
+mod plan;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use mercer::data::{ColumnRef, Dtype, Missing, ReadOptions, ScaleMethod};
 use mercer::kernel::check::{Dim, Domain};
 
 pub use fit::{Fit, Method, Solver, Weighting};
+pub use plan::Plan;
 
 /// Kernel machines: write a kernel as on paper, train with it, predict anywhere.
 #[derive(Debug, Parser)]
@@ -45,6 +47,8 @@ pub enum Command {
     Predict(Predict),
     /// Write the kernel matrix, or the feature-space distances, of a data set
     Gram(GramArguments),
+    /// Say what a fit would do, how long it would take and how much memory, and why
+    Plan(Plan),
     /// Describe a saved model
     Info(Info),
     /// Print a completion script for a shell

@@ -5,4 +5,5 @@ pub mod completions;
 pub mod fit;
 pub mod gram;
 pub mod info;
+pub mod plan;
 pub mod predict;

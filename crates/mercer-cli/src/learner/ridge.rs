@@ -76,9 +76,9 @@ impl Learner for RidgeLearner {
     fn check(&self, rows: usize, columns: usize) -> Result<(), Failure> {
         match &self.lift {
             Lift::Kernel(kernel) => Ok(self.on_kernel(kernel.clone()).check_memory(rows, columns)?),
-            Lift::Features(_) if matches!(self.solver, Solver::Cholesky | Solver::Mixed) => Err(
-                Failure::usage("--features is solved in the features; --solver is auto or primal"),
-            ),
+            Lift::Features(_) if matches!(self.solver, Solver::Cholesky | Solver::Mixed) => {
+                Err(Failure::usage("--features is solved in the features; --solver is auto or primal"))
+            }
             Lift::Features(_) => Ok(()),
         }
     }

@@ -28,10 +28,12 @@ pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Ten
             arrays.extend(shift.as_ref().map(|shift| vector("shift", shift)));
             (KINDS[0], words, arrays)
         }
-        Predictor::Linear(Linear { map, columns, weights, intercepts }) => {
+        Predictor::Linear(Linear { map, columns, shift, weights, intercepts }) => {
             let words =
                 Words { features: Some(map.clone()), feature_columns: Some(*columns), ..Words::default() };
-            (KINDS[1], words, vec![matrix("weights", weights), vector("intercepts", intercepts)])
+            let mut arrays = vec![matrix("weights", weights), vector("intercepts", intercepts)];
+            arrays.extend(shift.as_ref().map(|shift| vector("shift", shift)));
+            (KINDS[1], words, arrays)
         }
         Predictor::Neighbours(Neighbours { rows, targets, rule }) => {
             let words = Words { rule: Some(rule.clone()), ..Words::default() };
@@ -66,6 +68,7 @@ pub(super) fn put_together(
         Some("linear") => Predictor::Linear(Linear {
             map: words.features.clone().ok_or("it names no features")?,
             columns: words.feature_columns.ok_or("it does not say how many columns it takes")?,
+            shift: optional(file, "shift")?,
             weights: tensors::matrix(file, "weights")?,
             intercepts: tensors::numbers::<f64>(file, "intercepts")?.1,
         }),
@@ -88,28 +91,34 @@ fn consistent(predictor: &Predictor) -> Result<(), String> {
             let (centres, outputs) = (expansion.centres.nrows(), expansion.noutputs());
             shape("coefficients", &expansion.coefficients, centres, outputs)?;
             finite("intercepts", &expansion.intercepts)?;
-            if let Some(shift) = &expansion.shift {
-                finite("shift", shift)?;
-                if shift.len() != columns {
-                    return Err("its shift does not match its columns".into());
-                }
-            }
+            shifts(expansion.shift.as_deref(), columns)?;
             usable(&expansion.kernel, columns)
         }
         Predictor::Linear(linear) => {
             finite("intercepts", &linear.intercepts)?;
+            shifts(linear.shift.as_deref(), columns)?;
             let features = count(&linear.map, columns)?;
             shape("weights", &linear.weights, features, linear.noutputs())
         }
-        Predictor::Neighbours(neighbours) => {
-            let rows = neighbours.rows.nrows();
-            shape("targets", &neighbours.targets, rows, neighbours.noutputs())?;
-            match &neighbours.rule {
-                Rule::Smoother { kernel } => usable(kernel, columns),
-                Rule::Nearest { k, .. } if (1..=rows).contains(k) => Ok(()),
-                Rule::Nearest { k, .. } => Err(format!("it takes the {k} nearest of {rows} rows")),
-            }
-        }
+        Predictor::Neighbours(neighbours) => match neighbours.fault() {
+            Some(fault) => Err(format!("it has {fault}")),
+            None => neighbours_kernel(neighbours).map_or(Ok(()), |kernel| usable(kernel, columns)),
+        },
+    }
+}
+
+fn neighbours_kernel(neighbours: &Neighbours) -> Option<&Kernel> {
+    match &neighbours.rule {
+        Rule::Smoother { kernel } => Some(kernel),
+        Rule::Nearest { .. } => None,
+    }
+}
+
+fn shifts(shift: Option<&[f64]>, columns: usize) -> Result<(), String> {
+    match shift {
+        Some(shift) if shift.len() != columns => Err("its shift does not match its columns".into()),
+        Some(shift) => finite("shift", shift),
+        None => Ok(()),
     }
 }
 

@@ -10,16 +10,23 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Dtype, Matrix, Samples};
-use crate::gram::{CpuEngine, DenseGram, Engine, Gram, GramError, LinearOperator, Part, Resident, zeroed};
-use crate::kernel::{Expr, Kernel};
+use crate::gram::{
+    CpuEngine, DenseGram, Engine, Gram, GramError, LinearOperator, Metric, Part, Resident, SampleScales,
+    neighbours, zeroed,
+};
+use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
+use crate::model::{ModelError, Neighbours, Rule};
 use crate::real::Real;
-use crate::solve::{Cholesky, CholeskyError};
+use crate::solve::{Cholesky, CholeskyError, PathProblem, RidgePath};
 use crate::watch::{Stopped, Watch};
 
 use super::Shape;
 
 /// A run of this many seconds is told from noise.
 const LONG: f64 = 0.01;
+
+/// A run of this many seconds is not repeated.
+const VERY_LONG: f64 = 0.05;
 
 /// Rows of the samples that are worked with at most.
 const ROWS: usize = 4_096;
@@ -39,12 +46,16 @@ const SMALL_FACTOR: usize = 512;
 /// A Cholesky factor that takes this many seconds shows the rate of larger ones.
 const LONG_FACTOR: f64 = 0.02;
 
+/// The smallest λ worth trying, as a part of the largest kᵢᵢ.
+const TUNED: f64 = 1e-6;
+
 /// Order of the matrix that is streamed through: larger than caches.
 const STREAM: usize = 4_096;
 
 /// Measures what the ways of a task ask for.
 pub(super) struct Calibration<'a> {
-    kernel: &'a Kernel,
+    /// With a number for every `auto` and `?`.
+    kernel: Kernel,
     sample: AnySamples<'a>,
     /// How many times wider the samples are than what is measured on.
     wider: f64,
@@ -63,27 +74,26 @@ impl Growth {
         (self.cubic * n + self.square) * n * n
     }
 
-    /// Through two measurements; never negative.
-    fn through((n, t): (usize, f64), (m, s): (usize, f64)) -> Self {
-        let (n, m) = (n as f64, m as f64);
-        let (small, large) = (t / (n * n), s / (m * m));
-        let cubic = (large - small) / (m - n);
-        if cubic > 0.0 && cubic * m <= large {
-            Self { cubic, square: large - cubic * m }
-        } else {
-            Self { cubic: large / m, square: 0.0 }
-        }
+    /// Through two measurements; never negative, and with one alone all cubic.
+    fn through(before: Option<(usize, f64)>, (m, s): (usize, f64)) -> Self {
+        let m = m as f64;
+        let large = s / (m * m);
+        let cubic = before.map_or(large / m, |(n, t)| {
+            let n = n as f64;
+            ((large - t / (n * n)) / (m - n)).clamp(0.0, large / m)
+        });
+        Self { cubic, square: large - cubic * m }
     }
 }
 
 impl<'a> Calibration<'a> {
     /// On some of `samples`, or on normally distributed ones.
     pub fn new(
-        kernel: &'a Kernel,
+        kernel: &Kernel,
         shape: Shape,
         samples: Option<&'a AnySamples<'a>>,
         watch: &'a dyn Watch,
-    ) -> Self {
+    ) -> Result<Self, ResolveError> {
         let columns = match samples {
             Some(_) => shape.columns,
             None => shape.columns.min(COLUMNS.max(kernel.required_columns())),
@@ -93,26 +103,28 @@ impl<'a> Calibration<'a> {
             Some(samples) => samples.select(&(0..rows).map(|i| i * shape.rows / rows).collect::<Vec<_>>()),
             None => normal(rows, columns, shape.dtype),
         };
-        Self { kernel, sample, wider: shape.columns as f64 / columns as f64, watch }
+        let kernel = with_numbers(kernel, &sample)?;
+        Ok(Self { kernel, sample, wider: shape.columns as f64 / columns as f64, watch })
     }
 
     /// Seconds to compute one entry of the kernel matrix and store it as a `T`, with those above the diagonal left out.
     pub fn fill<T: Filled>(&self) -> Result<f64, GramError> {
         self.per_entry(|resident| {
-            let gram = resident.gram(self.kernel)?;
+            let gram = resident.gram(&self.kernel)?;
             let n = gram.nrows();
-            self.best(|| T::fill(&*gram, &mut zeroed(n * n), self.watch), (n * (n + 1) / 2) as f64)
+            let fill = || Ok(T::fill(&*gram, &mut zeroed(n * n), self.watch)?);
+            self.best(fill, (n * (n + 1) / 2) as f64)
         })
     }
 
     /// Seconds for one entry below the diagonal while the matrix is applied to `outputs` columns without being stored.
     pub fn apply(&self, outputs: usize) -> Result<f64, GramError> {
         self.per_entry(|resident| {
-            let gram = resident.gram(self.kernel)?;
+            let gram = resident.gram(&self.kernel)?;
             let n = gram.nrows();
             let rhs = Matrix::from_entries(n, outputs, vec![1.0; n * outputs]);
             let mut out = Matrix::zeros(n, outputs);
-            self.best(|| gram.apply(&mut out, &rhs, self.watch), (n * (n + 1) / 2) as f64)
+            self.best(|| Ok(gram.apply(&mut out, &rhs, self.watch)?), (n * (n + 1) / 2) as f64)
         })
     }
 
@@ -121,32 +133,42 @@ impl<'a> Calibration<'a> {
         self.per_entry(|resident| {
             let n = resident.nrows();
             let other = resident.select(&(0..n).collect::<Vec<_>>());
-            let cross = resident.cross(self.kernel, &*other)?;
+            let cross = resident.cross(&self.kernel, &*other)?;
             let rhs = Matrix::from_entries(n, outputs, vec![1.0; n * outputs]);
             let mut out = Matrix::zeros(n, outputs);
-            self.best(|| cross.apply(&mut out, &rhs, self.watch), (n * n) as f64)
+            self.best(|| Ok(cross.apply(&mut out, &rhs, self.watch)?), (n * n) as f64)
         })
     }
 
-    /// Seconds for one distance, computed in single precision and looked at once.
-    pub fn distance(&self) -> Result<f64, GramError> {
-        let single = match &self.sample {
-            AnySamples::F64(samples) if !samples.is_sparse() => {
-                let entries: Vec<f32> = samples.stored_values().iter().map(|v| *v as f32).collect();
-                let single = Samples::dense(samples.nrows(), samples.ncols(), entries);
-                AnySamples::F32(single.expect("as many entries as before"))
-            }
-            samples => samples.view(),
-        };
-        let distance = Kernel::from_expr(Expr::Distance);
-        Calibration { sample: single, kernel: &distance, ..*self }.cross(1)
+    /// Seconds for one pair of a query and a row while the `k` nearest rows are looked for.
+    pub fn nearest(&self, k: usize) -> Result<f64, GramError> {
+        self.per_entry_of(|queries| {
+            let pairs = (queries.nrows() * self.sample.nrows()) as f64;
+            let search = || neighbours(&self.sample, queries, k, Metric::Euclidean, self.watch).map(drop);
+            self.best(search, pairs)
+        })
+    }
+
+    /// Seconds for one pair of a query and a row while weighted means of the targets are taken.
+    pub fn smooth(&self, targets: usize) -> Result<f64, GramError> {
+        let rule = Rule::Smoother { kernel: self.kernel.clone() };
+        let n = self.sample.nrows();
+        let rows = self.sample.view().into_owned();
+        let model = Neighbours { rows, targets: Matrix::zeros(n, targets), rule };
+        self.per_entry_of(|queries| {
+            let predict = || match model.predict(queries, self.watch) {
+                Err(ModelError::Gram(error)) => Err(error),
+                _ => Ok(()),
+            };
+            self.best(predict, (queries.nrows() * n) as f64)
+        })
     }
 
     /// ‖K‖_F for `rows` rows, from a part of the matrix.
     pub fn frobenius(&self, rows: usize) -> Result<f64, GramError> {
         let part: Vec<usize> = (0..self.sample.nrows().min(FEW)).collect();
         let resident = CpuEngine.load(&self.sample.select(&part));
-        let gram = resident.gram(self.kernel)?;
+        let gram = resident.gram(&self.kernel)?;
         let (n, s) = (rows as f64, part.len() as f64);
         let mut values = vec![0.0; part.len() * part.len()];
         gram.block(&part, &part, &mut values);
@@ -158,25 +180,41 @@ impl<'a> Calibration<'a> {
 
     /// Seconds to factor a matrix in the precision of `T`.
     pub fn cholesky<T: Real>(&self) -> Result<Growth, Stopped> {
-        let mut before = None;
-        let mut order = SMALL_FACTOR;
-        loop {
-            let seconds = (0..2).try_fold(f64::INFINITY, |best: f64, _| {
+        let [growth] = growth(ROWS, |order| {
+            let mut best = f64::INFINITY;
+            for _ in 0..2 {
                 let matrix = diagonally_dominant::<T>(order);
                 let clock = Instant::now();
-                match Cholesky::factor(order, matrix, self.watch) {
-                    Err(CholeskyError::Stopped(stopped)) => Err(stopped),
-                    _ => Ok(best.min(clock.elapsed().as_secs_f64())),
+                if let Err(CholeskyError::Stopped(stopped)) = Cholesky::factor(order, matrix, self.watch) {
+                    return Err(stopped);
                 }
-            })?;
-            match before {
-                Some(before) if seconds >= LONG_FACTOR || order >= ROWS => {
-                    return Ok(Growth::through(before, (order, seconds)));
-                }
-                _ => before = Some((order, seconds)),
+                best = best.min(clock.elapsed().as_secs_f64());
             }
-            order *= 2;
-        }
+            Ok([best])
+        })?;
+        Ok(growth)
+    }
+
+    /// Seconds to factor this kernel's matrix for every λ, with what leave-one-out needs, and then seconds for each λ.
+    pub fn path(&self) -> Result<[Growth; 2], GramError> {
+        growth(self.sample.nrows(), |order| {
+            let some = self.sample.select(&(0..order).collect::<Vec<_>>());
+            let gram = DenseGram::<f64>::compute(&*CpuEngine.load(&some), &self.kernel, self.watch)?;
+            let least = TUNED * gram.diagonal().into_iter().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+            let gram = Matrix::from_entries(order, order, gram.into_entries());
+            let targets = Matrix::zeros(order, 1);
+            let problem =
+                PathProblem { targets: &targets, root_weights: None, intercept: true, lambdas: &[least] };
+            let clock = Instant::now();
+            let mut path = RidgePath::factor(gram, problem, self.watch)?;
+            path.leave_one_out(self.watch)?;
+            let with_one = clock.elapsed().as_secs_f64();
+            // The second time everything but the work for λ is there.
+            let clock = Instant::now();
+            path.leave_one_out(self.watch)?;
+            let one = clock.elapsed().as_secs_f64();
+            Ok([(with_one - one).max(0.0), one])
+        })
     }
 
     /// Seconds to read a byte of a stored matrix while it is applied, and to get a byte of fresh memory.
@@ -189,7 +227,7 @@ impl<'a> Calibration<'a> {
         let gram = DenseGram::new(STREAM, entries);
         let rhs = Matrix::from_entries(STREAM, 1, vec![1.0; STREAM]);
         let mut out = Matrix::zeros(STREAM, 1);
-        let read = self.best(|| gram.apply(&mut out, &rhs, self.watch), bytes)?.0;
+        let (read, _) = self.best(|| gram.apply(&mut out, &rhs, self.watch), bytes)?;
         Ok(Streams { touch, read })
     }
 
@@ -198,11 +236,17 @@ impl<'a> Calibration<'a> {
         &self,
         work: impl Fn(&dyn Resident) -> Result<(f64, f64), GramError>,
     ) -> Result<f64, GramError> {
+        self.per_entry_of(|rows| work(&*CpuEngine.load(rows)))
+    }
+
+    fn per_entry_of(
+        &self,
+        work: impl Fn(&AnySamples<'_>) -> Result<(f64, f64), GramError>,
+    ) -> Result<f64, GramError> {
         let most = self.sample.nrows();
         let mut rows = (2 * FEW).min(most);
         loop {
-            let some = self.sample.select(&(0..rows).collect::<Vec<_>>());
-            let (entry, seconds) = work(&*CpuEngine.load(&some))?;
+            let (entry, seconds) = work(&self.sample.select(&(0..rows).collect::<Vec<_>>()))?;
             if seconds >= LONG || rows == most {
                 return Ok(entry * self.wider);
             }
@@ -210,10 +254,10 @@ impl<'a> Calibration<'a> {
         }
     }
 
-    /// The quickest of three runs: its seconds per unit, and its seconds.
+    /// The quickest of three runs, or one that is long in any case: its seconds per unit, and its seconds.
     fn best<E: From<Stopped>>(
         &self,
-        mut work: impl FnMut() -> Result<(), Stopped>,
+        mut work: impl FnMut() -> Result<(), E>,
         units: f64,
     ) -> Result<(f64, f64), E> {
         let mut best = f64::INFINITY;
@@ -221,10 +265,43 @@ impl<'a> Calibration<'a> {
             self.watch.check()?;
             let clock = Instant::now();
             work()?;
-            best = best.min(clock.elapsed().as_secs_f64());
+            let seconds = clock.elapsed().as_secs_f64();
+            best = best.min(seconds);
+            if seconds > VERY_LONG {
+                break;
+            }
         }
         Ok((best / units, best))
     }
+}
+
+/// Doubles the order until the first of the times that `work` gives is long enough, or `most` is reached.
+fn growth<E, const N: usize>(
+    most: usize,
+    mut work: impl FnMut(usize) -> Result<[f64; N], E>,
+) -> Result<[Growth; N], E> {
+    let mut order = SMALL_FACTOR.min(most);
+    let mut before: Option<(usize, [f64; N])> = None;
+    loop {
+        let seconds = work(order)?;
+        if order == most || before.is_some() && seconds[0] >= LONG_FACTOR {
+            let through = |k: usize| Growth::through(before.map(|(n, t)| (n, t[k])), (order, seconds[k]));
+            return Ok(std::array::from_fn(through));
+        }
+        before = Some((order, seconds));
+        order = (2 * order).min(most);
+    }
+}
+
+/// The kernel with every `auto` taken from the samples and every `?` in the middle of what would be searched.
+fn with_numbers(kernel: &Kernel, samples: &AnySamples<'_>) -> Result<Kernel, ResolveError> {
+    let scales = SampleScales::new(samples, 0);
+    let middle = |tunable: &Tunable| match tunable.search_space(&scales) {
+        SearchSpace::Between(low, high) => (low * high).sqrt(),
+        SearchSpace::OneOf(values) => values[values.len() / 2],
+    };
+    let values: Vec<f64> = kernel.tunables()?.iter().map(middle).collect();
+    kernel.with_values(&values)?.resolve_auto(&scales)
 }
 
 /// Seconds per byte.

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::data::{AnySamples, Dtype};
 use crate::gram::GramError;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, ResolveError};
 use crate::memory;
 use crate::watch::Watch;
 
@@ -51,7 +51,7 @@ fn dtype_name<S: serde::Serializer>(dtype: &Dtype, serializer: S) -> Result<S::O
 pub struct Plan {
     /// The work.
     pub task: Task,
-    /// The kernel it is done with.
+    /// The kernel it is done with, as it was given.
     pub kernel: Kernel,
     /// The size of the problem.
     pub shape: Shape,
@@ -83,6 +83,9 @@ pub enum PlanError {
         /// Targets there are.
         targets: usize,
     },
+    /// A hyper-parameter of the kernel cannot become a number.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
     /// The kernel does not fit the samples, or the measurements were stopped.
     #[error(transparent)]
     Gram(#[from] GramError),
@@ -99,7 +102,7 @@ impl PlanError {
 impl Plan {
     /// The plan for work on `samples` with as many `targets`. `budget` is in bytes; `None` is four fifths of what is available.
     ///
-    /// The kernel's hyper-parameters must be numbers. Measures for less than a second, on the threads of the pool it is called in.
+    /// What is open in the kernel, `auto` or `?`, is measured with a value near those it will have. Measures for less than a second, on the threads of the pool it is called in.
     ///
     /// # Errors
     /// Where there are no samples, the kernel does not fit them, or `watch` asks to stop.
@@ -145,7 +148,7 @@ impl Plan {
         kernel.check_columns(columns).map_err(GramError::from)?;
         let clock = Instant::now();
         watch.begin("measuring this machine", 0);
-        let calibration = Calibration::new(kernel, shape, samples, watch);
+        let calibration = Calibration::new(kernel, shape, samples, watch)?;
         let mut candidates = ways::candidates(&task, shape, &calibration)?;
         let calibration_seconds = clock.elapsed().as_secs_f64();
         let budget = budget.unwrap_or_else(memory::default_budget);

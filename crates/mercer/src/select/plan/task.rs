@@ -50,6 +50,8 @@ pub enum Task {
     Neighbours {
         /// Rows to predict for.
         queries: usize,
+        /// How many of them.
+        k: usize,
     },
 }
 
@@ -66,8 +68,8 @@ impl fmt::Display for Task {
             }
             Self::Predict { queries } => write!(f, "predict {} rows", count(queries)),
             Self::Smoother { queries } => write!(f, "smoother, predicting {} rows", count(queries)),
-            Self::Neighbours { queries } => {
-                write!(f, "nearest neighbours, predicting {} rows", count(queries))
+            Self::Neighbours { queries, k } => {
+                write!(f, "{k} nearest neighbours, predicting {} rows", count(queries))
             }
         }
     }

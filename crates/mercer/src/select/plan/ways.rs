@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::data::Dtype;
 use crate::gram::GramError;
-use crate::solve::{MIXED_FROM, MIXED_LIMIT};
+use crate::solve::{MIXED_FROM, MIXED_LIMIT, normal_equations_bytes};
 
 use super::calibrate::{Calibration, Growth, Streams};
 use super::show::people_count;
@@ -98,15 +98,6 @@ const REFINEMENTS: f64 = 4.0;
 /// Applications of the kernel matrix that choose the step of least mean squares and look at its answer.
 const BESIDE_EPOCHS: f64 = 14.0;
 
-/// The reduction to a band has four times the flops of a Cholesky factor, at about two thirds of its rate.
-const REDUCTION_PER_CHOLESKY: f64 = 6.0;
-
-/// Width of the band that the reduction leaves.
-const BAND: f64 = 64.0;
-
-/// Rows of features that are held at a time.
-const FEATURE_ROWS: f64 = 4_096.0;
-
 /// Copies of the samples that are held: the caller's, the engine's, and the packed one.
 const COPIES: f64 = 3.0;
 
@@ -121,10 +112,18 @@ pub(super) fn candidates(
         Task::Ridge { lambda, features } => ridge(shape, lambda, features, calibration),
         Task::Lms { epochs, stochastic, features } => lms(shape, epochs, stochastic, features, calibration),
         Task::TuneRidge { kernels, lambdas } => tune_ridge(shape, kernels, lambdas, calibration),
-        Task::Predict { queries } => predict(shape, queries, shape.targets, calibration),
-        // The sum of the weights is one more output.
-        Task::Smoother { queries } => predict(shape, queries, shape.targets + 1, calibration),
-        Task::Neighbours { queries } => neighbours(shape, queries, calibration),
+        Task::Predict { queries } => {
+            let pair = calibration.cross(shape.targets)?;
+            Ok(vec![for_queries(shape, queries, Way::Tiled, ("kernel values", pair))])
+        }
+        Task::Smoother { queries } => {
+            let pair = calibration.smooth(shape.targets)?;
+            Ok(vec![for_queries(shape, queries, Way::Tiled, ("weights", pair))])
+        }
+        Task::Neighbours { queries, k } => {
+            let pair = calibration.nearest(k)?;
+            Ok(vec![for_queries(shape, queries, Way::Search, ("distances", pair))])
+        }
     }
 }
 
@@ -228,7 +227,7 @@ fn primal(n: f64, features: u64, shape: Shape, factor: Growth, streams: Streams)
         ("normal equations", 3.0 * factor.cubic * n * d * d),
         ("Cholesky factor", factor.at(d)),
     ];
-    let memory = 8.0 * d * (d + FEATURE_ROWS.min(n)) + samples_bytes(shape);
+    let memory = normal_equations_bytes(shape.rows, features, 1) as f64 + samples_bytes(shape);
     Candidate::new(Way::Primal { features }, memory, &stages)
 }
 
@@ -291,13 +290,13 @@ fn tune_ridge(
 ) -> Result<Vec<Candidate>, GramError> {
     let (n, kernels, lambdas) = (rows(shape), kernels as f64, lambdas as f64);
     let factor = calibration.cholesky::<f64>()?;
+    let [reduce, one] = calibration.path()?;
     let fill = triangle(n) * calibration.fill::<f64>()?;
     let memory = 8.0 * n * n + samples_bytes(shape);
     let path = [
         ("kernel matrices", kernels * fill),
-        ("reductions", kernels * REDUCTION_PER_CHOLESKY * factor.at(n)),
-        // A product with a band of the basis for each λ: n²·b multiply-adds at the rate of the n³/6 of a factor.
-        ("values of λ", kernels * lambdas * 6.0 * factor.cubic * n * n * BAND),
+        ("reductions", kernels * reduce.at(n)),
+        ("values of λ", kernels * lambdas * one.at(n)),
     ];
     let grid = [
         ("kernel matrices", kernels * lambdas * fill),
@@ -308,24 +307,9 @@ fn tune_ridge(
     Ok(vec![Candidate::new(Way::Path, memory, &path), Candidate::new(Way::Grid, memory, &grid)])
 }
 
-fn predict(
-    shape: Shape,
-    queries: usize,
-    outputs: usize,
-    calibration: &Calibration<'_>,
-) -> Result<Vec<Candidate>, GramError> {
+/// Something done for every pair of a query and a sample, in tiles.
+fn for_queries(shape: Shape, queries: usize, way: Way, (name, pair): (&'static str, f64)) -> Candidate {
     let (n, m) = (rows(shape), queries as f64);
-    let memory = samples_bytes(shape) * (1.0 + m / n) + 8.0 * m * outputs as f64;
-    let stages = [("kernel values", m * n * calibration.cross(outputs)?)];
-    Ok(vec![Candidate::new(Way::Tiled, memory, &stages)])
-}
-
-fn neighbours(
-    shape: Shape,
-    queries: usize,
-    calibration: &Calibration<'_>,
-) -> Result<Vec<Candidate>, GramError> {
-    let (n, m) = (rows(shape), queries as f64);
-    let memory = samples_bytes(shape) * (1.0 + m / n);
-    Ok(vec![Candidate::new(Way::Search, memory, &[("distances", m * n * calibration.distance()?)])])
+    let memory = samples_bytes(shape) * (1.0 + m / n) + 8.0 * m * shape.targets as f64;
+    Candidate::new(way, memory, &[(name, m * n * pair)])
 }
