@@ -83,13 +83,15 @@ fn task(
                     arguments.lambda
                 )));
             }
-            let own = FeatureMap::of_kernel(kernel, columns);
-            let features = match features {
-                Some(map) => Some(count(map)?),
+            match features {
+                Some(map) => Task::RidgeFeatures { features: count(map)? },
                 // A kernel with more features than can be counted is one for the dual.
-                None => own.and_then(|map| map.count(columns).ok()),
-            };
-            Task::Ridge { lambda: arguments.lambda, features }
+                None => {
+                    let own = FeatureMap::of_kernel(kernel, columns);
+                    let features = own.and_then(|map| map.count(columns).ok());
+                    Task::Ridge { lambda: arguments.lambda, features }
+                }
+            }
         }
         Method::Lms => Task::Lms {
             epochs: arguments.epochs,

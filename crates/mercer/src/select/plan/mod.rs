@@ -155,13 +155,13 @@ impl Plan {
         for candidate in &mut candidates {
             candidate.fits = candidate.memory <= budget;
         }
-        candidates.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
-        // Where nothing fits, what asks for the least.
+        // They come in the order in which the work itself would try them. Where nothing fits, what asks for the least.
         let place = candidates.iter().position(|way| way.fits && way.possible).unwrap_or_else(|| {
             let order = |i: &usize| (!candidates[*i].possible, candidates[*i].memory);
             (0..candidates.len()).min_by_key(order).unwrap_or(0)
         });
         let chosen = candidates.remove(place);
+        candidates.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
         let reasons = reasons::reasons(&task, shape, budget, &chosen, &candidates);
         Ok(Self {
             task,

@@ -17,8 +17,13 @@ pub enum Task {
     Ridge {
         /// λ.
         lambda: f64,
-        /// D, where the kernel, or the user, has a finite feature map.
+        /// D, where the kernel has a finite feature map.
         features: Option<u64>,
+    },
+    /// Fitting ridge regression on explicit features.
+    RidgeFeatures {
+        /// D.
+        features: u64,
     },
     /// Fitting by least mean squares.
     Lms {
@@ -61,6 +66,9 @@ impl fmt::Display for Task {
         match self {
             Self::Gram => f.write_str("kernel matrix"),
             Self::Ridge { lambda, .. } => write!(f, "fit ridge, λ = {lambda}"),
+            Self::RidgeFeatures { features } => {
+                write!(f, "fit ridge on {} features", people_count(*features))
+            }
             Self::Lms { epochs, stochastic: false, .. } => write!(f, "fit lms, {} epochs", count(epochs)),
             Self::Lms { epochs, .. } => write!(f, "fit lms one sample at a time, {} epochs", count(epochs)),
             Self::TuneRidge { kernels, lambdas } => {

@@ -101,7 +101,7 @@ const BESIDE_EPOCHS: f64 = 14.0;
 /// Copies of the samples that are held: the caller's, the engine's, and the packed one.
 const COPIES: f64 = 3.0;
 
-/// Every way to do `task`, at the rates of this machine.
+/// Every way to do `task`, in the order in which they would be tried, at the rates of this machine.
 pub(super) fn candidates(
     task: &Task,
     shape: Shape,
@@ -110,6 +110,10 @@ pub(super) fn candidates(
     match *task {
         Task::Gram => gram(shape, calibration),
         Task::Ridge { lambda, features } => ridge(shape, lambda, features, calibration),
+        Task::RidgeFeatures { features } => {
+            let (factor, streams) = (calibration.cholesky::<f64>()?, calibration.memory()?);
+            Ok(vec![primal(features, shape, factor, streams)])
+        }
         Task::Lms { epochs, stochastic, features } => lms(shape, epochs, stochastic, features, calibration),
         Task::TuneRidge { kernels, lambdas } => tune_ridge(shape, kernels, lambdas, calibration),
         Task::Predict { queries } => {
@@ -198,7 +202,7 @@ fn ridge(
     let streams = calibration.memory()?;
     let double = calibration.cholesky::<f64>()?;
     let fill = calibration.fill::<f64>()?;
-    let mut ways = vec![dual_double(n, double, [fill, apply], streams, samples_bytes(shape))];
+    let mut ways = Vec::new();
     if shape.rows >= MIXED_FROM && lambda > 0.0 {
         let single = calibration.cholesky::<f32>()?;
         let fill = calibration.fill::<f32>()?;
@@ -212,15 +216,19 @@ fn ridge(
         ));
         ways.push(mixed);
     }
+    ways.push(dual_double(n, double, [fill, apply], streams, samples_bytes(shape)));
     if let Some(features) = features {
-        ways.push(primal(n, features, shape, double, streams));
+        let (d, columns) = (features as f64, shape.columns as f64);
+        let cheaper = n * d * d + d * d * d / 3.0 < n * n * columns + n * n * n / 3.0;
+        let place = if cheaper { 0 } else { ways.len() };
+        ways.insert(place, primal(features, shape, double, streams));
     }
     Ok(ways)
 }
 
 /// n·D to compute the features, nD² + D³/3 for the normal equations.
-fn primal(n: f64, features: u64, shape: Shape, factor: Growth, streams: Streams) -> Candidate {
-    let d = features as f64;
+fn primal(features: u64, shape: Shape, factor: Growth, streams: Streams) -> Candidate {
+    let (n, d) = (rows(shape), features as f64);
     let stages = [
         ("features", n * d * 8.0 * (streams.touch + streams.read)),
         // A triangular half of nD² multiply-adds, at the rate of the n³/6 of a factor.
