@@ -12,6 +12,7 @@ use mercer::learn::LearnError;
 use mercer::memory;
 use mercer::model::ModelError;
 use mercer::solve::SolveError;
+use mercer::solve::descent::DescentError;
 use mercer::watch::Stopped;
 
 /// Why a command did not do its work.
@@ -93,6 +94,15 @@ impl From<GramError> for Failure {
     }
 }
 
+impl From<FeatureError> for Failure {
+    fn from(error: FeatureError) -> Self {
+        match error {
+            FeatureError::Stopped(_) => Self::interrupted(),
+            other => Self::usage(format!("in --features: {other}")),
+        }
+    }
+}
+
 impl From<EvalError> for Failure {
     fn from(error: EvalError) -> Self {
         Self::usage(error)
@@ -145,9 +155,19 @@ impl From<LearnError> for Failure {
             }
             LearnError::NotAKernel { .. } => "pass --assume-psd to train all the same".into(),
             LearnError::KernelValue { .. } => "scale the data, or change the kernel".into(),
-            LearnError::Parameter { .. } | LearnError::Kernel(_) | LearnError::Compose(_) => {
-                return Self::usage(error);
+            LearnError::NotAWeight { .. } => {
+                return Self::usage(error).hint("use a kernel of |x-z| that is nowhere negative, such as rbf(sigma=1)");
             }
+            LearnError::TooManyNeighbours { rows, .. } => {
+                return Self::usage(&error).hint(format!("-k is from 1 to {rows}"));
+            }
+            LearnError::Feature(error) => return error.clone().into(),
+            LearnError::Descent(DescentError::NotFinite) => "scale the data, or change the kernel".into(),
+            LearnError::Parameter { .. }
+            | LearnError::Kernel(_)
+            | LearnError::Compose(_)
+            | LearnError::Unsupported(_)
+            | LearnError::Descent(_) => return Self::usage(error),
             _ => return Self::work(error),
         };
         Self::work(error).hint(hint)

@@ -6,6 +6,7 @@ mod describe;
 mod failure;
 mod learner;
 mod output;
+mod plot;
 mod progress;
 mod score;
 mod training;
@@ -26,9 +27,11 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Check(arguments) => return finish(commands::check::run(&arguments)),
         Command::Fit(arguments) => commands::fit::run(&arguments),
+        Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Gram(arguments) => commands::gram::run(&arguments),
         Command::Plan(arguments) => commands::plan::run(&arguments),
+        Command::Plot(arguments) => commands::plot::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
     };

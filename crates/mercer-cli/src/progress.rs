@@ -68,9 +68,9 @@ impl Watch for Progress {
         }
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         let style =
-            ProgressStyle::with_template("{msg:<16} [{bar:32}] {percent:>3}%  {elapsed} (about {eta} left)");
+            ProgressStyle::with_template("{prefix:<16} [{bar:32}] {percent:>3}%  {elapsed} (about {eta} left)  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
-        bar.set_message(name.to_owned());
+        bar.set_prefix(name.to_owned());
         let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(old) = stage.take() {
             old.bar.finish_and_clear();
@@ -89,6 +89,12 @@ impl Watch for Progress {
                 stage.bar.set_draw_target(ProgressDrawTarget::stderr());
                 stage.shown = true;
             }
+        }
+    }
+
+    fn note(&self, text: &str) {
+        if let Some(stage) = self.stage.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            stage.bar.set_message(text.to_owned());
         }
     }
 

@@ -172,7 +172,7 @@ fn writes_kernel_matrices_and_distances() {
 #[test]
 fn help_and_completions() {
     let bench = Bench::new();
-    for command in ["fit", "predict", "gram"] {
+    for command in ["fit", "predict", "gram", "plot"] {
         assert!(bench.ok(&[command, "--help"]).contains("Examples:"));
     }
     for shell in ["bash", "zsh", "fish"] {

@@ -5,7 +5,8 @@ use std::str::FromStr;
 use mercer::data::AnySamples;
 use mercer::gram::{CpuEngine, Engine, GramError, Part, SampleScales, kernel_to_distance};
 use mercer::kernel::check::{Dim, Domain};
-use mercer::kernel::{Expr, Kernel, check_size};
+use mercer::features::FeatureMap;
+use mercer::kernel::{Expr, Kernel, ResolveError, SearchSpace, check_size};
 use mercer::memory;
 use mercer::watch::Watch;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
@@ -59,6 +60,35 @@ impl NativeKernel {
         job.run(py, |_| self.0.resolve_auto(&SampleScales::new(&samples, seed)))?
             .map(Self)
             .map_err(value_error)
+    }
+
+    /// The kernels that `?` stands for: a grid with `points` values on each range, placed by the rows; `auto` resolved.
+    fn candidates(
+        &self,
+        py: Python<'_>,
+        rows: Rows<'_>,
+        seed: u64,
+        points: usize,
+        job: Job<'_>,
+    ) -> PyResult<Vec<Self>> {
+        let samples = rows.samples()?;
+        self.0.check_columns(samples.ncols()).map_err(value_error)?;
+        let tunables = self.0.tunables().map_err(value_error)?;
+        job.run(py, |_| {
+            let scales = SampleScales::new(&samples, seed);
+            let axes: Vec<Vec<f64>> =
+                tunables.iter().map(|tunable| grid(&tunable.search_space(&scales), points)).collect();
+            let resolve = |values: Vec<f64>| self.0.with_values(&values)?.resolve_auto(&scales).map(Self);
+            combinations(&axes).into_iter().map(resolve).collect::<Result<Vec<_>, ResolveError>>()
+        })?
+        .map_err(value_error)
+    }
+
+    /// The text of the kernel's finite feature map.
+    fn features(&self) -> PyResult<String> {
+        let map = FeatureMap::of_kernel(&self.0, self.0.required_columns().max(1));
+        map.map(|map| map.to_string())
+            .ok_or_else(|| value_error(format!("{} has no finite list of features that is known", self.0)))
     }
 
     fn plus(&self, other: &Self) -> PyResult<Self> {
@@ -206,4 +236,22 @@ fn allocate<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_,
     }
     // NumPy's own function: it raises where the array cannot be had.
     Ok(py.import("numpy")?.call_method1("zeros", (shape, numpy::dtype::<T>(py)))?.cast_into()?)
+}
+
+/// Values of a search: those listed, or `points` between the ends, evenly on a log scale.
+fn grid(space: &SearchSpace, points: usize) -> Vec<f64> {
+    match space {
+        SearchSpace::OneOf(values) => values.clone(),
+        SearchSpace::Between(low, high) => {
+            let steps = points.max(2) - 1;
+            (0..=steps).map(|i| low * (high / low).powf(i as f64 / steps as f64)).collect()
+        }
+    }
+}
+
+/// One value of each axis, in every combination.
+fn combinations(axes: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    axes.iter().fold(vec![Vec::new()], |found, axis| {
+        found.iter().flat_map(|start| axis.iter().map(move |v| [start.as_slice(), &[*v]].concat())).collect()
+    })
 }

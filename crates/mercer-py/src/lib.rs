@@ -31,7 +31,7 @@ mod _native {
     #[pymodule_export]
     use super::path::{ridge_path, ridge_path_gram};
     #[pymodule_export]
-    use super::ridge::{expand, fit_ridge, fit_ridge_gram};
+    use super::ridge::{expand, fit_ridge, fit_ridge_gram, fit_ridge_primal, linear, prefers_primal};
     #[pymodule_export]
     use super::work::available_threads;
 }

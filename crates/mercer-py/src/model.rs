@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mercer::data::{AnySamples, Dtype, Encoding, FeatureColumn, Features, Missing, Scaling, Schema};
-use mercer::model::{Expansion, Method, Model, ModelError, Neighbours};
+use mercer::model::{Expansion, Linear, Method, Model, ModelError, Neighbours};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -45,7 +45,7 @@ impl NativeModel {
         report: &str,
     ) -> PyResult<Self> {
         let centres = parts.centres.samples()?;
-        let schema = feature_names.map(|names| named_columns(names, &centres));
+        let schema = feature_names.map(|names| named_columns(names, dtype(&centres)));
         let expansion = Expansion {
             kernel: parts.kernel.get().0.clone(),
             domain: parts.domain.map(|domain| domain.parse()).transpose().map_err(value_error)?,
@@ -58,6 +58,34 @@ impl NativeModel {
             method: method_of(method)?,
             settings: serde_json::from_str(settings).map_err(value_error)?,
             predictor: expansion.into(),
+            schema,
+            outputs,
+            classes: None,
+            scaling: Scaling::None,
+            report: serde_json::from_str(report).map_err(value_error)?,
+        }))
+    }
+
+    /// A model that is linear in features; `settings` and `report` are JSON objects.
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a model, each of its own kind")]
+    fn linear(
+        features: &str,
+        columns: usize,
+        shift: Option<Vec<f64>>,
+        weights: PyReadonlyArray2<'_, f64>,
+        intercepts: Vec<f64>,
+        outputs: Vec<String>,
+        feature_names: Option<Vec<String>>,
+        settings: &str,
+        report: &str,
+    ) -> PyResult<Self> {
+        let map = features.parse().map_err(value_error)?;
+        let schema = feature_names.map(|names| named_columns(names, Dtype::F64));
+        Ok(Self(Model {
+            method: Method::Ridge,
+            settings: serde_json::from_str(settings).map_err(value_error)?,
+            predictor: Linear { map, columns, shift, weights: matrix(&weights)?, intercepts }.into(),
             schema,
             outputs,
             classes: None,
@@ -81,7 +109,7 @@ impl NativeModel {
         report: &str,
     ) -> PyResult<Self> {
         let rows = rows.samples()?.into_owned();
-        let schema = feature_names.map(|names| named_columns(names, &rows));
+        let schema = feature_names.map(|names| named_columns(names, dtype(&rows)));
         let rule = serde_json::from_str(rule).map_err(value_error)?;
         Ok(Self(Model {
             method: method_of(method)?,
@@ -164,7 +192,7 @@ fn method_of(name: &str) -> PyResult<Method> {
 }
 
 /// Numeric columns that a file's header names.
-fn named_columns(names: Vec<String>, centres: &AnySamples<'_>) -> Schema {
+fn named_columns(names: Vec<String>, dtype: Dtype) -> Schema {
     let column =
         |(position, name)| FeatureColumn { name, position, encoding: Encoding::Number { mean: None } };
     Schema {
@@ -172,9 +200,13 @@ fn named_columns(names: Vec<String>, centres: &AnySamples<'_>) -> Schema {
         targets: Vec::new(),
         named: true,
         missing: Missing::Error,
-        dtype: match centres {
-            AnySamples::F32(_) => Dtype::F32,
-            AnySamples::F64(_) => Dtype::F64,
-        },
+        dtype,
+    }
+}
+
+fn dtype(samples: &AnySamples<'_>) -> Dtype {
+    match samples {
+        AnySamples::F32(_) => Dtype::F32,
+        AnySamples::F64(_) => Dtype::F64,
     }
 }

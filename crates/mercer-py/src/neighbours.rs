@@ -42,10 +42,10 @@ pub fn nearest<'py>(
     ))
 }
 
-/// Whether the smoother can weigh by this kernel.
+/// Whether the smoother can weigh these rows by this kernel.
 #[pyfunction]
-pub fn check_smoother(kernel: &NativeKernel) -> PyResult<()> {
-    Smoother { kernel: kernel.0.clone() }.check().map_err(learn_error)
+pub fn check_smoother(kernel: &NativeKernel, rows: Rows<'_>) -> PyResult<()> {
+    Smoother { kernel: kernel.0.clone() }.check(&rows.samples()?).map_err(learn_error)
 }
 
 /// The mean of the targets weighted by the kernel, at each query.

@@ -2,8 +2,8 @@
 
 use mercer::data::Matrix;
 use mercer::gram::{CpuEngine, Engine, GramError, Part};
-use mercer::learn::{LearnError, check_square};
-use mercer::solve::path::{PathProblem, RidgePath};
+use mercer::learn::{LearnError, Ridge};
+use mercer::solve::{PathProblem, RidgePath};
 use mercer::watch::Watch;
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -44,7 +44,7 @@ pub fn ridge_path<'py>(
 ) -> PyResult<Scores<'py>> {
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    check_square(samples.nrows(), None).map_err(learn_error)?;
+    Ridge::new(kernel.0.clone(), 1.0).check_memory(samples.nrows()).map_err(learn_error)?;
     let parts = problem.parts()?;
     let found = job.run(py, |watch| {
         let n = samples.nrows();

@@ -47,9 +47,10 @@ impl Problem<'_> {
             "auto" => Factor::Auto,
             "cholesky" => Factor::Double,
             "mixed" => Factor::Mixed,
+            "primal" => Factor::Auto,
             other => {
                 return Err(value_error(format!(
-                    "the solver is auto, cholesky or mixed, but this one is {other}"
+                    "the solver is auto, cholesky, mixed or primal, but this one is {other}"
                 )));
             }
         };
@@ -96,6 +97,72 @@ pub fn fit_ridge<'py>(
         })?
         .map_err(learn_error)?;
     hand_back(py, coefficients, admitted)
+}
+
+/// Fits ridge regression in the kernel's features: the coefficients (y − f)/α of the samples, and the linear model as
+/// `features`, `weights` and `intercepts` of the report.
+#[pyfunction]
+pub fn fit_ridge_primal<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    rows: Rows<'py>,
+    problem: Problem<'py>,
+    job: Job<'py>,
+) -> PyResult<Fitted<'py>> {
+    let samples = rows.samples()?;
+    let parts = problem.parts(kernel.0.clone())?;
+    let Some(ridge) = parts.ridge.primal(samples.nrows(), samples.ncols()) else {
+        return Err(value_error(format!("{} has no finite list of features to solve in", kernel.0)));
+    };
+    let (linear, mut dual, report) = job
+        .run(py, |watch| {
+            let (linear, report) = ridge.fit(&samples, &parts.targets, parts.weights, watch)?;
+            let fitted = linear.predict(&samples, watch)?;
+            Ok::<_, Box<dyn std::error::Error + Send + Sync>>((linear, fitted, report))
+        })?
+        .map_err(value_error)?;
+    let columns = dual.ncols();
+    for i in 0..dual.nrows() {
+        let weight = parts.weights.map_or(1.0, |w| w[i]);
+        for (column, value) in dual.row_mut(i).iter_mut().enumerate() {
+            let alpha = ridge.lambda[if ridge.lambda.len() == columns { column } else { 0 }];
+            *value = weight * (parts.targets.row(i)[column] - *value) / alpha;
+        }
+    }
+    let intercepts = linear.intercepts.clone();
+    let described = described(py, &report)?;
+    described.set_item("domain", "all")?;
+    described.set_item("features", linear.map.to_string())?;
+    described.set_item("weights", from_matrix(py, linear.weights)?)?;
+    Ok((from_matrix(py, dual)?, PyArray1::from_vec(py, intercepts), described))
+}
+
+/// ⟨w, φ(x)⟩ at every row x, one column per column of `weights`.
+#[pyfunction]
+pub fn linear<'py>(
+    py: Python<'py>,
+    features: &str,
+    weights: PyReadonlyArray2<'py, f64>,
+    rows: Rows<'py>,
+    job: Job<'py>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let samples = rows.samples()?;
+    let linear = Linear {
+        map: features.parse().map_err(value_error)?,
+        columns: samples.ncols(),
+        shift: None,
+        intercepts: vec![0.0; weights.shape()[1]],
+        weights: matrix(&weights)?,
+    };
+    let out = job.run(py, |watch| linear.predict(&samples, watch))?;
+    from_matrix(py, out.map_err(model_error)?)
+}
+
+/// Whether the features of the kernel are so few that solving in them is several times cheaper.
+#[pyfunction]
+pub fn prefers_primal(kernel: &NativeKernel, rows: usize, columns: usize) -> bool {
+    let choice = Form::Auto.choose(&kernel.0, rows, columns, None);
+    choice.primal.is_some() && choice.primal_cost.is_some_and(|cost| 4.0 * cost < choice.dual_cost)
 }
 
 /// Fits ridge regression on a kernel matrix.

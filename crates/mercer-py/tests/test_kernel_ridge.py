@@ -340,3 +340,35 @@ def test_callbacks_follow_the_fit(data):
     recorder = Recorder()
     KernelRidge(kernel="rbf").set_callbacks(recorder).fit(X, y)
     assert recorder.calls == ["setup", ("begin", (60, 4)), ("end", True), "teardown"]
+
+
+@pytest.mark.parametrize("kernel", ["linear", "(<x,z>+1)^3", "1 + <x,z> + <x,z>^2"])
+@pytest.mark.parametrize("bias", ["none", "centred", "column"])
+def test_primal_and_dual_agree(rng, tmp_path, kernel, bias):
+    X, y = rng.standard_normal((80, 3)), rng.standard_normal((80, 2))
+    weights = rng.uniform(0.5, 2, 80)
+    fits = [
+        mercer.KernelRidge(alpha=[0.5, 2.0], kernel=mercer.Kernel(kernel), solver=solver, bias=bias).fit(X, y, weights)
+        for solver in ("cholesky", "primal")
+    ]
+    for attribute in ("dual_coef_", "intercept_"):
+        np.testing.assert_allclose(getattr(fits[1], attribute), getattr(fits[0], attribute), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(fits[1].predict(X), fits[0].predict(X), rtol=1e-8, atol=1e-10)
+    fits[1].save(tmp_path / "m.mercer")
+    np.testing.assert_allclose(mercer.load(tmp_path / "m.mercer").predict(X), fits[1].predict(X), rtol=1e-12)
+
+
+def test_auto_takes_the_primal_where_features_are_few(rng):
+    X, y = rng.standard_normal((2_500, 3)), rng.standard_normal(2_500)
+    auto = mercer.KernelRidge(kernel="linear").fit(X, y)
+    assert "normal equations" in auto._report["solver"]
+    dual = mercer.KernelRidge(kernel="linear", solver="cholesky").fit(X, y)
+    np.testing.assert_allclose(auto.predict(X), dual.predict(X), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(auto.dual_coef_, dual.dual_coef_, rtol=1e-7, atol=1e-10)
+
+
+@pytest.mark.parametrize("parameters", [{"kernel": "rbf"}, {"kernel": "precomputed"}, {"kernel": "linear", "alpha": 0}])
+def test_no_primal(rng, parameters):
+    K = np.eye(5)
+    with pytest.raises(ValueError, match="primal|features"):
+        mercer.KernelRidge(solver="primal", **parameters).fit(K, rng.standard_normal(5))

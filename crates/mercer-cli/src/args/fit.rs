@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use mercer::gram::Metric;
-use mercer::learn::{Bias, Step};
+use mercer::learn::Bias;
+use mercer::solve::descent::Step;
 
 use super::{Common, Input, parse_size};
 
@@ -60,7 +61,7 @@ pub struct Fit {
     /// lms: the step, below 2 over the largest eigenvalue; `auto` is 1 over an estimate of it [default: auto]
     #[arg(long, value_name = "NUMBER|auto", value_parser = parse_step, allow_negative_numbers = true)]
     pub step: Option<Step>,
-    /// lms: how many times to go through the rows at most [default: 100]
+    /// lms: how many times to go through the rows at most [default: 200]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
     /// lms: stop when the gradient has fallen to this part of the first one [default: 1e-6]

@@ -2,6 +2,7 @@
 
 mod fit;
 mod plan;
+mod tune;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -13,6 +14,9 @@ use mercer::kernel::check::{Dim, Domain};
 
 pub use fit::{Fit, Method, Solver, Weighting};
 pub use plan::Plan;
+pub use tune::{Criterion, Search, Tune};
+
+use crate::commands::plot::Plot;
 
 /// Kernel machines: write a kernel as on paper, train with it, predict anywhere.
 #[derive(Debug, Parser)]
@@ -23,9 +27,11 @@ pub use plan::Plan;
     after_help = "\
 Examples:
   mercer fit ridge data.csv --target y --kernel \"0.5*rbf(sigma=2) + (<x,z>+1)^2\" --lambda 1e-2 -o m.mercer
+  mercer tune ridge data.csv --target y --kernel \"rbf(sigma=?)\" --lambda \"?\" -o best.mercer
   mercer predict m.mercer new.csv -o out.csv
   mercer check \"sin(<x,z>) + exp(<x,z>)\"
   mercer info m.mercer
+  mercer plot m.mercer data.csv -o fit.svg
   mercer gram data.csv --kernel \"rbf(gamma=0.1)\" -o K.npy
 
 The kernel language: docs/kernel-language.md. Each command's own examples: mercer COMMAND --help."
@@ -43,12 +49,16 @@ pub enum Command {
     Check(Check),
     /// Fit a model and save it
     Fit(Fit),
+    /// Search for the best hyper-parameters, and fit with them
+    Tune(Tune),
     /// Predict with a saved model; scores itself where the data has the target
     Predict(Predict),
     /// Write the kernel matrix, or the feature-space distances, of a data set
     Gram(GramArguments),
     /// Say what a fit would do, how long it would take and how much memory, and why
     Plan(Plan),
+    /// Draw a saved model: curves, maps, surfaces, residuals
+    Plot(Plot),
     /// Describe a saved model
     Info(Info),
     /// Print a completion script for a shell

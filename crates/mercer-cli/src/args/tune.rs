@@ -53,11 +53,11 @@ pub struct Tune {
     /// How the kernel's values are searched
     #[arg(long, value_enum, default_value = "grid")]
     pub search: Search,
-    /// Points on each axis of the grid, which is then refined around the best
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub points: usize,
+    /// Values of each `?` of the kernel in the grid, which is then refined around the best [default: 10 for one `?`, 7 for two]
+    #[arg(long, value_name = "N")]
+    pub points: Option<usize>,
     /// Trials of --search random
-    #[arg(long, value_name = "N", default_value_t = 30)]
+    #[arg(long, value_name = "N", default_value_t = 100)]
     pub trials: usize,
     /// Write a plot of the search: .svg or .png
     #[arg(long, value_name = "FILE")]

@@ -32,7 +32,7 @@ pub struct Document<'a> {
     settings: &'a BTreeMap<String, Value>,
     scaling: &'a str,
     holdout: Option<Vec<Errors>>,
-    report: &'a Report,
+    report: Option<&'a Report>,
     #[serde(flatten)]
     facts: &'a BTreeMap<String, Value>,
     seconds: Seconds,
@@ -99,7 +99,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     }
     model.save(&arguments.output)?;
     seconds.total = began.elapsed().as_secs_f64();
-    for warning in &report.warnings {
+    for warning in report.iter().flat_map(|report| &report.warnings) {
         output::warn(warning);
     }
     let document = Document {
@@ -114,7 +114,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
         settings: &model.settings,
         scaling: model.scaling.name(),
         holdout,
-        report: &report,
+        report: report.as_ref(),
         facts: &facts,
         seconds,
         model: arguments.output.display().to_string(),
@@ -123,7 +123,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     let mut lines = lines(&document, &model.predictor, arguments.kernel.as_deref());
     if arguments.common.verbose {
         lines.push(("time", document.seconds.line()));
-        lines.push(("steps", report.iterations.to_string()));
+        lines.extend(report.as_ref().map(|report| ("steps", report.iterations.to_string())));
     }
     output::report(&arguments.common, &document, &lines)
 }
@@ -157,8 +157,10 @@ fn lines(
         let name = if data.targets.len() > 1 { format!("{}: ", errors.target()) } else { String::new() };
         lines.push(("held out", format!("{name}{}", errors.line())));
     }
-    let (report, seconds) = (document.report, &document.seconds);
-    lines.push(("fit", format!("{}, residual {:.1e}, {:.2} s", report.solver, report.residual, seconds.fit)));
+    if let Some(report) = document.report {
+        let seconds = document.seconds.fit;
+        lines.push(("fit", format!("{}, residual {:.1e}, {seconds:.2} s", report.solver, report.residual)));
+    }
     lines.push(("model", document.model.clone()));
     lines
 }
@@ -189,12 +191,14 @@ pub fn model(
 ) -> Model {
     let learnt = trained.learnt;
     let mut report = learnt.facts;
-    report.extend([
-        ("rows".to_owned(), json!(dataset.nrows())),
-        ("solver".to_owned(), json!(learnt.report.solver)),
-        ("status".to_owned(), json!(learnt.report.status)),
-        ("residual".to_owned(), json!(learnt.report.residual)),
-    ]);
+    report.insert("rows".to_owned(), json!(dataset.nrows()));
+    if let Some(solved) = learnt.report {
+        report.extend([
+            ("solver".to_owned(), json!(solved.solver)),
+            ("status".to_owned(), json!(solved.status)),
+            ("residual".to_owned(), json!(solved.residual)),
+        ]);
+    }
     Model {
         method: learner.method(),
         settings: learner.settings(),

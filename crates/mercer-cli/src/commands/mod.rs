@@ -6,4 +6,6 @@ pub mod fit;
 pub mod gram;
 pub mod info;
 pub mod plan;
+pub mod plot;
 pub mod predict;
+pub mod tune;

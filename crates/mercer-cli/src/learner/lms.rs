@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::learn::{Admission, Bias, Lms, LmsFeatures, LmsReport, Mode, Step};
-use mercer::model;
+use mercer::learn::{Admission, Bias, Lms, LmsFeatures, LmsReport, LmsWeights};
+use mercer::model::{self, Linear, Predictor};
+use mercer::solve::descent::{Mode, Step};
 use mercer::watch::Watch;
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ impl LmsLearner {
         Self {
             lift,
             step: arguments.step.unwrap_or(Step::Auto),
-            epochs: arguments.epochs.unwrap_or(100),
+            epochs: arguments.epochs.unwrap_or(200),
             tol: arguments.tol.unwrap_or(1e-6),
             mode: match arguments.solver {
                 Some(Solver::Sgd) => Mode::Stochastic { seed },
@@ -71,7 +72,7 @@ impl Learner for LmsLearner {
         targets: &Matrix<f64>,
         watch: &dyn Watch,
     ) -> Result<Learnt, Failure> {
-        let (predictor, LmsReport { report, curve, step }) = match &self.lift {
+        let (predictor, found): (Predictor, LmsReport) = match &self.lift {
             Lift::Kernel(kernel) => {
                 let lms = Lms {
                     kernel: resolved(kernel, samples, self.seed)?,
@@ -88,23 +89,25 @@ impl Learner for LmsLearner {
             }
             Lift::Features(map) => {
                 let lms = LmsFeatures {
-                    map: map.clone(),
                     step: self.step,
                     epochs: self.epochs,
                     tol: self.tol,
                     mode: self.mode,
                     bias: self.bias,
-                    memory: self.memory,
                 };
-                let (linear, report) = lms.fit(samples, targets, watch)?;
-                (linear.into(), report)
+                let features = map.transform(samples, self.memory, watch)?;
+                let LmsWeights { weights, intercepts, report } = lms.fit(&features, targets, watch)?;
+                let (map, columns) = (map.clone(), samples.ncols());
+                (Linear { map, columns, shift: None, weights, intercepts }.into(), report)
             }
         };
+        let LmsReport { report, step, gram, curve } = found;
         let facts = BTreeMap::from([
             ("step".to_owned(), json!(step)),
             ("epochs_run".to_owned(), json!(report.iterations)),
+            ("gram".to_owned(), json!(gram)),
             ("curve".to_owned(), json!(curve)),
         ]);
-        Ok(Learnt { predictor, report, facts })
+        Ok(Learnt { predictor, report: Some(report), facts })
     }
 }

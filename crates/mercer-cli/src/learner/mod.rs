@@ -1,9 +1,9 @@
 //! A method with its settings, ready to be fitted to scaled rows.
 
-mod knn;
+pub mod knn;
 mod lms;
-mod ridge;
-mod smoother;
+pub mod ridge;
+pub mod smoother;
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::args::{Fit, Method, Solver};
 use crate::failure::Failure;
 
 /// A method with its settings.
-pub trait Learner {
+pub trait Learner: Send + Sync {
     /// The method's name in the model.
     fn method(&self) -> model::Method;
 
@@ -50,8 +50,8 @@ pub trait Learner {
 pub struct Learnt {
     /// What predicts.
     pub predictor: Predictor,
-    /// How the work ended.
-    pub report: Report,
+    /// How the work ended; none where there was none, as for neighbours.
+    pub report: Option<Report>,
     /// More about it, for the report: numbers and words, no wall times.
     pub facts: BTreeMap<String, Value>,
 }

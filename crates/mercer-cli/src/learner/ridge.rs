@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Matrix};
 use mercer::learn::{Admission, Bias, Form, Ridge, RidgeFeatures};
-use mercer::model;
-use mercer::solve::Factor;
+use mercer::kernel::Kernel;
+use mercer::model::{self, Linear, Predictor};
+use mercer::solve::{Factor, Report};
 use mercer::watch::Watch;
 use serde_json::{Value, json};
 
@@ -39,7 +40,20 @@ impl RidgeLearner {
         }
     }
 
-    fn on_kernel(&self, kernel: mercer::kernel::Kernel) -> Ridge {
+    /// With settings that are known.
+    pub fn of(
+        kernel: Kernel,
+        lambda: f64,
+        bias: Bias,
+        admission: Admission,
+        memory: Option<u64>,
+        seed: u64,
+    ) -> Self {
+        let (lift, lambda) = (Lift::Kernel(kernel), vec![lambda]);
+        Self { lift, lambda, bias, admission, solver: Solver::Auto, memory, seed }
+    }
+
+    fn on_kernel(&self, kernel: Kernel) -> Ridge {
         Ridge {
             lambda: self.lambda.clone(),
             bias: self.bias,
@@ -75,10 +89,21 @@ impl Learner for RidgeLearner {
 
     fn check(&self, rows: usize, columns: usize) -> Result<(), Failure> {
         match &self.lift {
-            Lift::Kernel(kernel) => Ok(self.on_kernel(kernel.clone()).check_memory(rows, columns)?),
-            Lift::Features(_) if matches!(self.solver, Solver::Cholesky | Solver::Mixed) => {
-                Err(Failure::usage("--features is solved in the features; --solver is auto or primal"))
+            Lift::Kernel(kernel) => {
+                let ridge = self.on_kernel(kernel.clone());
+                let primal = kernel.is_resolved() && ridge.primal(rows, columns).is_some();
+                match self.solver {
+                    _ if primal => Ok(()),
+                    Solver::Primal => Err(Failure::usage(format!(
+                        "{kernel} has no finite list of features, so it cannot be solved in them"
+                    ))
+                    .hint("use --solver auto")),
+                    _ => Ok(ridge.check_memory(rows)?),
+                }
             }
+            Lift::Features(_) if matches!(self.solver, Solver::Cholesky | Solver::Mixed) => Err(
+                Failure::usage("--features is solved in the features; --solver is auto or primal"),
+            ),
             Lift::Features(_) => Ok(()),
         }
     }
@@ -92,7 +117,14 @@ impl Learner for RidgeLearner {
         let (predictor, report) = match &self.lift {
             Lift::Kernel(kernel) => {
                 let kernel = resolved(kernel, samples, self.seed)?;
-                self.on_kernel(kernel).fit(samples, targets, None, watch)?
+                let ridge = self.on_kernel(kernel);
+                match ridge.primal(samples.nrows(), samples.ncols()) {
+                    Some(primal) => linear(primal.fit(samples, targets, None, watch)?),
+                    None => {
+                        let (expansion, report) = ridge.fit(samples, targets, None, watch)?;
+                        (expansion.into(), report)
+                    }
+                }
             }
             Lift::Features(map) => {
                 let ridge = RidgeFeatures {
@@ -101,10 +133,13 @@ impl Learner for RidgeLearner {
                     bias: self.bias,
                     memory: self.memory,
                 };
-                let (linear, report) = ridge.fit(samples, targets, None, watch)?;
-                (linear.into(), report)
+                linear(ridge.fit(samples, targets, None, watch)?)
             }
         };
-        Ok(Learnt { predictor, report, facts: BTreeMap::new() })
+        Ok(Learnt { predictor, report: Some(report), facts: BTreeMap::new() })
     }
+}
+
+fn linear((linear, report): (Linear, Report)) -> (Predictor, Report) {
+    (linear.into(), report)
 }

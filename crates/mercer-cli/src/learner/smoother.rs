@@ -27,6 +27,11 @@ impl SmootherLearner {
         };
         Ok(Self { kernel, seed: arguments.common.seed })
     }
+
+    /// With settings that are known.
+    pub fn of(kernel: Kernel, seed: u64) -> Self {
+        Self { kernel, seed }
+    }
 }
 
 impl Learner for SmootherLearner {
@@ -50,10 +55,10 @@ impl Learner for SmootherLearner {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        _: &dyn Watch,
     ) -> Result<Learnt, Failure> {
         let kernel = resolved(&self.kernel, samples, self.seed)?;
-        let (neighbours, report) = Smoother { kernel }.fit(samples, targets, watch)?;
-        Ok(Learnt { predictor: neighbours.into(), report, facts: BTreeMap::new() })
+        let neighbours = Smoother { kernel }.fit(samples, targets)?;
+        Ok(Learnt { predictor: neighbours.into(), report: None, facts: BTreeMap::new() })
     }
 }

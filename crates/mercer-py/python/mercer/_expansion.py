@@ -18,6 +18,9 @@ class ExpansionMachine(KernelMachine):
     `_keep` with what it found.
     """
 
+    #: The text of the feature map and the weights, where the model was solved in its features.
+    _linear = None
+
     def predict(self, X):
         """f at every row of X.
 
@@ -38,6 +41,8 @@ class ExpansionMachine(KernelMachine):
         with self._job() as job:
             if choice.native is None:
                 values = choice.matrix(X, self.X_fit_, job) @ dual
+            elif self._linear is not None:
+                values = _native.linear(*self._linear, borrowable(self._centred(X)), job).reshape(-1, *dual.shape[1:])
             else:
                 columns = dual.reshape(dual.shape[0], -1)
                 centres, rows = borrowable(self._centred(self.X_fit_)), borrowable(self._centred(X))
@@ -103,21 +108,25 @@ class ExpansionMachine(KernelMachine):
     # Files.
 
     def _expansion_model(self, method, settings):
+        settings = json.dumps({"bias": self.bias, "seed": self._fit_seed, **settings})
+        report = {"rows": self.X_fit_.shape[0]}
+        report.update({key: self._report[key] for key in ("solver", "status", "residual") if key in self._report})
+        shift = None if self._shift is None else self._shift.tolist()
+        intercepts = np.atleast_1d(self.intercept_).tolist()
+        words = (self._output_names, self._feature_names(), settings, json.dumps(report))
+        if self._linear is not None:
+            features, weights = self._linear
+            return _native.Model.linear(features, self.n_features_in_, shift, weights, intercepts, *words)
         dual = np.ascontiguousarray(self.dual_coef_, dtype=np.float64)
         parts = {
             "kernel": self._native_kernel(),
             "domain": self._domain,
             "centres": borrowable(self._centred(self.X_fit_)),
-            "shift": None if self._shift is None else self._shift.tolist(),
+            "shift": shift,
             "coefficients": dual.reshape(dual.shape[0], -1),
-            "intercepts": np.atleast_1d(self.intercept_).tolist(),
+            "intercepts": intercepts,
         }
-        settings = {"bias": self.bias, "seed": self._fit_seed, **settings}
-        report = {"rows": self.X_fit_.shape[0]}
-        report.update({key: self._report[key] for key in ("solver", "status", "residual") if key in self._report})
-        return _native.Model.expansion(
-            parts, method, self._output_names, self._feature_names(), json.dumps(settings), json.dumps(report)
-        )
+        return _native.Model.expansion(parts, method, *words)
 
 
 def column_names(y):

@@ -14,6 +14,10 @@ from mercer._rows import borrowable
 __all__ = ["KernelRidge"]
 
 
+#: Rows from which ``solver="auto"`` considers the primal.
+PRIMAL_FROM = 2_000
+
+
 class KernelRidge(MultiOutputMixin, RegressorMixin, ExpansionMachine):
     """Kernel ridge regression: f(x) = Σᵢ aᵢ k(xᵢ, x) with (K + αI)a = y.
 
@@ -168,11 +172,14 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, ExpansionMachine):
             "admit": choice.checked,
             "solver": self.solver,
         }
+        if self.solver == "primal" and choice.native is None:
+            raise ValueError("solver='primal' needs a kernel with features, which a precomputed or callable kernel hides")
         with self._job() as job:
             try:
                 if choice.native is not None:
                     rows = borrowable(self._centred(X))
-                    dual, intercepts, report = _native.fit_ridge(self._native_kernel(), rows, problem, job)
+                    fit = _native.fit_ridge_primal if self._takes_primal(X, alpha) else _native.fit_ridge
+                    dual, intercepts, report = fit(self._native_kernel(), rows, problem, job)
                 else:
                     K = np.ascontiguousarray(choice.matrix(X, None, job), dtype=np.float64)
                     dual, intercepts, report = _native.fit_ridge_gram(K, problem, job)
@@ -191,7 +198,18 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, ExpansionMachine):
                 )
                 report = {"status": "converged", "solver": "least squares", "iterations": 1, "warnings": [], "domain": None}
         self._tell(report)
+        self._linear = (report["features"], report["weights"]) if "features" in report else None
         return dual, intercepts
+
+    def _takes_primal(self, X, alpha):
+        """Whether to solve in the kernel's features. Small problems stay dual: their coefficients are more accurate."""
+        if self.solver == "primal":
+            if (alpha == 0).any():
+                raise ValueError("solver='primal' finds dual_coef_ as (y - f)/alpha, so alpha must be more than 0")
+            return True
+        if self.solver != "auto" or X.shape[0] < PRIMAL_FROM or (alpha == 0).any():
+            return False
+        return _native.prefers_primal(self._native_kernel(), *X.shape)
 
     def _model(self):
         return self._expansion_model("ridge", {"lambda": np.atleast_1d(self.alpha).tolist()})

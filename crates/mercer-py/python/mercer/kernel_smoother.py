@@ -80,7 +80,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelMachine):
         with self._fit_task(X, y):
             choice = self._choose_kernel(X)
             if choice.native is not None:
-                _native.check_smoother(choice.native)
+                _native.check_smoother(choice.native, borrowable(X))
             self.X_fit_ = X
             self.y_fit_ = y.astype(np.float64, copy=False)
         return self

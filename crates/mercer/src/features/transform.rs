@@ -228,14 +228,19 @@ impl Transform {
         watch.begin("features", rows as u64);
         let mut features = zeroed(rows * count);
         let height = (TASK / count.max(1)).clamp(1, 1_024);
-        features.par_chunks_mut((height * count).max(1)).enumerate().try_for_each(|(block, out)| {
+        let fill = |block: usize, out: &mut [f64]| {
             watch.check()?;
             let (first, height) = (block * height, out.len() / count);
             self.fill(samples, first..first + height, out)?;
             watch.advance(height as u64);
-            Ok::<_, FeatureError>(())
-        })?;
-        Ok(Matrix::from_entries(rows, count, features))
+            Ok(())
+        };
+        // Of several errors the one of the first row is told, whatever the threads.
+        let blocks = features.par_chunks_mut((height * count).max(1)).enumerate();
+        match blocks.find_map_first(|(block, out)| fill(block, out).err()) {
+            Some(error) => Err(error),
+            None => Ok(Matrix::from_entries(rows, count, features)),
+        }
     }
 
     /// Something of these features that does not fit the memory budget.

@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn tails_have_their_closed_forms() {
-        for mean in [1e-3, 0.5, 1.0, 2.0, 10.0, 300.0] {
+        for mean in [1e-3f64, 0.5, 1.0, 2.0, 10.0, 300.0] {
             let none = (-mean).exp();
             assert!((poisson_tail(mean, 0) - (1.0 - none)).abs() < 1e-14);
             assert!((poisson_tail(mean, 1) - (1.0 - none * (1.0 + mean))).abs() < 1e-14);

@@ -34,6 +34,17 @@ pub enum Metric {
     Manhattan,
 }
 
+impl Metric {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Euclidean => "euclidean",
+            Self::Manhattan => "manhattan",
+        }
+    }
+}
+
 /// The nearest rows of each query, nearest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nearest {

@@ -3,7 +3,7 @@
 use crate::features::FeatureError;
 use crate::gram::GramError;
 use crate::kernel::check::Domain;
-use crate::kernel::{ComposeError, EvalError};
+use crate::kernel::{ComposeError, EvalError, ResolveError};
 use crate::memory;
 use crate::solve::SolveError;
 use crate::solve::descent::DescentError;
@@ -57,6 +57,29 @@ pub enum LearnError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Too few rows to choose hyper-parameters by.
+    #[error("there are {rows} rows with a weight above 0; choosing hyper-parameters needs at least {needed}")]
+    TooFewRows {
+        /// Rows that count.
+        rows: usize,
+        /// Rows it takes.
+        needed: usize,
+    },
+    /// Every row has the same targets.
+    #[error("the target is {value} in every row: every model predicts it, so there is nothing to choose by")]
+    ConstantTargets {
+        /// The value of the first target.
+        value: f64,
+    },
+    /// No hyper-parameters that were tried have a score.
+    #[error(
+        "none of the {trials} combinations of hyper-parameters tried has an answer: K + λI is not positive definite \
+         with them; try a larger λ"
+    )]
+    NoScore {
+        /// Combinations tried.
+        trials: usize,
+    },
     /// A target or weight is not a finite number.
     #[error("the {what} of row {row} is {value}, not a finite number")]
     NonFinite {
@@ -106,6 +129,9 @@ pub enum LearnError {
     /// The kernel does not fit the samples.
     #[error(transparent)]
     Kernel(#[from] EvalError),
+    /// A hyper-parameter could not be filled in.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
     /// The kernel with its constant would be larger than a kernel may be.
     #[error(transparent)]
     Compose(#[from] ComposeError),

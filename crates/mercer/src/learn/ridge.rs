@@ -204,7 +204,7 @@ impl Ridge {
         Ok(Coefficients { intercepts: means, ..fitted })
     }
 
-    fn validate(
+    pub(crate) fn validate(
         &self,
         rows: usize,
         targets: &Matrix<f64>,

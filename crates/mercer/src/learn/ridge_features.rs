@@ -158,8 +158,8 @@ impl<'a> Design<'a> {
                 watch.advance(height as u64);
                 Ok::<_, LearnError>(sums)
             });
-            for partial in partial.collect::<Result<Vec<_>, _>>()? {
-                sums.iter_mut().zip(partial).for_each(|(sum, p)| *sum += p);
+            for partial in partial.collect::<Vec<_>>() {
+                sums.iter_mut().zip(partial?).for_each(|(sum, p)| *sum += p);
             }
         }
         let means = first.iter().zip(sums).map(|(first, sum)| first + sum / total).collect();

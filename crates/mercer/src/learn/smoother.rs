@@ -35,7 +35,7 @@ impl Smoother {
     /// Where the input does not line up or is not finite, and where the kernel does not fit the samples or is no weight.
     pub fn fit(&self, samples: &AnySamples<'_>, targets: &Matrix<f64>) -> Result<Neighbours, LearnError> {
         validate(samples, targets)?;
-        self.check_kernel(samples)?;
+        self.check(samples)?;
         let rule = Rule::Smoother { kernel: self.kernel.clone() };
         Ok(Neighbours { rows: samples.view().into_owned(), targets: targets.clone(), rule })
     }
@@ -55,13 +55,16 @@ impl Smoother {
         if samples.nrows() < 2 {
             return Err(LearnError::TooManyNeighbours { k: 1, rows: 0 });
         }
-        self.check_kernel(samples)?;
+        self.check(samples)?;
         let predicted = smooth_leaving_out(&self.kernel, samples, targets, watch)?;
         Ok(loss.mean(&predicted, targets))
     }
 
     /// Whether the kernel is a weight on these samples: by its formula, else by its values at pairs of some of them.
-    fn check_kernel(&self, samples: &AnySamples<'_>) -> Result<(), LearnError> {
+    ///
+    /// # Errors
+    /// Where it is not, and where it does not fit the samples.
+    pub fn check(&self, samples: &AnySamples<'_>) -> Result<(), LearnError> {
         let no_weight = |reason: String| LearnError::NotAWeight { kernel: self.kernel.to_string(), reason };
         Program::compile(&self.kernel, samples.ncols())?;
         if !self.kernel.is_radial() {

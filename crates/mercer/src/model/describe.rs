@@ -1,12 +1,13 @@
 //! A model in words: what `mercer info --json` and Python's `info` say.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde_json::{Value, json};
 
 use crate::data::{AnySamples, Schema};
 
-use super::{FORMAT, Model, Predictor};
+use super::{FORMAT, Model, Predictor, Rule, Weights};
 
 impl Model {
     /// The model without its arrays, as one JSON object.
@@ -50,6 +51,21 @@ impl Predictor {
             Self::Neighbours(neighbours) => {
                 BTreeMap::from([("rule", json!(neighbours.rule)), ("rows", size(&neighbours.rows))])
             }
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nearest { k, weights, metric } => {
+                let weights = match weights {
+                    Weights::Uniform => "all alike",
+                    Weights::Distance => "by 1/distance",
+                };
+                write!(f, "the {k} nearest rows by {} distance, weighted {weights}", metric.name())
+            }
+            Self::Smoother { kernel } => write!(f, "all rows, weighted by {kernel}"),
         }
     }
 }

@@ -81,7 +81,7 @@ impl Linear {
         let weights = MatRef::from_row_major_slice(self.weights.entries(), features, outputs);
         let height = (BLOCK / features.max(1)).clamp(1, 1_024);
         watch.begin("predict", samples.nrows() as u64);
-        out.entries_mut().par_chunks_mut(height * outputs).enumerate().try_for_each(|(block, out)| {
+        let predict = |block: usize, out: &mut [f64]| {
             watch.check().map_err(FeatureError::from)?;
             let (first, height) = (block * height, out.len() / outputs);
             let mut phi = vec![0.0; height * features];
@@ -92,7 +92,12 @@ impl Linear {
             matmul(out, Accum::Add, phi, weights, 1.0, Par::Seq);
             watch.advance(height as u64);
             Ok::<_, ModelError>(())
-        })?;
-        Ok(out)
+        };
+        // Of several errors the one of the first row is told, whatever the threads.
+        let blocks = out.entries_mut().par_chunks_mut(height * outputs).enumerate();
+        match blocks.find_map_first(|(block, out)| predict(block, out).err()) {
+            Some(error) => Err(error),
+            None => Ok(out),
+        }
     }
 }

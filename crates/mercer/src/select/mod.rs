@@ -1,6 +1,21 @@
-//! Choosing: which rows to hold out, which way to do a piece of work, and later which hyper-parameters.
+//! Choosing: which rows to hold out, which hyper-parameters to train with, and which way to do a piece of work.
 
+mod axis;
+mod criterion;
+mod folds;
 pub mod plan;
+mod ridge_scores;
+mod search;
 mod split;
+mod trials;
+mod tune_neighbours;
+mod tune_ridge;
 
+pub use axis::{Axis, InvalidLambda, LambdaSpace};
+pub use criterion::Criterion;
+pub use folds::{InvalidFolds, assign_folds};
+pub use search::{Scorer, Search, Strategy};
 pub use split::{InvalidFraction, Split};
+pub use trials::{Trial, Trials};
+pub use tune_neighbours::{TuneKnn, TuneSmoother, TunedKnn, TunedSmoother};
+pub use tune_ridge::{GridScores, TuneRidge, Tuned};

@@ -361,11 +361,14 @@ pub(super) fn fill_rows<R: Rows>(
 ) -> Result<(), R::Error> {
     let order = rows.ncols();
     let slice = block.len().div_ceil(16).max(1);
-    phi.par_chunks_mut(slice * order).enumerate().try_for_each(|(place, out)| {
+    let fill = |place: usize, out: &mut [f64]| {
         watch.check().map_err(SolveError::from)?;
         let first = block.start + place * slice;
         rows.fill(first..first + out.len() / order, out)
-    })
+    };
+    // Of several errors the one of the first row is told, whatever the threads.
+    let slices = phi.par_chunks_mut(slice * order).enumerate();
+    slices.find_map_first(|(place, out)| fill(place, out).err()).map_or(Ok(()), Err)
 }
 
 /// Some columns of a matrix.

@@ -68,7 +68,9 @@ impl Triangle {
                 watch.advance(height as u64);
                 Ok(triangle)
             });
-            let triangles = triangles.collect::<Result<Vec<_>, R::Error>>()?;
+            // Of several errors the one of the first block is told, whatever the threads.
+            let triangles =
+                triangles.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, R::Error>>()?;
             whole = triangle(stack(&whole, &triangles));
         }
         Ok(Self { order, r: whole })

@@ -1,0 +1,199 @@
+//! `mercer plot`.
+
+mod pictures;
+mod shown;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use mercer::data;
+use mercer::model::Model;
+use mercer::pool;
+use serde::Serialize;
+use terminal_size::{Height, Width, terminal_size};
+
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::output;
+use crate::plot::{Figure, PlotError, Terminal};
+use crate::progress::{self, Progress};
+
+use shown::Shown;
+
+/// `mercer plot`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mercer plot m.mercer data.csv                        in the terminal
+  mercer plot m.mercer data.csv -o fit.svg
+  mercer plot m.mercer --surface -o surface.png        two columns, in space
+  mercer plot m.mercer data.csv --kind residuals -o residuals.svg
+  mercer plot m.mercer data.csv --kind slice --column temperature -o slice.svg
+
+What is drawn by default: with one column the curve and the bumps it is made of, with two a contour map, with more the
+predicted against the actual values, or without DATA a slice along the first column. Classifiers: a map of the classes
+with two columns, else a reliability diagram.")]
+pub struct Plot {
+    /// A model that `mercer fit` wrote
+    pub model: PathBuf,
+    /// Data to draw with it: the model's columns and, where it is there, its target; `-` is standard input
+    pub data: Option<PathBuf>,
+    /// File to write: .svg, .png or .txt; `-` is text on standard output [default: -]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What to draw
+    #[arg(long, value_enum)]
+    pub kind: Option<Kind>,
+    /// Draw a surface in space: the same as --kind surface
+    #[arg(long, conflicts_with = "kind")]
+    pub surface: bool,
+    /// Column that a slice runs along, by name or number from 0 [default: the first]
+    #[arg(long, value_name = "NAME|INDEX")]
+    pub column: Option<String>,
+    /// Output to draw, by name or number from 0 [default: the first]
+    #[arg(long, value_name = "NAME|INDEX")]
+    pub target: Option<String>,
+    /// Pixels to a point in a PNG; a figure is about 640 points wide
+    #[arg(long, value_name = "NUMBER", default_value_t = 2.0, allow_negative_numbers = true)]
+    pub zoom: f64,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What can be drawn of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The curve of one column, with the bumps it is the sum of
+    Curve,
+    /// Bands of colour over two columns
+    Contour,
+    /// A surface in space over two columns
+    Surface,
+    /// Predicted against actual values
+    Predicted,
+    /// Residuals against predicted values
+    Residuals,
+    /// The curve along one column, the others at their median
+    Slice,
+    /// The kernel matrix of the data, or of the model's centres
+    Gram,
+    /// Which class wins where, over two columns
+    Classes,
+    /// How often a classifier is right, by how sure it is
+    Reliability,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Document {
+    model: String,
+    data: Option<String>,
+    kind: Kind,
+    output: String,
+    rows: usize,
+    bytes: usize,
+}
+
+/// How a figure is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// An SVG file.
+    Svg,
+    /// A PNG file.
+    Png,
+    /// Text.
+    Text,
+}
+
+/// Draws a model.
+pub fn run(arguments: &Plot) -> Result<(), Failure> {
+    let path = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
+    let format = path.map_or(Ok(Format::Text), format_of)?;
+    if arguments.common.json && path.is_none() {
+        return Err(Failure::usage(
+            "--json prints its document on standard output, so the figure needs -o FILE",
+        ));
+    }
+    if !(arguments.zoom > 0.0 && arguments.zoom.is_finite()) {
+        return Err(Failure::usage(format!("--zoom {}: it is a number above 0", arguments.zoom)));
+    }
+    progress::listen();
+    let model = Model::load(&arguments.model)?;
+    let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let shown = Shown::new(model, arguments)?;
+    shown.notes.iter().for_each(|note| output::note(&arguments.common, note));
+    let kind = if arguments.surface { Kind::Surface } else { arguments.kind.unwrap_or(shown.default_kind()) };
+    let figure = pool::with(arguments.common.threads(), || {
+        pictures::draw(&shown, kind, arguments.column.as_deref(), &watch)
+    })?;
+    let bytes = rendered(&figure, format, path.is_none(), arguments.zoom)?;
+    watch.finish();
+    let Some(path) = path else {
+        let mut out = io::stdout().lock();
+        return out.write_all(&bytes).and_then(|()| out.flush()).map_err(|error| Failure::stdout(&error));
+    };
+    if progress::interrupted() {
+        return Err(Failure::interrupted());
+    }
+    data::write_atomically(path, |file| file.write_all(&bytes))?;
+    let document = Document {
+        model: arguments.model.display().to_string(),
+        data: arguments.data.as_ref().map(|path| path.display().to_string()),
+        kind,
+        output: path.display().to_string(),
+        rows: shown.nrows(),
+        bytes: bytes.len(),
+    };
+    let size = mercer::memory::human(document.bytes as u64);
+    let lines = [("drew", figure.title.clone()), ("wrote", format!("{}: {size}", document.output))];
+    output::report(&arguments.common, &document, &lines)
+}
+
+/// The format that a file's name asks for.
+pub fn format_of(path: &Path) -> Result<Format, Failure> {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    match extension.as_deref() {
+        Some("svg") => Ok(Format::Svg),
+        Some("png") => Ok(Format::Png),
+        Some("txt") => Ok(Format::Text),
+        _ => Err(Failure::usage(format!("{}: a picture's name ends in .svg, .png or .txt", path.display()))),
+    }
+}
+
+/// The figure as the bytes of its file, or as text for the terminal.
+pub fn rendered(figure: &Figure, format: Format, on_screen: bool, zoom: f64) -> Result<Vec<u8>, Failure> {
+    Ok(match format {
+        Format::Svg => figure.to_svg().into_bytes(),
+        Format::Png => figure.to_png(zoom).map_err(Failure::from)?,
+        Format::Text => figure.to_text(terminal(on_screen)).into_bytes(),
+    })
+}
+
+/// The terminal that text is for: the one on standard output, else a usual one.
+fn terminal(on_screen: bool) -> Terminal {
+    let usual = Terminal { width: 80, height: 24, colour: false };
+    if !(on_screen && io::stdout().is_terminal()) {
+        return usual;
+    }
+    let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    match terminal_size() {
+        // The line below the figure is the prompt's.
+        Some((Width(width), Height(height))) => Terminal {
+            width: usize::from(width).min(160),
+            height: usize::from(height).saturating_sub(1).min(45),
+            colour,
+        },
+        None => Terminal { colour, ..usual },
+    }
+}
+
+impl From<PlotError> for Failure {
+    fn from(error: PlotError) -> Self {
+        match error {
+            PlotError::Scale { .. } => Self::usage(error).hint("pass a --zoom between 0.5 and 20"),
+            other => Self::work(other),
+        }
+    }
+}

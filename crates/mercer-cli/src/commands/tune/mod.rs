@@ -1,0 +1,368 @@
+//! `mercer tune`.
+
+mod checkpoint;
+mod picture;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use mercer::data::{self, AnySamples, Matrix, ScaleMethod, Scaling};
+use mercer::gram::Metric;
+use mercer::kernel::Kernel;
+use mercer::learn::{Admission, Bias, Loss};
+use mercer::model::Weights;
+use mercer::pool;
+use mercer::select::{
+    Criterion, LambdaSpace, Strategy, Trials, TuneKnn, TuneRidge, TuneSmoother, Tuned, TunedKnn,
+    TunedSmoother,
+};
+use mercer::watch::Watch;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::args::{self, Method, Search, Tune};
+use crate::commands::fit::{check_output, model};
+use crate::commands::plot;
+use crate::describe;
+use crate::failure::Failure;
+use crate::learner::{Learner, knn::KnnLearner, ridge::RidgeLearner, smoother::SmootherLearner};
+use crate::output;
+use crate::progress::{self, Progress};
+use crate::training::{Goal, Trained};
+
+use checkpoint::Checkpoint;
+
+/// The largest k that a bare `?` tries.
+const MOST_NEIGHBOURS: usize = 50;
+
+/// Rows of the table that are shown without `-v`.
+const SHOWN: usize = 8;
+
+/// What a search found: a learner with the best settings, and the table.
+struct Found {
+    learner: Box<dyn Learner>,
+    score: f64,
+    trials: Trials,
+    warnings: Vec<String>,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    method: String,
+    rows: usize,
+    #[serde(flatten)]
+    predictor: BTreeMap<&'static str, Value>,
+    #[serde(flatten)]
+    settings: &'a BTreeMap<String, Value>,
+    criterion: &'static str,
+    /// Mean squared error, or share of wrong classes, by the criterion.
+    score: f64,
+    trials: &'a Trials,
+    warnings: &'a [String],
+    seconds: f64,
+    model: String,
+}
+
+/// Reads, searches, fits the best on all rows, saves and reports.
+pub fn run(arguments: &Tune) -> Result<(), Failure> {
+    progress::listen();
+    let began = Instant::now();
+    refuse_what_does_not_apply(arguments)?;
+    let kernel: Kernel = arguments.kernel.as_deref().unwrap_or("rbf(sigma=?)").parse()?;
+    let lambda: LambdaSpace =
+        arguments.lambda.as_deref().unwrap_or("?").parse().map_err(|e| Failure::usage(format!("{e}")))?;
+    let range = neighbours_range(arguments.k.as_deref())?;
+    check_output(&arguments.output)?;
+    let format = arguments.plot.as_deref().map(plot::format_of).transpose()?;
+    let (dataset, schema) = data::read(&arguments.data, &arguments.input.read_options())?;
+    let stand_in = stand_in(arguments);
+    let goal = Goal::of(&dataset, &*stand_in)?;
+    let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let (scaling, _) =
+        Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::Standard), &dataset.features)?;
+    let scaled = scaling.apply(dataset.features.view())?;
+    let searcher = Searcher {
+        arguments,
+        kernel,
+        lambda,
+        range,
+        loss: if goal.classes.is_some() { Loss::Misclassified } else { Loss::Squared },
+    };
+
+    let (found, trained, figure) = pool::with(arguments.common.threads(), || {
+        let found = searcher.search(&scaled, &goal.targets, &watch)?;
+        let scale = arguments.input.scale;
+        let trained = Trained::on(&*found.learner, scale, &dataset.features, &goal.targets, &watch)?;
+        let figure = match format {
+            Some(_) => {
+                let score = score_name(&goal, arguments);
+                Some(picture::figure(&found.trials, score, &searcher, &scaled, &goal.targets, &watch)?)
+            }
+            None => None,
+        };
+        Ok::<_, Failure>((found, trained, figure))
+    })?;
+    watch.finish();
+    let classify = goal.classes.is_some();
+    let mut model = model(&*found.learner, trained, goal, schema, &dataset);
+    model.report.insert("criterion".into(), json!(criterion_name(arguments)));
+    model.report.insert("score".into(), json!(found.score));
+    model.report.insert("trials".into(), json!(found.trials.rows.len()));
+    if progress::interrupted() {
+        return Err(Failure::interrupted());
+    }
+    model.save(&arguments.output)?;
+    let mut wrote = None;
+    if let (Some(figure), Some(format), Some(path)) = (figure, format, arguments.plot.as_deref()) {
+        let bytes = plot::rendered(&figure, format, false, 2.0)?;
+        data::write_atomically(path, |file| file.write_all(&bytes))?;
+        wrote = Some(path.display().to_string());
+    }
+    found.warnings.iter().for_each(|warning| output::warn(warning));
+    let document = Document {
+        method: model.method.to_string(),
+        rows: dataset.nrows(),
+        predictor: model.predictor.description(),
+        settings: &model.settings,
+        criterion: criterion_name(arguments),
+        score: found.score,
+        trials: &found.trials,
+        warnings: &found.warnings,
+        seconds: began.elapsed().as_secs_f64(),
+        model: arguments.output.display().to_string(),
+    };
+    let mut lines = vec![("data", format!("{}: {} rows", dataset.source, dataset.nrows()))];
+    lines.extend(table(&found.trials, classify, arguments.common.verbose).into_iter().map(|row| ("", row)));
+    lines.extend(describe::lines(&model.predictor));
+    if let Some(lambda) = model.settings.get("lambda").and_then(|l| l.get(0)).and_then(Value::as_f64) {
+        lines.push(("lambda", format!("{lambda:.6}")));
+    }
+    lines.push(("score", score_line(&document, classify)));
+    lines.extend(wrote.map(|path| ("plot", path)));
+    lines.push(("model", format!("{}, {:.2} s", document.model, document.seconds)));
+    output::report(&arguments.common, &document, &lines)
+}
+
+/// A search as asked for.
+pub struct Searcher<'a> {
+    arguments: &'a Tune,
+    kernel: Kernel,
+    lambda: LambdaSpace,
+    range: (usize, usize),
+    loss: Loss,
+}
+
+impl Searcher<'_> {
+    fn search(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Found, Failure> {
+        let seed = self.arguments.common.seed;
+        match self.arguments.method {
+            Method::Smoother => {
+                let tune = TuneSmoother {
+                    kernel: self.kernel.clone(),
+                    loss: self.loss,
+                    strategy: self.strategy(),
+                    seed,
+                };
+                let TunedSmoother { kernel, score, trials, warnings } = tune.run(samples, targets, watch)?;
+                Ok(Found { learner: Box::new(SmootherLearner::of(kernel, seed)), score, trials, warnings })
+            }
+            Method::Knn => {
+                let (weights, metric) = (Weights::Uniform, Metric::Euclidean);
+                let tune = TuneKnn { range: self.range, weights, metric, loss: self.loss };
+                let TunedKnn { k, score, trials, warnings } = tune.run(samples, targets, watch)?;
+                Ok(Found { learner: Box::new(KnnLearner::of(k, weights, metric)), score, trials, warnings })
+            }
+            Method::Ridge | Method::Lms => self.search_ridge(samples, targets, watch),
+        }
+    }
+
+    fn search_ridge(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Found, Failure> {
+        let tune = self.ridge();
+        let mut checkpoint = self.arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
+        let resume = checkpoint.as_mut().and_then(Checkpoint::take);
+        if let Some(trials) = &resume {
+            output::note(&self.arguments.common, &format!("going on from {} trials", trials.rows.len()));
+        }
+        let mut failure = None;
+        let mut on_trials = |trials: &Trials| {
+            if let Some(checkpoint) = &checkpoint {
+                failure = failure.take().or(checkpoint.keep(trials).err());
+            }
+        };
+        let tuned = tune.run(samples, targets, None, resume, &mut on_trials, watch)?;
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        let Tuned { kernel, lambda, score, trials, warnings } = tuned;
+        let learner = RidgeLearner::of(kernel, lambda, tune.bias, tune.admission, tune.memory, tune.seed);
+        Ok(Found { learner: Box::new(learner), score, trials, warnings })
+    }
+
+    /// The search for ridge regression.
+    fn ridge(&self) -> TuneRidge {
+        let seed = self.arguments.common.seed;
+        TuneRidge {
+            kernel: self.kernel.clone(),
+            lambda: self.lambda.clone(),
+            bias: self.arguments.bias.unwrap_or(Bias::Centred),
+            criterion: match self.arguments.criterion {
+                args::Criterion::Loo => Criterion::LeaveOneOut,
+                args::Criterion::Gcv => Criterion::Gcv,
+                args::Criterion::Folds => Criterion::KFold { folds: self.arguments.folds, seed },
+                args::Criterion::Holdout => {
+                    Criterion::HoldOut { fraction: self.arguments.holdout, seed }
+                }
+            },
+            strategy: self.strategy(),
+            admission: if self.arguments.assume_psd { Admission::Assume } else { Admission::Check },
+            memory: self.arguments.memory,
+            seed,
+        }
+    }
+
+    fn strategy(&self) -> Option<Strategy> {
+        match self.arguments.search {
+            Search::Random => Some(Strategy::Random { trials: self.arguments.trials }),
+            Search::Grid => {
+                self.arguments.points.map(|points| Strategy::Grid { points, refinements: 3 })
+            }
+        }
+    }
+}
+
+/// A learner of the method that says whether it works on classes; its settings are still to be found.
+fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
+    match arguments.method {
+        Method::Knn => Box::new(KnnLearner::of(1, Weights::Uniform, Metric::Euclidean)),
+        Method::Smoother => Box::new(SmootherLearner::of(Kernel::linear(), 0)),
+        Method::Ridge | Method::Lms => {
+            let bias = arguments.bias.unwrap_or(Bias::Centred);
+            Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, None, 0))
+        }
+    }
+}
+
+/// `N`, `?` or `?lo..hi` as the smallest and the largest k.
+fn neighbours_range(text: Option<&str>) -> Result<(usize, usize), Failure> {
+    let text = text.unwrap_or("?").trim();
+    let wrong =
+        || Failure::usage(format!("-k {text}: it is a whole number above 0, `?` or `?lo..hi`"));
+    let number = |part: &str| part.trim().parse::<usize>().ok().filter(|k| *k > 0).ok_or_else(wrong);
+    let Some(search) = text.strip_prefix('?') else {
+        return number(text).map(|k| (k, k));
+    };
+    match search.split_once("..") {
+        Some((low, high)) => Ok((number(low)?, number(high)?)).and_then(|(low, high)| {
+            if low <= high { Ok((low, high)) } else { Err(wrong()) }
+        }),
+        None if search.trim().is_empty() => Ok((1, MOST_NEIGHBOURS)),
+        None => Err(wrong()),
+    }
+}
+
+fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
+    if arguments.method == Method::Lms {
+        return Err(Failure::usage("lms has nothing to tune: more epochs are what a smaller lambda is to ridge")
+            .hint("use `mercer tune ridge`"));
+    }
+    let ridge = arguments.method == Method::Ridge;
+    let flags = [
+        ("--lambda", arguments.lambda.is_some(), ridge),
+        ("--bias", arguments.bias.is_some(), ridge),
+        ("--checkpoint", arguments.checkpoint.is_some(), ridge),
+        ("--assume-psd", arguments.assume_psd, ridge),
+        ("--criterion", arguments.criterion != args::Criterion::Loo, ridge),
+        ("--kernel", arguments.kernel.is_some(), arguments.method != Method::Knn),
+        ("-k", arguments.k.is_some(), arguments.method == Method::Knn),
+    ];
+    match flags.iter().find(|(_, given, applies)| *given && !applies) {
+        Some((flag, ..)) => {
+            Err(Failure::usage(format!("{flag} does not apply to the tuning of this method")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn criterion_name(arguments: &Tune) -> &'static str {
+    match arguments.criterion {
+        args::Criterion::Loo => "leave-one-out",
+        args::Criterion::Gcv => "generalised cross-validation",
+        args::Criterion::Folds => "folds",
+        args::Criterion::Holdout => "held-out rows",
+    }
+}
+
+fn score_name(goal: &Goal, arguments: &Tune) -> String {
+    let what = if goal.classes.is_some() { "share of wrong classes" } else { "RMSE" };
+    format!("{what}, {}", criterion_name(arguments))
+}
+
+/// A score as people read it: a root mean squared error, or a share.
+fn readable(score: f64, classify: bool) -> f64 {
+    if classify { score } else { score.sqrt() }
+}
+
+fn score_line(document: &Document<'_>, classify: bool) -> String {
+    let score = readable(document.score, classify);
+    let what = if classify { "share of wrong classes" } else { "RMSE" };
+    let tried = document.trials.rows.len();
+    format!("{what} {score:.6} by {}, best of {tried} tried", document.criterion)
+}
+
+/// The best trials, or all of them in the order they were made.
+fn table(trials: &Trials, classify: bool, all: bool) -> Vec<String> {
+    let mut rows: Vec<_> = trials.rows.iter().collect();
+    if !all {
+        rows.sort_by(|a, b| {
+            let score = |trial: &&mercer::select::Trial| trial.score.unwrap_or(f64::INFINITY);
+            score(a).total_cmp(&score(b))
+        });
+        rows.truncate(SHOWN);
+    }
+    let head = if classify { "wrong" } else { "RMSE" };
+    let mut out = vec![format!(
+        "{}{head:>12}",
+        trials.names.iter().map(|name| format!("{name:>12}")).collect::<String>()
+    )];
+    for trial in rows {
+        let numbers = trial.values.iter().chain([&trial.setting]).take(trials.names.len());
+        let numbers: String = numbers.map(|value| format!("{:>12}", short(*value))).collect();
+        let score = trial.score.map_or("none".into(), |score| format!("{:.6}", readable(score, classify)));
+        out.push(format!("{numbers}{score:>12}"));
+    }
+    out
+}
+
+/// A number in at most ten characters.
+fn short(value: f64) -> String {
+    if value == value.round() && value.abs() < 1e6 {
+        return format!("{value}");
+    }
+    if (1e-3..1e5).contains(&value.abs()) { format!("{value:.5}") } else { format!("{value:.3e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_k() {
+        assert_eq!(neighbours_range(None).unwrap(), (1, MOST_NEIGHBOURS));
+        assert_eq!(neighbours_range(Some("7")).unwrap(), (7, 7));
+        assert_eq!(neighbours_range(Some("?2..9")).unwrap(), (2, 9));
+        for bad in ["0", "?3..2", "?x", "1.5", "?0..3", ""] {
+            assert!(neighbours_range(Some(bad)).is_err(), "{bad}");
+        }
+    }
+}

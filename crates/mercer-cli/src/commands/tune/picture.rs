@@ -1,0 +1,111 @@
+//! The search as a picture: the error along one hyper-parameter, with the ends where it follows the noise and the mean.
+
+use mercer::data::{AnySamples, Matrix};
+use mercer::gram::SampleScales;
+use mercer::learn::Ridge;
+use mercer::select::{Trial, Trials};
+use mercer::watch::Watch;
+
+use super::Searcher;
+use crate::args::Method;
+use crate::failure::Failure;
+use crate::plot::{Figure, TuningCurve, TuningLine, number};
+
+/// More distinct values than this of a hyper-parameter are thinned before models are fitted for the training error.
+const FITTED: usize = 24;
+
+/// The lowest error at each value of the first hyper-parameter that has several.
+pub fn figure(
+    trials: &Trials,
+    score: String,
+    searcher: &Searcher<'_>,
+    samples: &AnySamples<'_>,
+    targets: &Matrix<f64>,
+    watch: &dyn Watch,
+) -> Result<Figure, Failure> {
+    let coordinate = |trial: &Trial, place: usize| *trial.values.get(place).unwrap_or(&trial.setting);
+    let distinct = |place: usize| {
+        let mut values: Vec<f64> = trials.rows.iter().map(|trial| coordinate(trial, place)).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        values.retain(|value| *value > 0.0);
+        values
+    };
+    let place = (0..trials.names.len()).find(|&place| distinct(place).len() > 2).unwrap_or(0);
+    let values = distinct(place);
+    let classify = score.starts_with("share");
+    let error = |score: f64| if classify { score } else { score.sqrt() };
+    // The best trial at each value, whatever the others are.
+    let best_at: Vec<Option<&Trial>> = values
+        .iter()
+        .map(|value| {
+            let here = trials.rows.iter().filter(|t| coordinate(t, place) == *value && t.score.is_some());
+            here.min_by(|a, b| a.score.unwrap_or(f64::NAN).total_cmp(&b.score.unwrap_or(f64::NAN)))
+        })
+        .collect();
+    let validation: Vec<Option<f64>> =
+        best_at.iter().map(|trial| trial.and_then(|trial| trial.score).map(error)).collect();
+    let training = if searcher.arguments.method == Method::Ridge {
+        training_errors(&best_at, searcher, samples, targets, watch)?
+    } else {
+        Vec::new()
+    };
+    let lowest = validation
+        .iter()
+        .enumerate()
+        .filter_map(|(place, error)| Some((place, (*error)?)))
+        .min_by(|a, b| a.1.total_cmp(&b.1));
+    let parameter = trials.names[place].clone();
+    let best = lowest.map(|(at, error)| {
+        (0, at, format!("best: {parameter} = {}, {}", number(values[at]), number(error)))
+    });
+    let ends = match parameter.as_str() {
+        "gamma" => ["← bias", "variance →"],
+        _ => ["← variance", "bias →"],
+    };
+    let others = trials.names.len() > 1;
+    let curve = TuningCurve {
+        title: format!("Choosing {}", trials.names.join(" and ")),
+        subtitle: format!("{} rows, {} trials", samples.nrows(), trials.rows.len()),
+        values,
+        score,
+        lines: vec![TuningLine {
+            name: if others { "the others at their best".into() } else { "rows left out".into() },
+            validation,
+            training,
+        }],
+        best,
+        ends: Some(ends.map(String::from)),
+        parameter,
+    };
+    Ok(curve.figure()?)
+}
+
+/// The error on the training rows of a fit at each trial, of some where they are many.
+fn training_errors(
+    trials: &[Option<&Trial>],
+    searcher: &Searcher<'_>,
+    samples: &AnySamples<'_>,
+    targets: &Matrix<f64>,
+    watch: &dyn Watch,
+) -> Result<Vec<Option<f64>>, Failure> {
+    let tune = searcher.ridge();
+    let kernel = tune.kernel.resolve_auto(&SampleScales::new(samples, tune.seed))?;
+    let stride = trials.len().div_ceil(FITTED).max(1);
+    let mut errors = vec![None; trials.len()];
+    for (place, trial) in trials.iter().enumerate().step_by(stride) {
+        let Some(trial) = trial else { continue };
+        let ridge = Ridge {
+            bias: tune.bias,
+            admission: tune.admission,
+            memory: tune.memory,
+            ..Ridge::new(kernel.with_values(&trial.values)?, trial.setting)
+        };
+        let (expansion, _) = ridge.fit(samples, targets, None, watch)?;
+        let fitted = expansion.predict(samples, watch)?;
+        let squares: f64 =
+            fitted.entries().iter().zip(targets.entries()).map(|(f, y)| (y - f) * (y - f)).sum();
+        errors[place] = Some((squares / fitted.entries().len() as f64).sqrt());
+    }
+    Ok(errors)
+}

@@ -1,0 +1,157 @@
+//! A function of one variable over its data, with the bumps it is the sum of.
+
+use super::axis::{Axis, extent};
+use super::colour::{CATEGORIES, INK, SLATE};
+use super::error::{PlotError, check, check_length, check_some};
+use super::figure::{Dot, Figure, Key, Mark, Panel, Point};
+use super::scene::Stroke;
+use super::ticks::number;
+
+/// A fitted curve, f(x) = b + Σᵢ aᵢ k(cᵢ, x), or any curve with points.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FittedCurve {
+    /// The title.
+    pub title: String,
+    /// The line under it; may be empty.
+    pub subtitle: String,
+    /// Name of the variable.
+    pub x_label: String,
+    /// Name of what is predicted.
+    pub y_label: String,
+    /// The data; may be empty.
+    pub points: Vec<Point>,
+    /// The places that the curve and the bumps are given at, rising.
+    pub places: Vec<f64>,
+    /// The curve at these places.
+    pub curve: Vec<f64>,
+    /// The bumps aᵢ k(cᵢ, ·) at these places; of many, those with the largest values are drawn.
+    pub bumps: Vec<Vec<f64>>,
+    /// b, which the bumps are drawn upwards from where they share the panel of the curve.
+    pub intercept: f64,
+    /// How many bumps there are, where not all are given.
+    pub all_bumps: usize,
+}
+
+/// More bumps than this are not told apart.
+pub const MOST_BUMPS: usize = 40;
+
+/// Bumps share the panel of the curve where this many times what data and curve span holds them all.
+const SHARED_SPAN: f64 = 2.5;
+
+impl FittedCurve {
+    /// The figure.
+    ///
+    /// # Errors
+    /// Where there are no places, the lists do not fit each other, or a value cannot be drawn.
+    pub fn figure(&self) -> Result<Figure, PlotError> {
+        check_some("the curve", &self.places)?;
+        check("places of the curve", self.places.iter().copied())?;
+        check_length("the curve", &self.curve, self.places.len())?;
+        check("the curve", self.curve.iter().copied())?;
+        check("x of the data", self.points.iter().map(|p| p.0))?;
+        check("y of the data", self.points.iter().map(|p| p.1))?;
+        check("the intercept", [self.intercept])?;
+        for (index, bump) in self.bumps.iter().enumerate() {
+            check_length(&format!("bump {index}"), bump, self.places.len())?;
+            check(&format!("bump {index}"), bump.iter().copied())?;
+        }
+        let x = Axis::around(
+            &self.x_label,
+            self.places.iter().copied().chain(self.points.iter().map(|p| p.0)),
+            0.02,
+        );
+        let heights = || self.curve.iter().copied().chain(self.points.iter().map(|p| p.1));
+        let bumps = self.largest();
+        let (lo, hi) = extent(heights());
+        let raised = || bumps.iter().flat_map(|bump| bump.iter().map(|v| v + self.intercept));
+        let (lowest, highest) = extent(raised().chain(heights()));
+        let shared = !bumps.is_empty() && highest - lowest <= SHARED_SPAN * (hi - lo);
+        let mut legend = Vec::new();
+        let data = dots(self.points.len());
+        if !self.points.is_empty() {
+            legend.push(Key::dot(data, "data"));
+        }
+        let curve = Stroke::new(CATEGORIES[0], 2.2);
+        legend.push(Key::line(curve, self.curve_name()));
+        let thin = Stroke::new(CATEGORIES[1], 1.0).faint(if bumps.len() > 12 { 0.45 } else { 0.75 });
+        if !bumps.is_empty() {
+            legend.push(Key::line(thin, self.bump_name(bumps.len(), shared)));
+        }
+        let y = if shared {
+            Axis::around(&self.y_label, raised().chain(heights()), 0.05)
+        } else {
+            Axis::around(&self.y_label, heights(), 0.06)
+        };
+        let mut main = Panel::new(x.clone(), y);
+        let line = |values: &[f64], lift: f64, stroke| Mark::Line {
+            points: self.places.iter().zip(values).map(|(x, y)| (*x, y + lift)).collect(),
+            stroke,
+        };
+        let ground = |level: f64| {
+            let points = vec![(x.lo, level), (x.hi, level)];
+            Mark::Line { points, stroke: Stroke::new(SLATE, 0.8).dashed(3.0) }
+        };
+        if shared {
+            main.marks.push(ground(self.intercept));
+            main.marks.extend(bumps.iter().map(|bump| line(bump, self.intercept, thin)));
+        }
+        main.marks.push(Mark::Dots { points: self.points.clone(), dot: data });
+        main.marks.push(line(&self.curve, 0.0, curve));
+        let mut panels = vec![main];
+        let mut height = 440.0;
+        if !bumps.is_empty() && !shared {
+            // Large coefficients that cancel would flatten the curve: the bumps get an axis of their own.
+            let own = Axis::around("aᵢ k(cᵢ, x)", bumps.iter().flat_map(|bump| bump.iter().copied()), 0.06);
+            let mut below = Panel::new(x.clone(), own);
+            below.share = 0.55;
+            below.marks.push(ground(0.0));
+            below.marks.extend(bumps.iter().map(|bump| line(bump, 0.0, thin)));
+            panels[0].x.label.clear();
+            panels[0].share = 1.0;
+            panels.push(below);
+            height = 560.0;
+        }
+        let mut figure = Figure::new(&self.title, panels).subtitled(&self.subtitle).sized(640.0, height);
+        figure.legend = legend;
+        Ok(figure)
+    }
+
+    fn curve_name(&self) -> &'static str {
+        match (self.bumps.is_empty(), self.intercept == 0.0) {
+            (true, _) => "prediction",
+            (false, true) => "Σᵢ aᵢ k(cᵢ, x)",
+            (false, false) => "b + Σᵢ aᵢ k(cᵢ, x)",
+        }
+    }
+
+    fn bump_name(&self, drawn: usize, shared: bool) -> String {
+        let all = self.all_bumps.max(self.bumps.len());
+        let lift = if shared && self.intercept != 0.0 {
+            format!("b + aᵢ k(cᵢ, x), b = {}", number(self.intercept))
+        } else {
+            "aᵢ k(cᵢ, x)".into()
+        };
+        if drawn < all { format!("{lift}: the {drawn} largest of {all}") } else { lift }
+    }
+
+    /// The bumps with the largest values, in their order.
+    fn largest(&self) -> Vec<&Vec<f64>> {
+        let size = |bump: &[f64]| bump.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        let mut order: Vec<usize> = (0..self.bumps.len()).collect();
+        order.sort_by(|&a, &b| size(&self.bumps[b]).total_cmp(&size(&self.bumps[a])).then(a.cmp(&b)));
+        order.truncate(MOST_BUMPS);
+        order.sort_unstable();
+        order.into_iter().map(|i| &self.bumps[i]).collect()
+    }
+}
+
+/// The look of data points, smaller and fainter the more there are.
+pub fn dots(count: usize) -> Dot {
+    match count {
+        0..=60 => Dot::disc(3.6, INK, 0.75),
+        61..=300 => Dot::disc(2.8, INK, 0.6),
+        301..=1_000 => Dot::disc(2.2, INK, 0.5),
+        1_001..=5_000 => Dot::disc(1.6, INK, 0.4),
+        _ => Dot::disc(1.2, INK, 0.3),
+    }
+}

@@ -1,0 +1,117 @@
+//! What can be wrong with numbers that are to be drawn.
+
+/// Why there is no picture.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlotError {
+    /// A value is NaN, infinite, or too large for the arithmetic of axes.
+    #[error("{what}: value {index} (from 0) is {value}; what is drawn is a number between ±1e300")]
+    NotFinite {
+        /// What the values are.
+        what: String,
+        /// The place, from 0.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// There is nothing to draw.
+    #[error("{what}: there are no values to draw")]
+    Empty {
+        /// What the values are.
+        what: String,
+    },
+    /// Two lists do not fit each other.
+    #[error("{what}: {found} values, expected {expected}")]
+    Length {
+        /// What the values are.
+        what: String,
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// A value on a logarithmic axis is not positive.
+    #[error("{what}: value {index} (from 0) is {value}; a logarithmic axis takes numbers above 0")]
+    NotPositive {
+        /// What the values are.
+        what: String,
+        /// The place, from 0.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// The places of a grid or of a line do not rise.
+    #[error("{what}: value {index} (from 0), {value}, is not above the one before it")]
+    NotRising {
+        /// What the values are.
+        what: String,
+        /// The place, from 0.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// The number of classes is not one that colours tell apart.
+    #[error("there are {found} classes; a map shows from 2 to {most}")]
+    Classes {
+        /// How many there are.
+        found: usize,
+        /// The most that a map shows.
+        most: usize,
+    },
+    /// A sample has a class that is not there.
+    #[error("sample {index} (from 0) has class {found}, but there are {classes} classes, counted from 0")]
+    Class {
+        /// The sample, from 0.
+        index: usize,
+        /// Its class.
+        found: usize,
+        /// How many classes there are.
+        classes: usize,
+    },
+    /// The picture would be empty or too large.
+    #[error("a picture of {width} × {height} pixels (scale {scale}): each is between 1 and 20000")]
+    Scale {
+        /// Pixels to a point.
+        scale: f64,
+        /// Width in pixels.
+        width: f64,
+        /// Height in pixels.
+        height: f64,
+    },
+    /// The picture could not be drawn.
+    #[error("the picture could not be drawn: {reason}")]
+    Drawing {
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+/// Refuses what is not a number that can be drawn.
+pub fn check(what: &str, values: impl IntoIterator<Item = f64>) -> Result<(), PlotError> {
+    let wrong = values.into_iter().enumerate().find(|(_, value)| value.is_nan() || value.abs() > 1e300);
+    match wrong {
+        Some((index, value)) => Err(PlotError::NotFinite { what: what.into(), index, value }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what is not above 0.
+pub fn check_positive(what: &str, values: impl IntoIterator<Item = f64>) -> Result<(), PlotError> {
+    match values.into_iter().enumerate().find(|(_, value)| *value <= 0.0) {
+        Some((index, value)) => Err(PlotError::NotPositive { what: what.into(), index, value }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses an empty list.
+pub fn check_some<T>(what: &str, values: &[T]) -> Result<(), PlotError> {
+    if values.is_empty() { Err(PlotError::Empty { what: what.into() }) } else { Ok(()) }
+}
+
+/// Refuses a list of another length.
+pub fn check_length<T>(what: &str, values: &[T], expected: usize) -> Result<(), PlotError> {
+    match values.len() {
+        found if found == expected => Ok(()),
+        found => Err(PlotError::Length { what: what.into(), found, expected }),
+    }
+}

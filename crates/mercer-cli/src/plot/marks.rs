@@ -1,0 +1,88 @@
+//! Marks of a panel as items of the page.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::figure::{Cell, Dot, Mark, Point};
+use super::layout::Projection;
+use super::scene::{Item, Place, Stroke, Text};
+
+/// Above this many points they become small dots, and those that fall on each other are drawn once.
+const CROWD: usize = 2_000;
+/// At most this many dots are drawn for a crowd.
+const MOST_DOTS: usize = 20_000;
+
+/// The items that draw a mark.
+pub fn draw(mark: &Mark, projection: &Projection<'_>) -> Vec<Item> {
+    let places = |points: &[Point]| -> Vec<Place> { points.iter().map(|p| projection.place(*p)).collect() };
+    match mark {
+        Mark::Line { points, stroke } => vec![Item::line(places(points), *stroke)],
+        Mark::Dots { points, dot } if points.len() > CROWD => vec![crowd(places(points), dot)],
+        Mark::Dots { points, dot } => vec![Item::Discs {
+            centres: places(points),
+            radius: dot.radius,
+            fill: dot.fill,
+            stroke: dot.outline,
+        }],
+        Mark::Area { rings, fill, outline, .. } => vec![Item::Path {
+            parts: rings.iter().map(|ring| places(ring)).collect(),
+            closed: true,
+            fill: Some((*fill, 1.0)),
+            stroke: *outline,
+            crisp: false,
+        }],
+        Mark::Cells(cells) => rectangles(cells, projection),
+        Mark::Words { at, anchor, words, size, colour } => {
+            let (x, y) = projection.place(*at);
+            let at = (x, y + 0.35 * size);
+            let text = Text {
+                at,
+                anchor: *anchor,
+                words: words.clone(),
+                size: *size,
+                colour: *colour,
+                upwards: false,
+            };
+            vec![Item::Text(text)]
+        }
+    }
+}
+
+/// Very many points as small dots of one path: one for each half point of the page that has any, and of these an even
+/// choice where they are still too many.
+fn crowd(places: Vec<Place>, dot: &Dot) -> Item {
+    let mut seen = HashSet::new();
+    let distinct: Vec<Place> = places
+        .into_iter()
+        .filter(|(x, y)| seen.insert(((2.0 * x).round() as i64, (2.0 * y).round() as i64)))
+        .collect();
+    let stride = distinct.len().div_ceil(MOST_DOTS).max(1);
+    let parts = distinct.into_iter().step_by(stride).map(|place| vec![place]).collect();
+    let (colour, opacity) = match (dot.fill, dot.outline) {
+        (Some(fill), _) => fill,
+        (None, Some(stroke)) => (stroke.colour, stroke.opacity),
+        (None, None) => (super::colour::SLATE, 1.0),
+    };
+    // Dots of one path do not add up where they overlap, so they are drawn stronger than discs.
+    Item::lines(parts, Stroke::new(colour, 2.0_f64.min(1.4 * dot.radius)).faint(opacity.max(0.45)))
+}
+
+/// Rectangles, one path for each colour: edges on whole pixels leave no seams.
+fn rectangles(cells: &[Cell], projection: &Projection<'_>) -> Vec<Item> {
+    let mut by_colour: BTreeMap<_, Vec<Vec<Place>>> = BTreeMap::new();
+    for cell in cells {
+        let (left, bottom) = projection.place((cell.x.0, cell.y.0));
+        let (right, top) = projection.place((cell.x.1, cell.y.1));
+        let corners = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
+        by_colour.entry(cell.fill).or_default().push(corners);
+    }
+    by_colour
+        .into_iter()
+        .map(|(colour, parts)| Item::Path {
+            parts,
+            closed: true,
+            fill: Some((colour, 1.0)),
+            stroke: None,
+            crisp: true,
+        })
+        .collect()
+}

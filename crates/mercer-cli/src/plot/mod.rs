@@ -1,0 +1,44 @@
+//! Drawing: numbers in, pictures out.
+//!
+//! A kind of picture is a plain struct of numbers and names whose `figure()` checks them and gives a [`Figure`]; that is
+//! written as SVG, as PNG or as text for a terminal. Nothing here knows of models or files.
+
+mod agreement;
+mod axis;
+mod class_map;
+mod colour;
+mod contour_map;
+mod curve;
+mod error;
+mod field;
+mod figure;
+mod font;
+mod heat_map;
+mod keys;
+mod layout;
+mod marks;
+mod png;
+mod reliability;
+mod scene;
+mod surface;
+mod svg;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod ticks;
+mod tuning;
+
+pub use agreement::Agreement;
+pub use class_map::{ClassMap, ClassPoint, Confidence};
+pub use colour::ColourScale;
+pub use contour_map::ContourMap;
+pub use curve::{FittedCurve, MOST_BUMPS};
+pub use error::PlotError;
+pub use field::Field;
+pub use figure::Figure;
+pub use heat_map::{HeatMap, Names, Side};
+pub use reliability::{Reliability, ReliabilityBin};
+pub use surface::Surface;
+pub use terminal::Terminal;
+pub use ticks::number;
+pub use tuning::{TuningCurve, TuningLine};

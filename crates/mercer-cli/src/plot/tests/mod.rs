@@ -1,0 +1,6 @@
+//! Whole pictures.
+
+mod golden;
+mod hostile;
+mod samples;
+mod structure;

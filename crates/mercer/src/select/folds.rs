@@ -1,0 +1,49 @@
+//! A seeded assignment of rows to folds.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A number of folds that the rows cannot be cut into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{folds} folds of {rows} rows; there must be at least 2 and at most one per row")]
+pub struct InvalidFolds {
+    /// Folds asked for.
+    pub folds: usize,
+    /// Rows there are.
+    pub rows: usize,
+}
+
+/// The fold, from 0, of every row: `folds` of them, chosen by `seed`, whose sizes differ by one row at most.
+///
+/// # Errors
+/// Where there are fewer than two folds, or more than rows.
+pub fn assign_folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<usize>, InvalidFolds> {
+    if folds < 2 || folds > rows {
+        return Err(InvalidFolds { folds, rows });
+    }
+    let mut assignment: Vec<usize> = (0..rows).map(|i| i % folds).collect();
+    assignment.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+    Ok(assignment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folds_are_of_one_size_and_depend_on_the_seed_alone() {
+        let folds = assign_folds(103, 5, 7).unwrap();
+        let sizes: Vec<usize> = (0..5).map(|fold| folds.iter().filter(|f| **f == fold).count()).collect();
+        assert_eq!(sizes, [21, 21, 21, 20, 20]);
+        assert_eq!(assign_folds(103, 5, 7).unwrap(), folds);
+        assert_ne!(assign_folds(103, 5, 8).unwrap(), folds);
+    }
+
+    #[test]
+    fn too_few_or_too_many_folds_are_refused() {
+        for folds in [0, 1, 5] {
+            assert_eq!(assign_folds(4, folds, 0), Err(InvalidFolds { folds, rows: 4 }));
+        }
+    }
+}

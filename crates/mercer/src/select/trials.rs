@@ -1,0 +1,69 @@
+//! What a search has tried: its table, and what it is resumed from.
+
+use serde::{Deserialize, Serialize};
+
+/// One row of the table: hyper-parameters and their score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The hyper-parameters of the kernel, in the order of its text.
+    pub values: Vec<f64>,
+    /// The hyper-parameter that one factorisation serves many values of: λ for ridge regression.
+    pub setting: f64,
+    /// The score, smaller is better; none where there is no answer, such as a system that is not positive definite.
+    pub score: Option<f64>,
+}
+
+/// The trials of a search, in the order they were made.
+///
+/// Serialised and given back, they are not made again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trials {
+    /// A digest of the data and of all that a score depends on, as hexadecimal digits.
+    pub problem: String,
+    /// The names of the hyper-parameters: those of the kernel, then the setting.
+    pub names: Vec<String>,
+    /// The table.
+    pub rows: Vec<Trial>,
+}
+
+impl Trials {
+    /// The trial with the smallest score, the first of equals.
+    #[must_use]
+    pub fn best(&self) -> Option<&Trial> {
+        let scored = self.rows.iter().filter_map(|trial| Some((trial, trial.score?)));
+        scored.reduce(|best, next| if next.1 < best.1 { next } else { best }).map(|(trial, _)| trial)
+    }
+
+    /// The scores at these hyper-parameters for each of `settings`, where all of them are known.
+    pub(super) fn known(&self, values: &[f64], settings: &[f64]) -> Option<Vec<Option<f64>>> {
+        let score = |setting: &f64| {
+            let same = |trial: &&Trial| trial.values == values && trial.setting == *setting;
+            self.rows.iter().find(same).map(|trial| trial.score)
+        };
+        settings.iter().map(score).collect()
+    }
+}
+
+/// A digest of what a score depends on (FNV-1a, 64 bits): it tells problems apart, it keeps no secrets.
+#[derive(Debug)]
+pub(super) struct Digest(u64);
+
+impl Digest {
+    pub fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    pub fn number(&mut self, number: f64) {
+        self.bytes(&number.to_bits().to_le_bytes());
+    }
+
+    pub fn finish(self) -> String {
+        format!("{:016x}", self.0)
+    }
+}
