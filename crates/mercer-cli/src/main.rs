@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Gram(arguments) => commands::gram::run(&arguments),
+        Command::Plan(arguments) => commands::plan::run(&arguments),
         Command::Plot(arguments) => commands::plot::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),

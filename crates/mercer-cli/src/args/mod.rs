@@ -1,6 +1,7 @@
 //! The command line as typed.
 
 mod fit;
+mod plan;
 mod tune;
 
 use std::num::NonZeroUsize;
@@ -12,6 +13,7 @@ use mercer::data::{ColumnRef, Dtype, Missing, ReadOptions, ScaleMethod};
 use mercer::kernel::check::{Dim, Domain};
 
 pub use fit::{Fit, Method, Solver, Weighting};
+pub use plan::Plan;
 pub use tune::{Criterion, Search, Tune};
 
 use crate::commands::plot::Plot;
@@ -53,6 +55,8 @@ pub enum Command {
     Predict(Predict),
     /// Write the kernel matrix, or the feature-space distances, of a data set
     Gram(GramArguments),
+    /// Say what a fit would do, how long it would take and how much memory, and why
+    Plan(Plan),
     /// Draw a saved model: curves, maps, surfaces, residuals
     Plot(Plot),
     /// Describe a saved model

@@ -5,6 +5,7 @@ pub mod completions;
 pub mod fit;
 pub mod gram;
 pub mod info;
+pub mod plan;
 pub mod plot;
 pub mod predict;
 pub mod tune;

@@ -22,3 +22,5 @@ pub use loss::Loss;
 pub use ridge::{Bias, Coefficients, Ridge};
 pub use ridge_features::RidgeFeatures;
 pub use smoother::Smoother;
+
+pub use crate::solve::descent::{Mode, Step};

@@ -6,11 +6,11 @@ mod error;
 mod expansion;
 mod file;
 mod header;
+mod linear;
+mod neighbours;
 mod parts;
 mod predictor;
-mod neighbours;
 mod smoothing;
-mod linear;
 mod tensors;
 
 use std::collections::BTreeMap;
@@ -28,11 +28,11 @@ pub use error::ModelError;
 pub use expansion::Expansion;
 pub(crate) use expansion::subtract;
 pub use header::FORMAT;
-pub use predictor::Predictor;
+pub use linear::Linear;
 pub(crate) use neighbours::{Mean, queries_at_once};
 pub use neighbours::{Neighbours, Rule, Weights};
+pub use predictor::Predictor;
 pub(crate) use smoothing::smooth_leaving_out;
-pub use linear::Linear;
 
 /// The method a model was trained by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

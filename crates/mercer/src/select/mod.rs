@@ -1,8 +1,9 @@
-//! Choosing: which rows to hold out, and which hyper-parameters to train with.
+//! Choosing: which rows to hold out, which hyper-parameters to train with, and which way to do a piece of work.
 
 mod axis;
 mod criterion;
 mod folds;
+pub mod plan;
 mod ridge_scores;
 mod search;
 mod split;

@@ -76,10 +76,10 @@ pub enum SolveError {
 }
 
 /// Below this order the double-precision factor costs so little that refinement cannot win.
-const MIXED_FROM: usize = 1_500;
+pub(crate) const MIXED_FROM: usize = 1_500;
 
 /// Refinement converges like (κ·ε₃₂)ᵏ; above this bound on κ·ε₃₂ it is not tried.
-const MIXED_LIMIT: f64 = 0.05;
+pub(crate) const MIXED_LIMIT: f64 = 0.05;
 
 /// Refinement steps at most.
 const REFINEMENTS: usize = 30;

@@ -4,14 +4,15 @@ mod cholesky;
 pub mod descent;
 mod direct;
 mod least_squares;
-mod qr;
 mod path;
+mod qr;
 mod rank;
 mod report;
 mod system;
 
 pub use cholesky::{Cholesky, CholeskyError};
 pub use direct::{Factor, SolveError, solve_direct};
+pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
 pub use least_squares::{Group, Rows, normal_equations_bytes, solve_least_squares};
 pub use path::{PathProblem, PathSolution, RidgePath};
 pub use rank::{NumericalRank, numerical_rank};

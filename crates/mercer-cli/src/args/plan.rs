@@ -1,0 +1,87 @@
+//! `mercer plan` as typed.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::fit::Method;
+use super::{Common, Input, parse_size};
+
+/// `mercer plan`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The times are for this machine, measured in less than a second. A kernel with `?` plans `mercer tune`.
+
+Examples:
+  mercer plan ridge data.csv --target y --kernel \"rbf(sigma=1)\"
+  mercer plan ridge --shape 20000,10 --kernel \"poly(degree=3)\" --memory 16G
+  mercer plan ridge --shape 2000,8 --kernel \"rbf(sigma=?)\"
+  mercer plan lms --shape 50000,10 --epochs 100
+  mercer plan knn --shape 50000,16 -k 7 --queries 10000 --json")]
+pub struct Plan {
+    /// What is to be fitted
+    pub method: Method,
+    /// CSV, LIBSVM, .npy or .npz file, gzipped or not; `-` is standard input
+    #[arg(required_unless_present = "shape", conflicts_with = "shape")]
+    pub data: Option<PathBuf>,
+    /// Rows and feature columns, where there is no data yet
+    #[arg(long, value_name = "N,D", value_parser = parse_shape)]
+    pub shape: Option<(usize, usize)>,
+    /// Kernel, as on paper
+    #[arg(long, value_name = "TEXT", default_value = "rbf(sigma=auto)", allow_hyphen_values = true)]
+    pub kernel: String,
+    /// Features instead of a kernel, as for `mercer fit`
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub features: Option<String>,
+    /// ridge: λ
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
+    pub lambda: f64,
+    /// lms: passes over the data
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub epochs: usize,
+    /// lms: one sample at a time
+    #[arg(long)]
+    pub sgd: bool,
+    /// knn: how many neighbours
+    #[arg(short, value_name = "N", default_value_t = 5)]
+    pub k: usize,
+    /// smoother, knn: rows to predict for [default: as many as there are]
+    #[arg(long, value_name = "N")]
+    pub queries: Option<usize>,
+    /// Kernels tried where the kernel has `?` [default: 10 for each]
+    #[arg(long, value_name = "N")]
+    pub kernels: Option<usize>,
+    /// Values of λ tried where the kernel has `?`
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub lambdas: usize,
+    /// Memory that may be used: 8G, 500M [default: four fifths of what is available]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub memory: Option<u64>,
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+fn parse_shape(text: &str) -> Result<(usize, usize), String> {
+    let number = |part: &str| part.trim().replace('_', "").parse::<usize>().ok().filter(|n| *n > 0);
+    let (rows, columns) = text.split_once(',').unwrap_or((text, ""));
+    match (number(rows), number(columns)) {
+        (Some(rows), Some(columns)) => Ok((rows, columns)),
+        _ => Err("a shape is rows and columns, each 1 or more, as in 20000,10".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes() {
+        assert_eq!(parse_shape("20000,10"), Ok((20_000, 10)));
+        assert_eq!(parse_shape("50_000, 3"), Ok((50_000, 3)));
+        for bad in ["", "5", "5,", ",5", "0,5", "5,0", "1e3,2", "-1,2", "3,4,5"] {
+            assert!(parse_shape(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! `mercer plan`.
+
+use std::io::{self, Write};
+
+use mercer::data::{self, ScaleMethod, Scaling};
+use mercer::features::FeatureMap;
+use mercer::kernel::Kernel;
+use mercer::pool;
+use mercer::select::plan::{self, PlanError, Shape, Task};
+
+use crate::args::{Method, Plan};
+use crate::failure::Failure;
+use crate::output;
+use crate::progress::{self, Progress};
+
+/// Values tried for each `?` of a kernel.
+const TRIED: usize = 10;
+
+/// Measures, and prints what would be done.
+pub fn run(arguments: &Plan) -> Result<(), Failure> {
+    progress::listen();
+    let kernel: Kernel = arguments.kernel.parse()?;
+    let features = arguments
+        .features
+        .as_ref()
+        .map(|text| text.parse::<FeatureMap>())
+        .transpose()
+        .map_err(|error| Failure::usage(format!("in --features: {error}")))?;
+    let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let plan = match (&arguments.data, arguments.shape) {
+        (Some(path), _) => {
+            let (dataset, _) = data::read(path, &arguments.input.read_options())?;
+            dataset.notes.iter().for_each(|note| output::note(&arguments.common, note));
+            let (scaling, _) =
+                Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::Standard), &dataset.features)?;
+            let targets = dataset.targets.len().max(1);
+            let samples = scaling.apply(dataset.features)?;
+            let task = task(arguments, &kernel, features.as_ref(), samples.nrows(), samples.ncols())?;
+            let plan = || plan::Plan::for_samples(task, &kernel, &samples, targets, arguments.memory, &watch);
+            pool::with(arguments.common.threads(), plan)
+        }
+        (None, shape) => {
+            let (rows, columns) = shape.unwrap_or_default();
+            let targets = arguments.input.target.len().max(1);
+            let shape = Shape { rows, columns, targets, dtype: arguments.input.dtype };
+            let task = task(arguments, &kernel, features.as_ref(), rows, columns)?;
+            let plan = || plan::Plan::for_shape(task, &kernel, shape, arguments.memory, &watch);
+            pool::with(arguments.common.threads(), plan)
+        }
+    };
+    let plan = plan.map_err(|error| match error {
+        error if error.is_stop() => Failure::interrupted(),
+        PlanError::Gram(error) => error.into(),
+        error => Failure::usage(error),
+    })?;
+    watch.finish();
+    if arguments.common.json {
+        return output::print_json(&plan);
+    }
+    writeln!(io::stdout(), "{plan}").map_err(|error| Failure::stdout(&error))
+}
+
+fn task(
+    arguments: &Plan,
+    kernel: &Kernel,
+    features: Option<&FeatureMap>,
+    rows: usize,
+    columns: usize,
+) -> Result<Task, Failure> {
+    let tunables = kernel.tunables()?.len();
+    let queries = arguments.queries.unwrap_or(rows);
+    let count = |map: &FeatureMap| map.count(columns).map_err(Failure::usage);
+    Ok(match arguments.method {
+        Method::Ridge if tunables > 0 => {
+            let tried = || TRIED.saturating_pow(u32::try_from(tunables).unwrap_or(u32::MAX));
+            let kernels = arguments.kernels.unwrap_or_else(tried);
+            Task::TuneRidge { kernels, lambdas: arguments.lambdas }
+        }
+        Method::Ridge => {
+            if !arguments.lambda.is_finite() || arguments.lambda < 0.0 {
+                return Err(Failure::usage(format!(
+                    "lambda is {}; it must be a finite number, 0 or more",
+                    arguments.lambda
+                )));
+            }
+            match features {
+                Some(map) => Task::RidgeFeatures { features: count(map)? },
+                // A kernel with more features than can be counted is one for the dual.
+                None => {
+                    let own = FeatureMap::of_kernel(kernel, columns);
+                    let features = own.and_then(|map| map.count(columns).ok());
+                    Task::Ridge { lambda: arguments.lambda, features }
+                }
+            }
+        }
+        Method::Lms => Task::Lms {
+            epochs: arguments.epochs,
+            stochastic: arguments.sgd,
+            features: features.map(count).transpose()?,
+        },
+        Method::Smoother => Task::Smoother { queries },
+        Method::Knn => Task::Neighbours { queries, k: arguments.k },
+    })
+}

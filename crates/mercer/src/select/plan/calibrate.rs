@@ -1,0 +1,358 @@
+//! Rates of this machine, measured.
+//!
+//! Every rate comes from the routine that the work itself would use. Sizes double until a run is long enough to be
+//! told from noise; where one size is not enough to see how the rate grows with it, the last two are used.
+
+use std::time::Instant;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
+
+use crate::data::{AnySamples, Dtype, Matrix, Samples};
+use crate::gram::{
+    CpuEngine, DenseGram, Engine, Gram, GramError, LinearOperator, Metric, Part, Resident, SampleScales,
+    neighbours, zeroed,
+};
+use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
+use crate::model::{ModelError, Neighbours, Rule};
+use crate::real::Real;
+use crate::solve::{Cholesky, CholeskyError, PathProblem, RidgePath};
+use crate::watch::{Stopped, Watch};
+
+use super::Shape;
+
+/// A run of this many seconds is told from noise.
+const LONG: f64 = 0.01;
+
+/// A run of this many seconds is not repeated.
+const VERY_LONG: f64 = 0.05;
+
+/// Rows of the samples that are worked with at most.
+const ROWS: usize = 4_096;
+
+/// Entries of the samples that are worked with at most, as long as that leaves [`FEW`] rows.
+const ENTRIES: usize = 1 << 22;
+
+/// Rows of the samples that are worked with at least.
+const FEW: usize = 256;
+
+/// Columns of made-up samples at most; the work per entry is taken to grow with them from there.
+const COLUMNS: usize = 1 << 14;
+
+/// Order of the first Cholesky factor that is timed.
+const SMALL_FACTOR: usize = 512;
+
+/// A Cholesky factor that takes this many seconds shows the rate of larger ones.
+const LONG_FACTOR: f64 = 0.02;
+
+/// The smallest λ worth trying, as a part of the largest kᵢᵢ.
+const TUNED: f64 = 1e-6;
+
+/// Order of the matrix that is streamed through: larger than caches.
+const STREAM: usize = 4_096;
+
+/// Measures what the ways of a task ask for.
+pub(super) struct Calibration<'a> {
+    /// With a number for every `auto` and `?`.
+    kernel: Kernel,
+    sample: AnySamples<'a>,
+    /// How many times wider the samples are than what is measured on.
+    wider: f64,
+    watch: &'a dyn Watch,
+}
+
+/// Seconds for an order n: cubic·n³ + square·n².
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Growth {
+    pub cubic: f64,
+    pub square: f64,
+}
+
+impl Growth {
+    pub fn at(self, n: f64) -> f64 {
+        (self.cubic * n + self.square) * n * n
+    }
+
+    /// Through two measurements; never negative, and with one alone all cubic.
+    fn through(before: Option<(usize, f64)>, (m, s): (usize, f64)) -> Self {
+        let m = m as f64;
+        let large = s / (m * m);
+        let cubic = before.map_or(large / m, |(n, t)| {
+            let n = n as f64;
+            ((large - t / (n * n)) / (m - n)).clamp(0.0, large / m)
+        });
+        Self { cubic, square: large - cubic * m }
+    }
+}
+
+impl<'a> Calibration<'a> {
+    /// On some of `samples`, or on normally distributed ones.
+    pub fn new(
+        kernel: &Kernel,
+        shape: Shape,
+        samples: Option<&'a AnySamples<'a>>,
+        watch: &'a dyn Watch,
+    ) -> Result<Self, ResolveError> {
+        let columns = match samples {
+            Some(_) => shape.columns,
+            None => shape.columns.min(COLUMNS.max(kernel.required_columns())),
+        };
+        let rows = shape.rows.min((ENTRIES / columns).clamp(FEW, ROWS));
+        let sample = match samples {
+            Some(samples) => samples.select(&(0..rows).map(|i| i * shape.rows / rows).collect::<Vec<_>>()),
+            None => normal(rows, columns, shape.dtype),
+        };
+        let kernel = with_numbers(kernel, &sample)?;
+        Ok(Self { kernel, sample, wider: shape.columns as f64 / columns as f64, watch })
+    }
+
+    /// Seconds to compute one entry of the kernel matrix and store it as a `T`, with those above the diagonal left out.
+    pub fn fill<T: Filled>(&self) -> Result<f64, GramError> {
+        self.per_entry(|resident| {
+            let gram = resident.gram(&self.kernel)?;
+            let n = gram.nrows();
+            let fill = || Ok(T::fill(&*gram, &mut zeroed(n * n), self.watch)?);
+            self.best(fill, (n * (n + 1) / 2) as f64)
+        })
+    }
+
+    /// Seconds for one entry below the diagonal while the matrix is applied to `outputs` columns without being stored.
+    pub fn apply(&self, outputs: usize) -> Result<f64, GramError> {
+        self.per_entry(|resident| {
+            let gram = resident.gram(&self.kernel)?;
+            let n = gram.nrows();
+            let rhs = Matrix::from_entries(n, outputs, vec![1.0; n * outputs]);
+            let mut out = Matrix::zeros(n, outputs);
+            self.best(|| Ok(gram.apply(&mut out, &rhs, self.watch)?), (n * (n + 1) / 2) as f64)
+        })
+    }
+
+    /// Seconds for one entry while the kernel matrix of two sets of samples is applied.
+    pub fn cross(&self, outputs: usize) -> Result<f64, GramError> {
+        self.per_entry(|resident| {
+            let n = resident.nrows();
+            let other = resident.select(&(0..n).collect::<Vec<_>>());
+            let cross = resident.cross(&self.kernel, &*other)?;
+            let rhs = Matrix::from_entries(n, outputs, vec![1.0; n * outputs]);
+            let mut out = Matrix::zeros(n, outputs);
+            self.best(|| Ok(cross.apply(&mut out, &rhs, self.watch)?), (n * n) as f64)
+        })
+    }
+
+    /// Seconds for one pair of a query and a row while the `k` nearest rows are looked for.
+    pub fn nearest(&self, k: usize) -> Result<f64, GramError> {
+        self.per_entry_of(|queries| {
+            let pairs = (queries.nrows() * self.sample.nrows()) as f64;
+            let search = || neighbours(&self.sample, queries, k, Metric::Euclidean, self.watch).map(drop);
+            self.best(search, pairs)
+        })
+    }
+
+    /// Seconds for one pair of a query and a row while weighted means of the targets are taken.
+    pub fn smooth(&self, targets: usize) -> Result<f64, GramError> {
+        let rule = Rule::Smoother { kernel: self.kernel.clone() };
+        let n = self.sample.nrows();
+        let rows = self.sample.view().into_owned();
+        let model = Neighbours { rows, targets: Matrix::zeros(n, targets), rule };
+        self.per_entry_of(|queries| {
+            let predict = || match model.predict(queries, self.watch) {
+                Err(ModelError::Gram(error)) => Err(error),
+                _ => Ok(()),
+            };
+            self.best(predict, (queries.nrows() * n) as f64)
+        })
+    }
+
+    /// ‖K‖_F for `rows` rows, from a part of the matrix.
+    pub fn frobenius(&self, rows: usize) -> Result<f64, GramError> {
+        let part: Vec<usize> = (0..self.sample.nrows().min(FEW)).collect();
+        let resident = CpuEngine.load(&self.sample.select(&part));
+        let gram = resident.gram(&self.kernel)?;
+        let (n, s) = (rows as f64, part.len() as f64);
+        let mut values = vec![0.0; part.len() * part.len()];
+        gram.block(&part, &part, &mut values);
+        let all: f64 = values.iter().map(|k| k * k).sum();
+        let diagonal: f64 = gram.diagonal().iter().map(|k| k * k).sum();
+        let beside = if s > 1.0 { (all - diagonal).max(0.0) / (s * (s - 1.0)) } else { 0.0 };
+        Ok((n * diagonal / s + n * (n - 1.0) * beside).sqrt())
+    }
+
+    /// Seconds to factor a matrix in the precision of `T`.
+    pub fn cholesky<T: Real>(&self) -> Result<Growth, Stopped> {
+        let [growth] = growth(ROWS, |order| {
+            let mut best = f64::INFINITY;
+            for _ in 0..2 {
+                let matrix = diagonally_dominant::<T>(order);
+                let clock = Instant::now();
+                if let Err(CholeskyError::Stopped(stopped)) = Cholesky::factor(order, matrix, self.watch) {
+                    return Err(stopped);
+                }
+                best = best.min(clock.elapsed().as_secs_f64());
+            }
+            Ok([best])
+        })?;
+        Ok(growth)
+    }
+
+    /// Seconds to factor this kernel's matrix for every λ, with what leave-one-out needs, and then seconds for each λ.
+    pub fn path(&self) -> Result<[Growth; 2], GramError> {
+        growth(self.sample.nrows(), |order| {
+            let some = self.sample.select(&(0..order).collect::<Vec<_>>());
+            let gram = DenseGram::<f64>::compute(&*CpuEngine.load(&some), &self.kernel, self.watch)?;
+            let least = TUNED * gram.diagonal().into_iter().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+            let gram = Matrix::from_entries(order, order, gram.into_entries());
+            let targets = Matrix::zeros(order, 1);
+            let problem =
+                PathProblem { targets: &targets, root_weights: None, intercept: true, lambdas: &[least] };
+            let clock = Instant::now();
+            let mut path = RidgePath::factor(gram, problem, self.watch)?;
+            path.leave_one_out(self.watch)?;
+            let with_one = clock.elapsed().as_secs_f64();
+            // The second time everything but the work for λ is there.
+            let clock = Instant::now();
+            path.leave_one_out(self.watch)?;
+            let one = clock.elapsed().as_secs_f64();
+            Ok([(with_one - one).max(0.0), one])
+        })
+    }
+
+    /// Seconds to read a byte of a stored matrix while it is applied, and to get a byte of fresh memory.
+    pub fn memory(&self) -> Result<Streams, Stopped> {
+        let mut entries = zeroed::<f64>(STREAM * STREAM);
+        let bytes = (STREAM * STREAM * 8) as f64;
+        let clock = Instant::now();
+        entries.par_chunks_mut(1 << 16).for_each(|chunk| chunk.fill(1.0));
+        let touch = clock.elapsed().as_secs_f64() / bytes;
+        let gram = DenseGram::new(STREAM, entries);
+        let rhs = Matrix::from_entries(STREAM, 1, vec![1.0; STREAM]);
+        let mut out = Matrix::zeros(STREAM, 1);
+        let (read, _) = self.best(|| gram.apply(&mut out, &rhs, self.watch), bytes)?;
+        Ok(Streams { touch, read })
+    }
+
+    /// Doubles the number of rows until `work`, which gives seconds per entry and in all, is long enough.
+    fn per_entry(
+        &self,
+        work: impl Fn(&dyn Resident) -> Result<(f64, f64), GramError>,
+    ) -> Result<f64, GramError> {
+        self.per_entry_of(|rows| work(&*CpuEngine.load(rows)))
+    }
+
+    fn per_entry_of(
+        &self,
+        work: impl Fn(&AnySamples<'_>) -> Result<(f64, f64), GramError>,
+    ) -> Result<f64, GramError> {
+        let most = self.sample.nrows();
+        let mut rows = (2 * FEW).min(most);
+        loop {
+            let (entry, seconds) = work(&self.sample.select(&(0..rows).collect::<Vec<_>>()))?;
+            if seconds >= LONG || rows == most {
+                return Ok(entry * self.wider);
+            }
+            rows = (2 * rows).min(most);
+        }
+    }
+
+    /// The quickest of three runs, or one that is long in any case: its seconds per unit, and its seconds.
+    fn best<E: From<Stopped>>(
+        &self,
+        mut work: impl FnMut() -> Result<(), E>,
+        units: f64,
+    ) -> Result<(f64, f64), E> {
+        let mut best = f64::INFINITY;
+        for _ in 0..3 {
+            self.watch.check()?;
+            let clock = Instant::now();
+            work()?;
+            let seconds = clock.elapsed().as_secs_f64();
+            best = best.min(seconds);
+            if seconds > VERY_LONG {
+                break;
+            }
+        }
+        Ok((best / units, best))
+    }
+}
+
+/// Doubles the order until the first of the times that `work` gives is long enough, or `most` is reached.
+fn growth<E, const N: usize>(
+    most: usize,
+    mut work: impl FnMut(usize) -> Result<[f64; N], E>,
+) -> Result<[Growth; N], E> {
+    let mut order = SMALL_FACTOR.min(most);
+    let mut before: Option<(usize, [f64; N])> = None;
+    loop {
+        let seconds = work(order)?;
+        if order == most || before.is_some() && seconds[0] >= LONG_FACTOR {
+            let through = |k: usize| Growth::through(before.map(|(n, t)| (n, t[k])), (order, seconds[k]));
+            return Ok(std::array::from_fn(through));
+        }
+        before = Some((order, seconds));
+        order = (2 * order).min(most);
+    }
+}
+
+/// The kernel with every `auto` taken from the samples and every `?` in the middle of what would be searched.
+fn with_numbers(kernel: &Kernel, samples: &AnySamples<'_>) -> Result<Kernel, ResolveError> {
+    let scales = SampleScales::new(samples, 0);
+    let middle = |tunable: &Tunable| match tunable.search_space(&scales) {
+        SearchSpace::Between(low, high) => (low * high).sqrt(),
+        SearchSpace::OneOf(values) => values[values.len() / 2],
+    };
+    let values: Vec<f64> = kernel.tunables()?.iter().map(middle).collect();
+    kernel.with_values(&values)?.resolve_auto(&scales)
+}
+
+/// Seconds per byte.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Streams {
+    /// Of fresh memory.
+    pub touch: f64,
+    /// Of a stored matrix that is applied.
+    pub read: f64,
+}
+
+/// A precision that kernel matrices are stored in.
+pub(super) trait Filled: Real {
+    fn fill(gram: &dyn Gram, out: &mut [Self], watch: &dyn Watch) -> Result<(), Stopped>;
+}
+
+impl Filled for f64 {
+    fn fill(gram: &dyn Gram, out: &mut [f64], watch: &dyn Watch) -> Result<(), Stopped> {
+        gram.fill_f64(Part::Lower, out, watch)
+    }
+}
+
+impl Filled for f32 {
+    fn fill(gram: &dyn Gram, out: &mut [f32], watch: &dyn Watch) -> Result<(), Stopped> {
+        gram.fill_f32(Part::Lower, out, watch)
+    }
+}
+
+/// A positive definite matrix that costs nothing to write down.
+fn diagonally_dominant<T: Real>(order: usize) -> Vec<T> {
+    let mut matrix = vec![T::from_f64(0.5); order * order];
+    (0..order).for_each(|i| matrix[i * order + i] = T::from_f64(order as f64));
+    matrix
+}
+
+/// Normally distributed samples, by Box and Muller's transform.
+fn normal(rows: usize, columns: usize, dtype: Dtype) -> AnySamples<'static> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
+    let entries = (0..rows * columns).map(|_| {
+        let (radius, angle): (f64, f64) = (random.random(), random.random());
+        (-2.0 * (1.0 - radius).ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+    });
+    let filled = "as many entries as rows and columns say";
+    match dtype {
+        Dtype::F32 => {
+            let entries: Vec<f32> = entries.map(|v| v as f32).collect();
+            AnySamples::F32(Samples::dense(rows, columns, entries).expect(filled))
+        }
+        Dtype::F64 => {
+            let entries: Vec<f64> = entries.collect();
+            AnySamples::F64(Samples::dense(rows, columns, entries).expect(filled))
+        }
+    }
+}

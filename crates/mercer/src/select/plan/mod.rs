@@ -1,0 +1,177 @@
+//! What a piece of work would cost on this machine, and which way to do it, before it starts.
+//!
+//! The costs are the operation counts of the methods at rates that are measured on the spot: the very routines that would run,
+//! with this kernel on these rows or on rows of the same shape, at sizes that take milliseconds. Less than a second in all.
+
+mod calibrate;
+mod reasons;
+mod show;
+mod task;
+mod ways;
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::data::{AnySamples, Dtype};
+use crate::gram::GramError;
+use crate::kernel::{Kernel, ResolveError};
+use crate::memory;
+use crate::watch::Watch;
+
+use calibrate::Calibration;
+
+pub use show::{people_count, people_seconds};
+pub use task::Task;
+pub use ways::{Candidate, Stage, Way};
+
+/// The size of a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Shape {
+    /// n, the number of samples.
+    pub rows: usize,
+    /// d, the number of feature columns.
+    pub columns: usize,
+    /// Targets that are learned at once.
+    pub targets: usize,
+    /// The precision that samples are held in.
+    #[serde(serialize_with = "dtype_name")]
+    pub dtype: Dtype,
+}
+
+fn dtype_name<S: serde::Serializer>(dtype: &Dtype, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match dtype {
+        Dtype::F32 => "f32",
+        Dtype::F64 => "f64",
+    })
+}
+
+/// What would be done, what it would cost, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Plan {
+    /// The work.
+    pub task: Task,
+    /// The kernel it is done with, as it was given.
+    pub kernel: Kernel,
+    /// The size of the problem.
+    pub shape: Shape,
+    /// Bytes that may be used.
+    pub budget: u64,
+    /// The way that would be taken.
+    pub chosen: Candidate,
+    /// The other ways there are, from the quickest to the slowest.
+    pub alternatives: Vec<Candidate>,
+    /// Why, in sentences.
+    pub reasons: Vec<String>,
+    /// The time the measurements took.
+    pub calibration_seconds: f64,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// There is nothing to plan for.
+    #[error(
+        "there are {rows} rows, {columns} feature columns and {targets} targets; a plan needs at least one of each"
+    )]
+    Empty {
+        /// Rows there are.
+        rows: usize,
+        /// Feature columns there are.
+        columns: usize,
+        /// Targets there are.
+        targets: usize,
+    },
+    /// A hyper-parameter of the kernel cannot become a number.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+    /// The kernel does not fit the samples, or the measurements were stopped.
+    #[error(transparent)]
+    Gram(#[from] GramError),
+}
+
+impl PlanError {
+    /// Whether the work ended because its watch asked for it.
+    #[must_use]
+    pub fn is_stop(&self) -> bool {
+        matches!(self, Self::Gram(GramError::Stopped(_)))
+    }
+}
+
+impl Plan {
+    /// The plan for work on `samples` with as many `targets`. `budget` is in bytes; `None` is four fifths of what is available.
+    ///
+    /// What is open in the kernel, `auto` or `?`, is measured with a value near those it will have. Measures for less than a second, on the threads of the pool it is called in.
+    ///
+    /// # Errors
+    /// Where there are no samples, the kernel does not fit them, or `watch` asks to stop.
+    pub fn for_samples(
+        task: Task,
+        kernel: &Kernel,
+        samples: &AnySamples<'_>,
+        targets: usize,
+        budget: Option<u64>,
+        watch: &dyn Watch,
+    ) -> Result<Self, PlanError> {
+        let dtype = if matches!(samples, AnySamples::F32(_)) { Dtype::F32 } else { Dtype::F64 };
+        let shape = Shape { rows: samples.nrows(), columns: samples.ncols(), targets, dtype };
+        Self::new(task, kernel, shape, Some(samples), budget, watch)
+    }
+
+    /// The plan for work on dense samples of which only the shape is known; the measurements are on normally distributed ones.
+    ///
+    /// # Errors
+    /// As [`for_samples`](Self::for_samples).
+    pub fn for_shape(
+        task: Task,
+        kernel: &Kernel,
+        shape: Shape,
+        budget: Option<u64>,
+        watch: &dyn Watch,
+    ) -> Result<Self, PlanError> {
+        Self::new(task, kernel, shape, None, budget, watch)
+    }
+
+    fn new(
+        task: Task,
+        kernel: &Kernel,
+        shape: Shape,
+        samples: Option<&AnySamples<'_>>,
+        budget: Option<u64>,
+        watch: &dyn Watch,
+    ) -> Result<Self, PlanError> {
+        let Shape { rows, columns, targets, .. } = shape;
+        if rows == 0 || columns == 0 || targets == 0 {
+            return Err(PlanError::Empty { rows, columns, targets });
+        }
+        kernel.check_columns(columns).map_err(GramError::from)?;
+        let clock = Instant::now();
+        watch.begin("measuring this machine", 0);
+        let calibration = Calibration::new(kernel, shape, samples, watch)?;
+        let mut candidates = ways::candidates(&task, shape, &calibration)?;
+        let calibration_seconds = clock.elapsed().as_secs_f64();
+        let budget = budget.unwrap_or_else(memory::default_budget);
+        for candidate in &mut candidates {
+            candidate.fits = candidate.memory <= budget;
+        }
+        // They come in the order in which the work itself would try them. Where nothing fits, what asks for the least.
+        let place = candidates.iter().position(|way| way.fits && way.possible).unwrap_or_else(|| {
+            let order = |i: &usize| (!candidates[*i].possible, candidates[*i].memory);
+            (0..candidates.len()).min_by_key(order).unwrap_or(0)
+        });
+        let chosen = candidates.remove(place);
+        candidates.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+        let reasons = reasons::reasons(&task, shape, budget, &chosen, &candidates);
+        Ok(Self {
+            task,
+            kernel: kernel.clone(),
+            shape,
+            budget,
+            chosen,
+            alternatives: candidates,
+            reasons,
+            calibration_seconds,
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! Why a way was chosen, in sentences.
+
+use crate::memory::human;
+
+use super::show::people_count;
+use super::{Candidate, Shape, Task, Way};
+
+pub(super) fn reasons(
+    task: &Task,
+    shape: Shape,
+    budget: u64,
+    chosen: &Candidate,
+    others: &[Candidate],
+) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let all = || std::iter::once(chosen).chain(others);
+    let rows = people_count(shape.rows as u64);
+    // The largest kernel matrix that is looked at says most about the budget.
+    let matrix = all()
+        .filter(|c| !matches!(c.way, Way::Primal { .. } | Way::Tiled | Way::Search))
+        .max_by_key(|c| c.memory);
+    if let Some(way) = matrix {
+        reasons.push(if way.fits {
+            format!(
+                "n = {rows}: with the kernel matrix it takes {} of the {} allowed",
+                human(way.memory),
+                human(budget)
+            )
+        } else {
+            format!(
+                "n = {rows}: with the kernel matrix it takes {}, more than the {} allowed",
+                human(way.memory),
+                human(budget)
+            )
+        });
+    }
+    for way in all() {
+        if let Way::Primal { features } = way.way
+            && let Some(sentence) = primal_against_dual(features, shape.rows as u64, way, all())
+        {
+            reasons.push(sentence);
+        }
+        reasons.extend(way.remark.clone());
+    }
+    if let (Task::Lms { .. }, Way::Tiled) = (task, chosen.way) {
+        reasons.push("every epoch computes the kernel values anew, since they cannot be kept".into());
+    }
+    if !chosen.fits {
+        reasons.push(format!(
+            "no way fits: it needs {}; a larger --memory, fewer rows, or features or an approximation instead of the \
+             kernel matrix would do",
+            human(chosen.memory)
+        ));
+    }
+    reasons
+}
+
+/// "features 165 < rows 20,000: primal is 900× cheaper".
+fn primal_against_dual<'a>(
+    features: u64,
+    rows: u64,
+    primal: &Candidate,
+    all: impl Iterator<Item = &'a Candidate>,
+) -> Option<String> {
+    let dual = all
+        .filter(|c| c.possible && matches!(c.way, Way::DualDouble | Way::DualMixed))
+        .map(Candidate::seconds)
+        .min_by(f64::total_cmp)?;
+    let (cheaper, dearer, ratio) = if primal.seconds() < dual {
+        ("primal", "dual", dual / primal.seconds())
+    } else {
+        ("dual", "primal", primal.seconds() / dual)
+    };
+    let sign = match features.cmp(&rows) {
+        std::cmp::Ordering::Less => '<',
+        std::cmp::Ordering::Equal => '=',
+        std::cmp::Ordering::Greater => '>',
+    };
+    Some(format!(
+        "features {} {sign} rows {}: {cheaper} is {} times cheaper than {dearer}",
+        people_count(features),
+        people_count(rows),
+        if ratio < 10.0 { format!("{ratio:.1}") } else { people_count(two_digits(ratio)) }
+    ))
+}
+
+/// Rounded to two digits.
+fn two_digits(value: f64) -> u64 {
+    let unit = 10f64.powf((value.log10().floor() - 1.0).max(0.0));
+    ((value / unit).round() * unit) as u64
+}

@@ -1,0 +1,146 @@
+//! Plans: what they choose, what they say, and that their numbers move the right way.
+
+use std::sync::atomic::AtomicBool;
+
+use mercer::data::{AnySamples, Dtype, Samples};
+use mercer::kernel::Kernel;
+use mercer::select::plan::{Candidate, Plan, PlanError, Shape, Task, Way};
+use mercer::watch::Unwatched;
+
+const RIDGE: Task = Task::Ridge { lambda: 1.0, features: None };
+
+fn shape(rows: usize, columns: usize) -> Shape {
+    Shape { rows, columns, targets: 1, dtype: Dtype::F64 }
+}
+
+fn kernel(text: &str) -> Kernel {
+    text.parse().unwrap()
+}
+
+fn plan(task: Task, rows: usize, budget: u64) -> Plan {
+    Plan::for_shape(task, &kernel("rbf(sigma=1)"), shape(rows, 5), Some(budget), &Unwatched).unwrap()
+}
+
+fn ways(plan: &Plan) -> Vec<&Candidate> {
+    std::iter::once(&plan.chosen).chain(&plan.alternatives).collect()
+}
+
+#[test]
+fn more_rows_cost_more() {
+    let tasks = [
+        Task::Gram,
+        RIDGE,
+        Task::RidgeFeatures { features: 50 },
+        Task::Lms { epochs: 10, stochastic: false, features: None },
+        Task::Lms { epochs: 10, stochastic: true, features: None },
+        Task::TuneRidge { kernels: 10, lambdas: 20 },
+        Task::Predict { queries: 100_000 },
+        Task::Smoother { queries: 100_000 },
+        Task::Neighbours { queries: 100_000, k: 7 },
+    ];
+    for task in tasks {
+        let (small, large) = (plan(task, 3_000, u64::MAX), plan(task, 90_000, u64::MAX));
+        assert!(small.chosen.seconds() > 0.0);
+        // At least thirty times the work; most of that is left to noise.
+        assert!(large.chosen.seconds() > 3.0 * small.chosen.seconds(), "{small}\n{large}");
+        assert!(large.chosen.memory > small.chosen.memory);
+        for plan in [&small, &large] {
+            assert!(ways(plan).iter().all(|way| way.seconds().is_finite() && way.fits), "{plan}");
+            assert!(plan.alternatives.windows(2).all(|w| w[0].seconds() <= w[1].seconds()), "{plan}");
+        }
+    }
+}
+
+#[test]
+fn the_budget_is_respected() {
+    let n = 20_000;
+    let double = (n * n * 8) as u64;
+    let roomy = plan(RIDGE, n, 10 * double);
+    assert_eq!(roomy.chosen.way, Way::DualMixed, "{roomy}");
+    assert!(
+        roomy.reasons.iter().any(|r| r.contains("20,000") && r.contains("3.2 GB of the 32.0 GB")),
+        "{roomy}"
+    );
+    let tight = plan(RIDGE, n, double * 6 / 10);
+    assert!(tight.chosen.way == Way::DualMixed && tight.chosen.fits, "{tight}");
+    let no = plan(RIDGE, n, 1_000_000);
+    assert!(!no.chosen.fits && no.to_string().contains("over the budget"), "{no}");
+    let features = Task::Ridge { lambda: 1.0, features: Some(165) };
+    let primal = plan(features, n, 100_000_000);
+    assert_eq!(primal.chosen.way, Way::Primal { features: 165 }, "{primal}");
+    assert!(primal.reasons.iter().any(|r| r.contains("features 165 < rows 20,000: primal is")), "{primal}");
+    let lms = Task::Lms { epochs: 100, stochastic: false, features: None };
+    assert_eq!(plan(lms, n, 2 * double).chosen.way, Way::Stored);
+    let tiled = plan(lms, n, 100_000_000);
+    assert!(tiled.chosen.way == Way::Tiled && tiled.chosen.fits, "{tiled}");
+}
+
+#[test]
+fn more_features_than_rows_are_left_to_the_dual() {
+    let task = Task::Ridge { lambda: 1.0, features: Some(1_000_000) };
+    let plan = plan(task, 2_000, u64::MAX);
+    assert!(matches!(plan.chosen.way, Way::DualDouble | Way::DualMixed), "{plan}");
+    assert!(plan.reasons.iter().any(|r| r.contains("dual is")), "{plan}");
+}
+
+#[test]
+fn single_precision_is_for_well_posed_problems() {
+    let hard = plan(Task::Ridge { lambda: 1e-9, features: None }, 5_000, u64::MAX);
+    assert_eq!(hard.chosen.way, Way::DualDouble, "{hard}");
+    assert!(hard.to_string().contains("not exact enough"), "{hard}");
+    let small = plan(RIDGE, 500, u64::MAX);
+    assert_eq!(ways(&small).len(), 1, "{small}");
+}
+
+#[test]
+fn any_shape_has_a_plan() {
+    for (rows, columns) in [(1, 1), (2, 3), (300, 100_000)] {
+        let shape = shape(rows, columns);
+        for task in [RIDGE, Task::Neighbours { queries: 1, k: 1 }] {
+            let plan = Plan::for_shape(task, &kernel("rbf(sigma=1)"), shape, None, &Unwatched).unwrap();
+            assert!(plan.chosen.seconds() > 0.0);
+        }
+    }
+    let single = Shape { dtype: Dtype::F32, ..shape(1_000, 4) };
+    let open = "rbf(sigma=auto) + matern(nu=?, length=?)";
+    let tune = Task::TuneRidge { kernels: 10, lambdas: 10 };
+    assert_eq!(Plan::for_shape(tune, &kernel(open), single, None, &Unwatched).unwrap().kernel, kernel(open));
+    assert!(Plan::for_shape(Task::Gram, &kernel("linear[0..4]"), single, None, &Unwatched).is_ok());
+}
+
+#[test]
+fn samples_themselves_are_measured_on() {
+    let n = 600;
+    let indptr: Vec<usize> = (0..=n).collect();
+    let indices: Vec<u32> = (0..n as u32).map(|i| i * 1_000).collect();
+    let sparse = AnySamples::F64(Samples::sparse(1_000_000, indptr, indices, vec![1.0; n]).unwrap());
+    let plan = Plan::for_samples(RIDGE, &kernel("rbf(sigma=1)"), &sparse, 2, None, &Unwatched).unwrap();
+    assert_eq!((plan.shape.rows, plan.shape.columns, plan.shape.targets), (600, 1_000_000, 2));
+    // Filled in, a million columns would take minutes.
+    assert!(plan.chosen.seconds() < 10.0, "{plan}");
+}
+
+#[test]
+fn a_plan_is_a_document_and_a_table() {
+    let plan = plan(RIDGE, 4_000, 1 << 40);
+    let json = serde_json::to_value(&plan).unwrap();
+    assert_eq!(json["task"]["method"], "ridge");
+    assert_eq!(json["kernel"], "rbf(sigma=1)");
+    assert_eq!(json["shape"]["rows"], 4_000);
+    assert!(json["chosen"]["stages"][0]["seconds"].as_f64().unwrap() > 0.0);
+    assert!(json["chosen"]["way"]["name"].is_string() && json["reasons"].is_array());
+    let text = plan.to_string();
+    assert!(text.starts_with("fit ridge, λ = 1: n = 4,000, d = 5, rbf(sigma=1)\n"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("> dual")) && text.contains("- n = 4,000"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_planned_is_said() {
+    let rbf = kernel("rbf(sigma=1)");
+    let empty = Plan::for_shape(RIDGE, &rbf, shape(0, 5), None, &Unwatched).unwrap_err();
+    assert_eq!(empty, PlanError::Empty { rows: 0, columns: 5, targets: 1 });
+    let columns = Plan::for_shape(RIDGE, &kernel("linear[7]"), shape(10, 5), None, &Unwatched);
+    assert!(columns.unwrap_err().to_string().contains("column"));
+    let stopped = Plan::for_shape(RIDGE, &rbf, shape(1_000, 5), None, &AtomicBool::new(true));
+    assert!(stopped.unwrap_err().is_stop());
+}
