@@ -3,9 +3,9 @@
 use std::str::FromStr;
 
 use mercer::data::AnySamples;
+use mercer::features::FeatureMap;
 use mercer::gram::{CpuEngine, Engine, GramError, Part, SampleScales, kernel_to_distance};
 use mercer::kernel::check::{Dim, Domain};
-use mercer::features::FeatureMap;
 use mercer::kernel::{Expr, Kernel, ResolveError, SearchSpace, check_size};
 use mercer::memory;
 use mercer::watch::Watch;

@@ -55,9 +55,9 @@ pub fn fit_lms<'py>(
 ) -> PyResult<Fitted<'py>> {
     let samples = rows.samples()?;
     let (lms, targets) = (problem.settings(kernel.0.clone()), matrix(&problem.targets)?);
-    let (expansion, report) = job.run(py, |watch| lms.fit(&samples, &targets, watch))?.map_err(learn_error)?;
-    let found =
-        LmsCoefficients { dual: expansion.coefficients, intercepts: expansion.intercepts, report };
+    let (expansion, report) =
+        job.run(py, |watch| lms.fit(&samples, &targets, watch))?.map_err(learn_error)?;
+    let found = LmsCoefficients { dual: expansion.coefficients, intercepts: expansion.intercepts, report };
     hand_back(py, found, Admitted { domain: expansion.domain, warning: None })
 }
 

@@ -30,10 +30,11 @@ pub fn nearest<'py>(
     let metric = match metric {
         "euclidean" => Metric::Euclidean,
         "manhattan" => Metric::Manhattan,
-        other => return Err(value_error(format!("the metric is euclidean or manhattan, but this is {other}"))),
+        other => {
+            return Err(value_error(format!("the metric is euclidean or manhattan, but this is {other}")));
+        }
     };
-    let found =
-        job.run(py, |watch| neighbours(&samples, &queries, k, metric, watch))?.map_err(gram_error)?;
+    let found = job.run(py, |watch| neighbours(&samples, &queries, k, metric, watch))?.map_err(gram_error)?;
     let shape = [queries.nrows(), found.k];
     let numbers: Vec<i64> = found.rows.iter().map(|&row| row as i64).collect();
     Ok((

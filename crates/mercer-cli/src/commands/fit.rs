@@ -7,7 +7,7 @@ use std::time::Instant;
 use mercer::data::{self, Dataset, Schema};
 use mercer::model::{Model, Predictor};
 use mercer::pool;
-use mercer::solve::Report;
+use mercer::solve::{Report, Status};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -101,6 +101,9 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     seconds.total = began.elapsed().as_secs_f64();
     for warning in report.iter().flat_map(|report| &report.warnings) {
         output::warn(warning);
+    }
+    if report.as_ref().is_some_and(|report| report.status == Status::OutOfIterations) {
+        output::warn("not converged: the limit on the steps came first; the model is that of the last step");
     }
     let document = Document {
         method: model.method.to_string(),
