@@ -9,7 +9,7 @@ mod system;
 
 pub use cholesky::{Cholesky, CholeskyError};
 pub use direct::{Factor, SolveError, solve_direct};
-pub use path::{PathProblem, PathSolution, RidgePath};
+pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
 pub use system::Regularised;
