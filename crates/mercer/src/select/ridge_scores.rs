@@ -17,7 +17,6 @@ pub(super) struct RidgeScores<'a> {
     root_weights: Option<Vec<f64>>,
     judgement: Judgement,
     intercept: bool,
-    warnings: Vec<String>,
 }
 
 /// Says when to stop, but keeps the progress of one factorisation to itself.
@@ -49,7 +48,6 @@ impl<'a> RidgeScores<'a> {
             root_weights: weights.map(|w| counted.iter().map(|&i| w[i].sqrt()).collect()),
             judgement,
             intercept,
-            warnings: Vec::new(),
         })
     }
 
@@ -58,14 +56,13 @@ impl<'a> RidgeScores<'a> {
     /// # Errors
     /// Where the kernel is refuted or has a value that is not finite, and where `watch` asks to stop.
     pub fn score(
-        &mut self,
+        &self,
         kernel: &Kernel,
         lambdas: &[f64],
         admission: Admission,
         watch: &dyn Watch,
     ) -> Result<Vec<Option<f64>>, LearnError> {
-        let warning = admission.decide(kernel, self.samples)?.warning;
-        self.warnings.extend(warning.filter(|w| !self.warnings.contains(w)));
+        admission.decide(kernel, self.samples)?;
         let watch = &Quiet(watch);
         let n = self.resident.nrows();
         let gram = DenseGram::<f64>::compute(&*self.resident, kernel, watch)?;
@@ -109,10 +106,5 @@ impl<'a> RidgeScores<'a> {
             sum += self.weight(i) * residuals.row(i).iter().map(|e| e * e).sum::<f64>();
         }
         sum / total / residuals.ncols() as f64
-    }
-
-    /// What was noticed on the way.
-    pub fn into_warnings(self) -> Vec<String> {
-        self.warnings
     }
 }
