@@ -13,7 +13,7 @@ use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, DenseGram, Engine};
 use mercer::kernel::Kernel;
 use mercer::pool;
-use mercer::solve::{PathProblem, RidgePath};
+use mercer::solve::{PathProblem, RidgePath, cross_validate};
 use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -70,6 +70,7 @@ fn main() {
                 });
             }
             let gram = Matrix::from_entries(n, n, entries);
+            let again = gram.clone();
             let problem =
                 PathProblem { targets: &targets, root_weights: None, intercept: true, lambdas: &lambdas };
             let mut path =
@@ -79,7 +80,10 @@ fn main() {
             timed("form Q, leave-one-out", || path.leave_one_out(&Unwatched)).expect("never stopped");
             timed("leave-one-out again", || path.leave_one_out(&Unwatched)).expect("never stopped");
             if folds > 0 {
-                timed("k-fold", || path.k_fold(&assignment, &Unwatched)).expect("never stopped");
+                timed("k-fold by the formula", || path.k_fold(&assignment, &Unwatched))
+                    .expect("never stopped");
+                timed("k-fold", || cross_validate(again, problem, &assignment, &Unwatched))
+                    .expect("never stopped");
             }
         }
     });

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use mercer::data::{AnySamples, Matrix, Samples, ScaleMethod, Scaling};
-use mercer::learn::{Bias, Ridge};
-use mercer::model::{Method, Model, ModelError};
+use mercer::data::{AnySamples, Classes, Matrix, Samples, ScaleMethod, Scaling, TargetValues};
+use mercer::gram::Metric;
+use mercer::learn::{Bias, Ridge, RidgeFeatures};
+use mercer::model::{Linear, Method, Model, ModelError, Neighbours, Predictor, Rule, Weights};
 use mercer::watch::Unwatched;
 use proptest::prelude::*;
 use serde_json::json;
@@ -21,12 +22,30 @@ fn model(samples: AnySamples<'static>, bias: Bias) -> Model {
     Model {
         method: Method::Ridge,
         settings: BTreeMap::from([("lambda".to_owned(), json!([0.1]))]),
-        expansion,
+        predictor: expansion.into(),
         schema: None,
         outputs: vec!["u".into(), "v".into()],
+        classes: None,
         scaling,
         report: BTreeMap::from([("residual".to_owned(), json!(report.residual))]),
     }
+}
+
+fn linear() -> Model {
+    let y = Matrix::from_entries(7, 2, (0..14).map(|k| (k as f64).cos()).collect());
+    let map = "x, x0^2, log(abs(x1)+1)".parse().unwrap();
+    let ridge = RidgeFeatures { bias: Bias::Column, ..RidgeFeatures::new(map, 0.1) };
+    let (fitted, _) = ridge.fit(&AnySamples::F64(dense()), &y, None, &Unwatched).unwrap();
+    Model { predictor: fitted.into(), ..model(AnySamples::F64(dense()), Bias::None) }
+}
+
+fn neighbours(rule: Rule) -> Model {
+    let labels = TargetValues::Labels(["b", "a", "b", "a", "c", "a", "b"].map(String::from).to_vec());
+    let (classes, codes) = Classes::of(&labels);
+    let rows = AnySamples::F32(dense());
+    let predictor = Neighbours { rows, targets: classes.one_hot(&codes), rule }.into();
+    let outputs = vec!["kind".into()];
+    Model { predictor, outputs, classes: Some(classes), ..model(AnySamples::F32(dense()), Bias::None) }
 }
 
 fn dense<T: mercer::real::Real>() -> Samples<'static, T> {
@@ -44,6 +63,9 @@ fn every_model() -> Vec<Model> {
         model(AnySamples::F32(dense()), Bias::Column),
         model(AnySamples::F64(sparse()), Bias::Centred),
         model(AnySamples::F32(sparse()), Bias::None),
+        linear(),
+        neighbours(Rule::Nearest { k: 3, weights: Weights::Distance, metric: Metric::Manhattan }),
+        neighbours(Rule::Smoother { kernel: "rbf(sigma=0.5)".parse().unwrap() }),
     ]
 }
 
@@ -80,6 +102,27 @@ fn every_cut_is_noticed() {
         assert!(matches!(error, ModelError::Malformed { .. }), "{error}");
         assert!(error.to_string().starts_with("m.mercer: "));
     }
+}
+
+/// Parts that do not fit each other are refused with a reason, not found out by a panic at the first prediction.
+#[test]
+fn parts_that_do_not_fit_are_refused() {
+    let refused = |model: Model, reason: &str| {
+        let error = Model::from_bytes(&model.to_bytes().unwrap(), Path::new("m")).unwrap_err();
+        assert!(error.to_string().contains(reason), "{error}");
+    };
+    let with = |base: Model, predictor: Predictor| Model { predictor, ..base };
+    let Predictor::Linear(line) = linear().predictor else { panic!("a linear model") };
+    refused(with(linear(), Linear { columns: 2, ..line.clone() }.into()), "shift");
+    refused(with(linear(), Linear { map: "x9".parse().unwrap(), ..line.clone() }.into()), "column 9");
+    refused(with(linear(), Linear { weights: Matrix::zeros(2, 2), ..line }.into()), "weights are not");
+    let nearest = |k| neighbours(Rule::Nearest { k, weights: Weights::Uniform, metric: Metric::Euclidean });
+    refused(nearest(8), "8 nearest of 7");
+    refused(nearest(0), "0 nearest of 7");
+    refused(neighbours(Rule::Smoother { kernel: "rbf(sigma=auto)".parse().unwrap() }), "auto");
+    refused(neighbours(Rule::Smoother { kernel: "rbf(sigma=1)[5]".parse().unwrap() }), "column");
+    refused(Model { classes: None, ..nearest(3) }, "outputs");
+    refused(Model { classes: nearest(3).classes, ..linear() }, "classes");
 }
 
 /// A header that lies about sizes must not be believed before it is checked.

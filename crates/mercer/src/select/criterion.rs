@@ -86,8 +86,12 @@ impl Criterion {
     #[must_use]
     pub fn memory(&self, rows: usize, threads: usize) -> u64 {
         let (n, threads) = (rows as u64, threads as u64);
-        // The matrix, and half of it once more for a low-rank factor and the reduction's partial sums.
-        let matrix = n.saturating_mul(n).saturating_mul(12);
+        // The matrix, and half of it once more for a low-rank factor and the reduction's partial sums; a refit has its
+        // own matrix besides.
+        let matrix = n.saturating_mul(n).saturating_mul(match self {
+            Self::LeaveOneOut | Self::Gcv => 12,
+            Self::KFold { .. } | Self::Folds(_) | Self::HoldOut { .. } => 20,
+        });
         let fold = match self {
             Self::KFold { folds, .. } => n.div_ceil((*folds).max(1) as u64),
             Self::Folds(folds) => largest_fold(folds),

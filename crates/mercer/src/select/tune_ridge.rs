@@ -117,15 +117,10 @@ impl TuneRidge {
         let mut scorer =
             Kernels { tune: self, kernel: &kernel, scores: self.scores(samples, targets, weights)? };
         let best = search.run(&mut scorer, &mut trials, on_trials, watch)?;
-        let mut warnings = scorer.scores.into_warnings();
-        warnings.extend(search.edge_warnings(&best));
-        Ok(Tuned {
-            kernel: kernel.with_values(&best.values)?,
-            lambda: best.setting,
-            score: best.score.unwrap_or(f64::NAN),
-            trials,
-            warnings,
-        })
+        let kernel = kernel.with_values(&best.values)?;
+        let mut warnings = search.edge_warnings(&best);
+        warnings.extend(self.admission.decide(&kernel, samples)?.warning);
+        Ok(Tuned { kernel, lambda: best.setting, score: best.score.unwrap_or(f64::NAN), trials, warnings })
     }
 
     /// The scores of every one of `kernels`, none of whose hyper-parameters is open, with every one of `lambdas`.
@@ -151,7 +146,7 @@ impl TuneRidge {
                 allowed: "a finite number, 0 or more",
             });
         }
-        let mut scorer = self.scores(samples, targets, weights)?;
+        let scorer = self.scores(samples, targets, weights)?;
         let mut best: Option<(f64, (usize, usize))> = None;
         let mut scores = Vec::with_capacity(kernels.len());
         watch.begin("tune", kernels.len() as u64);
@@ -170,7 +165,8 @@ impl TuneRidge {
             watch.advance(1);
         }
         let (_, best) = best.ok_or(LearnError::NoScore { trials: kernels.len() * lambdas.len() })?;
-        Ok(GridScores { scores, best, warnings: scorer.into_warnings() })
+        let warnings = self.admission.decide(&kernels[best.0], samples)?.warning.into_iter().collect();
+        Ok(GridScores { scores, best, warnings })
     }
 
     fn scores<'a>(

@@ -14,7 +14,7 @@ pub use cholesky::{Cholesky, CholeskyError};
 pub use direct::{Factor, SolveError, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
 pub use least_squares::{Group, Rows, normal_equations_bytes, solve_least_squares};
-pub use path::{PathProblem, PathSolution, RidgePath};
+pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
 pub use system::Regularised;

@@ -1,8 +1,10 @@
 //! A symmetric block tridiagonal matrix B, and the Cholesky factor of B + λI.
 
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{LltParams, cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_inverse::invert_lower_triangular;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Auto, Mat, MatMut, MatRef, Par, Spec};
 
 /// A symmetric block tridiagonal matrix: diagonal blocks in full, and the blocks below them.
 #[derive(Debug, Default)]
@@ -53,7 +55,10 @@ impl BandedCholesky {
                 _ => product(band.below[k - 1].as_ref(), inverses[k - 1].transpose()),
             };
             matmul(pivot.as_mut(), Accum::Add, coupling.as_ref(), coupling.transpose(), -1.0, Par::Seq);
-            cholesky(pivot.as_mut(), floor)?;
+            cholesky(pivot.as_mut())?;
+            if (0..width).any(|i| pivot[(i, i)] * pivot[(i, i)] <= floor) {
+                return None;
+            }
             let mut inverse = Mat::zeros(width, width);
             invert_lower_triangular(inverse.as_mut(), pivot.as_ref(), Par::Seq);
             links.push(product(inverse.as_ref(), coupling.as_ref()));
@@ -66,10 +71,10 @@ impl BandedCholesky {
         self.inverses.iter().map(Mat::nrows)
     }
 
-    /// Calls `visit` with each block of rows of L⁻¹X, from the first to the last.
+    /// Calls `visit` with each block of rows of L⁻¹X, row-major, and the number of its first row.
     ///
     /// 4·r·b·m flops for X of r × m; two blocks are held at a time.
-    pub fn forward(&self, x: MatRef<'_, f64>, mut visit: impl FnMut(usize, MatRef<'_, f64>)) {
+    pub fn forward(&self, x: MatRef<'_, f64>, mut visit: impl FnMut(usize, &[f64])) {
         let width = self.widths().max().unwrap_or(0);
         let mut solved = vec![0.0; width * x.ncols()];
         let mut next = vec![0.0; width * x.ncols()];
@@ -83,7 +88,7 @@ impl BandedCholesky {
                 let known = MatRef::from_row_major_slice(&solved[..above * m], above, m);
                 matmul(out.as_mut(), Accum::Add, link.as_ref(), known, -1.0, Par::Seq);
             }
-            visit(start, out.as_ref());
+            visit(start, &next[..height * m]);
             start += height;
             std::mem::swap(&mut solved, &mut next);
         }
@@ -92,8 +97,7 @@ impl BandedCholesky {
     /// (B + λI)⁻¹X.
     pub fn solve(&self, x: MatRef<'_, f64>) -> Mat<f64> {
         let mut solution = Mat::zeros(x.nrows(), x.ncols());
-        self.forward(x, |start, block| solution.subrows_mut(start, block.nrows()).copy_from(block));
-        // Lᵀ from the last block upwards: yₖ = Lₖₖ⁻ᵀxₖ − (Lₖ₊₁⁻¹Eₖ₊₁ Lₖₖ⁻¹)ᵀ…, with E = L·link.
+        self.forward(x, |start, block| copy_rows(solution.as_mut(), start, block));
         let mut start = x.nrows();
         for k in (0..self.inverses.len()).rev() {
             let width = self.inverses[k].nrows();
@@ -141,30 +145,26 @@ impl BandedCholesky {
     }
 }
 
+/// Copies rows, row-major, to the rows of `out` from `start` on.
+pub(super) fn copy_rows(out: MatMut<'_, f64>, start: usize, rows: &[f64]) {
+    let width = out.ncols();
+    let rows = MatRef::from_row_major_slice(rows, rows.len() / width.max(1), width);
+    out.subrows_mut(start, rows.nrows()).copy_from(rows);
+}
+
 fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let mut out = Mat::zeros(a.nrows(), b.ncols());
     matmul(out.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
     out
 }
 
-/// A ← L with A = LLᵀ; none where a pivot is not above `floor`.
-fn cholesky(mut a: MatMut<'_, f64>, floor: f64) -> Option<()> {
-    for j in 0..a.nrows() {
-        let pivot = a[(j, j)];
-        if pivot.is_nan() || pivot <= floor {
-            return None;
-        }
-        let root = pivot.sqrt();
-        for i in j..a.nrows() {
-            a[(i, j)] /= root;
-        }
-        for k in j + 1..a.nrows() {
-            let factor = a[(k, j)];
-            for i in k..a.nrows() {
-                let below = a[(i, j)];
-                a[(i, k)] -= factor * below;
-            }
-        }
-    }
-    Some(())
+/// A ← L with A = LLᵀ in the lower triangle; none where A is not positive definite.
+pub(super) fn cholesky(mut a: MatMut<'_, f64>) -> Option<()> {
+    let n = a.nrows();
+    let params = Spec::new(<LltParams as Auto<f64>>::auto());
+    let mut scratch = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, params));
+    let stack = MemStack::new(&mut scratch);
+    cholesky_in_place(a.as_mut(), Default::default(), Par::Seq, stack, params).ok()?;
+    // A NaN pivot passes the factorisation's comparison with zero.
+    (0..n).all(|i| a[(i, i)] > 0.0).then_some(())
 }

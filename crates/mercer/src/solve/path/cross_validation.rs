@@ -1,15 +1,14 @@
 //! Leave-one-out, k-fold and generalised cross-validation on a factored path.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{LltParams, cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{Accum, Auto, Mat, MatRef, Par, Spec};
+use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::watch::{Stopped, Watch};
 
+use super::banded::{cholesky, copy_rows};
 use super::{Inverse, RidgePath};
 
 /// Rows whose leverages one task computes for every λ: their part of Qᵀ stays in cache.
@@ -18,7 +17,7 @@ const SLICE: usize = 128;
 impl RidgePath {
     /// The residuals yᵢ − f₋ᵢ(xᵢ) of the fits without row i, one row per sample and one column per target, at each λ.
     ///
-    /// O(n²b) a λ for blocks of b = 32, and 4n³/3 flops once to form Q.
+    /// O(n²b) a λ for blocks of b = 16, and 4n³/3 flops once to form Q.
     ///
     /// # Errors
     /// [`Stopped`] where `watch` asks for it.
@@ -76,8 +75,8 @@ impl RidgePath {
     fn diagonal(&self, inverse: &Inverse, part: MatRef<'_, f64>) -> Vec<f64> {
         let mut squares = vec![0.0; part.ncols()];
         inverse.factor.forward(part, |_, block| {
-            for row in block.row_iter() {
-                squares.iter_mut().zip(row.iter()).for_each(|(sum, w)| *sum += w * w);
+            for row in block.chunks_exact(part.ncols()) {
+                squares.iter_mut().zip(row).for_each(|(sum, w)| *sum += w * w);
             }
         });
         if self.basis.is_low_rank() {
@@ -140,7 +139,7 @@ impl RidgePath {
     ) -> Option<Mat<f64>> {
         let size = members.len();
         let mut w = Mat::zeros(part.nrows(), size);
-        inverse.factor.forward(part, |start, block| w.subrows_mut(start, block.nrows()).copy_from(block));
+        inverse.factor.forward(part, |start, block| copy_rows(w.as_mut(), start, block));
         let mut c = Mat::zeros(size, size);
         let (sign, lower) =
             (if self.basis.is_low_rank() { -1.0 } else { 1.0 }, BlockStructure::TriangularLower);
@@ -167,13 +166,7 @@ impl RidgePath {
                 }
             }
         }
-        let params = Spec::new(<LltParams as Auto<f64>>::auto());
-        let mut scratch = MemBuffer::new(cholesky_in_place_scratch::<f64>(size, Par::Seq, params));
-        cholesky_in_place(c.as_mut(), Default::default(), Par::Seq, MemStack::new(&mut scratch), params)
-            .ok()?;
-        if (0..size).any(|i| c[(i, i)].is_nan()) {
-            return None;
-        }
+        cholesky(c.as_mut())?;
         let targets = inverse.dual.nrows();
         let mut e = Mat::from_fn(size, targets, |j, target| inverse.dual.row(target)[members[j]]);
         solve_lower_triangular_in_place(c.as_ref(), e.as_mut(), Par::Seq);

@@ -20,14 +20,17 @@ const BLOCK: usize = 48;
 /// A candidate is kept where its pivot is at least this share of the largest residual.
 const SHARE: f64 = 0.1;
 
+/// The outlook is judged from this fraction of the allowed pivots on: the first ones say little, and cost little.
+const PATIENCE: usize = 4;
+
 /// Columns of a block that one task computes.
 const SLICE: usize = 256;
 
 /// Gᵀ, row-major with one row per pivot, with trace(K − GGᵀ) ≤ `tolerance`; none where that takes, or at the rate so far
 /// would take, more than `limit` pivots.
 ///
-/// The rate falls as pivots are taken for every kernel whose eigenvalues decay more slowly than a geometric series, so
-/// the outlook is hopeful: where it is bad, the work is given up early.
+/// Most kernels have eigenvalues that decay more slowly than a geometric series, so the rate falls as pivots are taken and
+/// the outlook is hopeful: where it is bad, the work is given up early. A wrong judgement costs time, not accuracy.
 pub(super) fn low_rank_rows(
     order: usize,
     matrix: &[f64],
@@ -39,16 +42,17 @@ pub(super) fn low_rank_rows(
     let mut residual: Vec<f64> = (0..n).map(|i| matrix[i * n + i]).collect();
     let trace: f64 = residual.iter().sum();
     let digits_wanted = (trace / tolerance).log10();
-    let mut rows: Vec<f64> = Vec::new();
+    let mut rows: Vec<f64> = Vec::with_capacity(limit * n);
     loop {
         watch.check()?;
         let rank = rows.len() / n.max(1);
-        let left: f64 = residual.iter().map(|d| d.max(0.0)).sum();
+        // Rounding can leave less than nothing; what is not a number stays so.
+        let left: f64 = residual.iter().map(|&d| if d < 0.0 { 0.0 } else { d }).sum();
         if left <= tolerance {
             return Ok(Some(rows));
         }
         let outlook = (trace / left).log10() * limit as f64 / rank.max(1) as f64;
-        if rank >= limit || left.is_nan() || (rank > 0 && outlook < digits_wanted) {
+        if rank >= limit || left.is_nan() || (rank >= limit / PATIENCE && outlook < digits_wanted) {
             return Ok(None);
         }
         let candidates = largest(&residual, BLOCK.min(limit - rank));
@@ -59,9 +63,12 @@ pub(super) fn low_rank_rows(
     }
 }
 
-/// The indices of the `count` largest numbers, ties by index.
+/// The indices of the `count` largest numbers. Ties are broken as if at random, for neighbours in a sorted table are alike.
 fn largest(values: &[f64], count: usize) -> Vec<usize> {
-    let descending = |&a: &usize, &b: &usize| -> Ordering { values[b].total_cmp(&values[a]).then(a.cmp(&b)) };
+    let shuffled = |i: usize| (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let descending = |&a: &usize, &b: &usize| -> Ordering {
+        values[b].total_cmp(&values[a]).then(shuffled(a).cmp(&shuffled(b)))
+    };
     let mut order: Vec<usize> = (0..values.len()).collect();
     if count < order.len() {
         order.select_nth_unstable_by(count, descending);

@@ -29,6 +29,7 @@ mod cross_validation;
 mod low_rank;
 mod panel;
 mod reduction;
+mod refit;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -36,6 +37,8 @@ use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::watch::{Stopped, Watch};
+
+pub use refit::{cross_validate, refit};
 
 use banded::{Banded, BandedCholesky};
 use low_rank::{gram_of_rows, low_rank_rows};
