@@ -156,7 +156,8 @@ impl From<LearnError> for Failure {
             LearnError::NotAKernel { .. } => "pass --assume-psd to train all the same".into(),
             LearnError::KernelValue { .. } => "scale the data, or change the kernel".into(),
             LearnError::NotAWeight { .. } => {
-                return Self::usage(error).hint("use a kernel of |x-z| that is nowhere negative, such as rbf(sigma=1)");
+                return Self::usage(error)
+                    .hint("use a kernel of |x-z| that is nowhere negative, such as rbf(sigma=1)");
             }
             LearnError::TooManyNeighbours { rows, .. } => {
                 return Self::usage(&error).hint(format!("-k is from 1 to {rows}"));

@@ -67,8 +67,9 @@ impl Watch for Progress {
             return;
         }
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
-        let style =
-            ProgressStyle::with_template("{prefix:<16} [{bar:32}] {percent:>3}%  {elapsed} (about {eta} left)  {msg}");
+        let style = ProgressStyle::with_template(
+            "{prefix:<16} [{bar:32}] {percent:>3}%  {elapsed} (about {eta} left)  {msg}",
+        );
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
         bar.set_prefix(name.to_owned());
         let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);

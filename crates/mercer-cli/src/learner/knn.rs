@@ -55,12 +55,7 @@ impl Learner for KnnLearner {
         Ok(())
     }
 
-    fn fit(
-        &self,
-        samples: &AnySamples<'_>,
-        targets: &Matrix<f64>,
-        _: &dyn Watch,
-    ) -> Result<Learnt, Failure> {
+    fn fit(&self, samples: &AnySamples<'_>, targets: &Matrix<f64>, _: &dyn Watch) -> Result<Learnt, Failure> {
         let neighbours = self.knn.fit(samples, targets)?;
         Ok(Learnt { predictor: neighbours.into(), report: None, facts: BTreeMap::new() })
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::learn::{Admission, Bias, Form, Ridge, RidgeFeatures};
 use mercer::kernel::Kernel;
+use mercer::learn::{Admission, Bias, Form, Ridge, RidgeFeatures};
 use mercer::model::{self, Linear, Predictor};
 use mercer::solve::{Factor, Report};
 use mercer::watch::Watch;
@@ -101,9 +101,9 @@ impl Learner for RidgeLearner {
                     _ => Ok(ridge.check_memory(rows)?),
                 }
             }
-            Lift::Features(_) if matches!(self.solver, Solver::Cholesky | Solver::Mixed) => Err(
-                Failure::usage("--features is solved in the features; --solver is auto or primal"),
-            ),
+            Lift::Features(_) if matches!(self.solver, Solver::Cholesky | Solver::Mixed) => {
+                Err(Failure::usage("--features is solved in the features; --solver is auto or primal"))
+            }
             Lift::Features(_) => Ok(()),
         }
     }

@@ -186,7 +186,9 @@ fn varied(targets: &Matrix<f64>) -> Result<(), LearnError> {
         return Err(LearnError::TooFewRows { rows, needed: 3 });
     }
     if (1..rows).all(|i| targets.row(i) == targets.row(0)) {
-        return Err(LearnError::ConstantTargets { value: targets.row(0).first().copied().unwrap_or(f64::NAN) });
+        return Err(LearnError::ConstantTargets {
+            value: targets.row(0).first().copied().unwrap_or(f64::NAN),
+        });
     }
     Ok(())
 }
@@ -246,8 +248,12 @@ mod tests {
     fn equal_targets_leave_nothing_to_choose_by() {
         let (samples, _) = wave();
         let flat = Matrix::from_entries(60, 1, vec![2.0; 60]);
-        let tune =
-            TuneSmoother { kernel: "rbf(sigma=?)".parse().unwrap(), loss: Loss::Squared, strategy: None, seed: 0 };
+        let tune = TuneSmoother {
+            kernel: "rbf(sigma=?)".parse().unwrap(),
+            loss: Loss::Squared,
+            strategy: None,
+            seed: 0,
+        };
         let error = tune.run(&samples, &flat, &Unwatched).unwrap_err();
         assert_eq!(error, LearnError::ConstantTargets { value: 2.0 });
     }

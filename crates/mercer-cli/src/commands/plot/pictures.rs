@@ -10,8 +10,8 @@ use super::Kind;
 use super::shown::Shown;
 use crate::failure::Failure;
 use crate::plot::{
-    Agreement, ClassMap, ClassPoint, ColourScale, Confidence, ContourMap, Field, Figure, FittedCurve, HeatMap,
-    MOST_BUMPS, Names, Reliability, ReliabilityBin, Side, Surface, number,
+    Agreement, ClassMap, ClassPoint, ColourScale, Confidence, ContourMap, Field, Figure, FittedCurve,
+    HeatMap, MOST_BUMPS, Names, Reliability, ReliabilityBin, Side, Surface, number,
 };
 use crate::score::{Score, largest};
 
@@ -249,9 +249,8 @@ fn classes(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
     let [xs, ys] = [0, 1].map(|column| places(&shown.values(column), 0.04, MAP));
     let grid = ys.iter().flat_map(|y| xs.iter().flat_map(|x| [*x, *y]).collect::<Vec<_>>()).collect();
     let outputs = shown.outputs(grid, watch)?;
-    let shares = (0..outputs.ncols()).map(|class| {
-        (0..outputs.nrows()).map(|place| outputs.row(place)[class]).collect::<Vec<f64>>()
-    });
+    let shares = (0..outputs.ncols())
+        .map(|class| (0..outputs.nrows()).map(|place| outputs.row(place)[class]).collect::<Vec<f64>>());
     let confidence = Confidence::Probabilities(shares.collect());
     let (x, y) = (shown.values(0), shown.values(1));
     let known = shown.classes.iter().flatten().enumerate();

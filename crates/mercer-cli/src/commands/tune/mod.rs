@@ -220,9 +220,7 @@ impl Searcher<'_> {
                 args::Criterion::Loo => Criterion::LeaveOneOut,
                 args::Criterion::Gcv => Criterion::Gcv,
                 args::Criterion::Folds => Criterion::KFold { folds: self.arguments.folds, seed },
-                args::Criterion::Holdout => {
-                    Criterion::HoldOut { fraction: self.arguments.holdout, seed }
-                }
+                args::Criterion::Holdout => Criterion::HoldOut { fraction: self.arguments.holdout, seed },
             },
             strategy: self.strategy(),
             admission: if self.arguments.assume_psd { Admission::Assume } else { Admission::Check },
@@ -234,9 +232,7 @@ impl Searcher<'_> {
     fn strategy(&self) -> Option<Strategy> {
         match self.arguments.search {
             Search::Random => Some(Strategy::Random { trials: self.arguments.trials }),
-            Search::Grid => {
-                self.arguments.points.map(|points| Strategy::Grid { points, refinements: 3 })
-            }
+            Search::Grid => self.arguments.points.map(|points| Strategy::Grid { points, refinements: 3 }),
         }
     }
 }
@@ -256,16 +252,14 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
 /// `N`, `?` or `?lo..hi` as the smallest and the largest k.
 fn neighbours_range(text: Option<&str>) -> Result<(usize, usize), Failure> {
     let text = text.unwrap_or("?").trim();
-    let wrong =
-        || Failure::usage(format!("-k {text}: it is a whole number above 0, `?` or `?lo..hi`"));
+    let wrong = || Failure::usage(format!("-k {text}: it is a whole number above 0, `?` or `?lo..hi`"));
     let number = |part: &str| part.trim().parse::<usize>().ok().filter(|k| *k > 0).ok_or_else(wrong);
     let Some(search) = text.strip_prefix('?') else {
         return number(text).map(|k| (k, k));
     };
     match search.split_once("..") {
-        Some((low, high)) => Ok((number(low)?, number(high)?)).and_then(|(low, high)| {
-            if low <= high { Ok((low, high)) } else { Err(wrong()) }
-        }),
+        Some((low, high)) => Ok((number(low)?, number(high)?))
+            .and_then(|(low, high)| if low <= high { Ok((low, high)) } else { Err(wrong()) }),
         None if search.trim().is_empty() => Ok((1, MOST_NEIGHBOURS)),
         None => Err(wrong()),
     }
@@ -273,8 +267,10 @@ fn neighbours_range(text: Option<&str>) -> Result<(usize, usize), Failure> {
 
 fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
     if arguments.method == Method::Lms {
-        return Err(Failure::usage("lms has nothing to tune: more epochs are what a smaller lambda is to ridge")
-            .hint("use `mercer tune ridge`"));
+        return Err(Failure::usage(
+            "lms has nothing to tune: more epochs are what a smaller lambda is to ridge",
+        )
+        .hint("use `mercer tune ridge`"));
     }
     let ridge = arguments.method == Method::Ridge;
     let flags = [

@@ -56,9 +56,8 @@ pub fn figure(
         .filter_map(|(place, error)| Some((place, (*error)?)))
         .min_by(|a, b| a.1.total_cmp(&b.1));
     let parameter = trials.names[place].clone();
-    let best = lowest.map(|(at, error)| {
-        (0, at, format!("best: {parameter} = {}, {}", number(values[at]), number(error)))
-    });
+    let best = lowest
+        .map(|(at, error)| (0, at, format!("best: {parameter} = {}, {}", number(values[at]), number(error))));
     let ends = match parameter.as_str() {
         "gamma" => ["← bias", "variance →"],
         _ => ["← variance", "bias →"],
