@@ -39,9 +39,9 @@ fn more_rows_cost_more() {
         Task::Neighbours { queries: 100_000, k: 7 },
     ];
     for task in tasks {
-        let (small, large) = (plan(task, 3_000, u64::MAX), plan(task, 90_000, u64::MAX));
+        let (small, large) = (plan(task, 1_000, u64::MAX), plan(task, 900_000, u64::MAX));
         assert!(small.chosen.seconds() > 0.0);
-        // At least thirty times the work; most of that is left to noise.
+        // At least nine hundred times the work; each plan measures for itself, so most of that is left to noise.
         assert!(large.chosen.seconds() > 3.0 * small.chosen.seconds(), "{small}\n{large}");
         assert!(large.chosen.memory > small.chosen.memory);
         for plan in [&small, &large] {
