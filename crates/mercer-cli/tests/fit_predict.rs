@@ -187,7 +187,7 @@ fn verbose_says_more_and_quiet_nothing() {
     let fit = ["fit", "ridge", "d.csv", "--target", "y", "-o", "m.mercer"];
     assert!(!bench.ok(&fit).contains("held-out fit"));
     assert!(bench.ok(&[&fit[..], &["-v"][..]].concat()).contains("held-out fit"));
-    assert!(bench.ok(&["predict", "m.mercer", "d.csv", "-o", "o.csv", "-v"]).contains("40 centres"));
+    assert!(bench.ok(&["predict", "m.mercer", "d.csv", "-o", "o.csv", "-v"]).contains("rows kept  40"));
     assert!(bench.ok(&["gram", "d.csv", "-o", "K.npy", "-v"]).contains("12.8 kB"));
     assert_eq!(bench.ok(&[&fit[..], &["--quiet"][..]].concat()), "");
 }

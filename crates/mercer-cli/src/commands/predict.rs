@@ -96,6 +96,7 @@ fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), F
     if arguments.common.verbose {
         lines.push(("model", model.method.to_string()));
         lines.extend(describe::lines(&model.predictor));
+        lines.extend(model.predictor.rows().map(|rows| ("rows kept", rows.nrows().to_string())));
     }
     for errors in document.score.iter().flatten() {
         lines.push(("score", format!("{}: {}", errors.target(), errors.line())));

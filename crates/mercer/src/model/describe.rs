@@ -63,7 +63,10 @@ impl fmt::Display for Rule {
                     Weights::Uniform => "all alike",
                     Weights::Distance => "by 1/distance",
                 };
-                write!(f, "the {k} nearest rows by {} distance, weighted {weights}", metric.name())
+                match k {
+                    1 => write!(f, "the nearest row by {} distance", metric.name()),
+                    k => write!(f, "the {k} nearest rows by {} distance, weighted {weights}", metric.name()),
+                }
             }
             Self::Smoother { kernel } => write!(f, "all rows, weighted by {kernel}"),
         }

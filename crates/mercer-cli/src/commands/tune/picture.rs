@@ -62,14 +62,19 @@ pub fn figure(
         "gamma" => ["← bias", "variance →"],
         _ => ["← variance", "bias →"],
     };
-    let others = trials.names.len() > 1;
+    let others: Vec<&str> =
+        trials.names.iter().filter(|name| **name != parameter).map(String::as_str).collect();
+    let name = match others.as_slice() {
+        [] => "error on rows left out".to_owned(),
+        others => format!("error on rows left out, best {}", others.join(" and ")),
+    };
     let curve = TuningCurve {
         title: format!("Choosing {}", trials.names.join(" and ")),
         subtitle: format!("{} rows, {} trials", samples.nrows(), trials.rows.len()),
         values,
         score,
         lines: vec![TuningLine {
-            name: if others { "the others at their best".into() } else { "rows left out".into() },
+            name,
             validation,
             training,
         }],
