@@ -5,7 +5,7 @@ use mercer::gram::{CpuEngine, DenseGram, Engine, Gram, GramError};
 use mercer::kernel::check::Domain;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{Admission, Admitted, Bias, Coefficients, Form, LearnError, Ridge};
-use mercer::model::{ModelError, first_outside};
+use mercer::model::{Linear, ModelError, first_outside};
 use mercer::solve::{Factor, Report};
 use mercer::watch::Watch;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -111,7 +111,8 @@ pub fn fit_ridge_primal<'py>(
 ) -> PyResult<Fitted<'py>> {
     let samples = rows.samples()?;
     let parts = problem.parts(kernel.0.clone())?;
-    let Some(ridge) = parts.ridge.primal(samples.nrows(), samples.ncols()) else {
+    let asked = Ridge { form: Form::Primal, ..parts.ridge.clone() };
+    let Some(ridge) = asked.primal(samples.nrows(), samples.ncols()) else {
         return Err(value_error(format!("{} has no finite list of features to solve in", kernel.0)));
     };
     let (linear, mut dual, report) = job

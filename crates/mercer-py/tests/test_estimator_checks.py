@@ -23,7 +23,15 @@ ESTIMATORS = [
 ]
 
 #: {class name: {check name: why it fails}}. At most three over all estimators.
-EXPECTED_FAILURES = {}
+EXPECTED_FAILURES = {
+    "KernelRidgeCV": {
+        check: "two equal rows are left out one at a time, a row of weight 2 as a whole, so the choice may differ"
+        for check in (
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        )
+    }
+}
 
 
 def expected_failures(estimator):

@@ -3,6 +3,7 @@
 import pickle
 import warnings
 
+import mercer
 import numpy as np
 import pandas as pd
 import pytest
@@ -288,7 +289,7 @@ def test_in_pipelines_searches_and_pickles(data):
         ({"kernel": "rbf(sigma=?)"}, ValueError, "tuning"),
         ({"kernel": "linear[7]"}, ValueError, "column 7"),
         ({"kernel": 3}, TypeError, "'kernel' parameter of KernelRidge"),
-        ({"solver": "svd"}, ValueError, r"'solver'.*\['auto', 'cholesky', 'mixed'\]"),
+        ({"solver": "svd"}, ValueError, r"'solver'.*\['auto', 'cholesky', 'mixed', 'primal'\]"),
         ({"bias": "yes"}, ValueError, "'bias'"),
         ({"approx": "nystrom:100"}, ValueError, "'approx'"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),

@@ -83,8 +83,8 @@ class KernelMachine(Machine):
         return 1.0 / X.shape[1] if gamma in (None, "auto") else gamma
 
     def _refuse_name_parameters(self, kernel):
-        defaults = defaults(type(self))
-        given = [p for p in _NAME_PARAMETERS if p in defaults and getattr(self, p) != defaults[p]]
+        usual = defaults(type(self))
+        given = [p for p in _NAME_PARAMETERS if p in usual and getattr(self, p) != usual[p]]
         if given:
             raise ValueError(
                 f"{' and '.join(given)} belong to scikit-learn's kernel names, but kernel={str(kernel)!r} is a formula: "

@@ -193,13 +193,20 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, ExpansionMachine):
         self._choice = choices[0]
         targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1)
         self._shift, means = self._centre(X, targets, weights)
+        folds = self._folds(X, y)
+        if weights is not None and (weights == 0).any():
+            # What has no weight is neither trained on nor scored.
+            kept = np.flatnonzero(weights)
+            X = X[np.ix_(kept, kept)] if choices[0].native is None and self.kernel == "precomputed" else X[kept]
+            targets, weights = targets[kept], weights[kept]
+            folds = None if folds is None else folds[kept]
         problem = {
             "targets": targets - means,
             "alphas": alphas.tolist(),
             "weights": weights,
             "intercept": self.bias == "centred",
             "gcv": isinstance(self.cv, str),
-            "folds": self._folds(X, y),
+            "folds": None if folds is None else folds.tolist(),
         }
         metric = _metric(self.scoring)
         scores = np.empty((len(choices), len(alphas)))

@@ -62,6 +62,12 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelMachine):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # A mean with the default width is too flat for most data: the width is to be chosen.
+        tags.regressor_tags.poor_score = True
+        return tags
+
     @with_callbacks
     def fit(self, X, y):
         """Keeps the rows and their targets.
