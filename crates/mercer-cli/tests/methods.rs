@@ -47,10 +47,8 @@ fn few_features_are_solved_in_the_features_unless_told_otherwise() {
     };
     assert!(solver(&[]).contains("normal equations"));
     assert!(solver(&["--solver", "cholesky"]).contains("cholesky"));
-    let error = bench.fails(
-        2,
-        &["fit", "ridge", "d.csv", "--target", "y", "--solver", "primal", "-o", "n.mercer"],
-    );
+    let error =
+        bench.fails(2, &["fit", "ridge", "d.csv", "--target", "y", "--solver", "primal", "-o", "n.mercer"]);
     assert!(error.contains("no finite list of features"), "{error}");
 }
 
@@ -71,7 +69,8 @@ fn least_mean_squares_on_a_kernel_and_on_its_features_take_the_same_steps() {
     let bench = Bench::new();
     bench.write("d.csv", table(60));
     for solver in ["batch", "sgd"] {
-        let common = ["--solver", solver, "--step", "0.001", "--epochs", "20", "--tol", "0", "--bias", "none"];
+        let common =
+            ["--solver", solver, "--step", "0.001", "--epochs", "20", "--tol", "0", "--bias", "none"];
         fit(&bench, "lms", &[&["--features", "poly(degree=2)"], &common[..]].concat());
         let on_features = predictions(&bench, "m.mercer", "d.csv");
         let document = fit(&bench, "lms", &[&["--kernel", "poly(degree=2)"], &common[..]].concat());
@@ -94,7 +93,11 @@ fn smoother_and_neighbours_predict_means() {
     let common = ["--scale", "none", "--holdout", "0"];
     fit(&bench, "knn", &[&["-k", "2"], &common[..]].concat());
     assert_eq!(predictions(&bench, "m.mercer", "q.csv"), [2.0, 5.0, 5.0]);
-    fit(&bench, "knn", &[&["-k", "2", "--weights", "distance", "--metric", "manhattan"], &common[..]].concat());
+    fit(
+        &bench,
+        "knn",
+        &[&["-k", "2", "--weights", "distance", "--metric", "manhattan"], &common[..]].concat(),
+    );
     let expected = (1.0 / 0.4 + 3.0 / 0.6) / (1.0 / 0.4 + 1.0 / 0.6);
     assert!((predictions(&bench, "m.mercer", "q.csv")[0] - expected).abs() < 1e-12);
     fit(&bench, "smoother", &[&["--kernel", "rbf(sigma=0.5)"], &common[..]].concat());
@@ -125,7 +128,20 @@ fn neighbours_vote_where_the_target_is_text() {
     assert!(info.contains("high, low") && info.contains("3 nearest rows"), "{info}");
     // Numbers are classes only where asked.
     bench.write("n.csv", "a,c\n0,1\n1,1\n2,5\n3,5\n");
-    bench.ok(&["fit", "knn", "n.csv", "--target", "c", "-k", "1", "--classify", "--holdout", "0", "-o", "c.mercer"]);
+    bench.ok(&[
+        "fit",
+        "knn",
+        "n.csv",
+        "--target",
+        "c",
+        "-k",
+        "1",
+        "--classify",
+        "--holdout",
+        "0",
+        "-o",
+        "c.mercer",
+    ]);
     assert_eq!(bench.ok(&["predict", "c.mercer", "n.csv", "-q"]), "prediction\n1\n1\n5\n5\n");
     let error = bench.fails(2, &["fit", "ridge", "d.csv", "--target", "level", "-o", "x.mercer"]);
     assert!(error.contains("holds text"), "{error}");

@@ -24,7 +24,8 @@ fn features_beat_rows_when_they_are_few_and_memory_decides() {
     let bench = Bench::new();
     let few = bench.ok(&["plan", "ridge", "--shape", "20000,3", "--kernel", "poly(degree=2)"]);
     assert!(few.contains("primal") || few.contains("features"), "{few}");
-    let tight = bench.ok(&["plan", "ridge", "--shape", "50000,3", "--kernel", "rbf(sigma=1)", "--memory", "1G"]);
+    let tight =
+        bench.ok(&["plan", "ridge", "--shape", "50000,3", "--kernel", "rbf(sigma=1)", "--memory", "1G"]);
     assert!(tight.contains("does not fit") || tight.contains("more than"), "{tight}");
     let tune = bench.ok(&["plan", "ridge", "--shape", "1000,3", "--kernel", "rbf(sigma=?)"]);
     assert!(tune.contains("10"), "{tune}");

@@ -38,7 +38,10 @@ fn finds_the_best_of_what_it_tried_and_saves_that_model() {
         assert!(score.contains("RMSE 0.1"), "{score}");
     }
     let lines = bench.ok(&["tune", "ridge", "d.csv", "--target", "y", "-o", "best.mercer"]);
-    assert!(lines.contains("sigma") && lines.contains("best of") && lines.contains("leave-one-out"), "{lines}");
+    assert!(
+        lines.contains("sigma") && lines.contains("best of") && lines.contains("leave-one-out"),
+        "{lines}"
+    );
 }
 
 /// A search that was stopped halfway goes on to the very model of one that was not.

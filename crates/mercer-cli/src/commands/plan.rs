@@ -69,7 +69,10 @@ fn task(
 ) -> Result<Task, Failure> {
     let tunables = kernel.tunables()?.len();
     let queries = arguments.queries.unwrap_or(rows);
-    let count = |map: &FeatureMap| map.count(columns).map_err(Failure::usage);
+    let count = |map: &FeatureMap| -> Result<u64, Failure> {
+        map.check_columns(columns)?;
+        Ok(map.count(columns)?)
+    };
     Ok(match arguments.method {
         Method::Ridge if tunables > 0 => {
             let tried = || TRIED.saturating_pow(u32::try_from(tunables).unwrap_or(u32::MAX));

@@ -73,11 +73,7 @@ pub fn figure(
         subtitle: format!("{} rows, {} trials", samples.nrows(), trials.rows.len()),
         values,
         score,
-        lines: vec![TuningLine {
-            name,
-            validation,
-            training,
-        }],
+        lines: vec![TuningLine { name, validation, training }],
         best,
         ends: Some(ends.map(String::from)),
         parameter,
