@@ -144,6 +144,17 @@ class Study:
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """What `mercer plan` says a call takes, beside what it takes; ``bar`` bounds the larger of the two quotients."""
+
+    area: str
+    name: str
+    estimate: Callable[[], float]
+    load: Callable[[], Callable[[], Any]]
+    bar: float | None = None
+
+
+@dataclass(frozen=True)
 class Peak:
     """The peak memory of one call in a fresh process, as a multiple of ``unit`` bytes; ``bar`` bounds it from above."""
 
@@ -195,6 +206,18 @@ def measure(case, settings):
             row |= {"work": asdict(ours.work) if ours.work else None}
             record["rows"].append(row)
     return record
+
+
+def measure_estimate(case, settings):
+    """Estimates and runs in turns; the best of each counts."""
+    run = case.load()
+    estimates, times = [], []
+    for _ in range(settings.repeat or 3):
+        estimates.append(case.estimate())
+        times.append(timed(run))
+    estimate, real = median(estimates), min(times)
+    bar = None if settings.quick else case.bar
+    return {"area": case.area, "name": case.name, "estimate_s": estimate, "real_s": real, "off": max(estimate / real, real / estimate), "bar": bar}
 
 
 def measure_study(study, settings):

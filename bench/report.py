@@ -69,6 +69,9 @@ def text(facts, rates, records, command, bystanders, quick):
         if peaks:
             parts.append("\nOne call in a fresh process: the peak, less what the process held before the call.\n")
             parts.append(_table(("memory", "unit", "of the call", "bar", "", "of the process"), peaks))
+        estimates = [_estimate(record) for record in mine if "off" in record]
+        if estimates:
+            parts.append(_table(("case", "estimated", "took", "off by a factor of", "bar", ""), estimates))
         for record in mine:
             for word in ("skipped", "disagreement"):
                 if word in record:
@@ -92,6 +95,8 @@ def met(record):
         return False
     if "multiple" in record:
         return record["bar"] is None or record["multiple"] < record["bar"]
+    if "off" in record:
+        return record["bar"] is None or record["off"] <= record["bar"]
     return all(row["bar"] is None or row["ratio"] >= row["bar"] for row in record.get("rows", ()))
 
 
@@ -101,6 +106,9 @@ def line(record):
     for word in ("skipped", "disagreement"):
         if word in record:
             return f"{name}: {word.upper()}: {record[word]}"
+    if "off" in record:
+        times = f"estimated {_time(record['estimate_s'])}, took {_time(record['real_s'])}"
+        return f"{name}: {times}: off by {record['off']:.2f}×{_bar(record['bar'], '≤')}"
     if "multiple" in record:
         return f"{name}: {record['multiple']:.2f} × {record['unit_name']}{_bar(record['bar'], '<')}"
     return "\n".join(
@@ -148,6 +156,18 @@ def _study(record):
             "" if row["bar"] is None else ("met" if row["ratio"] >= row["bar"] else "**missed**"),
             "; ".join(f"{name} {value:.4g} / {ours[name]:.4g}" for name, value in peer.items() if name in ours),
         )
+
+
+def _estimate(record):
+    bar = record["bar"]
+    return (
+        record["name"],
+        _time(record["estimate_s"]),
+        _time(record["real_s"]),
+        f"{record['off']:.2f}",
+        "" if bar is None else f"≤ {bar:g}",
+        "" if bar is None else ("met" if record["off"] <= bar else "**missed**"),
+    )
 
 
 def _peak(record):

@@ -72,6 +72,8 @@ def run(arguments, settings, chosen):
     for case in chosen:
         if isinstance(case, harness.Peak):
             records.append(harness.measure_peak(case, settings))
+        elif isinstance(case, harness.Estimate):
+            records.append(harness.measure_estimate(case, settings))
         elif isinstance(case, harness.Study):
             records.append(harness.measure_study(case, settings))
         else:
