@@ -4,7 +4,7 @@ use crate::gram::GramError;
 use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError};
 use crate::memory;
-use crate::solve::SolveError;
+use crate::solve::{LogisticError, SolveError};
 use crate::watch::Stopped;
 
 /// Why a learner has no model.
@@ -48,6 +48,30 @@ pub enum LearnError {
         row: usize,
         /// The value.
         value: f64,
+    },
+    /// A class code is not one of the classes.
+    #[error("the class of row {row} is {code}; with {classes} classes it must be below {classes}")]
+    Code {
+        /// The row, from 0.
+        row: usize,
+        /// Its code.
+        code: usize,
+        /// Classes there are.
+        classes: usize,
+    },
+    /// There are not two classes to tell apart.
+    #[error("the rows that count are of {found} class{}; at least two are needed", if *.found == 1 { "" } else { "es" })]
+    Classes {
+        /// Classes there are.
+        found: usize,
+    },
+    /// A class has no rows.
+    #[error("class {class} of {classes} has no row of positive weight")]
+    EmptyClass {
+        /// The class, from 0.
+        class: usize,
+        /// Classes there are.
+        classes: usize,
     },
     /// The problem does not fit the memory budget.
     #[error(
@@ -97,6 +121,9 @@ pub enum LearnError {
     /// The problem has no answer.
     #[error(transparent)]
     Solve(#[from] SolveError),
+    /// Logistic regression has no answer.
+    #[error(transparent)]
+    Logistic(#[from] LogisticError),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -108,7 +135,10 @@ impl LearnError {
     pub fn is_stop(&self) -> bool {
         matches!(
             self,
-            Self::Stopped(_) | Self::Gram(GramError::Stopped(_)) | Self::Solve(SolveError::Stopped(_))
+            Self::Stopped(_)
+                | Self::Gram(GramError::Stopped(_))
+                | Self::Solve(SolveError::Stopped(_))
+                | Self::Logistic(LogisticError::Stopped(_) | LogisticError::Solve(SolveError::Stopped(_)))
         )
     }
 }

@@ -287,7 +287,7 @@ impl Ridge {
 }
 
 /// A failed factorisation is often a kernel value that is not finite: look for one.
-fn explain(gram: &dyn Gram, error: LearnError) -> LearnError {
+pub(super) fn explain(gram: &dyn Gram, error: LearnError) -> LearnError {
     if error.is_stop() {
         return error;
     }

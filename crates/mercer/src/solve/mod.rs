@@ -2,12 +2,17 @@
 
 mod cholesky;
 mod direct;
+mod logistic;
 mod rank;
 mod report;
 mod system;
 
 pub use cholesky::{Cholesky, CholeskyError};
 pub use direct::{Factor, SolveError, solve_direct};
+pub use logistic::{
+    Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
+};
+pub(crate) use logistic::{sigmoid, softmax};
 pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
 pub use system::Regularised;
