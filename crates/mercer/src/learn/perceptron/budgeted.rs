@@ -271,3 +271,73 @@ impl BudgetedPerceptron {
 fn dot(u: &[f64], v: &[f64]) -> f64 {
     u.iter().zip(v).map(|(u, v)| u * v).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(budget: usize) -> BudgetedPerceptron {
+        let mut stream =
+            BudgetedPerceptron::new("rbf(sigma=0.8)".parse().unwrap(), 2, 3, Rule::Direct, budget).unwrap();
+        for k in 0..300 {
+            let t = f64::from(k) * 0.7;
+            stream.update(&[t.sin(), (1.3 * t).cos()], (k % 7) as usize % 3).unwrap();
+        }
+        stream
+    }
+
+    #[test]
+    fn what_is_left_out_is_projected_and_the_cheapest_is_cheapest() {
+        let full = stream(12);
+        let costs: Vec<f64> = (0..full.ncentres())
+            .map(|j| {
+                let mut less = full.clone();
+                let left: Vec<Vec<f64>> = full
+                    .centres
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| *i != j)
+                    .map(|(_, c)| c.clone())
+                    .collect();
+                less.leave_out(j);
+                // The projection agrees with f at every centre that is left.
+                for centre in &left {
+                    for (f, g) in full.decide(centre).unwrap().iter().zip(less.decide(centre).unwrap()) {
+                        assert!((f - g).abs() < 1e-6 * (1.0 + f.abs()), "{f} {g}");
+                    }
+                }
+                // ‖f − Pf‖² = ‖f‖² − ‖Pf‖².
+                squared_norm(&full) - squared_norm(&less)
+            })
+            .collect();
+        let cheapest = full.cheapest();
+        assert!(costs.iter().all(|cost| costs[cheapest] <= cost + 1e-6), "{costs:?}");
+    }
+
+    fn squared_norm(f: &BudgetedPerceptron) -> f64 {
+        let pairs = f.centres.iter().zip(&f.coefficients);
+        pairs.map(|(centre, a)| dot(a, &f.decide(centre).unwrap())).sum()
+    }
+
+    #[test]
+    fn the_inverse_stays_one() {
+        let stream = stream(12);
+        assert_eq!(stream.ncentres(), 12);
+        for (i, row) in stream.gram.iter().enumerate() {
+            for j in 0..12 {
+                let product: f64 = (0..12).map(|k| row[k] * stream.inverse[k][j]).sum();
+                assert!((product - f64::from(i == j)).abs() < 1e-5, "{product}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_sample_seen_before_is_no_new_centre() {
+        let mut stream =
+            BudgetedPerceptron::new("rbf(sigma=1)".parse().unwrap(), 1, 2, Rule::Direct, 5).unwrap();
+        for code in [1, 0, 0, 1, 0] {
+            stream.update(&[0.5], code).unwrap();
+        }
+        assert_eq!(stream.ncentres(), 1);
+    }
+}

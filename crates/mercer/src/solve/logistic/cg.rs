@@ -10,6 +10,10 @@
 //! r̃ = r − D·1(ΣD)⁺Σgᵢ. M is not symmetric, but it is self-adjoint and positive in the inner product ⟨u, v⟩ = tr uᵀKv, the
 //! inner product of the functions that u and v stand for. Conjugate gradients there need one product with K a step, minimise
 //! the quadratic model of the objective itself, divide by no curvature, and leave behind Kδ beside δ.
+//!
+//! What K sends to zero that inner product does not see, and for a K of low rank that is most of the residual
+//! ρ = −r̃ − Mδ. Adding ρ/λ to δ settles it: the residual becomes −D̃Kρ/λ, without it. The work ends when either residual
+//! is small enough.
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
@@ -67,8 +71,11 @@ pub(super) fn newton_direction(
         kernel.apply(&mut left_image, &left, watch)?;
         products += 1;
         let next = dot(&left, &left_image);
-        // Rounding can make a K of small eigenvalues indefinite; what is left then is below what K can tell.
-        if next.is_nan() || next <= 0.0 {
+        curvature.apply(&left_image, &mut pushed);
+        // Rounding can make what K hardly sees negative.
+        if next <= 0.0 || norm(&pushed) <= lambda * goal {
+            add(&mut dual, 1.0 / lambda, &left);
+            add(&mut image, 1.0 / lambda, &left_image);
             break;
         }
         let beta = if energy.is_finite() { next / energy } else { 0.0 };

@@ -223,3 +223,66 @@ fn invert(mut a: Matrix<f64>) -> Matrix<f64> {
     }
     a
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CODES: [usize; 6] = [0, 1, 1, 0, 1, 0];
+
+    fn logits(outputs: usize, seed: f64) -> Matrix<f64> {
+        let entries = (0..6 * outputs).map(|k| 3.0 * (1.7 * k as f64 + seed).sin()).collect();
+        Matrix::from_entries(6, outputs, entries)
+    }
+
+    fn labels(outputs: usize) -> Labels<'static> {
+        let classes = if outputs == 1 { 2 } else { outputs };
+        Labels::new(&CODES, classes, vec![1.0, 0.5, 2.0, 0.0, 1.5, 3.0])
+    }
+
+    fn moved(f: &Matrix<f64>, by: f64, v: &Matrix<f64>) -> Matrix<f64> {
+        let entries = f.entries().iter().zip(v.entries()).map(|(f, v)| f + by * v).collect();
+        Matrix::from_entries(f.nrows(), f.ncols(), entries)
+    }
+
+    #[test]
+    fn derivatives_are_those_of_finite_differences() {
+        let h = 1e-5;
+        for outputs in [1, 3, 4] {
+            let (labels, f, v) = (labels(outputs), logits(outputs, 0.3), logits(outputs, 2.9));
+            let (ahead, behind) =
+                (Loss::at(&labels, &moved(&f, h, &v)), Loss::at(&labels, &moved(&f, -h, &v)));
+            let at = Loss::at(&labels, &f);
+            let slope: f64 = at.gradient.entries().iter().zip(v.entries()).map(|(g, v)| g * v).sum();
+            assert!((slope - (ahead.total - behind.total) / (2.0 * h)).abs() < 1e-7, "{outputs} outputs");
+            let curvature = Curvature::new(&labels, &at.probabilities, false);
+            let mut bent = Matrix::zeros(6, outputs);
+            curvature.apply(&v, &mut bent);
+            for (k, bent) in bent.entries().iter().enumerate() {
+                let expected = (ahead.gradient.entries()[k] - behind.gradient.entries()[k]) / (2.0 * h);
+                assert!((bent - expected).abs() < 1e-7, "{outputs} outputs");
+            }
+        }
+    }
+
+    #[test]
+    fn intercepts_answer_so_that_nothing_pulls_on_them() {
+        for outputs in [1, 3] {
+            let (labels, f, v) = (labels(outputs), logits(outputs, 0.3), logits(outputs, 2.9));
+            let at = Loss::at(&labels, &f);
+            let mut bent = Matrix::zeros(6, outputs);
+            Curvature::new(&labels, &at.probabilities, true).apply(&v, &mut bent);
+            for k in 0..outputs {
+                assert!((0..6).map(|i| bent.row(i)[k]).sum::<f64>().abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn no_logit_overflows() {
+        let labels = Labels::new(&[0, 1], 2, vec![1.0; 2]);
+        let at = Loss::at(&labels, &Matrix::from_entries(2, 1, vec![1e4, -1e4]));
+        assert_eq!(at.total, 2e4);
+        assert_eq!(at.gradient.entries(), [1.0, -1.0]);
+    }
+}

@@ -80,3 +80,35 @@ impl<T: Real> LinearOperator for Stored<T> {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Unwatched;
+
+    #[test]
+    fn a_product_is_that_of_the_matrix() {
+        let n = ROWS + 70;
+        let entry = |i: usize, j: usize| 1.0 / (1.0 + (i as f64 - j as f64).abs());
+        let gram = DenseGram::<f64>::new(n, (0..n * n).map(|k| entry(k / n, k % n)).collect::<Vec<_>>());
+        for outputs in [1, 2, 5] {
+            // Far outside of what single precision can hold.
+            let rhs =
+                Matrix::from_entries(n, outputs, (0..n * outputs).map(|k| 1e60 * (k as f64).cos()).collect());
+            let (mut expected, mut found) = (Matrix::zeros(n, outputs), Matrix::zeros(n, outputs));
+            for i in 0..n {
+                for (o, e) in expected.row_mut(i).iter_mut().enumerate() {
+                    *e = (0..n).map(|j| entry(i, j) * rhs.row(j)[o]).sum::<f64>();
+                }
+            }
+            let close = |found: &Matrix<f64>, digits: f64| {
+                let pairs = found.entries().iter().zip(expected.entries());
+                pairs.for_each(|(f, e)| assert!((f - e).abs() < digits * 1e60 * n as f64, "{f} is not {e}"));
+            };
+            Stored::double(&gram, &Unwatched).unwrap().apply(&mut found, &rhs, &Unwatched).unwrap();
+            close(&found, 1e-15);
+            Stored::single(&gram, &Unwatched).unwrap().apply(&mut found, &rhs, &Unwatched).unwrap();
+            close(&found, 1e-7);
+        }
+    }
+}
