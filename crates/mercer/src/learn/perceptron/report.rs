@@ -21,7 +21,8 @@ pub struct PerceptronReport {
     pub passes: usize,
     /// Corrections: mistakes, counted once for each class that had it wrong in one against the rest.
     pub mistakes: usize,
-    /// The rows mistaken, in the order of their mistakes.
+    /// The rows mistaken, in the order of their mistakes; not written with the rest.
+    #[serde(skip)]
     pub mistaken: Vec<usize>,
     /// R.
     pub radius: f64,

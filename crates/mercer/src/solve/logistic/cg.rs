@@ -13,7 +13,7 @@
 //!
 //! What K sends to zero that inner product does not see, and for a K of low rank that is most of the residual
 //! ρ = −r̃ − Mδ. Adding ρ/λ to δ settles it: the residual becomes −D̃Kρ/λ, without it. The work ends when either residual
-//! is small enough.
+//! is small enough. Without a penalty (λ is then a damping) what K sends to zero does not matter, and ⟨ρ, ρ⟩ ends the work.
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
@@ -41,6 +41,8 @@ pub(super) struct Effort {
     pub reduction: f64,
     /// Products with K at most.
     pub products: usize,
+    /// Whether λ is a penalty, so that what K does not see counts too.
+    pub penalised: bool,
 }
 
 /// The Newton step, as far as `effort` allows.
@@ -65,17 +67,22 @@ pub(super) fn newton_direction(
     let (mut search, mut search_image) = (Matrix::zeros(n, m), Matrix::zeros(n, m));
     let (mut left_image, mut pushed) = (Matrix::zeros(n, m), Matrix::zeros(n, m));
     let goal = effort.reduction * norm(&left);
-    let mut energy = f64::INFINITY;
+    let (mut energy, mut initial) = (f64::INFINITY, None);
     let mut products = 0;
-    while products < effort.products && norm(&left) > goal {
+    while products < effort.products && !(effort.penalised && norm(&left) <= goal) {
         kernel.apply(&mut left_image, &left, watch)?;
         products += 1;
         let next = dot(&left, &left_image);
         curvature.apply(&left_image, &mut pushed);
+        let first = *initial.get_or_insert(next);
         // Rounding can make what K hardly sees negative.
-        if next <= 0.0 || norm(&pushed) <= lambda * goal {
+        let seen = next > 0.0;
+        if effort.penalised && (!seen || norm(&pushed) <= lambda * goal) {
             add(&mut dual, 1.0 / lambda, &left);
             add(&mut image, 1.0 / lambda, &left_image);
+            break;
+        }
+        if !effort.penalised && (!seen || next <= effort.reduction.powi(2) * first) {
             break;
         }
         let beta = if energy.is_finite() { next / energy } else { 0.0 };

@@ -2,7 +2,7 @@
 
 use crate::data::Matrix;
 use crate::solve::report::Status;
-use crate::watch::Watch;
+use crate::watch::{Stopped, Watch};
 
 use super::cg::{Direction, Effort, add, dot, newton_direction};
 use super::factored::factored_direction;
@@ -48,48 +48,33 @@ pub(super) fn minimise(
     start: Iterate,
     watch: &dyn Watch,
 ) -> Result<Minimum, LogisticError> {
-    let lambda = settings.lambda;
-    let mut at = start;
-    let mut logits = at.logits();
-    let mut loss = Loss::at(labels, &logits);
+    let (lambda, intercept) = (settings.lambda, settings.intercept);
     let may_factor = labels.outputs() == 1 && products.factor_fits();
     let mut factoring = may_factor && labels.nrows() <= SMALL;
+    let mut place = Place::new(labels, start);
     let (mut iterations, mut stalled) = (0, 0);
     let mut previous = f64::INFINITY;
     watch.begin("Newton", 0);
     loop {
-        if lambda == 0.0 && labels.separated_by(&logits) {
+        if lambda == 0.0 && labels.separated_by(&place.logits) {
             return Err(LogisticError::Separable);
         }
-        let residual = Residual::new(products, labels, lambda, settings.intercept, &at, &loss, watch)?;
-        if !residual.size.is_finite() || !loss.total.is_finite() {
+        let residual = Residual::new(products, labels, lambda, intercept, &place.at, &place.loss, watch)?;
+        if !residual.size.is_finite() || !place.loss.total.is_finite() {
             return Err(LogisticError::NotFinite);
         }
         watch.note(&format!("residual {:.1e}", residual.size));
         let converged = residual.size <= settings.tol;
         if converged || iterations == settings.max_iter || stalled == STALLED {
-            let mut warnings = Vec::new();
+            let status = if converged { Status::Converged } else { Status::OutOfIterations };
+            let solver = if factoring { "newton, cholesky" } else { "newton, conjugate gradients" };
+            let mut warnings = place.doubts(lambda);
             if stalled == STALLED && !converged {
                 warnings.push(format!("rounding keeps the residual at {:.1e}", residual.size));
             }
-            if lambda == 0.0 && logits.entries().iter().any(|f| f.abs() > CERTAIN) {
-                warnings.push(
-                    "some probabilities are 0 or 1 to six digits: with lambda = 0 the classes may be separated in part, \
-                     and the coefficients then mean nothing"
-                        .into(),
-                );
-            }
-            let status = if converged { Status::Converged } else { Status::OutOfIterations };
-            let solver = if factoring { "newton, cholesky" } else { "newton, conjugate gradients" };
-            return Ok(Minimum {
-                at,
-                loss: loss.total,
-                status,
-                solver,
-                iterations,
-                residual: residual.size,
-                warnings,
-            });
+            let Place { at, loss, .. } = place;
+            let (loss, residual) = (loss.total, residual.size);
+            return Ok(Minimum { at, loss, status, solver, iterations, residual, warnings });
         }
         iterations += 1;
         // Without a penalty the steps are damped by the size of the gradient, which keeps them quadratic in the end.
@@ -98,27 +83,27 @@ pub(super) fn minimise(
         } else {
             products.largest_diagonal() * labels.scale() * residual.size.clamp(1e-9, 1.0)
         };
-        let curvature = Curvature::new(labels, &loss.probabilities, settings.intercept);
+        let curvature = Curvature::new(labels, &place.loss.probabilities, intercept);
         let direction = if factoring {
-            factored_direction(products, damping, &curvature, settings.intercept, &at, &residual, watch)?
+            factored_direction(products, damping, &curvature, intercept, &place.at, &residual, watch)?
         } else {
             let limit = if may_factor { labels.nrows() / ROWS_PER_PRODUCT } else { MOST_PRODUCTS };
             let reduction = reduction(residual.size, previous, settings.tol);
-            let effort = Effort { reduction, products: limit.max(FEWEST_PRODUCTS) };
+            let effort = Effort { reduction, products: limit.max(FEWEST_PRODUCTS), penalised: lambda > 0.0 };
             let direction = newton_direction(products.fast(), damping, &curvature, &residual, effort, watch)?;
             factoring = may_factor && direction.products == effort.products;
             direction
         };
-        let step = line_search(labels, lambda, &at, &logits, &loss, &residual, &direction, watch)?;
+        let step = place.line_search(labels, lambda, &residual, &direction, watch)?;
+        let before = place.loss.total;
+        let mut at = place.at;
         add(&mut at.dual, step, &direction.dual);
         at.intercepts.iter_mut().zip(&direction.intercepts).for_each(|(b, d)| *b += step * d);
         at.look(products, watch)?;
-        logits = at.logits();
-        let next = Loss::at(labels, &logits);
-        let unchanged = (next.total - loss.total).abs() <= ROUNDING * loss.total.abs();
+        place = Place::new(labels, at);
+        let unchanged = (place.loss.total - before).abs() <= ROUNDING * before.abs();
         stalled = if unchanged && residual.size >= 0.9 * previous { stalled + 1 } else { 0 };
         previous = residual.size;
-        loss = next;
         watch.advance(1);
     }
 }
@@ -131,34 +116,56 @@ fn reduction(size: f64, previous: f64, tol: f64) -> f64 {
     forced.min(0.1).max(0.3 * tol / size).clamp(1e-4, 0.5)
 }
 
-/// The part of `direction` that brings the objective down enough: the whole of it, or a half, a quarter, …
-#[expect(clippy::too_many_arguments, reason = "all of it is the state of one loop")]
-fn line_search(
-    labels: &Labels<'_>,
-    lambda: f64,
-    at: &Iterate,
-    logits: &Matrix<f64>,
-    loss: &Loss,
-    residual: &Residual,
-    direction: &Direction,
-    watch: &dyn Watch,
-) -> Result<f64, LogisticError> {
-    let slope = dot(&residual.entries, &direction.image)
-        + residual.pull.iter().zip(&direction.intercepts).map(|(g, b)| g * b).sum::<f64>();
-    let (linear, square) = (dot(&at.dual, &direction.image), dot(&direction.dual, &direction.image));
-    let noise = ROUNDING * (loss.total.abs() + at.penalty(lambda).abs());
-    let mut step = 1.0;
-    for _ in 0..HALVINGS {
-        watch.check()?;
-        let mut moved = logits.clone();
-        add(&mut moved, step, &direction.image);
-        shift_rows(&mut moved, step, &direction.intercepts);
-        let change =
-            Loss::at(labels, &moved).total - loss.total + lambda * step * (linear + 0.5 * step * square);
-        if change <= SUFFICIENT * step * slope + noise {
-            break;
-        }
-        step *= 0.5;
+/// Coefficients, their logits and the loss there.
+struct Place {
+    at: Iterate,
+    logits: Matrix<f64>,
+    loss: Loss,
+}
+
+impl Place {
+    fn new(labels: &Labels<'_>, at: Iterate) -> Self {
+        let logits = at.logits();
+        let loss = Loss::at(labels, &logits);
+        Self { at, logits, loss }
     }
-    Ok(step)
+
+    /// The part of `direction` that brings the objective down enough: the whole of it, or a half, a quarter, …
+    fn line_search(
+        &self,
+        labels: &Labels<'_>,
+        lambda: f64,
+        residual: &Residual,
+        direction: &Direction,
+        watch: &dyn Watch,
+    ) -> Result<f64, Stopped> {
+        let slope = dot(&residual.entries, &direction.image)
+            + residual.pull.iter().zip(&direction.intercepts).map(|(g, b)| g * b).sum::<f64>();
+        let (linear, square) = (dot(&self.at.dual, &direction.image), dot(&direction.dual, &direction.image));
+        let noise = ROUNDING * (self.loss.total.abs() + self.at.penalty(lambda).abs());
+        let mut step = 1.0;
+        for _ in 0..HALVINGS {
+            watch.check()?;
+            let mut moved = self.logits.clone();
+            add(&mut moved, step, &direction.image);
+            shift_rows(&mut moved, step, &direction.intercepts);
+            let penalty = lambda * step * (linear + 0.5 * step * square);
+            let change = Loss::at(labels, &moved).total - self.loss.total + penalty;
+            if change <= SUFFICIENT * step * slope + noise {
+                break;
+            }
+            step *= 0.5;
+        }
+        Ok(step)
+    }
+
+    /// What should be known about an answer without a penalty.
+    fn doubts(&self, lambda: f64) -> Vec<String> {
+        if lambda > 0.0 || self.logits.entries().iter().all(|f| f.abs() <= CERTAIN) {
+            return Vec::new();
+        }
+        let doubt = "some probabilities are 0 or 1 to six digits: with lambda = 0 the classes may be separated in part, \
+                     and the coefficients then mean nothing";
+        vec![doubt.into()]
+    }
 }
