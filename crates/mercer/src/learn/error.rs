@@ -5,8 +5,9 @@ use crate::gram::GramError;
 use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError, ResolveError};
 use crate::memory;
-use crate::solve::SolveError;
+
 use crate::solve::descent::DescentError;
+use crate::solve::{LogisticError, SolveError};
 use crate::watch::Stopped;
 
 /// Why a learner has no model.
@@ -90,6 +91,30 @@ pub enum LearnError {
         /// The value.
         value: f64,
     },
+    /// A class code is not one of the classes.
+    #[error("the class of row {row} is {code}; with {classes} classes it must be below {classes}")]
+    Code {
+        /// The row, from 0.
+        row: usize,
+        /// Its code.
+        code: usize,
+        /// Classes there are.
+        classes: usize,
+    },
+    /// There are not two classes to tell apart.
+    #[error("the rows that count are of {found} class{}; at least two are needed", if *.found == 1 { "" } else { "es" })]
+    Classes {
+        /// Classes there are.
+        found: usize,
+    },
+    /// A class has no rows.
+    #[error("class {class} of {classes} has no row of positive weight")]
+    EmptyClass {
+        /// The class, from 0.
+        class: usize,
+        /// Classes there are.
+        classes: usize,
+    },
     /// The problem does not fit the memory budget.
     #[error(
         "{rows} rows need a kernel matrix of {}, more than the memory budget of {}",
@@ -147,6 +172,9 @@ pub enum LearnError {
     /// Gradient descent has no answer.
     #[error(transparent)]
     Descent(#[from] DescentError),
+    /// Logistic regression has no answer.
+    #[error(transparent)]
+    Logistic(#[from] LogisticError),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -163,6 +191,7 @@ impl LearnError {
                 | Self::Solve(SolveError::Stopped(_))
                 | Self::Descent(DescentError::Stopped(_))
                 | Self::Feature(FeatureError::Stopped(_))
+                | Self::Logistic(LogisticError::Stopped(_) | LogisticError::Solve(SolveError::Stopped(_)))
         )
     }
 }

@@ -1,12 +1,15 @@
 //! Learners: each turns samples and targets into a problem for a solver, and the answer into a model.
 
 mod admission;
+mod codes;
 mod error;
 mod form;
 mod knn;
 mod lms;
 mod lms_features;
 mod loss;
+mod logistic;
+mod perceptron;
 mod ridge;
 mod ridge_features;
 mod smoother;
@@ -19,6 +22,10 @@ pub use knn::Knn;
 pub use lms::{GramStorage, Lms, LmsCoefficients, LmsReport};
 pub use lms_features::{LmsFeatures, LmsWeights};
 pub use loss::Loss;
+pub use logistic::{ClassWeight, Logistic, probabilities};
+pub use perceptron::{
+    BudgetedPerceptron, FeatureWeights, Perceptron, PerceptronReport, Rule, Standing, VotedPerceptron,
+};
 pub use ridge::{Bias, Coefficients, Ridge};
 pub use ridge_features::RidgeFeatures;
 pub use smoother::Smoother;

@@ -1,0 +1,59 @@
+//! Class codes as learners take them: checked once, before any work.
+
+use super::error::LearnError;
+
+/// Whether `codes` are those of `classes` classes, two at least, each with a row of positive weight.
+///
+/// # Errors
+/// Where they do not line up with the rows or the weights, where a code or weight is out of range, where all rows that
+/// count are of one class, and where a class has none.
+pub(super) fn check_codes(
+    rows: usize,
+    codes: &[usize],
+    classes: usize,
+    weights: Option<&[f64]>,
+) -> Result<(), LearnError> {
+    if codes.len() != rows {
+        return Err(LearnError::Length { what: "class labels", rows, found: codes.len() });
+    }
+    if let Some(row) = codes.iter().position(|&code| code >= classes) {
+        return Err(LearnError::Code { row, code: codes[row], classes });
+    }
+    if let Some(weights) = weights {
+        check_weights(rows, weights)?;
+    }
+    let mut present = vec![false; classes];
+    for (i, &code) in codes.iter().enumerate() {
+        present[code] |= weights.is_none_or(|w| w[i] > 0.0);
+    }
+    let found = present.iter().filter(|p| **p).count();
+    if found < 2 {
+        return Err(LearnError::Classes { found });
+    }
+    match present.iter().position(|p| !p) {
+        Some(class) => Err(LearnError::EmptyClass { class, classes }),
+        None => Ok(()),
+    }
+}
+
+/// Whether sample weights are finite, not negative, and not all zero.
+fn check_weights(rows: usize, weights: &[f64]) -> Result<(), LearnError> {
+    let outside = |value: f64, allowed: &'static str| LearnError::Parameter {
+        parameter: "sample weight",
+        received: value.to_string(),
+        allowed,
+    };
+    if weights.len() != rows {
+        return Err(LearnError::Length { what: "weights", rows, found: weights.len() });
+    }
+    if let Some(row) = weights.iter().position(|w| !w.is_finite()) {
+        return Err(LearnError::NonFinite { what: "weight", row, value: weights[row] });
+    }
+    if let Some(weight) = weights.iter().find(|w| **w < 0.0) {
+        return Err(outside(*weight, "0 or more"));
+    }
+    if weights.iter().all(|w| *w == 0.0) {
+        return Err(outside(0.0, "more than 0 for at least one row"));
+    }
+    Ok(())
+}

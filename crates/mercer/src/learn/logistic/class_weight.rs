@@ -1,0 +1,56 @@
+//! What each class counts.
+
+use crate::learn::error::LearnError;
+
+/// What each class counts, beside the weights of its rows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum ClassWeight {
+    /// One.
+    #[default]
+    Uniform,
+    /// n/(K·n_c) for the n_c of n rows that are of class c of K: every class counts the same in all.
+    Balanced,
+    /// These, one per class: finite and not negative.
+    Each(Vec<f64>),
+}
+
+impl ClassWeight {
+    /// The weight of every row: its class's times its own.
+    ///
+    /// # Errors
+    /// Where there is not a weight for every class, and where one is negative or not finite.
+    pub(super) fn combine(
+        &self,
+        codes: &[usize],
+        classes: usize,
+        weights: Option<&[f64]>,
+    ) -> Result<Vec<f64>, LearnError> {
+        let by_class = match self {
+            Self::Uniform => vec![1.0; classes],
+            Self::Balanced => {
+                let mut counts = vec![0usize; classes];
+                codes.iter().for_each(|&code| counts[code] += 1);
+                counts.iter().map(|&count| codes.len() as f64 / (classes * count.max(1)) as f64).collect()
+            }
+            Self::Each(given) => {
+                if given.len() != classes {
+                    return Err(LearnError::Parameter {
+                        parameter: "class weights",
+                        received: format!("{} numbers", given.len()),
+                        allowed: "one number per class",
+                    });
+                }
+                if let Some(weight) = given.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
+                    return Err(LearnError::Parameter {
+                        parameter: "class weight",
+                        received: weight.to_string(),
+                        allowed: "a finite number, 0 or more",
+                    });
+                }
+                given.clone()
+            }
+        };
+        let own = |i: usize| weights.map_or(1.0, |w| w[i]);
+        Ok(codes.iter().enumerate().map(|(i, &code)| by_class[code] * own(i)).collect())
+    }
+}

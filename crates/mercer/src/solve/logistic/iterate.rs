@@ -1,0 +1,118 @@
+//! Where a solver stands: coefficients, what they give at the samples, and how far that is from stationary.
+
+use crate::data::Matrix;
+use crate::solve::report::Status;
+use crate::watch::{Stopped, Watch};
+
+use super::cg::{add, dot};
+use super::labels::Labels;
+use super::loss::Loss;
+use super::products::Products;
+
+/// Coefficients with what they give at the samples.
+#[derive(Debug, Clone)]
+pub(super) struct Iterate {
+    /// a.
+    pub dual: Matrix<f64>,
+    /// Ka.
+    pub image: Matrix<f64>,
+    /// b.
+    pub intercepts: Vec<f64>,
+}
+
+impl Iterate {
+    /// f = 0.
+    pub fn zero(rows: usize, outputs: usize) -> Self {
+        let zeros = Matrix::zeros(rows, outputs);
+        Self { dual: zeros.clone(), image: zeros, intercepts: vec![0.0; outputs] }
+    }
+
+    /// With these coefficients.
+    pub fn new(
+        products: &Products<'_>,
+        dual: Matrix<f64>,
+        intercepts: Vec<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stopped> {
+        let image = Matrix::zeros(dual.nrows(), dual.ncols());
+        let mut at = Self { dual, image, intercepts };
+        at.look(products, watch)?;
+        Ok(at)
+    }
+
+    /// Computes Ka afresh.
+    pub fn look(&mut self, products: &Products<'_>, watch: &dyn Watch) -> Result<(), Stopped> {
+        products.exact().apply(&mut self.image, &self.dual, watch)
+    }
+
+    /// f = Ka + 1bᵀ.
+    pub fn logits(&self) -> Matrix<f64> {
+        let mut f = self.image.clone();
+        shift_rows(&mut f, 1.0, &self.intercepts);
+        f
+    }
+
+    /// (λ/2)·tr aᵀKa.
+    pub fn penalty(&self, lambda: f64) -> f64 {
+        0.5 * lambda * dot(&self.dual, &self.image)
+    }
+}
+
+/// f + factor·1bᵀ in place of f.
+pub(super) fn shift_rows(f: &mut Matrix<f64>, factor: f64, b: &[f64]) {
+    for i in 0..f.nrows() {
+        f.row_mut(i).iter_mut().zip(b).for_each(|(f, b)| *f += factor * b);
+    }
+}
+
+/// What is to become zero.
+pub(super) struct Residual {
+    /// λa + g.
+    pub entries: Matrix<f64>,
+    /// Σᵢ gᵢ; zero without intercepts.
+    pub pull: Vec<f64>,
+    /// What is held against the tolerance.
+    pub size: f64,
+}
+
+impl Residual {
+    /// At coefficients `at` with this loss.
+    pub fn new(
+        products: &Products<'_>,
+        labels: &Labels<'_>,
+        lambda: f64,
+        intercept: bool,
+        at: &Iterate,
+        loss: &Loss,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stopped> {
+        let mut entries = loss.gradient.clone();
+        add(&mut entries, lambda, &at.dual);
+        let pull = if intercept { loss.pull() } else { vec![0.0; entries.ncols()] };
+        let own = if lambda > 0.0 {
+            dot(&entries, &entries)
+        } else {
+            let mut image = Matrix::zeros(entries.nrows(), entries.ncols());
+            products.exact().apply(&mut image, &entries, watch)?;
+            dot(&entries, &image).max(0.0) / products.largest_diagonal().max(f64::MIN_POSITIVE)
+        };
+        let pulled = pull.iter().map(|p| p * p).sum::<f64>() / labels.nrows() as f64;
+        let size = (own + pulled).sqrt() / labels.scale();
+        Ok(Self { entries, pull, size })
+    }
+}
+
+/// Where a solver ended.
+#[derive(Debug, Clone)]
+pub(super) struct Minimum {
+    pub at: Iterate,
+    /// Σᵢ wᵢ·loss there.
+    pub loss: f64,
+    pub status: Status,
+    /// What led there.
+    pub solver: &'static str,
+    pub iterations: usize,
+    /// The residual's size.
+    pub residual: f64,
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,177 @@
+//! Kernel logistic regression, binary and multinomial.
+//!
+//! ```text
+//! minimise over a, b    Σᵢ wᵢ·loss(yᵢ, fᵢ) + (λ/2)·tr aᵀKa          f = Ka + 1bᵀ
+//! ```
+//!
+//! One logit for two classes; one per class, all penalised, for more. The intercepts b are not penalised. With p the
+//! probabilities and g = w(p − y), the gradient in a is K(λa + g) and the one in b is Σᵢgᵢ. What ends the work is
+//!
+//! ```text
+//! (‖λa + g‖² + ‖Σᵢgᵢ‖²/n)^½ ≤ tol·(Σᵢwᵢ²/n)^½
+//! ```
+//!
+//! and not K times it, which is small long before a is right. Without weights that is ‖λa + p − y‖ ≤ tol itself.
+//!
+//! λ = 0 asks for maximum likelihood: where K is of low rank, as for the linear kernel, it may exist; a is then not unique and
+//! what ends the work is the gradient (tr gᵀKg/max kᵢᵢ + ‖Σᵢgᵢ‖²/n)^½. On separated classes it does not exist and that is an
+//! error.
+
+mod cg;
+mod descent;
+mod factored;
+mod intercepts;
+mod iterate;
+mod labels;
+mod loss;
+mod newton;
+mod products;
+mod stored;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Matrix;
+use crate::gram::Gram;
+use crate::watch::{Stopped, Watch};
+
+pub use labels::Labels;
+pub(crate) use loss::{sigmoid, softmax};
+
+use super::direct::SolveError;
+use super::report::Report;
+use iterate::{Iterate, Minimum};
+use products::Products;
+
+/// How the minimum is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogisticSolver {
+    /// Newton's method: each step by conjugate gradients, or for two classes by Cholesky where that is faster.
+    #[default]
+    Newton,
+    /// Gradient descent on all rows at once: a ← a − ε(λa + g). One product with K an iteration.
+    Gd {
+        /// ε > 0; none for 1/(λ + ‖D‖·λ̄), λ̄ ≥ λmax(K), with which it cannot diverge.
+        step: Option<f64>,
+    },
+    /// One row after the other, shuffled: aᵢ ← aᵢ − ε(λaᵢ + gᵢ). An iteration is a pass over all rows, O(n) each.
+    Sgd {
+        /// ε > 0; none for 1/(λ + ‖Dᵢ‖·kᵢᵢ), which never overshoots what a row asks for.
+        step: Option<f64>,
+        /// The seed of the order of rows.
+        seed: u64,
+    },
+}
+
+/// How the problem is solved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogisticSettings {
+    /// λ ≥ 0.
+    pub lambda: f64,
+    /// Whether there are intercepts.
+    pub intercept: bool,
+    /// How the minimum is looked for.
+    pub solver: LogisticSolver,
+    /// What the residual has to come down to.
+    pub tol: f64,
+    /// Iterations at most: Newton steps, gradient steps, passes.
+    pub max_iter: usize,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogisticError {
+    /// With λ = 0 the classes are separated: the larger the coefficients the better, without end.
+    #[error(
+        "the classes are separated and lambda is 0: the larger the coefficients the smaller the loss, without end; \
+         lambda > 0 gives an answer"
+    )]
+    Separable,
+    /// The step is too large: the objective grew.
+    #[error("with step {step:e} the iteration diverges; it is sure not to up to {largest:e}")]
+    StepTooLarge {
+        /// The step asked for.
+        step: f64,
+        /// A step that is small enough.
+        largest: f64,
+    },
+    /// A kernel value, or a sum of them, is not a finite number.
+    #[error("the kernel matrix or a product with it is not finite")]
+    NotFinite,
+    /// A Newton step has no answer.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// The watch asked to stop.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogisticSolution {
+    /// a, one column per output.
+    pub dual: Matrix<f64>,
+    /// b, one per output.
+    pub intercepts: Vec<f64>,
+    /// Σᵢ wᵢ·loss at the rows.
+    pub loss: f64,
+    /// How good the answer is; its residual is what is held against `tol`.
+    pub report: Report,
+}
+
+/// A kernel matrix and labels, ready to be solved for one λ after the other.
+pub struct LogisticProblem<'a> {
+    products: Products<'a>,
+    labels: Labels<'a>,
+}
+
+impl<'a> LogisticProblem<'a> {
+    /// Holds the kernel matrix within `budget` bytes: in single precision where that is enough for Newton steps at
+    /// λ ≥ `smallest`, else in double, else not at all, so that every product computes it again.
+    ///
+    /// # Errors
+    /// [`Stopped`] where `watch` asks for it.
+    ///
+    /// # Panics
+    /// Where there is not a label for every row of `gram`.
+    pub fn new(
+        gram: &'a dyn Gram,
+        labels: Labels<'a>,
+        smallest: f64,
+        budget: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stopped> {
+        assert_eq!(gram.nrows(), labels.nrows(), "one label a row");
+        let products = Products::new(gram, &labels, smallest, budget, watch)?;
+        Ok(Self { products, labels })
+    }
+
+    /// Solves for one λ, from another λ's answer where there is one.
+    ///
+    /// # Errors
+    /// As [`LogisticError`] says.
+    pub fn solve(
+        &self,
+        settings: &LogisticSettings,
+        start: Option<&LogisticSolution>,
+        watch: &dyn Watch,
+    ) -> Result<LogisticSolution, LogisticError> {
+        let start = match start {
+            Some(known) => Iterate::new(&self.products, known.dual.clone(), known.intercepts.clone(), watch)?,
+            None => Iterate::zero(self.labels.nrows(), self.labels.outputs()),
+        };
+        let found = match settings.solver {
+            LogisticSolver::Newton => newton::minimise(&self.products, &self.labels, settings, start, watch),
+            LogisticSolver::Gd { step } => {
+                descent::all_rows(&self.products, &self.labels, settings, step, start, watch)
+            }
+            LogisticSolver::Sgd { step, seed } => {
+                descent::row_by_row(&self.products, &self.labels, settings, step, seed, start, watch)
+            }
+        }?;
+        let Minimum { at, loss, status, solver, iterations, residual, warnings } = found;
+        let report = Report { status, solver: solver.into(), iterations, residual, warnings };
+        Ok(LogisticSolution { dual: at.dual, intercepts: at.intercepts, loss, report })
+    }
+}
