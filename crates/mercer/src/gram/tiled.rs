@@ -3,12 +3,14 @@
 use rayon::prelude::*;
 
 use crate::data::Matrix;
+use crate::real::Precision;
 use crate::tile::{Element, Filler, Operand, Rectangle, Scratch};
 use crate::watch::{Stopped, Watch};
 
 use super::accumulate::{ByOutput, backward, forward};
+use super::columns::TiledColumns;
 use super::engine::Part;
-use super::operator::{Gram, KernelValues, LinearOperator};
+use super::operator::{Columns, Gram, KernelValues, LinearOperator};
 use super::store::{converted, store, store_transposed};
 
 /// Rows and columns of a tile: a multiple of every panel. The panels of its columns stay in the second-level
@@ -196,6 +198,14 @@ impl<T: Element> KernelValues for KernelMatrix<T> {
 }
 
 impl<T: Element> Gram for KernelMatrix<T> {
+    fn precision(&self) -> Precision {
+        T::PRECISION
+    }
+
+    fn columns<'a>(&'a self, cols: &[usize]) -> Box<dyn Columns + 'a> {
+        Box::new(TiledColumns::new(&self.filler, &self.x, self.z().select(cols)))
+    }
+
     fn diagonal(&self) -> Vec<f64> {
         let mut diagonal = vec![0.0; self.nrows()];
         let side = T::PANEL;

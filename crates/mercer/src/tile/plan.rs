@@ -1,5 +1,7 @@
 //! How the statistics of a program are computed on given samples: in which precision, from which features.
 
+use crate::real::Precision;
+
 use super::bound::relative_error;
 use super::extent::Extent;
 use super::program::{Kind, Program};
@@ -78,13 +80,31 @@ pub(crate) struct Known<'a> {
     pub sparse: bool,
     /// Whether the samples are in double precision on either side.
     pub double: bool,
+    /// What the tiles must be computed in, where that is not for the plan to choose; it may then still choose double
+    /// precision where single is not enough.
+    pub wanted: Option<Precision>,
+}
+
+impl Known<'_> {
+    /// Whether packing rounds the data.
+    fn rounds(&self) -> bool {
+        self.double && self.wanted == Some(Precision::Single)
+    }
 }
 
 impl Plan {
     /// The cheapest plan whose error bound holds.
     pub fn new(program: &Program, known: Known<'_>) -> Self {
-        let single = (!known.double).then_some((false, SINGLE_TOLERANCE));
-        let double = Some((true, if known.double { DOUBLE_TOLERANCE } else { SINGLE_TOLERANCE }));
+        // No bound on χ² sums allows for data that were rounded on the way.
+        let chi2 = || program.statistics.iter().any(|s| s.kind == Kind::ChiSquared);
+        let try_single = match known.wanted {
+            Some(Precision::Single) => !(known.rounds() && chi2()),
+            Some(Precision::Double) => false,
+            None => !known.double,
+        };
+        let strict = known.double || known.wanted == Some(Precision::Double);
+        let single = try_single.then_some((false, SINGLE_TOLERANCE));
+        let double = Some((true, if strict { DOUBLE_TOLERANCE } else { SINGLE_TOLERANCE }));
         for (double, tolerance) in single.into_iter().chain(double) {
             let unit = 0.5 * if double { f64::EPSILON } else { f64::from(f32::EPSILON) };
             for distances in [Distances::Shared, Distances::Centred, Distances::Differences] {
@@ -116,6 +136,7 @@ impl Plan {
     fn with(program: &Program, known: Known<'_>, distances: Distances, double: bool) -> Self {
         let mut features: Vec<Features> = Vec::new();
         let mut routes = Vec::new();
+        let rounds = known.rounds() && !double;
         for statistic in &program.statistics {
             let group = &program.groups[statistic.group];
             let by_dots = known.sparse || distances != Distances::Differences;
@@ -123,9 +144,9 @@ impl Plan {
                 Kind::Dot => (Way::Dot, false),
                 Kind::ChiSquared => (Way::ChiSquared, false),
                 // Differences of plain columns are exact without a centre; scaled columns are rounded.
-                Kind::Distance1 => (Way::Distance1, !group.is_plain()),
+                Kind::Distance1 => (Way::Distance1, !group.is_plain() || rounds),
                 Kind::SquaredDistance if by_dots => (Way::DistanceByDots, distances == Distances::Centred),
-                Kind::SquaredDistance => (Way::DistanceByDifferences, !group.is_plain()),
+                Kind::SquaredDistance => (Way::DistanceByDifferences, !group.is_plain() || rounds),
             };
             let centre = (centre && !known.sparse && group.may_centre())
                 .then(|| group.columns.iter().map(|&c| known.means[c]).collect());
@@ -154,7 +175,10 @@ mod tests {
         let means = [f64::from(centre); 2];
         let extents: Vec<Extent> =
             program.groups().iter().map(|group| Extent::of(group, &samples, &means)).collect();
-        Plan::new(&program, Known { extents: &extents, means: &means, sparse: false, double: false })
+        Plan::new(
+            &program,
+            Known { extents: &extents, means: &means, sparse: false, double: false, wanted: None },
+        )
     }
 
     fn gaussian(sigma: f64) -> Expr {

@@ -146,6 +146,10 @@ macro_rules! avx2 {
                 unsafe { $movemask(mask) != 0 }
             }
             #[inline(always)]
+            fn wide(self) -> Avx2<f64> {
+                Avx2(PhantomData)
+            }
+            #[inline(always)]
             $widen
             #[inline(always)]
             $double

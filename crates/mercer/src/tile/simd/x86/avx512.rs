@@ -133,6 +133,10 @@ macro_rules! avx512 {
                 mask != 0
             }
             #[inline(always)]
+            fn wide(self) -> Avx512<f64> {
+                Avx512(PhantomData)
+            }
+            #[inline(always)]
             $widen
             #[inline(always)]
             $double
