@@ -4,6 +4,7 @@ mod cholesky;
 mod direct;
 mod rank;
 mod report;
+pub mod svm;
 mod system;
 
 pub use cholesky::{Cholesky, CholeskyError};
