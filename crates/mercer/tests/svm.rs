@@ -115,7 +115,8 @@ fn every_problem_has_the_objective_of_projected_gradient() {
     for seed in 0..40 {
         let mut random = random(1000 + seed);
         let n = random.random_range(2..14);
-        let kernel: Kernel = ["rbf(gamma=0.7)", "linear", "poly(degree=2)", "laplacian(gamma=1)"][seed as usize % 4]
+        let kernel: Kernel = ["rbf(gamma=0.7)", "linear", "poly(degree=2)", "laplacian(gamma=1)"]
+            [seed as usize % 4]
             .parse()
             .unwrap();
         let mut x = points(n, 2, seed);
@@ -174,7 +175,15 @@ fn every_problem_has_the_objective_of_projected_gradient() {
 }
 
 /// Classifies on samples held by the engine; single precision where `single`.
-fn classify(x: &[f64], d: usize, kernel: &str, positive: &[bool], c: f64, single: bool, with: &SvmSettings) -> Solution {
+fn classify(
+    x: &[f64],
+    d: usize,
+    kernel: &str,
+    positive: &[bool],
+    c: f64,
+    single: bool,
+    with: &SvmSettings,
+) -> Solution {
     let n = positive.len();
     let kernel: Kernel = kernel.parse().unwrap();
     let resident = CpuEngine.load(&AnySamples::F64(Samples::dense(n, d, x.to_vec()).unwrap()));
@@ -192,11 +201,16 @@ fn violation(x: &[f64], d: usize, kernel: &str, positive: &[bool], c: f64, beta:
     let rows: Vec<&[f64]> = x.chunks_exact(d).collect();
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
     for (i, a) in rows.iter().enumerate() {
-        let f: f64 =
-            rows.iter().zip(beta).filter(|(_, b)| **b != 0.0).map(|(r, b)| b * kernel.eval(a, r).unwrap()).sum();
+        let f: f64 = rows
+            .iter()
+            .zip(beta)
+            .filter(|(_, b)| **b != 0.0)
+            .map(|(r, b)| b * kernel.eval(a, r).unwrap())
+            .sum();
         let (y, alpha) = if positive[i] { (1.0, beta[i]) } else { (-1.0, -beta[i]) };
         assert!((0.0..=c).contains(&alpha), "α = {alpha} is outside of the box");
-        let (may_grow, may_shrink) = if positive[i] { (alpha < c, alpha > 0.0) } else { (alpha > 0.0, alpha < c) };
+        let (may_grow, may_shrink) =
+            if positive[i] { (alpha < c, alpha > 0.0) } else { (alpha > 0.0, alpha < c) };
         if may_grow {
             least = least.min(f - y);
         }
@@ -306,7 +320,10 @@ fn hard_cases_end_with_an_honest_answer() {
                 assert!(truth <= 1e-3 * 1.01 + rounding, "{name}, single {single}: {truth}");
             } else {
                 assert!(report.iterations >= 300_000 || !report.warnings.is_empty(), "{name}: {report:?}");
-                assert!((truth - report.violation).abs() <= 1e-4 * truth + rounding, "{name}: {report:?} {truth}");
+                assert!(
+                    (truth - report.violation).abs() <= 1e-4 * truth + rounding,
+                    "{name}: {report:?} {truth}"
+                );
             }
         }
     }
@@ -339,9 +356,15 @@ fn one_class_of_samples_needs_no_work() {
 #[test]
 fn wrong_input_is_refused_by_name() {
     assert_eq!(BoxQp::classify(&[], &[], &[]), Err(SvmError::Empty));
-    assert!(matches!(BoxQp::classify(&[0], &[true, false], &[1.0]), Err(SvmError::Length { what: "labels", .. })));
+    assert!(matches!(
+        BoxQp::classify(&[0], &[true, false], &[1.0]),
+        Err(SvmError::Length { what: "labels", .. })
+    ));
     assert!(matches!(BoxQp::classify(&[0], &[true], &[-1.0]), Err(SvmError::Value { row: 0, .. })));
-    assert!(matches!(BoxQp::regress(&[0], &[f64::NAN], 0.1, &[1.0]), Err(SvmError::Value { what: "target", .. })));
+    assert!(matches!(
+        BoxQp::regress(&[0], &[f64::NAN], 0.1, &[1.0]),
+        Err(SvmError::Value { what: "target", .. })
+    ));
     let infeasible = BoxQp::nu_classify(&[0, 1, 2, 3], &[true, false, false, false], 0.6, &[1.0; 4]);
     assert_eq!(infeasible, Err(SvmError::InfeasibleNu { nu: 0.6, largest: 0.5 }));
     let gram = DenseGram::new(1, vec![1.0]);

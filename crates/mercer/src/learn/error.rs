@@ -5,6 +5,7 @@ use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError};
 use crate::memory;
 use crate::solve::SolveError;
+use crate::solve::svm::SvmError;
 use crate::watch::Stopped;
 
 /// Why a learner has no model.
@@ -97,6 +98,9 @@ pub enum LearnError {
     /// The problem has no answer.
     #[error(transparent)]
     Solve(#[from] SolveError),
+    /// A support vector machine's problem has no answer.
+    #[error(transparent)]
+    Svm(#[from] SvmError),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -108,7 +112,10 @@ impl LearnError {
     pub fn is_stop(&self) -> bool {
         matches!(
             self,
-            Self::Stopped(_) | Self::Gram(GramError::Stopped(_)) | Self::Solve(SolveError::Stopped(_))
+            Self::Stopped(_)
+                | Self::Gram(GramError::Stopped(_))
+                | Self::Solve(SolveError::Stopped(_))
+                | Self::Svm(SvmError::Stopped(_))
         )
     }
 }

@@ -3,6 +3,7 @@
 mod admission;
 mod error;
 mod ridge;
+pub mod svm;
 
 pub use admission::{Admission, Admitted};
 pub use error::LearnError;

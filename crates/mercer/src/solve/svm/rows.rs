@@ -45,6 +45,9 @@ pub(super) struct Rows<'a, T> {
     place_of: Vec<u32>,
     /// The row kept in each place, and when it was last used.
     tenants: Vec<(u32, u64)>,
+    /// Rows that were computed before. Most are needed once, and memory that was never written costs more than computing
+    /// a row again: a row is kept from its second time on.
+    seen: Vec<bool>,
     clock: u64,
     /// Kernel values computed so far.
     pub evaluations: u64,
@@ -69,6 +72,7 @@ impl<'a, T: RowElement> Rows<'a, T> {
             budget,
             place_of: vec![NOWHERE; gram.nrows()],
             tenants: Vec::new(),
+            seen: vec![false; gram.nrows()],
             clock: 0,
             evaluations: 0,
         };
@@ -163,9 +167,13 @@ impl<'a, T: RowElement> Rows<'a, T> {
             .collect()
     }
 
-    /// Places for new rows: free ones, then those unused for longest. `None` for rows that find none.
+    /// Places for new rows that are worth keeping: free ones, then those unused for longest. `None` for rows without a
+    /// place.
     fn make_room(&mut self, new: &[(usize, f64)]) -> Vec<Option<usize>> {
-        let mut found: Vec<usize> = (self.tenants.len()..self.places).take(new.len()).collect();
+        let wanted: Vec<bool> =
+            new.iter().map(|&(row, _)| std::mem::replace(&mut self.seen[row], true)).collect();
+        let count = wanted.iter().filter(|&&w| w).count();
+        let mut found: Vec<usize> = (self.tenants.len()..self.places).take(count).collect();
         let end = self.tenants.len() + found.len();
         self.tenants.resize(end, (NOWHERE, 0));
         if self.kept.len() < end * self.width {
@@ -176,7 +184,7 @@ impl<'a, T: RowElement> Rows<'a, T> {
                 self.kept.resize(self.places * self.width, T::default());
             }
         }
-        let missing = (new.len() - found.len()).min(self.tenants.len());
+        let missing = (count - found.len()).min(self.tenants.len());
         if missing > 0 {
             let mut idle: Vec<usize> = (0..self.tenants.len())
                 .filter(|&p| self.tenants[p].0 != NOWHERE && self.tenants[p].1 < self.clock)
@@ -192,10 +200,11 @@ impl<'a, T: RowElement> Rows<'a, T> {
                 found.extend(idle);
             }
         }
+        let mut found = found.into_iter();
         new.iter()
-            .enumerate()
-            .map(|(k, &(row, _))| {
-                let place = *found.get(k)?;
+            .zip(wanted)
+            .map(|(&(row, _), wanted)| {
+                let place = if wanted { found.next()? } else { return None };
                 self.tenants[place] = (row as u32, self.clock);
                 self.place_of[row] = place as u32;
                 Some(place)

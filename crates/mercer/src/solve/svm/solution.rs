@@ -120,7 +120,7 @@ impl BoxQp {
             cache: settings.cache.unwrap_or_else(|| memory::available() / 5),
             shrinking: settings.shrinking,
         };
-        watch.begin("support vectors", 0);
+        watch.check()?;
         let mut run = Run { qp: self, limits, spent: Spent::default(), watch };
         let (beta, f, end) = match (gram.precision(), exact) {
             (Precision::Single, Some(exact)) => run.refined(gram, exact)?,
