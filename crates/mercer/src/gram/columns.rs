@@ -26,6 +26,10 @@ impl<T: Element> Columns for TiledColumns<'_, T> {
         self.z.nrows()
     }
 
+    fn cost(&self) -> usize {
+        self.z.width()
+    }
+
     fn cross<'a>(&'a self, rows: &[usize]) -> Box<dyn Crossing + 'a> {
         Box::new(TiledCrossing { filler: self.filler, x: self.x.select(rows), z: &self.z })
     }
@@ -82,6 +86,10 @@ impl<'a, T: Real> StoredColumns<'a, T> {
 impl<T: Real> Columns for StoredColumns<'_, T> {
     fn len(&self) -> usize {
         self.cols.len()
+    }
+
+    fn cost(&self) -> usize {
+        0
     }
 
     fn cross<'a>(&'a self, rows: &[usize]) -> Box<dyn Crossing + 'a> {

@@ -53,6 +53,9 @@ pub trait Columns: Sync {
         self.len() == 0
     }
 
+    /// What a value costs, in multiply-adds: 0 where it is read from store.
+    fn cost(&self) -> usize;
+
     /// The part of the matrix where `rows`, by their index in the matrix, cross the columns.
     fn cross<'a>(&'a self, rows: &[usize]) -> Box<dyn Crossing + 'a>;
 }

@@ -9,14 +9,17 @@ use crate::gram::Gram;
 use crate::tile::Element;
 use crate::watch::{Stopped, Watch};
 
-use super::pairwise::{NOBODY, Pairwise, Progress};
+use super::pairwise::{NOBODY, Pairwise, Progress, Source};
 use super::problem::BoxQp;
-use super::rows::{RowElement, Rows, fill_tile};
+use super::rows::{RowElement, Rows, fill_rows, fill_tile};
 use super::scan::Ends;
 use super::working_set::WorkingSet;
 
-/// Problems of at most this many variables are solved on their whole matrix.
-pub(super) const WHOLE: usize = 768;
+/// Problems of at most this many variables are solved two variables at a time.
+const PAIRS: usize = 4096;
+
+/// Kernel rows that are computed together then.
+const BATCH: usize = 16;
 
 /// Variables in a working set: their matrix stays in the second-level cache.
 const SET: usize = 512;
@@ -132,15 +135,27 @@ impl<'a, T: RowElement> Block<'a, T> {
 
     /// Solves to the tolerance. Nothing is frozen afterwards.
     pub fn run(&mut self, watch: &dyn Watch) -> Result<End, Stopped> {
-        if self.qp.len() <= WHOLE { self.run_whole(watch) } else { self.run_rounds(watch) }
+        if self.qp.len() <= PAIRS { self.run_pairs(watch) } else { self.run_rounds(watch) }
     }
 
-    fn run_whole(&mut self, watch: &dyn Watch) -> Result<End, Stopped> {
+    /// Two variables at a time over all of them, kernel rows computed as they come to be needed and all kept.
+    fn run_pairs(&mut self, watch: &dyn Watch) -> Result<End, Stopped> {
         if self.inner.slots.is_empty() {
             self.inner.seat(self.qp, &self.active);
-            self.fill_inner();
+            let diagonal = self.gram.diagonal();
+            for (d, &v) in self.inner.diagonal.iter_mut().zip(&self.inner.slots) {
+                *d = if v == NOBODY { 0.0 } else { diagonal[self.qp.rows[v]] };
+            }
         }
-        let progress = self.solve_inner(self.limits.tolerance, usize::MAX, watch)?;
+        let columns = self.gram.columns(&self.columns());
+        let (qp, mut computed) = (self.qp, 0);
+        let mut fetch = |slots: &[usize], wanted: &[usize], out: &mut [T]| {
+            let rows: Vec<usize> = wanted.iter().map(|&slot| qp.rows[slots[slot]]).collect();
+            computed += fill_rows(&*columns, &rows, slots, out);
+        };
+        let mut source = Source { batch: BATCH, fetch: &mut fetch };
+        let progress = self.solve_inner(self.limits.tolerance, usize::MAX, &mut source, watch)?;
+        self.spent.evaluations += computed;
         for (s, &v) in self.inner.slots.iter().enumerate() {
             if v != NOBODY {
                 self.beta[v] = self.inner.beta[s];
@@ -183,8 +198,9 @@ impl<'a, T: RowElement> Block<'a, T> {
                 self.set.choose(&groups, &ends, &self.f, &self.up, &self.low, &self.active, &self.position);
             self.inner.seat(qp, &set);
             self.fill_inner();
-            let progress =
-                self.solve_inner((0.1 * violation).max(0.5 * self.limits.tolerance), 100 * SET, watch)?;
+            let inner = (0.1 * violation).max(0.5 * self.limits.tolerance);
+            let mut source = Source { batch: 0, fetch: &mut |_, _, _| unreachable!("every row is there") };
+            let progress = self.solve_inner(inner, 100 * SET, &mut source, watch)?;
             let terms = self.take_changes();
             if progress.steps == 0 || terms.is_empty() {
                 self.thaw_all(watch)?;
@@ -199,15 +215,22 @@ impl<'a, T: RowElement> Block<'a, T> {
         let slots = self.inner.slots.iter().enumerate().filter(|(_, v)| **v != NOBODY);
         let rows: Vec<(usize, usize)> = slots.map(|(s, &v)| (s, self.qp.rows[v])).collect();
         let stride = self.inner.slots.len();
+        self.inner.make_room();
         self.spent.evaluations += fill_tile(self.gram, &rows, &mut self.inner.kernel, stride);
         self.inner.read_diagonal();
     }
 
-    fn solve_inner(&mut self, tolerance: f64, most: usize, watch: &dyn Watch) -> Result<Progress, Stopped> {
+    fn solve_inner(
+        &mut self,
+        tolerance: f64,
+        most: usize,
+        source: &mut Source<'_, T>,
+        watch: &dyn Watch,
+    ) -> Result<Progress, Stopped> {
         let (f, position) = (&self.f, &self.position);
         self.inner.place(self.qp, &self.beta, |v| f[position[v] as usize]);
         let left = usize::try_from(self.limits.steps - self.spent.steps).unwrap_or(usize::MAX);
-        let progress = self.inner.run(self.qp, tolerance, most.min(left), watch)?;
+        let progress = self.inner.run(self.qp, tolerance, most.min(left), source, watch)?;
         self.spent.steps += progress.steps as u64;
         Ok(progress)
     }

@@ -11,6 +11,7 @@ use crate::watch::{Stopped, Watch};
 
 use super::problem::BoxQp;
 use super::scan::{Advance, CURVATURE_FLOOR, Extremes, GROUP, Second};
+use super::working_set::first;
 
 /// A few variables of a problem with the part of the kernel matrix that belongs to them.
 ///
@@ -19,9 +20,11 @@ pub(super) struct Pairwise<T> {
     /// The variable of each slot; [`NOBODY`] where there is none.
     pub slots: Vec<usize>,
     groups: Vec<Range<usize>>,
-    /// The matrix, row after row of as many entries as there are slots.
+    /// Rows of the matrix, each of as many entries as there are slots.
     pub kernel: Vec<T>,
-    diagonal: Vec<f64>,
+    /// Which of them is the row of a slot; [`NOBODY`] where it is not there yet.
+    row_of: Vec<usize>,
+    pub diagonal: Vec<f64>,
     /// Kβ, over all variables of the problem and not only these.
     pub f: Vec<f64>,
     up: Vec<f64>,
@@ -31,6 +34,14 @@ pub(super) struct Pairwise<T> {
 
 /// A slot without a variable.
 pub(super) const NOBODY: usize = usize::MAX;
+
+/// Where rows of the matrix come from while a run goes on.
+pub(super) struct Source<'a, T> {
+    /// Rows that are fetched together.
+    pub batch: usize,
+    /// Told the variables of all slots and the slots whose rows are wanted; fills in the rows.
+    pub fetch: &'a mut dyn FnMut(&[usize], &[usize], &mut [T]),
+}
 
 /// How far a run came.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +56,7 @@ impl<T: Element> Pairwise<T> {
             slots: Vec::new(),
             groups: Vec::new(),
             kernel: Vec::new(),
+            row_of: Vec::new(),
             diagonal: Vec::new(),
             f: Vec::new(),
             up: Vec::new(),
@@ -53,7 +65,7 @@ impl<T: Element> Pairwise<T> {
         }
     }
 
-    /// Takes in `variables`, ascending, with room for their matrix, which is left for the caller to fill.
+    /// Takes in `variables`, ascending, without any row of their matrix.
     pub fn seat(&mut self, qp: &BoxQp, variables: &[usize]) {
         self.slots.clear();
         self.groups.clear();
@@ -67,7 +79,7 @@ impl<T: Element> Pairwise<T> {
         }
         let n = self.slots.len();
         self.kernel.clear();
-        self.kernel.resize(n * n, T::default());
+        self.row_of = vec![NOBODY; n];
         for numbers in [&mut self.diagonal, &mut self.f, &mut self.beta] {
             numbers.clear();
             numbers.resize(n, 0.0);
@@ -76,7 +88,14 @@ impl<T: Element> Pairwise<T> {
         self.low = vec![f64::NEG_INFINITY; n];
     }
 
-    /// Reads the diagonal off the matrix.
+    /// Makes room for the whole matrix, which is the caller's to fill.
+    pub fn make_room(&mut self) {
+        let n = self.slots.len();
+        self.kernel.resize(n * n, T::default());
+        self.row_of = (0..n).collect();
+    }
+
+    /// Reads the diagonal off the whole matrix.
     pub fn read_diagonal(&mut self) {
         let n = self.slots.len();
         for s in 0..n {
@@ -96,8 +115,40 @@ impl<T: Element> Pairwise<T> {
     }
 
     fn row(&self, s: usize) -> &[T] {
-        let n = self.slots.len();
-        &self.kernel[s * n..(s + 1) * n]
+        let (n, row) = (self.slots.len(), self.row_of[s]);
+        &self.kernel[row * n..(row + 1) * n]
+    }
+
+    /// Sees to it that the row of slot `s` is there, and with it those of the slots that violate the conditions most: they
+    /// are likely to be next, and several rows together cost little more than one.
+    fn ensure(&mut self, s: usize, ends: Extremes, group: &Range<usize>, source: &mut Source<'_, T>) {
+        if self.row_of[s] != NOBODY {
+            return;
+        }
+        let mut wanted = vec![s];
+        let missing = |k: &usize| self.row_of[*k] == NOBODY && *k != s;
+        let (mut grow, mut shrink) = (Vec::new(), Vec::new());
+        for k in group.clone().filter(missing) {
+            let (up, low) = (self.f[k] + self.up[k], self.f[k] + self.low[k]);
+            if up < ends.most {
+                grow.push((up, k));
+            }
+            if low > ends.least {
+                shrink.push((-low, k));
+            }
+        }
+        for candidates in [grow, shrink] {
+            let half = (source.batch - 1) / 2;
+            wanted.extend(first(candidates, half));
+        }
+        wanted[1..].sort_unstable();
+        wanted.dedup();
+        let (n, have) = (self.slots.len(), self.kernel.len());
+        for (k, &slot) in wanted.iter().enumerate() {
+            self.row_of[slot] = have / n + k;
+        }
+        self.kernel.resize(have + wanted.len() * n, T::default());
+        (source.fetch)(&self.slots, &wanted, &mut self.kernel[have..]);
     }
 
     /// Takes steps until the violation is at most `tolerance`, `most` steps were taken, or no step changes anything.
@@ -106,27 +157,41 @@ impl<T: Element> Pairwise<T> {
         qp: &BoxQp,
         tolerance: f64,
         most: usize,
+        source: &mut Source<'_, T>,
         watch: &dyn Watch,
     ) -> Result<Progress, Stopped> {
         let (mut i, mut j, mut step) = (0, 0, 0.0);
         let mut steps = 0;
         loop {
-            let mut worst: Option<(usize, usize, f64, Extremes)> = None;
+            let mut worst: Option<(usize, usize, f64, Extremes, usize)> = None;
             let mut violation = f64::NEG_INFINITY;
             let n = self.slots.len();
-            for group in &self.groups {
-                let (a, b) = (i * n, j * n);
-                let extremes = T::vectorize(Advance {
-                    f: &mut self.f[group.clone()],
-                    step,
-                    a: &self.kernel[a..][group.clone()],
-                    b: &self.kernel[b..][group.clone()],
-                    up: &self.up[group.clone()],
-                    low: &self.low[group.clone()],
-                });
+            for g in 0..self.groups.len() {
+                let group = self.groups[g].clone();
+                let nothing: &[T] = &[];
+                let extremes = if step == 0.0 {
+                    T::vectorize(Advance {
+                        f: &mut self.f[group.clone()],
+                        step,
+                        a: nothing,
+                        b: nothing,
+                        up: &self.up[group.clone()],
+                        low: &self.low[group.clone()],
+                    })
+                } else {
+                    T::vectorize(Advance {
+                        f: &mut self.f[group.clone()],
+                        step,
+                        a: &self.kernel[self.row_of[i] * n..][group.clone()],
+                        b: &self.kernel[self.row_of[j] * n..][group.clone()],
+                        up: &self.up[group.clone()],
+                        low: &self.low[group.clone()],
+                    })
+                };
                 violation = violation.max(extremes.violation());
                 if extremes.violation() > tolerance && steps < most {
                     let first = group.start + extremes.at;
+                    self.ensure(first, extremes, &group, source);
                     let (second, gain) = T::vectorize(Second {
                         f: &self.f[group.clone()],
                         low: &self.low[group.clone()],
@@ -136,14 +201,16 @@ impl<T: Element> Pairwise<T> {
                         least: extremes.least,
                     });
                     if second != usize::MAX && worst.as_ref().is_none_or(|w| gain > w.2) {
-                        worst = Some((first, group.start + second, gain, extremes));
+                        worst = Some((first, group.start + second, gain, extremes, g));
                     }
                 }
             }
-            let Some((first, second, _, extremes)) = worst else {
+            let Some((first, second, _, extremes, g)) = worst else {
                 return Ok(Progress { steps, violation });
             };
             (i, j) = (first, second);
+            let group = self.groups[g].clone();
+            self.ensure(j, extremes, &group, source);
             step = self.exchange(qp, i, j, extremes.least);
             if step == 0.0 {
                 return Ok(Progress { steps, violation });

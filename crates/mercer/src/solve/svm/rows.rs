@@ -8,6 +8,7 @@ use crate::gram::{COLUMNS_AT_A_TIME, Columns, Crossing, Gram, RowBlock, zeroed};
 use crate::tile::Element;
 use crate::watch::{Stopped, Watch};
 
+use super::pairwise::NOBODY;
 use super::scan::Combine;
 
 /// An element that kernel rows are kept in.
@@ -55,6 +56,10 @@ pub(super) struct Rows<'a, T> {
 
 const NOWHERE: u32 = u32::MAX;
 
+/// Multiply-adds a kernel value must cost for its row to be kept: a cheaper one is computed in the time it takes to read it
+/// from memory.
+const KEPT_FROM: usize = 48;
+
 /// A buffer whose disjoint parts are written by several threads.
 struct Shared<T>(*mut T);
 
@@ -83,7 +88,8 @@ impl<'a, T: RowElement> Rows<'a, T> {
     fn lay_out(&mut self, width: usize) {
         self.width = width;
         let fit = self.budget / (width.max(1) * size_of::<T>()) as u64;
-        self.places = fit.min(self.place_of.len() as u64) as usize;
+        let worth_it = self.columns.cost() >= KEPT_FROM;
+        self.places = if worth_it { fit.min(self.place_of.len() as u64) as usize } else { 0 };
     }
 
     /// Looks at some of the columns from now on, by their place among the present ones, ascending. What is kept stays.
@@ -240,4 +246,47 @@ pub(super) fn fill_tile<T: RowElement>(
         });
     });
     (indices.len() * indices.len()) as u64
+}
+
+/// Kernel values that are computed by the calling thread alone, in multiply-adds: fewer are done before another wakes up.
+const ALONE: usize = 1 << 22;
+
+/// Fills `out` with the kernel values of `rows` with all columns, row after row of as many entries as there are slots;
+/// columns are those of the slots that have a variable. Returns how many values there are.
+pub(super) fn fill_rows<T: RowElement>(
+    columns: &dyn Columns,
+    rows: &[usize],
+    slots: &[usize],
+    out: &mut [T],
+) -> u64 {
+    let (n, stride) = (columns.len(), slots.len());
+    let crossing = columns.cross(rows);
+    // Slots without a variable stand at the end of the first group and at the end of all.
+    let first = slots.iter().position(|&v| v == NOBODY).unwrap_or(stride).min(n);
+    let gap = slots[first..].iter().take_while(|&&v| v == NOBODY).count();
+    let shared = Shared(out.as_mut_ptr());
+    let shared = &shared;
+    assert!(out.len() == rows.len() * stride && n + if first < n { gap } else { 0 } <= stride);
+    let visit = |start: usize| {
+        let cols = start..n.min(start + COLUMNS_AT_A_TIME);
+        let cut = first.clamp(cols.start, cols.end);
+        T::visit(&*crossing, cols.clone(), &mut |block| {
+            for (r, row) in block.rows.clone().enumerate() {
+                let values = &block.values[r * block.stride..][..cols.len()];
+                let (before, after) = values.split_at(cut - cols.start);
+                // SAFETY: slots are below the stride, by the assertion, and only this visit writes these columns.
+                unsafe {
+                    let to = shared.0.add(row * stride);
+                    std::ptr::copy_nonoverlapping(before.as_ptr(), to.add(cols.start), before.len());
+                    std::ptr::copy_nonoverlapping(after.as_ptr(), to.add(cut + gap), after.len());
+                }
+            }
+        });
+    };
+    if rows.len() * n * (columns.cost() + 16) < ALONE {
+        (0..n).step_by(COLUMNS_AT_A_TIME).for_each(visit);
+    } else {
+        (0..n).into_par_iter().step_by(COLUMNS_AT_A_TIME).for_each(visit);
+    }
+    (rows.len() * n) as u64
 }

@@ -27,7 +27,7 @@ impl Extremes {
 }
 
 /// f += step·(a − b), then the extremes of f + up and f + low. All slices have the same length, a multiple of
-/// [`GROUP`].
+/// [`GROUP`]; where the step is 0, a and b are not looked at.
 pub(super) struct Advance<'a, T> {
     pub f: &'a mut [f64],
     pub step: f64,
@@ -44,21 +44,27 @@ impl<T: Element> Vectorized<T> for Advance<'_, T> {
     fn run<S: Simd<T = T>>(self, s: S) -> Extremes {
         let (w, lanes) = (s.wide(), <S::Wide as Simd>::LANES);
         let n = self.f.len();
-        assert!(n.is_multiple_of(GROUP) && [self.a.len(), self.b.len()] == [n; 2]);
-        assert!([self.up.len(), self.low.len()] == [n; 2]);
+        let moves = self.step != 0.0;
+        assert!(n.is_multiple_of(GROUP) && [self.up.len(), self.low.len()] == [n; 2]);
+        assert!(!moves || [self.a.len(), self.b.len()] == [n; 2]);
         let step = w.splat(self.step);
         let mut best = Least::new(w);
         let mut most = [w.splat(f64::NEG_INFINITY); 2];
         for k in (0..n).step_by(2 * lanes) {
             // SAFETY: two vectors from k on are inside of every slice, by the assertions.
             unsafe {
-                let (a, b) = (s.load_wide(self.a.as_ptr().add(k)), s.load_wide(self.b.as_ptr().add(k)));
-                let mut sums = [a[0]; 2];
+                let at = self.f.as_mut_ptr().add(k);
+                let mut f = [w.load(at), w.load(at.add(lanes))];
+                if moves {
+                    let (a, b) = (s.load_wide(self.a.as_ptr().add(k)), s.load_wide(self.b.as_ptr().add(k)));
+                    for half in 0..2 {
+                        f[half] = w.mul_add(step, w.sub(a[half], b[half]), f[half]);
+                        w.store(at.add(half * lanes), f[half]);
+                    }
+                }
+                let mut sums = f;
                 for half in 0..2 {
-                    let at = k + half * lanes;
-                    let f = w.load(self.f.as_ptr().add(at));
-                    let f = w.mul_add(step, w.sub(a[half], b[half]), f);
-                    w.store(self.f.as_mut_ptr().add(at), f);
+                    let (at, f) = (k + half * lanes, f[half]);
                     sums[half] = w.add(f, w.load(self.up.as_ptr().add(at)));
                     most[half] = w.max(w.add(f, w.load(self.low.as_ptr().add(at))), most[half]);
                 }

@@ -71,7 +71,7 @@ impl WorkingSet {
 }
 
 /// The places of the `count` least values, those of equal value by their place, ascending.
-fn first(mut candidates: Vec<(f64, usize)>, count: usize) -> Vec<usize> {
+pub(super) fn first(mut candidates: Vec<(f64, usize)>, count: usize) -> Vec<usize> {
     let order = |a: &(f64, usize), b: &(f64, usize)| -> Ordering { a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)) };
     if count == 0 {
         return Vec::new();
