@@ -32,12 +32,15 @@ struct CpuResident {
     samples: AnySamples<'static>,
     /// Column means, rounded to single precision so that subtracting them from nearby values is exact.
     means: Vec<f64>,
+    /// Whether most entries are zeros.
+    zeros: bool,
 }
 
 impl CpuResident {
     fn new(samples: AnySamples<'static>) -> Self {
         let means = with_samples!(&samples, s => means(s));
-        Self { samples, means }
+        let zeros = with_samples!(&samples, s => zeros(s) > 0.6);
+        Self { samples, means, zeros }
     }
 
     /// The matrix of these samples with themselves or `other`; `None` where single precision is wanted and not enough.
@@ -74,6 +77,7 @@ impl CpuResident {
             means,
             sparse: walks_sparse(&self.samples, &other.unwrap_or(self).samples),
             double: sides().any(|side| matches!(side.samples, AnySamples::F64(_))),
+            zeros: sides().all(|side| side.zeros),
             wanted,
         };
         let plan = Plan::new(&program, known);
@@ -121,6 +125,12 @@ fn means<T: Real>(samples: &Samples<'_, T>) -> Vec<f64> {
     }
     let n = samples.nrows().max(1) as f64;
     means.into_iter().map(|sum| f64::from((sum / n) as f32)).collect()
+}
+
+/// The fraction of entries that are zero.
+fn zeros<T: Real>(samples: &Samples<'_, T>) -> f64 {
+    let stored = samples.stored_values().iter().filter(|v| **v != T::default()).count();
+    1.0 - stored as f64 / (samples.nrows() * samples.ncols()).max(1) as f64
 }
 
 fn on_cpu(other: &dyn Resident) -> Result<&CpuResident, GramError> {

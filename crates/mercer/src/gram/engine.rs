@@ -59,7 +59,7 @@ pub trait Resident: Any + Send + Sync {
     fn gram<'a>(&'a self, kernel: &Kernel) -> Result<Box<dyn Gram + 'a>, GramError>;
 
     /// As [`gram`](Self::gram), in a precision of the caller's choice whatever that of the samples; `None` where values
-    /// in single precision could be wrong in their fifth digit.
+    /// in single precision could be wrong in their third digit: for callers that check their answer against double.
     fn gram_in<'a>(
         &'a self,
         kernel: &Kernel,

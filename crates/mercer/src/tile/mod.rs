@@ -15,6 +15,7 @@ mod pack;
 mod plan;
 mod program;
 mod simd;
+mod skip;
 mod sparse;
 mod statistic;
 mod strip;

@@ -12,6 +12,7 @@ use super::group::Group;
 use super::plan::{Features, Plan};
 use super::program::{Node, PointStatistic, Program};
 use super::simd::Element;
+use super::skip::DENSEST;
 use super::sparse::SparseRows;
 use super::statistic::squared_norms;
 
@@ -42,6 +43,8 @@ pub(crate) struct Panels<T: Element> {
     /// |x|² of every row, padded like the rows, summed with the arithmetic of the tiles: equal rows are then
     /// at distance exactly 0.
     squared_norms: Vec<T>,
+    /// Whether most features of most rows are zeros.
+    mostly_zeros: bool,
     /// The same features row after row, made when rows are first selected: in panels a row is spread over as many cache
     /// lines as it has features.
     by_row: OnceLock<Vec<T>>,
@@ -62,6 +65,11 @@ impl<T: Element> Panels<T> {
     pub fn panels(&self, p: usize, count: usize) -> &[T] {
         let panel = self.width * T::PANEL;
         &self.entries[p * panel..(p + count) * panel]
+    }
+
+    /// Whether most features of most rows are zeros.
+    pub fn mostly_zeros(&self) -> bool {
+        self.mostly_zeros
     }
 
     /// |x|² of every row.
@@ -88,7 +96,10 @@ impl<T: Element> Panels<T> {
             .par_chunks_mut(T::PANEL)
             .enumerate()
             .for_each(|(p, norms)| squared_norms(&entries[p * width * T::PANEL..], width, norms));
-        Self { width, entries, squared_norms: norms, by_row: OnceLock::new() }
+        let zeros = entries.par_iter().filter(|entry| **entry == T::default()).count();
+        let padding = (npanels * T::PANEL - nrows) * width;
+        let mostly_zeros = (nrows * width) as f64 * DENSEST > (nrows * width + padding - zeros) as f64;
+        Self { width, entries, squared_norms: norms, mostly_zeros, by_row: OnceLock::new() }
     }
 
     fn select(&self, rows: &[usize]) -> Self {
@@ -113,7 +124,8 @@ impl<T: Element> Panels<T> {
             let panels = entries.par_chunks_mut(stride).zip(norms.par_chunks_mut(panel));
             panels.enumerate().for_each(|(p, (entries, norms))| fill(p, entries, norms));
         }
-        Self { width, entries, squared_norms: norms, by_row: OnceLock::new() }
+        let mostly_zeros = self.mostly_zeros;
+        Self { width, entries, squared_norms: norms, mostly_zeros, by_row: OnceLock::new() }
     }
 
     fn rows(&self) -> Vec<T> {
@@ -171,6 +183,7 @@ impl<T: Element> Operand<T> {
     /// Features that go into a kernel value: what computing one costs, in multiply-adds.
     pub fn width(&self) -> usize {
         let width = |pack: &Pack<T>| match pack {
+            Pack::Dense(panels) if panels.mostly_zeros => panels.width / 3,
             Pack::Dense(panels) => panels.width,
             Pack::Sparse(rows) => rows.mean_length(),
         };

@@ -9,6 +9,9 @@ use super::program::{Kind, Program};
 /// The error that single-precision tiles may have, relative to the larger of 1 and the largest kernel value.
 pub(crate) const SINGLE_TOLERANCE: f64 = 1e-5;
 
+/// The same where single precision was asked for, by a caller that checks its answer against double.
+const CHECKED_TOLERANCE: f64 = 2e-3;
+
 /// The same for tiles in double precision of double-precision data, where there is a choice.
 const DOUBLE_TOLERANCE: f64 = 1e-11;
 
@@ -61,7 +64,7 @@ pub(crate) enum Way {
 /// How squared distances are computed, from cheap to safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Distances {
-    /// From inner products of the data as they are, shared with a kernel's own inner products.
+    /// From inner products of the data as they are, shared with a kernel's own inner products or made of few non-zeros.
     Shared,
     /// From inner products of centred data.
     Centred,
@@ -78,6 +81,8 @@ pub(crate) struct Known<'a> {
     pub means: &'a [f64],
     /// Whether rows are to be packed without their zeros.
     pub sparse: bool,
+    /// Whether most entries of the samples are zeros, which centring would not leave so.
+    pub zeros: bool,
     /// Whether the samples are in double precision on either side.
     pub double: bool,
     /// What the tiles must be computed in, where that is not for the plan to choose; it may then still choose double
@@ -103,7 +108,8 @@ impl Plan {
             None => !known.double,
         };
         let strict = known.double || known.wanted == Some(Precision::Double);
-        let single = try_single.then_some((false, SINGLE_TOLERANCE));
+        let loose = if known.wanted.is_some() { CHECKED_TOLERANCE } else { SINGLE_TOLERANCE };
+        let single = try_single.then_some((false, loose));
         let double = Some((true, if strict { DOUBLE_TOLERANCE } else { SINGLE_TOLERANCE }));
         for (double, tolerance) in single.into_iter().chain(double) {
             let unit = 0.5 * if double { f64::EPSILON } else { f64::from(f32::EPSILON) };
@@ -111,7 +117,7 @@ impl Plan {
                 let plan = Self::with(program, known, distances, double);
                 let ways: Vec<Way> = plan.routes.iter().map(|r| r.way).collect();
                 let centred: Vec<bool> = plan.routes.iter().map(|r| plan.inexact(program, *r)).collect();
-                if distances == Distances::Shared && !plan.shares() {
+                if distances == Distances::Shared && !plan.shares() && !known.zeros {
                     continue;
                 }
                 if relative_error(program, &ways, &centred, known.extents, known.sparse, unit) <= tolerance {
@@ -177,7 +183,14 @@ mod tests {
             program.groups().iter().map(|group| Extent::of(group, &samples, &means)).collect();
         Plan::new(
             &program,
-            Known { extents: &extents, means: &means, sparse: false, double: false, wanted: None },
+            Known {
+                extents: &extents,
+                means: &means,
+                sparse: false,
+                zeros: false,
+                double: false,
+                wanted: None,
+            },
         )
     }
 

@@ -21,11 +21,18 @@ const PAIRS: usize = 4096;
 /// Kernel rows that are computed together then.
 const BATCH: usize = 16;
 
-/// Variables in a working set: their matrix stays in the second-level cache.
-const SET: usize = 512;
+/// Variables in a working set. A smaller set's matrix would fit the second-level cache, but more rounds, each with the kernel
+/// rows of what changed, cost more than slower steps do.
+const SET: usize = 1024;
+
+/// Steps that one round may take, per member of its working set.
+const STEPS_PER_MEMBER: usize = 100;
+
+/// The part of the violation that a round leaves within its working set.
+const EAGERNESS: f64 = 0.2;
 
 /// Rounds between looks for variables to freeze.
-const FREEZE_EVERY: usize = 4;
+const FREEZE_EVERY: u64 = 2;
 
 /// Looks in a row that must find a variable idle before it is frozen.
 const PATIENCE: u8 = 2;
@@ -86,6 +93,9 @@ pub(super) struct Block<'a, T: Element> {
     frozen: Vec<Frozen>,
     rows: Option<Rows<'a, T>>,
     inner: Pairwise<T>,
+    /// Whether the inner problem is the whole one.
+    seated_all: bool,
+    diagonal: Option<Vec<f64>>,
     set: WorkingSet,
 }
 
@@ -107,6 +117,8 @@ impl<'a, T: RowElement> Block<'a, T> {
             frozen: Vec::new(),
             rows: None,
             inner: Pairwise::new(),
+            seated_all: false,
+            diagonal: None,
             set: WorkingSet::new(SET),
         };
         block.look_at((0..qp.len()).collect());
@@ -135,50 +147,12 @@ impl<'a, T: RowElement> Block<'a, T> {
 
     /// Solves to the tolerance. Nothing is frozen afterwards.
     pub fn run(&mut self, watch: &dyn Watch) -> Result<End, Stopped> {
-        if self.qp.len() <= PAIRS { self.run_pairs(watch) } else { self.run_rounds(watch) }
-    }
-
-    /// Two variables at a time over all of them, kernel rows computed as they come to be needed and all kept.
-    fn run_pairs(&mut self, watch: &dyn Watch) -> Result<End, Stopped> {
-        if self.inner.slots.is_empty() {
-            self.inner.seat(self.qp, &self.active);
-            let diagonal = self.gram.diagonal();
-            for (d, &v) in self.inner.diagonal.iter_mut().zip(&self.inner.slots) {
-                *d = if v == NOBODY { 0.0 } else { diagonal[self.qp.rows[v]] };
-            }
-        }
-        let columns = self.gram.columns(&self.columns());
-        let (qp, mut computed) = (self.qp, 0);
-        let mut fetch = |slots: &[usize], wanted: &[usize], out: &mut [T]| {
-            let rows: Vec<usize> = wanted.iter().map(|&slot| qp.rows[slots[slot]]).collect();
-            computed += fill_rows(&*columns, &rows, slots, out);
-        };
-        let mut source = Source { batch: BATCH, fetch: &mut fetch };
-        let progress = self.solve_inner(self.limits.tolerance, usize::MAX, &mut source, watch)?;
-        self.spent.evaluations += computed;
-        for (s, &v) in self.inner.slots.iter().enumerate() {
-            if v != NOBODY {
-                self.beta[v] = self.inner.beta[s];
-                self.f[v] = self.inner.f[s];
-            }
-        }
-        self.look_at((0..self.qp.len()).collect());
-        Ok(if progress.violation <= self.limits.tolerance {
-            End::Converged
-        } else if self.spent.steps >= self.limits.steps {
-            End::OutOfSteps
-        } else {
-            End::Stalled
-        })
-    }
-
-    fn run_rounds(&mut self, watch: &dyn Watch) -> Result<End, Stopped> {
-        let qp = self.qp;
+        let tolerance = self.limits.tolerance;
         let mut ends = self.ends(&self.f, &self.up, &self.low);
         loop {
             watch.check()?;
             let violation = violation(&ends);
-            if violation <= self.limits.tolerance {
+            if violation <= tolerance {
                 if self.frozen.is_empty() {
                     return Ok(End::Converged);
                 }
@@ -190,24 +164,71 @@ impl<'a, T: RowElement> Block<'a, T> {
                 return Ok(End::OutOfSteps);
             }
             self.spent.rounds += 1;
-            if self.limits.shrinking && self.spent.rounds.is_multiple_of(FREEZE_EVERY as u64) {
+            if self.limits.shrinking && self.spent.rounds.is_multiple_of(FREEZE_EVERY) {
                 self.freeze(&ends);
             }
-            let groups = self.active_groups();
-            let set =
-                self.set.choose(&groups, &ends, &self.f, &self.up, &self.low, &self.active, &self.position);
-            self.inner.seat(qp, &set);
-            self.fill_inner();
-            let inner = (0.1 * violation).max(0.5 * self.limits.tolerance);
-            let mut source = Source { batch: 0, fetch: &mut |_, _, _| unreachable!("every row is there") };
-            let progress = self.solve_inner(inner, 100 * SET, &mut source, watch)?;
-            let terms = self.take_changes();
-            if progress.steps == 0 || terms.is_empty() {
+            let steps = if self.active.len() <= PAIRS {
+                let progress = self.run_pairs(tolerance, watch)?;
+                ends = self.ends(&self.f, &self.up, &self.low);
+                progress.steps
+            } else {
+                let inner = (EAGERNESS * violation).max(0.5 * tolerance);
+                let (steps, terms) = self.run_set(&ends, inner, watch)?;
+                ends = self.apply(&terms, watch)?;
+                steps
+            };
+            if steps == 0 {
                 self.thaw_all(watch)?;
                 return Ok(End::Stalled);
             }
-            ends = self.apply(&terms, watch)?;
         }
+    }
+
+    /// Chooses a working set and solves it; returns the steps it took and the kernel rows that changed weight.
+    fn run_set(
+        &mut self,
+        ends: &[(f64, f64)],
+        tolerance: f64,
+        watch: &dyn Watch,
+    ) -> Result<(usize, Vec<(usize, f64)>), Stopped> {
+        let groups = self.active_groups();
+        let set = self.set.choose(&groups, ends, &self.f, &self.up, &self.low, &self.active, &self.position);
+        self.inner.seat(self.qp, &set);
+        self.seated_all = false;
+        self.fill_inner();
+        let mut source = Source { batch: 0, fetch: &mut |_, _, _| unreachable!("every row is there") };
+        let most = STEPS_PER_MEMBER * set.len();
+        let progress = self.solve_inner(tolerance, most, &mut source, watch)?;
+        Ok((progress.steps, self.take_changes()))
+    }
+
+    /// Two variables at a time over all that are looked at, kernel rows computed as they come to be needed and all kept.
+    fn run_pairs(&mut self, tolerance: f64, watch: &dyn Watch) -> Result<Progress, Stopped> {
+        let everything = self.active.len() == self.qp.len();
+        if !(everything && self.seated_all) {
+            self.inner.seat(self.qp, &self.active);
+            let diagonal = self.diagonal.get_or_insert_with(|| self.gram.diagonal());
+            for (d, &v) in self.inner.diagonal.iter_mut().zip(&self.inner.slots) {
+                *d = if v == NOBODY { 0.0 } else { diagonal[self.qp.rows[v]] };
+            }
+            self.seated_all = everything;
+        }
+        let columns = self.gram.columns(&self.columns());
+        let (qp, mut computed) = (self.qp, 0);
+        let mut fetch = |slots: &[usize], wanted: &[usize], out: &mut [T]| {
+            let rows: Vec<usize> = wanted.iter().map(|&slot| qp.rows[slots[slot]]).collect();
+            computed += fill_rows(&*columns, &rows, slots, out);
+        };
+        let mut source = Source { batch: BATCH, fetch: &mut fetch };
+        let progress = self.solve_inner(tolerance, usize::MAX, &mut source, watch)?;
+        self.spent.evaluations += computed;
+        for (s, &v) in self.inner.slots.iter().enumerate().filter(|(_, v)| **v != NOBODY) {
+            let at = self.position[v] as usize;
+            self.beta[v] = self.inner.beta[s];
+            self.f[at] = self.inner.f[s];
+            (self.up[at], self.low[at]) = self.qp.slopes(v, self.beta[v]);
+        }
+        Ok(progress)
     }
 
     /// Computes the matrix of the seated variables.
@@ -307,9 +328,13 @@ impl<'a, T: RowElement> Block<'a, T> {
             }
         }
         let count = self.idle.iter().filter(|&&idle| idle >= PATIENCE).count();
-        if 4 * count < self.active.len() {
-            return;
+        if 4 * count >= self.active.len() {
+            self.set_aside();
         }
+    }
+
+    /// Freezes what has been idle for long enough.
+    fn set_aside(&mut self) {
         let (kept, gone): (Vec<usize>, Vec<usize>) =
             (0..self.active.len()).partition(|&k| self.idle[k] < PATIENCE);
         self.frozen.push(Frozen {
