@@ -9,7 +9,7 @@ use crate::gram::Gram;
 use crate::tile::Element;
 use crate::watch::{Stopped, Watch};
 
-use super::pairwise::{NOBODY, Pairwise, Progress, Source};
+use super::pairwise::{NOBODY, Pairwise, Source};
 use super::problem::BoxQp;
 use super::rows::{RowElement, Rows, fill_rows, fill_tile};
 use super::scan::Ends;
@@ -168,9 +168,9 @@ impl<'a, T: RowElement> Block<'a, T> {
                 self.freeze(&ends);
             }
             let steps = if self.active.len() <= PAIRS {
-                let progress = self.run_pairs(tolerance, watch)?;
+                let steps = self.run_pairs(tolerance, watch)?;
                 ends = self.ends(&self.f, &self.up, &self.low);
-                progress.steps
+                steps
             } else {
                 let inner = (EAGERNESS * violation).max(0.5 * tolerance);
                 let (steps, terms) = self.run_set(&ends, inner, watch)?;
@@ -198,12 +198,12 @@ impl<'a, T: RowElement> Block<'a, T> {
         self.fill_inner();
         let mut source = Source { batch: 0, fetch: &mut |_, _, _| unreachable!("every row is there") };
         let most = STEPS_PER_MEMBER * set.len();
-        let progress = self.solve_inner(tolerance, most, &mut source, watch)?;
-        Ok((progress.steps, self.take_changes()))
+        let steps = self.solve_inner(tolerance, most, &mut source, watch)?;
+        Ok((steps, self.take_changes()))
     }
 
     /// Two variables at a time over all that are looked at, kernel rows computed as they come to be needed and all kept.
-    fn run_pairs(&mut self, tolerance: f64, watch: &dyn Watch) -> Result<Progress, Stopped> {
+    fn run_pairs(&mut self, tolerance: f64, watch: &dyn Watch) -> Result<usize, Stopped> {
         let everything = self.active.len() == self.qp.len();
         if !(everything && self.seated_all) {
             self.inner.seat(self.qp, &self.active);
@@ -220,7 +220,7 @@ impl<'a, T: RowElement> Block<'a, T> {
             computed += fill_rows(&*columns, &rows, slots, out);
         };
         let mut source = Source { batch: BATCH, fetch: &mut fetch };
-        let progress = self.solve_inner(tolerance, usize::MAX, &mut source, watch)?;
+        let steps = self.solve_inner(tolerance, usize::MAX, &mut source, watch)?;
         self.spent.evaluations += computed;
         for (s, &v) in self.inner.slots.iter().enumerate().filter(|(_, v)| **v != NOBODY) {
             let at = self.position[v] as usize;
@@ -228,7 +228,7 @@ impl<'a, T: RowElement> Block<'a, T> {
             self.f[at] = self.inner.f[s];
             (self.up[at], self.low[at]) = self.qp.slopes(v, self.beta[v]);
         }
-        Ok(progress)
+        Ok(steps)
     }
 
     /// Computes the matrix of the seated variables.
@@ -247,13 +247,13 @@ impl<'a, T: RowElement> Block<'a, T> {
         most: usize,
         source: &mut Source<'_, T>,
         watch: &dyn Watch,
-    ) -> Result<Progress, Stopped> {
+    ) -> Result<usize, Stopped> {
         let (f, position) = (&self.f, &self.position);
         self.inner.place(self.qp, &self.beta, |v| f[position[v] as usize]);
         let left = usize::try_from(self.limits.steps - self.spent.steps).unwrap_or(usize::MAX);
-        let progress = self.inner.run(self.qp, tolerance, most.min(left), source, watch)?;
-        self.spent.steps += progress.steps as u64;
-        Ok(progress)
+        let steps = self.inner.run(self.qp, tolerance, most.min(left), source, watch)?;
+        self.spent.steps += steps as u64;
+        Ok(steps)
     }
 
     /// Takes over the inner solution; returns the kernel rows that changed weight and by how much.

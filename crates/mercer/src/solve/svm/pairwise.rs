@@ -43,13 +43,6 @@ pub(super) struct Source<'a, T> {
     pub fetch: &'a mut dyn FnMut(&[usize], &[usize], &mut [T]),
 }
 
-/// How far a run came.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Progress {
-    pub steps: usize,
-    pub violation: f64,
-}
-
 impl<T: Element> Pairwise<T> {
     pub fn new() -> Self {
         Self {
@@ -151,7 +144,8 @@ impl<T: Element> Pairwise<T> {
         (source.fetch)(&self.slots, &wanted, &mut self.kernel[have..]);
     }
 
-    /// Takes steps until the violation is at most `tolerance`, `most` steps were taken, or no step changes anything.
+    /// Takes steps until the violation is at most `tolerance`, `most` steps were taken, or no step changes anything. Returns
+    /// how many it took.
     pub fn run(
         &mut self,
         qp: &BoxQp,
@@ -159,12 +153,11 @@ impl<T: Element> Pairwise<T> {
         most: usize,
         source: &mut Source<'_, T>,
         watch: &dyn Watch,
-    ) -> Result<Progress, Stopped> {
+    ) -> Result<usize, Stopped> {
         let (mut i, mut j, mut step) = (0, 0, 0.0);
         let mut steps = 0;
         loop {
             let mut worst: Option<(usize, usize, f64, Extremes, usize)> = None;
-            let mut violation = f64::NEG_INFINITY;
             let n = self.slots.len();
             for g in 0..self.groups.len() {
                 let group = self.groups[g].clone();
@@ -188,7 +181,6 @@ impl<T: Element> Pairwise<T> {
                         low: &self.low[group.clone()],
                     })
                 };
-                violation = violation.max(extremes.violation());
                 if extremes.violation() > tolerance && steps < most {
                     let first = group.start + extremes.at;
                     self.ensure(first, extremes, &group, source);
@@ -206,14 +198,14 @@ impl<T: Element> Pairwise<T> {
                 }
             }
             let Some((first, second, _, extremes, g)) = worst else {
-                return Ok(Progress { steps, violation });
+                return Ok(steps);
             };
             (i, j) = (first, second);
             let group = self.groups[g].clone();
             self.ensure(j, extremes, &group, source);
             step = self.exchange(qp, i, j, extremes.least);
             if step == 0.0 {
-                return Ok(Progress { steps, violation });
+                return Ok(steps);
             }
             steps += 1;
             if steps % 4096 == 0 {
