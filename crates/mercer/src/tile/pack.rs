@@ -12,7 +12,7 @@ use super::group::Group;
 use super::plan::{Features, Plan};
 use super::program::{Node, PointStatistic, Program};
 use super::simd::Element;
-use super::skip::DENSEST;
+use super::skip::{DENSEST, NonZeros};
 use super::sparse::SparseRows;
 use super::statistic::squared_norms;
 
@@ -43,8 +43,8 @@ pub(crate) struct Panels<T: Element> {
     /// |x|² of every row, padded like the rows, summed with the arithmetic of the tiles: equal rows are then
     /// at distance exactly 0.
     squared_norms: Vec<T>,
-    /// Whether most features of most rows are zeros.
-    mostly_zeros: bool,
+    /// What is not zero, where most features of most rows are.
+    non_zeros: Option<NonZeros<T>>,
     /// The same features row after row, made when rows are first selected: in panels a row is spread over as many cache
     /// lines as it has features.
     by_row: OnceLock<Vec<T>>,
@@ -67,9 +67,9 @@ impl<T: Element> Panels<T> {
         &self.entries[p * panel..(p + count) * panel]
     }
 
-    /// Whether most features of most rows are zeros.
-    pub fn mostly_zeros(&self) -> bool {
-        self.mostly_zeros
+    /// What is not zero, where most features of most rows are.
+    pub(super) fn non_zeros(&self) -> Option<&NonZeros<T>> {
+        self.non_zeros.as_ref()
     }
 
     /// |x|² of every row.
@@ -99,7 +99,12 @@ impl<T: Element> Panels<T> {
         let zeros = entries.par_iter().filter(|entry| **entry == T::default()).count();
         let padding = (npanels * T::PANEL - nrows) * width;
         let mostly_zeros = (nrows * width) as f64 * DENSEST > (nrows * width + padding - zeros) as f64;
-        Self { width, entries, squared_norms: norms, mostly_zeros, by_row: OnceLock::new() }
+        let non_zeros = mostly_zeros.then(|| {
+            let entry =
+                |row: usize, k: usize| entries[(row / T::PANEL * width + k) * T::PANEL + row % T::PANEL];
+            NonZeros::new(npanels * T::PANEL, width, entry)
+        });
+        Self { width, entries, squared_norms: norms, non_zeros, by_row: OnceLock::new() }
     }
 
     fn select(&self, rows: &[usize]) -> Self {
@@ -124,8 +129,8 @@ impl<T: Element> Panels<T> {
             let panels = entries.par_chunks_mut(stride).zip(norms.par_chunks_mut(panel));
             panels.enumerate().for_each(|(p, (entries, norms))| fill(p, entries, norms));
         }
-        let mostly_zeros = self.mostly_zeros;
-        Self { width, entries, squared_norms: norms, mostly_zeros, by_row: OnceLock::new() }
+        let non_zeros = self.non_zeros.as_ref().map(|all| all.select(rows, npanels * panel));
+        Self { width, entries, squared_norms: norms, non_zeros, by_row: OnceLock::new() }
     }
 
     fn rows(&self) -> Vec<T> {
@@ -183,7 +188,7 @@ impl<T: Element> Operand<T> {
     /// Features that go into a kernel value: what computing one costs, in multiply-adds.
     pub fn width(&self) -> usize {
         let width = |pack: &Pack<T>| match pack {
-            Pack::Dense(panels) if panels.mostly_zeros => panels.width / 3,
+            Pack::Dense(panels) if panels.non_zeros.is_some() => panels.width / 4,
             Pack::Dense(panels) => panels.width,
             Pack::Sparse(rows) => rows.mean_length(),
         };

@@ -12,16 +12,50 @@ pub(super) const DENSEST: f64 = 0.4;
 /// Vectors of columns that are summed together: enough for the multiply-adds to overlap.
 const TOGETHER: usize = 8;
 
-/// The features of one row that are not zero.
-struct NonZeros<T> {
+/// The features of every row that are not zero, row after row.
+#[derive(Debug)]
+pub(super) struct NonZeros<T> {
+    starts: Vec<usize>,
     features: Vec<u32>,
     values: Vec<T>,
-    /// Where each chunk of features ends in the lists.
-    ends: Vec<usize>,
+}
+
+impl<T: Element> NonZeros<T> {
+    /// Of `nrows` rows, read by `entry(row, feature)`.
+    pub fn new(nrows: usize, width: usize, entry: impl Fn(usize, usize) -> T) -> Self {
+        let mut found = Self { starts: vec![0], features: Vec::new(), values: Vec::new() };
+        for row in 0..nrows {
+            for (k, value) in (0..width).map(|k| (k, entry(row, k))).filter(|(_, v)| *v != T::default()) {
+                found.features.push(k as u32);
+                found.values.push(value);
+            }
+            found.starts.push(found.features.len());
+        }
+        found
+    }
+
+    /// Some of the rows, and empty ones up to `padded`.
+    pub fn select(&self, rows: &[usize], padded: usize) -> Self {
+        let mut chosen = Self { starts: vec![0], features: Vec::new(), values: Vec::new() };
+        for &row in rows {
+            let stored = self.starts[row]..self.starts[row + 1];
+            chosen.features.extend_from_slice(&self.features[stored.clone()]);
+            chosen.values.extend_from_slice(&self.values[stored]);
+            chosen.starts.push(chosen.features.len());
+        }
+        chosen.starts.resize(padded + 1, chosen.features.len());
+        chosen
+    }
+
+    /// The features and values of a row.
+    fn row(&self, row: usize) -> (&[u32], &[T]) {
+        let stored = self.starts[row]..self.starts[row + 1];
+        (&self.features[stored.clone()], &self.values[stored])
+    }
 }
 
 /// Writes the statistic of every pair of the block to `out`, as the dense sums do; false, and nothing written, where the rows
-/// have too few zeros. `term` must add nothing where x is 0.
+/// have too few zeros or it is not known where they are. `term` must add nothing where x is 0.
 #[inline(always)]
 pub(super) fn sums_of_non_zeros<S: Simd, K: Term>(
     s: S,
@@ -30,59 +64,35 @@ pub(super) fn sums_of_non_zeros<S: Simd, K: Term>(
     norms: Norms<'_, S::T>,
     out: &mut [S::T],
 ) -> bool {
-    let panel = S::T::PANEL;
-    let (stride, zero) = (block.panels * panel, S::T::default());
-    assert!(block.lane + ROWS <= panel && block.x.len() >= block.width * panel);
-    assert!(block.z.len() >= block.panels * block.width * panel && out.len() >= ROWS * stride);
+    let Some((rows, first_row)) = block.non_zeros else { return false };
+    let stride = block.panels * S::T::PANEL;
+    assert!(block.z.len() >= block.panels * block.width * S::T::PANEL && out.len() >= ROWS * stride);
     assert!(norms.x.len() >= ROWS && norms.z.len() >= stride);
-    let rows = block.x[..block.width * panel].chunks_exact(panel);
-    let count: usize =
-        rows.map(|x| x[block.lane..block.lane + ROWS].iter().filter(|x| **x != zero).count()).sum();
+    let count = rows.starts[first_row + ROWS] - rows.starts[first_row];
     if count as f64 > DENSEST * (ROWS * block.width) as f64 {
         return false;
     }
-    let mut row = NonZeros { features: Vec::new(), values: Vec::new(), ends: Vec::new() };
     let vectors = stride / S::LANES;
     for r in 0..ROWS {
-        row.read(block, r);
+        let row = rows.row(first_row + r);
+        assert!(row.0.last().is_none_or(|&k| (k as usize) < block.width), "features ascend");
         let x_norm = norms.x[r];
         let out = &mut out[r * stride..(r + 1) * stride];
         for first in (0..vectors).step_by(TOGETHER) {
-            // SAFETY: by the assertions, every z panel is whole, and columns and output have `stride` entries; the features
+            // SAFETY: by the assertions, every z panel is whole, columns and output have `stride` entries, and the features
             // are below the width.
             unsafe {
                 if first + TOGETHER <= vectors {
-                    columns::<S, K, TOGETHER>(s, term, &row, block, first, (x_norm, norms.z), out);
+                    columns::<S, K, TOGETHER>(s, term, row, block, first, (x_norm, norms.z), out);
                 } else {
                     for v in first..vectors {
-                        columns::<S, K, 1>(s, term, &row, block, v, (x_norm, norms.z), out);
+                        columns::<S, K, 1>(s, term, row, block, v, (x_norm, norms.z), out);
                     }
                 }
             }
         }
     }
     true
-}
-
-impl<T: Element> NonZeros<T> {
-    #[inline(always)]
-    fn read(&mut self, block: &Block<'_, T>, r: usize) {
-        self.features.clear();
-        self.values.clear();
-        self.ends.clear();
-        let column = block.x[..block.width * T::PANEL].chunks_exact(T::PANEL);
-        for (k, x) in column.enumerate() {
-            if k > 0 && k % CHUNK == 0 {
-                self.ends.push(self.features.len());
-            }
-            let x = x[block.lane + r];
-            if x != T::default() {
-                self.features.push(k as u32);
-                self.values.push(x);
-            }
-        }
-        self.ends.push(self.features.len());
-    }
 }
 
 /// One row with `N` vectors of columns from the `first` on.
@@ -94,7 +104,7 @@ impl<T: Element> NonZeros<T> {
 unsafe fn columns<S: Simd, K: Term, const N: usize>(
     s: S,
     term: K,
-    row: &NonZeros<S::T>,
+    (features, values): (&[u32], &[S::T]),
     block: &Block<'_, S::T>,
     first: usize,
     (x_norm, z_norms): (S::T, &[S::T]),
@@ -110,9 +120,10 @@ unsafe fn columns<S: Simd, K: Term, const N: usize>(
     let zero = s.number(0.0);
     let mut total = [zero; N];
     let mut start = 0;
-    for (chunk, &end) in row.ends.iter().enumerate() {
+    for chunk in 0..block.width.div_ceil(CHUNK) {
+        let end = start + features[start..].partition_point(|&k| (k as usize) < (chunk + 1) * CHUNK);
         let mut sums = [zero; N];
-        for (&k, &x) in row.features[start..end].iter().zip(&row.values[start..end]) {
+        for (&k, &x) in features[start..end].iter().zip(&values[start..end]) {
             let (x, offset) = (s.splat(x), k as usize * panel);
             for n in 0..N {
                 // SAFETY: the caller's promise.

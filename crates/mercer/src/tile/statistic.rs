@@ -6,7 +6,7 @@
 
 use super::plan::Way;
 use super::simd::{Element, Simd, Vectorized};
-use super::skip::sums_of_non_zeros;
+use super::skip::{NonZeros, sums_of_non_zeros};
 
 /// Rows whose sums are computed together; divides every panel.
 pub(crate) const ROWS: usize = 8;
@@ -109,8 +109,8 @@ pub(super) struct Block<'a, T: Element> {
     pub z: &'a [T],
     /// How many panels.
     pub panels: usize,
-    /// Whether most features of most rows are zeros.
-    pub mostly_zeros: bool,
+    /// Where most features are zeros: those that are not, of all rows, and which row is the first of the block.
+    pub non_zeros: Option<(&'a NonZeros<T>, usize)>,
 }
 
 /// The squared norms of a block's rows, and of its columns.
@@ -132,9 +132,8 @@ pub(super) fn block<S: Simd>(
     out: &mut [S::T],
 ) {
     match way {
-        Way::Dot if block.mostly_zeros && sums_of_non_zeros(s, Dot, block, norms, out) => {}
-        Way::DistanceByDots
-            if block.mostly_zeros && sums_of_non_zeros(s, DistanceByDots, block, norms, out) => {}
+        Way::Dot if sums_of_non_zeros(s, Dot, block, norms, out) => {}
+        Way::DistanceByDots if sums_of_non_zeros(s, DistanceByDots, block, norms, out) => {}
         Way::Dot => sums(s, Dot, block, norms, out),
         Way::DistanceByDots => sums(s, DistanceByDots, block, norms, out),
         Way::DistanceByDifferences => sums(s, SquaredDifference, block, norms, out),
@@ -306,6 +305,7 @@ mod tests {
                 let at = |p: &[f32], row: usize, k: usize| {
                     f64::from(p[(row / panel) * width * panel + k * panel + row % panel])
                 };
+                let lists = NonZeros::new(panel, width, |row, k| x[k * panel + row]);
                 let mut norms = vec![0.0; panel * panels];
                 for (p, norms) in norms.chunks_mut(panel).enumerate() {
                     squared_norms(&z[p * width * panel..], width, norms);
@@ -322,7 +322,14 @@ mod tests {
                     each_instruction_set(|level| {
                         let lane = 8;
                         let mut out = vec![f32::NAN; ROWS * panel * panels];
-                        let block = Block { x: &x, lane, width, z: &z, panels, mostly_zeros };
+                        let block = Block {
+                            x: &x,
+                            lane,
+                            width,
+                            z: &z,
+                            panels,
+                            non_zeros: mostly_zeros.then_some((&lists, lane)),
+                        };
                         let norms = Norms { x: &x_norms[lane..], z: &norms };
                         run_at(level, Run { way, block, norms, out: &mut out });
                         for r in 0..ROWS {
