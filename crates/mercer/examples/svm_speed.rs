@@ -9,11 +9,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Dtype, ReadOptions, TargetValues, read};
-use mercer::gram::{CpuEngine, Engine};
 use mercer::kernel::Kernel;
+use mercer::learn::svm::Svc;
 use mercer::pool;
-use mercer::real::Precision;
-use mercer::solve::svm::{BoxQp, SvmSettings};
+use mercer::solve::svm::{SvmReport, SvmSettings};
 use mercer::watch::Unwatched;
 
 /// Name, C, γ.
@@ -57,41 +56,21 @@ fn run(case: &str, samples: &AnySamples<'_>, labels: &[f64], c: f64, gamma: f64,
     let mut classes = labels.to_vec();
     classes.sort_by(f64::total_cmp);
     classes.dedup();
+    let codes: Vec<usize> = labels.iter().map(|y| classes.partition_point(|c| c < y)).collect();
     let kernel: Kernel = format!("rbf(gamma={gamma})").parse().expect("a kernel");
     let settings = SvmSettings { tol, cache: Some(4 << 30), ..SvmSettings::default() };
+    let machine = Svc { settings, ..Svc::new(kernel, c) };
     let (start, before) = (Instant::now(), processor_seconds());
-    let resident = CpuEngine.load(samples);
-    let exact = resident.gram_in(&kernel, Precision::Double).expect("the kernel fits").expect("double");
-    let single = resident.gram_in(&kernel, Precision::Single).expect("the kernel fits");
-    let gram = single.as_deref().unwrap_or(&*exact);
-    let pairs: Vec<(f64, f64)> = classes
-        .iter()
-        .enumerate()
-        .flat_map(|(k, &a)| classes[k + 1..].iter().map(move |&b| (a, b)).collect::<Vec<_>>())
-        .collect();
-    let mut totals = (0.0, 0u64, 0u64, 0u64, 0usize, 0.0f64);
-    for &(a, b) in &pairs {
-        let rows: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] == a || labels[i] == b).collect();
-        let positive: Vec<bool> = rows.iter().map(|&i| labels[i] == a).collect();
-        let qp = BoxQp::classify(&rows, &positive, &vec![c; rows.len()]).expect("a problem");
-        let solution = qp.solve(gram, Some(&*exact), &settings, &Unwatched).expect("a solution");
-        let report = &solution.report;
-        totals.0 += report.objective;
-        totals.1 += report.iterations;
-        totals.2 += report.rounds;
-        totals.3 += report.evaluations;
-        totals.4 += solution.beta.iter().filter(|b| **b != 0.0).count();
-        totals.5 = totals.5.max(report.violation);
-    }
+    let fitted = machine.fit(samples, &codes, classes.len(), None, &Unwatched).expect("a fit");
+    let (seconds, processor) = (start.elapsed().as_secs_f64(), processor_seconds() - before);
+    let sum = |part: fn(&SvmReport) -> u64| fitted.reports.iter().map(part).sum::<u64>();
     println!(
-        "{case:16} {:8.3} s  {:8.3} cpu  objective {:.5}  violation {:.2e}  steps {}  rounds {}  Mvalues {}  sv {}",
-        start.elapsed().as_secs_f64(),
-        processor_seconds() - before,
-        totals.0,
-        totals.5,
-        totals.1,
-        totals.2,
-        totals.3 / 1_000_000,
-        totals.4,
+        "{case:16} {seconds:8.3} s {processor:8.3} cpu  objective {:.5}  violation {:.2e}  steps {}  rounds {}  Mvalues {}  sv {}",
+        fitted.reports.iter().map(|r| r.objective).sum::<f64>(),
+        fitted.reports.iter().map(|r| r.violation).fold(0.0, f64::max),
+        sum(|r| r.iterations),
+        sum(|r| r.rounds),
+        sum(|r| r.evaluations) / 1_000_000,
+        fitted.support.len(),
     );
 }
