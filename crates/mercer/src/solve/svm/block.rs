@@ -11,12 +11,15 @@ use crate::watch::{Stopped, Watch};
 
 use super::pairwise::{NOBODY, Pairwise, Source};
 use super::problem::BoxQp;
-use super::rows::{RowElement, Rows, fill_rows, fill_tile};
+use super::rows::{KEPT_FROM, RowElement, Rows, fill_rows, fill_tile};
 use super::scan::Ends;
 use super::working_set::WorkingSet;
 
 /// Problems of at most this many variables are solved two variables at a time.
 const PAIRS: usize = 4096;
+
+/// The same where kernel values are dear and all rows may be kept: pairs ask for the fewest.
+const PAIRS_OF_DEAR_ROWS: usize = 16_384;
 
 /// Kernel rows that are computed together then.
 const BATCH: usize = 16;
@@ -93,6 +96,8 @@ pub(super) struct Block<'a, T: Element> {
     frozen: Vec<Frozen>,
     rows: Option<Rows<'a, T>>,
     inner: Pairwise<T>,
+    /// Up to how many variables are solved two at a time.
+    pairs: usize,
     /// Whether the inner problem is the whole one.
     seated_all: bool,
     diagonal: Option<Vec<f64>>,
@@ -117,6 +122,11 @@ impl<'a, T: RowElement> Block<'a, T> {
             frozen: Vec::new(),
             rows: None,
             inner: Pairwise::new(),
+            pairs: {
+                let bytes = (PAIRS_OF_DEAR_ROWS * PAIRS_OF_DEAR_ROWS * size_of::<T>()) as u64;
+                let dear = gram.columns(&[]).cost() >= KEPT_FROM && bytes <= limits.cache;
+                if dear { PAIRS_OF_DEAR_ROWS } else { PAIRS }
+            },
             seated_all: false,
             diagonal: None,
             set: WorkingSet::new(SET),
@@ -167,7 +177,7 @@ impl<'a, T: RowElement> Block<'a, T> {
             if self.limits.shrinking && self.spent.rounds.is_multiple_of(FREEZE_EVERY) {
                 self.freeze(&ends);
             }
-            let steps = if self.active.len() <= PAIRS {
+            let steps = if self.active.len() <= self.pairs {
                 let steps = self.run_pairs(tolerance, watch)?;
                 ends = self.ends(&self.f, &self.up, &self.low);
                 steps

@@ -58,7 +58,7 @@ const NOWHERE: u32 = u32::MAX;
 
 /// Multiply-adds a kernel value must cost for its row to be kept: a cheaper one is computed in the time it takes to read it
 /// from memory.
-const KEPT_FROM: usize = 96;
+pub(super) const KEPT_FROM: usize = 96;
 
 /// A buffer whose disjoint parts are written by several threads.
 struct Shared<T>(*mut T);
