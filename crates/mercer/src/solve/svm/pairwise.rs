@@ -35,12 +35,15 @@ pub(super) struct Pairwise<T> {
 /// A slot without a variable.
 pub(super) const NOBODY: usize = usize::MAX;
 
+/// Told the variables of all slots and the slots whose rows are wanted; fills in the rows.
+pub(super) type Fetch<'a, T> = dyn FnMut(&[usize], &[usize], &mut [T]) + 'a;
+
 /// Where rows of the matrix come from while a run goes on.
 pub(super) struct Source<'a, T> {
     /// Rows that are fetched together.
     pub batch: usize,
-    /// Told the variables of all slots and the slots whose rows are wanted; fills in the rows.
-    pub fetch: &'a mut dyn FnMut(&[usize], &[usize], &mut [T]),
+    /// How they are fetched.
+    pub fetch: &'a mut Fetch<'a, T>,
 }
 
 impl<T: Element> Pairwise<T> {

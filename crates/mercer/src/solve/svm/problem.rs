@@ -118,7 +118,7 @@ impl BoxQp {
         let (p, m) = (plus.iter().sum::<f64>(), minus.iter().sum::<f64>());
         let largest = 2.0 * p.min(m) / (p + m);
         // Rounding of the sums must not refuse the largest ν itself.
-        if !(nu <= largest * (1.0 + 1e-12)) {
+        if largest.is_nan() || nu > largest * (1.0 + 1e-12) {
             return Err(SvmError::InfeasibleNu { nu, largest });
         }
         let half = nu * (p + m) / 2.0;

@@ -115,7 +115,8 @@ impl<'a, T: RowElement> Rows<'a, T> {
         finish: impl Fn(Range<usize>, &[f64]) -> R + Sync,
     ) -> Result<Vec<R>, Stopped> {
         self.clock += 1;
-        let (mut old, mut new): (Vec<(usize, f64)>, Vec<(usize, f64)>) = (Vec::new(), Vec::new());
+        let mut old: Vec<(usize, f64)> = Vec::new();
+        let mut new: Vec<(usize, f64)> = Vec::new();
         for &(row, factor) in terms {
             let place = self.place_of[row];
             if place == NOWHERE {
@@ -219,7 +220,8 @@ impl<'a, T: RowElement> Rows<'a, T> {
     }
 }
 
-/// Fills `out`, row after row of `stride` entries, with the kernel values of `rows` with `cols`; returns how many there are.
+/// Fills `out`, row after row of `stride` entries, with the kernel values of `rows`, given by slot and row, with each
+/// other; returns how many there are.
 pub(super) fn fill_tile<T: RowElement>(
     gram: &dyn Gram,
     rows: &[(usize, usize)],
