@@ -2,6 +2,15 @@
 
 use std::fmt::{Debug, Display};
 
+/// One of the two precisions, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// `f32`.
+    Single,
+    /// `f64`.
+    Double,
+}
+
 /// A storage and tile precision. Solvers and coefficients are always `f64`; this is what data and kernel tiles are held in.
 pub trait Real:
     Copy + Default + PartialOrd + Debug + Display + Send + Sync + 'static + faer::traits::RealField
@@ -10,6 +19,8 @@ pub trait Real:
     const EPSILON: f64;
     /// The name users see: `f32` or `f64`.
     const NAME: &'static str;
+    /// Which of the two it is.
+    const PRECISION: Precision;
 
     /// Rounds to this precision.
     fn from_f64(value: f64) -> Self;
@@ -21,6 +32,7 @@ pub trait Real:
 impl Real for f32 {
     const EPSILON: f64 = f32::EPSILON as f64;
     const NAME: &'static str = "f32";
+    const PRECISION: Precision = Precision::Single;
 
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
@@ -36,6 +48,7 @@ impl Real for f32 {
 impl Real for f64 {
     const EPSILON: f64 = f64::EPSILON;
     const NAME: &'static str = "f64";
+    const PRECISION: Precision = Precision::Double;
 
     #[inline(always)]
     fn from_f64(value: f64) -> Self {

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use crate::data::{AnySamples, Samples, Storage};
 use crate::kernel::Kernel;
-use crate::real::Real;
+use crate::real::{Precision, Real};
 use crate::tile::{Element, Extent, Filler, Known, Operand, Plan, Program};
 use crate::with_samples;
 
@@ -32,15 +32,24 @@ struct CpuResident {
     samples: AnySamples<'static>,
     /// Column means, rounded to single precision so that subtracting them from nearby values is exact.
     means: Vec<f64>,
+    /// Whether most entries are zeros.
+    zeros: bool,
 }
 
 impl CpuResident {
     fn new(samples: AnySamples<'static>) -> Self {
         let means = with_samples!(&samples, s => means(s));
-        Self { samples, means }
+        let zeros = with_samples!(&samples, s => zeros(s) > 0.6);
+        Self { samples, means, zeros }
     }
 
-    fn matrix(&self, kernel: &Kernel, other: Option<&Self>) -> Result<AnyMatrix, GramError> {
+    /// The matrix of these samples with themselves or `other`; `None` where single precision is wanted and not enough.
+    fn matrix(
+        &self,
+        kernel: &Kernel,
+        other: Option<&Self>,
+        wanted: Option<Precision>,
+    ) -> Result<Option<AnyMatrix>, GramError> {
         let (rows, cols) = (self.ncols(), other.map_or(self.ncols(), Resident::ncols));
         if rows != cols {
             return Err(GramError::Columns { rows, cols });
@@ -68,12 +77,14 @@ impl CpuResident {
             means,
             sparse: walks_sparse(&self.samples, &other.unwrap_or(self).samples),
             double: sides().any(|side| matches!(side.samples, AnySamples::F64(_))),
+            zeros: sides().all(|side| side.zeros),
+            wanted,
         };
         let plan = Plan::new(&program, known);
-        Ok(if plan.double {
-            AnyMatrix::Double(self.packed(program, plan, other))
-        } else {
-            AnyMatrix::Single(self.packed(program, plan, other))
+        Ok(match (plan.double, wanted) {
+            (true, Some(Precision::Single)) => None,
+            (true, _) => Some(AnyMatrix::Double(self.packed(program, plan, other))),
+            (false, _) => Some(AnyMatrix::Single(self.packed(program, plan, other))),
         })
     }
 
@@ -88,6 +99,15 @@ impl CpuResident {
 enum AnyMatrix {
     Single(KernelMatrix<f32>),
     Double(KernelMatrix<f64>),
+}
+
+impl AnyMatrix {
+    fn into_gram<'a>(self) -> Box<dyn Gram + 'a> {
+        match self {
+            Self::Single(matrix) => Box::new(matrix),
+            Self::Double(matrix) => Box::new(matrix),
+        }
+    }
 }
 
 pub(super) fn means<T: Real>(samples: &Samples<'_, T>) -> Vec<f64> {
@@ -107,6 +127,12 @@ pub(super) fn means<T: Real>(samples: &Samples<'_, T>) -> Vec<f64> {
     means.into_iter().map(|sum| f64::from((sum / n) as f32)).collect()
 }
 
+/// The fraction of entries that are zero.
+fn zeros<T: Real>(samples: &Samples<'_, T>) -> f64 {
+    let stored = samples.stored_values().iter().filter(|v| **v != T::default()).count();
+    1.0 - stored as f64 / (samples.nrows() * samples.ncols()).max(1) as f64
+}
+
 fn on_cpu(other: &dyn Resident) -> Result<&CpuResident, GramError> {
     let any: &dyn Any = other;
     any.downcast_ref().ok_or(GramError::Elsewhere)
@@ -122,10 +148,15 @@ impl Resident for CpuResident {
     }
 
     fn gram<'a>(&'a self, kernel: &Kernel) -> Result<Box<dyn Gram + 'a>, GramError> {
-        Ok(match self.matrix(kernel, None)? {
-            AnyMatrix::Single(matrix) => Box::new(matrix),
-            AnyMatrix::Double(matrix) => Box::new(matrix),
-        })
+        Ok(self.matrix(kernel, None, None)?.expect("any precision will do").into_gram())
+    }
+
+    fn gram_in<'a>(
+        &'a self,
+        kernel: &Kernel,
+        precision: Precision,
+    ) -> Result<Option<Box<dyn Gram + 'a>>, GramError> {
+        Ok(self.matrix(kernel, None, Some(precision))?.map(AnyMatrix::into_gram))
     }
 
     fn cross<'a>(
@@ -133,7 +164,8 @@ impl Resident for CpuResident {
         kernel: &Kernel,
         other: &'a dyn Resident,
     ) -> Result<Box<dyn KernelValues + 'a>, GramError> {
-        Ok(match self.matrix(kernel, Some(on_cpu(other)?))? {
+        let matrix = self.matrix(kernel, Some(on_cpu(other)?), None)?.expect("any precision will do");
+        Ok(match matrix {
             AnyMatrix::Single(matrix) => Box::new(matrix),
             AnyMatrix::Double(matrix) => Box::new(matrix),
         })

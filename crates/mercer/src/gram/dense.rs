@@ -6,13 +6,14 @@ use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::kernel::Kernel;
-use crate::real::Real;
+use crate::real::{Precision, Real};
 use crate::tile::{ROWS, ValueBlock};
 use crate::watch::{Stopped, Watch};
 
 use super::accumulate::{ByOutput, forward};
+use super::columns::StoredColumns;
 use super::engine::{GramError, Part, Resident};
-use super::operator::{Gram, KernelValues, LinearOperator};
+use super::operator::{Columns, Gram, KernelValues, LinearOperator};
 use super::zeroed::zeroed;
 
 /// A symmetric matrix held in full, row after row, in `f64` or `f32`; borrowed or owned.
@@ -137,6 +138,14 @@ impl<T: Real> KernelValues for DenseGram<'_, T> {
 }
 
 impl<T: Real> Gram for DenseGram<'_, T> {
+    fn precision(&self) -> Precision {
+        T::PRECISION
+    }
+
+    fn columns<'a>(&'a self, cols: &[usize]) -> Box<dyn Columns + 'a> {
+        Box::new(StoredColumns::new(self.n, &self.entries, cols))
+    }
+
     fn diagonal(&self) -> Vec<f64> {
         (0..self.n).map(|i| self.entries[i * self.n + i].to_f64()).collect()
     }

@@ -4,6 +4,7 @@ use std::any::Any;
 
 use crate::data::AnySamples;
 use crate::kernel::{EvalError, Kernel};
+use crate::real::Precision;
 use crate::watch::Stopped;
 
 use super::operator::{Gram, KernelValues};
@@ -56,6 +57,14 @@ pub trait Resident: Any + Send + Sync {
 
     /// The kernel matrix of the samples with themselves, computed tile by tile on each use and never stored.
     fn gram<'a>(&'a self, kernel: &Kernel) -> Result<Box<dyn Gram + 'a>, GramError>;
+
+    /// As [`gram`](Self::gram), in a precision of the caller's choice whatever that of the samples; `None` where values
+    /// in single precision could be wrong in their third digit: for callers that check their answer against double.
+    fn gram_in<'a>(
+        &'a self,
+        kernel: &Kernel,
+        precision: Precision,
+    ) -> Result<Option<Box<dyn Gram + 'a>>, GramError>;
 
     /// The kernel matrix of the samples (rows) with `other` (columns), tile by tile, never stored.
     fn cross<'a>(

@@ -1,6 +1,7 @@
 //! The Gram matrix as an operator: apply it, read a block of it, never hold more of it than asked.
 
 mod accumulate;
+mod columns;
 mod cpu;
 mod dense;
 mod density;
@@ -18,6 +19,6 @@ pub use dense::DenseGram;
 pub use distance::kernel_to_distance;
 pub use engine::{Engine, GramError, Part, Resident};
 pub use neighbours::{Metric, Nearest, neighbours};
-pub use operator::{Gram, KernelValues, LinearOperator};
+pub use operator::{COLUMNS_AT_A_TIME, Columns, Crossing, Gram, KernelValues, LinearOperator, RowBlock};
 pub use scales::SampleScales;
 pub use zeroed::zeroed;

@@ -1,14 +1,18 @@
 //! A kernel matrix computed tile by tile on each use.
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
 use crate::data::Matrix;
+use crate::real::Precision;
 use crate::tile::{Element, Filler, Operand, Rectangle, Scratch};
 use crate::watch::{Stopped, Watch};
 
 use super::accumulate::{ByOutput, backward, forward};
+use super::columns::TiledColumns;
 use super::engine::Part;
-use super::operator::{Gram, KernelValues, LinearOperator};
+use super::operator::{Columns, Gram, KernelValues, LinearOperator};
 use super::store::{converted, store, store_transposed};
 
 /// Rows and columns of a tile: a multiple of every panel. The panels of its columns stay in the second-level
@@ -22,6 +26,8 @@ pub(super) struct KernelMatrix<T: Element> {
     x: Operand<T>,
     /// `None`: the same samples as `x`.
     z: Option<Operand<T>>,
+    /// Made when first asked for: problems over parts of one matrix each ask.
+    diagonal: OnceLock<Vec<f64>>,
 }
 
 /// A buffer whose disjoint parts are written by several threads.
@@ -32,7 +38,7 @@ unsafe impl<O: Send> Sync for Shared<O> {}
 
 impl<T: Element> KernelMatrix<T> {
     pub fn new(filler: Filler, x: Operand<T>, z: Option<Operand<T>>) -> Self {
-        Self { filler, x, z }
+        Self { filler, x, z, diagonal: OnceLock::new() }
     }
 
     fn z(&self) -> &Operand<T> {
@@ -118,6 +124,21 @@ const GROUPS: usize = 32;
 const MOST_PARTIAL_SUMS: usize = 1 << 26;
 
 impl<T: Element> KernelMatrix<T> {
+    fn compute_diagonal(&self) -> Vec<f64> {
+        let mut diagonal = vec![0.0; self.nrows()];
+        let side = T::PANEL;
+        diagonal.par_chunks_mut(side).enumerate().for_each_init(Scratch::default, |scratch, (p, out)| {
+            let rows = p * side..p * side + out.len();
+            let rectangle = Rectangle { x: &self.x, rows: rows.clone(), z: self.z(), cols: rows };
+            self.filler.fill(&rectangle, scratch, &mut |block| {
+                for (r, i) in block.rows.clone().enumerate() {
+                    out[i % side] = block.values[r * block.stride + i % side].to_f64();
+                }
+            });
+        });
+        diagonal
+    }
+
     /// Every tile of every row band.
     fn apply_all(&self, out: &mut Matrix<f64>, rhs: &ByOutput, watch: &dyn Watch) -> Result<(), Stopped> {
         let outputs = out.ncols();
@@ -196,19 +217,16 @@ impl<T: Element> KernelValues for KernelMatrix<T> {
 }
 
 impl<T: Element> Gram for KernelMatrix<T> {
+    fn precision(&self) -> Precision {
+        T::PRECISION
+    }
+
+    fn columns<'a>(&'a self, cols: &[usize]) -> Box<dyn Columns + 'a> {
+        Box::new(TiledColumns::new(&self.filler, &self.x, self.z().select(cols)))
+    }
+
     fn diagonal(&self) -> Vec<f64> {
-        let mut diagonal = vec![0.0; self.nrows()];
-        let side = T::PANEL;
-        diagonal.par_chunks_mut(side).enumerate().for_each_init(Scratch::default, |scratch, (p, out)| {
-            let rows = p * side..p * side + out.len();
-            let rectangle = Rectangle { x: &self.x, rows: rows.clone(), z: self.z(), cols: rows };
-            self.filler.fill(&rectangle, scratch, &mut |block| {
-                for (r, i) in block.rows.clone().enumerate() {
-                    out[i % side] = block.values[r * block.stride + i % side].to_f64();
-                }
-            });
-        });
-        diagonal
+        self.diagonal.get_or_init(|| self.compute_diagonal()).clone()
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], out: &mut [f64]) {

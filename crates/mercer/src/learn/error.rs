@@ -8,6 +8,7 @@ use crate::memory;
 
 use crate::solve::descent::DescentError;
 use crate::solve::{LogisticError, SolveError};
+use crate::solve::svm::SvmError;
 use crate::watch::Stopped;
 
 /// Why a learner has no model.
@@ -175,6 +176,9 @@ pub enum LearnError {
     /// Logistic regression has no answer.
     #[error(transparent)]
     Logistic(#[from] LogisticError),
+    /// A support vector machine's problem has no answer.
+    #[error(transparent)]
+    Svm(#[from] SvmError),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -192,6 +196,7 @@ impl LearnError {
                 | Self::Descent(DescentError::Stopped(_))
                 | Self::Feature(FeatureError::Stopped(_))
                 | Self::Logistic(LogisticError::Stopped(_) | LogisticError::Solve(SolveError::Stopped(_)))
+                | Self::Svm(SvmError::Stopped(_))
         )
     }
 }

@@ -14,6 +14,7 @@ mod ridge;
 mod ridge_features;
 mod smoother;
 mod targets;
+pub mod svm;
 
 pub use admission::{Admission, Admitted};
 pub use error::LearnError;

@@ -9,6 +9,7 @@ mod qr;
 mod logistic;
 mod rank;
 mod report;
+pub mod svm;
 mod system;
 
 pub use cholesky::{Cholesky, CholeskyError};

@@ -198,6 +198,7 @@ fn dense_statistic<S: Simd>(
         width: x.width(),
         z: z.panels(cols.start / panel, panels),
         panels,
+        non_zeros: x.non_zeros().map(|rows| (rows, first)),
     };
     let norms = Norms { x: &x.squared_norms()[first..], z: &z.squared_norms()[cols.start..] };
     block(s, route.way, &work, norms, strip);

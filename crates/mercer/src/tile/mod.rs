@@ -16,6 +16,7 @@ mod plan;
 mod program;
 mod scan;
 mod simd;
+mod skip;
 mod sparse;
 mod statistic;
 mod strip;

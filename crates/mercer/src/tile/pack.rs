@@ -1,5 +1,7 @@
 //! Samples packed for a program: features transposed in panels, and the statistics of single rows.
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Storage};
@@ -10,6 +12,7 @@ use super::group::Group;
 use super::plan::{Features, Plan};
 use super::program::{Node, PointStatistic, Program};
 use super::simd::Element;
+use super::skip::{DENSEST, NonZeros};
 use super::sparse::SparseRows;
 use super::statistic::squared_norms;
 
@@ -40,6 +43,11 @@ pub(crate) struct Panels<T: Element> {
     /// |x|² of every row, padded like the rows, summed with the arithmetic of the tiles: equal rows are then
     /// at distance exactly 0.
     squared_norms: Vec<T>,
+    /// What is not zero, where most features of most rows are.
+    non_zeros: Option<NonZeros<T>>,
+    /// The same features row after row, made when rows are first selected: in panels a row is spread over as many cache
+    /// lines as it has features.
+    by_row: OnceLock<Vec<T>>,
 }
 
 impl<T: Element> Panels<T> {
@@ -57,6 +65,11 @@ impl<T: Element> Panels<T> {
     pub fn panels(&self, p: usize, count: usize) -> &[T] {
         let panel = self.width * T::PANEL;
         &self.entries[p * panel..(p + count) * panel]
+    }
+
+    /// What is not zero, where most features of most rows are.
+    pub(super) fn non_zeros(&self) -> Option<&NonZeros<T>> {
+        self.non_zeros.as_ref()
     }
 
     /// |x|² of every row.
@@ -83,18 +96,58 @@ impl<T: Element> Panels<T> {
             .par_chunks_mut(T::PANEL)
             .enumerate()
             .for_each(|(p, norms)| squared_norms(&entries[p * width * T::PANEL..], width, norms));
-        Self { width, entries, squared_norms: norms }
+        let zeros = entries.par_iter().filter(|entry| **entry == T::default()).count();
+        let padding = (npanels * T::PANEL - nrows) * width;
+        let mostly_zeros = (nrows * width) as f64 * DENSEST > (nrows * width + padding - zeros) as f64;
+        let non_zeros = mostly_zeros.then(|| {
+            let entry =
+                |row: usize, k: usize| entries[(row / T::PANEL * width + k) * T::PANEL + row % T::PANEL];
+            NonZeros::new(npanels * T::PANEL, width, entry)
+        });
+        Self { width, entries, squared_norms: norms, non_zeros, by_row: OnceLock::new() }
     }
 
     fn select(&self, rows: &[usize]) -> Self {
-        Self::new(rows.len(), self.width, |i, out| {
-            let panel = self.panel(rows[i] / T::PANEL);
-            for (k, o) in out.iter_mut().enumerate() {
-                *o = panel[k * T::PANEL + rows[i] % T::PANEL].to_f64();
+        let (panel, width) = (T::PANEL, self.width);
+        let by_row = self.by_row.get_or_init(|| self.rows());
+        let npanels = rows.len().div_ceil(panel);
+        let mut entries = vec![T::default(); npanels * width * panel];
+        let mut norms = vec![T::default(); npanels * panel];
+        let fill = |p: usize, entries: &mut [T], norms: &mut [T]| {
+            for (lane, &row) in rows[p * panel..].iter().take(panel).enumerate() {
+                norms[lane] = self.squared_norms[row];
+                let row = &by_row[row * width..(row + 1) * width];
+                entries[lane..].iter_mut().step_by(panel).zip(row).for_each(|(to, from)| *to = *from);
             }
-        })
+        };
+        let stride = (width * panel).max(1);
+        // A few panels are filled sooner than another thread wakes up.
+        if rows.len() * width < SELECTED_ALONE {
+            let panels = entries.chunks_mut(stride).zip(norms.chunks_mut(panel));
+            panels.enumerate().for_each(|(p, (entries, norms))| fill(p, entries, norms));
+        } else {
+            let panels = entries.par_chunks_mut(stride).zip(norms.par_chunks_mut(panel));
+            panels.enumerate().for_each(|(p, (entries, norms))| fill(p, entries, norms));
+        }
+        let non_zeros = self.non_zeros.as_ref().map(|all| all.select(rows, npanels * panel));
+        Self { width, entries, squared_norms: norms, non_zeros, by_row: OnceLock::new() }
+    }
+
+    fn rows(&self) -> Vec<T> {
+        let (panel, width) = (T::PANEL, self.width);
+        let mut rows = vec![T::default(); self.squared_norms.len() * width];
+        rows.par_chunks_mut((panel * width).max(1)).enumerate().for_each(|(p, rows)| {
+            let from = self.panel(p);
+            for (lane, row) in rows.chunks_exact_mut(width).enumerate() {
+                row.iter_mut().zip(from[lane..].iter().step_by(panel)).for_each(|(to, from)| *to = *from);
+            }
+        });
+        rows
     }
 }
+
+/// Entries up to which rows are selected by the calling thread alone.
+const SELECTED_ALONE: usize = 1 << 17;
 
 impl<T: Element> Operand<T> {
     /// Packs `samples`. O(nd).
@@ -130,6 +183,16 @@ impl<T: Element> Operand<T> {
     /// One set of features.
     pub fn pack(&self, features: usize) -> &Pack<T> {
         &self.packs[features]
+    }
+
+    /// Features that go into a kernel value: what computing one costs, in multiply-adds.
+    pub fn width(&self) -> usize {
+        let width = |pack: &Pack<T>| match pack {
+            Pack::Dense(panels) if panels.non_zeros.is_some() => panels.width / 4,
+            Pack::Dense(panels) => panels.width,
+            Pack::Sparse(rows) => rows.mean_length(),
+        };
+        self.packs.iter().map(width).sum()
     }
 
     /// A statistic of row `row` over `group`.

@@ -1,11 +1,16 @@
 //! How the statistics of a program are computed on given samples: in which precision, from which features.
 
+use crate::real::Precision;
+
 use super::bound::relative_error;
 use super::extent::Extent;
 use super::program::{Kind, Program};
 
 /// The error that single-precision tiles may have, relative to the larger of 1 and the largest kernel value.
 pub(crate) const SINGLE_TOLERANCE: f64 = 1e-5;
+
+/// The same where single precision was asked for, by a caller that checks its answer against double.
+const CHECKED_TOLERANCE: f64 = 2e-3;
 
 /// The same for tiles in double precision of double-precision data, where there is a choice.
 const DOUBLE_TOLERANCE: f64 = 1e-11;
@@ -59,7 +64,7 @@ pub(crate) enum Way {
 /// How squared distances are computed, from cheap to safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Distances {
-    /// From inner products of the data as they are, shared with a kernel's own inner products.
+    /// From inner products of the data as they are, shared with a kernel's own inner products or made of few non-zeros.
     Shared,
     /// From inner products of centred data.
     Centred,
@@ -76,22 +81,43 @@ pub(crate) struct Known<'a> {
     pub means: &'a [f64],
     /// Whether rows are to be packed without their zeros.
     pub sparse: bool,
+    /// Whether most entries of the samples are zeros, which centring would not leave so.
+    pub zeros: bool,
     /// Whether the samples are in double precision on either side.
     pub double: bool,
+    /// What the tiles must be computed in, where that is not for the plan to choose; it may then still choose double
+    /// precision where single is not enough.
+    pub wanted: Option<Precision>,
+}
+
+impl Known<'_> {
+    /// Whether packing rounds the data.
+    fn rounds(&self) -> bool {
+        self.double && self.wanted == Some(Precision::Single)
+    }
 }
 
 impl Plan {
     /// The cheapest plan whose error bound holds.
     pub fn new(program: &Program, known: Known<'_>) -> Self {
-        let single = (!known.double).then_some((false, SINGLE_TOLERANCE));
-        let double = Some((true, if known.double { DOUBLE_TOLERANCE } else { SINGLE_TOLERANCE }));
+        // No bound on χ² sums allows for data that were rounded on the way.
+        let chi2 = || program.statistics.iter().any(|s| s.kind == Kind::ChiSquared);
+        let try_single = match known.wanted {
+            Some(Precision::Single) => !(known.rounds() && chi2()),
+            Some(Precision::Double) => false,
+            None => !known.double,
+        };
+        let strict = known.double || known.wanted == Some(Precision::Double);
+        let loose = if known.wanted.is_some() { CHECKED_TOLERANCE } else { SINGLE_TOLERANCE };
+        let single = try_single.then_some((false, loose));
+        let double = Some((true, if strict { DOUBLE_TOLERANCE } else { SINGLE_TOLERANCE }));
         for (double, tolerance) in single.into_iter().chain(double) {
             let unit = 0.5 * if double { f64::EPSILON } else { f64::from(f32::EPSILON) };
             for distances in [Distances::Shared, Distances::Centred, Distances::Differences] {
                 let plan = Self::with(program, known, distances, double);
                 let ways: Vec<Way> = plan.routes.iter().map(|r| r.way).collect();
                 let centred: Vec<bool> = plan.routes.iter().map(|r| plan.inexact(program, *r)).collect();
-                if distances == Distances::Shared && !plan.shares() {
+                if distances == Distances::Shared && !plan.shares() && !known.zeros {
                     continue;
                 }
                 if relative_error(program, &ways, &centred, known.extents, known.sparse, unit) <= tolerance {
@@ -128,6 +154,7 @@ impl Plan {
     fn with(program: &Program, known: Known<'_>, distances: Distances, double: bool) -> Self {
         let mut features: Vec<Features> = Vec::new();
         let mut routes = Vec::new();
+        let rounds = known.rounds() && !double;
         for statistic in &program.statistics {
             let group = &program.groups[statistic.group];
             let by_dots = known.sparse || distances != Distances::Differences;
@@ -135,9 +162,9 @@ impl Plan {
                 Kind::Dot => (Way::Dot, false),
                 Kind::ChiSquared => (Way::ChiSquared, false),
                 // Differences of plain columns are exact without a centre; scaled columns are rounded.
-                Kind::Distance1 => (Way::Distance1, !group.is_plain()),
+                Kind::Distance1 => (Way::Distance1, !group.is_plain() || rounds),
                 Kind::SquaredDistance if by_dots => (Way::DistanceByDots, distances == Distances::Centred),
-                Kind::SquaredDistance => (Way::DistanceByDifferences, !group.is_plain()),
+                Kind::SquaredDistance => (Way::DistanceByDifferences, !group.is_plain() || rounds),
             };
             let centre = (centre && !known.sparse && group.may_centre())
                 .then(|| group.columns.iter().map(|&c| known.means[c]).collect());
@@ -166,7 +193,17 @@ mod tests {
         let means = [f64::from(centre); 2];
         let extents: Vec<Extent> =
             program.groups().iter().map(|group| Extent::of(group, &samples, &means)).collect();
-        Plan::new(&program, Known { extents: &extents, means: &means, sparse: false, double: false })
+        Plan::new(
+            &program,
+            Known {
+                extents: &extents,
+                means: &means,
+                sparse: false,
+                zeros: false,
+                double: false,
+                wanted: None,
+            },
+        )
     }
 
     fn gaussian(sigma: f64) -> Expr {

@@ -78,6 +78,11 @@ impl SparseRows {
         chosen
     }
 
+    /// Stored features in a row, on average.
+    pub fn mean_length(&self) -> usize {
+        self.features.len() / (self.starts.len() - 1).max(1)
+    }
+
     fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let stored = self.starts[i]..self.starts[i + 1];
         self.features[stored.clone()].iter().map(|&k| k as usize).zip(self.values[stored].iter().copied())

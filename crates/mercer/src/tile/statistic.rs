@@ -6,6 +6,7 @@
 
 use super::plan::Way;
 use super::simd::{Element, Simd, Vectorized};
+use super::skip::{NonZeros, sums_of_non_zeros};
 
 /// Rows whose sums are computed together; divides every panel.
 pub(crate) const ROWS: usize = 8;
@@ -20,7 +21,7 @@ pub(crate) fn longest_sum(width: usize) -> usize {
 }
 
 /// One term of a sum over features.
-trait Term: Copy {
+pub(super) trait Term: Copy {
     /// `sum` plus the term of `x` and `z`.
     fn add<S: Simd>(self, s: S, sum: S::V, x: S::V, z: S::V) -> S::V;
 
@@ -113,6 +114,8 @@ pub(super) struct Block<'a, T: Element> {
     pub z: &'a [T],
     /// How many panels.
     pub panels: usize,
+    /// Where most features are zeros: those that are not, of all rows, and which row is the first of the block.
+    pub non_zeros: Option<(&'a NonZeros<T>, usize)>,
 }
 
 /// The squared norms of a block's rows, and of its columns.
@@ -134,6 +137,8 @@ pub(super) fn block<S: Simd>(
     out: &mut [S::T],
 ) {
     match way {
+        Way::Dot if sums_of_non_zeros(s, Dot, block, norms, out) => {}
+        Way::DistanceByDots if sums_of_non_zeros(s, DistanceByDots, block, norms, out) => {}
         Way::Dot => sums(s, Dot, block, norms, out),
         Way::DistanceByDots => sums(s, DistanceByDots, block, norms, out),
         Way::DistanceByDifferences => sums(s, SquaredDifference, block, norms, out),
@@ -295,41 +300,58 @@ mod tests {
         let (panel, panels) = (f32::PANEL, 3);
         // Lengths around a chunk, and none at all.
         for width in [0, 1, 7, CHUNK, CHUNK + 1, 2 * CHUNK + 13] {
-            let entry = |i: usize| ((i * 2_654_435_761) % 17) as f32 / 8.0;
-            let x: Vec<f32> = (0..width * panel).map(entry).collect();
-            let z: Vec<f32> = (0..width * panel * panels).map(|i| entry(i + 5)).collect();
-            let at = |p: &[f32], row: usize, k: usize| {
-                f64::from(p[(row / panel) * width * panel + k * panel + row % panel])
-            };
-            let mut norms = vec![0.0; panel * panels];
-            for (p, norms) in norms.chunks_mut(panel).enumerate() {
-                squared_norms(&z[p * width * panel..], width, norms);
-            }
-            let mut x_norms = vec![0.0; panel];
-            squared_norms(&x, width, &mut x_norms);
-            for way in
-                [Way::Dot, Way::DistanceByDots, Way::DistanceByDifferences, Way::Distance1, Way::ChiSquared]
-            {
-                each_instruction_set(|level| {
-                    let lane = 8;
-                    let mut out = vec![f32::NAN; ROWS * panel * panels];
-                    let block = Block { x: &x, lane, width, z: &z, panels };
-                    let norms = Norms { x: &x_norms[lane..], z: &norms };
-                    run_at(level, Run { way, block, norms, out: &mut out });
-                    for r in 0..ROWS {
-                        for c in 0..panel * panels {
-                            let terms = (0..width).map(|k| term(way, at(&x, lane + r, k), at(&z, c, k)));
-                            let expected: f64 = terms.sum();
-                            let found = f64::from(out[r * panel * panels + c]);
-                            // Entries are at most 2: squared norms of 4 each, rounded once a term at worst.
-                            let allowed = 1e-6 * (4.0 * width as f64 + 1.0);
-                            assert!(
-                                (found - expected).abs() <= allowed,
-                                "{way:?} {width}: {found} ≠ {expected}"
-                            );
+            for mostly_zeros in [false, true] {
+                let entry = |i: usize| ((i * 2_654_435_761) % 17) as f32 / 8.0;
+                let mut x: Vec<f32> = (0..width * panel).map(entry).collect();
+                if mostly_zeros {
+                    x.iter_mut().enumerate().filter(|(i, _)| i * 7 % 11 > 2).for_each(|(_, x)| *x = 0.0);
+                }
+                let z: Vec<f32> = (0..width * panel * panels).map(|i| entry(i + 5)).collect();
+                let at = |p: &[f32], row: usize, k: usize| {
+                    f64::from(p[(row / panel) * width * panel + k * panel + row % panel])
+                };
+                let lists = NonZeros::new(panel, width, |row, k| x[k * panel + row]);
+                let mut norms = vec![0.0; panel * panels];
+                for (p, norms) in norms.chunks_mut(panel).enumerate() {
+                    squared_norms(&z[p * width * panel..], width, norms);
+                }
+                let mut x_norms = vec![0.0; panel];
+                squared_norms(&x, width, &mut x_norms);
+                for way in [
+                    Way::Dot,
+                    Way::DistanceByDots,
+                    Way::DistanceByDifferences,
+                    Way::Distance1,
+                    Way::ChiSquared,
+                ] {
+                    each_instruction_set(|level| {
+                        let lane = 8;
+                        let mut out = vec![f32::NAN; ROWS * panel * panels];
+                        let block = Block {
+                            x: &x,
+                            lane,
+                            width,
+                            z: &z,
+                            panels,
+                            non_zeros: mostly_zeros.then_some((&lists, lane)),
+                        };
+                        let norms = Norms { x: &x_norms[lane..], z: &norms };
+                        run_at(level, Run { way, block, norms, out: &mut out });
+                        for r in 0..ROWS {
+                            for c in 0..panel * panels {
+                                let terms = (0..width).map(|k| term(way, at(&x, lane + r, k), at(&z, c, k)));
+                                let expected: f64 = terms.sum();
+                                let found = f64::from(out[r * panel * panels + c]);
+                                // Entries are at most 2: squared norms of 4 each, rounded once a term at worst.
+                                let allowed = 1e-6 * (4.0 * width as f64 + 1.0);
+                                assert!(
+                                    (found - expected).abs() <= allowed,
+                                    "{way:?} {width}: {found} ≠ {expected}"
+                                );
+                            }
                         }
-                    }
-                });
+                    });
+                }
             }
         }
     }

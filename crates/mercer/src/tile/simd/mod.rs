@@ -82,6 +82,25 @@ pub(crate) trait Simd: Copy {
 
     /// The `f64` vectors of the same instruction set.
     type Wide: Simd<T = f64>;
+    /// The same instruction set for `f64`.
+    fn wide(self) -> Self::Wide;
+    /// Two vectors of `f64` from as many elements at `from`.
+    ///
+    /// # Safety
+    /// They must be readable.
+    #[inline(always)]
+    unsafe fn load_wide(self, from: *const Self::T) -> [<Self::Wide as Simd>::V; 2] {
+        let wide = self.wide();
+        // SAFETY: the caller's promise; where both have as many lanes, the elements are `f64` already.
+        unsafe {
+            if Self::LANES == <Self::Wide as Simd>::LANES {
+                let from = from.cast::<f64>();
+                [wide.load(from), wide.load(from.add(Self::LANES))]
+            } else {
+                self.widen(self.load(from))
+            }
+        }
+    }
     /// The lanes in double precision: the first half and the second, the same twice for `f64`.
     fn widen(self, a: Self::V) -> [<Self::Wide as Simd>::V; 2];
     /// Applies `f` to the lanes widened to `f64`, and rounds back.

@@ -129,6 +129,10 @@ macro_rules! portable {
 
             type Wide = Portable<f64>;
             #[inline(always)]
+            fn wide(self) -> Portable<f64> {
+                Portable::new()
+            }
+            #[inline(always)]
             fn widen(self, a: Self::V) -> [[f64; 8]; 2] {
                 let second = Self::LANES - 8;
                 [std::array::from_fn(|i| f64::from(a[i])), std::array::from_fn(|i| f64::from(a[second + i]))]

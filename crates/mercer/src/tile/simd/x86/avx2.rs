@@ -150,6 +150,10 @@ macro_rules! avx2 {
                 unsafe { $movemask(mask) as u64 }
             }
             #[inline(always)]
+            fn wide(self) -> Avx2<f64> {
+                Avx2(PhantomData)
+            }
+            #[inline(always)]
             $widen
             #[inline(always)]
             $double

@@ -137,6 +137,10 @@ macro_rules! avx512 {
                 u64::from(mask)
             }
             #[inline(always)]
+            fn wide(self) -> Avx512<f64> {
+                Avx512(PhantomData)
+            }
+            #[inline(always)]
             $widen
             #[inline(always)]
             $double

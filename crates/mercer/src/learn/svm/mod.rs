@@ -1,0 +1,17 @@
+//! Support vector machines: classification, regression and one-class estimation, with C or ν.
+//!
+//! Every machine is a [`BoxQp`](crate::solve::svm::BoxQp) over the kernel matrix of its samples, in LIBSVM's scale and with its
+//! stopping rule. Kernel values are computed in single precision where that is enough, and the answer is held against
+//! double precision.
+
+mod classify;
+mod one_class;
+mod one_vs_one;
+mod regress;
+mod training;
+
+pub use classify::{NuSvc, Svc};
+pub use one_class::OneClass;
+pub use one_vs_one::OneVsOne;
+pub use regress::{NuSvr, Svr};
+pub use training::{SupportVectors, Training};

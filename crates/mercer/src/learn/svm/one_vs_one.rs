@@ -1,0 +1,113 @@
+//! One machine for every pair of classes, in LIBSVM's compact layout.
+
+use rayon::prelude::*;
+
+use crate::data::Matrix;
+use crate::learn::error::LearnError;
+use crate::solve::svm::SvmReport;
+use crate::watch::Watch;
+
+/// Machines for the pairs (0, 1), (0, 2), …, (1, 2), … of classes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OneVsOne {
+    /// Rows of the training samples that are a support vector of any pair, class by class and ascending within each.
+    pub support: Vec<usize>,
+    /// How many of them each class has.
+    pub per_class: Vec<usize>,
+    /// One row per support vector, one column less than there are classes. For a pair (i, j), the coefficients of class i's
+    /// support vectors stand in column j − 1, those of class j's in column i.
+    pub coefficients: Matrix<f64>,
+    /// ρ of each pair: class i where Σ aₛ k(xₛ, x) > ρ, else class j.
+    pub rho: Vec<f64>,
+    /// How good the answer is, for each pair.
+    pub reports: Vec<SvmReport>,
+}
+
+/// One pair's machine: a coefficient for each of its rows, in their order, and ρ.
+pub(super) struct Pair {
+    pub coefficients: Vec<f64>,
+    pub rho: f64,
+    pub report: SvmReport,
+}
+
+/// From this many rows on a pair is solved by all threads together; below, each thread solves pairs of its own.
+const LARGE: usize = 8_000;
+
+/// Solves every pair of classes. `solve` is told the rows of class i, then those of class j, and how many the former are.
+pub(super) fn one_vs_one(
+    codes: &[usize],
+    nclasses: usize,
+    present: impl Fn(usize) -> bool,
+    watch: &dyn Watch,
+    solve: impl Fn(&[usize], usize) -> Result<Pair, LearnError> + Sync,
+) -> Result<OneVsOne, LearnError> {
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); nclasses];
+    for (row, &code) in codes.iter().enumerate().filter(|(row, _)| present(*row)) {
+        members
+            .get_mut(code)
+            .ok_or_else(|| LearnError::Parameter {
+                parameter: "class code",
+                received: format!("{code} in row {row}"),
+                allowed: "below the number of classes",
+            })?
+            .push(row);
+    }
+    if nclasses < 2 || members.iter().any(Vec::is_empty) {
+        return Err(LearnError::Parameter {
+            parameter: "classes",
+            received: format!(
+                "{} with samples of positive weight",
+                members.iter().filter(|m| !m.is_empty()).count()
+            ),
+            allowed: "at least two, and every class must have a sample",
+        });
+    }
+    let pairs: Vec<(usize, usize)> =
+        (0..nclasses).flat_map(|i| (i + 1..nclasses).map(move |j| (i, j))).collect();
+    watch.begin("support vectors", pairs.len() as u64);
+    let one = |&(i, j): &(usize, usize)| {
+        watch.check()?;
+        let pair = solve(&[&members[i][..], &members[j][..]].concat(), members[i].len());
+        watch.advance(1);
+        pair
+    };
+    let is_large = |&(i, j): &(usize, usize)| members[i].len() + members[j].len() >= LARGE;
+    let mut solved: Vec<Option<Pair>> = (0..pairs.len()).map(|_| None).collect();
+    for (pair, place) in pairs.iter().zip(&mut solved).filter(|(pair, _)| is_large(pair)) {
+        *place = Some(one(pair)?);
+    }
+    pairs.par_iter().zip(&mut solved).filter(|(pair, _)| !is_large(pair)).try_for_each(
+        |(pair, place)| -> Result<(), LearnError> {
+            *place = Some(one(pair)?);
+            Ok(())
+        },
+    )?;
+    Ok(compact(codes.len(), &members, &pairs, solved.into_iter().flatten().collect()))
+}
+
+/// Distinct support vectors, and the coefficients of all pairs beside them.
+fn compact(rows: usize, members: &[Vec<usize>], pairs: &[(usize, usize)], solved: Vec<Pair>) -> OneVsOne {
+    let width = members.len() - 1;
+    let mut used = vec![false; rows];
+    let mut dense = Matrix::zeros(rows, width);
+    for (&(i, j), pair) in pairs.iter().zip(&solved) {
+        let (first, second) = pair.coefficients.split_at(members[i].len());
+        for (class, column, values) in [(i, j - 1, first), (j, i, second)] {
+            for (&row, &value) in members[class].iter().zip(values).filter(|(_, value)| **value != 0.0) {
+                used[row] = true;
+                dense.row_mut(row)[column] = value;
+            }
+        }
+    }
+    let chosen: Vec<Vec<usize>> =
+        members.iter().map(|class| class.iter().copied().filter(|&row| used[row]).collect()).collect();
+    let support = chosen.concat();
+    let entries = support.iter().flat_map(|&row| dense.row(row).to_vec()).collect();
+    OneVsOne {
+        per_class: chosen.iter().map(Vec::len).collect(),
+        coefficients: Matrix::from_entries(support.len(), width, entries),
+        support,
+        rho: solved.iter().map(|pair| pair.rho).collect(),
+        reports: solved.into_iter().map(|pair| pair.report).collect(),
+    }
+}

@@ -1,0 +1,121 @@
+//! What every support vector machine is trained on.
+
+use crate::data::AnySamples;
+use crate::gram::{CpuEngine, Engine, Gram, Resident};
+use crate::kernel::Kernel;
+use crate::learn::error::LearnError;
+use crate::real::Precision;
+use crate::solve::svm::{BoxQp, Solution, SvmReport, SvmSettings};
+use crate::watch::Watch;
+
+/// A kernel matrix to train on: from samples, in single precision next to double, or given.
+pub struct Training<'a> {
+    fast: Option<Box<dyn Gram + 'a>>,
+    exact: Exact<'a>,
+}
+
+enum Exact<'a> {
+    Computed(Box<dyn Gram + 'a>),
+    Given(&'a dyn Gram),
+}
+
+/// Samples made ready for [`Training`].
+pub fn load(samples: &AnySamples<'_>) -> Result<Box<dyn Resident>, LearnError> {
+    let (rows, columns) = (samples.nrows(), samples.ncols());
+    if rows == 0 || columns == 0 {
+        return Err(LearnError::Empty { rows, columns });
+    }
+    Ok(CpuEngine.load(samples))
+}
+
+impl<'a> Training<'a> {
+    /// On resident samples. Folds, class pairs and values of C share one.
+    ///
+    /// # Errors
+    /// Where the kernel does not fit the samples.
+    pub fn new(samples: &'a dyn Resident, kernel: &Kernel) -> Result<Self, LearnError> {
+        let fast = samples.gram_in(kernel, Precision::Single)?;
+        let exact = samples.gram_in(kernel, Precision::Double)?.expect("double precision is never refused");
+        Ok(Self { fast, exact: Exact::Computed(exact) })
+    }
+
+    /// On a given matrix, which counts as exact whatever its precision.
+    #[must_use]
+    pub fn precomputed(gram: &'a dyn Gram) -> Self {
+        Self { fast: None, exact: Exact::Given(gram) }
+    }
+
+    /// Number of samples.
+    #[must_use]
+    pub fn nrows(&self) -> usize {
+        self.exact().nrows()
+    }
+
+    fn exact(&self) -> &dyn Gram {
+        match &self.exact {
+            Exact::Computed(gram) => &**gram,
+            Exact::Given(gram) => *gram,
+        }
+    }
+
+    pub(super) fn solve(
+        &self,
+        qp: &BoxQp,
+        settings: &SvmSettings,
+        watch: &dyn Watch,
+    ) -> Result<Solution, LearnError> {
+        Ok(match &self.fast {
+            Some(fast) => qp.solve(&**fast, Some(self.exact()), settings, watch)?,
+            None => qp.solve(self.exact(), None, settings, watch)?,
+        })
+    }
+}
+
+/// A function Σᵢ aᵢ k(xᵢ, ·) − ρ over the training samples with aᵢ ≠ 0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SupportVectors {
+    /// Their rows among the training samples, ascending.
+    pub support: Vec<usize>,
+    /// aᵢ for each.
+    pub coefficients: Vec<f64>,
+    /// ρ.
+    pub rho: f64,
+    /// How good the answer is.
+    pub report: SvmReport,
+}
+
+impl SupportVectors {
+    /// From a coefficient for every training sample.
+    pub(super) fn new(dense: &[f64], rho: f64, report: SvmReport) -> Self {
+        let support: Vec<usize> = (0..dense.len()).filter(|&i| dense[i] != 0.0).collect();
+        let coefficients = support.iter().map(|&i| dense[i]).collect();
+        Self { support, coefficients, rho, report }
+    }
+}
+
+/// C times each sample's weight, or C for each of `rows` samples.
+pub(super) fn bounds(c: f64, rows: usize, weights: Option<&[f64]>) -> Result<Vec<f64>, LearnError> {
+    if !(c > 0.0 && c.is_finite()) {
+        return Err(LearnError::Parameter { parameter: "C", received: c.to_string(), allowed: "above 0" });
+    }
+    check_weights(rows, weights)?;
+    Ok(weights.map_or_else(|| vec![c; rows], |w| w.iter().map(|w| c * w).collect()))
+}
+
+pub(super) fn check_weights(rows: usize, weights: Option<&[f64]>) -> Result<(), LearnError> {
+    let Some(weights) = weights else { return Ok(()) };
+    check_length("weights", rows, weights.len())?;
+    match weights.iter().position(|w| !(*w >= 0.0 && w.is_finite())) {
+        Some(row) if weights[row].is_finite() => Err(LearnError::Parameter {
+            parameter: "weight",
+            received: format!("{} in row {row}", weights[row]),
+            allowed: "at least 0",
+        }),
+        Some(row) => Err(LearnError::NonFinite { what: "weight", row, value: weights[row] }),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn check_length(what: &'static str, rows: usize, found: usize) -> Result<(), LearnError> {
+    if found == rows { Ok(()) } else { Err(LearnError::Length { what, rows, found }) }
+}

@@ -1,0 +1,413 @@
+//! The working-set method: a few hundred variables at a time, solved in cache, then their kernel rows applied to all.
+//!
+//! Each round takes the variables that violate the optimality conditions most, solves the problem over them by
+//! [`Pairwise`] steps on their own small matrix, and adds the kernel rows of those that changed to f = Kβ. Variables
+//! at their bounds that have not violated anything for a while are frozen: neither rows nor sums extend to them until all
+//! others are optimal, when only the changes since they were frozen are made up for.
+
+use crate::gram::Gram;
+use crate::tile::Element;
+use crate::watch::{Stopped, Watch};
+
+use super::pairwise::{NOBODY, Pairwise, Source};
+use super::problem::BoxQp;
+use super::rows::{KEPT_FROM, RowElement, Rows, fill_rows, fill_tile};
+use super::scan::Ends;
+use super::working_set::WorkingSet;
+
+/// Problems of at most this many variables are solved two variables at a time.
+const PAIRS: usize = 4096;
+
+/// The same where kernel values are dear and all rows may be kept: pairs ask for the fewest.
+const PAIRS_OF_DEAR_ROWS: usize = 16_384;
+
+/// Kernel rows that are computed together then.
+const BATCH: usize = 16;
+
+/// Variables in a working set. A smaller set's matrix would fit the second-level cache, but more rounds, each with the kernel
+/// rows of what changed, cost more than slower steps do.
+const SET: usize = 1024;
+
+/// Steps that one round may take, per member of its working set.
+const STEPS_PER_MEMBER: usize = 100;
+
+/// The part of the violation that a round leaves within its working set.
+const EAGERNESS: f64 = 0.2;
+
+/// Rounds between looks for variables to freeze.
+const FREEZE_EVERY: u64 = 2;
+
+/// Looks in a row that must find a variable idle before it is frozen.
+const PATIENCE: u8 = 2;
+
+/// The position of a variable that is not looked at.
+const AWAY: u32 = u32::MAX;
+
+/// Limits of one run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub tolerance: f64,
+    pub steps: u64,
+    pub cache: u64,
+    pub shrinking: bool,
+}
+
+/// What a run has used up.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Spent {
+    pub steps: u64,
+    pub rounds: u64,
+    pub evaluations: u64,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Converged,
+    OutOfSteps,
+    /// A round changed nothing, though the conditions are violated: rounding is in the way.
+    Stalled,
+}
+
+/// Variables that are not looked at for now.
+struct Frozen {
+    variables: Vec<usize>,
+    /// Kβ for them when they were frozen.
+    f: Vec<f64>,
+    /// β of all variables then.
+    beta: Vec<f64>,
+}
+
+/// A problem on its way to being solved with kernel rows in `T`.
+pub(super) struct Block<'a, T: Element> {
+    qp: &'a BoxQp,
+    gram: &'a dyn Gram,
+    limits: Limits,
+    pub beta: Vec<f64>,
+    pub spent: Spent,
+    /// The variables that are looked at, ascending; the next four belong to them.
+    active: Vec<usize>,
+    f: Vec<f64>,
+    up: Vec<f64>,
+    low: Vec<f64>,
+    idle: Vec<u8>,
+    /// Where each variable is in `active`.
+    position: Vec<u32>,
+    frozen: Vec<Frozen>,
+    rows: Option<Rows<'a, T>>,
+    inner: Pairwise<T>,
+    /// Up to how many variables are solved two at a time.
+    pairs: usize,
+    /// Whether the inner problem is the whole one.
+    seated_all: bool,
+    diagonal: Option<Vec<f64>>,
+    set: WorkingSet,
+}
+
+impl<'a, T: RowElement> Block<'a, T> {
+    /// Starts from `beta` with `f` = Kβ.
+    pub fn new(qp: &'a BoxQp, gram: &'a dyn Gram, limits: Limits, beta: Vec<f64>, f: Vec<f64>) -> Self {
+        let mut block = Self {
+            qp,
+            gram,
+            limits,
+            beta,
+            spent: Spent::default(),
+            active: Vec::new(),
+            f,
+            up: Vec::new(),
+            low: Vec::new(),
+            idle: Vec::new(),
+            position: vec![0; qp.len()],
+            frozen: Vec::new(),
+            rows: None,
+            inner: Pairwise::new(),
+            pairs: {
+                let bytes = (PAIRS_OF_DEAR_ROWS * PAIRS_OF_DEAR_ROWS * size_of::<T>()) as u64;
+                let dear = gram.columns(&[]).cost() >= KEPT_FROM && bytes <= limits.cache;
+                if dear { PAIRS_OF_DEAR_ROWS } else { PAIRS }
+            },
+            seated_all: false,
+            diagonal: None,
+            set: WorkingSet::new(SET),
+        };
+        block.look_at((0..qp.len()).collect());
+        block
+    }
+
+    /// Kβ for every variable. Nothing may be frozen.
+    pub fn f(&self) -> &[f64] {
+        &self.f
+    }
+
+    /// Replaces Kβ by a more accurate one, for every variable.
+    pub fn set_f(&mut self, f: &[f64]) {
+        self.f.copy_from_slice(f);
+    }
+
+    /// Looks at these variables; `f` is set already.
+    fn look_at(&mut self, active: Vec<usize>) {
+        for (k, &v) in active.iter().enumerate() {
+            self.position[v] = k as u32;
+        }
+        (self.up, self.low) = active.iter().map(|&v| self.qp.slopes(v, self.beta[v])).unzip();
+        self.idle = vec![0; active.len()];
+        self.active = active;
+    }
+
+    /// Solves to the tolerance. Nothing is frozen afterwards.
+    pub fn run(&mut self, watch: &dyn Watch) -> Result<End, Stopped> {
+        let tolerance = self.limits.tolerance;
+        let mut ends = self.ends(&self.f, &self.up, &self.low);
+        loop {
+            watch.check()?;
+            let violation = violation(&ends);
+            if violation <= tolerance {
+                if self.frozen.is_empty() {
+                    return Ok(End::Converged);
+                }
+                ends = self.thaw(watch)?;
+                continue;
+            }
+            if self.spent.steps >= self.limits.steps {
+                self.thaw_all(watch)?;
+                return Ok(End::OutOfSteps);
+            }
+            self.spent.rounds += 1;
+            if self.limits.shrinking && self.spent.rounds.is_multiple_of(FREEZE_EVERY) {
+                self.freeze(&ends);
+            }
+            let steps = if self.active.len() <= self.pairs {
+                let steps = self.run_pairs(tolerance, watch)?;
+                ends = self.ends(&self.f, &self.up, &self.low);
+                steps
+            } else {
+                let inner = (EAGERNESS * violation).max(0.5 * tolerance);
+                let (steps, terms) = self.run_set(&ends, inner, watch)?;
+                ends = self.apply(&terms, watch)?;
+                steps
+            };
+            if steps == 0 {
+                self.thaw_all(watch)?;
+                return Ok(End::Stalled);
+            }
+        }
+    }
+
+    /// Chooses a working set and solves it; returns the steps it took and the kernel rows that changed weight.
+    fn run_set(
+        &mut self,
+        ends: &[(f64, f64)],
+        tolerance: f64,
+        watch: &dyn Watch,
+    ) -> Result<(usize, Vec<(usize, f64)>), Stopped> {
+        let groups = self.active_groups();
+        let set = self.set.choose(&groups, ends, &self.f, &self.up, &self.low, &self.active, &self.position);
+        self.inner.seat(self.qp, &set);
+        self.seated_all = false;
+        self.fill_inner();
+        let mut source = Source { batch: 0, fetch: &mut |_, _, _| unreachable!("every row is there") };
+        let most = STEPS_PER_MEMBER * set.len();
+        let steps = self.solve_inner(tolerance, most, &mut source, watch)?;
+        Ok((steps, self.take_changes()))
+    }
+
+    /// Two variables at a time over all that are looked at, kernel rows computed as they come to be needed and all kept.
+    fn run_pairs(&mut self, tolerance: f64, watch: &dyn Watch) -> Result<usize, Stopped> {
+        let everything = self.active.len() == self.qp.len();
+        if !(everything && self.seated_all) {
+            self.inner.seat(self.qp, &self.active);
+            let diagonal = self.diagonal.get_or_insert_with(|| self.gram.diagonal());
+            for (d, &v) in self.inner.diagonal.iter_mut().zip(&self.inner.slots) {
+                *d = if v == NOBODY { 0.0 } else { diagonal[self.qp.rows[v]] };
+            }
+            self.seated_all = everything;
+        }
+        let columns = self.gram.columns(&self.columns());
+        let (qp, mut computed) = (self.qp, 0);
+        let mut fetch = |slots: &[usize], wanted: &[usize], out: &mut [T]| {
+            let rows: Vec<usize> = wanted.iter().map(|&slot| qp.rows[slots[slot]]).collect();
+            computed += fill_rows(&*columns, &rows, slots, out);
+        };
+        let mut source = Source { batch: BATCH, fetch: &mut fetch };
+        let steps = self.solve_inner(tolerance, usize::MAX, &mut source, watch)?;
+        self.spent.evaluations += computed;
+        for (s, &v) in self.inner.slots.iter().enumerate().filter(|(_, v)| **v != NOBODY) {
+            let at = self.position[v] as usize;
+            self.beta[v] = self.inner.beta[s];
+            self.f[at] = self.inner.f[s];
+            (self.up[at], self.low[at]) = self.qp.slopes(v, self.beta[v]);
+        }
+        Ok(steps)
+    }
+
+    /// Computes the matrix of the seated variables.
+    fn fill_inner(&mut self) {
+        let slots = self.inner.slots.iter().enumerate().filter(|(_, v)| **v != NOBODY);
+        let rows: Vec<(usize, usize)> = slots.map(|(s, &v)| (s, self.qp.rows[v])).collect();
+        let stride = self.inner.slots.len();
+        self.inner.make_room();
+        self.spent.evaluations += fill_tile(self.gram, &rows, &mut self.inner.kernel, stride);
+        self.inner.read_diagonal();
+    }
+
+    fn solve_inner(
+        &mut self,
+        tolerance: f64,
+        most: usize,
+        source: &mut Source<'_, T>,
+        watch: &dyn Watch,
+    ) -> Result<usize, Stopped> {
+        let (f, position) = (&self.f, &self.position);
+        self.inner.place(self.qp, &self.beta, |v| f[position[v] as usize]);
+        let left = usize::try_from(self.limits.steps - self.spent.steps).unwrap_or(usize::MAX);
+        let steps = self.inner.run(self.qp, tolerance, most.min(left), source, watch)?;
+        self.spent.steps += steps as u64;
+        Ok(steps)
+    }
+
+    /// Takes over the inner solution; returns the kernel rows that changed weight and by how much.
+    fn take_changes(&mut self) -> Vec<(usize, f64)> {
+        let mut terms = Vec::new();
+        for (s, &v) in self.inner.slots.iter().enumerate() {
+            if v == NOBODY || self.inner.beta[s] == self.beta[v] {
+                continue;
+            }
+            terms.push((self.qp.rows[v], self.inner.beta[s] - self.beta[v]));
+            self.beta[v] = self.inner.beta[s];
+            let at = self.position[v] as usize;
+            (self.up[at], self.low[at]) = self.qp.slopes(v, self.beta[v]);
+        }
+        merged(terms)
+    }
+
+    /// Adds kernel rows to f; returns the new ends of each group.
+    fn apply(&mut self, terms: &[(usize, f64)], watch: &dyn Watch) -> Result<Vec<(f64, f64)>, Stopped> {
+        if self.rows.is_none() {
+            let cols = self.columns();
+            self.rows = Some(Rows::new(self.gram, &cols, self.limits.cache));
+        }
+        let groups = self.active_groups();
+        let (up, low) = (&self.up, &self.low);
+        let rows = self.rows.as_mut().expect("made above");
+        let before = rows.evaluations;
+        let parts = rows.accumulate(terms, &mut self.f, watch, |range, f| {
+            let part = |group: &std::ops::Range<usize>| {
+                let (start, end) = (group.start.max(range.start), group.end.min(range.end).max(range.start));
+                if start >= end {
+                    return (f64::INFINITY, f64::NEG_INFINITY);
+                }
+                let f = &f[start - range.start..end - range.start];
+                f64::vectorize(Ends { f, up: &up[start..end], low: &low[start..end] })
+            };
+            groups.iter().map(part).collect::<Vec<_>>()
+        })?;
+        self.spent.evaluations += rows.evaluations - before;
+        let mut ends = vec![(f64::INFINITY, f64::NEG_INFINITY); groups.len()];
+        for part in parts {
+            for (end, part) in ends.iter_mut().zip(part) {
+                *end = (end.0.min(part.0), end.1.max(part.1));
+            }
+        }
+        Ok(ends)
+    }
+
+    fn columns(&self) -> Vec<usize> {
+        self.active.iter().map(|&v| self.qp.rows[v]).collect()
+    }
+
+    /// The ranges of `active` that share an equality constraint.
+    fn active_groups(&self) -> Vec<std::ops::Range<usize>> {
+        let cut = |v: usize| self.active.partition_point(|&a| a < v);
+        self.qp.groups().map(|g| cut(g.start)..cut(g.end)).collect()
+    }
+
+    fn ends(&self, f: &[f64], up: &[f64], low: &[f64]) -> Vec<(f64, f64)> {
+        let ends = |g: std::ops::Range<usize>| {
+            f64::vectorize(Ends { f: &f[g.clone()], up: &up[g.clone()], low: &low[g] })
+        };
+        self.active_groups().into_iter().map(ends).collect()
+    }
+
+    /// Freezes what has been idle for long enough, where that is a good part of all.
+    fn freeze(&mut self, ends: &[(f64, f64)]) {
+        for (group, &(least, most)) in self.active_groups().into_iter().zip(ends) {
+            for k in group {
+                let idle = self.f[k] + self.up[k] > most && self.f[k] + self.low[k] < least;
+                self.idle[k] = if idle { self.idle[k].saturating_add(1) } else { 0 };
+            }
+        }
+        let count = self.idle.iter().filter(|&&idle| idle >= PATIENCE).count();
+        if 4 * count >= self.active.len() {
+            self.set_aside();
+        }
+    }
+
+    /// Freezes what has been idle for long enough.
+    fn set_aside(&mut self) {
+        let (kept, gone): (Vec<usize>, Vec<usize>) =
+            (0..self.active.len()).partition(|&k| self.idle[k] < PATIENCE);
+        self.frozen.push(Frozen {
+            variables: gone.iter().map(|&k| self.active[k]).collect(),
+            f: gone.iter().map(|&k| self.f[k]).collect(),
+            beta: self.beta.clone(),
+        });
+        gone.iter().for_each(|&k| self.position[self.active[k]] = AWAY);
+        self.f = kept.iter().map(|&k| self.f[k]).collect();
+        self.look_at(kept.iter().map(|&k| self.active[k]).collect());
+        self.set.keep(|v| self.position[v] != AWAY);
+        let cols = self.columns();
+        if let Some(rows) = &mut self.rows {
+            rows.narrow(self.gram, &kept, &cols);
+        }
+    }
+
+    /// Brings f up to date for everything and looks again at what violates the conditions or may come to.
+    fn thaw(&mut self, watch: &dyn Watch) -> Result<Vec<(f64, f64)>, Stopped> {
+        self.thaw_all(watch)?;
+        let ends = self.ends(&self.f, &self.up, &self.low);
+        if violation(&ends) > self.limits.tolerance {
+            self.idle.fill(PATIENCE - 1);
+            self.freeze(&ends);
+        }
+        Ok(ends)
+    }
+
+    /// Looks at all variables, with no kernel rows kept.
+    fn thaw_all(&mut self, watch: &dyn Watch) -> Result<(), Stopped> {
+        let mut all = vec![0.0; self.qp.len()];
+        self.active.iter().zip(&self.f).for_each(|(&v, f)| all[v] = *f);
+        for Frozen { variables, mut f, beta } in std::mem::take(&mut self.frozen) {
+            let changes = (0..self.qp.len()).filter(|&v| self.beta[v] != beta[v]);
+            let terms = merged(changes.map(|v| (self.qp.rows[v], self.beta[v] - beta[v])).collect());
+            let cols: Vec<usize> = variables.iter().map(|&v| self.qp.rows[v]).collect();
+            let mut rows = Rows::<T>::new(self.gram, &cols, 0);
+            rows.accumulate(&terms, &mut f, watch, |_, _| ())?;
+            self.spent.evaluations += rows.evaluations;
+            variables.iter().zip(f).for_each(|(&v, f)| all[v] = f);
+        }
+        self.f = all;
+        self.look_at((0..self.qp.len()).collect());
+        self.rows = None;
+        Ok(())
+    }
+}
+
+/// The largest violation of any group.
+pub(super) fn violation(ends: &[(f64, f64)]) -> f64 {
+    ends.iter().map(|(least, most)| most - least).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// One term per row, rows ascending, zeros left out.
+fn merged(mut terms: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
+    terms.sort_by_key(|(row, _)| *row);
+    terms.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+    terms.retain(|(_, factor)| *factor != 0.0);
+    terms
+}

@@ -1,0 +1,24 @@
+//! Support vector machines: the quadratic program behind them and its solver.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `problem` | [`BoxQp`]: classification, regression, one-class and ν-problems as one program |
+//! | `pairwise` | two variables at a time on a stored matrix |
+//! | `block`, `working_set`, `rows` | a few hundred variables at a time, kernel rows computed as they are needed |
+//! | `scan` | the passes over the gradient, in vectors |
+//! | `exact` | the answer held against the matrix in double precision |
+//! | `solution` | [`BoxQp::solve`]: the way through all of these, and the [`SvmReport`] |
+
+mod block;
+mod error;
+mod exact;
+mod pairwise;
+mod problem;
+mod rows;
+mod scan;
+mod solution;
+mod working_set;
+
+pub use error::SvmError;
+pub use problem::BoxQp;
+pub use solution::{Solution, SvmReport, SvmSettings};

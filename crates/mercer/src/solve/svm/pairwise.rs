@@ -1,0 +1,236 @@
+//! Sequential minimal optimisation on a stored matrix: two variables at a time, chosen to second order.
+//!
+//! Moving β_i up and β_j down by the same amount keeps their sum. Along that line the objective is quadratic, with slope −b for
+//! b = (f_j + low_j) − (f_i + up_i) and curvature a = K_ii + K_jj − 2K_ij, until one of the two comes to an end of its box or to the
+//! kink of |β|. Fan, Chen and Lin (2005): i has the least f + up, j the largest b²/a.
+
+use std::ops::Range;
+
+use crate::tile::Element;
+use crate::watch::{Stopped, Watch};
+
+use super::problem::BoxQp;
+use super::scan::{Advance, CURVATURE_FLOOR, Extremes, GROUP, Second};
+use super::working_set::first;
+
+/// A few variables of a problem with the part of the kernel matrix that belongs to them.
+///
+/// Variables have slots. Each group of variables fills whole [`GROUP`]s of slots; what is left over can neither grow nor shrink.
+pub(super) struct Pairwise<T> {
+    /// The variable of each slot; [`NOBODY`] where there is none.
+    pub slots: Vec<usize>,
+    groups: Vec<Range<usize>>,
+    /// Rows of the matrix, each of as many entries as there are slots.
+    pub kernel: Vec<T>,
+    /// Which of them is the row of a slot; [`NOBODY`] where it is not there yet.
+    row_of: Vec<usize>,
+    pub diagonal: Vec<f64>,
+    /// Kβ, over all variables of the problem and not only these.
+    pub f: Vec<f64>,
+    up: Vec<f64>,
+    low: Vec<f64>,
+    pub beta: Vec<f64>,
+}
+
+/// A slot without a variable.
+pub(super) const NOBODY: usize = usize::MAX;
+
+/// Told the variables of all slots and the slots whose rows are wanted; fills in the rows.
+pub(super) type Fetch<'a, T> = dyn FnMut(&[usize], &[usize], &mut [T]) + 'a;
+
+/// Where rows of the matrix come from while a run goes on.
+pub(super) struct Source<'a, T> {
+    /// Rows that are fetched together.
+    pub batch: usize,
+    /// How they are fetched.
+    pub fetch: &'a mut Fetch<'a, T>,
+}
+
+impl<T: Element> Pairwise<T> {
+    pub fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            groups: Vec::new(),
+            kernel: Vec::new(),
+            row_of: Vec::new(),
+            diagonal: Vec::new(),
+            f: Vec::new(),
+            up: Vec::new(),
+            low: Vec::new(),
+            beta: Vec::new(),
+        }
+    }
+
+    /// Takes in `variables`, ascending, without any row of their matrix.
+    pub fn seat(&mut self, qp: &BoxQp, variables: &[usize]) {
+        self.slots.clear();
+        self.groups.clear();
+        for group in qp.groups() {
+            let start = self.slots.len();
+            self.slots.extend(variables.iter().copied().filter(|v| group.contains(v)));
+            self.slots.resize(self.slots.len().next_multiple_of(GROUP), NOBODY);
+            if self.slots.len() > start {
+                self.groups.push(start..self.slots.len());
+            }
+        }
+        let n = self.slots.len();
+        self.kernel.clear();
+        self.row_of = vec![NOBODY; n];
+        for numbers in [&mut self.diagonal, &mut self.f, &mut self.beta] {
+            numbers.clear();
+            numbers.resize(n, 0.0);
+        }
+        self.up = vec![f64::INFINITY; n];
+        self.low = vec![f64::NEG_INFINITY; n];
+    }
+
+    /// Makes room for the whole matrix, which is the caller's to fill.
+    pub fn make_room(&mut self) {
+        let n = self.slots.len();
+        self.kernel.resize(n * n, T::default());
+        self.row_of = (0..n).collect();
+    }
+
+    /// Reads the diagonal off the whole matrix.
+    pub fn read_diagonal(&mut self) {
+        let n = self.slots.len();
+        for s in 0..n {
+            self.diagonal[s] = self.kernel[s * n + s].to_f64();
+        }
+    }
+
+    /// Sets the state of the variables: β and f by variable.
+    pub fn place(&mut self, qp: &BoxQp, beta: &[f64], f: impl Fn(usize) -> f64) {
+        for (s, &v) in self.slots.iter().enumerate() {
+            if v != NOBODY {
+                self.beta[s] = beta[v];
+                self.f[s] = f(v);
+                (self.up[s], self.low[s]) = qp.slopes(v, beta[v]);
+            }
+        }
+    }
+
+    fn row(&self, s: usize) -> &[T] {
+        let (n, row) = (self.slots.len(), self.row_of[s]);
+        &self.kernel[row * n..(row + 1) * n]
+    }
+
+    /// Sees to it that the row of slot `s` is there, and with it those of the slots that violate the conditions most: they
+    /// are likely to be next, and several rows together cost little more than one.
+    fn ensure(&mut self, s: usize, ends: Extremes, group: &Range<usize>, source: &mut Source<'_, T>) {
+        if self.row_of[s] != NOBODY {
+            return;
+        }
+        let mut wanted = vec![s];
+        let missing = |k: &usize| self.row_of[*k] == NOBODY && *k != s;
+        let (mut grow, mut shrink) = (Vec::new(), Vec::new());
+        for k in group.clone().filter(missing) {
+            let (up, low) = (self.f[k] + self.up[k], self.f[k] + self.low[k]);
+            if up < ends.most {
+                grow.push((up, k));
+            }
+            if low > ends.least {
+                shrink.push((-low, k));
+            }
+        }
+        for candidates in [grow, shrink] {
+            let half = (source.batch - 1) / 2;
+            wanted.extend(first(candidates, half));
+        }
+        wanted[1..].sort_unstable();
+        wanted.dedup();
+        let (n, have) = (self.slots.len(), self.kernel.len());
+        for (k, &slot) in wanted.iter().enumerate() {
+            self.row_of[slot] = have / n + k;
+        }
+        self.kernel.resize(have + wanted.len() * n, T::default());
+        (source.fetch)(&self.slots, &wanted, &mut self.kernel[have..]);
+    }
+
+    /// Takes steps until the violation is at most `tolerance`, `most` steps were taken, or no step changes anything. Returns
+    /// how many it took.
+    pub fn run(
+        &mut self,
+        qp: &BoxQp,
+        tolerance: f64,
+        most: usize,
+        source: &mut Source<'_, T>,
+        watch: &dyn Watch,
+    ) -> Result<usize, Stopped> {
+        let (mut i, mut j, mut step) = (0, 0, 0.0);
+        let mut steps = 0;
+        loop {
+            let mut worst: Option<(usize, usize, f64, Extremes, usize)> = None;
+            let n = self.slots.len();
+            for g in 0..self.groups.len() {
+                let group = self.groups[g].clone();
+                let nothing: &[T] = &[];
+                let extremes = if step == 0.0 {
+                    T::vectorize(Advance {
+                        f: &mut self.f[group.clone()],
+                        step,
+                        a: nothing,
+                        b: nothing,
+                        up: &self.up[group.clone()],
+                        low: &self.low[group.clone()],
+                    })
+                } else {
+                    T::vectorize(Advance {
+                        f: &mut self.f[group.clone()],
+                        step,
+                        a: &self.kernel[self.row_of[i] * n..][group.clone()],
+                        b: &self.kernel[self.row_of[j] * n..][group.clone()],
+                        up: &self.up[group.clone()],
+                        low: &self.low[group.clone()],
+                    })
+                };
+                if extremes.violation() > tolerance && steps < most {
+                    let first = group.start + extremes.at;
+                    self.ensure(first, extremes, &group, source);
+                    let (second, gain) = T::vectorize(Second {
+                        f: &self.f[group.clone()],
+                        low: &self.low[group.clone()],
+                        diagonal: &self.diagonal[group.clone()],
+                        row: &self.row(first)[group.clone()],
+                        own: self.diagonal[first],
+                        least: extremes.least,
+                    });
+                    if second != usize::MAX && worst.as_ref().is_none_or(|w| gain > w.2) {
+                        worst = Some((first, group.start + second, gain, extremes, g));
+                    }
+                }
+            }
+            let Some((first, second, _, extremes, g)) = worst else {
+                return Ok(steps);
+            };
+            (i, j) = (first, second);
+            let group = self.groups[g].clone();
+            self.ensure(j, extremes, &group, source);
+            step = self.exchange(qp, i, j, extremes.least);
+            if step == 0.0 {
+                return Ok(steps);
+            }
+            steps += 1;
+            if steps % 4096 == 0 {
+                watch.check()?;
+            }
+        }
+    }
+
+    /// Moves β_i up and β_j down to the minimum between them, or as far as they may. Returns by how much.
+    fn exchange(&mut self, qp: &BoxQp, i: usize, j: usize, least: f64) -> f64 {
+        let (vi, vj) = (self.slots[i], self.slots[j]);
+        let slope = self.f[j] + self.low[j] - least;
+        let curvature = self.diagonal[i] + self.diagonal[j] - 2.0 * self.row(i)[j].to_f64();
+        let wanted = slope / curvature.max(CURVATURE_FLOOR);
+        let (ceiling, ground) = (qp.ceiling(vi, self.beta[i]), qp.ground(vj, self.beta[j]));
+        let (above, below) = (ceiling - self.beta[i], self.beta[j] - ground);
+        let step = wanted.min(above).min(below);
+        // Ends are met exactly: what rounding leaves there would look like room.
+        self.beta[i] = if step >= above { ceiling } else { self.beta[i] + step };
+        self.beta[j] = if step >= below { ground } else { self.beta[j] - step };
+        (self.up[i], self.low[i]) = qp.slopes(vi, self.beta[i]);
+        (self.up[j], self.low[j]) = qp.slopes(vj, self.beta[j]);
+        step
+    }
+}
