@@ -8,6 +8,7 @@
 //! `{real, watch, pool} → {data, kernel} → tile → gram → solve → features → model → learn → select`.
 
 pub mod data;
+pub mod features;
 pub mod gram;
 pub mod kernel;
 pub mod learn;

@@ -20,6 +20,7 @@ mod resolve;
 mod shared_columns;
 mod size;
 pub mod special;
+pub mod spectrum;
 mod token;
 
 use std::str::FromStr;
@@ -32,6 +33,7 @@ pub use parse_error::{ParseError, Problem};
 pub use resolve::{ResolveError, Scales, SearchSpace, Tunable};
 use size::MAX_STORED_CHARACTERS;
 pub use size::{MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, TooLarge, check_size};
+pub use spectrum::{Spectrum, SpectrumError};
 
 /// A kernel: an expression in two points.
 #[derive(Debug, Clone, PartialEq)]

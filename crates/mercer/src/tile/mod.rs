@@ -18,6 +18,7 @@ mod simd;
 mod sparse;
 mod statistic;
 mod strip;
+mod wave;
 
 pub use program::Program;
 
@@ -27,3 +28,4 @@ pub(crate) use pack::Operand;
 pub(crate) use plan::{Known, Plan};
 pub(crate) use simd::{Element, Simd, Vectorized};
 pub(crate) use statistic::ROWS;
+pub(crate) use wave::{WaveScratch, Waves};
