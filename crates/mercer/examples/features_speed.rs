@@ -25,7 +25,11 @@ fn ran() -> f64 {
 fn timed<R>(what: &str, work: impl FnOnce() -> R) -> R {
     let (start, before) = (Instant::now(), ran());
     let result = work();
-    println!("{what:<28} {:8.3} s on the clock {:8.3} s of processor", start.elapsed().as_secs_f64(), ran() - before);
+    println!(
+        "{what:<28} {:8.3} s on the clock {:8.3} s of processor",
+        start.elapsed().as_secs_f64(),
+        ran() - before
+    );
     result
 }
 

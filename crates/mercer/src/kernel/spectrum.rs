@@ -206,7 +206,12 @@ fn mixture(expr: &Expr, columns: &[usize]) -> Result<Vec<Component>, SpectrumErr
         return constant(expr, value);
     }
     match expr {
-        Expr::Named(named) => law(named, columns).map(|law| vec![Component { weight: 1.0, laws: vec![law] }]),
+        Expr::Named(named) => {
+            let law = law(named, columns)?;
+            // On no columns at all, each of these kernels is 1.
+            let laws = if columns.is_empty() { Vec::new() } else { vec![law] };
+            Ok(vec![Component { weight: 1.0, laws }])
+        }
         Expr::Columns(inner, chosen) => mixture(inner, &choose(chosen, columns)?),
         Expr::Sum(terms) => {
             let mut all = Vec::new();
@@ -304,8 +309,9 @@ fn law(named: &Named, columns: &[usize]) -> Result<Law, SpectrumError> {
     };
     let (shape, scales) = match named.family {
         Family::Gaussian => {
-            let gammas = named.gaussian_gammas(width)?;
-            (Shape::Normal, gammas.into_iter().map(|gamma| (2.0 * gamma).sqrt()).collect())
+            let by_width = named.spelling(0).name == "sigma";
+            let scale = |value: f64| if by_width { value.recip() } else { (2.0 * value).sqrt() };
+            (Shape::Normal, named.per_column(0, width)?.into_iter().map(scale).collect())
         }
         Family::Laplacian => (Shape::Cauchy, named.per_column(0, width)?),
         Family::Matern => (Shape::Student { nu: named.number(0)? }, inverse(1)?),
@@ -416,6 +422,7 @@ mod tests {
         assert!(matches!(refused("rbf(sigma=auto)"), SpectrumError::Kernel(_)));
         assert!(matches!(refused("rbf[7]"), SpectrumError::Kernel(_)));
         assert!(matches!(refused("0*rbf"), SpectrumError::Zero { .. }));
+        assert_eq!(spectrum("2*rbf", 0).unwrap().components(), [Component { weight: 2.0, laws: vec![] }]);
         assert!(matches!(refused("(rbf + rq + 1)^6"), SpectrumError::TooManyComponents { .. }));
         assert!(refused("rbf + <x,z>^2").to_string().starts_with("linear does not depend"));
     }

@@ -1,10 +1,11 @@
 //! Why a learner has no model.
 
+use crate::features::ApproximationError;
 use crate::gram::GramError;
 use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError};
 use crate::memory;
-use crate::solve::SolveError;
+use crate::solve::{CgError, SolveError};
 use crate::watch::Stopped;
 
 /// Why a learner has no model.
@@ -97,6 +98,12 @@ pub enum LearnError {
     /// The problem has no answer.
     #[error(transparent)]
     Solve(#[from] SolveError),
+    /// There are no features that stand in for the kernel.
+    #[error(transparent)]
+    Approximation(#[from] ApproximationError),
+    /// Conjugate gradients have no answer.
+    #[error(transparent)]
+    ConjugateGradients(#[from] CgError),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -108,7 +115,12 @@ impl LearnError {
     pub fn is_stop(&self) -> bool {
         matches!(
             self,
-            Self::Stopped(_) | Self::Gram(GramError::Stopped(_)) | Self::Solve(SolveError::Stopped(_))
+            Self::Stopped(_)
+                | Self::Gram(GramError::Stopped(_))
+                | Self::Solve(SolveError::Stopped(_))
+                | Self::ConjugateGradients(CgError::Stopped(_))
+                | Self::Approximation(ApproximationError::Stopped(_))
+                | Self::Approximation(ApproximationError::Gram(GramError::Stopped(_)))
         )
     }
 }

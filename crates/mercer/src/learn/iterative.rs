@@ -90,7 +90,9 @@ impl IterativeRidge {
         watch: &dyn Watch,
         after: AfterStep<'_>,
     ) -> Result<(Expansion, Report), LearnError> {
-        self.validate(samples, targets, weights)?;
+        let (kernel, lambda, bias, solver) = (&self.kernel, self.lambda, self.bias, self.solver);
+        validate(Given { kernel, lambda, bias, solver }, samples, targets, weights)?;
+        self.check_memory(samples.nrows(), targets.ncols())?;
         let admitted = self.admission.decide(&self.kernel, samples)?;
         let roots: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
         let (single, double) = (in_single(samples), in_double(samples));
@@ -118,59 +120,12 @@ impl IterativeRidge {
         ))
     }
 
-    fn validate(
-        &self,
-        samples: &AnySamples<'_>,
-        targets: &Matrix<f64>,
-        weights: Option<&[f64]>,
-    ) -> Result<(), LearnError> {
-        let (rows, columns) = (samples.nrows(), samples.ncols());
-        if rows == 0 || columns == 0 {
-            return Err(LearnError::Empty { rows, columns });
-        }
-        self.kernel.check_columns(columns)?;
-        if self.bias == Bias::Column {
-            return Err(LearnError::Unsupported("bias = column is not for conjugate gradients; use centred or none"));
-        }
-        for (what, found) in [("targets", targets.nrows()), ("weights", weights.map_or(rows, <[f64]>::len))] {
-            if found != rows {
-                return Err(LearnError::Length { what, rows, found });
-            }
-        }
-        if targets.ncols() == 0 {
-            return Err(LearnError::Length { what: "targets", rows, found: 0 });
-        }
-        for row in 0..rows {
-            if let Some(&value) = targets.row(row).iter().find(|y| !y.is_finite()) {
-                return Err(LearnError::NonFinite { what: "target", row, value });
-            }
-            if let Some(value) = weights.map(|w| w[row]).filter(|w| !w.is_finite()) {
-                return Err(LearnError::NonFinite { what: "weight", row, value });
-            }
-        }
-        let negative = weights.and_then(|w| w.iter().find(|w| **w < 0.0));
-        let parameters = [
-            ("lambda", self.lambda, self.lambda.is_finite() && self.lambda > 0.0, "a finite number above 0"),
-            ("sample weight", *negative.unwrap_or(&0.0), negative.is_none(), "0 or more"),
-            ("tolerance", self.solver.tolerance, self.solver.tolerance > 0.0, "a number above 0"),
-        ];
-        for (parameter, received, fine, allowed) in parameters {
-            if !fine {
-                return Err(LearnError::Parameter { parameter, received: received.to_string(), allowed });
-            }
-        }
-        if weights.is_some_and(|w| w.iter().all(|w| *w == 0.0)) {
-            let allowed = "more than 0 for at least one row";
-            return Err(LearnError::Parameter { parameter: "sample weight", received: "0".into(), allowed });
-        }
-        let rank = self.rank.unwrap_or_else(|| Self::default_rank(rows)) as u64;
-        // The factor, its small matrix twice, and the partial sums of a product.
-        let needed = 4 * (rows as u64) * rank + 16 * rank * rank + 40 * 8 * (rows as u64) * (targets.ncols() as u64 + 1);
+    /// The factor, its small matrix twice, and the partial sums of a product.
+    fn check_memory(&self, rows: usize, targets: usize) -> Result<(), LearnError> {
+        let (n, k) = (rows as u64, self.rank.unwrap_or_else(|| Self::default_rank(rows)).min(rows) as u64);
+        let needed = 4 * n * k + 16 * k * k + 40 * 8 * n * (targets as u64 + 1);
         let budget = memory::default_budget();
-        if needed > budget {
-            return Err(LearnError::Memory { rows, needed, budget });
-        }
-        Ok(())
+        if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
     }
 
     /// S[y] for `bias: None`, S[y 1] for `bias: Centred`.
@@ -189,7 +144,12 @@ impl IterativeRidge {
     }
 
     /// From [u v] to a = S(u − b·v) and b = (S1)ᵀu / (S1)ᵀv.
-    fn unravel(&self, solution: &Matrix<f64>, targets: usize, roots: Option<&[f64]>) -> (Matrix<f64>, Vec<f64>) {
+    fn unravel(
+        &self,
+        solution: &Matrix<f64>,
+        targets: usize,
+        roots: Option<&[f64]>,
+    ) -> (Matrix<f64>, Vec<f64>) {
         let root = |i: usize| roots.map_or(1.0, |r| r[i]);
         let sum = |o: usize| (0..solution.nrows()).map(|i| solution.row(i)[o] * root(i)).sum::<f64>();
         let centred = self.bias == Bias::Centred;
@@ -233,4 +193,61 @@ fn in_double<'a>(samples: &'a AnySamples<'_>) -> AnySamples<'a> {
         AnySamples::F32(s) => AnySamples::F64(converted(s)),
         AnySamples::F64(_) => samples.view(),
     }
+}
+
+/// What the iterative learners have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub kernel: &'a Kernel,
+    pub lambda: f64,
+    pub bias: Bias,
+    pub solver: ConjugateGradient,
+}
+
+/// Whether the problem lines up and its parameters are in their ranges.
+pub(super) fn validate(
+    given: Given<'_>,
+    samples: &AnySamples<'_>,
+    targets: &Matrix<f64>,
+    weights: Option<&[f64]>,
+) -> Result<(), LearnError> {
+    let (rows, columns) = (samples.nrows(), samples.ncols());
+    if rows == 0 || columns == 0 {
+        return Err(LearnError::Empty { rows, columns });
+    }
+    given.kernel.check_columns(columns)?;
+    if given.bias == Bias::Column {
+        let reason = "bias = column is not for iterative solvers; use centred or none";
+        return Err(LearnError::Unsupported(reason));
+    }
+    for (what, found) in [("targets", targets.nrows()), ("weights", weights.map_or(rows, <[f64]>::len))] {
+        if found != rows {
+            return Err(LearnError::Length { what, rows, found });
+        }
+    }
+    if targets.ncols() == 0 {
+        return Err(LearnError::Length { what: "targets", rows, found: 0 });
+    }
+    for row in 0..rows {
+        if let Some(&value) = targets.row(row).iter().find(|y| !y.is_finite()) {
+            return Err(LearnError::NonFinite { what: "target", row, value });
+        }
+        if let Some(value) = weights.map(|w| w[row]).filter(|w| !w.is_finite()) {
+            return Err(LearnError::NonFinite { what: "weight", row, value });
+        }
+    }
+    let (lambda, tolerance) = (given.lambda, given.solver.tolerance);
+    let negative = weights.and_then(|w| w.iter().find(|w| **w < 0.0));
+    let all_zero = weights.is_some_and(|w| w.iter().all(|w| *w == 0.0));
+    for (parameter, received, fine, allowed) in [
+        ("lambda", lambda, lambda.is_finite() && lambda > 0.0, "a finite number above 0"),
+        ("tolerance", tolerance, tolerance > 0.0, "a number above 0"),
+        ("sample weight", *negative.unwrap_or(&0.0), negative.is_none(), "0 or more"),
+        ("sample weight", 0.0, !all_zero, "more than 0 for at least one row"),
+    ] {
+        if !fine {
+            return Err(LearnError::Parameter { parameter, received: received.to_string(), allowed });
+        }
+    }
+    Ok(())
 }

@@ -8,6 +8,7 @@ mod moments;
 mod pivoted;
 mod rank;
 mod report;
+mod restricted;
 mod saved;
 mod system;
 
@@ -21,6 +22,7 @@ pub use moments::{Intercept, LinearFit, Moments, MomentsError, RidgePath, cross_
 pub use pivoted::{PivotedCholesky, randomly_pivoted};
 pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
+pub use restricted::{RestrictedNormal, RestrictedPreconditioner};
 pub use saved::InvalidSaved;
 pub use system::Regularised;
 pub(crate) use system::scale_rows;

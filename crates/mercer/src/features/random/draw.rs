@@ -22,6 +22,8 @@ pub(super) struct Drawn {
     pub frequencies: Matrix<f64>,
     /// Sums to κ(0).
     pub shares: Vec<f64>,
+    /// Whether the first frequency is that of a constant.
+    pub constant: bool,
 }
 
 /// `count` frequencies.
@@ -54,7 +56,7 @@ pub(super) fn frequencies(
             }
         });
     }
-    Ok(Drawn { frequencies, shares })
+    Ok(Drawn { frequencies, shares, constant: components[0].laws.is_empty() })
 }
 
 /// The components with all constants taken together.

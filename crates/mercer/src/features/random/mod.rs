@@ -116,10 +116,14 @@ impl RandomSpec {
         check_memory("the matrix of frequencies", count, columns, 16)?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let drawn = draw::frequencies(&spectrum, count, self.sampling, &mut rng)?;
-        let shifts = (self.form == Form::Shifted)
+        let mut shifts = (self.form == Form::Shifted)
             .then(|| (0..count).map(|_| draw::uniform(&mut rng)).collect::<Vec<f64>>());
-        let amplitudes: Vec<f64> =
+        let mut amplitudes: Vec<f64> =
             drawn.shares.iter().map(|share| (share * 2.0 / per_frequency as f64).sqrt()).collect();
+        // The cosine of a constant alone, without a shift, is exact.
+        if let Some(shifts) = shifts.as_mut().filter(|_| drawn.constant) {
+            (shifts[0], amplitudes[0]) = (0.0, drawn.shares[0].sqrt());
+        }
         RandomFeatures::from_matrices(drawn.frequencies, shifts, amplitudes)
     }
 }

@@ -94,8 +94,9 @@ impl Default for ConjugateGradient {
 /// A residual that has not fallen below this share of the one before, computed from scratch both times, no longer falls.
 const STAGNANT: f64 = 0.5;
 
-/// The same where nothing but the number of steps was the reason to compute it.
-const SLOW: f64 = 0.99;
+/// The recurrence is wrong where the residual from scratch is this many times its own. As long as it is right, a residual
+/// that does not fall is slow convergence: its norm need not fall in every step.
+const WRONG: f64 = 2.0;
 
 impl ConjugateGradient {
     /// Solves from zero.
@@ -209,19 +210,20 @@ impl ConjugateGradient {
         let remaining = column_norms(&next.residual);
         let seems_solved = |o: usize| remaining[o] <= self.tolerance * norms[o];
         if active.iter().all(|&o| seems_solved(o)) || next.since_check >= self.check_every {
-            let solved: Vec<bool> = active.iter().map(|&o| seems_solved(o)).collect();
-            self.replace(problem, &mut next, active, &solved, norms, watch)?;
+            let believed: Vec<f64> = active.iter().map(|&o| remaining[o] / norms[o]).collect();
+            self.replace(problem, &mut next, active, &believed, norms, watch)?;
         }
         Ok(next)
     }
 
-    /// Computes the residual of the active right-hand sides from scratch and judges by it.
+    /// Computes the residual of the active right-hand sides from scratch and judges by it, and by what the recurrence
+    /// `believed`.
     fn replace(
         &self,
         problem: &CgProblem<'_>,
         state: &mut CgState,
         active: &[usize],
-        seems_solved: &[bool],
+        believed: &[f64],
         norms: &[f64],
         watch: &dyn Watch,
     ) -> Result<(), CgError> {
@@ -229,16 +231,16 @@ impl ConjugateGradient {
         let remaining = column_norms(&residual);
         for (place, &o) in active.iter().enumerate() {
             let relative = remaining[place] / norms[o];
-            let falls = relative < state.checked[o] * if seems_solved[place] { STAGNANT } else { SLOW };
+            let wrong = believed[place] <= self.tolerance || relative > WRONG * believed[place];
             state.standing[o] = if relative <= self.tolerance {
                 Standing::Converged
-            } else if !falls {
-                Standing::Stagnated
-            } else if seems_solved[place] {
-                // The recurrence was wrong: start again from the true residual.
+            } else if !wrong {
+                Standing::Running
+            } else if relative < STAGNANT * state.checked[o] {
+                // Start again from the true residual.
                 Standing::Fresh
             } else {
-                Standing::Running
+                Standing::Stagnated
             };
             state.checked[o] = relative;
             (0..residual.nrows()).for_each(|i| state.residual.row_mut(i)[o] = residual.row(i)[place]);

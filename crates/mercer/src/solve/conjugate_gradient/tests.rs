@@ -102,10 +102,9 @@ fn single_precision_tiles_give_the_double_precision_answer() {
     let (expected, _) = solve_direct(&true_operator, &rhs(n), Factor::Double, &Unwatched).unwrap();
     let conditioner = low_rank(&*fast, 100, lambda);
     let solver = ConjugateGradient { tolerance: 1e-10, ..Default::default() };
-    let problem =
-        |exact| CgProblem { operator: &operator, exact, rhs: &rhs(n), preconditioner: &conditioner };
     let b = rhs(n);
-    let problem = CgProblem { rhs: &b, ..problem(Some(&true_operator as &dyn LinearOperator)) };
+    let problem =
+        CgProblem { operator: &operator, exact: Some(&true_operator), rhs: &b, preconditioner: &conditioner };
     let (found, report) = solver.solve(&problem, &Unwatched).unwrap();
     assert_eq!(report.status, Status::Converged, "{report:?}");
     assert!(distance(&found, &expected) < 1e-6);

@@ -291,12 +291,16 @@ impl Moments {
             }
         }
         let refuse = |what, row, value, allowed| Err(MomentsError::Value { what, row, value, allowed });
+        let bad = (0..rows).into_par_iter().find_map_first(|row| {
+            // Without a way out of the loop it runs on vectors.
+            let bad = features.row(row).iter().fold(false, |bad, v| bad | !v.to_f64().is_finite());
+            bad.then_some(row)
+        });
+        if let Some(row) = bad {
+            let value = features.row(row).iter().map(|v| v.to_f64()).find(|v| !v.is_finite());
+            return refuse("feature", row, value.unwrap_or(f64::NAN), "a finite number");
+        }
         for row in 0..rows {
-            // A sum is finite exactly where all of its terms are, short of overflow.
-            let sum: f64 = features.row(row).iter().map(|v| v.to_f64().abs()).sum();
-            if !sum.is_finite() {
-                return refuse("feature", row, sum, "a finite number");
-            }
             if let Some(&y) = targets.row(row).iter().find(|y| !y.is_finite()) {
                 return refuse("target", row, y, "a finite number");
             }
