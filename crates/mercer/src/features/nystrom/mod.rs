@@ -38,7 +38,7 @@ const BAND: usize = 1024;
 const SOLVE: usize = 64;
 
 /// Nyström features of a kernel.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Nystrom {
     kernel: Kernel,
     landmarks: AnySamples<'static>,
