@@ -94,7 +94,7 @@ impl Nystrom {
         }
         check_memory("the kernel matrix of the landmarks", m, m, 16)?;
         let tolerance = match (tolerance, landmarks) {
-            (Some(tolerance), _) if tolerance >= 0.0 && tolerance < 1.0 => tolerance,
+            (Some(tolerance), _) if (0.0..1.0).contains(&tolerance) => tolerance,
             (Some(tolerance), _) => {
                 return Err(ApproximationError::parameter(
                     "the tolerance",
