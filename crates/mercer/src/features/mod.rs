@@ -8,13 +8,18 @@
 //! | `taylor(sigma=1, degree=8)` | weighted monomials times a Gaussian | exp(−‖x−z‖²/(2σ²)), up to [`FeatureMap::error_bound`] |
 //! | `x, x^2, log(abs(x)+1), x0*x1` | formulas: with `x` one feature per column, with `x0`, `x1`, … or names of columns one | |
 
+mod approximation;
 mod error;
 mod formula;
 mod formulas;
 mod monomials;
 mod named;
+pub mod nystrom;
 mod of_kernel;
 mod parse;
+mod quality;
+pub mod random;
+mod streamed;
 mod text_error;
 mod transform;
 mod truncation;
@@ -28,9 +33,14 @@ use crate::data::{AnySamples, Matrix};
 use crate::kernel::Shortest;
 use crate::watch::Watch;
 
+pub use approximation::{ApproximationError, KernelFeatures};
 pub use error::FeatureError;
 pub use formulas::Formulas;
 use monomials::{Weight, counts_by_degree};
+pub use nystrom::{Landmarks, Nystrom};
+pub use quality::{KernelError, kernel_error};
+pub use random::{Form, RandomFeatures, RandomSpec, Sampling};
+pub use streamed::add_samples;
 pub use text_error::{FeatureProblem, FeatureTextError};
 pub use transform::Transform;
 

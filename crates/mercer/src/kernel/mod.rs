@@ -21,6 +21,7 @@ mod resolve;
 mod shared_columns;
 mod size;
 pub mod special;
+pub mod spectrum;
 mod token;
 
 use std::str::FromStr;
@@ -35,6 +36,7 @@ pub(crate) use print::Shortest;
 pub use resolve::{ResolveError, Scales, SearchSpace, Tunable};
 use size::MAX_STORED_CHARACTERS;
 pub use size::{MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, TooLarge, check_size};
+pub use spectrum::{Spectrum, SpectrumError};
 pub(crate) use token::{Kind as TokenKind, token as first_token};
 
 /// A kernel: an expression in two points.

@@ -1,14 +1,13 @@
 //! Why a learner has no model.
 
-use crate::features::FeatureError;
+use crate::features::{ApproximationError, FeatureError};
 use crate::gram::GramError;
 use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError, ResolveError};
 use crate::memory;
-
 use crate::solve::descent::DescentError;
-use crate::solve::{LogisticError, SolveError};
 use crate::solve::svm::SvmError;
+use crate::solve::{CgError, LogisticError, SolveError};
 use crate::watch::Stopped;
 
 /// Why a learner has no model.
@@ -179,6 +178,12 @@ pub enum LearnError {
     /// A support vector machine's problem has no answer.
     #[error(transparent)]
     Svm(#[from] SvmError),
+    /// There are no features that stand in for the kernel.
+    #[error(transparent)]
+    Approximation(#[from] ApproximationError),
+    /// Conjugate gradients have no answer.
+    #[error(transparent)]
+    ConjugateGradients(#[from] CgError),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -197,6 +202,9 @@ impl LearnError {
                 | Self::Feature(FeatureError::Stopped(_))
                 | Self::Logistic(LogisticError::Stopped(_) | LogisticError::Solve(SolveError::Stopped(_)))
                 | Self::Svm(SvmError::Stopped(_))
+                | Self::ConjugateGradients(CgError::Stopped(_))
+                | Self::Approximation(ApproximationError::Stopped(_))
+                | Self::Approximation(ApproximationError::Gram(GramError::Stopped(_)))
         )
     }
 }

@@ -10,6 +10,8 @@ mod lms_features;
 mod loss;
 mod logistic;
 mod perceptron;
+mod iterative;
+mod restricted;
 mod ridge;
 mod ridge_features;
 mod smoother;
@@ -27,6 +29,8 @@ pub use logistic::{ClassWeight, Logistic, probabilities};
 pub use perceptron::{
     BudgetedPerceptron, FeatureWeights, Perceptron, PerceptronReport, Rule, Standing, VotedPerceptron,
 };
+pub use iterative::{AfterStep, IterativeRidge};
+pub use restricted::RestrictedRidge;
 pub use ridge::{Bias, Coefficients, Ridge};
 pub use ridge_features::RidgeFeatures;
 pub use smoother::Smoother;

@@ -99,6 +99,16 @@ impl<T: Real> Cholesky<T> {
         self.order
     }
 
+    /// L, row-major; what is above the diagonal is unspecified.
+    pub(crate) fn lower(&self) -> &[T] {
+        &self.factor
+    }
+
+    /// The buffer of L, row-major; what is above the diagonal is unspecified.
+    pub(crate) fn into_lower(self) -> Vec<T> {
+        self.factor
+    }
+
     /// The smallest L_ii², the smallest pivot met: near zero against A's diagonal where A is nearly singular.
     #[must_use]
     pub fn smallest_pivot(&self) -> f64 {

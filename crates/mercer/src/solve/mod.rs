@@ -1,18 +1,27 @@
 //! Solvers: they see a matrix as an operator and never a kernel.
 
 mod cholesky;
+mod conjugate_gradient;
 pub mod descent;
 mod direct;
+mod eigen;
 mod least_squares;
-mod path;
-mod qr;
 mod logistic;
+pub mod moments;
+mod path;
+mod pivoted;
+mod qr;
 mod rank;
 mod report;
+mod restricted;
+mod saved;
 pub mod svm;
 mod system;
 
 pub use cholesky::{Cholesky, CholeskyError};
+pub use conjugate_gradient::{
+    CgError, CgProblem, CgState, ConjugateGradient, LowRank, Preconditioner, Unconditioned,
+};
 pub use direct::{Factor, SolveError, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
 pub use least_squares::{Group, Rows, normal_equations_bytes, solve_least_squares};
@@ -21,7 +30,12 @@ pub use logistic::{
     Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
 };
 pub(crate) use logistic::{sigmoid, softmax};
+pub use eigen::{Eigen, EigenError};
+pub use moments::{Intercept, LinearFit, Moments, MomentsError};
+pub use pivoted::{PivotedCholesky, randomly_pivoted};
 pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
+pub use restricted::{RestrictedNormal, RestrictedPreconditioner};
+pub use saved::InvalidSaved;
 pub use system::Regularised;
 pub(crate) use system::scale_rows;

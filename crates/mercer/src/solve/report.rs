@@ -12,6 +12,8 @@ pub enum Status {
     Stopped,
     /// The iteration limit came first.
     OutOfIterations,
+    /// The residual stopped falling before the stopping rule was met: rounding does not allow a better answer.
+    Stagnated,
 }
 
 /// The quality of an answer. Wall times are left to the caller, so that the same fit gives the same report.

@@ -20,6 +20,7 @@ mod skip;
 mod sparse;
 mod statistic;
 mod strip;
+mod wave;
 
 pub use program::Program;
 
@@ -30,3 +31,4 @@ pub(crate) use plan::{Known, Plan};
 pub(crate) use scan::scan;
 pub(crate) use simd::{Element, Simd, Vectorized};
 pub(crate) use statistic::{ROWS, longest_sum};
+pub(crate) use wave::{WaveScratch, Waves};

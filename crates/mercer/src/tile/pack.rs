@@ -36,7 +36,7 @@ pub(crate) enum Pack<T: Element> {
 
 /// Rows in panels of [`Element::PANEL`]: within a panel, feature after feature, the panel's rows side by side. Rows
 /// beyond the last are zeros.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Panels<T: Element> {
     width: usize,
     entries: Vec<T>,
@@ -77,7 +77,8 @@ impl<T: Element> Panels<T> {
         &self.squared_norms
     }
 
-    fn new(nrows: usize, width: usize, write: impl Fn(usize, &mut [f64]) + Sync) -> Self {
+    /// Packs `nrows` rows that `write` writes.
+    pub fn new(nrows: usize, width: usize, write: impl Fn(usize, &mut [f64]) + Sync) -> Self {
         let npanels = nrows.div_ceil(T::PANEL);
         let mut entries = vec![T::default(); npanels * width * T::PANEL];
         let mut norms = vec![T::default(); npanels * T::PANEL];

@@ -9,6 +9,7 @@ mod hyperbolic;
 mod inverse;
 mod log;
 mod trigonometric;
+mod turn;
 
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ pub(super) use hyperbolic::{cosh, sinh, tanh};
 pub(super) use inverse::{acos, asin, atan};
 pub(super) use log::{log, pow};
 pub(super) use trigonometric::{cos, sin, tan};
+pub(super) use turn::cos_sin_of_turn;
 
 /// c₀ + c₁x + c₂x² + …, by Horner's rule.
 #[inline(always)]

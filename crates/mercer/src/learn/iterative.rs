@@ -1,0 +1,253 @@
+//! Kernel ridge regression without n² memory: conjugate gradients on tiles that are never stored.
+
+use crate::data::{AnySamples, Matrix, Samples, Storage};
+use crate::gram::{CpuEngine, Engine};
+use crate::kernel::Kernel;
+use crate::memory;
+use crate::model::Expansion;
+use crate::real::Real;
+use crate::solve::{
+    CgProblem, CgState, ConjugateGradient, LowRank, Regularised, Report, randomly_pivoted, scale_rows,
+};
+use crate::watch::Watch;
+
+use super::admission::Admission;
+use super::error::LearnError;
+use super::ridge::Bias;
+
+/// The full problem of [`Ridge`](super::Ridge), solved iteratively: O(n²d) time a step, O(nk) memory.
+///
+/// Tiles are computed in single precision whatever the samples, and the answer corrected by residuals in double
+/// precision, so it is that of the kernel in double precision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IterativeRidge {
+    /// The kernel, with every hyper-parameter a number.
+    pub kernel: Kernel,
+    /// λ > 0.
+    pub lambda: f64,
+    /// What is done about a constant; [`Bias::Column`] is for [`Ridge`](super::Ridge).
+    pub bias: Bias,
+    /// Whether the kernel must be proven to be one.
+    pub admission: Admission,
+    /// The stopping rule.
+    pub solver: ConjugateGradient,
+    /// k, the rank of the preconditioner; `None` for [`default_rank`](Self::default_rank).
+    pub rank: Option<usize>,
+    /// The seed of the preconditioner's pivots.
+    pub seed: u64,
+}
+
+/// What is seen after each step: the state, which can be saved and gone on from.
+pub type AfterStep<'a> = &'a mut dyn FnMut(&CgState);
+
+impl IterativeRidge {
+    /// With this kernel and λ, an unpenalised intercept, a relative residual of 10⁻³ and everything else by itself.
+    #[must_use]
+    pub fn new(kernel: Kernel, lambda: f64) -> Self {
+        Self {
+            kernel,
+            lambda,
+            bias: Bias::Centred,
+            admission: Admission::Check,
+            solver: ConjugateGradient { tolerance: 1e-3, ..Default::default() },
+            rank: None,
+            seed: 0,
+        }
+    }
+
+    /// The rank that balances its own cost, nk², with the steps it saves at n² each: 3√n.
+    #[must_use]
+    pub fn default_rank(rows: usize) -> usize {
+        ((3.0 * (rows as f64).sqrt()).ceil() as usize).min(rows)
+    }
+
+    /// Fits `targets` (one row per sample, one column per target).
+    ///
+    /// # Errors
+    /// Where the input does not line up, where λ is not positive, where the preconditioner does not fit the memory, and
+    /// where `watch` asks to stop.
+    pub fn fit(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<(Expansion, Report), LearnError> {
+        self.resume(samples, targets, weights, None, watch, &mut |_| {})
+    }
+
+    /// Fits, going on from a saved state where there is one; `after` sees the state after each step. The state is the
+    /// only thing to save: all else follows from the samples and the settings.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and where the state is of another problem.
+    pub fn resume(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
+        state: Option<CgState>,
+        watch: &dyn Watch,
+        after: AfterStep<'_>,
+    ) -> Result<(Expansion, Report), LearnError> {
+        let (kernel, lambda, bias, solver) = (&self.kernel, self.lambda, self.bias, self.solver);
+        validate(Given { kernel, lambda, bias, solver }, samples, targets, weights)?;
+        self.check_memory(samples.nrows(), targets.ncols())?;
+        let admitted = self.admission.decide(&self.kernel, samples)?;
+        let roots: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
+        let (single, double) = (in_single(samples), in_double(samples));
+        let (fast, exact) = (CpuEngine.load(&single), CpuEngine.load(&double));
+        let (fast, exact) = (fast.gram(&self.kernel)?, exact.gram(&self.kernel)?);
+        let rank = self.rank.unwrap_or_else(|| Self::default_rank(samples.nrows()));
+        let factor = randomly_pivoted::<f32>(&*fast, rank, SINGLE_NOISE, self.seed, watch)?;
+        let preconditioner = LowRank::new(factor, self.lambda, roots.as_deref(), watch)?;
+        let rhs = self.right_hand_sides(targets, roots.as_deref());
+        let problem = CgProblem {
+            operator: &Regularised::new(&*fast, self.lambda, roots.as_deref()),
+            exact: Some(&Regularised::new(&*exact, self.lambda, roots.as_deref())),
+            rhs: &rhs,
+            preconditioner: &preconditioner,
+        };
+        let mut state = state.unwrap_or_else(|| CgState::start(&rhs));
+        let mut report = self.solver.run(&problem, &mut state, watch, after)?;
+        report.warnings.extend(admitted.warning);
+        let (coefficients, intercepts) = self.unravel(state.solution(), targets.ncols(), roots.as_deref());
+        let centres = samples.view().into_owned();
+        let kernel = self.kernel.clone();
+        Ok((
+            Expansion { kernel, domain: admitted.domain, centres, shift: None, coefficients, intercepts },
+            report,
+        ))
+    }
+
+    /// The factor, its small matrix twice, and the partial sums of a product.
+    fn check_memory(&self, rows: usize, targets: usize) -> Result<(), LearnError> {
+        let (n, k) = (rows as u64, self.rank.unwrap_or_else(|| Self::default_rank(rows)).min(rows) as u64);
+        let needed = 4 * n * k + 16 * k * k + 40 * 8 * n * (targets as u64 + 1);
+        let budget = memory::default_budget();
+        if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
+    }
+
+    /// S[y] for `bias: None`, S[y 1] for `bias: Centred`.
+    fn right_hand_sides(&self, targets: &Matrix<f64>, roots: Option<&[f64]>) -> Matrix<f64> {
+        let width = targets.ncols() + usize::from(self.bias == Bias::Centred);
+        let mut rhs = Matrix::zeros(targets.nrows(), width);
+        for i in 0..targets.nrows() {
+            let row = rhs.row_mut(i);
+            row.fill(1.0);
+            row[..targets.ncols()].copy_from_slice(targets.row(i));
+        }
+        if let Some(roots) = roots {
+            scale_rows(&mut rhs, roots);
+        }
+        rhs
+    }
+
+    /// From [u v] to a = S(u − b·v) and b = (S1)ᵀu / (S1)ᵀv.
+    fn unravel(
+        &self,
+        solution: &Matrix<f64>,
+        targets: usize,
+        roots: Option<&[f64]>,
+    ) -> (Matrix<f64>, Vec<f64>) {
+        let root = |i: usize| roots.map_or(1.0, |r| r[i]);
+        let sum = |o: usize| (0..solution.nrows()).map(|i| solution.row(i)[o] * root(i)).sum::<f64>();
+        let centred = self.bias == Bias::Centred;
+        let intercepts: Vec<f64> =
+            (0..targets).map(|o| if centred { sum(o) / sum(targets) } else { 0.0 }).collect();
+        let mut dual = Matrix::zeros(solution.nrows(), targets);
+        for i in 0..solution.nrows() {
+            let row = solution.row(i);
+            let constant = if centred { row[targets] } else { 0.0 };
+            for (o, a) in dual.row_mut(i).iter_mut().enumerate() {
+                *a = root(i) * (row[o] - intercepts[o] * constant);
+            }
+        }
+        (dual, intercepts)
+    }
+}
+
+/// What is left of the diagonal in single-precision tiles is noise below this share of it.
+const SINGLE_NOISE: f64 = 1e-6;
+
+fn converted<A: Real, B: Real>(samples: &Samples<'_, A>) -> Samples<'static, B> {
+    let convert = |values: &[A]| values.iter().map(|v| B::from_f64(v.to_f64())).collect::<Vec<B>>();
+    let converted = match samples.storage() {
+        Storage::Dense(entries) => Samples::dense(samples.nrows(), samples.ncols(), convert(entries)),
+        Storage::Sparse { indptr, indices, values } => {
+            Samples::sparse(samples.ncols(), indptr.to_vec(), indices.to_vec(), convert(values))
+        }
+    };
+    converted.expect("the shape of samples that exist")
+}
+
+fn in_single<'a>(samples: &'a AnySamples<'_>) -> AnySamples<'a> {
+    match samples {
+        AnySamples::F32(_) => samples.view(),
+        AnySamples::F64(s) => AnySamples::F32(converted(s)),
+    }
+}
+
+fn in_double<'a>(samples: &'a AnySamples<'_>) -> AnySamples<'a> {
+    match samples {
+        AnySamples::F32(s) => AnySamples::F64(converted(s)),
+        AnySamples::F64(_) => samples.view(),
+    }
+}
+
+/// What the iterative learners have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub kernel: &'a Kernel,
+    pub lambda: f64,
+    pub bias: Bias,
+    pub solver: ConjugateGradient,
+}
+
+/// Whether the problem lines up and its parameters are in their ranges.
+pub(super) fn validate(
+    given: Given<'_>,
+    samples: &AnySamples<'_>,
+    targets: &Matrix<f64>,
+    weights: Option<&[f64]>,
+) -> Result<(), LearnError> {
+    let (rows, columns) = (samples.nrows(), samples.ncols());
+    if rows == 0 || columns == 0 {
+        return Err(LearnError::Empty { rows, columns });
+    }
+    given.kernel.check_columns(columns)?;
+    if given.bias == Bias::Column {
+        let reason = "bias = column is not for iterative solvers; use centred or none";
+        return Err(LearnError::Unsupported(reason));
+    }
+    for (what, found) in [("targets", targets.nrows()), ("weights", weights.map_or(rows, <[f64]>::len))] {
+        if found != rows {
+            return Err(LearnError::Length { what, rows, found });
+        }
+    }
+    if targets.ncols() == 0 {
+        return Err(LearnError::Length { what: "targets", rows, found: 0 });
+    }
+    for row in 0..rows {
+        if let Some(&value) = targets.row(row).iter().find(|y| !y.is_finite()) {
+            return Err(LearnError::NonFinite { what: "target", row, value });
+        }
+        if let Some(value) = weights.map(|w| w[row]).filter(|w| !w.is_finite()) {
+            return Err(LearnError::NonFinite { what: "weight", row, value });
+        }
+    }
+    let (lambda, tolerance) = (given.lambda, given.solver.tolerance);
+    let negative = weights.and_then(|w| w.iter().find(|w| **w < 0.0));
+    let all_zero = weights.is_some_and(|w| w.iter().all(|w| *w == 0.0));
+    for (parameter, received, fine, allowed) in [
+        ("lambda", lambda, lambda.is_finite() && lambda > 0.0, "a finite number above 0"),
+        ("tolerance", tolerance, tolerance > 0.0, "a number above 0"),
+        ("sample weight", *negative.unwrap_or(&0.0), negative.is_none(), "0 or more"),
+        ("sample weight", 0.0, !all_zero, "more than 0 for at least one row"),
+    ] {
+        if !fine {
+            return Err(LearnError::Parameter { parameter, received: received.to_string(), allowed });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,332 @@
+//! Preconditioned conjugate gradients for A·X = B, with A symmetric positive definite and known by its products alone.
+//!
+//! ```text
+//! z = P⁻¹r,  β = ⟨r,z⟩/⟨r,z⟩_before,  p ← z + βp,  α = ⟨r,z⟩/⟨p,Ap⟩,  x ← x + αp,  r ← r − αAp
+//! ```
+//!
+//! for every column of B with its own α and β, all of them sharing each product with A. Recurrences are in double
+//! precision. Products may come from a faster, less exact operator: the residual is then replaced by one computed from
+//! scratch with the exact operator whenever the recurrence says that the answer is there, and every so many steps (van der
+//! Vorst and Ye 2000). What the fast operator gets wrong is so corrected until the answer is that of the exact
+//! one, or until it no longer gets better, which the report says.
+
+mod preconditioner;
+mod state;
+
+use crate::data::Matrix;
+use crate::gram::LinearOperator;
+use crate::solve::{Report, Status};
+use crate::watch::{Stopped, Watch};
+
+pub use preconditioner::{LowRank, Preconditioner, Unconditioned};
+pub use state::CgState;
+use state::Standing;
+
+/// Why conjugate gradients have no answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CgError {
+    /// λ is not positive.
+    #[error("lambda is {received}; conjugate gradients need a finite number above 0")]
+    Lambda {
+        /// What was given.
+        received: f64,
+    },
+    /// Shapes do not fit.
+    #[error("there are {found} {what}, but {expected} were expected")]
+    Shape {
+        /// What there is another number of.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// ⟨p,Ap⟩ is not positive for some p.
+    #[error(
+        "the matrix is not positive definite: in step {iteration} ⟨p,Ap⟩ is {value:e}; \
+         the kernel is not positive semidefinite on these samples, or a value of it is not finite"
+    )]
+    Indefinite {
+        /// The step, from 1.
+        iteration: u64,
+        /// ⟨p,Ap⟩.
+        value: f64,
+    },
+    /// The low-rank factor of the preconditioner is not finite.
+    #[error("the preconditioner could not be made: a kernel value is not a finite number")]
+    Preconditioner,
+    /// The watch asked to stop. The state holds what was reached.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+/// A·X = B with what it takes to solve it.
+#[derive(Clone, Copy)]
+pub struct CgProblem<'a> {
+    /// A, as fast as possible.
+    pub operator: &'a dyn LinearOperator,
+    /// A, as exact as possible; none where the fast operator is that.
+    pub exact: Option<&'a dyn LinearOperator>,
+    /// B: one column for each right-hand side.
+    pub rhs: &'a Matrix<f64>,
+    /// P⁻¹.
+    pub preconditioner: &'a dyn Preconditioner,
+}
+
+/// Conjugate gradients: the stopping rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ConjugateGradient {
+    /// ‖b − Ax‖/‖b‖ at which a right-hand side is solved, by a residual computed from scratch.
+    pub tolerance: f64,
+    /// Most steps.
+    pub iterations: u64,
+    /// Steps after which the residual is computed from scratch in any case.
+    pub check_every: u64,
+}
+
+impl Default for ConjugateGradient {
+    fn default() -> Self {
+        Self { tolerance: 1e-6, iterations: 1_000, check_every: 50 }
+    }
+}
+
+/// A residual that has not fallen below this share of the one before, computed from scratch both times, no longer falls.
+const STAGNANT: f64 = 0.5;
+
+/// The recurrence is wrong where the residual from scratch is this many times its own. As long as it is right, a residual
+/// that does not fall is slow convergence: its norm need not fall in every step.
+const WRONG: f64 = 2.0;
+
+impl ConjugateGradient {
+    /// Solves from zero.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn solve(
+        &self,
+        problem: &CgProblem<'_>,
+        watch: &dyn Watch,
+    ) -> Result<(Matrix<f64>, Report), CgError> {
+        let mut state = CgState::start(problem.rhs);
+        let report = self.run(problem, &mut state, watch, &mut |_| {})?;
+        Ok((state.x, report))
+    }
+
+    /// Goes on from `state` until every right-hand side is solved or no longer gets better, or the steps are used up.
+    /// `after` sees the state after each step and may save it.
+    ///
+    /// One product with A, one with P⁻¹ and O(n) operations a step, and a product with the exact A for each residual from
+    /// scratch; three vectors for each right-hand side.
+    ///
+    /// # Errors
+    /// Where the shapes do not fit, where A turns out not to be positive definite, and where `watch` asks to stop; `state`
+    /// is then the one after the last whole step.
+    pub fn run(
+        &self,
+        problem: &CgProblem<'_>,
+        state: &mut CgState,
+        watch: &dyn Watch,
+        after: &mut dyn FnMut(&CgState),
+    ) -> Result<Report, CgError> {
+        let order = problem.operator.nrows();
+        for (what, found, expected) in [
+            ("rows of the right-hand sides", problem.rhs.nrows(), order),
+            ("rows of the saved state", state.x.nrows(), order),
+            ("right-hand sides of the saved state", state.x.ncols(), problem.rhs.ncols()),
+            ("rows of the exact matrix", problem.exact.map_or(order, |e| e.nrows()), order),
+        ] {
+            if found != expected {
+                return Err(CgError::Shape { what, found, expected });
+            }
+        }
+        let norms = column_norms(problem.rhs);
+        watch.begin("conjugate gradients", self.iterations);
+        watch.advance(state.iterations);
+        loop {
+            let active = state.active();
+            if active.is_empty() || state.iterations >= self.iterations {
+                break;
+            }
+            let next = self.step(problem, state, &active, &norms, watch)?;
+            *state = next;
+            watch.advance(1);
+            watch.note(&format!("step {}, residual {:.2e}", state.iterations, estimate(state, &norms)));
+            after(state);
+        }
+        let active = state.active();
+        if !active.is_empty() {
+            // Out of steps: the report tells the true residual all the same.
+            let residual = from_scratch(problem, &state.x, &active, watch)?;
+            for (place, &o) in active.iter().enumerate() {
+                state.checked[o] = column_norms(&residual)[place] / norms[o];
+            }
+        }
+        Ok(self.report(problem, state))
+    }
+
+    /// The state after one step.
+    fn step(
+        &self,
+        problem: &CgProblem<'_>,
+        state: &CgState,
+        active: &[usize],
+        norms: &[f64],
+        watch: &dyn Watch,
+    ) -> Result<CgState, CgError> {
+        let mut next = state.clone();
+        let n = problem.rhs.nrows();
+        // p ← z + βp, with β = 0 where the direction starts afresh.
+        let residual = columns(&state.residual, active);
+        let mut z = Matrix::zeros(n, active.len());
+        problem.preconditioner.apply(&mut z, &residual, watch)?;
+        let rho = column_dots(&residual, &z);
+        let mut p = columns(&state.direction, active);
+        for (place, &o) in active.iter().enumerate() {
+            let fresh = state.standing[o] == Standing::Fresh;
+            let beta = if fresh { 0.0 } else { rho[place] / state.rho[o] };
+            for i in 0..n {
+                let entry = &mut p.row_mut(i)[place];
+                *entry = z.row(i)[place] + beta * *entry;
+            }
+            (next.rho[o], next.standing[o]) = (rho[place], Standing::Running);
+        }
+        let mut ap = Matrix::zeros(n, active.len());
+        problem.operator.apply(&mut ap, &p, watch)?;
+        let curvature = column_dots(&p, &ap);
+        next.iterations += 1;
+        next.since_check += 1;
+        for (place, &o) in active.iter().enumerate() {
+            if curvature[place].is_nan() || curvature[place] <= 0.0 {
+                return Err(CgError::Indefinite { iteration: next.iterations, value: curvature[place] });
+            }
+            let alpha = rho[place] / curvature[place];
+            for i in 0..n {
+                next.x.row_mut(i)[o] += alpha * p.row(i)[place];
+                next.residual.row_mut(i)[o] -= alpha * ap.row(i)[place];
+                next.direction.row_mut(i)[o] = p.row(i)[place];
+            }
+        }
+        let remaining = column_norms(&next.residual);
+        let seems_solved = |o: usize| remaining[o] <= self.tolerance * norms[o];
+        if active.iter().all(|&o| seems_solved(o)) || next.since_check >= self.check_every {
+            let believed: Vec<f64> = active.iter().map(|&o| remaining[o] / norms[o]).collect();
+            self.replace(problem, &mut next, active, &believed, norms, watch)?;
+        }
+        Ok(next)
+    }
+
+    /// Computes the residual of the active right-hand sides from scratch and judges by it, and by what the recurrence
+    /// `believed`.
+    fn replace(
+        &self,
+        problem: &CgProblem<'_>,
+        state: &mut CgState,
+        active: &[usize],
+        believed: &[f64],
+        norms: &[f64],
+        watch: &dyn Watch,
+    ) -> Result<(), CgError> {
+        let residual = from_scratch(problem, &state.x, active, watch)?;
+        let remaining = column_norms(&residual);
+        for (place, &o) in active.iter().enumerate() {
+            let relative = remaining[place] / norms[o];
+            let wrong = believed[place] <= self.tolerance || relative > WRONG * believed[place];
+            state.standing[o] = if relative <= self.tolerance {
+                Standing::Converged
+            } else if !wrong {
+                Standing::Running
+            } else if relative < STAGNANT * state.checked[o] {
+                // Start again from the true residual.
+                Standing::Fresh
+            } else {
+                Standing::Stagnated
+            };
+            state.checked[o] = relative;
+            (0..residual.nrows()).for_each(|i| state.residual.row_mut(i)[o] = residual.row(i)[place]);
+        }
+        state.since_check = 0;
+        Ok(())
+    }
+
+    fn report(&self, problem: &CgProblem<'_>, state: &CgState) -> Report {
+        let any = |standing| state.standing.contains(&standing);
+        let status = if any(Standing::Fresh) || any(Standing::Running) {
+            Status::OutOfIterations
+        } else if any(Standing::Stagnated) {
+            Status::Stagnated
+        } else {
+            Status::Converged
+        };
+        let residual = state.checked.iter().copied().fold(0.0, f64::max);
+        let mut warnings = Vec::new();
+        if status == Status::Stagnated {
+            warnings.push(format!(
+                "the residual stopped falling at {residual:.1e}, above the tolerance of {:.1e}: \
+                 rounding does not allow a better answer; a larger λ or double precision would",
+                self.tolerance
+            ));
+        }
+        if status == Status::OutOfIterations {
+            warnings.push(format!(
+                "{} steps were not enough: the residual is {residual:.1e}, the tolerance {:.1e}",
+                state.iterations, self.tolerance
+            ));
+        }
+        Report {
+            status,
+            solver: format!("conjugate gradients, {}", problem.preconditioner.describe()),
+            iterations: state.iterations as usize,
+            residual,
+            warnings,
+        }
+    }
+}
+
+/// The largest relative residual that the recurrence knows of.
+fn estimate(state: &CgState, norms: &[f64]) -> f64 {
+    let now = column_norms(&state.residual);
+    now.iter().zip(norms).map(|(r, b)| if *b > 0.0 { r / b } else { 0.0 }).fold(0.0, f64::max)
+}
+
+/// B − AX for some columns.
+fn from_scratch(
+    problem: &CgProblem<'_>,
+    x: &Matrix<f64>,
+    active: &[usize],
+    watch: &dyn Watch,
+) -> Result<Matrix<f64>, Stopped> {
+    let mut out = Matrix::zeros(x.nrows(), active.len());
+    problem.exact.unwrap_or(problem.operator).apply(&mut out, &columns(x, active), watch)?;
+    for i in 0..out.nrows() {
+        let b = problem.rhs.row(i);
+        out.row_mut(i).iter_mut().zip(active).for_each(|(v, &o)| *v = b[o] - *v);
+    }
+    Ok(out)
+}
+
+/// Some columns of a matrix.
+fn columns(matrix: &Matrix<f64>, chosen: &[usize]) -> Matrix<f64> {
+    if chosen.len() == matrix.ncols() {
+        return matrix.clone();
+    }
+    let entries = (0..matrix.nrows()).flat_map(|i| chosen.iter().map(move |&o| matrix.row(i)[o])).collect();
+    Matrix::from_entries(matrix.nrows(), chosen.len(), entries)
+}
+
+fn column_dots(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
+    let mut dots = vec![0.0; a.ncols()];
+    for i in 0..a.nrows() {
+        for (dot, (a, b)) in dots.iter_mut().zip(a.row(i).iter().zip(b.row(i))) {
+            *dot += a * b;
+        }
+    }
+    dots
+}
+
+fn column_norms(a: &Matrix<f64>) -> Vec<f64> {
+    column_dots(a, a).into_iter().map(f64::sqrt).collect()
+}
+
+#[cfg(test)]
+mod tests;

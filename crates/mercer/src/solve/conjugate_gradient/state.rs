@@ -1,0 +1,122 @@
+//! Where conjugate gradients stand between two steps.
+
+use crate::data::Matrix;
+use crate::solve::saved::{self, InvalidSaved, Mark};
+
+const MARK: Mark = "mercer cgstate 1";
+
+/// Where conjugate gradients stand between two steps: enough to go on later, with the same answer bit for bit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CgState {
+    /// The answer so far.
+    pub(super) x: Matrix<f64>,
+    /// b − Ax, as the recurrence has it.
+    pub(super) residual: Matrix<f64>,
+    /// The direction of the next step.
+    pub(super) direction: Matrix<f64>,
+    /// ⟨r, P⁻¹r⟩ of each right-hand side.
+    pub(super) rho: Vec<f64>,
+    /// ‖b − Ax‖/‖b‖ when it was last computed from scratch.
+    pub(super) checked: Vec<f64>,
+    /// How each right-hand side stands.
+    pub(super) standing: Vec<Standing>,
+    /// Steps taken.
+    pub(super) iterations: u64,
+    /// Steps since the residual was last computed from scratch.
+    pub(super) since_check: u64,
+}
+
+/// How a right-hand side stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// The next step starts afresh along the preconditioned residual.
+    Fresh,
+    /// Under way.
+    Running,
+    /// The stopping rule is met, by the residual computed from scratch.
+    Converged,
+    /// It no longer gets better.
+    Stagnated,
+}
+
+impl Standing {
+    const ALL: [Self; 4] = [Self::Fresh, Self::Running, Self::Converged, Self::Stagnated];
+
+    pub fn is_active(self) -> bool {
+        matches!(self, Self::Fresh | Self::Running)
+    }
+}
+
+impl CgState {
+    /// Zero as the answer of A·X = `rhs`.
+    #[must_use]
+    pub fn start(rhs: &Matrix<f64>) -> Self {
+        let (n, t) = (rhs.nrows(), rhs.ncols());
+        let zero = |o: usize| (0..n).all(|i| rhs.row(i)[o] == 0.0);
+        let standing =
+            (0..t).map(|o| if zero(o) { Standing::Converged } else { Standing::Fresh }).collect::<Vec<_>>();
+        let checked = standing.iter().map(|s| f64::from(u8::from(s.is_active()))).collect();
+        Self {
+            x: Matrix::zeros(n, t),
+            residual: rhs.clone(),
+            direction: Matrix::zeros(n, t),
+            rho: vec![0.0; t],
+            checked,
+            standing,
+            iterations: 0,
+            since_check: 0,
+        }
+    }
+
+    /// The answer so far.
+    #[must_use]
+    pub fn solution(&self) -> &Matrix<f64> {
+        &self.x
+    }
+
+    /// Steps taken.
+    #[must_use]
+    pub fn iterations(&self) -> u64 {
+        self.iterations
+    }
+
+    /// The state as bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let counts = [self.x.nrows() as u64, self.x.ncols() as u64, self.iterations, self.since_check];
+        let standing: Vec<f64> = self.standing.iter().map(|s| f64::from(*s as u8)).collect();
+        let numbers = [
+            self.x.entries(),
+            self.residual.entries(),
+            self.direction.entries(),
+            &self.rho,
+            &self.checked,
+            &standing,
+        ];
+        saved::to_bytes(MARK, &counts, numbers.into_iter())
+    }
+
+    /// The state that [`to_bytes`](Self::to_bytes) wrote.
+    ///
+    /// # Errors
+    /// Where the bytes are not those of a state.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidSaved> {
+        let count = |[n, t, _, _]: [u64; 4]| n.checked_mul(t)?.checked_mul(3)?.checked_add(t.checked_mul(3)?);
+        let ([n, t, iterations, since_check], mut numbers) = saved::from_bytes(MARK, bytes, count)?;
+        // There are as many bytes as both say: they fit the address space.
+        let (n, t) = (n as usize, t as usize);
+        let mut take = |count: usize| numbers.by_ref().take(count).collect::<Vec<f64>>();
+        let [x, residual, direction] = [(); 3].map(|()| Matrix::from_entries(n, t, take(n * t)));
+        let (rho, checked) = (take(t), take(t));
+        let standing = take(t)
+            .into_iter()
+            .map(|s| Standing::ALL.get(s as usize).copied().ok_or(InvalidSaved::Checksum))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { x, residual, direction, rho, checked, standing, iterations, since_check })
+    }
+
+    /// The right-hand sides that are not done.
+    pub(super) fn active(&self) -> Vec<usize> {
+        (0..self.standing.len()).filter(|&o| self.standing[o].is_active()).collect()
+    }
+}

@@ -1,0 +1,177 @@
+//! Nyström features against the kernels they stand for.
+
+use mercer::data::{AnySamples, Samples};
+use mercer::features::{ApproximationError, KernelFeatures, Landmarks, Nystrom, kernel_error};
+use mercer::kernel::Kernel;
+use mercer::pool;
+use mercer::watch::Unwatched;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+const CHOICES: [Landmarks; 3] = [Landmarks::Uniform, Landmarks::KMeansPlusPlus, Landmarks::RandomlyPivoted];
+
+fn normal(n: usize, d: usize, seed: u64) -> Vec<f64> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    (0..n * d).map(|_| rng.sample(rand_distr::StandardNormal)).collect()
+}
+
+fn dense(n: usize, d: usize, seed: u64) -> AnySamples<'static> {
+    AnySamples::F64(Samples::dense(n, d, normal(n, d, seed)).unwrap())
+}
+
+fn kernel(text: &str) -> Kernel {
+    text.parse().unwrap()
+}
+
+#[test]
+fn all_rows_as_landmarks_give_the_kernel_itself() {
+    let samples = dense(150, 4, 1);
+    for text in ["rbf(sigma=2)", "laplacian", "matern(nu=1.5)", "arccos", "rbf + 0.5*cosine"] {
+        for choice in CHOICES {
+            let features = Nystrom::fit(&kernel(text), &samples, 150, choice, 0, &Unwatched).unwrap();
+            let error = kernel_error(&features, &kernel(text), &samples, 500, 0, &Unwatched).unwrap();
+            assert!(error.largest < 1e-7, "{text} {choice:?}: {}", error.largest);
+        }
+    }
+}
+
+/// K − K̂ is positive semidefinite, and K̂ is K between landmarks.
+#[test]
+fn landmarks_are_reproduced() {
+    let samples = dense(200, 3, 2);
+    let rbf = kernel("rbf(sigma=1.5)");
+    let landmarks = samples.select(&(0..40).collect::<Vec<_>>());
+    let features = Nystrom::with_landmarks(&rbf, &landmarks, None, &Unwatched).unwrap();
+    let error = kernel_error(&features, &rbf, &landmarks, 300, 0, &Unwatched).unwrap();
+    assert!(error.largest < 1e-9, "{}", error.largest);
+    let phi = features.transform_f64(&samples, &Unwatched).unwrap();
+    for i in 0..200 {
+        let own: f64 = phi.row(i).iter().map(|v| v * v).sum();
+        assert!(own < 1.0 + 1e-9, "{own}");
+    }
+}
+
+#[test]
+fn more_landmarks_and_better_landmarks_have_less_error() {
+    // Clusters of very different sizes: uniform rows miss the small ones.
+    let mut entries = normal(1000, 2, 3);
+    for (i, row) in entries.chunks_exact_mut(2).enumerate() {
+        if i >= 900 {
+            row[0] = 20.0 * ((i % 25) as f64) + 0.05 * row[0];
+        }
+    }
+    let samples = AnySamples::F64(Samples::dense(1000, 2, entries).unwrap());
+    let rbf = kernel("rbf(sigma=1)");
+    let error = |choice, count: usize| {
+        let of_seed = |seed| {
+            let features = Nystrom::fit(&rbf, &samples, count, choice, seed, &Unwatched).unwrap();
+            kernel_error(&features, &rbf, &samples, 4000, 1, &Unwatched).unwrap().relative
+        };
+        (0..5).map(of_seed).sum::<f64>() / 5.0
+    };
+    for choice in CHOICES {
+        assert!(error(choice, 120) < 0.7 * error(choice, 30), "{choice:?}");
+    }
+    assert!(error(Landmarks::RandomlyPivoted, 80) < error(Landmarks::Uniform, 80));
+    assert!(error(Landmarks::KMeansPlusPlus, 80) < error(Landmarks::Uniform, 80));
+}
+
+#[test]
+fn duplicate_landmarks_are_left_out() {
+    let samples = dense(60, 3, 4);
+    let rows: Vec<usize> = (0..30).chain(0..30).chain([5; 10]).collect();
+    let laplacian = kernel("laplacian");
+    let features = Nystrom::with_landmarks(&laplacian, &samples.select(&rows), None, &Unwatched).unwrap();
+    let once = Nystrom::with_landmarks(&laplacian, &samples.select(&rows[..30]), None, &Unwatched).unwrap();
+    assert_eq!(features.features(), 30);
+    let (a, b) = (
+        features.transform_f64(&samples, &Unwatched).unwrap(),
+        once.transform_f64(&samples, &Unwatched).unwrap(),
+    );
+    for i in 0..60 {
+        for j in 0..60 {
+            let dot = |m: &mercer::data::Matrix<f64>| {
+                m.row(i).iter().zip(m.row(j)).map(|(a, b)| a * b).sum::<f64>()
+            };
+            assert!((dot(&a) - dot(&b)).abs() < 1e-10);
+        }
+    }
+}
+
+#[test]
+fn sparse_and_single_precision_samples_have_the_same_features() {
+    let entries = normal(90, 5, 5);
+    let narrow: Vec<f32> = entries.iter().map(|v| *v as f32).collect();
+    let wide: Vec<f64> = narrow.iter().map(|v| f64::from(*v)).collect();
+    let double = AnySamples::F64(Samples::dense(90, 5, wide.clone()).unwrap());
+    let single = AnySamples::F32(Samples::dense(90, 5, narrow).unwrap());
+    let indptr: Vec<usize> = (0..=90).map(|i| 5 * i).collect();
+    let sparse = Samples::sparse(5, indptr, (0..450).map(|i| i % 5).collect::<Vec<u32>>(), wide).unwrap();
+    let matern = kernel("matern(nu=0.5)");
+    let landmarks = double.select(&(0..90).step_by(3).collect::<Vec<_>>());
+    let features = Nystrom::with_landmarks(&matern, &landmarks, None, &Unwatched).unwrap();
+    let expected = features.transform_f64(&double, &Unwatched).unwrap();
+    let from_sparse = features.transform_f64(&AnySamples::F64(sparse), &Unwatched).unwrap();
+    let from_single = features.transform_f32(&single, &Unwatched).unwrap();
+    for (k, e) in expected.entries().iter().enumerate() {
+        assert!((from_sparse.entries()[k] - e).abs() < 1e-9);
+        assert!((f64::from(from_single.entries()[k]) - e).abs() < 1e-4);
+    }
+}
+
+#[test]
+fn parts_give_back_the_features() {
+    let samples = dense(40, 3, 6);
+    let features =
+        Nystrom::fit(&kernel("rbf"), &samples, 12, Landmarks::RandomlyPivoted, 1, &Unwatched).unwrap();
+    let again = Nystrom::from_parts(
+        features.kernel().clone(),
+        features.landmarks().clone(),
+        features.whitening().to_vec(),
+    )
+    .unwrap();
+    let phi = |f: &Nystrom| f.transform_f64(&samples, &Unwatched).unwrap();
+    assert_eq!(phi(&features), phi(&again));
+    let mut bad = features.whitening().to_vec();
+    bad[0] = 0.0;
+    assert!(Nystrom::from_parts(kernel("rbf"), features.landmarks().clone(), bad).is_err());
+    assert!(Nystrom::from_parts(kernel("rbf"), features.landmarks().clone(), vec![1.0]).is_err());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
+    let samples = dense(1500, 4, 7);
+    for choice in CHOICES {
+        let run = |threads| {
+            pool::with(Some(threads), || {
+                let features = Nystrom::fit(&kernel("rbf"), &samples, 100, choice, 3, &Unwatched).unwrap();
+                features.transform_f32(&samples, &Unwatched).unwrap()
+            })
+        };
+        let one = run(1);
+        assert!(one == run(2) && one == run(3), "{choice:?}");
+    }
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let samples = dense(10, 2, 8);
+    let fit = |count| Nystrom::fit(&kernel("rbf"), &samples, count, Landmarks::Uniform, 0, &Unwatched);
+    for count in [0, 11] {
+        let error = fit(count).unwrap_err();
+        assert!(error.to_string().contains("from 1 to the number of samples, 10"), "{error}");
+    }
+    let features = fit(5).unwrap();
+    assert!(matches!(
+        features.transform_f64(&dense(3, 4, 0), &Unwatched),
+        Err(ApproximationError::Columns { found: 4, expected: 2 })
+    ));
+    let zero = Nystrom::fit(&kernel("0*rbf"), &samples, 5, Landmarks::Uniform, 0, &Unwatched);
+    assert_eq!(zero.unwrap_err(), ApproximationError::NoRank);
+    let undefined = Nystrom::fit(&kernel("log(<x,z>)"), &samples, 5, Landmarks::Uniform, 0, &Unwatched);
+    assert!(matches!(undefined.unwrap_err(), ApproximationError::KernelValue { .. }));
+    let tolerance = Nystrom::with_landmarks(&kernel("rbf"), &samples, Some(f64::NAN), &Unwatched);
+    assert!(matches!(tolerance.unwrap_err(), ApproximationError::Parameter { .. }));
+    let stop = std::sync::atomic::AtomicBool::new(true);
+    assert!(features.transform_f64(&samples, &stop).is_err());
+}
