@@ -6,6 +6,7 @@ mod errors;
 mod features;
 mod kernel;
 mod lms;
+mod logistic;
 mod model;
 mod neighbours;
 mod path;
@@ -24,6 +25,8 @@ mod _native {
     use super::kernel::NativeKernel;
     #[pymodule_export]
     use super::lms::{fit_lms, fit_lms_gram};
+    #[pymodule_export]
+    use super::logistic::{fit_logistic, fit_logistic_gram, fit_perceptron, fit_perceptron_gram, probabilities};
     #[pymodule_export]
     use super::model::NativeModel;
     #[pymodule_export]

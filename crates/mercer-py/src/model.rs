@@ -36,6 +36,7 @@ pub struct Parts<'py> {
 impl NativeModel {
     /// A model of a method that expands in the kernel; `settings` and `report` are JSON objects.
     #[staticmethod]
+    #[pyo3(signature = (parts, method, outputs, feature_names, settings, report, classes = None))]
     fn expansion(
         parts: Parts<'_>,
         method: &str,
@@ -43,6 +44,7 @@ impl NativeModel {
         feature_names: Option<Vec<String>>,
         settings: &str,
         report: &str,
+        classes: Option<&str>,
     ) -> PyResult<Self> {
         let centres = parts.centres.samples()?;
         let schema = feature_names.map(|names| named_columns(names, dtype(&centres)));
@@ -60,7 +62,7 @@ impl NativeModel {
             predictor: expansion.into(),
             schema,
             outputs,
-            classes: None,
+            classes: classes.map(serde_json::from_str).transpose().map_err(value_error)?,
             scaling: Scaling::None,
             report: serde_json::from_str(report).map_err(value_error)?,
         }))
@@ -157,6 +159,19 @@ impl NativeModel {
     #[getter]
     fn kernel(&self) -> Option<NativeKernel> {
         self.0.predictor.kernel().map(|kernel| NativeKernel(kernel.clone()))
+    }
+
+    /// The probabilities, where the outputs of a classifier say them; the class of each row is the largest output.
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        outputs: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<(Vec<usize>, Option<Bound<'py, PyArray2<f64>>>)> {
+        let outputs = matrix(&outputs)?;
+        let link = self.0.link();
+        let codes = (0..outputs.nrows()).map(|i| link.class(outputs.row(i))).collect();
+        let shares = link.probabilities(&outputs).map(|shares| from_matrix(py, shares)).transpose()?;
+        Ok((codes, shares))
     }
 
     /// The classes as JSON, of a classifier.

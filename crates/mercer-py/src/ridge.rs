@@ -235,7 +235,8 @@ pub fn from_matrix(py: Python<'_>, matrix: Matrix<f64>) -> PyResult<Bound<'_, Py
     PyArray1::from_vec(py, matrix.into_entries()).reshape(shape)
 }
 
-fn hand_back(py: Python<'_>, coefficients: Coefficients, admitted: Admitted) -> PyResult<Fitted<'_>> {
+/// What the estimators keep of a fit.
+pub fn hand_back(py: Python<'_>, coefficients: Coefficients, admitted: Admitted) -> PyResult<Fitted<'_>> {
     let Coefficients { dual, intercepts, mut report } = coefficients;
     report.warnings.extend(admitted.warning);
     let described = described(py, &report)?;

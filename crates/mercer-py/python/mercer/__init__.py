@@ -22,6 +22,8 @@ _HOME = {
     "KNeighborsRegressor": "mercer.neighbors",
     "Kernel": "mercer.kernel",
     "KernelLMS": "mercer.kernel_lms",
+    "KernelLogisticRegression": "mercer.kernel_logistic_regression",
+    "KernelPerceptron": "mercer.kernel_perceptron",
     "KernelRidge": "mercer.kernel_ridge",
     "KernelRidgeCV": "mercer.kernel_ridge_cv",
     "KernelSmoother": "mercer.kernel_smoother",

@@ -75,7 +75,7 @@ class Model:
         """
         X, values = self._outputs(X, n_jobs, verbose)
         if hasattr(self, "classes_"):
-            return self.classes_[values.argmax(axis=1)]
+            return self.classes_[self._native.read(values)[0]]
         values = values if values.shape[1] > 1 else values[:, 0]
         return values.astype(X.dtype, copy=False)
 
@@ -88,7 +88,22 @@ class Model:
         """
         if not hasattr(self, "classes_"):
             raise AttributeError(f"predict_proba is for classifiers, but this is a model of {self.info['method']} for numbers")
-        return self._outputs(X, n_jobs, verbose)[1]
+        shares = self._native.read(self._outputs(X, n_jobs, verbose)[1])[1]
+        if shares is None:
+            raise AttributeError(f"a model of {self.info['method']} decides without probabilities")
+        return shares
+
+    def decision_function(self, X, *, n_jobs=None, verbose=0):
+        """The outputs that decide between the classes at the rows of X, for classifiers.
+
+        Returns
+        -------
+        f : ndarray of shape (n_samples,) where two classes have one, positive for the second; else (n_samples, n_classes)
+        """
+        if not hasattr(self, "classes_"):
+            raise AttributeError("decision_function is for classifiers")
+        values = self._outputs(X, n_jobs, verbose)[1]
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def plot(self, X, y=None, *, ax=None):
         """Draws the model over raw rows with matplotlib: its curve for one feature, contours for two, else predicted against

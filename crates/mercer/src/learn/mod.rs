@@ -25,7 +25,7 @@ pub use knn::Knn;
 pub use lms::{GramStorage, Lms, LmsCoefficients, LmsReport};
 pub use lms_features::{LmsFeatures, LmsWeights};
 pub use loss::Loss;
-pub use logistic::{ClassWeight, Logistic, probabilities};
+pub use logistic::{ClassWeight, Logistic};
 pub use perceptron::{
     BudgetedPerceptron, FeatureWeights, Perceptron, PerceptronReport, Rule, Standing, VotedPerceptron,
 };

@@ -6,6 +6,7 @@ mod error;
 mod expansion;
 mod file;
 mod header;
+mod link;
 mod linear;
 mod neighbours;
 mod parts;
@@ -28,6 +29,7 @@ pub use error::ModelError;
 pub use expansion::Expansion;
 pub(crate) use expansion::subtract;
 pub use header::FORMAT;
+pub use link::{Link, probabilities};
 pub use linear::Linear;
 pub(crate) use neighbours::{Mean, queries_at_once};
 pub use neighbours::{Neighbours, Rule, Weights};
@@ -47,6 +49,10 @@ pub enum Method {
     Smoother,
     /// k nearest neighbours.
     Knn,
+    /// The kernel perceptron.
+    Perceptron,
+    /// Kernel logistic regression.
+    Logistic,
 }
 
 impl fmt::Display for Method {
@@ -56,6 +62,8 @@ impl fmt::Display for Method {
             Self::Lms => "lms",
             Self::Smoother => "smoother",
             Self::Knn => "knn",
+            Self::Perceptron => "perceptron",
+            Self::Logistic => "logistic",
         })
     }
 }
@@ -73,7 +81,7 @@ pub struct Model {
     pub schema: Option<Schema>,
     /// The names of the targets. A regression has one output for each; a classifier has one target.
     pub outputs: Vec<String>,
-    /// The classes of a classifier, whose predictor has one output for each: the largest wins.
+    /// The classes of a classifier. Its predictor has one output for each, or one for the second of two: see [`link`](Self::link).
     pub classes: Option<Classes>,
     /// The scaling that is applied to the features first.
     pub scaling: Scaling,
@@ -104,12 +112,9 @@ impl Model {
         self.predictor.predict(&self.scaling.apply(samples.view())?, watch)
     }
 
-    /// The class of each row of a classifier's outputs: the largest, the first of equal ones.
+    /// How the outputs of a classifier are read.
     #[must_use]
-    pub fn decide(outputs: &Matrix<f64>) -> Vec<usize> {
-        let largest = |row: &[f64]| {
-            (1..row.len()).fold(0, |best, code| if row[code] > row[best] { code } else { best })
-        };
-        (0..outputs.nrows()).map(|i| largest(outputs.row(i))).collect()
+    pub fn link(&self) -> Link {
+        Link::of(self.method)
     }
 }

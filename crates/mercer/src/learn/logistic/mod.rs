@@ -5,7 +5,6 @@
 //! and p(c|x) = e^(f_c(x))/Σⱼ e^(f_j(x)): the multinomial model.
 
 mod class_weight;
-mod probabilities;
 
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{CpuEngine, Engine, Gram};
@@ -23,7 +22,6 @@ use super::error::LearnError;
 use super::ridge::{Coefficients, explain};
 
 pub use class_weight::ClassWeight;
-pub use probabilities::probabilities;
 
 /// Kernel logistic regression: its hyper-parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +67,7 @@ impl Logistic {
     /// Fits samples of `classes` classes, numbered by `codes` from 0.
     ///
     /// The expansion has one output for two classes, the logit of class 1, else one per class;
-    /// [`probabilities`] makes them of its predictions. O(n²) a product with the kernel matrix, of which a Newton step takes
+    /// [`probabilities`](crate::model::probabilities) makes them of its predictions. O(n²) a product with the kernel matrix, of which a Newton step takes
     /// some tens; 4n² to 16n² bytes.
     ///
     /// # Errors

@@ -1,7 +1,53 @@
-//! From logits to probabilities.
+//! How the outputs of a classifier are read.
 
 use crate::data::Matrix;
 use crate::solve::{sigmoid, softmax};
+
+use super::Method;
+
+/// What the outputs of a classifier are. One output stands for the second of two classes; several for as many classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// The probability of each class.
+    Shares,
+    /// Logits: p = 1/(1 + e^(−f)) for one, p ∝ e^f for several.
+    Logits,
+    /// Decisions without a probability: one is positive for the second class, of several the largest wins.
+    Decisions,
+}
+
+impl Link {
+    /// The link of a method.
+    #[must_use]
+    pub fn of(method: Method) -> Self {
+        match method {
+            Method::Logistic => Self::Logits,
+            Method::Perceptron => Self::Decisions,
+            _ => Self::Shares,
+        }
+    }
+
+    /// The class that one row of outputs decides for; of equal ones the first.
+    #[must_use]
+    pub fn class(self, outputs: &[f64]) -> usize {
+        match outputs {
+            [decision] => usize::from(*decision > 0.0),
+            several => {
+                (1..several.len()).fold(0, |best, code| if several[code] > several[best] { code } else { best })
+            }
+        }
+    }
+
+    /// The probability of each class, where the outputs say it: one row per sample, one column per class.
+    #[must_use]
+    pub fn probabilities(self, outputs: &Matrix<f64>) -> Option<Matrix<f64>> {
+        match self {
+            Self::Shares => Some(outputs.clone()),
+            Self::Logits => Some(probabilities(outputs)),
+            Self::Decisions => None,
+        }
+    }
+}
 
 /// The probability of each class, from the outputs of a logistic model: one row per sample, one column per class.
 ///
@@ -10,7 +56,7 @@ use crate::solve::{sigmoid, softmax};
 ///
 /// ```
 /// use mercer::data::Matrix;
-/// use mercer::learn::probabilities;
+/// use mercer::model::probabilities;
 ///
 /// let certain = probabilities(&Matrix::from_entries(2, 1, vec![0.0, 1e4]));
 /// assert_eq!(certain.entries(), [0.5, 0.5, 0.0, 1.0]);

@@ -1,0 +1,89 @@
+"""What the classifiers share whose decision is f(x) = Σᵢ aᵢ k(xᵢ, x) + b."""
+
+import json
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from mercer import _native
+from mercer._base import KernelMachine
+from mercer._rows import borrowable
+
+__all__ = ["KernelClassifier"]
+
+
+class KernelClassifier(ClassifierMixin, KernelMachine):
+    """Base of the classifiers that keep ``dual_coef_``, ``intercept_`` and ``X_fit_``.
+
+    For two classes there is one decision, that for the second; for more there is one for each.
+    """
+
+    def _classes(self, y):
+        """The codes of the classes of y; `classes_` are their names."""
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
+                f"{self.classes_[0]!r}"
+            )
+        return codes.ravel().astype(np.uintp)
+
+    def _keep(self, X, dual, intercepts):
+        self.X_fit_ = X
+        self.dual_coef_ = dual
+        self.intercept_ = intercepts
+
+    def decision_function(self, X):
+        """f at every row of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+
+        Returns
+        -------
+        f : ndarray of shape (n_samples,) for two classes, positive for the second; else (n_samples, n_classes)
+        """
+        X = self._predict_input(X)
+        choice = self._choice
+        choice.check(X)
+        with self._job() as job:
+            if choice.native is None:
+                values = np.asarray(choice.matrix(X, self.X_fit_, job), dtype=np.float64) @ self.dual_coef_
+            else:
+                centres, rows = borrowable(self.X_fit_), borrowable(X)
+                values = _native.expand(choice.native, self._domain, centres, self.dual_coef_, rows, job)
+        values = values + self.intercept_
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X):
+        """The class at every row of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        decision = self.decision_function(X)
+        codes = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+        return self.classes_[codes]
+
+    def _class_model(self, method, settings):
+        parts = {
+            "kernel": self._choice.native,
+            "domain": self._domain,
+            "centres": borrowable(self.X_fit_),
+            "shift": None,
+            "coefficients": np.ascontiguousarray(self.dual_coef_, dtype=np.float64),
+            "intercepts": self.intercept_.tolist(),
+        }
+        report = {"rows": self.X_fit_.shape[0]}
+        report.update({key: self._report[key] for key in ("solver", "status", "residual") if key in self._report})
+        words = (["0"], self._feature_names(), json.dumps({"seed": self._fit_seed, **settings}), json.dumps(report))
+        return _native.Model.expansion(parts, method, *words, json.dumps(self.classes_.tolist()))

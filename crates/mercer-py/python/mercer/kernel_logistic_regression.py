@@ -1,0 +1,193 @@
+"""Kernel logistic regression."""
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from mercer import _native
+from mercer._classifier import KernelClassifier
+from mercer._machine import with_callbacks
+from mercer._rows import borrowable
+
+__all__ = ["KernelLogisticRegression"]
+
+
+class KernelLogisticRegression(KernelClassifier):
+    """Kernel logistic regression: probabilities from f(x) = Σᵢ aᵢ k(xᵢ, x) + b.
+
+    It minimises Σᵢ loss(yᵢ, f(xᵢ)) + ‖f‖²/(2C), the intercept not penalised. Two classes have one logit, more have one each,
+    all of them penalised: the multinomial model.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        1/λ: smaller is smoother.
+    kernel : str, Kernel or callable, default="rbf"
+        As in `KernelRidge`.
+    gamma : {"scale", "auto"} or float, default="scale"
+        γ of scikit-learn's kernel names: ``"scale"`` is 1/(n_features · variance), ``"auto"`` 1/n_features.
+    degree : float, default=3
+    coef0 : float, default=0.0
+    fit_intercept : bool, default=True
+    class_weight : dict, "balanced" or None, default=None
+        What each class counts; ``"balanced"`` is in inverse proportion to how often it occurs.
+    tol : float, default=1e-6
+        Stops when ‖λa + p − y‖ is this small.
+    max_iter : int, default=100
+        Newton steps, gradient steps or passes over the rows at most.
+    solver : {"newton", "gd", "sgd"}, default="newton"
+        Newton's method, gradient descent, or one row at a time.
+    approx : None
+        No approximation: the kernel as it is.
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    random_state : int, RandomState instance or None, default=None
+        The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None is a fixed seed.
+    n_jobs : int, default=None
+        Threads; None for all cores.
+    verbose : int, default=0
+        Shows progress where it is not 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    dual_coef_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes)
+        a, one column for two classes.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+    n_iter_ : int
+    kernel_ : Kernel or None
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelLogisticRegression
+    >>> X = np.linspace(0, 6, 60)[:, None]
+    >>> model = KernelLogisticRegression(C=10, kernel="rbf(sigma=1)").fit(X, np.sin(X[:, 0]) > 0)
+    >>> model.predict([[1.5], [4.5]]).tolist()
+    [True, False]
+    >>> bool(model.predict_proba([[1.5]])[0, 1] > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        kernel="rbf",
+        *,
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        fit_intercept=True,
+        class_weight=None,
+        tol=1e-6,
+        max_iter=100,
+        solver="newton",
+        approx=None,
+        kernel_params=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.solver = solver
+        self.approx = approx
+        self.kernel_params = kernel_params
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fits the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training data, or the kernel matrix where ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        self._check_option("solver", ("newton", "gd", "sgd"))
+        self._check_option("approx", (None,))
+        self._check_real("C", low=0)
+        if self.C == 0:
+            raise ValueError("The 'C' parameter of KernelLogisticRegression must be more than 0. Got 0 instead.")
+        self._check_real("tol", low=0)
+        self._check_real("max_iter", low=1)
+        X, y = self._fit_input(X, y)
+        codes = self._classes(y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        with self._fit_task(X, y, sample_weight=sample_weight):
+            choice = self._choose_kernel(X)
+            problem = {
+                "codes": codes,
+                "classes": len(self.classes_),
+                "lambda": 1.0 / float(self.C),
+                "weights": self._row_weights(codes, sample_weight),
+                "intercept": bool(self.fit_intercept),
+                "solver": self.solver,
+                "tol": float(self.tol),
+                "max_iter": int(self.max_iter),
+                "seed": self._fit_seed,
+                "admit": choice.checked,
+            }
+            with self._job() as job:
+                if choice.native is not None:
+                    found = _native.fit_logistic(choice.native, borrowable(X), problem, job)
+                else:
+                    K = np.ascontiguousarray(choice.matrix(X, None, job), dtype=np.float64)
+                    found = _native.fit_logistic_gram(K, problem, job)
+            dual, intercepts, report = found
+            self._tell(report)
+            self._keep(X, dual, intercepts)
+        return self
+
+    def _row_weights(self, codes, weights):
+        """The weights of the rows times those of their classes; None where all are 1."""
+        if self.class_weight is None:
+            return weights
+        if isinstance(self.class_weight, str):
+            self._check_option("class_weight", ("balanced",))
+            counts = np.bincount(codes, weights, minlength=len(self.classes_))
+            each = counts.sum() / (len(counts) * counts)
+        else:
+            each = np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()], dtype=np.float64)
+        return each[codes] if weights is None else each[codes] * weights
+
+    def predict_proba(self, X):
+        """The probability of each class at every row of X.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+        """
+        decision = self.decision_function(X)
+        return _native.probabilities(np.ascontiguousarray(decision.reshape(len(decision), -1)))
+
+    def predict_log_proba(self, X):
+        """The logarithm of `predict_proba`.
+
+        Returns
+        -------
+        log_p : ndarray of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _model(self):
+        return self._class_model("logistic", {"lambda": [1.0 / float(self.C)]})

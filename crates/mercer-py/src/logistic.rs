@@ -1,0 +1,219 @@
+//! Kernel logistic regression and the kernel perceptron.
+
+use mercer::data::Matrix;
+use mercer::gram::{CpuEngine, DenseGram, Engine, Gram};
+use mercer::kernel::check::Domain;
+use mercer::kernel::{Expr, Kernel};
+use mercer::learn::{
+    Admission, Admitted, ClassWeight, Coefficients, LearnError, Logistic, Perceptron, PerceptronReport, Rule,
+    Standing,
+};
+use mercer::solve::LogisticSolver;
+use mercer::watch::Watch;
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{learn_error, value_error};
+use crate::kernel::NativeKernel;
+use crate::ridge::{Fitted, from_matrix, hand_back, matrix};
+use crate::rows::{Rows, entries};
+use crate::work::Job;
+
+/// What logistic regression is fitted to, and how.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct LogisticProblem<'py> {
+    codes: PyReadonlyArray1<'py, usize>,
+    classes: usize,
+    lambda: f64,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    intercept: bool,
+    solver: String,
+    tol: f64,
+    max_iter: usize,
+    seed: u64,
+    /// Whether the kernel must not be refuted.
+    admit: bool,
+}
+
+impl LogisticProblem<'_> {
+    fn settings(&self, kernel: Kernel) -> PyResult<Logistic> {
+        Ok(Logistic {
+            kernel,
+            lambda: self.lambda,
+            intercept: self.intercept,
+            class_weight: ClassWeight::Uniform,
+            solver: match self.solver.as_str() {
+                "newton" => LogisticSolver::Newton,
+                "gd" => LogisticSolver::Gd { step: None },
+                "sgd" => LogisticSolver::Sgd { step: None, seed: self.seed },
+                other => {
+                    return Err(value_error(format!("the solver is newton, gd or sgd, but this one is {other}")));
+                }
+            },
+            tol: self.tol,
+            max_iter: self.max_iter,
+            admission: admission(self.admit),
+            memory: None,
+        })
+    }
+}
+
+fn admission(admit: bool) -> Admission {
+    if admit { Admission::Check } else { Admission::Assume }
+}
+
+/// Fits logistic regression on `rows`.
+#[pyfunction]
+pub fn fit_logistic<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    rows: Rows<'py>,
+    problem: LogisticProblem<'py>,
+    job: Job<'py>,
+) -> PyResult<Fitted<'py>> {
+    let samples = rows.samples()?;
+    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
+    let logistic = problem.settings(kernel.0.clone())?;
+    let (codes, classes) = (problem.codes.as_slice().map_err(value_error)?, problem.classes);
+    let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
+    let (admitted, found) = job
+        .run(py, |watch| {
+            let admitted = logistic.admission.decide(&logistic.kernel, &samples)?;
+            let resident = CpuEngine.load(&samples);
+            let gram = resident.gram(&logistic.kernel)?;
+            Ok::<_, LearnError>((admitted, logistic.fit_gram(&*gram, codes, classes, weights, watch)?))
+        })?
+        .map_err(learn_error)?;
+    hand_back(py, found, admitted)
+}
+
+/// Fits logistic regression on a kernel matrix.
+#[pyfunction]
+pub fn fit_logistic_gram<'py>(
+    py: Python<'py>,
+    gram: PyReadonlyArray2<'py, f64>,
+    problem: LogisticProblem<'py>,
+    job: Job<'py>,
+) -> PyResult<Fitted<'py>> {
+    let (order, entries) = square(&gram)?;
+    let logistic = problem.settings(Kernel::from_expr(Expr::Dot))?;
+    let (codes, classes) = (problem.codes.as_slice().map_err(value_error)?, problem.classes);
+    let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
+    let found = job.run(py, |watch| {
+        logistic.fit_gram(&DenseGram::new(order, entries), codes, classes, weights, watch)
+    })?;
+    hand_back(py, found.map_err(learn_error)?, Admitted { domain: None, warning: None })
+}
+
+/// The probability of each class from logits: one column for two classes, else one per class.
+#[pyfunction]
+pub fn probabilities<'py>(
+    py: Python<'py>,
+    outputs: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    from_matrix(py, mercer::model::probabilities(&matrix(&outputs)?))
+}
+
+/// What a perceptron is trained on, and how.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct PerceptronProblem<'py> {
+    codes: PyReadonlyArray1<'py, usize>,
+    classes: usize,
+    passes: usize,
+    /// The order of the rows; None for that they come in.
+    seed: Option<u64>,
+    averaged: bool,
+    direct: bool,
+    /// Whether the kernel must not be refuted.
+    admit: bool,
+}
+
+impl PerceptronProblem<'_> {
+    fn settings(&self, kernel: Kernel) -> Perceptron {
+        Perceptron {
+            kernel,
+            passes: self.passes,
+            shuffle: self.seed,
+            standing: if self.averaged { Standing::Averaged } else { Standing::Last },
+            rule: if self.direct { Rule::Direct } else { Rule::OneVsRest },
+            admission: admission(self.admit),
+            memory: None,
+        }
+    }
+}
+
+/// (dual coefficients, report).
+type Trained<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyDict>);
+
+/// Trains a perceptron on `rows`.
+#[pyfunction]
+pub fn fit_perceptron<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    rows: Rows<'py>,
+    problem: PerceptronProblem<'py>,
+    job: Job<'py>,
+) -> PyResult<Trained<'py>> {
+    let samples = rows.samples()?;
+    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
+    let (perceptron, classes) = (problem.settings(kernel.0.clone()), problem.classes);
+    let codes = problem.codes.as_slice().map_err(value_error)?;
+    let (admitted, (dual, report)) = job
+        .run(py, |watch| {
+            let admitted = perceptron.admission.decide(&perceptron.kernel, &samples)?;
+            let resident = CpuEngine.load(&samples);
+            let gram = resident.gram(&perceptron.kernel)?;
+            Ok::<_, LearnError>((admitted, perceptron.fit_gram(&*gram, codes, classes, watch)?))
+        })?
+        .map_err(learn_error)?;
+    trained(py, dual, report, admitted.domain, admitted.warning)
+}
+
+/// Trains a perceptron on a kernel matrix.
+#[pyfunction]
+pub fn fit_perceptron_gram<'py>(
+    py: Python<'py>,
+    gram: PyReadonlyArray2<'py, f64>,
+    problem: PerceptronProblem<'py>,
+    job: Job<'py>,
+) -> PyResult<Trained<'py>> {
+    let (order, entries) = square(&gram)?;
+    let (perceptron, classes) = (problem.settings(Kernel::from_expr(Expr::Dot)), problem.classes);
+    let codes = problem.codes.as_slice().map_err(value_error)?;
+    let found =
+        job.run(py, |watch| perceptron.fit_gram(&DenseGram::new(order, entries), codes, classes, watch))?;
+    let (dual, report) = found.map_err(learn_error)?;
+    trained(py, dual, report, None, None)
+}
+
+fn trained(
+    py: Python<'_>,
+    dual: Matrix<f64>,
+    report: PerceptronReport,
+    domain: Option<Domain>,
+    warning: Option<String>,
+) -> PyResult<Trained<'_>> {
+    let dict = PyDict::new(py);
+    let status = serde_json::to_value(report.status).map_err(value_error)?;
+    dict.set_item("status", status.as_str().unwrap_or_default())?;
+    dict.set_item("solver", "perceptron")?;
+    dict.set_item("iterations", report.passes)?;
+    dict.set_item("residual", f64::NAN)?;
+    dict.set_item("mistakes", report.mistakes)?;
+    dict.set_item("margin", report.margin)?;
+    dict.set_item("bound", report.bound)?;
+    dict.set_item("domain", domain.map(|domain| domain.to_string()))?;
+    dict.set_item("warnings", report.warnings.into_iter().chain(warning).collect::<Vec<_>>())?;
+    Ok((from_matrix(py, dual)?, dict))
+}
+
+fn square<'a>(gram: &'a PyReadonlyArray2<'_, f64>) -> PyResult<(usize, &'a [f64])> {
+    let [rows, columns] = [gram.shape()[0], gram.shape()[1]];
+    if rows != columns {
+        return Err(value_error(format!("a kernel matrix is square, but this one is {rows} × {columns}")));
+    }
+    Ok((rows, entries(gram)?))
+}
