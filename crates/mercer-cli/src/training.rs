@@ -1,6 +1,7 @@
 //! From the rows of a file to a fitted predictor: targets, scaling, held-out rows.
 
 use mercer::data::{AnySamples, Classes, Dataset, Matrix, ScaleMethod, Scaling, TargetValues};
+use mercer::model::Link;
 use mercer::select::Split;
 use mercer::watch::Watch;
 
@@ -126,10 +127,18 @@ pub fn hold_out(
     let trained = Trained::on(learner, scale, &features, &goal.targets.select(&train), watch)?;
     let unseen = trained.scaling.apply(dataset.features.select(&held_out))?;
     let predicted = trained.learnt.predictor.predict(&unseen, watch)?;
-    let mut score = Score::new(goal.classes.as_ref(), goal.names.len());
     let truth = goal.targets.select(&held_out);
-    for i in 0..held_out.len() {
-        score.add(truth.row(i), predicted.row(i));
-    }
+    let score = match &goal.classes {
+        Some(classes) => {
+            let mut score = Score::of_classes(classes, learner.link());
+            score.add_classes((0..truth.nrows()).map(|i| Ok(Some(Link::Shares.class(truth.row(i))))), &predicted);
+            score
+        }
+        None => {
+            let mut score = Score::of_numbers(goal.names.len());
+            score.add_numbers(&truth, &predicted);
+            score
+        }
+    };
     Ok(Some(score.errors(&goal.names)))
 }

@@ -20,6 +20,10 @@ pub enum Method {
     Smoother,
     /// The k nearest neighbours: their mean, or their vote where the target is text
     Knn,
+    /// The perceptron: rows on the wrong side are added until none is left
+    Perceptron,
+    /// Logistic regression: probabilities of classes
+    Logistic,
 }
 
 /// `mercer fit`.
@@ -31,6 +35,8 @@ Examples:
   mercer fit ridge data.csv --target y --features \"x, x^2, log(abs(x)+1), x0*x1\" -o m.mercer
   mercer fit lms data.csv --target y --kernel \"rbf(sigma=1)\" --epochs 200 -o m.mercer
   mercer fit knn data.csv --target species -k 7 -o m.mercer
+  mercer fit logistic data.csv --target species --kernel \"rbf(sigma=auto)\" --C 10 -o m.mercer
+  mercer fit perceptron data.csv --target species --kernel \"poly(degree=2)\" -o m.mercer
   mercer fit ridge data.csv --target height,weight --bias none --scale none --holdout 0 -o m.mercer
   zcat data.csv.gz | mercer fit ridge - --target -1 --threads 1 --json -o m.mercer")]
 pub struct Fit {
@@ -48,23 +54,27 @@ pub struct Fit {
     /// "x, x^2, log(abs(x)+1), x0*x1"
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "kernel")]
     pub features: Option<String>,
-    /// ridge: λ, added to the kernel matrix as it is; one for all targets, or one each [default: 1]
+    /// ridge, logistic: λ, added to the kernel matrix as it is; ridge: one for all targets, or one each [default: 1]
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', allow_negative_numbers = true)]
     pub lambda: Vec<f64>,
+    /// logistic: 1 over λ
+    #[arg(long = "C", value_name = "NUMBER", allow_negative_numbers = true)]
+    pub c: Option<f64>,
     /// ridge, lms: the constant in the model: none, an unpenalised intercept, or a penalised constant on centred data
     /// [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Bias>,
-    /// How it is solved. ridge: auto, cholesky, mixed, primal; lms: batch, sgd
+    /// How it is solved. ridge: auto, cholesky, mixed, primal; lms: batch, sgd; logistic: newton, gd, sgd
     #[arg(long, value_enum)]
     pub solver: Option<Solver>,
     /// lms: the step, below 2 over the largest eigenvalue; `auto` is 1 over an estimate of it [default: auto]
     #[arg(long, value_name = "NUMBER|auto", value_parser = parse_step, allow_negative_numbers = true)]
     pub step: Option<Step>,
-    /// lms: how many times to go through the rows at most [default: 200]
+    /// lms, perceptron, logistic: how many times to go through the rows at most [default: 200, 100, 100]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
-    /// lms: stop when the gradient has fallen to this part of the first one [default: 1e-6]
+    /// lms: stop when the gradient has fallen to this part of the first one; logistic: when ‖λa + p − y‖ is this small
+    /// [default: 1e-6]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub tol: Option<f64>,
     /// knn: how many neighbours [default: 5]
@@ -79,6 +89,15 @@ pub struct Fit {
     /// knn: take a target of numbers as classes, too
     #[arg(long)]
     pub classify: bool,
+    /// logistic: what each class counts [default: all the same]
+    #[arg(long, value_enum)]
+    pub class_weight: Option<Balance>,
+    /// perceptron: take the last decision, not the mean of all along the way
+    #[arg(long)]
+    pub last: bool,
+    /// perceptron: how more than two classes are told apart [default: direct]
+    #[arg(long, value_enum)]
+    pub multiclass: Option<Multiclass>,
     /// Fraction of the rows held out to report an error; the model is then fitted on all rows. 0 holds none out
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub holdout: f64,
@@ -109,6 +128,28 @@ pub enum Solver {
     Batch,
     /// The gradient of one row at a time, in a shuffled order
     Sgd,
+    /// Newton's method
+    Newton,
+    /// Gradient descent over all rows
+    Gd,
+}
+
+/// What each class counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Balance {
+    /// All the same
+    Uniform,
+    /// In inverse proportion to its rows
+    Balanced,
+}
+
+/// How more than two classes are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Multiclass {
+    /// The right class against the one that won
+    Direct,
+    /// Each class against all others
+    OneVsRest,
 }
 
 /// How neighbours are weighted.

@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use mercer::data::{ColumnRef, Dtype, Missing, ReadOptions, ScaleMethod};
 use mercer::kernel::check::{Dim, Domain};
 
-pub use fit::{Fit, Method, Solver, Weighting};
+pub use fit::{Balance, Fit, Method, Multiclass, Solver, Weighting};
 pub use plan::Plan;
 pub use tune::{Criterion, Search, Tune};
 
@@ -107,6 +107,9 @@ pub struct Predict {
     /// Write the probability of every class as well: columns p_CLASS before the prediction
     #[arg(long)]
     pub proba: bool,
+    /// Write what decides between the classes as well: columns decision… before the prediction
+    #[arg(long, conflicts_with = "proba")]
+    pub decision: bool,
     #[command(flatten)]
     pub common: Common,
 }

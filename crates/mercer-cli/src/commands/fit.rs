@@ -159,6 +159,7 @@ fn lines(
     for errors in document.holdout.iter().flatten() {
         let name = if data.targets.len() > 1 { format!("{}: ", errors.target()) } else { String::new() };
         lines.push(("held out", format!("{name}{}", errors.line())));
+        lines.extend(errors.tables());
     }
     if let Some(report) = document.report {
         let seconds = document.seconds.fit;

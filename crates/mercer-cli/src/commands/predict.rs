@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{self, Dataset, Matrix, TargetValues};
-use mercer::model::Model;
+use mercer::model::{Link, Model};
 use mercer::pool;
 use mercer::watch::Watch;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::describe;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::{self, Progress};
-use crate::score::{Errors, Score, largest};
+use crate::score::{Errors, Score};
 
 /// Rows read, predicted and written at a time.
 const CHUNK: usize = 8_192;
@@ -41,12 +41,6 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
     progress::listen();
     let began = Instant::now();
     let model = Model::load(&arguments.model)?;
-    if arguments.proba && model.classes.is_none() {
-        return Err(Failure::usage(format!(
-            "--proba is for classifiers, but {} predicts numbers",
-            arguments.model.display()
-        )));
-    }
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     let threads = arguments.common.threads();
     let mut run = Run {
@@ -54,8 +48,11 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
         threads,
         watch: &watch,
         rows: 0,
-        proba: arguments.proba,
-        score: Score::new(model.classes.as_ref(), model.outputs.len()),
+        extra: Extra::of(arguments, &model)?,
+        score: match &model.classes {
+            Some(classes) => Score::of_classes(classes, model.link()),
+            None => Score::of_numbers(model.outputs.len()),
+        },
     };
     match &arguments.output {
         Some(path) => {
@@ -100,6 +97,7 @@ fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), F
     }
     for errors in document.score.iter().flatten() {
         lines.push(("score", format!("{}: {}", errors.target(), errors.line())));
+        lines.extend(errors.tables());
     }
     match &document.output {
         Some(path) => {
@@ -120,8 +118,36 @@ struct Run<'a> {
     threads: Option<usize>,
     watch: &'a Progress,
     rows: usize,
-    proba: bool,
+    extra: Extra,
     score: Score,
+}
+
+/// What is written before the prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extra {
+    Nothing,
+    Probabilities,
+    Decisions,
+}
+
+impl Extra {
+    fn of(arguments: &Predict, model: &Model) -> Result<Self, Failure> {
+        let path = arguments.model.display();
+        let asked = match (arguments.proba, arguments.decision) {
+            (true, _) => Self::Probabilities,
+            (_, true) => Self::Decisions,
+            _ => return Ok(Self::Nothing),
+        };
+        if model.classes.is_none() {
+            let flag = if asked == Self::Probabilities { "--proba" } else { "--decision" };
+            return Err(Failure::usage(format!("{flag} is for classifiers, but {path} predicts numbers")));
+        }
+        if asked == Self::Probabilities && model.link() == Link::Decisions {
+            let wrong = format!("{path} is a {}, which decides without probabilities", model.method);
+            return Err(Failure::usage(wrong).hint("use --decision, or fit logistic"));
+        }
+        Ok(asked)
+    }
 }
 
 impl Run<'_> {
@@ -138,8 +164,10 @@ impl Run<'_> {
             let predictions = pool::with(self.threads, || self.model.predict(&chunk.features, self.watch))?;
             self.score(&chunk, &predictions);
             self.rows += chunk.nrows();
+            let shares = self.model.link().probabilities(&predictions).filter(|_| self.extra == Extra::Probabilities);
             for i in 0..predictions.nrows() {
-                writeln!(out, "{}", self.line(predictions.row(i))).map_err(written)?;
+                let shares = shares.as_ref().map(|shares| shares.row(i));
+                writeln!(out, "{}", self.line(predictions.row(i), shares)).map_err(written)?;
             }
         }
         Ok(())
@@ -147,8 +175,14 @@ impl Run<'_> {
 
     fn header(&self) -> String {
         let mut names = Vec::new();
-        if let (Some(classes), true) = (&self.model.classes, self.proba) {
-            names.extend((0..classes.len()).map(|code| format!("p_{}", classes.name(code))));
+        if let Some(classes) = &self.model.classes {
+            let each = (0..classes.len()).map(|code| classes.name(code));
+            match (self.extra, self.model.predictor.noutputs()) {
+                (Extra::Nothing, _) => {}
+                (Extra::Probabilities, _) => names.extend(each.map(|name| format!("p_{name}"))),
+                (Extra::Decisions, 1) => names.push("decision".into()),
+                (Extra::Decisions, _) => names.extend(each.map(|name| format!("decision_{name}"))),
+            }
         }
         match self.model.outputs.as_slice() {
             [_] => names.push("prediction".into()),
@@ -158,43 +192,44 @@ impl Run<'_> {
     }
 
     /// One row of the answer.
-    fn line(&self, outputs: &[f64]) -> String {
-        let numbers = || outputs.iter().map(f64::to_string);
-        let fields: Vec<String> = match &self.model.classes {
-            None => numbers().collect(),
+    fn line(&self, outputs: &[f64], shares: Option<&[f64]>) -> String {
+        let texts = |numbers: &[f64]| numbers.iter().map(f64::to_string).collect::<Vec<String>>();
+        let fields = match &self.model.classes {
+            None => texts(outputs),
             Some(classes) => {
-                let class = quoted(&classes.name(largest(outputs)));
-                numbers().filter(|_| self.proba).chain([class]).collect()
+                let mut fields = match self.extra {
+                    Extra::Nothing => Vec::new(),
+                    Extra::Probabilities => texts(shares.unwrap_or_default()),
+                    Extra::Decisions => texts(outputs),
+                };
+                fields.push(quoted(&classes.name(self.model.link().class(outputs))));
+                fields
             }
         };
         fields.join(",")
     }
 
     fn score(&mut self, chunk: &Dataset, predictions: &Matrix<f64>) {
-        if let (Some(classes), Score::Classes(hits)) = (&self.model.classes, &mut self.score) {
+        if let Some(classes) = &self.model.classes {
             let target = chunk.targets.iter().find(|target| self.model.outputs.contains(&target.name));
-            let Some(target) = target else { return };
-            for row in 0..predictions.nrows() {
-                match classes.find(&target.values, row) {
-                    Ok(Some(code)) => hits.add(code, largest(predictions.row(row))),
-                    Ok(None) => {}
-                    Err(_) => hits.add_unseen(),
-                }
+            if let Some(target) = target {
+                let rows = 0..predictions.nrows();
+                self.score.add_classes(rows.map(|row| classes.find(&target.values, row)), predictions);
             }
             return;
         }
-        let column = |name: &String| {
-            let target = chunk.targets.iter().find(|target| target.name == *name)?;
-            match &target.values {
-                TargetValues::Numbers(values) => Some(values),
-                TargetValues::Labels(_) => None,
+        let mut truth = Matrix::from_entries(
+            predictions.nrows(),
+            predictions.ncols(),
+            vec![f64::NAN; predictions.nrows() * predictions.ncols()],
+        );
+        for (column, name) in self.model.outputs.iter().enumerate() {
+            let target = chunk.targets.iter().find(|target| target.name == *name);
+            if let Some(TargetValues::Numbers(values)) = target.map(|target| &target.values) {
+                values.iter().enumerate().for_each(|(row, value)| truth.row_mut(row)[column] = *value);
             }
-        };
-        let columns: Vec<_> = self.model.outputs.iter().map(column).collect();
-        for row in 0..predictions.nrows() {
-            let truth: Vec<f64> = columns.iter().map(|c| c.map_or(f64::NAN, |values| values[row])).collect();
-            self.score.add(&truth, predictions.row(row));
         }
+        self.score.add_numbers(&truth, predictions);
     }
 
     fn errors(&self) -> Option<Vec<Errors>> {

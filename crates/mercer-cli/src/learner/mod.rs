@@ -2,6 +2,8 @@
 
 pub mod knn;
 mod lms;
+mod logistic;
+mod perceptron;
 pub mod ridge;
 pub mod smoother;
 
@@ -12,7 +14,7 @@ use mercer::features::FeatureMap;
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
 use mercer::learn::Admission;
-use mercer::model::{self, Predictor};
+use mercer::model::{self, Link, Predictor};
 use mercer::solve::Report;
 use mercer::watch::Watch;
 use serde_json::Value;
@@ -32,6 +34,11 @@ pub trait Learner: Send + Sync {
     fn classifies(&self, text: bool) -> bool {
         let _ = text;
         false
+    }
+
+    /// How the outputs of a classifier are read.
+    fn link(&self) -> Link {
+        Link::Shares
     }
 
     /// What can be refused before any work: a problem too large, a setting out of range.
@@ -70,6 +77,8 @@ pub fn of(arguments: &Fit, names: &[String]) -> Result<Box<dyn Learner>, Failure
         Method::Lms => Box::new(lms::LmsLearner::new(arguments, lift)),
         Method::Smoother => Box::new(smoother::SmootherLearner::new(arguments, lift)?),
         Method::Knn => Box::new(knn::KnnLearner::new(arguments)),
+        Method::Perceptron => Box::new(perceptron::PerceptronLearner::new(arguments, lift)),
+        Method::Logistic => Box::new(logistic::LogisticLearner::new(arguments, lift)?),
     })
 }
 
@@ -116,27 +125,33 @@ fn admission(arguments: &Fit) -> Admission {
 
 /// A flag that the method would ignore is a mistake of the user's: say so.
 fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
-    use Method::{Knn, Lms, Ridge, Smoother};
-    let flags: [(&str, bool, &[Method]); 13] = [
-        ("--kernel", arguments.kernel.is_some(), &[Ridge, Lms, Smoother]),
-        ("--features", arguments.features.is_some(), &[Ridge, Lms]),
-        ("--lambda", !arguments.lambda.is_empty(), &[Ridge]),
+    use Method::{Knn, Lms, Logistic, Perceptron, Ridge, Smoother};
+    let flags: [(&str, bool, &[Method]); 17] = [
+        ("--kernel", arguments.kernel.is_some(), &[Ridge, Lms, Smoother, Perceptron, Logistic]),
+        ("--features", arguments.features.is_some(), &[Ridge, Lms, Perceptron]),
+        ("--lambda", !arguments.lambda.is_empty(), &[Ridge, Logistic]),
+        ("--C", arguments.c.is_some(), &[Logistic]),
         ("--bias", arguments.bias.is_some(), &[Ridge, Lms]),
-        ("--solver", arguments.solver.is_some(), &[Ridge, Lms]),
+        ("--solver", arguments.solver.is_some(), &[Ridge, Lms, Logistic]),
         ("--step", arguments.step.is_some(), &[Lms]),
-        ("--epochs", arguments.epochs.is_some(), &[Lms]),
-        ("--tol", arguments.tol.is_some(), &[Lms]),
+        ("--epochs", arguments.epochs.is_some(), &[Lms, Perceptron, Logistic]),
+        ("--tol", arguments.tol.is_some(), &[Lms, Logistic]),
         ("-k", arguments.k.is_some(), &[Knn]),
         ("--weights", arguments.weights.is_some(), &[Knn]),
         ("--metric", arguments.metric.is_some(), &[Knn]),
         ("--classify", arguments.classify, &[Knn]),
-        ("--assume-psd", arguments.assume_psd, &[Ridge, Lms]),
+        ("--assume-psd", arguments.assume_psd, &[Ridge, Lms, Perceptron, Logistic]),
+        ("--class-weight", arguments.class_weight.is_some(), &[Logistic]),
+        ("--last", arguments.last, &[Perceptron]),
+        ("--multiclass", arguments.multiclass.is_some(), &[Perceptron]),
     ];
     let name = |method: Method| match method {
         Ridge => "ridge",
         Lms => "lms",
         Smoother => "smoother",
         Knn => "knn",
+        Perceptron => "perceptron",
+        Logistic => "logistic",
     };
     for (flag, given, methods) in flags {
         if given && !methods.contains(&arguments.method) {
@@ -149,10 +164,21 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
         }
     }
     let Some(solver) = arguments.solver else { return Ok(()) };
-    let of_lms = matches!(solver, Solver::Batch | Solver::Sgd);
-    match (arguments.method, of_lms) {
-        (Ridge, true) => Err(Failure::usage("ridge is solved by auto, cholesky, mixed or primal")),
-        (Lms, false) => Err(Failure::usage("lms is solved by batch or sgd")),
-        _ => Ok(()),
+    let (fits, those) = match arguments.method {
+        Lms => (matches!(solver, Solver::Batch | Solver::Sgd), "batch or sgd"),
+        Logistic => (matches!(solver, Solver::Newton | Solver::Gd | Solver::Sgd), "newton, gd or sgd"),
+        _ => (
+            matches!(solver, Solver::Auto | Solver::Cholesky | Solver::Mixed | Solver::Primal),
+            "auto, cholesky, mixed or primal",
+        ),
+    };
+    if fits {
+        return Ok(());
     }
+    Err(Failure::usage(format!("{} is solved by {those}", name(arguments.method))))
+}
+
+/// The class of each row of one-hot targets.
+fn codes_of(targets: &Matrix<f64>) -> Vec<usize> {
+    (0..targets.nrows()).map(|i| Link::Shares.class(targets.row(i))).collect()
 }

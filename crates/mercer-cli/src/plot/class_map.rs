@@ -33,7 +33,6 @@ pub struct ClassMap {
 pub enum Confidence {
     /// The probability of each class.
     Probabilities(Vec<Vec<f64>>),
-    #[cfg_attr(not(test), allow(dead_code, reason = "for classifiers with a margin"))]
     /// f of two classes: above 0 is the second. The lines f = ±1 are drawn too.
     Decision(Vec<f64>),
 }

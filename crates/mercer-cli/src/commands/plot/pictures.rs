@@ -1,8 +1,8 @@
 //! Numbers of a model for each kind of picture.
 
-use mercer::data::AnySamples;
+use mercer::data::{AnySamples, Matrix};
 use mercer::gram::{CpuEngine, Engine, Part};
-use mercer::model::Predictor;
+use mercer::model::{Link, Predictor};
 use mercer::watch::Watch;
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::plot::{
     Agreement, ClassMap, ClassPoint, ColourScale, Confidence, ContourMap, Field, Figure, FittedCurve,
     HeatMap, MOST_BUMPS, Names, Reliability, ReliabilityBin, Side, Surface, number,
 };
-use crate::score::{Score, largest};
+use crate::score::Score;
 
 /// Places along a curve, and along each side of a map and of a surface.
 const CURVE: usize = 401;
@@ -187,8 +187,9 @@ fn agreement(shown: &Shown, watch: &dyn Watch) -> Result<Agreement, Failure> {
     let predictions = shown.predicted(watch)?;
     let (actual, predicted): (Vec<f64>, Vec<f64>) =
         observed(shown).map(|(row, y)| (y, predictions[row])).unzip();
-    let mut score = Score::new(None, 1);
-    actual.iter().zip(&predicted).for_each(|(y, f)| score.add(&[*y], &[*f]));
+    let mut score = Score::of_numbers(1);
+    let column = |values: &[f64]| Matrix::from_entries(values.len(), 1, values.to_vec());
+    score.add_numbers(&column(&actual), &column(&predicted));
     let errors = score.errors(std::slice::from_ref(&shown.output_name));
     let errors = errors.first().map(|errors| errors.line()).unwrap_or_default();
     Ok(Agreement {
@@ -288,10 +289,13 @@ fn reliability(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
         return Err(Failure::usage(format!("a reliability diagram needs DATA with the column `{name}`")));
     }
     let outputs = shown.model.predict(&shown.samples, watch)?;
+    let Some(outputs) = shown.model.link().probabilities(&outputs) else {
+        return Err(Failure::usage("this model decides without probabilities, which a reliability diagram is of"));
+    };
     let mut bins: Vec<(usize, f64, f64)> = vec![(0, 0.0, 0.0); BINS];
     for (row, class) in &known {
         let row = outputs.row(*row);
-        let winner = largest(row);
+        let winner = Link::Shares.class(row);
         let bin = &mut bins[((row[winner] * BINS as f64) as usize).min(BINS - 1)];
         *bin = (bin.0 + 1, bin.1 + row[winner], bin.2 + f64::from(winner == *class));
     }

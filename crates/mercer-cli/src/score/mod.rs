@@ -1,0 +1,107 @@
+//! Errors of a prediction, gathered row by row.
+
+mod classes;
+mod numbers;
+
+use mercer::data::{Classes, Matrix};
+use mercer::model::Link;
+use serde::Serialize;
+
+use classes::{ClassErrors, Hits};
+use numbers::{Moments, NumberErrors};
+
+/// What is gathered while rows go by.
+#[derive(Debug, Clone)]
+pub enum Score {
+    /// One entry per target.
+    Numbers(Vec<Moments>),
+    /// Right and wrong classes.
+    Classes(Box<Hits>, Link),
+}
+
+/// The errors of one target.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Errors {
+    /// Of a regression.
+    Numbers(NumberErrors),
+    /// Of a classifier.
+    Classes(ClassErrors),
+}
+
+impl Score {
+    /// Nothing yet, of a regression with this many targets.
+    pub fn of_numbers(targets: usize) -> Self {
+        Self::Numbers(vec![Moments::default(); targets])
+    }
+
+    /// Nothing yet, of a classifier.
+    pub fn of_classes(classes: &Classes, link: Link) -> Self {
+        Self::Classes(Box::new(Hits::new(classes, link)), link)
+    }
+
+    /// Takes in rows of a regression: their targets (NaN where one is not known) and the outputs.
+    pub fn add_numbers(&mut self, truth: &Matrix<f64>, outputs: &Matrix<f64>) {
+        let Self::Numbers(moments) = self else { return };
+        for i in 0..outputs.nrows() {
+            let pairs = truth.row(i).iter().zip(outputs.row(i));
+            moments.iter_mut().zip(pairs).for_each(|(m, (y, f))| m.add(*y, *f));
+        }
+    }
+
+    /// Takes in rows of a classifier: their classes (none where it is not known, `Err` where no training row had it) and the
+    /// outputs.
+    pub fn add_classes(
+        &mut self,
+        truth: impl IntoIterator<Item = Result<Option<usize>, String>>,
+        outputs: &Matrix<f64>,
+    ) {
+        let Self::Classes(hits, link) = self else { return };
+        let shares = link.probabilities(outputs);
+        for (i, truth) in truth.into_iter().enumerate() {
+            match truth {
+                Ok(Some(code)) => hits.add(code, outputs.row(i), shares.as_ref().map(|shares| shares.row(i))),
+                Ok(None) => {}
+                Err(_) => hits.add_unseen(),
+            }
+        }
+    }
+
+    /// The errors of each target, where any row was scored.
+    pub fn errors(&self, targets: &[String]) -> Vec<Errors> {
+        match self {
+            Self::Numbers(moments) => {
+                moments.iter().zip(targets).filter_map(|(m, t)| m.errors(t)).map(Errors::Numbers).collect()
+            }
+            Self::Classes(hits, _) => {
+                targets.iter().filter_map(|target| hits.errors(target)).map(Errors::Classes).collect()
+            }
+        }
+    }
+}
+
+impl Errors {
+    /// The target's name.
+    pub fn target(&self) -> &str {
+        match self {
+            Self::Numbers(errors) => &errors.target,
+            Self::Classes(errors) => &errors.target,
+        }
+    }
+
+    /// One line for people.
+    pub fn line(&self) -> String {
+        match self {
+            Self::Numbers(errors) => errors.line(),
+            Self::Classes(errors) => errors.line(),
+        }
+    }
+
+    /// Tables for people: none for a regression.
+    pub fn tables(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Numbers(_) => Vec::new(),
+            Self::Classes(errors) => errors.tables(),
+        }
+    }
+}
