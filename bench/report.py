@@ -73,6 +73,8 @@ def text(facts, rates, records, command, bystanders, quick):
         if estimates:
             parts.append(_table(("case", "estimated", "took", "off by a factor of", "bar", ""), estimates))
         for record in mine:
+            if "later" in record:
+                parts.append(f"\n{record['name']}: measured on {record['later']}.")
             for word in ("skipped", "disagreement"):
                 if word in record:
                     parts.append(f"\n**{record['name']}**: {word}: {record[word]}\n")
