@@ -36,7 +36,7 @@ def seconds(settings, way, *arguments):
         command = [MERCER, "plan", *arguments, "--threads", str(settings.threads), "--json"]
         plan = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         candidates = [plan["chosen"], *plan["alternatives"]]
-        candidate = next(c for c in candidates if way in (None, c["way"]["name"]))
+        candidate = next((c for c in candidates if way in (None, c["way"]["name"])), plan["chosen"])
         return sum(stage["seconds"] for stage in candidate["stages"])
 
     return estimate
