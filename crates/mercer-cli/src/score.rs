@@ -1,6 +1,7 @@
 //! Errors of a prediction, gathered row by row.
 
 use mercer::data::Classes;
+use mercer::model::Model;
 use serde::Serialize;
 
 /// What is gathered while rows go by.
@@ -76,7 +77,7 @@ impl Score {
             Self::Numbers(moments) => {
                 moments.iter_mut().zip(truth.iter().zip(outputs)).for_each(|(m, (y, f))| m.add(*y, *f))
             }
-            Self::Classes(hits) => hits.add(largest(truth), largest(outputs)),
+            Self::Classes(hits) => hits.add(Model::class_of(truth), Model::class_of(outputs)),
         }
     }
 
@@ -87,11 +88,6 @@ impl Score {
             Self::Classes(hits) => targets.iter().filter_map(|target| hits.errors(target)).collect(),
         }
     }
-}
-
-/// The place of the largest entry, the first of equal ones.
-pub fn largest(row: &[f64]) -> usize {
-    (1..row.len()).fold(0, |best, place| if row[place] > row[best] { place } else { best })
 }
 
 impl Hits {

@@ -15,7 +15,7 @@ use crate::describe;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::{self, Progress};
-use crate::score::{Errors, Score, largest};
+use crate::score::{Errors, Score};
 
 /// Rows read, predicted and written at a time.
 const CHUNK: usize = 8_192;
@@ -163,7 +163,7 @@ impl Run<'_> {
         let fields: Vec<String> = match &self.model.classes {
             None => numbers().collect(),
             Some(classes) => {
-                let class = quoted(&classes.name(largest(outputs)));
+                let class = quoted(&classes.name(Model::class_of(outputs)));
                 numbers().filter(|_| self.proba).chain([class]).collect()
             }
         };
@@ -176,7 +176,7 @@ impl Run<'_> {
             let Some(target) = target else { return };
             for row in 0..predictions.nrows() {
                 match classes.find(&target.values, row) {
-                    Ok(Some(code)) => hits.add(code, largest(predictions.row(row))),
+                    Ok(Some(code)) => hits.add(code, Model::class_of(predictions.row(row))),
                     Ok(None) => {}
                     Err(_) => hits.add_unseen(),
                 }

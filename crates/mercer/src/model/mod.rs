@@ -104,12 +104,9 @@ impl Model {
         self.predictor.predict(&self.scaling.apply(samples.view())?, watch)
     }
 
-    /// The class of each row of a classifier's outputs: the largest, the first of equal ones.
+    /// The class that one row of a classifier's outputs decides for: the largest, the first of equal ones.
     #[must_use]
-    pub fn decide(outputs: &Matrix<f64>) -> Vec<usize> {
-        let largest = |row: &[f64]| {
-            (1..row.len()).fold(0, |best, code| if row[code] > row[best] { code } else { best })
-        };
-        (0..outputs.nrows()).map(|i| largest(outputs.row(i))).collect()
+    pub fn class_of(outputs: &[f64]) -> usize {
+        (1..outputs.len()).fold(0, |best, code| if outputs[code] > outputs[best] { code } else { best })
     }
 }

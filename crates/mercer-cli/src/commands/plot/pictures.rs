@@ -2,7 +2,7 @@
 
 use mercer::data::AnySamples;
 use mercer::gram::{CpuEngine, Engine, Part};
-use mercer::model::Predictor;
+use mercer::model::{Model, Predictor};
 use mercer::watch::Watch;
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::plot::{
     Agreement, ClassMap, ClassPoint, ColourScale, Confidence, ContourMap, Field, Figure, FittedCurve,
     HeatMap, MOST_BUMPS, Names, Reliability, ReliabilityBin, Side, Surface, number,
 };
-use crate::score::{Score, largest};
+use crate::score::Score;
 
 /// Places along a curve, and along each side of a map and of a surface.
 const CURVE: usize = 401;
@@ -291,7 +291,7 @@ fn reliability(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
     let mut bins: Vec<(usize, f64, f64)> = vec![(0, 0.0, 0.0); BINS];
     for (row, class) in &known {
         let row = outputs.row(*row);
-        let winner = largest(row);
+        let winner = Model::class_of(row);
         let bin = &mut bins[((row[winner] * BINS as f64) as usize).min(BINS - 1)];
         *bin = (bin.0 + 1, bin.1 + row[winner], bin.2 + f64::from(winner == *class));
     }
