@@ -96,7 +96,8 @@ class Contestant:
     """One way to the answer.
 
     ``run`` is timed; ``answer`` makes of what it returns the array that is compared, and may raise `Disagreement`. For
-    mercer, ``bar`` is how many times as fast as the first peer it has to be, and ``work`` the floor.
+    mercer, ``bar`` is how many times as fast as the first peer it has to be, and ``work`` the floor. A contestant of a study
+    that is not ``judged`` is there for comparison only.
     """
 
     label: str
@@ -104,6 +105,7 @@ class Contestant:
     answer: Callable[[Any], np.ndarray] = lambda result: result
     work: Work | None = None
     bar: float | None = None
+    judged: bool = True
 
 
 @dataclass(frozen=True)
@@ -252,7 +254,7 @@ def measure_study(study, settings):
             row |= {"bar": ours.bar if peer is first and not settings.quick else None}
             record["rows"].append(row)
         found, expected = quality[ours.label][measure], quality[first.label][measure]
-        if not settings.quick and not found <= expected * (1 + study.tolerance):
+        if ours.judged and not settings.quick and not found <= expected * (1 + study.tolerance):
             record["disagreement"] = f"{ours.label}: {measure} {found:.6g}, but {first.label} has {expected:.6g}"
     return record
 

@@ -72,6 +72,10 @@ def text(facts, rates, records, command, bystanders, quick):
         estimates = [_estimate(record) for record in mine if "off" in record]
         if estimates:
             parts.append(_table(("case", "estimated", "took", "off by a factor of", "bar", ""), estimates))
+        for when in dict.fromkeys(record["later"] for record in mine if "later" in record):
+            names = [record["name"] for record in mine if record.get("later") == when]
+            everything = len(names) == len(mine)
+            parts.append(f"\nMeasured on {when}{'' if everything else ': ' + '; '.join(names)}.")
         for record in mine:
             for word in ("skipped", "disagreement"):
                 if word in record:

@@ -1,6 +1,7 @@
 """Measures mercer against its peers and writes RESULTS.md and results.json; see README.md."""
 
 import argparse
+import json
 import re
 import shlex
 import sys
@@ -44,6 +45,9 @@ def parse():
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="where the results go (default: bench, or target/bench for part of a full run)"
     )
+    parser.add_argument(
+        "--update", action="store_true", help="with --only: put these cases in the place of the recorded ones in bench"
+    )
     parser.add_argument("--list", action="store_true", help="name the cases and stop")
     parser.add_argument("--peak-of", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -85,15 +89,28 @@ def run(arguments, settings, chosen):
     harness.add_floors(records, rates)
     # Part of a run must not take the place of a whole one.
     partial = settings.quick or arguments.only
-    out = arguments.out or (BENCH.parent / "target/bench" if partial else BENCH)
+    out = arguments.out or (BENCH.parent / "target/bench" if partial and not arguments.update else BENCH)
     # The folder of the data says something about this machine only.
     command = shlex.join(["python", "bench/run.py", *("DIR" if a == str(arguments.data) else a for a in sys.argv[1:])])
     share = bystanders.share()
-    report.write(out, facts, rates, records, command, share, settings.quick)
+    if arguments.update:
+        # The heading stays that of the whole run; what is measured later says so.
+        whole = json.loads((BENCH / "results.json").read_text())
+        kept = updated(whole["cases"], records, f"{facts['date']}, built from `{facts['built_from'][:10]}`")
+        report.write(out, whole["machine"], whole["rates"], kept, whole["command"], whole["bystanders"], False)
+    else:
+        report.write(out, facts, rates, records, command, share, settings.quick)
     print(f"{out / 'RESULTS.md'}: {time.perf_counter() - began:.0f} s")
     if share is not None and share > 0.05:
         print(f"warning: other processes took {share:.0%} of the processors", file=sys.stderr)
     return int(not all(report.met(record) for record in records))
+
+
+def updated(recorded, records, when):
+    """The recorded cases with these in the place of their namesakes, or after them, each saying when it was measured."""
+    later = {(r["area"], r["name"]): r | {"later": when} for r in records}
+    kept = [later.pop((r["area"], r["name"]), r) for r in recorded]
+    return kept + list(later.values())
 
 
 if __name__ == "__main__":

@@ -19,12 +19,14 @@ def cases(settings):
             yield Estimate(
                 "plan", f"ridge n={n} d=10, {solver}", seconds(settings, way, *shape), lambda n=n, s=solver: ridge(n, s, settings), BAR
             )
-    n = settings.size(2_000, 300)
-    shape = ("ridge", "--shape", f"{n},8", "--kernel", "rbf(sigma=?)", "--kernels", "5", "--lambdas", "20")
-    yield Estimate("plan", f"tune n={n} d=8, 5 σ × 20 λ", seconds(settings, None, *shape), lambda: tune(n, settings), BAR)
-    n, m = settings.size(50_000, 2_000), settings.size(10_000, 500)
-    shape = ("knn", "--shape", f"{n},16", "--queries", str(m), "-k", "5")
-    yield Estimate("plan", f"neighbours n={n} d=16 queries={m}", seconds(settings, None, *shape), lambda: knn(n, m, settings), BAR)
+    tuned = settings.size(2_000, 300)
+    shape = ("ridge", "--shape", f"{tuned},8", "--kernel", "rbf(sigma=?)", "--kernels", "5", "--lambdas", "20")
+    name = f"tune n={tuned} d=8, 5 σ × 20 λ"
+    yield Estimate("plan", name, seconds(settings, None, *shape), lambda: tune(tuned, settings), BAR)
+    rows, queries = settings.size(50_000, 2_000), settings.size(10_000, 500)
+    shape = ("knn", "--shape", f"{rows},16", "--queries", str(queries), "-k", "5")
+    name = f"neighbours n={rows} d=16 queries={queries}"
+    yield Estimate("plan", name, seconds(settings, None, *shape), lambda: knn(rows, queries, settings), BAR)
 
 
 def seconds(settings, way, *arguments):
@@ -34,7 +36,7 @@ def seconds(settings, way, *arguments):
         command = [MERCER, "plan", *arguments, "--threads", str(settings.threads), "--json"]
         plan = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         candidates = [plan["chosen"], *plan["alternatives"]]
-        candidate = next(c for c in candidates if way in (None, c["way"]["name"]))
+        candidate = next((c for c in candidates if way in (None, c["way"]["name"])), plan["chosen"])
         return sum(stage["seconds"] for stage in candidate["stages"])
 
     return estimate

@@ -40,18 +40,18 @@ def real(name, settings):
     rows = np.random.RandomState(1).permutation(len(X))[: settings.size(TUNED_ON, 200)]
     sigmas = np.geomspace(0.3, 30, settings.size(8, 3)) * np.sqrt(X.shape[1] / 8)
     alphas = np.geomspace(1e-5, 1e2, settings.size(8, 3))
-    return contest(X[rows], y[rows], X, y, X_test, y_test, 1 / (2 * sigmas**2), alphas, None, settings.threads)
+    return contest(X[rows], y[rows], X, y, X_test, y_test, 1 / (2 * sigmas**2), alphas, None, settings.threads, folds=True)
 
 
-def contest(X, y, X_all, y_all, X_test, y_test, gammas, alphas, bar, threads):
+def contest(X, y, X_all, y_all, X_test, y_test, gammas, alphas, bar, threads, folds=False):
     def grid_search():
         grid = {"gamma": gammas, "alpha": alphas}
         model = sklearn.kernel_ridge.KernelRidge(kernel="rbf")
         search = GridSearchCV(model, grid, cv=5, n_jobs=threads, scoring="neg_mean_squared_error", refit=False)
         return search.fit(X, y).best_params_
 
-    def leave_one_out():
-        search = KernelRidgeCV(kernel="rbf", alphas=alphas, gammas=gammas, n_jobs=threads).fit(X, y)
+    def tuned(cv):
+        search = KernelRidgeCV(kernel="rbf", alphas=alphas, gammas=gammas, cv=cv, n_jobs=threads).fit(X, y)
         return {"gamma": search.gamma_, "alpha": search.alpha_}
 
     def quality(choice):
@@ -61,5 +61,8 @@ def contest(X, y, X_all, y_all, X_test, y_test, gammas, alphas, bar, threads):
 
     return Contest(
         [Contestant("scikit-learn, GridSearchCV cv=5", grid_search, quality)],
-        [Contestant("mercer", leave_one_out, quality, bar=bar)],
+        # With the peer's folds the choice is the peer's; leaving one out chooses by another error, so a test set of a few
+        # hundred rows may like either choice better.
+        [Contestant("mercer cv=5", lambda: tuned(5), quality)] * folds
+        + [Contestant("mercer leave-one-out", lambda: tuned(None), quality, bar=bar, judged=not folds)],
     )

@@ -131,7 +131,10 @@ pub fn hold_out(
     let score = match &goal.classes {
         Some(classes) => {
             let mut score = Score::of_classes(classes, learner.link());
-            score.add_classes((0..truth.nrows()).map(|i| Ok(Some(Link::Shares.class(truth.row(i))))), &predicted);
+            score.add_classes(
+                (0..truth.nrows()).map(|i| Ok(Some(Link::Shares.class(truth.row(i))))),
+                &predicted,
+            );
             score
         }
         None => {

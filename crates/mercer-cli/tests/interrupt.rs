@@ -54,8 +54,18 @@ fn ctrl_c_ends_a_program_that_waits_for_its_input() {
 fn ctrl_c_stops_a_search_that_goes_on_later() {
     let bench = Bench::new();
     bench.write("d.csv", table(900));
-    let tune =
-        ["tune", "ridge", "d.csv", "--target", "y", "--checkpoint", "trials.json", "-o", "m.mercer", "--json"];
+    let tune = [
+        "tune",
+        "ridge",
+        "d.csv",
+        "--target",
+        "y",
+        "--checkpoint",
+        "trials.json",
+        "-o",
+        "m.mercer",
+        "--json",
+    ];
     let child = bench.command(&tune).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let clock = Instant::now();
     while !bench.path("trials.json").exists() && clock.elapsed() < Duration::from_secs(60) {

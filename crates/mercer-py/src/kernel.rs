@@ -6,8 +6,9 @@ use mercer::data::AnySamples;
 use mercer::features::FeatureMap;
 use mercer::gram::{CpuEngine, Engine, GramError, Part, SampleScales, kernel_to_distance};
 use mercer::kernel::check::{Dim, Domain};
-use mercer::kernel::{Expr, Kernel, ResolveError, SearchSpace, check_size};
+use mercer::kernel::{Expr, Kernel, ResolveError, Tunable, check_size};
 use mercer::memory;
+use mercer::select::Axis;
 use mercer::watch::Watch;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyMemoryError;
@@ -76,8 +77,11 @@ impl NativeKernel {
         let tunables = self.0.tunables().map_err(value_error)?;
         job.run(py, |_| {
             let scales = SampleScales::new(&samples, seed);
-            let axes: Vec<Vec<f64>> =
-                tunables.iter().map(|tunable| grid(&tunable.search_space(&scales), points)).collect();
+            let values = |tunable: &Tunable| {
+                let (name, space) = (tunable.parameter.to_owned(), tunable.search_space(&scales));
+                Axis { name, space }.grid(points)
+            };
+            let axes: Vec<Vec<f64>> = tunables.iter().map(values).collect();
             let resolve = |values: Vec<f64>| self.0.with_values(&values)?.resolve_auto(&scales).map(Self);
             combinations(&axes).into_iter().map(resolve).collect::<Result<Vec<_>, ResolveError>>()
         })?
@@ -236,17 +240,6 @@ fn allocate<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_,
     }
     // NumPy's own function: it raises where the array cannot be had.
     Ok(py.import("numpy")?.call_method1("zeros", (shape, numpy::dtype::<T>(py)))?.cast_into()?)
-}
-
-/// Values of a search: those listed, or `points` between the ends, evenly on a log scale.
-fn grid(space: &SearchSpace, points: usize) -> Vec<f64> {
-    match space {
-        SearchSpace::OneOf(values) => values.clone(),
-        SearchSpace::Between(low, high) => {
-            let steps = points.max(2) - 1;
-            (0..=steps).map(|i| low * (high / low).powf(i as f64 / steps as f64)).collect()
-        }
-    }
 }
 
 /// One value of each axis, in every combination.

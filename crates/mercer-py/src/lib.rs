@@ -26,7 +26,9 @@ mod _native {
     #[pymodule_export]
     use super::lms::{fit_lms, fit_lms_gram};
     #[pymodule_export]
-    use super::logistic::{fit_logistic, fit_logistic_gram, fit_perceptron, fit_perceptron_gram, probabilities};
+    use super::logistic::{
+        fit_logistic, fit_logistic_gram, fit_perceptron, fit_perceptron_gram, probabilities,
+    };
     #[pymodule_export]
     use super::model::NativeModel;
     #[pymodule_export]

@@ -4,13 +4,13 @@ use mercer::gram::DenseGram;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{Admission, Admitted, Bias, LearnError, Lms, LmsCoefficients, LmsReport};
 use mercer::solve::descent::{Mode, Step};
-use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use crate::errors::{learn_error, value_error};
+use crate::errors::learn_error;
 use crate::kernel::NativeKernel;
 use crate::ridge::{Fitted, described, from_matrix, matrix};
-use crate::rows::{Rows, entries};
+use crate::rows::{Rows, square};
 use crate::work::Job;
 
 /// What is descended on, and how.
@@ -69,11 +69,7 @@ pub fn fit_lms_gram<'py>(
     problem: Descent<'py>,
     job: Job<'py>,
 ) -> PyResult<Fitted<'py>> {
-    let [rows, columns] = [gram.shape()[0], gram.shape()[1]];
-    if rows != columns {
-        return Err(value_error(format!("a kernel matrix is square, but this one is {rows} × {columns}")));
-    }
-    let entries = entries(&gram)?;
+    let (rows, entries) = square(&gram)?;
     let (lms, targets) = (problem.settings(Kernel::from_expr(Expr::Dot)), matrix(&problem.targets)?);
     let found: Result<_, LearnError> =
         job.run(py, |watch| lms.fit_gram(&DenseGram::new(rows, entries), &targets, watch))?;

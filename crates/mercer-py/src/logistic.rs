@@ -1,23 +1,21 @@
 //! Kernel logistic regression and the kernel perceptron.
 
 use mercer::data::Matrix;
-use mercer::gram::{CpuEngine, DenseGram, Engine, Gram};
+use mercer::gram::{CpuEngine, DenseGram, Engine};
 use mercer::kernel::check::Domain;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{
-    Admission, Admitted, ClassWeight, Coefficients, LearnError, Logistic, Perceptron, PerceptronReport, Rule,
-    Standing,
+    Admission, Admitted, ClassWeight, LearnError, Logistic, Perceptron, PerceptronReport, Rule, Standing,
 };
 use mercer::solve::LogisticSolver;
-use mercer::watch::Watch;
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::ridge::{Fitted, from_matrix, hand_back, matrix};
-use crate::rows::{Rows, entries};
+use crate::rows::{Rows, square};
 use crate::work::Job;
 
 /// What logistic regression is fitted to, and how.
@@ -49,7 +47,9 @@ impl LogisticProblem<'_> {
                 "gd" => LogisticSolver::Gd { step: None },
                 "sgd" => LogisticSolver::Sgd { step: None, seed: self.seed },
                 other => {
-                    return Err(value_error(format!("the solver is newton, gd or sgd, but this one is {other}")));
+                    return Err(value_error(format!(
+                        "the solver is newton, gd or sgd, but this one is {other}"
+                    )));
                 }
             },
             tol: self.tol,
@@ -208,12 +208,4 @@ fn trained(
     dict.set_item("domain", domain.map(|domain| domain.to_string()))?;
     dict.set_item("warnings", report.warnings.into_iter().chain(warning).collect::<Vec<_>>())?;
     Ok((from_matrix(py, dual)?, dict))
-}
-
-fn square<'a>(gram: &'a PyReadonlyArray2<'_, f64>) -> PyResult<(usize, &'a [f64])> {
-    let [rows, columns] = [gram.shape()[0], gram.shape()[1]];
-    if rows != columns {
-        return Err(value_error(format!("a kernel matrix is square, but this one is {rows} × {columns}")));
-    }
-    Ok((rows, entries(gram)?))
 }

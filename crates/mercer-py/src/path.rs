@@ -5,13 +5,13 @@ use mercer::gram::{CpuEngine, Engine, GramError, Part};
 use mercer::learn::{LearnError, Ridge};
 use mercer::solve::{PathProblem, RidgePath};
 use mercer::watch::Watch;
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::ridge::{from_matrix, matrix};
-use crate::rows::{Rows, entries};
+use crate::rows::{Rows, square};
 use crate::work::Job;
 
 /// What is validated, and how.
@@ -64,11 +64,7 @@ pub fn ridge_path_gram<'py>(
     problem: Validation<'py>,
     job: Job<'py>,
 ) -> PyResult<Scores<'py>> {
-    let [rows, columns] = [gram.shape()[0], gram.shape()[1]];
-    if rows != columns {
-        return Err(value_error(format!("a kernel matrix is square, but this one is {rows} × {columns}")));
-    }
-    let entries = entries(&gram)?;
+    let (rows, entries) = square(&gram)?;
     let parts = problem.parts()?;
     let found =
         job.run(py, |watch| parts.scores(Matrix::from_entries(rows, rows, entries.to_vec()), watch))?;

@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::{gram_error, learn_error, model_error, value_error};
 use crate::kernel::NativeKernel;
-use crate::rows::{Rows, entries};
+use crate::rows::{Rows, entries, square};
 use crate::work::Job;
 
 /// (dual coefficients, intercepts, report).
@@ -174,11 +174,7 @@ pub fn fit_ridge_gram<'py>(
     problem: Problem<'py>,
     job: Job<'py>,
 ) -> PyResult<Fitted<'py>> {
-    let [rows, columns] = [gram.shape()[0], gram.shape()[1]];
-    if rows != columns {
-        return Err(value_error(format!("a kernel matrix is square, but this one is {rows} × {columns}")));
-    }
-    let entries = entries(&gram)?;
+    let (rows, entries) = square(&gram)?;
     // A kernel matrix says all about its kernel that the fit needs.
     let parts = problem.parts(Kernel::from_expr(Expr::Dot))?;
     let coefficients = job.run(py, |watch| parts.fit(&DenseGram::new(rows, entries), watch))?;

@@ -83,3 +83,15 @@ pub fn entries<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&
     }
     array.as_slice().map_err(value_error)
 }
+
+/// The order and the entries of a square matrix.
+///
+/// # Errors
+/// Where it is not square or not C-ordered.
+pub fn square<'a>(matrix: &'a PyReadonlyArray2<'_, f64>) -> PyResult<(usize, &'a [f64])> {
+    let [rows, columns] = [matrix.shape()[0], matrix.shape()[1]];
+    if rows != columns {
+        return Err(value_error(format!("a kernel matrix is square, but this one is {rows} × {columns}")));
+    }
+    Ok((rows, entries(matrix)?))
+}

@@ -103,5 +103,8 @@ fn task(
         },
         Method::Smoother => Task::Smoother { queries },
         Method::Knn => Task::Neighbours { queries, k: arguments.k },
+        Method::Perceptron | Method::Logistic => {
+            return Err(Failure::usage("there is no plan for this method yet"));
+        }
     })
 }

@@ -164,7 +164,8 @@ impl Run<'_> {
             let predictions = pool::with(self.threads, || self.model.predict(&chunk.features, self.watch))?;
             self.score(&chunk, &predictions);
             self.rows += chunk.nrows();
-            let shares = self.model.link().probabilities(&predictions).filter(|_| self.extra == Extra::Probabilities);
+            let shares =
+                self.model.link().probabilities(&predictions).filter(|_| self.extra == Extra::Probabilities);
             for i in 0..predictions.nrows() {
                 let shares = shares.as_ref().map(|shares| shares.row(i));
                 writeln!(out, "{}", self.line(predictions.row(i), shares)).map_err(written)?;

@@ -109,8 +109,7 @@ impl Learner for LogisticLearner {
             memory: self.memory,
             ..Logistic::new(resolved(&self.kernel, samples, self.seed)?, 1.0)
         };
-        let (expansion, report) =
-            logistic.fit(samples, &codes_of(targets), targets.ncols(), None, watch)?;
+        let (expansion, report) = logistic.fit(samples, &codes_of(targets), targets.ncols(), None, watch)?;
         Ok(Learnt { predictor: expansion.into(), report: Some(report), facts: BTreeMap::new() })
     }
 }

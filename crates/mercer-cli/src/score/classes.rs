@@ -138,7 +138,8 @@ impl ClassErrors {
         for (place, line) in self.calibration.iter().enumerate() {
             let label = if place == 0 { "calibration" } else { "" };
             let Calibration { between: (low, high), rows, predicted, observed } = line;
-            let text = format!("sure {low:.1}–{high:.1}: said {predicted:.3}, right {observed:.3}, {rows} rows");
+            let text =
+                format!("sure {low:.1}–{high:.1}: said {predicted:.3}, right {observed:.3}, {rows} rows");
             lines.push((label, text));
         }
         lines

@@ -52,7 +52,8 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, ExpansionMachine):
         None is leave-one-out, an integer that many folds of consecutive rows, ``"gcv"`` generalised cross-validation.
     scoring : None, str or callable, default=None
         None is ``"neg_mean_squared_error"``; ``"neg_root_mean_squared_error"``, ``"neg_mean_absolute_error"``, ``"r2"``, or a
-        function of targets and predictions, more being better. All rows are scored at once, not fold by fold.
+        function of targets and predictions, more being better. The score is the mean over the folds, as in scikit-learn's
+        searches; rows left out one at a time are scored all at once.
     degree : float, default=3
     coef0 : float, default=1
     kernel_params : dict, default=None
@@ -221,7 +222,7 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, ExpansionMachine):
             if problem["gcv"]:
                 row[:] = -np.asarray(found).ravel()
             else:
-                row[:] = [metric(targets, targets - residuals, weights) for residuals in found]
+                row[:] = [_by_fold(metric, folds, targets, targets - residuals, weights) for residuals in found]
         if not np.isfinite(scores).any():
             raise ValueError("no candidate has a finite score: the data or the targets are too large")
         return np.where(np.isfinite(scores), scores, -np.inf)
@@ -284,6 +285,14 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, ExpansionMachine):
 
     def _model(self):
         return self._expansion_model("ridge", {"lambda": [self.alpha_]})
+
+
+def _by_fold(metric, folds, y, f, weights):
+    """The mean of the metric over the folds, or the metric of all rows where there are none."""
+    if folds is None:
+        return metric(y, f, weights)
+    parts = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
+    return np.mean([metric(y[part], f[part], None if weights is None else weights[part]) for part in parts])
 
 
 def _metric(scoring):

@@ -1,6 +1,7 @@
 //! How wrong predictions are.
 
 use crate::data::Matrix;
+use crate::model::Link;
 
 /// What a wrong prediction costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,7 +22,9 @@ impl Loss {
                 let squares = predicted.iter().zip(target).map(|(p, y)| (p - y) * (p - y));
                 squares.sum::<f64>() / target.len() as f64
             }
-            Self::Misclassified => f64::from(u8::from(largest(predicted) != largest(target))),
+            Self::Misclassified => {
+                f64::from(u8::from(Link::Shares.class(predicted) != Link::Shares.class(target)))
+            }
         }
     }
 
@@ -30,17 +33,6 @@ impl Loss {
         let losses = (0..targets.nrows()).map(|i| self.of(predicted.row(i), targets.row(i)));
         losses.sum::<f64>() / targets.nrows() as f64
     }
-}
-
-/// The first of the largest.
-fn largest(values: &[f64]) -> usize {
-    let mut largest = 0;
-    for (i, value) in values.iter().enumerate() {
-        if *value > values[largest] {
-            largest = i;
-        }
-    }
-    largest
 }
 
 #[cfg(test)]

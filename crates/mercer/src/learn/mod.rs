@@ -4,32 +4,32 @@ mod admission;
 mod codes;
 mod error;
 mod form;
+mod iterative;
 mod knn;
 mod lms;
 mod lms_features;
-mod loss;
 mod logistic;
+mod loss;
 mod perceptron;
-mod iterative;
 mod restricted;
 mod ridge;
 mod ridge_features;
 mod smoother;
-mod targets;
 pub mod svm;
+mod targets;
 
 pub use admission::{Admission, Admitted};
 pub use error::LearnError;
 pub use form::{Form, FormChoice};
+pub use iterative::{AfterStep, IterativeRidge};
 pub use knn::Knn;
 pub use lms::{GramStorage, Lms, LmsCoefficients, LmsReport};
 pub use lms_features::{LmsFeatures, LmsWeights};
-pub use loss::Loss;
 pub use logistic::{ClassWeight, Logistic};
+pub use loss::Loss;
 pub use perceptron::{
     BudgetedPerceptron, FeatureWeights, Perceptron, PerceptronReport, Rule, Standing, VotedPerceptron,
 };
-pub use iterative::{AfterStep, IterativeRidge};
 pub use restricted::RestrictedRidge;
 pub use ridge::{Bias, Coefficients, Ridge};
 pub use ridge_features::RidgeFeatures;

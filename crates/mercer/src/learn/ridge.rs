@@ -24,6 +24,7 @@ use crate::watch::Watch;
 use super::admission::Admission;
 use super::error::LearnError;
 use super::form::Form;
+use super::targets::check as check_targets;
 
 /// What is done about a constant in the regression function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -251,17 +252,7 @@ pub(super) fn check_problem(
     targets: &Matrix<f64>,
     weights: Option<&[f64]>,
 ) -> Result<(), LearnError> {
-    if rows == 0 || targets.ncols() == 0 {
-        return Err(LearnError::Length { what: "targets", rows, found: 0 });
-    }
-    if targets.nrows() != rows {
-        return Err(LearnError::Length { what: "targets", rows, found: targets.nrows() });
-    }
-    for i in 0..rows {
-        if let Some(&value) = targets.row(i).iter().find(|y| !y.is_finite()) {
-            return Err(LearnError::NonFinite { what: "target", row: i, value });
-        }
-    }
+    check_targets(rows, targets)?;
     if let Some(weights) = weights {
         if weights.len() != rows {
             return Err(LearnError::Length { what: "weights", rows, found: weights.len() });

@@ -124,7 +124,9 @@ impl Model {
         let (named, outputs) = (self.outputs.len(), self.predictor.noutputs());
         match &self.classes {
             None if named != outputs => return Err(format!("it names {named} outputs but has {outputs}")),
-            Some(classes) if named != 1 || !(classes.len() == outputs || (classes.len(), outputs) == (2, 1)) => {
+            Some(classes)
+                if named != 1 || !(classes.len() == outputs || (classes.len(), outputs) == (2, 1)) =>
+            {
                 return Err(format!("it has {} classes but {outputs} outputs", classes.len()));
             }
             _ => {}

@@ -32,9 +32,8 @@ impl Link {
     pub fn class(self, outputs: &[f64]) -> usize {
         match outputs {
             [decision] => usize::from(*decision > 0.0),
-            several => {
-                (1..several.len()).fold(0, |best, code| if several[code] > several[best] { code } else { best })
-            }
+            several => (1..several.len())
+                .fold(0, |best, code| if several[code] > several[best] { code } else { best }),
         }
     }
 

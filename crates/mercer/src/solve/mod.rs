@@ -24,14 +24,14 @@ pub use conjugate_gradient::{
 };
 pub use direct::{Factor, SolveError, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
+pub use eigen::{Eigen, EigenError};
 pub use least_squares::{Group, Rows, normal_equations_bytes, solve_least_squares};
-pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use logistic::{
     Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
 };
 pub(crate) use logistic::{sigmoid, softmax};
-pub use eigen::{Eigen, EigenError};
 pub use moments::{Intercept, LinearFit, Moments, MomentsError};
+pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use pivoted::{PivotedCholesky, randomly_pivoted};
 pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};

@@ -131,7 +131,7 @@ impl Plan {
     /// The plan of one distance, whatever its error: from rows less `means` (from sparse rows as they are), a Euclidean
     /// distance from inner products.
     pub fn of_distance(program: &Program, means: &[f64], sparse: bool, double: bool) -> Self {
-        let known = Known { extents: &[], means, sparse, double };
+        let known = Known { extents: &[], means, sparse, zeros: false, double, wanted: None };
         let mut plan = Self::with(program, known, Distances::Centred, double);
         for features in plan.features.iter_mut().filter(|_| !sparse) {
             let columns = &program.groups[features.group].columns;

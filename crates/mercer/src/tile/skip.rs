@@ -13,7 +13,7 @@ pub(super) const DENSEST: f64 = 0.4;
 const TOGETHER: usize = 8;
 
 /// The features of every row that are not zero, row after row.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct NonZeros<T> {
     starts: Vec<usize>,
     features: Vec<u32>,

@@ -182,8 +182,9 @@ impl Vectorized<f64> for DensePhases<'_> {
     #[inline(always)]
     fn run<S: Simd<T = f64>>(self, s: S) {
         let count = self.shifts.len();
+        let panels = count / f64::PANEL;
         let work =
-            Block { x: self.rows, lane: 0, width: self.width, z: self.panels, panels: count / f64::PANEL };
+            Block { x: self.rows, non_zeros: None, lane: 0, width: self.width, z: self.panels, panels };
         block(s, Way::Dot, &work, Norms { x: self.zeros, z: self.zeros }, self.phases);
         for row in self.phases.chunks_exact_mut(count) {
             take_off_turns(s, self.shifts, row);

@@ -290,7 +290,9 @@ fn reliability(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
     }
     let outputs = shown.model.predict(&shown.samples, watch)?;
     let Some(outputs) = shown.model.link().probabilities(&outputs) else {
-        return Err(Failure::usage("this model decides without probabilities, which a reliability diagram is of"));
+        return Err(Failure::usage(
+            "this model decides without probabilities, which a reliability diagram is of",
+        ));
     };
     let mut bins: Vec<(usize, f64, f64)> = vec![(0, 0.0, 0.0); BINS];
     for (row, class) in &known {

@@ -179,6 +179,9 @@ impl Searcher<'_> {
                 Ok(Found { learner: Box::new(KnnLearner::of(k, weights, metric)), score, trials, warnings })
             }
             Method::Ridge | Method::Lms => self.search_ridge(samples, targets, watch),
+            Method::Perceptron | Method::Logistic => {
+                Err(Failure::usage("there is no tuning of this method yet"))
+            }
         }
     }
 
@@ -242,7 +245,7 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
     match arguments.method {
         Method::Knn => Box::new(KnnLearner::of(1, Weights::Uniform, Metric::Euclidean)),
         Method::Smoother => Box::new(SmootherLearner::of(Kernel::linear(), 0)),
-        Method::Ridge | Method::Lms => {
+        _ => {
             let bias = arguments.bias.unwrap_or(Bias::Centred);
             Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, None, 0))
         }

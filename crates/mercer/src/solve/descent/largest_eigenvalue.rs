@@ -21,6 +21,9 @@ pub struct EigenvalueBound {
 /// Applications of the operator at most.
 const STEPS: usize = 60;
 
+/// And at least, unless they span everything sooner: an eigenvector that the start hardly has takes some steps to show.
+const FIRST_STEPS: usize = 10;
+
 /// The residual is no more than this fraction of the quotient at the end.
 const ACCURACY: f64 = 0.002;
 
@@ -72,7 +75,8 @@ pub fn largest_eigenvalue(
         let residual = length * last.abs();
         bound = EigenvalueBound { lower: ritz, upper: ritz + residual + MARGIN * ritz.abs() };
         let scale = diagonal.iter().chain(&off).fold(0.0, |most: f64, v| most.max(v.abs()));
-        if residual <= ACCURACY * ritz || length <= f64::EPSILON * n as f64 * scale {
+        let accurate = residual <= ACCURACY * ritz && basis.len() >= FIRST_STEPS;
+        if accurate || length <= f64::EPSILON * n as f64 * scale {
             break;
         }
         off.push(length);
