@@ -14,7 +14,7 @@ use mercer::kernel::check::{Dim, Domain};
 
 pub use fit::{Balance, Fit, Method, Multiclass, Solver, Weighting};
 pub use plan::Plan;
-pub use tune::{Criterion, Search, Tune};
+pub use tune::{Criterion, Score, Search, Tune};
 
 use crate::commands::plot::Plot;
 

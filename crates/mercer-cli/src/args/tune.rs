@@ -19,6 +19,8 @@ Examples:
   mercer tune ridge data.csv --target y --kernel \"matern(nu=?{0.5,1.5,2.5}, length=?)\" --criterion folds -o best.mercer
   mercer tune smoother data.csv --target y --kernel \"rbf(sigma=?)\" -o best.mercer
   mercer tune knn data.csv --target species -k \"?1..40\" -o best.mercer
+  mercer tune logistic data.csv --target species --score log-loss --folds 10 -o best.mercer
+  mercer tune perceptron data.csv --target species --kernel \"poly(degree=?{1,2,3})\" -o best.mercer
 
 With --checkpoint FILE every trial is kept in FILE, and a run that was stopped goes on where it was.")]
 pub struct Tune {
@@ -32,7 +34,7 @@ pub struct Tune {
     /// Kernel with `?` in the place of what is searched for [default: rbf(sigma=?)]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub kernel: Option<String>,
-    /// ridge: λ, or `?` [default: ?]
+    /// ridge, logistic: λ, or `?` [default: ?]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub lambda: Option<String>,
     /// knn: how many neighbours, or `?` [default: ?]
@@ -41,9 +43,13 @@ pub struct Tune {
     /// ridge: the constant in the model [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Bias>,
-    /// What a trial is judged by; the smoother and knn are judged by leave-one-out
-    #[arg(long, value_enum, default_value = "loo")]
-    pub criterion: Criterion,
+    /// Which rows a trial is judged by [default: folds for logistic and perceptron, else loo]; the smoother and knn are
+    /// judged by loo
+    #[arg(long, value_enum)]
+    pub criterion: Option<Criterion>,
+    /// logistic, perceptron: what a trial is judged by [default: log-loss for logistic, accuracy for the perceptron]
+    #[arg(long, value_enum)]
+    pub score: Option<Score>,
     /// Folds of --criterion folds
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub folds: usize,
@@ -88,6 +94,15 @@ pub enum Criterion {
     Folds,
     /// The error on rows held out once
     Holdout,
+}
+
+/// What a trial of a classifier is judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Score {
+    /// The share of right classes
+    Accuracy,
+    /// −log of the probability of the right class
+    LogLoss,
 }
 
 /// How values are tried.

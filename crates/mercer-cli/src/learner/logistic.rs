@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::kernel::Kernel;
-use mercer::learn::{Admission, ClassWeight, Logistic};
+use mercer::learn::{ClassWeight, Logistic};
 use mercer::model::{self, Link};
 use mercer::solve::LogisticSolver;
 use mercer::watch::Watch;
@@ -14,20 +13,18 @@ use super::{Learner, Learnt, Lift, admission, codes_of, resolved};
 use crate::args::{Balance, Fit, Solver};
 use crate::failure::Failure;
 
-/// Logistic regression with its settings.
+/// Logistic regression with its settings; `auto` in its kernel not yet resolved.
 pub struct LogisticLearner {
-    kernel: Kernel,
-    lambda: f64,
-    solver: LogisticSolver,
-    class_weight: ClassWeight,
-    tol: f64,
-    max_iter: usize,
-    admission: Admission,
-    memory: Option<u64>,
+    logistic: Logistic,
     seed: u64,
 }
 
 impl LogisticLearner {
+    /// With settings that are known.
+    pub fn of(logistic: Logistic, seed: u64) -> Self {
+        Self { logistic, seed }
+    }
+
     /// As the command line asks for it.
     pub fn new(arguments: &Fit, lift: Lift) -> Result<Self, Failure> {
         let Lift::Kernel(kernel) = lift else {
@@ -51,9 +48,7 @@ impl LogisticLearner {
             Some(Solver::Sgd) => LogisticSolver::Sgd { step: None, seed },
             _ => LogisticSolver::Newton,
         };
-        Ok(Self {
-            kernel,
-            lambda,
+        let logistic = Logistic {
             solver,
             class_weight: match arguments.class_weight {
                 Some(Balance::Balanced) => ClassWeight::Balanced,
@@ -63,8 +58,9 @@ impl LogisticLearner {
             max_iter: arguments.epochs.unwrap_or(if solver == LogisticSolver::Newton { 100 } else { 1_000 }),
             admission: admission(arguments),
             memory: arguments.memory,
-            seed,
-        })
+            ..Logistic::new(kernel, lambda)
+        };
+        Ok(Self { logistic, seed })
     }
 }
 
@@ -75,9 +71,9 @@ impl Learner for LogisticLearner {
 
     fn settings(&self) -> BTreeMap<String, Value> {
         BTreeMap::from([
-            ("lambda".to_owned(), json!([self.lambda])),
+            ("lambda".to_owned(), json!([self.logistic.lambda])),
             ("seed".to_owned(), json!(self.seed)),
-            ("tol".to_owned(), json!(self.tol)),
+            ("tol".to_owned(), json!(self.logistic.tol)),
         ])
     }
 
@@ -99,16 +95,8 @@ impl Learner for LogisticLearner {
         targets: &Matrix<f64>,
         watch: &dyn Watch,
     ) -> Result<Learnt, Failure> {
-        let logistic = Logistic {
-            lambda: self.lambda,
-            solver: self.solver,
-            class_weight: self.class_weight.clone(),
-            tol: self.tol,
-            max_iter: self.max_iter,
-            admission: self.admission,
-            memory: self.memory,
-            ..Logistic::new(resolved(&self.kernel, samples, self.seed)?, 1.0)
-        };
+        let kernel = resolved(&self.logistic.kernel, samples, self.seed)?;
+        let logistic = Logistic { kernel, ..self.logistic.clone() };
         let (expansion, report) = logistic.fit(samples, &codes_of(targets), targets.ncols(), None, watch)?;
         Ok(Learnt { predictor: expansion.into(), report: Some(report), facts: BTreeMap::new() })
     }

@@ -2,8 +2,8 @@
 
 pub mod knn;
 mod lms;
-mod logistic;
-mod perceptron;
+pub mod logistic;
+pub mod perceptron;
 pub mod ridge;
 pub mod smoother;
 
@@ -179,6 +179,6 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
 }
 
 /// The class of each row of one-hot targets.
-fn codes_of(targets: &Matrix<f64>) -> Vec<usize> {
+pub fn codes_of(targets: &Matrix<f64>) -> Vec<usize> {
     (0..targets.nrows()).map(|i| Link::Shares.class(targets.row(i))).collect()
 }

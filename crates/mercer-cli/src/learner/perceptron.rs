@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Matrix};
+use mercer::features::FeatureMap;
 use mercer::kernel::Kernel;
-use mercer::learn::{Admission, FeatureWeights, Perceptron, PerceptronReport, Rule, Standing};
+use mercer::learn::{FeatureWeights, Perceptron, PerceptronReport, Rule, Standing};
 use mercer::model::{self, Linear, Link, Predictor};
 use mercer::solve::Report;
 use mercer::watch::Watch;
@@ -14,23 +15,28 @@ use super::{Learner, Learnt, Lift, admission, codes_of, resolved};
 use crate::args::{Fit, Multiclass};
 use crate::failure::Failure;
 
-/// A perceptron with its settings.
+/// A perceptron with its settings; `auto` in its kernel not yet resolved.
 pub struct PerceptronLearner {
-    lift: Lift,
-    passes: usize,
-    standing: Standing,
-    rule: Rule,
-    admission: Admission,
-    memory: Option<u64>,
-    seed: u64,
+    perceptron: Perceptron,
+    features: Option<FeatureMap>,
 }
 
 impl PerceptronLearner {
+    /// With settings that are known.
+    pub fn of(perceptron: Perceptron) -> Self {
+        Self { perceptron, features: None }
+    }
+
     /// As the command line asks for it.
     pub fn new(arguments: &Fit, lift: Lift) -> Self {
-        Self {
-            lift,
+        let (kernel, features) = match lift {
+            Lift::Kernel(kernel) => (kernel, None),
+            Lift::Features(map) => (Kernel::linear(), Some(map)),
+        };
+        let perceptron = Perceptron {
+            kernel,
             passes: arguments.epochs.unwrap_or(100),
+            shuffle: Some(arguments.common.seed),
             standing: if arguments.last { Standing::Last } else { Standing::Averaged },
             rule: match arguments.multiclass {
                 Some(Multiclass::OneVsRest) => Rule::OneVsRest,
@@ -38,20 +44,12 @@ impl PerceptronLearner {
             },
             admission: admission(arguments),
             memory: arguments.memory,
-            seed: arguments.common.seed,
-        }
+        };
+        Self { perceptron, features }
     }
 
-    fn perceptron(&self, kernel: Kernel) -> Perceptron {
-        Perceptron {
-            kernel,
-            passes: self.passes,
-            shuffle: Some(self.seed),
-            standing: self.standing,
-            rule: self.rule,
-            admission: self.admission,
-            memory: self.memory,
-        }
+    fn seed(&self) -> u64 {
+        self.perceptron.shuffle.unwrap_or_default()
     }
 }
 
@@ -62,9 +60,9 @@ impl Learner for PerceptronLearner {
 
     fn settings(&self) -> BTreeMap<String, Value> {
         BTreeMap::from([
-            ("averaged".to_owned(), json!(self.standing == Standing::Averaged)),
-            ("epochs".to_owned(), json!(self.passes)),
-            ("seed".to_owned(), json!(self.seed)),
+            ("averaged".to_owned(), json!(self.perceptron.standing == Standing::Averaged)),
+            ("epochs".to_owned(), json!(self.perceptron.passes)),
+            ("seed".to_owned(), json!(self.seed())),
         ])
     }
 
@@ -87,16 +85,17 @@ impl Learner for PerceptronLearner {
         watch: &dyn Watch,
     ) -> Result<Learnt, Failure> {
         let (codes, classes) = (codes_of(targets), targets.ncols());
-        let (predictor, found): (Predictor, PerceptronReport) = match &self.lift {
-            Lift::Kernel(kernel) => {
-                let perceptron = self.perceptron(resolved(kernel, samples, self.seed)?);
+        let (predictor, found): (Predictor, PerceptronReport) = match &self.features {
+            None => {
+                let kernel = resolved(&self.perceptron.kernel, samples, self.seed())?;
+                let perceptron = Perceptron { kernel, ..self.perceptron.clone() };
                 let (expansion, report) = perceptron.fit(samples, &codes, classes, watch)?;
                 (expansion.into(), report)
             }
-            Lift::Features(map) => {
-                let features = map.transform(samples, self.memory, watch)?;
+            Some(map) => {
+                let features = map.transform(samples, self.perceptron.memory, watch)?;
                 let FeatureWeights { weights, report } =
-                    self.perceptron(Kernel::linear()).fit_features(&features, &codes, classes, watch)?;
+                    self.perceptron.fit_features(&features, &codes, classes, watch)?;
                 let intercepts = vec![0.0; weights.ncols()];
                 let (map, columns) = (map.clone(), samples.ncols());
                 (Linear { map, columns, shift: None, weights, intercepts }.into(), report)

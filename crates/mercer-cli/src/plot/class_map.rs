@@ -33,7 +33,9 @@ pub struct ClassMap {
 pub enum Confidence {
     /// The probability of each class.
     Probabilities(Vec<Vec<f64>>),
-    /// f of two classes: above 0 is the second. The lines f = ±1 are drawn too.
+    /// f of each class, of which the largest decides; what it is measured in means nothing.
+    Decisions(Vec<Vec<f64>>),
+    /// f of two classes, measured in margins: above 0 is the second. The lines f = ±1 are drawn too.
     Decision(Vec<f64>),
 }
 
@@ -101,10 +103,10 @@ impl ClassMap {
                 let first = Side { lead: grid(values.iter().map(|f| -f).collect()), sure: sure.clone() };
                 Ok(vec![first, Side { lead: grid(values.clone()), sure }])
             }
-            Confidence::Probabilities(of) => {
-                check_length("probabilities of classes", of, classes)?;
+            Confidence::Probabilities(of) | Confidence::Decisions(of) => {
+                check_length("maps of classes", of, classes)?;
                 for (class, values) in of.iter().enumerate() {
-                    grid(values.clone()).check(&format!("probabilities of {}", self.classes[class]))?;
+                    grid(values.clone()).check(&format!("values of {}", self.classes[class]))?;
                 }
                 // Where three classes meet, the largest of the others has a kink inside of a cell: small cells make the gap
                 // that this leaves between the three borders smaller than a point.
@@ -112,17 +114,25 @@ impl ClassMap {
                 let fine: Vec<Field> = of.iter().map(|values| grid(values.clone()).refined(times)).collect();
                 let of = |class: usize| &fine[class].values;
                 let even = 1.0 / classes as f64;
-                let side = |class: usize| {
+                let lead = |class: usize| -> Vec<f64> {
                     let rival = |i: usize| {
                         let others = (0..classes).filter(|k| *k != class);
                         others.map(|k| of(k)[i]).fold(f64::NEG_INFINITY, f64::max)
                     };
-                    let lead = (0..of(class).len()).map(|i| of(class)[i] - rival(i)).collect();
-                    let sure =
-                        of(class).iter().map(|p| ((p - even) / (1.0 - even)).clamp(0.0, 1.0)).collect();
+                    (0..of(class).len()).map(|i| of(class)[i] - rival(i)).collect()
+                };
+                let leads: Vec<Vec<f64>> = (0..classes).map(lead).collect();
+                let largest = leads.iter().flatten().fold(f64::MIN_POSITIVE, |most, lead| lead.max(most));
+                let side = |(class, lead): (usize, Vec<f64>)| {
+                    let sure = match self.confidence {
+                        Confidence::Probabilities(_) => {
+                            of(class).iter().map(|p| ((p - even) / (1.0 - even)).clamp(0.0, 1.0)).collect()
+                        }
+                        _ => lead.iter().map(|lead| (lead / largest).clamp(0.0, 1.0)).collect(),
+                    };
                     Side { lead: fine[class].with(lead), sure: fine[class].with(sure) }
                 };
-                Ok((0..classes).map(side).collect())
+                Ok(leads.into_iter().enumerate().map(side).collect())
             }
         }
     }

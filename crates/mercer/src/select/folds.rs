@@ -27,9 +27,41 @@ pub fn assign_folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<usize>, 
     Ok(assignment)
 }
 
+/// As [`assign_folds`], with every class spread over the folds as evenly as its rows allow. `codes` are the classes.
+///
+/// # Errors
+/// As [`assign_folds`].
+pub fn assign_stratified_folds(codes: &[usize], folds: usize, seed: u64) -> Result<Vec<usize>, InvalidFolds> {
+    if folds < 2 || folds > codes.len() {
+        return Err(InvalidFolds { folds, rows: codes.len() });
+    }
+    let mut rows: Vec<usize> = (0..codes.len()).collect();
+    rows.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+    // Dealt out class by class, each going on where the last one ended.
+    rows.sort_by_key(|&row| codes[row]);
+    let mut assignment = vec![0; codes.len()];
+    rows.iter().enumerate().for_each(|(place, &row)| assignment[row] = place % folds);
+    Ok(assignment)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_class_is_spread_over_the_folds() {
+        let codes: Vec<usize> =
+            (0..100).map(|i| usize::from(i % 10 == 0) + 2 * usize::from(i % 7 == 0)).collect();
+        let folds = assign_stratified_folds(&codes, 4, 3).unwrap();
+        for class in 0..4 {
+            let members: Vec<usize> = (0..100).filter(|&i| codes[i] == class).map(|i| folds[i]).collect();
+            let sizes: Vec<usize> = (0..4).map(|f| members.iter().filter(|m| **m == f).count()).collect();
+            let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
+            assert!(most - least <= 1, "{sizes:?}");
+        }
+        assert_ne!(assign_stratified_folds(&codes, 4, 4).unwrap(), folds);
+        assert!(assign_stratified_folds(&codes, 101, 0).is_err());
+    }
 
     #[test]
     fn folds_are_of_one_size_and_depend_on_the_seed_alone() {

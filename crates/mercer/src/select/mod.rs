@@ -1,6 +1,7 @@
 //! Choosing: which rows to hold out, which hyper-parameters to train with, and which way to do a piece of work.
 
 mod axis;
+mod class_scores;
 mod criterion;
 mod folds;
 pub mod plan;
@@ -8,14 +9,16 @@ mod ridge_scores;
 mod search;
 mod split;
 mod trials;
+mod tune_classifier;
 mod tune_neighbours;
 mod tune_ridge;
 
 pub use axis::{Axis, InvalidLambda, LambdaSpace};
 pub use criterion::Criterion;
-pub use folds::{InvalidFolds, assign_folds};
+pub use folds::{InvalidFolds, assign_folds, assign_stratified_folds};
 pub use search::{Scorer, Search, Strategy};
 pub use split::{InvalidFraction, Split};
 pub use trials::{Trial, Trials};
+pub use tune_classifier::{ClassCriterion, Classifier, Judge, TuneClassifier, TunedClassifier};
 pub use tune_neighbours::{TuneKnn, TuneSmoother, TunedKnn, TunedSmoother};
 pub use tune_ridge::{GridScores, TuneRidge, Tuned};

@@ -2,6 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::AnySamples;
+use crate::learn::LearnError;
+
+use super::axis::Axis;
+
 /// One row of the table: hyper-parameters and their score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
@@ -27,6 +32,27 @@ pub struct Trials {
 }
 
 impl Trials {
+    /// The trials to start from: those to resume, or none yet over `axes`.
+    ///
+    /// # Errors
+    /// Where those to resume are of another problem.
+    pub(super) fn start<'a>(
+        problem: Digest,
+        axes: impl Iterator<Item = &'a Axis>,
+        resume: Option<Self>,
+    ) -> Result<Self, LearnError> {
+        let problem = problem.finish();
+        match resume {
+            Some(trials) if trials.problem != problem => Err(LearnError::Unsupported(
+                "the trials to resume from are of other data, another kernel or another criterion",
+            )),
+            Some(trials) => Ok(trials),
+            None => {
+                Ok(Self { problem, names: axes.map(|axis| axis.name.clone()).collect(), rows: Vec::new() })
+            }
+        }
+    }
+
     /// The trial with the smallest score, the first of equals.
     #[must_use]
     pub fn best(&self) -> Option<&Trial> {
@@ -61,6 +87,15 @@ impl Digest {
 
     pub fn number(&mut self, number: f64) {
         self.bytes(&number.to_bits().to_le_bytes());
+    }
+
+    pub fn samples(&mut self, samples: &AnySamples<'_>) {
+        for i in 0..samples.nrows() {
+            samples.visit_row(i, |column, value| {
+                self.bytes(&(column as u64).to_le_bytes());
+                self.number(value);
+            });
+        }
     }
 
     pub fn finish(self) -> String {

@@ -250,9 +250,18 @@ fn classes(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
     let [xs, ys] = [0, 1].map(|column| places(&shown.values(column), 0.04, MAP));
     let grid = ys.iter().flat_map(|y| xs.iter().flat_map(|x| [*x, *y]).collect::<Vec<_>>()).collect();
     let outputs = shown.outputs(grid, watch)?;
-    let shares = (0..outputs.ncols())
-        .map(|class| (0..outputs.nrows()).map(|place| outputs.row(place)[class]).collect::<Vec<f64>>());
-    let confidence = Confidence::Probabilities(shares.collect());
+    let column = |of: &Matrix<f64>, class: usize| -> Vec<f64> {
+        (0..of.nrows()).map(|place| of.row(place)[class]).collect()
+    };
+    let columns = |of: &Matrix<f64>| (0..of.ncols()).map(|class| column(of, class)).collect();
+    let confidence = match shown.model.link().probabilities(&outputs) {
+        Some(shares) => Confidence::Probabilities(columns(&shares)),
+        None if outputs.ncols() == 1 => {
+            let second = column(&outputs, 0);
+            Confidence::Decisions(vec![second.iter().map(|f| -f).collect(), second])
+        }
+        None => Confidence::Decisions(columns(&outputs)),
+    };
     let (x, y) = (shown.values(0), shown.values(1));
     let known = shown.classes.iter().flatten().enumerate();
     let point = |(row, class): (usize, &Option<usize>)| {

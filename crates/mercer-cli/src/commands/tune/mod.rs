@@ -1,6 +1,8 @@
 //! `mercer tune`.
 
 mod checkpoint;
+mod classifiers;
+mod measure;
 mod picture;
 
 use std::collections::BTreeMap;
@@ -9,7 +11,7 @@ use std::time::Instant;
 use mercer::data::{self, AnySamples, Matrix, ScaleMethod, Scaling};
 use mercer::gram::Metric;
 use mercer::kernel::Kernel;
-use mercer::learn::{Admission, Bias, Loss};
+use mercer::learn::{Admission, Bias, Logistic, Loss, Perceptron};
 use mercer::model::Weights;
 use mercer::pool;
 use mercer::select::{
@@ -25,12 +27,16 @@ use crate::commands::fit::{check_output, model};
 use crate::commands::plot;
 use crate::describe;
 use crate::failure::Failure;
-use crate::learner::{Learner, knn::KnnLearner, ridge::RidgeLearner, smoother::SmootherLearner};
+use crate::learner::{
+    Learner, knn::KnnLearner, logistic::LogisticLearner, perceptron::PerceptronLearner, ridge::RidgeLearner,
+    smoother::SmootherLearner,
+};
 use crate::output;
 use crate::progress::{self, Progress};
 use crate::training::{Goal, Trained};
 
 use checkpoint::Checkpoint;
+use measure::Measure;
 
 /// The largest k that a bare `?` tries.
 const MOST_NEIGHBOURS: usize = 50;
@@ -56,7 +62,9 @@ struct Document<'a> {
     #[serde(flatten)]
     settings: &'a BTreeMap<String, Value>,
     criterion: &'static str,
-    /// Mean squared error, or share of wrong classes, by the criterion.
+    /// What the score is.
+    measure: &'static str,
+    /// Mean squared error, share of wrong classes or log-loss, by the criterion.
     score: f64,
     trials: &'a Trials,
     warnings: &'a [String],
@@ -89,6 +97,7 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
         range,
         loss: if goal.classes.is_some() { Loss::Misclassified } else { Loss::Squared },
     };
+    let measure = Measure::of(arguments, goal.classes.is_some());
 
     let (found, trained, figure) = pool::with(arguments.common.threads(), || {
         let found = searcher.search(&scaled, &goal.targets, &watch)?;
@@ -96,15 +105,13 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
         let trained = Trained::on(&*found.learner, scale, &dataset.features, &goal.targets, &watch)?;
         let figure = match format {
             Some(_) => {
-                let score = score_name(&goal, arguments);
-                Some(picture::figure(&found.trials, score, &searcher, &scaled, &goal.targets, &watch)?)
+                Some(picture::figure(&found.trials, measure, &searcher, &scaled, &goal.targets, &watch)?)
             }
             None => None,
         };
         Ok::<_, Failure>((found, trained, figure))
     })?;
     watch.finish();
-    let classify = goal.classes.is_some();
     let mut model = model(&*found.learner, trained, goal, schema, &dataset);
     model.report.insert("criterion".into(), json!(criterion_name(arguments)));
     model.report.insert("score".into(), json!(found.score));
@@ -126,6 +133,7 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
         predictor: model.predictor.description(),
         settings: &model.settings,
         criterion: criterion_name(arguments),
+        measure: measure.name(),
         score: found.score,
         trials: &found.trials,
         warnings: &found.warnings,
@@ -133,12 +141,12 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
         model: arguments.output.display().to_string(),
     };
     let mut lines = vec![("data", format!("{}: {} rows", dataset.source, dataset.nrows()))];
-    lines.extend(table(&found.trials, classify, arguments.common.verbose).into_iter().map(|row| ("", row)));
+    lines.extend(table(&found.trials, measure, arguments.common.verbose).into_iter().map(|row| ("", row)));
     lines.extend(describe::lines(&model.predictor));
     if let Some(lambda) = model.settings.get("lambda").and_then(|l| l.get(0)).and_then(Value::as_f64) {
         lines.push(("lambda", format!("{lambda:.6}")));
     }
-    lines.push(("score", score_line(&document, classify)));
+    lines.push(("score", score_line(&document, measure)));
     lines.extend(wrote.map(|path| ("plot", path)));
     lines.push(("model", format!("{}, {:.2} s", document.model, document.seconds)));
     output::report(&arguments.common, &document, &lines)
@@ -179,9 +187,7 @@ impl Searcher<'_> {
                 Ok(Found { learner: Box::new(KnnLearner::of(k, weights, metric)), score, trials, warnings })
             }
             Method::Ridge | Method::Lms => self.search_ridge(samples, targets, watch),
-            Method::Perceptron | Method::Logistic => {
-                Err(Failure::usage("there is no tuning of this method yet"))
-            }
+            Method::Perceptron | Method::Logistic => self.search_classifier(samples, targets, watch),
         }
     }
 
@@ -192,6 +198,19 @@ impl Searcher<'_> {
         watch: &dyn Watch,
     ) -> Result<Found, Failure> {
         let tune = self.ridge();
+        let tuned = self.with_checkpoint(|resume, on_trials| {
+            Ok(tune.run(samples, targets, None, resume, on_trials, watch)?)
+        })?;
+        let Tuned { kernel, lambda, score, trials, warnings } = tuned;
+        let learner = RidgeLearner::of(kernel, lambda, tune.bias, tune.admission, tune.memory, tune.seed);
+        Ok(Found { learner: Box::new(learner), score, trials, warnings })
+    }
+
+    /// Runs a search that goes on from the trials of `--checkpoint`, and keeps there what it tries.
+    fn with_checkpoint<T>(
+        &self,
+        search: impl FnOnce(Option<Trials>, &mut dyn FnMut(&Trials)) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let mut checkpoint = self.arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
         let resume = checkpoint.as_mut().and_then(Checkpoint::take);
         if let Some(trials) = &resume {
@@ -203,13 +222,8 @@ impl Searcher<'_> {
                 failure = failure.take().or(checkpoint.keep(trials).err());
             }
         };
-        let tuned = tune.run(samples, targets, None, resume, &mut on_trials, watch)?;
-        if let Some(failure) = failure {
-            return Err(failure);
-        }
-        let Tuned { kernel, lambda, score, trials, warnings } = tuned;
-        let learner = RidgeLearner::of(kernel, lambda, tune.bias, tune.admission, tune.memory, tune.seed);
-        Ok(Found { learner: Box::new(learner), score, trials, warnings })
+        let found = search(resume, &mut on_trials)?;
+        failure.map_or(Ok(found), Err)
     }
 
     /// The search for ridge regression.
@@ -219,7 +233,7 @@ impl Searcher<'_> {
             kernel: self.kernel.clone(),
             lambda: self.lambda.clone(),
             bias: self.arguments.bias.unwrap_or(Bias::Centred),
-            criterion: match self.arguments.criterion {
+            criterion: match criterion(self.arguments) {
                 args::Criterion::Loo => Criterion::LeaveOneOut,
                 args::Criterion::Gcv => Criterion::Gcv,
                 args::Criterion::Folds => Criterion::KFold { folds: self.arguments.folds, seed },
@@ -245,7 +259,9 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
     match arguments.method {
         Method::Knn => Box::new(KnnLearner::of(1, Weights::Uniform, Metric::Euclidean)),
         Method::Smoother => Box::new(SmootherLearner::of(Kernel::linear(), 0)),
-        _ => {
+        Method::Logistic => Box::new(LogisticLearner::of(Logistic::new(Kernel::linear(), 1.0), 0)),
+        Method::Perceptron => Box::new(PerceptronLearner::of(Perceptron::new(Kernel::linear()))),
+        Method::Ridge | Method::Lms => {
             let bias = arguments.bias.unwrap_or(Bias::Centred);
             Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, None, 0))
         }
@@ -276,12 +292,14 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
         .hint("use `mercer tune ridge`"));
     }
     let ridge = arguments.method == Method::Ridge;
+    let classifier = matches!(arguments.method, Method::Logistic | Method::Perceptron);
     let flags = [
-        ("--lambda", arguments.lambda.is_some(), ridge),
+        ("--lambda", arguments.lambda.is_some(), ridge || arguments.method == Method::Logistic),
         ("--bias", arguments.bias.is_some(), ridge),
-        ("--checkpoint", arguments.checkpoint.is_some(), ridge),
-        ("--assume-psd", arguments.assume_psd, ridge),
-        ("--criterion", arguments.criterion != args::Criterion::Loo, ridge),
+        ("--checkpoint", arguments.checkpoint.is_some(), ridge || classifier),
+        ("--assume-psd", arguments.assume_psd, ridge || classifier),
+        ("--criterion", arguments.criterion.is_some(), ridge || classifier),
+        ("--score", arguments.score.is_some(), classifier),
         ("--kernel", arguments.kernel.is_some(), arguments.method != Method::Knn),
         ("-k", arguments.k.is_some(), arguments.method == Method::Knn),
     ];
@@ -293,8 +311,16 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
     }
 }
 
+/// Which rows a trial is judged by.
+fn criterion(arguments: &Tune) -> args::Criterion {
+    arguments.criterion.unwrap_or(match arguments.method {
+        Method::Logistic | Method::Perceptron => args::Criterion::Folds,
+        _ => args::Criterion::Loo,
+    })
+}
+
 fn criterion_name(arguments: &Tune) -> &'static str {
-    match arguments.criterion {
+    match criterion(arguments) {
         args::Criterion::Loo => "leave-one-out",
         args::Criterion::Gcv => "generalised cross-validation",
         args::Criterion::Folds => "folds",
@@ -302,25 +328,14 @@ fn criterion_name(arguments: &Tune) -> &'static str {
     }
 }
 
-fn score_name(goal: &Goal, arguments: &Tune) -> String {
-    let what = if goal.classes.is_some() { "share of wrong classes" } else { "RMSE" };
-    format!("{what}, {}", criterion_name(arguments))
-}
-
-/// A score as people read it: a root mean squared error, or a share.
-fn readable(score: f64, classify: bool) -> f64 {
-    if classify { score } else { score.sqrt() }
-}
-
-fn score_line(document: &Document<'_>, classify: bool) -> String {
-    let score = readable(document.score, classify);
-    let what = if classify { "share of wrong classes" } else { "RMSE" };
+fn score_line(document: &Document<'_>, measure: Measure) -> String {
+    let score = measure.readable(document.score);
     let tried = document.trials.rows.len();
-    format!("{what} {score:.6} by {}, best of {tried} tried", document.criterion)
+    format!("{} {score:.6} by {}, best of {tried} tried", measure.name(), document.criterion)
 }
 
 /// The best trials, or all of them in the order they were made.
-fn table(trials: &Trials, classify: bool, all: bool) -> Vec<String> {
+fn table(trials: &Trials, measure: Measure, all: bool) -> Vec<String> {
     let mut rows: Vec<_> = trials.rows.iter().collect();
     if !all {
         rows.sort_by(|a, b| {
@@ -329,7 +344,7 @@ fn table(trials: &Trials, classify: bool, all: bool) -> Vec<String> {
         });
         rows.truncate(SHOWN);
     }
-    let head = if classify { "wrong" } else { "RMSE" };
+    let head = measure.head();
     let mut out = vec![format!(
         "{}{head:>12}",
         trials.names.iter().map(|name| format!("{name:>12}")).collect::<String>()
@@ -337,7 +352,7 @@ fn table(trials: &Trials, classify: bool, all: bool) -> Vec<String> {
     for trial in rows {
         let numbers = trial.values.iter().chain([&trial.setting]).take(trials.names.len());
         let numbers: String = numbers.map(|value| format!("{:>12}", short(*value))).collect();
-        let score = trial.score.map_or("none".into(), |score| format!("{:.6}", readable(score, classify)));
+        let score = trial.score.map_or("none".into(), |score| format!("{:.6}", measure.readable(score)));
         out.push(format!("{numbers}{score:>12}"));
     }
     out

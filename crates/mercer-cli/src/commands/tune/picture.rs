@@ -6,7 +6,8 @@ use mercer::learn::Ridge;
 use mercer::select::{Trial, Trials};
 use mercer::watch::Watch;
 
-use super::Searcher;
+use super::measure::Measure;
+use super::{Searcher, criterion_name};
 use crate::args::Method;
 use crate::failure::Failure;
 use crate::plot::{Figure, TuningCurve, TuningLine, number};
@@ -17,7 +18,7 @@ const FITTED: usize = 24;
 /// The lowest error at each value of the first hyper-parameter that has several.
 pub fn figure(
     trials: &Trials,
-    score: String,
+    measure: Measure,
     searcher: &Searcher<'_>,
     samples: &AnySamples<'_>,
     targets: &Matrix<f64>,
@@ -33,8 +34,6 @@ pub fn figure(
     };
     let place = (0..trials.names.len()).find(|&place| distinct(place).len() > 2).unwrap_or(0);
     let values = distinct(place);
-    let classify = score.starts_with("share");
-    let error = |score: f64| if classify { score } else { score.sqrt() };
     // The best trial at each value, whatever the others are.
     let best_at: Vec<Option<&Trial>> = values
         .iter()
@@ -43,8 +42,10 @@ pub fn figure(
             here.min_by(|a, b| a.score.unwrap_or(f64::NAN).total_cmp(&b.score.unwrap_or(f64::NAN)))
         })
         .collect();
-    let validation: Vec<Option<f64>> =
-        best_at.iter().map(|trial| trial.and_then(|trial| trial.score).map(error)).collect();
+    let validation: Vec<Option<f64>> = best_at
+        .iter()
+        .map(|trial| trial.and_then(|trial| trial.score).map(|score| measure.readable(score)))
+        .collect();
     let training = if searcher.arguments.method == Method::Ridge {
         training_errors(&best_at, searcher, samples, targets, watch)?
     } else {
@@ -72,7 +73,7 @@ pub fn figure(
         title: format!("Choosing {}", trials.names.join(" and ")),
         subtitle: format!("{} rows, {} trials", samples.nrows(), trials.rows.len()),
         values,
-        score,
+        score: format!("{}, {}", measure.name(), criterion_name(searcher.arguments)),
         lines: vec![TuningLine { name, validation, training }],
         best,
         ends: Some(ends.map(String::from)),

@@ -15,6 +15,17 @@ pub enum ClassWeight {
 }
 
 impl ClassWeight {
+    /// Of some of the classes alone.
+    #[must_use]
+    pub fn among(&self, classes: &[usize]) -> Self {
+        match self {
+            Self::Each(all) => {
+                Self::Each(classes.iter().filter_map(|&class| all.get(class).copied()).collect())
+            }
+            other => other.clone(),
+        }
+    }
+
     /// The weight of every row: its class's times its own.
     ///
     /// # Errors

@@ -1,0 +1,79 @@
+//! The search for logistic regression and the perceptron.
+
+use mercer::data::{AnySamples, Matrix};
+use mercer::learn::{Admission, Logistic, Perceptron};
+use mercer::select::{ClassCriterion, Classifier, Judge, TuneClassifier, TunedClassifier};
+use mercer::watch::Watch;
+
+use super::measure::Measure;
+use super::{Found, Searcher, criterion};
+use crate::args::{self, Method};
+use crate::failure::Failure;
+use crate::learner::logistic::LogisticLearner;
+use crate::learner::perceptron::PerceptronLearner;
+use crate::learner::{Learner, codes_of};
+
+/// What λa + p − y comes down to in a trial: far below what changes a score.
+const TRIAL_TOL: f64 = 1e-4;
+
+impl Searcher<'_> {
+    pub(super) fn search_classifier(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Found, Failure> {
+        let seed = self.arguments.common.seed;
+        let admission = if self.arguments.assume_psd { Admission::Assume } else { Admission::Check };
+        let (memory, kernel) = (self.arguments.memory, self.kernel.clone());
+        let classifier = match self.arguments.method {
+            Method::Perceptron => Classifier::Perceptron(Perceptron {
+                shuffle: Some(seed),
+                admission,
+                memory,
+                ..Perceptron::new(kernel)
+            }),
+            _ => Classifier::Logistic(Logistic {
+                tol: TRIAL_TOL,
+                admission,
+                memory,
+                ..Logistic::new(kernel, 1.0)
+            }),
+        };
+        let tune = TuneClassifier {
+            classifier,
+            lambda: self.lambda.clone(),
+            judge: match Measure::of(self.arguments, true) {
+                Measure::LogLoss => Judge::LogLoss,
+                _ => Judge::Accuracy,
+            },
+            criterion: match criterion(self.arguments) {
+                args::Criterion::Holdout => ClassCriterion::HoldOut(self.arguments.holdout),
+                args::Criterion::Folds => ClassCriterion::Folds(self.arguments.folds),
+                args::Criterion::Loo | args::Criterion::Gcv => {
+                    return Err(Failure::usage(
+                        "--criterion loo and gcv are for methods whose left-out errors come from one fit; \
+                         a classifier is judged by folds or holdout",
+                    ));
+                }
+            },
+            strategy: self.strategy(),
+            seed,
+        };
+        let codes = codes_of(targets);
+        let TunedClassifier { kernel, lambda, score, trials, warnings } =
+            self.with_checkpoint(|resume, on_trials| {
+                Ok(tune.run(samples, &codes, None, resume, on_trials, watch)?)
+            })?;
+        let learner: Box<dyn Learner> = match tune.classifier {
+            Classifier::Perceptron(perceptron) => {
+                Box::new(PerceptronLearner::of(Perceptron { kernel, ..perceptron }))
+            }
+            Classifier::Logistic(logistic) => {
+                let tol = Logistic::new(kernel.clone(), lambda).tol;
+                Box::new(LogisticLearner::of(Logistic { kernel, lambda, tol, ..logistic }, seed))
+            }
+        };
+        Ok(Found { learner, score, trials, warnings })
+    }
+}
