@@ -1,7 +1,7 @@
 //! From the rows of a file to a fitted predictor: targets, scaling, held-out rows.
 
-use mercer::data::{AnySamples, Classes, Dataset, Matrix, ScaleMethod, Scaling, TargetValues};
-use mercer::model::Link;
+use mercer::data::{AnySamples, Classes, Dataset, Matrix, ScaleMethod, Scaling, Target, TargetValues};
+use mercer::model::{Link, Method};
 use mercer::select::Split;
 use mercer::watch::Watch;
 
@@ -36,6 +36,7 @@ impl Goal {
             let [target] = dataset.targets.as_slice() else {
                 return Err(Failure::usage("a classifier has one target, but several are given"));
             };
+            refuse_measurements(dataset, target, learner)?;
             let (classes, codes) = Classes::of(&target.values);
             if classes.len() < 2 {
                 return Err(Failure::usage(format!(
@@ -50,6 +51,42 @@ impl Goal {
         let targets = numbers(dataset, learner)?;
         Ok(Self { targets, names, classes: None })
     }
+}
+
+/// More distinct numbers than this, and with fractions, are no classes.
+const FRACTIONS: usize = 10;
+
+/// More distinct numbers than this, in less than twice as many rows, are no classes either.
+const WHOLE: usize = 20;
+
+/// Refuses a target of numbers that looks measured, not counted out.
+fn refuse_measurements(dataset: &Dataset, target: &Target, learner: &dyn Learner) -> Result<(), Failure> {
+    let TargetValues::Numbers(values) = &target.values else { return Ok(()) };
+    // Neighbours take numbers as classes only where they are told to.
+    if learner.method() == Method::Knn {
+        return Ok(());
+    }
+    let mut distinct = values.clone();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    let fraction = distinct.iter().find(|value| value.fract() != 0.0);
+    let measured = match fraction {
+        Some(_) => distinct.len() > FRACTIONS,
+        None => distinct.len() > WHOLE && 2 * distinct.len() > values.len(),
+    };
+    if !measured {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{}: the target {} looks continuous: {} different numbers in {} rows, such as {}; {} tells classes apart",
+        dataset.source,
+        target.name,
+        distinct.len(),
+        values.len(),
+        fraction.unwrap_or(&distinct[0]),
+        learner.method()
+    ))
+    .hint("predict numbers with `mercer fit ridge`, or write the classes as texts"))
 }
 
 /// One column per target.
@@ -130,7 +167,7 @@ pub fn hold_out(
     let truth = goal.targets.select(&held_out);
     let score = match &goal.classes {
         Some(classes) => {
-            let mut score = Score::of_classes(classes, learner.link());
+            let mut score = Score::of_classes(classes, Link::of(learner.method(), &trained.learnt.predictor));
             score.add_classes(
                 (0..truth.nrows()).map(|i| Ok(Some(Link::Shares.class(truth.row(i))))),
                 &predicted,

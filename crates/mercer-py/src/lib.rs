@@ -10,6 +10,7 @@ mod logistic;
 mod model;
 mod neighbours;
 mod path;
+mod perceptron;
 mod ridge;
 mod rows;
 mod work;
@@ -26,15 +27,18 @@ mod _native {
     #[pymodule_export]
     use super::lms::{fit_lms, fit_lms_gram};
     #[pymodule_export]
-    use super::logistic::{
-        fit_logistic, fit_logistic_gram, fit_perceptron, fit_perceptron_gram, probabilities,
-    };
+    use super::logistic::{fit_logistic, fit_logistic_gram, probabilities};
     #[pymodule_export]
     use super::model::NativeModel;
     #[pymodule_export]
     use super::neighbours::{check_smoother, nearest, smooth};
     #[pymodule_export]
     use super::path::{ridge_path, ridge_path_gram};
+    #[pymodule_export]
+    use super::perceptron::{
+        cast_votes, fit_perceptron, fit_perceptron_budgeted, fit_perceptron_gram, fit_perceptron_voted,
+        update_perceptron,
+    };
     #[pymodule_export]
     use super::ridge::{expand, fit_ridge, fit_ridge_gram, fit_ridge_primal, linear, prefers_primal};
     #[pymodule_export]

@@ -1,16 +1,11 @@
-//! Kernel logistic regression and the kernel perceptron.
+//! Kernel logistic regression.
 
-use mercer::data::Matrix;
 use mercer::gram::{CpuEngine, DenseGram, Engine};
-use mercer::kernel::check::Domain;
 use mercer::kernel::{Expr, Kernel};
-use mercer::learn::{
-    Admission, Admitted, ClassWeight, LearnError, Logistic, Perceptron, PerceptronReport, Rule, Standing,
-};
+use mercer::learn::{Admission, Admitted, ClassWeight, LearnError, Logistic};
 use mercer::solve::LogisticSolver;
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
@@ -60,7 +55,7 @@ impl LogisticProblem<'_> {
     }
 }
 
-fn admission(admit: bool) -> Admission {
+pub fn admission(admit: bool) -> Admission {
     if admit { Admission::Check } else { Admission::Assume }
 }
 
@@ -114,98 +109,4 @@ pub fn probabilities<'py>(
     outputs: PyReadonlyArray2<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     from_matrix(py, mercer::model::probabilities(&matrix(&outputs)?))
-}
-
-/// What a perceptron is trained on, and how.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct PerceptronProblem<'py> {
-    codes: PyReadonlyArray1<'py, usize>,
-    classes: usize,
-    passes: usize,
-    /// The order of the rows; None for that they come in.
-    seed: Option<u64>,
-    averaged: bool,
-    direct: bool,
-    /// Whether the kernel must not be refuted.
-    admit: bool,
-}
-
-impl PerceptronProblem<'_> {
-    fn settings(&self, kernel: Kernel) -> Perceptron {
-        Perceptron {
-            kernel,
-            passes: self.passes,
-            shuffle: self.seed,
-            standing: if self.averaged { Standing::Averaged } else { Standing::Last },
-            rule: if self.direct { Rule::Direct } else { Rule::OneVsRest },
-            admission: admission(self.admit),
-            memory: None,
-        }
-    }
-}
-
-/// (dual coefficients, report).
-type Trained<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyDict>);
-
-/// Trains a perceptron on `rows`.
-#[pyfunction]
-pub fn fit_perceptron<'py>(
-    py: Python<'py>,
-    kernel: &NativeKernel,
-    rows: Rows<'py>,
-    problem: PerceptronProblem<'py>,
-    job: Job<'py>,
-) -> PyResult<Trained<'py>> {
-    let samples = rows.samples()?;
-    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    let (perceptron, classes) = (problem.settings(kernel.0.clone()), problem.classes);
-    let codes = problem.codes.as_slice().map_err(value_error)?;
-    let (admitted, (dual, report)) = job
-        .run(py, |watch| {
-            let admitted = perceptron.admission.decide(&perceptron.kernel, &samples)?;
-            let resident = CpuEngine.load(&samples);
-            let gram = resident.gram(&perceptron.kernel)?;
-            Ok::<_, LearnError>((admitted, perceptron.fit_gram(&*gram, codes, classes, watch)?))
-        })?
-        .map_err(learn_error)?;
-    trained(py, dual, report, admitted.domain, admitted.warning)
-}
-
-/// Trains a perceptron on a kernel matrix.
-#[pyfunction]
-pub fn fit_perceptron_gram<'py>(
-    py: Python<'py>,
-    gram: PyReadonlyArray2<'py, f64>,
-    problem: PerceptronProblem<'py>,
-    job: Job<'py>,
-) -> PyResult<Trained<'py>> {
-    let (order, entries) = square(&gram)?;
-    let (perceptron, classes) = (problem.settings(Kernel::from_expr(Expr::Dot)), problem.classes);
-    let codes = problem.codes.as_slice().map_err(value_error)?;
-    let found =
-        job.run(py, |watch| perceptron.fit_gram(&DenseGram::new(order, entries), codes, classes, watch))?;
-    let (dual, report) = found.map_err(learn_error)?;
-    trained(py, dual, report, None, None)
-}
-
-fn trained(
-    py: Python<'_>,
-    dual: Matrix<f64>,
-    report: PerceptronReport,
-    domain: Option<Domain>,
-    warning: Option<String>,
-) -> PyResult<Trained<'_>> {
-    let dict = PyDict::new(py);
-    let status = serde_json::to_value(report.status).map_err(value_error)?;
-    dict.set_item("status", status.as_str().unwrap_or_default())?;
-    dict.set_item("solver", "perceptron")?;
-    dict.set_item("iterations", report.passes)?;
-    dict.set_item("residual", f64::NAN)?;
-    dict.set_item("mistakes", report.mistakes)?;
-    dict.set_item("margin", report.margin)?;
-    dict.set_item("bound", report.bound)?;
-    dict.set_item("domain", domain.map(|domain| domain.to_string()))?;
-    dict.set_item("warnings", report.warnings.into_iter().chain(warning).collect::<Vec<_>>())?;
-    Ok((from_matrix(py, dual)?, dict))
 }

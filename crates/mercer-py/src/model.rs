@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mercer::data::{AnySamples, Dtype, Encoding, FeatureColumn, Features, Missing, Scaling, Schema};
+use mercer::data::{AnySamples, Classes, Dtype, Encoding, FeatureColumn, Features, Missing, Scaling, Schema};
 use mercer::model::{Expansion, Linear, Method, Model, ModelError, Neighbours};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -120,6 +120,35 @@ impl NativeModel {
             schema,
             outputs,
             classes: classes.map(serde_json::from_str).transpose().map_err(value_error)?,
+            scaling: Scaling::None,
+            report: serde_json::from_str(report).map_err(value_error)?,
+        }))
+    }
+
+    /// A voted perceptron; `classes`, `settings` and `report` are JSON.
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a model, each of its own kind")]
+    fn voted(
+        kernel: &NativeKernel,
+        domain: Option<&str>,
+        centres: Rows<'_>,
+        steps: PyReadonlyArray2<'_, f64>,
+        feature_names: Option<Vec<String>>,
+        settings: &str,
+        report: &str,
+        classes: &str,
+    ) -> PyResult<Self> {
+        let centres = centres.samples()?;
+        let schema = feature_names.map(|names| named_columns(names, dtype(&centres)));
+        let classes: Classes = serde_json::from_str(classes).map_err(value_error)?;
+        let voted = crate::perceptron::voted(kernel, domain, &centres, classes.len(), &steps)?;
+        Ok(Self(Model {
+            method: Method::Perceptron,
+            settings: serde_json::from_str(settings).map_err(value_error)?,
+            predictor: voted.into(),
+            schema,
+            outputs: vec!["0".to_owned()],
+            classes: Some(classes),
             scaling: Scaling::None,
             report: serde_json::from_str(report).map_err(value_error)?,
         }))

@@ -209,7 +209,7 @@ fn votes_are_those_of_the_functions_after_each_visit() {
         let perceptron = Perceptron { passes: 3, ..plain(Rule::Direct, Standing::Last) };
         let (_, stood) = reference(&x, &codes, classes, Rule::Direct, 3);
         let (model, _) = perceptron.fit_voted(&samples(&x), &codes, classes, &Unwatched).unwrap();
-        let votes = model.votes(&samples(&x), &Unwatched).unwrap();
+        let votes = model.predict(&samples(&x), &Unwatched).unwrap();
         for i in 0..40 {
             let mut expected = vec![0.0; classes];
             for w in &stood {

@@ -95,6 +95,12 @@ pub struct Fit {
     /// perceptron: take the last decision, not the mean of all along the way
     #[arg(long)]
     pub last: bool,
+    /// perceptron: let every decision along the way vote, as often as it survived a row
+    #[arg(long, conflicts_with_all = ["last", "budget", "features"])]
+    pub vote: bool,
+    /// perceptron: keep at most this many rows; of more, the one that is missed least is projected onto the others
+    #[arg(long, value_name = "N", conflicts_with = "features")]
+    pub budget: Option<usize>,
     /// perceptron: how more than two classes are told apart [default: direct]
     #[arg(long, value_enum)]
     pub multiclass: Option<Multiclass>,

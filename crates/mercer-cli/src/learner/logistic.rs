@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Matrix};
 use mercer::learn::{ClassWeight, Logistic};
-use mercer::model::{self, Link};
+use mercer::model;
 use mercer::solve::LogisticSolver;
 use mercer::watch::Watch;
 use serde_json::{Value, json};
@@ -79,10 +79,6 @@ impl Learner for LogisticLearner {
 
     fn classifies(&self, _: bool) -> bool {
         true
-    }
-
-    fn link(&self) -> Link {
-        Link::Logits
     }
 
     fn check(&self, _: usize, _: usize) -> Result<(), Failure> {

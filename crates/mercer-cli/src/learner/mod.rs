@@ -36,11 +36,6 @@ pub trait Learner: Send + Sync {
         false
     }
 
-    /// How the outputs of a classifier are read.
-    fn link(&self) -> Link {
-        Link::Shares
-    }
-
     /// What can be refused before any work: a problem too large, a setting out of range.
     fn check(&self, rows: usize, columns: usize) -> Result<(), Failure>;
 
@@ -126,7 +121,7 @@ fn admission(arguments: &Fit) -> Admission {
 /// A flag that the method would ignore is a mistake of the user's: say so.
 fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
     use Method::{Knn, Lms, Logistic, Perceptron, Ridge, Smoother};
-    let flags: [(&str, bool, &[Method]); 17] = [
+    let flags: [(&str, bool, &[Method]); 19] = [
         ("--kernel", arguments.kernel.is_some(), &[Ridge, Lms, Smoother, Perceptron, Logistic]),
         ("--features", arguments.features.is_some(), &[Ridge, Lms, Perceptron]),
         ("--lambda", !arguments.lambda.is_empty(), &[Ridge, Logistic]),
@@ -143,6 +138,8 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
         ("--assume-psd", arguments.assume_psd, &[Ridge, Lms, Perceptron, Logistic]),
         ("--class-weight", arguments.class_weight.is_some(), &[Logistic]),
         ("--last", arguments.last, &[Perceptron]),
+        ("--vote", arguments.vote, &[Perceptron]),
+        ("--budget", arguments.budget.is_some(), &[Perceptron]),
         ("--multiclass", arguments.multiclass.is_some(), &[Perceptron]),
     ];
     let name = |method: Method| match method {

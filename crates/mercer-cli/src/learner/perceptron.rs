@@ -6,8 +6,8 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::features::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::learn::{FeatureWeights, Perceptron, PerceptronReport, Rule, Standing};
-use mercer::model::{self, Linear, Link, Predictor};
-use mercer::solve::Report;
+use mercer::model::{self, Linear, Predictor};
+use mercer::solve::{Report, Status};
 use mercer::watch::Watch;
 use serde_json::{Value, json};
 
@@ -18,20 +18,34 @@ use crate::failure::Failure;
 /// A perceptron with its settings; `auto` in its kernel not yet resolved.
 pub struct PerceptronLearner {
     perceptron: Perceptron,
-    features: Option<FeatureMap>,
+    form: Form,
+}
+
+/// What is kept of the training.
+enum Form {
+    /// The mean or the last of the decisions.
+    Function,
+    /// All of them, with their votes.
+    Votes,
+    /// The last one, with at most this many centres.
+    Budget(usize),
+    /// The mean or the last one, in these features.
+    Features(FeatureMap),
 }
 
 impl PerceptronLearner {
     /// With settings that are known.
     pub fn of(perceptron: Perceptron) -> Self {
-        Self { perceptron, features: None }
+        Self { perceptron, form: Form::Function }
     }
 
     /// As the command line asks for it.
     pub fn new(arguments: &Fit, lift: Lift) -> Self {
-        let (kernel, features) = match lift {
-            Lift::Kernel(kernel) => (kernel, None),
-            Lift::Features(map) => (Kernel::linear(), Some(map)),
+        let (kernel, form) = match (lift, arguments.budget) {
+            (Lift::Kernel(kernel), Some(budget)) => (kernel, Form::Budget(budget)),
+            (Lift::Kernel(kernel), None) if arguments.vote => (kernel, Form::Votes),
+            (Lift::Kernel(kernel), None) => (kernel, Form::Function),
+            (Lift::Features(map), _) => (Kernel::linear(), Form::Features(map)),
         };
         let perceptron = Perceptron {
             kernel,
@@ -45,7 +59,7 @@ impl PerceptronLearner {
             admission: admission(arguments),
             memory: arguments.memory,
         };
-        Self { perceptron, features }
+        Self { perceptron, form }
     }
 
     fn seed(&self) -> u64 {
@@ -70,10 +84,6 @@ impl Learner for PerceptronLearner {
         true
     }
 
-    fn link(&self) -> Link {
-        Link::Decisions
-    }
-
     fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
         Ok(())
     }
@@ -85,14 +95,25 @@ impl Learner for PerceptronLearner {
         watch: &dyn Watch,
     ) -> Result<Learnt, Failure> {
         let (codes, classes) = (codes_of(targets), targets.ncols());
-        let (predictor, found): (Predictor, PerceptronReport) = match &self.features {
-            None => {
-                let kernel = resolved(&self.perceptron.kernel, samples, self.seed())?;
-                let perceptron = Perceptron { kernel, ..self.perceptron.clone() };
-                let (expansion, report) = perceptron.fit(samples, &codes, classes, watch)?;
+        let on_kernel = || -> Result<Perceptron, Failure> {
+            let kernel = resolved(&self.perceptron.kernel, samples, self.seed())?;
+            Ok(Perceptron { kernel, ..self.perceptron.clone() })
+        };
+        let (predictor, found): (Predictor, PerceptronReport) = match &self.form {
+            Form::Function => {
+                let (expansion, report) = on_kernel()?.fit(samples, &codes, classes, watch)?;
                 (expansion.into(), report)
             }
-            Some(map) => {
+            Form::Votes => {
+                let (voted, report) = on_kernel()?.fit_voted(samples, &codes, classes, watch)?;
+                (voted.into(), report)
+            }
+            Form::Budget(budget) => {
+                let (expansion, report) =
+                    on_kernel()?.fit_budgeted(samples, &codes, classes, *budget, watch)?;
+                (expansion.into(), report)
+            }
+            Form::Features(map) => {
                 let features = map.transform(samples, self.perceptron.memory, watch)?;
                 let FeatureWeights { weights, report } =
                     self.perceptron.fit_features(&features, &codes, classes, watch)?;
@@ -112,6 +133,7 @@ impl Learner for PerceptronLearner {
             (Some(margin), Some(bound)) => {
                 format!("separated with margin {margin:.3e}, so at most {bound:.0} mistakes in any order")
             }
+            _ if found.status == Status::Converged => "separated".into(),
             _ => "not separated".into(),
         };
         let report = Report {

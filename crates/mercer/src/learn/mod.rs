@@ -27,9 +27,7 @@ pub use lms::{GramStorage, Lms, LmsCoefficients, LmsReport};
 pub use lms_features::{LmsFeatures, LmsWeights};
 pub use logistic::{ClassWeight, Logistic};
 pub use loss::Loss;
-pub use perceptron::{
-    BudgetedPerceptron, FeatureWeights, Perceptron, PerceptronReport, Rule, Standing, VotedPerceptron,
-};
+pub use perceptron::{BudgetedPerceptron, FeatureWeights, Perceptron, PerceptronReport, Rule, Standing};
 pub use restricted::RestrictedRidge;
 pub use ridge::{Bias, Coefficients, Ridge};
 pub use ridge_features::RidgeFeatures;

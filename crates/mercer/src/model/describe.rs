@@ -51,6 +51,12 @@ impl Predictor {
             Self::Neighbours(neighbours) => {
                 BTreeMap::from([("rule", json!(neighbours.rule)), ("rows", size(&neighbours.rows))])
             }
+            Self::Voted(voted) => BTreeMap::from([
+                ("kernel", json!(voted.kernel)),
+                ("domain", json!(voted.domain.map(|domain| domain.to_string()))),
+                ("centres", size(&voted.centres)),
+                ("steps", json!(voted.steps.len())),
+            ]),
         }
     }
 }

@@ -64,6 +64,9 @@ pub(super) struct Words {
     /// Columns that the feature map takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_columns: Option<usize>,
+    /// Classes that the voters tell apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voted_classes: Option<usize>,
     /// How near rows are weighted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,

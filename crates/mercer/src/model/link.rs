@@ -3,7 +3,7 @@
 use crate::data::Matrix;
 use crate::solve::{sigmoid, softmax};
 
-use super::Method;
+use super::{Method, Predictor};
 
 /// What the outputs of a classifier are. One output stands for the second of two classes; several for as many classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,12 +17,13 @@ pub enum Link {
 }
 
 impl Link {
-    /// The link of a method.
+    /// The link of a method's predictor.
     #[must_use]
-    pub fn of(method: Method) -> Self {
-        match method {
-            Method::Logistic => Self::Logits,
-            Method::Perceptron => Self::Decisions,
+    pub fn of(method: Method, predictor: &Predictor) -> Self {
+        match (method, predictor) {
+            (Method::Logistic, _) => Self::Logits,
+            (_, Predictor::Voted(_)) => Self::Shares,
+            (Method::Perceptron, _) => Self::Decisions,
             _ => Self::Shares,
         }
     }

@@ -13,6 +13,7 @@ mod parts;
 mod predictor;
 mod smoothing;
 mod tensors;
+mod voted;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,6 +36,7 @@ pub(crate) use neighbours::{Mean, queries_at_once};
 pub use neighbours::{Neighbours, Rule, Weights};
 pub use predictor::Predictor;
 pub(crate) use smoothing::smooth_leaving_out;
+pub use voted::{Voted, VotedStep};
 
 /// The method a model was trained by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,6 +117,6 @@ impl Model {
     /// How the outputs of a classifier are read.
     #[must_use]
     pub fn link(&self) -> Link {
-        Link::of(self.method)
+        Link::of(self.method, &self.predictor)
     }
 }

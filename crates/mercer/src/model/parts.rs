@@ -9,10 +9,10 @@ use crate::kernel::check::Domain;
 
 use super::header::Words;
 use super::tensors::{self, Tensor};
-use super::{Expansion, Linear, Neighbours, Predictor, Rule};
+use super::{Expansion, Linear, Neighbours, Predictor, Rule, Voted, VotedStep};
 
 /// The kinds of predictor, as `requires` names them.
-pub(super) const KINDS: [&str; 3] = ["expansion", "linear", "neighbours"];
+pub(super) const KINDS: [&str; 4] = ["expansion", "linear", "neighbours", "voted"];
 
 /// The predictor's kind, its words and its arrays.
 pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Tensor>) {
@@ -41,6 +41,21 @@ pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Ten
             arrays.push(matrix("targets", targets));
             (KINDS[2], words, arrays)
         }
+        Predictor::Voted(Voted { kernel, domain, centres, classes, steps }) => {
+            let words = Words {
+                kernel: Some(kernel.clone()),
+                domain: domain.map(|domain| domain.to_string()),
+                voted_classes: Some(*classes),
+                ..Words::default()
+            };
+            let numbers = |step: &VotedStep| {
+                [f64::from(step.centre), f64::from(step.output), step.amount, step.votes as f64]
+            };
+            let mut arrays = Tensor::samples(centres);
+            let entries: Vec<f64> = steps.iter().flat_map(numbers).collect();
+            arrays.push(matrix("steps", &Matrix::from_entries(steps.len(), 4, entries)));
+            (KINDS[3], words, arrays)
+        }
     }
 }
 
@@ -54,12 +69,7 @@ pub(super) fn put_together(
     let predictor = match kind {
         Some("expansion") => Predictor::Expansion(Expansion {
             kernel: words.kernel.clone().ok_or("it names no kernel")?,
-            domain: words
-                .domain
-                .as_ref()
-                .map(|text| text.parse::<Domain>())
-                .transpose()
-                .map_err(|error| error.to_string())?,
+            domain: domain(words)?,
             centres: tensors::samples(file)?,
             shift: optional(file, "shift")?,
             coefficients: tensors::matrix(file, "coefficients")?,
@@ -77,10 +87,41 @@ pub(super) fn put_together(
             targets: tensors::matrix(file, "targets")?,
             rule: words.rule.clone().ok_or("it names no rule")?,
         }),
+        Some("voted") => Predictor::Voted(Voted {
+            kernel: words.kernel.clone().ok_or("it names no kernel")?,
+            domain: domain(words)?,
+            centres: tensors::samples(file)?,
+            classes: words.voted_classes.ok_or("it does not say how many classes vote")?,
+            steps: voted_steps(&tensors::matrix(file, "steps")?)?,
+        }),
         _ => return Err(format!("it requires none of {}", KINDS.join(", "))),
     };
     consistent(&predictor)?;
     Ok(predictor)
+}
+
+fn domain(words: &Words) -> Result<Option<Domain>, String> {
+    let parsed = words.domain.as_ref().map(|text| text.parse::<Domain>());
+    parsed.transpose().map_err(|error| error.to_string())
+}
+
+fn voted_steps(numbers: &Matrix<f64>) -> Result<Vec<VotedStep>, String> {
+    // A cast of what is no whole number, or too large, gives another number.
+    let place = |number: f64| match number as u32 {
+        whole if f64::from(whole) == number => Ok(whole),
+        _ => Err(format!("a step is at {number}, which is no place")),
+    };
+    let votes = |number: f64| match number as u64 {
+        whole if whole as f64 == number => Ok(whole),
+        _ => Err(format!("a step has {number} votes")),
+    };
+    let step = |row: usize| match numbers.row(row) {
+        &[centre, output, amount, cast] => {
+            Ok(VotedStep { centre: place(centre)?, output: place(output)?, amount, votes: votes(cast)? })
+        }
+        _ => Err("its steps do not have four numbers each".to_owned()),
+    };
+    (0..numbers.nrows()).map(step).collect()
 }
 
 /// Whether the parts fit each other.
@@ -103,6 +144,10 @@ fn consistent(predictor: &Predictor) -> Result<(), String> {
         Predictor::Neighbours(neighbours) => match neighbours.fault() {
             Some(fault) => Err(format!("it has {fault}")),
             None => neighbours_kernel(neighbours).map_or(Ok(()), |kernel| usable(kernel, columns)),
+        },
+        Predictor::Voted(voted) => match voted.fault() {
+            Some(fault) => Err(format!("it has {fault}")),
+            None => usable(&voted.kernel, columns),
         },
     }
 }

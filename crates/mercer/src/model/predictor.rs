@@ -1,10 +1,10 @@
-//! What predicts: one of three kinds behind one `predict`.
+//! What predicts: one of several kinds behind one `predict`.
 
 use crate::data::{AnySamples, Dtype, Matrix};
 use crate::kernel::Kernel;
 use crate::watch::Watch;
 
-use super::{Expansion, Linear, ModelError, Neighbours, Rule};
+use super::{Expansion, Linear, ModelError, Neighbours, Rule, Voted};
 
 /// A function learnt from samples, with one or several outputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,8 @@ pub enum Predictor {
     Linear(Linear),
     /// A mean of the targets of the rows near x: the smoother and k nearest neighbours.
     Neighbours(Neighbours),
+    /// The votes of many functions: the voted perceptron.
+    Voted(Voted),
 }
 
 impl Predictor {
@@ -25,6 +27,7 @@ impl Predictor {
             Self::Expansion(expansion) => expansion.centres.ncols(),
             Self::Linear(linear) => linear.ncols(),
             Self::Neighbours(neighbours) => neighbours.ncols(),
+            Self::Voted(voted) => voted.centres.ncols(),
         }
     }
 
@@ -35,6 +38,7 @@ impl Predictor {
             Self::Expansion(expansion) => expansion.noutputs(),
             Self::Linear(linear) => linear.noutputs(),
             Self::Neighbours(neighbours) => neighbours.noutputs(),
+            Self::Voted(voted) => voted.classes,
         }
     }
 
@@ -45,6 +49,7 @@ impl Predictor {
             Self::Expansion(expansion) => Some(&expansion.centres),
             Self::Linear(_) => None,
             Self::Neighbours(neighbours) => Some(&neighbours.rows),
+            Self::Voted(voted) => Some(&voted.centres),
         }
     }
 
@@ -53,6 +58,7 @@ impl Predictor {
     pub fn kernel(&self) -> Option<&Kernel> {
         match self {
             Self::Expansion(expansion) => Some(&expansion.kernel),
+            Self::Voted(voted) => Some(&voted.kernel),
             Self::Neighbours(Neighbours { rule: Rule::Smoother { kernel }, .. }) => Some(kernel),
             Self::Linear(_) | Self::Neighbours(_) => None,
         }
@@ -85,6 +91,7 @@ impl Predictor {
             Self::Expansion(expansion) => expansion.predict(samples, watch),
             Self::Linear(linear) => linear.predict(samples, watch),
             Self::Neighbours(neighbours) => neighbours.predict(samples, watch),
+            Self::Voted(voted) => voted.predict(samples, watch),
         }
     }
 }
@@ -104,5 +111,11 @@ impl From<Linear> for Predictor {
 impl From<Neighbours> for Predictor {
     fn from(neighbours: Neighbours) -> Self {
         Self::Neighbours(neighbours)
+    }
+}
+
+impl From<Voted> for Predictor {
+    fn from(voted: Voted) -> Self {
+        Self::Voted(voted)
     }
 }

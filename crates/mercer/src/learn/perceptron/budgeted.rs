@@ -97,6 +97,50 @@ impl BudgetedPerceptron {
         })
     }
 
+    /// Goes on from what [`expansion`](Self::expansion) gave: with these centres and coefficients, one row each.
+    ///
+    /// O(B²(B + d)).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and where the centres do not fit the coefficients or the budget.
+    pub fn resume(
+        kernel: Kernel,
+        centres: &AnySamples<'_>,
+        coefficients: &Matrix<f64>,
+        classes: usize,
+        rule: Rule,
+        budget: usize,
+    ) -> Result<Self, LearnError> {
+        let (rows, columns) = (centres.nrows(), centres.ncols());
+        let mut machine = Self::new(kernel, columns, classes, rule, budget)?;
+        if (coefficients.nrows(), coefficients.ncols()) != (rows, outputs(classes)) {
+            return Err(LearnError::Length {
+                what: "rows of coefficients",
+                rows,
+                found: coefficients.nrows(),
+            });
+        }
+        if rows > budget {
+            return Err(LearnError::Parameter {
+                parameter: "budget",
+                received: budget.to_string(),
+                allowed: "no less than the centres that there are",
+            });
+        }
+        for row in 0..rows {
+            let mut centre = vec![0.0; columns];
+            centres.copy_row(row, &mut centre);
+            machine.centres.push(centre);
+            machine.coefficients.push(coefficients.row(row).to_vec());
+        }
+        for centre in &machine.centres {
+            let row = machine.values(centre)?;
+            machine.gram.push(row);
+        }
+        machine.refresh();
+        Ok(machine)
+    }
+
     /// Learns from one sample; whether it was mistaken about it.
     ///
     /// O(Bd), and O(B²) more for a mistake.
@@ -329,6 +373,23 @@ mod tests {
                 assert!((product - f64::from(i == j)).abs() < 1e-5, "{product}");
             }
         }
+    }
+
+    #[test]
+    fn what_was_saved_goes_on_as_before() {
+        let mut before = stream(12);
+        let Expansion { kernel, centres, coefficients, .. } = before.expansion().unwrap();
+        let mut after =
+            BudgetedPerceptron::resume(kernel.clone(), &centres, &coefficients, 3, Rule::Direct, 12).unwrap();
+        for k in 0..20 {
+            let t = 0.9 * f64::from(k);
+            let (x, code) = ([t.cos(), t.sin()], (k % 3) as usize);
+            assert_eq!(before.update(&x, code).unwrap(), after.update(&x, code).unwrap());
+        }
+        let (a, b) = (before.decide(&[0.3, -0.2]).unwrap(), after.decide(&[0.3, -0.2]).unwrap());
+        assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6), "{a:?} {b:?}");
+        let few = BudgetedPerceptron::resume(kernel, &centres, &coefficients, 3, Rule::Direct, 11);
+        assert!(matches!(few, Err(LearnError::Parameter { parameter: "budget", .. })));
     }
 
     #[test]

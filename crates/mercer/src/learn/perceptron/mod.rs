@@ -14,6 +14,7 @@
 //! Rosenblatt (1958); Novikoff (1962); Freund & Schapire (1999) for the averaged and voted forms.
 
 mod budgeted;
+mod budgeted_passes;
 mod decisions;
 mod report;
 mod row_cache;
@@ -24,7 +25,7 @@ use crate::data::{AnySamples, Matrix};
 use crate::gram::{CpuEngine, Engine, Gram};
 use crate::kernel::Kernel;
 use crate::memory;
-use crate::model::Expansion;
+use crate::model::{Expansion, Voted};
 use crate::watch::Watch;
 
 use super::admission::{Admission, Admitted};
@@ -35,7 +36,6 @@ use train::{Course, History, train};
 
 pub use budgeted::BudgetedPerceptron;
 pub use report::PerceptronReport;
-pub use voted::VotedPerceptron;
 
 /// How more than two classes are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -143,16 +143,11 @@ impl Perceptron {
         codes: &[usize],
         classes: usize,
         watch: &dyn Watch,
-    ) -> Result<(VotedPerceptron, PerceptronReport), LearnError> {
+    ) -> Result<(Voted, PerceptronReport), LearnError> {
         let trained = self.train_on(samples, codes, classes, watch)?;
-        let voted = VotedPerceptron::new(
-            self.kernel.clone(),
-            trained.admitted.domain,
-            samples,
-            classes,
-            &trained.history,
-        );
-        Ok((voted, trained.report))
+        let model =
+            voted::voted(self.kernel.clone(), trained.admitted.domain, samples, classes, &trained.history);
+        Ok((model, trained.report))
     }
 
     /// Trains on a kernel matrix, precomputed or not: a, one row per sample and one column per output.

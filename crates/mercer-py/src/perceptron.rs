@@ -1,0 +1,270 @@
+//! The kernel perceptron.
+
+use mercer::data::{AnySamples, Matrix};
+use mercer::gram::{CpuEngine, DenseGram, Engine};
+use mercer::kernel::check::Domain;
+use mercer::kernel::{Expr, Kernel};
+use mercer::learn::{
+    Admission, BudgetedPerceptron, LearnError, Perceptron, PerceptronReport, Rule, Standing,
+};
+use mercer::model::{Expansion, Voted, VotedStep};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{learn_error, model_error, value_error};
+use crate::kernel::NativeKernel;
+use crate::logistic::admission;
+use crate::ridge::{from_matrix, matrix};
+use crate::rows::{Rows, square};
+use crate::work::Job;
+
+/// What a perceptron is trained on, and how.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct PerceptronProblem<'py> {
+    codes: PyReadonlyArray1<'py, usize>,
+    classes: usize,
+    passes: usize,
+    /// The order of the rows; None for that they come in.
+    seed: Option<u64>,
+    averaged: bool,
+    direct: bool,
+    /// Whether the kernel must not be refuted.
+    admit: bool,
+}
+
+impl PerceptronProblem<'_> {
+    fn settings(&self, kernel: Kernel) -> Perceptron {
+        Perceptron {
+            kernel,
+            passes: self.passes,
+            shuffle: self.seed,
+            standing: if self.averaged { Standing::Averaged } else { Standing::Last },
+            rule: if self.direct { Rule::Direct } else { Rule::OneVsRest },
+            admission: admission(self.admit),
+            memory: None,
+        }
+    }
+}
+
+/// (dual coefficients, report).
+type Trained<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyDict>);
+
+/// Trains a perceptron on `rows`.
+#[pyfunction]
+pub fn fit_perceptron<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    rows: Rows<'py>,
+    problem: PerceptronProblem<'py>,
+    job: Job<'py>,
+) -> PyResult<Trained<'py>> {
+    let samples = rows.samples()?;
+    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
+    let (perceptron, classes) = (problem.settings(kernel.0.clone()), problem.classes);
+    let codes = problem.codes.as_slice().map_err(value_error)?;
+    let (admitted, (dual, report)) = job
+        .run(py, |watch| {
+            let admitted = perceptron.admission.decide(&perceptron.kernel, &samples)?;
+            let resident = CpuEngine.load(&samples);
+            let gram = resident.gram(&perceptron.kernel)?;
+            Ok::<_, LearnError>((admitted, perceptron.fit_gram(&*gram, codes, classes, watch)?))
+        })?
+        .map_err(learn_error)?;
+    trained(py, dual, report, admitted.domain, admitted.warning)
+}
+
+/// Trains a perceptron on a kernel matrix.
+#[pyfunction]
+pub fn fit_perceptron_gram<'py>(
+    py: Python<'py>,
+    gram: PyReadonlyArray2<'py, f64>,
+    problem: PerceptronProblem<'py>,
+    job: Job<'py>,
+) -> PyResult<Trained<'py>> {
+    let (order, entries) = square(&gram)?;
+    let (perceptron, classes) = (problem.settings(Kernel::from_expr(Expr::Dot)), problem.classes);
+    let codes = problem.codes.as_slice().map_err(value_error)?;
+    let found =
+        job.run(py, |watch| perceptron.fit_gram(&DenseGram::new(order, entries), codes, classes, watch))?;
+    let (dual, report) = found.map_err(learn_error)?;
+    trained(py, dual, report, None, None)
+}
+
+fn trained(
+    py: Python<'_>,
+    dual: Matrix<f64>,
+    report: PerceptronReport,
+    domain: Option<Domain>,
+    warning: Option<String>,
+) -> PyResult<Trained<'_>> {
+    Ok((from_matrix(py, dual)?, told(py, report, domain, warning)?))
+}
+
+fn told(
+    py: Python<'_>,
+    report: PerceptronReport,
+    domain: Option<Domain>,
+    warning: Option<String>,
+) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    let status = serde_json::to_value(report.status).map_err(value_error)?;
+    dict.set_item("status", status.as_str().unwrap_or_default())?;
+    dict.set_item("solver", "perceptron")?;
+    dict.set_item("iterations", report.passes)?;
+    dict.set_item("residual", f64::NAN)?;
+    dict.set_item("mistakes", report.mistakes)?;
+    dict.set_item("margin", report.margin)?;
+    dict.set_item("bound", report.bound)?;
+    dict.set_item("domain", domain.map(|domain| domain.to_string()))?;
+    dict.set_item("warnings", report.warnings.into_iter().chain(warning).collect::<Vec<_>>())?;
+    Ok(dict)
+}
+
+/// Trains a perceptron of which every decision votes: (rows that are centres, steps, report). A step is its centre's place, its
+/// output, its amount and its votes.
+#[pyfunction]
+pub fn fit_perceptron_voted<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    rows: Rows<'py>,
+    problem: PerceptronProblem<'py>,
+    job: Job<'py>,
+) -> PyResult<(Rest<'py>, Bound<'py, PyDict>)> {
+    let samples = rows.samples()?;
+    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
+    let (perceptron, classes) = (problem.settings(kernel.0.clone()), problem.classes);
+    let codes = problem.codes.as_slice().map_err(value_error)?;
+    let (voted, mut report) =
+        job.run(py, |watch| perceptron.fit_voted(&samples, codes, classes, watch))?.map_err(learn_error)?;
+    let mut used = std::mem::take(&mut report.mistaken);
+    used.sort_unstable();
+    used.dedup();
+    let numbers =
+        |step: &VotedStep| [f64::from(step.centre), f64::from(step.output), step.amount, step.votes as f64];
+    let steps = Matrix::from_entries(voted.steps.len(), 4, voted.steps.iter().flat_map(numbers).collect());
+    Ok(((PyArray1::from_vec(py, used), from_matrix(py, steps)?), told(py, report, voted.domain, None)?))
+}
+
+/// The rows that are kept, and numbers on them.
+type Rest<'py> = (Bound<'py, PyArray1<usize>>, Bound<'py, PyArray2<f64>>);
+
+/// The shares of the votes at each row of `queries`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the parts of a model, each of its own kind")]
+pub fn cast_votes<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    domain: Option<&str>,
+    centres: Rows<'py>,
+    classes: usize,
+    steps: PyReadonlyArray2<'py, f64>,
+    queries: Rows<'py>,
+    job: Job<'py>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let voted = voted(kernel, domain, &centres.samples()?, classes, &steps)?;
+    let queries = queries.samples()?;
+    let shares = job.run(py, |watch| voted.predict(&queries, watch))?;
+    from_matrix(py, shares.map_err(model_error)?)
+}
+
+/// A voted perceptron of its parts.
+pub fn voted(
+    kernel: &NativeKernel,
+    domain: Option<&str>,
+    centres: &AnySamples<'_>,
+    classes: usize,
+    steps: &PyReadonlyArray2<'_, f64>,
+) -> PyResult<Voted> {
+    let steps = matrix(steps)?;
+    let step = |row: usize| match steps.row(row) {
+        &[centre, output, amount, votes] => {
+            Ok(VotedStep { centre: centre as u32, output: output as u32, amount, votes: votes as u64 })
+        }
+        _ => Err(value_error("a step has four numbers")),
+    };
+    Ok(Voted {
+        kernel: kernel.0.clone(),
+        domain: domain.map(str::parse).transpose().map_err(value_error)?,
+        centres: centres.view().into_owned(),
+        classes,
+        steps: (0..steps.nrows()).map(step).collect::<PyResult<_>>()?,
+    })
+}
+
+/// Trains a perceptron of at most `budget` centres: (centres, dual coefficients, report).
+#[pyfunction]
+pub fn fit_perceptron_budgeted<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    rows: Rows<'py>,
+    problem: PerceptronProblem<'py>,
+    budget: usize,
+    job: Job<'py>,
+) -> PyResult<Kept<'py>> {
+    let samples = rows.samples()?;
+    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
+    let (perceptron, classes) = (problem.settings(kernel.0.clone()), problem.classes);
+    let codes = problem.codes.as_slice().map_err(value_error)?;
+    let found = job.run(py, |watch| perceptron.fit_budgeted(&samples, codes, classes, budget, watch))?;
+    let (expansion, report) = found.map_err(learn_error)?;
+    let domain = expansion.domain;
+    let (centres, dual) = kept(py, expansion)?;
+    Ok((centres, dual, told(py, report, domain, None)?))
+}
+
+/// (centres, dual coefficients, report).
+type Kept<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyDict>);
+
+/// Goes on with a perceptron of at most `budget` centres, one row after the other: (centres, dual coefficients, mistakes).
+/// `centres` has no rows at the start.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the state of a stream and what comes next")]
+pub fn update_perceptron<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    centres: Rows<'py>,
+    dual: PyReadonlyArray2<'py, f64>,
+    rows: Rows<'py>,
+    problem: PerceptronProblem<'py>,
+    budget: usize,
+    job: Job<'py>,
+) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, u64)> {
+    let (samples, centres, dual) = (rows.samples()?, centres.samples()?, matrix(&dual)?);
+    let Perceptron { kernel, rule, admission, .. } = problem.settings(kernel.0.clone());
+    let codes = problem.codes.as_slice().map_err(value_error)?;
+    let learnt = job.run(py, |watch| {
+        if admission == Admission::Check {
+            admission.decide(&kernel, &samples)?;
+        }
+        let columns = samples.ncols();
+        let mut machine = match centres.nrows() {
+            0 => BudgetedPerceptron::new(kernel, columns, problem.classes, rule, budget)?,
+            _ => BudgetedPerceptron::resume(kernel, &centres, &dual, problem.classes, rule, budget)?,
+        };
+        let mut row = vec![0.0; columns];
+        watch.begin("perceptron", codes.len() as u64);
+        for (i, &code) in codes.iter().enumerate() {
+            watch.check()?;
+            samples.copy_row(i, &mut row);
+            machine.update(&row, code)?;
+            watch.advance(1);
+        }
+        Ok::<_, LearnError>((machine.expansion()?, machine.mistakes()))
+    })?;
+    let (expansion, mistakes) = learnt.map_err(learn_error)?;
+    let (centres, dual) = kept(py, expansion)?;
+    Ok((centres, dual, mistakes))
+}
+
+/// The centres and the dual coefficients of an expansion.
+fn kept(
+    py: Python<'_>,
+    expansion: Expansion,
+) -> PyResult<(Bound<'_, PyArray2<f64>>, Bound<'_, PyArray2<f64>>)> {
+    let (rows, columns) = (expansion.centres.nrows(), expansion.centres.ncols());
+    let mut centres = Matrix::zeros(rows, columns);
+    (0..rows).for_each(|row| expansion.centres.copy_row(row, centres.row_mut(row)));
+    Ok((from_matrix(py, centres)?, from_matrix(py, expansion.coefficients)?))
+}

@@ -1,0 +1,107 @@
+//! Votes of a sequence of functions, each the one before it with a few bumps added.
+
+use crate::data::{AnySamples, Matrix};
+use crate::gram::{CpuEngine, Engine, GramError, Part};
+use crate::kernel::Kernel;
+use crate::kernel::check::Domain;
+use crate::watch::Watch;
+
+use super::domain::first_outside;
+use super::error::ModelError;
+use super::link::Link;
+
+/// The voted perceptron: every function that stood during training casts as many votes as it survived visits.
+///
+/// Freund & Schapire, *Large margin classification using the perceptron algorithm* (1999).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Voted {
+    /// k, with every hyper-parameter a number.
+    pub kernel: Kernel,
+    /// Where k is proven to be positive semidefinite; none where that was assumed or is undecided.
+    pub domain: Option<Domain>,
+    /// The centres.
+    pub centres: AnySamples<'static>,
+    /// Classes, 2 or more. A function of two classes has one output, positive for the second; else one for each class.
+    pub classes: usize,
+    /// What led from zero to the last function, in order.
+    pub steps: Vec<VotedStep>,
+}
+
+/// One bump on the way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VotedStep {
+    /// The centre that it stands at.
+    pub centre: u32,
+    /// The output that it is added to.
+    pub output: u32,
+    /// How high it is.
+    pub amount: f64,
+    /// Votes of the function with this bump; 0 where the next one belongs to the same function.
+    pub votes: u64,
+}
+
+/// Samples whose kernel values are held at a time.
+const TOGETHER: usize = 256;
+
+impl Voted {
+    /// The share of the votes for each class: one row per sample, one column per class, each row adding up to one.
+    ///
+    /// O(nd + u) a sample for n centres and u steps.
+    ///
+    /// # Errors
+    /// Where the samples do not have the centres' columns or are outside of the kernel's domain, and where `watch` asks to
+    /// stop.
+    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+        let (found, expected) = (samples.ncols(), self.centres.ncols());
+        if found != expected {
+            return Err(ModelError::Columns { found, expected });
+        }
+        if let Some((row, reason)) = self.domain.and_then(|domain| first_outside(domain, samples)) {
+            return Err(ModelError::OutsideDomain { row, reason });
+        }
+        let centres = CpuEngine.load(&self.centres);
+        let mut shares = Matrix::zeros(samples.nrows(), self.classes);
+        for first in (0..samples.nrows()).step_by(TOGETHER) {
+            let rows: Vec<usize> = (first..samples.nrows().min(first + TOGETHER)).collect();
+            let queries = CpuEngine.load(&samples.select(&rows));
+            let mut values = vec![0.0; rows.len() * self.centres.nrows()];
+            let cross = queries.cross(&self.kernel, &*centres)?;
+            cross.fill_f64(Part::Full, &mut values, watch).map_err(GramError::from)?;
+            for (&row, values) in rows.iter().zip(values.chunks_exact(self.centres.nrows())) {
+                watch.check().map_err(GramError::from)?;
+                self.cast(values, shares.row_mut(row));
+            }
+        }
+        Ok(shares)
+    }
+
+    /// The shares at a point with these kernel values.
+    fn cast(&self, values: &[f64], shares: &mut [f64]) {
+        let mut f = vec![0.0; if self.classes == 2 { 1 } else { self.classes }];
+        let mut total = 0.0;
+        for step in &self.steps {
+            f[step.output as usize] += step.amount * values[step.centre as usize];
+            if step.votes > 0 {
+                shares[Link::Decisions.class(&f)] += step.votes as f64;
+                total += step.votes as f64;
+            }
+        }
+        shares.iter_mut().for_each(|share| *share /= total);
+    }
+
+    /// What does not fit, where anything does not.
+    pub(super) fn fault(&self) -> Option<&'static str> {
+        let outputs = if self.classes == 2 { 1 } else { self.classes };
+        let fits = |step: &VotedStep| {
+            (step.centre as usize) < self.centres.nrows()
+                && (step.output as usize) < outputs
+                && step.amount.is_finite()
+        };
+        match () {
+            () if self.classes < 2 => Some("fewer than two classes"),
+            () if !self.steps.iter().all(fits) => Some("a step at no centre or output of its own"),
+            () if self.steps.iter().all(|step| step.votes == 0) => Some("no votes"),
+            () => None,
+        }
+    }
+}
