@@ -2,6 +2,8 @@ from mercer.feature_map import FeatureMap as FeatureMap
 from mercer.feature_map import PolynomialFeatureMap as PolynomialFeatureMap
 from mercer.kernel import Kernel as Kernel
 from mercer.kernel_lms import KernelLMS as KernelLMS
+from mercer.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
+from mercer.kernel_perceptron import KernelPerceptron as KernelPerceptron
 from mercer.kernel_ridge import KernelRidge as KernelRidge
 from mercer.kernel_ridge_cv import KernelRidgeCV as KernelRidgeCV
 from mercer.kernel_smoother import KernelSmoother as KernelSmoother

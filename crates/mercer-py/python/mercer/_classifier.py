@@ -5,6 +5,7 @@ import json
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import _native
 from mercer._base import KernelMachine
@@ -73,6 +74,30 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         decision = self.decision_function(X)
         codes = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
         return self.classes_[codes]
+
+    def plot(self, X=None, y=None, *, ax=None):
+        """Draws where each class wins, over two features, with matplotlib.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, 2), default=None
+            Rows to draw; None for the training rows.
+        y : array-like of shape (n_samples,), default=None
+            Their classes.
+        ax : matplotlib Axes, default=None
+            Where to draw; None for the current axes.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        from mercer import _plot
+
+        check_is_fitted(self)
+        if self._choice.native is None:
+            raise ValueError("a precomputed or callable kernel has no plot: there is nothing to draw it over")
+        X = self.X_fit_ if X is None else self._predict_input(X)
+        return _plot.draw_classes(self, X, y, names=self._feature_names(), ax=ax)
 
     def _class_model(self, method, settings):
         parts = {

@@ -49,6 +49,18 @@ class Model:
         feature_names: list[str] | None,
         settings: str,
         report: str,
+        classes: str | None = None,
+    ) -> Model: ...
+    @staticmethod
+    def voted(
+        kernel: Kernel,
+        domain: str | None,
+        centres: Any,
+        steps: NDArray[np.float64],
+        feature_names: list[str] | None,
+        settings: str,
+        report: str,
+        classes: str,
     ) -> Model: ...
     @staticmethod
     def linear(
@@ -81,6 +93,7 @@ class Model:
     def from_bytes(bytes: bytes) -> Model: ...
     def to_bytes(self) -> bytes: ...
     def predict(self, rows: Any, job: dict[str, Any]) -> NDArray[np.float64]: ...
+    def read(self, outputs: NDArray[np.float64]) -> tuple[list[int], NDArray[np.float64] | None]: ...
     def info(self) -> str: ...
 
 def available_threads() -> int: ...
@@ -120,3 +133,40 @@ def fit_ridge_primal(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
 def linear(features: str, weights: NDArray[np.float64], rows: Any, job: dict[str, Any]) -> NDArray[np.float64]: ...
 def prefers_primal(kernel: Kernel, rows: int, columns: int) -> bool: ...
+def fit_logistic(
+    kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
+def fit_logistic_gram(
+    gram: NDArray[np.float64], problem: dict[str, Any], job: dict[str, Any]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
+def probabilities(outputs: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def fit_perceptron(
+    kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
+) -> tuple[NDArray[np.float64], dict[str, Any]]: ...
+def fit_perceptron_gram(
+    gram: NDArray[np.float64], problem: dict[str, Any], job: dict[str, Any]
+) -> tuple[NDArray[np.float64], dict[str, Any]]: ...
+def fit_perceptron_voted(
+    kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
+) -> tuple[tuple[NDArray[np.uintp], NDArray[np.float64]], dict[str, Any]]: ...
+def fit_perceptron_budgeted(
+    kernel: Kernel, rows: Any, problem: dict[str, Any], budget: int, job: dict[str, Any]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
+def update_perceptron(
+    kernel: Kernel,
+    centres: Any,
+    dual: NDArray[np.float64],
+    rows: Any,
+    problem: dict[str, Any],
+    budget: int,
+    job: dict[str, Any],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int]: ...
+def cast_votes(
+    kernel: Kernel,
+    domain: str | None,
+    centres: Any,
+    classes: int,
+    steps: NDArray[np.float64],
+    queries: Any,
+    job: dict[str, Any],
+) -> NDArray[np.float64]: ...

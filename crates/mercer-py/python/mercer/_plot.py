@@ -8,13 +8,61 @@ from mercer._rows import borrowable, is_sparse
 BUMPS = 40
 
 
-def draw(predict, X, y, *, names=None, bumps=None, ax=None):
-    """Draws a regression: curve and bumps over one column, contours over two, predicted against actual over more."""
+def draw_classes(model, X, y, *, names=None, ax=None, points=160):
+    """Draws a classifier of two features: its classes, shaded by how sure they are, and the rows."""
+    plt = _pyplot()
+    ax = plt.gca() if ax is None else ax
+    X = X.toarray() if is_sparse(X) else np.asarray(X)
+    if X.shape[1] != 2:
+        raise ValueError(f"the plot of a classifier is over two features, but this one has {X.shape[1]}")
+    classes = model.classes_
+    if len(classes) > 10:
+        raise ValueError(f"the plot of a classifier tells ten classes apart, but there are {len(classes)}")
+    first, second = (np.linspace(*_range(column), points) for column in X.T)
+    grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2).astype(X.dtype)
+    shades = _sureness(model, grid).reshape(points, points, len(classes))
+    colours = np.array([plt.matplotlib.colors.to_rgb(f"C{code}") for code in range(len(classes))])
+    winner = shades.argmax(axis=2)
+    strength = 0.1 + 0.5 * np.clip(shades.max(axis=2), 0, 1)[:, :, None]
+    extent = (first[0], first[-1], second[0], second[-1])
+    image = 1 - strength * (1 - colours[winner])
+    ax.imshow(image, origin="lower", extent=extent, aspect="auto", interpolation="bilinear", zorder=0)
+    if y is not None:
+        y = np.asarray(y)
+        for code, label in enumerate(classes.tolist()):
+            rows = X[y == label]
+            ax.scatter(rows[:, 0], rows[:, 1], s=12, color=f"C{code}", edgecolor="white", linewidth=0.5, label=str(label))
+        ax.legend()
+    names = names or ["x0", "x1"]
+    ax.set_xlabel(names[0])
+    ax.set_ylabel(names[1])
+    return ax
+
+
+def _sureness(model, grid):
+    """How sure each class is at every row of the grid: the largest wins, 0 to 1 is told apart."""
+    n_classes = len(model.classes_)
+    if hasattr(model, "predict_proba"):
+        return (model.predict_proba(grid) - 1 / n_classes) / (1 - 1 / n_classes)
+    decision = model.decision_function(grid)
+    if decision.ndim == 1:
+        decision = np.stack([-decision, decision], axis=1)
+    ordered = np.sort(decision, axis=1)
+    lead = decision - np.where(decision == ordered[:, -1:], ordered[:, -2:-1], ordered[:, -1:])
+    return lead / (np.abs(lead).max() or 1.0)
+
+
+def _pyplot():
     try:
         import matplotlib.pyplot as plt
     except ImportError:
         raise ImportError("plotting needs matplotlib: pip install matplotlib") from None
-    ax = plt.gca() if ax is None else ax
+    return plt
+
+
+def draw(predict, X, y, *, names=None, bumps=None, ax=None):
+    """Draws a regression: curve and bumps over one column, contours over two, predicted against actual over more."""
+    ax = _pyplot().gca() if ax is None else ax
     X = X.toarray() if is_sparse(X) else np.asarray(X)
     y = None if y is None else np.asarray(y, dtype=np.float64)
     names = names or [f"x{i}" for i in range(X.shape[1])]

@@ -1,6 +1,11 @@
 """The kernel perceptron."""
 
+import json
+
 import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer import _native
 from mercer._classifier import KernelClassifier
@@ -8,6 +13,12 @@ from mercer._machine import with_callbacks
 from mercer._rows import borrowable
 
 __all__ = ["KernelPerceptron"]
+
+
+def _votes(perceptron):
+    if not perceptron.vote:
+        raise AttributeError("probabilities are the shares of votes, which there are where vote=True")
+    return True
 
 
 class KernelPerceptron(KernelClassifier):
@@ -30,6 +41,11 @@ class KernelPerceptron(KernelClassifier):
     rule : {"direct", "one-vs-rest"}, default="direct"
         For more than two classes: a mistake moves the right and the wrong class against each other, or each class learns
         against all others.
+    vote : bool, default=False
+        Every decision along the way casts as many votes as it survived rows; ``averaged`` plays no part then.
+    budget : int, default=None
+        Keeps at most this many rows: of more, the one that is missed least is projected onto the others. The last decision
+        is taken. `partial_fit` needs it.
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
     random_state : int, RandomState instance or None, default=None
@@ -42,9 +58,12 @@ class KernelPerceptron(KernelClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    dual_coef_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes)
+    dual_coef_ : ndarray of shape (n_centres, 1) or (n_centres, n_classes)
+        Not there where ``vote=True``.
     intercept_ : ndarray of zeros
-    X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Not there where ``vote=True``.
+    X_fit_ : {ndarray, sparse matrix} of shape (n_centres, n_features)
+        The training rows; with ``vote`` those that were mistaken, with a ``budget`` those that are kept.
     n_iter_ : int
         Passes made.
     n_mistakes_ : int
@@ -77,6 +96,8 @@ class KernelPerceptron(KernelClassifier):
         degree=3,
         coef0=0.0,
         rule="direct",
+        vote=False,
+        budget=None,
         kernel_params=None,
         random_state=None,
         n_jobs=None,
@@ -90,6 +111,8 @@ class KernelPerceptron(KernelClassifier):
         self.degree = degree
         self.coef0 = coef0
         self.rule = rule
+        self.vote = vote
+        self.budget = budget
         self.kernel_params = kernel_params
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -109,32 +132,151 @@ class KernelPerceptron(KernelClassifier):
         -------
         self
         """
-        self._check_option("rule", ("direct", "one-vs-rest"))
-        self._check_real("max_iter", low=1)
+        self._check_parameters()
         X, y = self._fit_input(X, y)
         codes = self._classes(y)
         with self._fit_task(X, y):
             choice = self._choose_kernel(X)
-            problem = {
-                "codes": codes,
-                "classes": len(self.classes_),
-                "passes": int(self.max_iter),
-                "seed": self._fit_seed if self.shuffle else None,
-                "averaged": bool(self.averaged),
-                "direct": self.rule == "direct",
-                "admit": choice.checked,
-            }
+            problem = self._problem(codes, choice)
+            for name in ("dual_coef_", "intercept_", "_steps"):
+                vars(self).pop(name, None)
             with self._job() as job:
-                if choice.native is not None:
-                    dual, report = _native.fit_perceptron(choice.native, borrowable(X), problem, job)
+                if self.vote or self.budget is not None:
+                    report = self._fit_formula(X, choice, problem, job)
                 else:
-                    K = np.ascontiguousarray(choice.matrix(X, None, job), dtype=np.float64)
-                    dual, report = _native.fit_perceptron_gram(K, problem, job)
+                    if choice.native is not None:
+                        dual, report = _native.fit_perceptron(choice.native, borrowable(X), problem, job)
+                    else:
+                        K = np.ascontiguousarray(choice.matrix(X, None, job), dtype=np.float64)
+                        dual, report = _native.fit_perceptron_gram(K, problem, job)
+                    self._keep(X, dual, np.zeros(dual.shape[1]))
             self._tell(report)
             self.n_mistakes_ = report["mistakes"]
             self.margin_, self.mistake_bound_ = report["margin"], report["bound"]
-            self._keep(X, dual, np.zeros(dual.shape[1]))
         return self
 
+    def _fit_formula(self, X, choice, problem, job):
+        """The forms that need the kernel as a formula: with votes, or within a budget."""
+        if choice.native is None:
+            form = "vote=True" if self.vote else "a budget"
+            raise ValueError(f"{form} needs a kernel text, a mercer.Kernel or a named kernel")
+        if self.vote:
+            (used, self._steps), report = _native.fit_perceptron_voted(choice.native, borrowable(X), problem, job)
+            self.X_fit_ = X[used]
+            return report
+        kept = _native.fit_perceptron_budgeted(choice.native, borrowable(X), problem, int(self.budget), job)
+        centres, dual, report = kept
+        self._keep(centres, dual, np.zeros(dual.shape[1]))
+        return report
+
+    def partial_fit(self, X, y, classes=None):
+        """Learns from the rows of X in their order, within the ``budget``, going on from what was learnt before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            All classes there will be; the first call needs them.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        if self.budget is None or self.vote:
+            raise ValueError("partial_fit needs a budget: KernelPerceptron(budget=500), without votes")
+        first = not hasattr(self, "dual_coef_")
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        X, y = validate_data(self, X, y, reset=first, **self._x_checks())
+        check_classification_targets(y)
+        if first:
+            self.classes_ = np.unique(classes)
+            choice = self._choose_kernel(X)
+            if choice.native is None:
+                raise ValueError("a budget needs a kernel text, a mercer.Kernel or a named kernel")
+            columns = 1 if len(self.classes_) == 2 else len(self.classes_)
+            self._keep(np.empty((0, X.shape[1])), np.empty((0, columns)), np.zeros(columns))
+            self.n_mistakes_, self._domain, self._report = 0, None, {}
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y contains classes that were not in the first call's: {unknown.tolist()}")
+        codes = np.searchsorted(self.classes_, y).astype(np.uintp)
+        problem = self._problem(codes, self._choice)
+        with self._job() as job:
+            centres, dual, mistakes = _native.update_perceptron(
+                self._choice.native, self.X_fit_, self.dual_coef_, borrowable(X), problem, int(self.budget), job
+            )
+        self._keep(centres, dual, self.intercept_)
+        self.n_mistakes_ += mistakes
+        return self
+
+    def _check_parameters(self):
+        self._check_option("rule", ("direct", "one-vs-rest"))
+        self._check_real("max_iter", low=1)
+        self._check_real("budget", low=1)
+        if self.vote and self.budget is not None:
+            raise ValueError("vote=True keeps every mistaken row, so it has no budget; give one of them")
+
+    def _problem(self, codes, choice):
+        return {
+            "codes": codes,
+            "classes": len(self.classes_),
+            "passes": int(self.max_iter),
+            "seed": self._fit_seed if self.shuffle else None,
+            "averaged": bool(self.averaged),
+            "direct": self.rule == "direct",
+            "admit": choice.checked,
+        }
+
+    def decision_function(self, X):
+        """f at every row of X; with votes, the share of the second class less that of the first, or the share of each class.
+
+        Returns
+        -------
+        f : ndarray of shape (n_samples,) for two classes, positive for the second; else (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_steps"):
+            return super().decision_function(X)
+        shares = self._shares(X)
+        return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
+
+    @available_if(_votes)
+    def predict_proba(self, X):
+        """The share of the votes for each class at every row of X, where ``vote=True``.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+        """
+        return self._shares(X)
+
+    def _shares(self, X):
+        X = self._predict_input(X)
+        with self._job() as job:
+            return _native.cast_votes(
+                self._choice.native,
+                self._domain,
+                borrowable(self.X_fit_),
+                len(self.classes_),
+                self._steps,
+                borrowable(X),
+                job,
+            )
+
     def _model(self):
-        return self._class_model("perceptron", {"epochs": int(self.max_iter)})
+        settings = {"epochs": int(self.max_iter)}
+        if not hasattr(self, "_steps"):
+            return self._class_model("perceptron", settings)
+        words = (json.dumps({"seed": self._fit_seed, **settings}), json.dumps({"rows": self.X_fit_.shape[0]}))
+        return _native.Model.voted(
+            self._choice.native,
+            self._domain,
+            borrowable(self.X_fit_),
+            self._steps,
+            self._feature_names(),
+            *words,
+            json.dumps(self.classes_.tolist()),
+        )

@@ -107,7 +107,7 @@ class Model:
 
     def plot(self, X, y=None, *, ax=None):
         """Draws the model over raw rows with matplotlib: its curve for one feature, contours for two, else predicted against
-        actual values.
+        actual values; for a classifier, where each class wins over two features.
 
         Parameters
         ----------
@@ -123,10 +123,11 @@ class Model:
         """
         from mercer import _plot
 
-        if hasattr(self, "classes_"):
-            raise ValueError("a classifier has no such plot; `mercer plot` draws one")
         names = getattr(self, "feature_names_in_", None)
-        return _plot.draw(self.predict, as_matrix(X), y, names=None if names is None else list(names), ax=ax)
+        names = None if names is None else list(names)
+        if hasattr(self, "classes_"):
+            return _plot.draw_classes(self, as_matrix(X), y, names=names, ax=ax)
+        return _plot.draw(self.predict, as_matrix(X), y, names=names, ax=ax)
 
     def _outputs(self, X, n_jobs, verbose):
         columns = getattr(X, "columns", None)
