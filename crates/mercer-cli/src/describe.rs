@@ -12,6 +12,13 @@ pub fn lines(predictor: &Predictor) -> Vec<(&'static str, String)> {
             }
             lines
         }
+        Predictor::Pairs(pairs) => {
+            let mut lines = vec![("kernel", pairs.kernel.to_string())];
+            if let Some(domain) = pairs.domain {
+                lines.push(("check", format!("proven positive semidefinite on {domain}")));
+            }
+            lines
+        }
         Predictor::Linear(linear) => {
             vec![("features", format!("{} ({} of them)", linear.map, linear.weights.nrows()))]
         }

@@ -3,9 +3,10 @@
 use crate::data::Matrix;
 use crate::solve::{sigmoid, softmax};
 
-use super::Method;
+use super::{Method, vote};
 
-/// What the outputs of a classifier are. One output stands for the second of two classes; several for as many classes.
+/// What the outputs of a classifier are. One output stands for the second of two classes; several for as
+/// many classes, or for pairs of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
     /// The probability of each class.
@@ -14,15 +15,17 @@ pub enum Link {
     Logits,
     /// Decisions without a probability: one is positive for the second class, of several the largest wins.
     Decisions,
+    /// Decisions of pairs of classes without a probability: one is positive for the first class of its pair.
+    Votes,
 }
 
 impl Link {
-    /// The link of a method.
+    /// The link of a method whose predictor is not made of [`Pairs`](super::Pairs).
     #[must_use]
     pub fn of(method: Method) -> Self {
         match method {
             Method::Logistic => Self::Logits,
-            Method::Perceptron => Self::Decisions,
+            Method::Perceptron | Method::Svc | Method::NuSvc | Method::OneClass => Self::Decisions,
             _ => Self::Shares,
         }
     }
@@ -31,6 +34,7 @@ impl Link {
     #[must_use]
     pub fn class(self, outputs: &[f64]) -> usize {
         match outputs {
+            pairs if self == Self::Votes => vote(pairs),
             [decision] => usize::from(*decision > 0.0),
             several => (1..several.len())
                 .fold(0, |best, code| if several[code] > several[best] { code } else { best }),
@@ -43,7 +47,7 @@ impl Link {
         match self {
             Self::Shares => Some(outputs.clone()),
             Self::Logits => Some(probabilities(outputs)),
-            Self::Decisions => None,
+            Self::Decisions | Self::Votes => None,
         }
     }
 }

@@ -9,10 +9,10 @@ use crate::kernel::check::Domain;
 
 use super::header::Words;
 use super::tensors::{self, Tensor};
-use super::{Expansion, Linear, Neighbours, Predictor, Rule};
+use super::{Expansion, Linear, Neighbours, Pairs, Predictor, Rule};
 
 /// The kinds of predictor, as `requires` names them.
-pub(super) const KINDS: [&str; 3] = ["expansion", "linear", "neighbours"];
+pub(super) const KINDS: [&str; 4] = ["expansion", "linear", "neighbours", "pairs"];
 
 /// The predictor's kind, its words and its arrays.
 pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Tensor>) {
@@ -41,6 +41,21 @@ pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Ten
             arrays.push(matrix("targets", targets));
             (KINDS[2], words, arrays)
         }
+        Predictor::Pairs(Pairs { kernel, domain, centres, per_class, coefficients, rho }) => {
+            let words = Words {
+                kernel: Some(kernel.clone()),
+                domain: domain.map(|domain| domain.to_string()),
+                ..Words::default()
+            };
+            let counts: Vec<u64> = per_class.iter().map(|&count| count as u64).collect();
+            let mut arrays = Tensor::samples(centres);
+            arrays.extend([
+                matrix("coefficients", coefficients),
+                Tensor::numbers("per_class", &[counts.len()], &counts),
+                vector("rho", rho),
+            ]);
+            (KINDS[3], words, arrays)
+        }
     }
 }
 
@@ -54,12 +69,7 @@ pub(super) fn put_together(
     let predictor = match kind {
         Some("expansion") => Predictor::Expansion(Expansion {
             kernel: words.kernel.clone().ok_or("it names no kernel")?,
-            domain: words
-                .domain
-                .as_ref()
-                .map(|text| text.parse::<Domain>())
-                .transpose()
-                .map_err(|error| error.to_string())?,
+            domain: domain(words)?,
             centres: tensors::samples(file)?,
             shift: optional(file, "shift")?,
             coefficients: tensors::matrix(file, "coefficients")?,
@@ -76,6 +86,19 @@ pub(super) fn put_together(
             rows: tensors::samples(file)?,
             targets: tensors::matrix(file, "targets")?,
             rule: words.rule.clone().ok_or("it names no rule")?,
+        }),
+        Some("pairs") => Predictor::Pairs(Pairs {
+            kernel: words.kernel.clone().ok_or("it names no kernel")?,
+            domain: domain(words)?,
+            centres: tensors::samples(file)?,
+            per_class: tensors::numbers::<u64>(file, "per_class")?
+                .1
+                .into_iter()
+                .map(usize::try_from)
+                .collect::<Result<_, _>>()
+                .map_err(|error| error.to_string())?,
+            coefficients: tensors::matrix(file, "coefficients")?,
+            rho: tensors::numbers::<f64>(file, "rho")?.1,
         }),
         _ => return Err(format!("it requires none of {}", KINDS.join(", "))),
     };
@@ -104,7 +127,17 @@ fn consistent(predictor: &Predictor) -> Result<(), String> {
             Some(fault) => Err(format!("it has {fault}")),
             None => neighbours_kernel(neighbours).map_or(Ok(()), |kernel| usable(kernel, columns)),
         },
+        Predictor::Pairs(pairs) => match pairs.fault() {
+            Some(fault) => Err(format!("it has {fault}")),
+            None => usable(&pairs.kernel, columns),
+        },
     }
+}
+
+/// The domain that the words name.
+fn domain(words: &Words) -> Result<Option<Domain>, String> {
+    let parsed = words.domain.as_ref().map(|text| text.parse::<Domain>()).transpose();
+    parsed.map_err(|error| error.to_string())
 }
 
 fn neighbours_kernel(neighbours: &Neighbours) -> Option<&Kernel> {

@@ -1,10 +1,10 @@
-//! What predicts: one of three kinds behind one `predict`.
+//! What predicts: one of four kinds behind one `predict`.
 
 use crate::data::{AnySamples, Dtype, Matrix};
 use crate::kernel::Kernel;
 use crate::watch::Watch;
 
-use super::{Expansion, Linear, ModelError, Neighbours, Rule};
+use super::{Expansion, Linear, ModelError, Neighbours, Pairs, Rule};
 
 /// A function learnt from samples, with one or several outputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,8 @@ pub enum Predictor {
     Linear(Linear),
     /// A mean of the targets of the rows near x: the smoother and k nearest neighbours.
     Neighbours(Neighbours),
+    /// Σₛ aₛ k(cₛ, x) − ρ for every pair of classes: support vector machines.
+    Pairs(Pairs),
 }
 
 impl Predictor {
@@ -25,6 +27,7 @@ impl Predictor {
             Self::Expansion(expansion) => expansion.centres.ncols(),
             Self::Linear(linear) => linear.ncols(),
             Self::Neighbours(neighbours) => neighbours.ncols(),
+            Self::Pairs(pairs) => pairs.centres.ncols(),
         }
     }
 
@@ -35,6 +38,16 @@ impl Predictor {
             Self::Expansion(expansion) => expansion.noutputs(),
             Self::Linear(linear) => linear.noutputs(),
             Self::Neighbours(neighbours) => neighbours.noutputs(),
+            Self::Pairs(pairs) => pairs.noutputs(),
+        }
+    }
+
+    /// Whether the outputs can decide between this many classes: one for each, one for the second of two, or one for each pair.
+    #[must_use]
+    pub fn tells_apart(&self, classes: usize) -> bool {
+        match self {
+            Self::Pairs(pairs) => pairs.nclasses() == classes,
+            _ => classes == self.noutputs() || (classes, self.noutputs()) == (2, 1),
         }
     }
 
@@ -45,6 +58,7 @@ impl Predictor {
             Self::Expansion(expansion) => Some(&expansion.centres),
             Self::Linear(_) => None,
             Self::Neighbours(neighbours) => Some(&neighbours.rows),
+            Self::Pairs(pairs) => Some(&pairs.centres),
         }
     }
 
@@ -53,6 +67,7 @@ impl Predictor {
     pub fn kernel(&self) -> Option<&Kernel> {
         match self {
             Self::Expansion(expansion) => Some(&expansion.kernel),
+            Self::Pairs(pairs) => Some(&pairs.kernel),
             Self::Neighbours(Neighbours { rule: Rule::Smoother { kernel }, .. }) => Some(kernel),
             Self::Linear(_) | Self::Neighbours(_) => None,
         }
@@ -85,6 +100,7 @@ impl Predictor {
             Self::Expansion(expansion) => expansion.predict(samples, watch),
             Self::Linear(linear) => linear.predict(samples, watch),
             Self::Neighbours(neighbours) => neighbours.predict(samples, watch),
+            Self::Pairs(pairs) => pairs.predict(samples, watch),
         }
     }
 }
@@ -104,5 +120,11 @@ impl From<Linear> for Predictor {
 impl From<Neighbours> for Predictor {
     fn from(neighbours: Neighbours) -> Self {
         Self::Neighbours(neighbours)
+    }
+}
+
+impl From<Pairs> for Predictor {
+    fn from(pairs: Pairs) -> Self {
+        Self::Pairs(pairs)
     }
 }

@@ -69,6 +69,7 @@ fn about(shown: &Shown) -> String {
         Predictor::Expansion(expansion) => expansion.kernel.to_string(),
         Predictor::Linear(linear) => linear.map.to_string(),
         Predictor::Neighbours(neighbours) => neighbours.rule.to_string(),
+        Predictor::Pairs(pairs) => pairs.kernel.to_string(),
     };
     format!("{}, {}{lambda}", model.method, rounded(&what))
 }
