@@ -8,6 +8,7 @@ use mercer::model::Predictor;
 pub fn lines(predictor: &Predictor) -> Vec<(&'static str, String)> {
     match predictor {
         Predictor::Expansion(expansion) => kernel(&expansion.kernel, expansion.domain),
+        Predictor::Pairs(pairs) => kernel(&pairs.kernel, pairs.domain),
         Predictor::Linear(linear) => {
             vec![("features", format!("{} ({} of them)", linear.map, linear.weights.nrows()))]
         }

@@ -63,6 +63,7 @@ impl NativeModel {
             schema,
             outputs,
             classes: classes.map(serde_json::from_str).transpose().map_err(value_error)?,
+            calibration: None,
             scaling: Scaling::None,
             report: serde_json::from_str(report).map_err(value_error)?,
         }))
@@ -91,6 +92,7 @@ impl NativeModel {
             schema,
             outputs,
             classes: None,
+            calibration: None,
             scaling: Scaling::None,
             report: serde_json::from_str(report).map_err(value_error)?,
         }))
@@ -120,6 +122,7 @@ impl NativeModel {
             schema,
             outputs,
             classes: classes.map(serde_json::from_str).transpose().map_err(value_error)?,
+            calibration: None,
             scaling: Scaling::None,
             report: serde_json::from_str(report).map_err(value_error)?,
         }))
@@ -149,6 +152,7 @@ impl NativeModel {
             schema,
             outputs: vec!["0".to_owned()],
             classes: Some(classes),
+            calibration: None,
             scaling: Scaling::None,
             report: serde_json::from_str(report).map_err(value_error)?,
         }))

@@ -26,6 +26,7 @@ fn model(samples: AnySamples<'static>, bias: Bias) -> Model {
         schema: None,
         outputs: vec!["u".into(), "v".into()],
         classes: None,
+        calibration: None,
         scaling,
         report: BTreeMap::from([("residual".to_owned(), json!(report.residual))]),
     }

@@ -210,6 +210,7 @@ pub fn model(
         schema: Some(schema),
         outputs: goal.names,
         classes: goal.classes,
+        calibration: None,
         scaling: trained.scaling,
         report,
     }

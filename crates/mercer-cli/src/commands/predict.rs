@@ -165,7 +165,7 @@ impl Run<'_> {
             self.score(&chunk, &predictions);
             self.rows += chunk.nrows();
             let shares =
-                self.model.link().probabilities(&predictions).filter(|_| self.extra == Extra::Probabilities);
+                self.model.probabilities(&predictions).filter(|_| self.extra == Extra::Probabilities);
             for i in 0..predictions.nrows() {
                 let shares = shares.as_ref().map(|shares| shares.row(i));
                 writeln!(out, "{}", self.line(predictions.row(i), shares)).map_err(written)?;

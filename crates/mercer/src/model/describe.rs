@@ -28,6 +28,9 @@ impl Model {
         if let Some(classes) = &self.classes {
             object["classes"] = json!(classes);
         }
+        if let Some(calibration) = &self.calibration {
+            object["calibration"] = json!(calibration);
+        }
         object
     }
 }
@@ -56,6 +59,13 @@ impl Predictor {
                 ("domain", json!(voted.domain.map(|domain| domain.to_string()))),
                 ("centres", size(&voted.centres)),
                 ("steps", json!(voted.steps.len())),
+            ]),
+            Self::Pairs(pairs) => BTreeMap::from([
+                ("kernel", json!(pairs.kernel)),
+                ("domain", json!(pairs.domain.map(|domain| domain.to_string()))),
+                ("centres", size(&pairs.centres)),
+                ("per_class", json!(pairs.per_class)),
+                ("rho", json!(pairs.rho)),
             ]),
         }
     }

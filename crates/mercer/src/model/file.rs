@@ -9,17 +9,20 @@ use std::path::Path;
 use flate2::Crc;
 use safetensors::SafeTensors;
 
-use crate::data::{Schema, write_atomically};
+use crate::data::{Classes, Schema, write_atomically};
 
 use super::header::{FORMAT, Header, KERNEL_LANGUAGE, Preamble};
 use super::parts::{KINDS, put_together, take_apart};
-use super::{Model, ModelError};
+use super::{Calibration, Model, ModelError};
 
 /// The key of the JSON document in the header's string map.
 const DOCUMENT: &str = "mercer";
 
 /// What `requires` says of a classifier.
 const CLASSES: &str = "classes";
+
+/// What `requires` says of decisions that are made probabilities.
+const CALIBRATION: &str = "calibration";
 
 const NO_CHECKSUM: &str = "00000000";
 
@@ -31,7 +34,9 @@ impl Model {
     pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
         let (kind, words, mut arrays) = take_apart(&self.predictor);
         arrays.sort_by_key(|array| array.name);
-        let requires = iter::once(kind).chain(self.classes.is_some().then_some(CLASSES));
+        let requires = iter::once(kind)
+            .chain(self.classes.is_some().then_some(CLASSES))
+            .chain(self.calibration.is_some().then_some(CALIBRATION));
         let requires = requires.map(String::from).collect();
         let mut header = Header {
             format: FORMAT,
@@ -43,6 +48,7 @@ impl Model {
             settings: self.settings.clone(),
             outputs: self.outputs.clone(),
             classes: self.classes.clone(),
+            calibration: self.calibration.clone(),
             columns: self.schema.as_ref().map(Schema::feature_names).unwrap_or_default(),
             scaling: self.scaling.clone(),
             schema: self.schema.clone(),
@@ -92,6 +98,7 @@ impl Model {
             schema: header.schema,
             outputs: header.outputs,
             classes: header.classes,
+            calibration: header.calibration,
             scaling: header.scaling,
             report: header.report,
         };
@@ -124,12 +131,15 @@ impl Model {
         let (named, outputs) = (self.outputs.len(), self.predictor.noutputs());
         match &self.classes {
             None if named != outputs => return Err(format!("it names {named} outputs but has {outputs}")),
-            Some(classes)
-                if named != 1 || !(classes.len() == outputs || (classes.len(), outputs) == (2, 1)) =>
-            {
+            Some(classes) if named != 1 || !self.predictor.tells_apart(classes.len()) => {
                 return Err(format!("it has {} classes but {outputs} outputs", classes.len()));
             }
             _ => {}
+        }
+        let fault =
+            |calibration: &Calibration| calibration.fault(outputs, self.classes.as_ref().map(Classes::len));
+        if let Some(fault) = self.calibration.as_ref().and_then(fault) {
+            return Err(format!("it has {fault}"));
         }
         if !self.scaling.fits(columns) {
             return Err("its scaling does not match its columns".into());
@@ -143,7 +153,7 @@ impl Model {
 
 /// Whether this program knows the feature of the format.
 fn known(feature: &str) -> bool {
-    KINDS.contains(&feature) || feature == CLASSES
+    KINDS.contains(&feature) || feature == CLASSES || feature == CALIBRATION
 }
 
 fn verify(file: &SafeTensors<'_>, document: &str, stated: &str) -> Result<(), String> {

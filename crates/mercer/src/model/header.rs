@@ -9,7 +9,7 @@ use crate::data::{Classes, Scaling, Schema};
 use crate::features::FeatureMap;
 use crate::kernel::Kernel;
 
-use super::{Method, Rule};
+use super::{Calibration, Method, Rule};
 
 /// The format this program writes, and the latest it reads.
 pub const FORMAT: u64 = 1;
@@ -43,6 +43,9 @@ pub(super) struct Header {
     /// The classes, sorted; absent from regressions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<Classes>,
+    /// What makes probabilities of decisions; absent where nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
     /// Names of the features, empty where they have none.
     pub columns: Vec<String>,
     pub scaling: Scaling,

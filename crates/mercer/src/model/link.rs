@@ -3,9 +3,10 @@
 use crate::data::Matrix;
 use crate::solve::{sigmoid, softmax};
 
-use super::{Method, Predictor};
+use super::{Method, Predictor, vote};
 
-/// What the outputs of a classifier are. One output stands for the second of two classes; several for as many classes.
+/// What the outputs of a classifier are. One output stands for the second of two classes; several for as
+/// many classes, or for pairs of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
     /// The probability of each class.
@@ -14,6 +15,8 @@ pub enum Link {
     Logits,
     /// Decisions without a probability: one is positive for the second class, of several the largest wins.
     Decisions,
+    /// Decisions of pairs of classes without a probability: one is positive for the first class of its pair.
+    Votes,
 }
 
 impl Link {
@@ -21,9 +24,10 @@ impl Link {
     #[must_use]
     pub fn of(method: Method, predictor: &Predictor) -> Self {
         match (method, predictor) {
-            (Method::Logistic, _) => Self::Logits,
             (_, Predictor::Voted(_)) => Self::Shares,
-            (Method::Perceptron, _) => Self::Decisions,
+            (_, Predictor::Pairs(_)) => Self::Votes,
+            (Method::Logistic, _) => Self::Logits,
+            (Method::Perceptron | Method::Svc | Method::NuSvc | Method::OneClass, _) => Self::Decisions,
             _ => Self::Shares,
         }
     }
@@ -32,6 +36,7 @@ impl Link {
     #[must_use]
     pub fn class(self, outputs: &[f64]) -> usize {
         match outputs {
+            pairs if self == Self::Votes => vote(pairs),
             [decision] => usize::from(*decision > 0.0),
             several => (1..several.len())
                 .fold(0, |best, code| if several[code] > several[best] { code } else { best }),
@@ -44,7 +49,7 @@ impl Link {
         match self {
             Self::Shares => Some(outputs.clone()),
             Self::Logits => Some(probabilities(outputs)),
-            Self::Decisions => None,
+            Self::Decisions | Self::Votes => None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Models: what a learner hands back, what is saved, and what predicts.
 
+mod calibration;
 mod describe;
 mod domain;
 mod error;
@@ -9,6 +10,7 @@ mod header;
 mod linear;
 mod link;
 mod neighbours;
+mod pairs;
 mod parts;
 mod predictor;
 mod smoothing;
@@ -24,6 +26,7 @@ use serde_json::Value;
 use crate::data::{AnySamples, Classes, Matrix, Scaling, Schema};
 use crate::watch::Watch;
 
+pub use calibration::{Calibration, Sigmoid, couple};
 pub use domain::first_outside;
 pub(crate) use domain::{first_negative, norm};
 pub use error::ModelError;
@@ -34,6 +37,7 @@ pub use linear::Linear;
 pub use link::{Link, probabilities};
 pub(crate) use neighbours::{Mean, queries_at_once};
 pub use neighbours::{Neighbours, Rule, Weights};
+pub use pairs::{Pairs, classes_of_pairs, one_vs_rest_decisions, pairs_of, vote};
 pub use predictor::Predictor;
 pub(crate) use smoothing::smooth_leaving_out;
 pub use voted::{Voted, VotedStep};
@@ -55,6 +59,16 @@ pub enum Method {
     Perceptron,
     /// Kernel logistic regression.
     Logistic,
+    /// Support vector classification with C.
+    Svc,
+    /// Support vector classification with ν.
+    NuSvc,
+    /// Support vector regression with ε.
+    Svr,
+    /// Support vector regression with ν.
+    NuSvr,
+    /// One-class estimation: inliers and outliers.
+    OneClass,
 }
 
 impl fmt::Display for Method {
@@ -66,6 +80,11 @@ impl fmt::Display for Method {
             Self::Knn => "knn",
             Self::Perceptron => "perceptron",
             Self::Logistic => "logistic",
+            Self::Svc => "svc",
+            Self::NuSvc => "nu-svc",
+            Self::Svr => "svr",
+            Self::NuSvr => "nu-svr",
+            Self::OneClass => "one-class",
         })
     }
 }
@@ -83,8 +102,11 @@ pub struct Model {
     pub schema: Option<Schema>,
     /// The names of the targets. A regression has one output for each; a classifier has one target.
     pub outputs: Vec<String>,
-    /// The classes of a classifier. Its predictor has one output for each, or one for the second of two: see [`link`](Self::link).
+    /// The classes of a classifier. Its predictor has one output for each, one for the second of two, or one for each pair: see
+    /// [`link`](Self::link).
     pub classes: Option<Classes>,
+    /// What makes probabilities of the decisions of a support vector machine.
+    pub calibration: Option<Calibration>,
     /// The scaling that is applied to the features first.
     pub scaling: Scaling,
     /// How training ended: numbers and words, no wall times.
@@ -118,5 +140,16 @@ impl Model {
     #[must_use]
     pub fn link(&self) -> Link {
         Link::of(self.method, &self.predictor)
+    }
+
+    /// The probability of each class from the outputs of [`predict`](Self::predict): one row per sample, one column per class.
+    /// None where the model does not say.
+    #[must_use]
+    pub fn probabilities(&self, outputs: &Matrix<f64>) -> Option<Matrix<f64>> {
+        let link = self.link();
+        match &self.calibration {
+            Some(calibration) => calibration.probabilities(outputs, link == Link::Votes),
+            None => link.probabilities(outputs),
+        }
     }
 }

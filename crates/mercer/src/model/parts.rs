@@ -9,10 +9,10 @@ use crate::kernel::check::Domain;
 
 use super::header::Words;
 use super::tensors::{self, Tensor};
-use super::{Expansion, Linear, Neighbours, Predictor, Rule, Voted, VotedStep};
+use super::{Expansion, Linear, Neighbours, Pairs, Predictor, Rule, Voted, VotedStep};
 
 /// The kinds of predictor, as `requires` names them.
-pub(super) const KINDS: [&str; 4] = ["expansion", "linear", "neighbours", "voted"];
+pub(super) const KINDS: [&str; 5] = ["expansion", "linear", "neighbours", "pairs", "voted"];
 
 /// The predictor's kind, its words and its arrays.
 pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Tensor>) {
@@ -54,6 +54,21 @@ pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Ten
             let mut arrays = Tensor::samples(centres);
             let entries: Vec<f64> = steps.iter().flat_map(numbers).collect();
             arrays.push(matrix("steps", &Matrix::from_entries(steps.len(), 4, entries)));
+            (KINDS[4], words, arrays)
+        }
+        Predictor::Pairs(Pairs { kernel, domain, centres, per_class, coefficients, rho }) => {
+            let words = Words {
+                kernel: Some(kernel.clone()),
+                domain: domain.map(|domain| domain.to_string()),
+                ..Words::default()
+            };
+            let counts: Vec<u64> = per_class.iter().map(|&count| count as u64).collect();
+            let mut arrays = Tensor::samples(centres);
+            arrays.extend([
+                matrix("coefficients", coefficients),
+                Tensor::numbers("per_class", &[counts.len()], &counts),
+                vector("rho", rho),
+            ]);
             (KINDS[3], words, arrays)
         }
     }
@@ -93,6 +108,19 @@ pub(super) fn put_together(
             centres: tensors::samples(file)?,
             classes: words.voted_classes.ok_or("it does not say how many classes vote")?,
             steps: voted_steps(&tensors::matrix(file, "steps")?)?,
+        }),
+        Some("pairs") => Predictor::Pairs(Pairs {
+            kernel: words.kernel.clone().ok_or("it names no kernel")?,
+            domain: domain(words)?,
+            centres: tensors::samples(file)?,
+            per_class: tensors::numbers::<u64>(file, "per_class")?
+                .1
+                .into_iter()
+                .map(usize::try_from)
+                .collect::<Result<_, _>>()
+                .map_err(|error| error.to_string())?,
+            coefficients: tensors::matrix(file, "coefficients")?,
+            rho: tensors::numbers::<f64>(file, "rho")?.1,
         }),
         _ => return Err(format!("it requires none of {}", KINDS.join(", "))),
     };
@@ -149,9 +177,14 @@ fn consistent(predictor: &Predictor) -> Result<(), String> {
             Some(fault) => Err(format!("it has {fault}")),
             None => usable(&voted.kernel, columns),
         },
+        Predictor::Pairs(pairs) => match pairs.fault() {
+            Some(fault) => Err(format!("it has {fault}")),
+            None => usable(&pairs.kernel, columns),
+        },
     }
 }
 
+/// The domain that the words name.
 fn neighbours_kernel(neighbours: &Neighbours) -> Option<&Kernel> {
     match &neighbours.rule {
         Rule::Smoother { kernel } => Some(kernel),

@@ -4,7 +4,7 @@ use crate::data::{AnySamples, Dtype, Matrix};
 use crate::kernel::Kernel;
 use crate::watch::Watch;
 
-use super::{Expansion, Linear, ModelError, Neighbours, Rule, Voted};
+use super::{Expansion, Linear, ModelError, Neighbours, Pairs, Rule, Voted};
 
 /// A function learnt from samples, with one or several outputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +17,8 @@ pub enum Predictor {
     Neighbours(Neighbours),
     /// The votes of many functions: the voted perceptron.
     Voted(Voted),
+    /// Σₛ aₛ k(cₛ, x) − ρ for every pair of classes: support vector machines.
+    Pairs(Pairs),
 }
 
 impl Predictor {
@@ -28,6 +30,7 @@ impl Predictor {
             Self::Linear(linear) => linear.ncols(),
             Self::Neighbours(neighbours) => neighbours.ncols(),
             Self::Voted(voted) => voted.centres.ncols(),
+            Self::Pairs(pairs) => pairs.centres.ncols(),
         }
     }
 
@@ -39,6 +42,16 @@ impl Predictor {
             Self::Linear(linear) => linear.noutputs(),
             Self::Neighbours(neighbours) => neighbours.noutputs(),
             Self::Voted(voted) => voted.classes,
+            Self::Pairs(pairs) => pairs.noutputs(),
+        }
+    }
+
+    /// Whether the outputs can decide between this many classes: one for each, one for the second of two, or one for each pair.
+    #[must_use]
+    pub fn tells_apart(&self, classes: usize) -> bool {
+        match self {
+            Self::Pairs(pairs) => pairs.nclasses() == classes,
+            _ => classes == self.noutputs() || (classes, self.noutputs()) == (2, 1),
         }
     }
 
@@ -50,6 +63,7 @@ impl Predictor {
             Self::Linear(_) => None,
             Self::Neighbours(neighbours) => Some(&neighbours.rows),
             Self::Voted(voted) => Some(&voted.centres),
+            Self::Pairs(pairs) => Some(&pairs.centres),
         }
     }
 
@@ -59,6 +73,7 @@ impl Predictor {
         match self {
             Self::Expansion(expansion) => Some(&expansion.kernel),
             Self::Voted(voted) => Some(&voted.kernel),
+            Self::Pairs(pairs) => Some(&pairs.kernel),
             Self::Neighbours(Neighbours { rule: Rule::Smoother { kernel }, .. }) => Some(kernel),
             Self::Linear(_) | Self::Neighbours(_) => None,
         }
@@ -92,6 +107,7 @@ impl Predictor {
             Self::Linear(linear) => linear.predict(samples, watch),
             Self::Neighbours(neighbours) => neighbours.predict(samples, watch),
             Self::Voted(voted) => voted.predict(samples, watch),
+            Self::Pairs(pairs) => pairs.predict(samples, watch),
         }
     }
 }
@@ -117,5 +133,11 @@ impl From<Neighbours> for Predictor {
 impl From<Voted> for Predictor {
     fn from(voted: Voted) -> Self {
         Self::Voted(voted)
+    }
+}
+
+impl From<Pairs> for Predictor {
+    fn from(pairs: Pairs) -> Self {
+        Self::Pairs(pairs)
     }
 }

@@ -70,6 +70,7 @@ fn about(shown: &Shown) -> String {
         Predictor::Linear(linear) => linear.map.to_string(),
         Predictor::Neighbours(neighbours) => neighbours.rule.to_string(),
         Predictor::Voted(voted) => voted.kernel.to_string(),
+        Predictor::Pairs(pairs) => pairs.kernel.to_string(),
     };
     format!("{}, {}{lambda}", model.method, rounded(&what))
 }
@@ -255,7 +256,7 @@ fn classes(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
         (0..of.nrows()).map(|place| of.row(place)[class]).collect()
     };
     let columns = |of: &Matrix<f64>| (0..of.ncols()).map(|class| column(of, class)).collect();
-    let confidence = match shown.model.link().probabilities(&outputs) {
+    let confidence = match shown.model.probabilities(&outputs) {
         Some(shares) => Confidence::Probabilities(columns(&shares)),
         None if outputs.ncols() == 1 => {
             let second = column(&outputs, 0);
@@ -299,7 +300,7 @@ fn reliability(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
         return Err(Failure::usage(format!("a reliability diagram needs DATA with the column `{name}`")));
     }
     let outputs = shown.model.predict(&shown.samples, watch)?;
-    let Some(outputs) = shown.model.link().probabilities(&outputs) else {
+    let Some(outputs) = shown.model.probabilities(&outputs) else {
         return Err(Failure::usage(
             "this model decides without probabilities, which a reliability diagram is of",
         ));

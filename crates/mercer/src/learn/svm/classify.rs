@@ -8,6 +8,7 @@ use crate::solve::svm::{BoxQp, SvmSettings};
 use crate::watch::Watch;
 
 use super::one_vs_one::{OneVsOne, Pair, one_vs_one};
+use super::one_vs_rest::{OneVsRest, one_vs_rest};
 use super::training::{Training, bounds, check_length, check_weights, load};
 
 /// C-classification, one machine per pair of classes: minimises ½‖w‖² + Σ Cᵢ max(0, 1 − yᵢ(⟨w, φ(xᵢ)⟩ − ρ)).
@@ -64,6 +65,36 @@ impl Svc {
         weights: Option<&[f64]>,
         watch: &dyn Watch,
     ) -> Result<OneVsOne, LearnError> {
+        let machine = self.machine(training, codes, nclasses, weights, watch)?;
+        one_vs_one(codes, nclasses, counted(weights), watch, machine)
+    }
+
+    /// As [`fit_on`](Self::fit_on), with one machine for each class against all others; for two classes one, which is positive for
+    /// the second.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    pub fn fit_one_vs_rest_on(
+        &self,
+        training: &Training<'_>,
+        codes: &[usize],
+        nclasses: usize,
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<OneVsRest, LearnError> {
+        let machine = self.machine(training, codes, nclasses, weights, watch)?;
+        one_vs_rest(codes, nclasses, counted(weights), watch, machine)
+    }
+
+    /// What tells the first of some rows, which are of one class, from those after them.
+    pub(super) fn machine<'a>(
+        &'a self,
+        training: &'a Training<'_>,
+        codes: &[usize],
+        nclasses: usize,
+        weights: Option<&[f64]>,
+        watch: &'a dyn Watch,
+    ) -> Result<impl Fn(&[usize], usize) -> Result<Pair, LearnError> + Sync + 'a, LearnError> {
         let rows = training.nrows();
         check_length("classes", rows, codes.len())?;
         let mut c = bounds(self.c, rows, weights)?;
@@ -72,20 +103,19 @@ impl Svc {
             check_weights(nclasses, Some(factors))?;
             c.iter_mut().zip(codes).for_each(|(c, &code)| *c *= factors.get(code).copied().unwrap_or(1.0));
         }
-        one_vs_one(
-            codes,
-            nclasses,
-            |row| weights.is_none_or(|w| w[row] > 0.0),
-            watch,
-            |rows, first| {
-                let positive: Vec<bool> = (0..rows.len()).map(|k| k < first).collect();
-                let c: Vec<f64> = rows.iter().map(|&row| c[row]).collect();
-                let qp = BoxQp::classify(rows, &positive, &c)?;
-                let solution = training.solve(&qp, &self.settings, watch)?;
-                Ok(Pair { rho: solution.rho(), coefficients: solution.beta, report: solution.report })
-            },
-        )
+        Ok(move |rows: &[usize], first: usize| {
+            let positive: Vec<bool> = (0..rows.len()).map(|k| k < first).collect();
+            let c: Vec<f64> = rows.iter().map(|&row| c[row]).collect();
+            let qp = BoxQp::classify(rows, &positive, &c)?;
+            let solution = training.solve(&qp, &self.settings, watch)?;
+            Ok(Pair { rho: solution.rho(), coefficients: solution.beta, report: solution.report })
+        })
     }
+}
+
+/// Rows of weight 0 are not there.
+pub(super) fn counted(weights: Option<&[f64]>) -> impl Fn(usize) -> bool + '_ {
+    move |row| weights.is_none_or(|w| w[row] > 0.0)
 }
 
 /// ν-classification, one machine per pair of classes: ν bounds the fraction of margin errors from above and that of support
@@ -139,30 +169,52 @@ impl NuSvc {
         weights: Option<&[f64]>,
         watch: &dyn Watch,
     ) -> Result<OneVsOne, LearnError> {
+        let machine = self.machine(training, codes, weights, watch)?;
+        one_vs_one(codes, nclasses, counted(weights), watch, machine)
+    }
+
+    /// As [`Svc::fit_one_vs_rest_on`].
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    pub fn fit_one_vs_rest_on(
+        &self,
+        training: &Training<'_>,
+        codes: &[usize],
+        nclasses: usize,
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<OneVsRest, LearnError> {
+        let machine = self.machine(training, codes, weights, watch)?;
+        one_vs_rest(codes, nclasses, counted(weights), watch, machine)
+    }
+
+    /// What tells the first of some rows, which are of one class, from those after them.
+    pub(super) fn machine<'a>(
+        &'a self,
+        training: &'a Training<'_>,
+        codes: &[usize],
+        weights: Option<&'a [f64]>,
+        watch: &'a dyn Watch,
+    ) -> Result<impl Fn(&[usize], usize) -> Result<Pair, LearnError> + Sync + 'a, LearnError> {
         let rows = training.nrows();
         check_length("classes", rows, codes.len())?;
         check_weights(rows, weights)?;
-        one_vs_one(
-            codes,
-            nclasses,
-            |row| weights.is_none_or(|w| w[row] > 0.0),
-            watch,
-            |rows, first| {
-                // Positive samples come first, so the variables are in the order of the rows.
-                let positive: Vec<bool> = (0..rows.len()).map(|k| k < first).collect();
-                let w: Vec<f64> = rows.iter().map(|&row| weights.map_or(1.0, |w| w[row])).collect();
-                let qp = BoxQp::nu_classify(rows, &positive, self.nu, &w)?;
-                let mut solution = training.solve(&qp, &self.settings, watch)?;
-                // The margin is 1 in the scale of the decision function. Where it vanishes (all samples of a pair equal) there is no
-                // such scale.
-                let scale = match solution.margin() {
-                    margin if margin > 0.0 => margin.recip(),
-                    _ => 1.0,
-                };
-                solution.beta.iter_mut().for_each(|b| *b *= scale);
-                solution.report.objective *= scale * scale;
-                Ok(Pair { rho: solution.rho() * scale, coefficients: solution.beta, report: solution.report })
-            },
-        )
+        Ok(move |rows: &[usize], first: usize| {
+            // Positive samples come first, so the variables are in the order of the rows.
+            let positive: Vec<bool> = (0..rows.len()).map(|k| k < first).collect();
+            let w: Vec<f64> = rows.iter().map(|&row| weights.map_or(1.0, |w| w[row])).collect();
+            let qp = BoxQp::nu_classify(rows, &positive, self.nu, &w)?;
+            let mut solution = training.solve(&qp, &self.settings, watch)?;
+            // The margin is 1 in the scale of the decision function. Where it vanishes (all samples of a pair equal) there is no such
+            // scale.
+            let scale = match solution.margin() {
+                margin if margin > 0.0 => margin.recip(),
+                _ => 1.0,
+            };
+            solution.beta.iter_mut().for_each(|b| *b *= scale);
+            solution.report.objective *= scale * scale;
+            Ok(Pair { rho: solution.rho() * scale, coefficients: solution.beta, report: solution.report })
+        })
     }
 }

@@ -5,13 +5,16 @@
 //! double precision.
 
 mod classify;
+mod machines;
 mod one_class;
 mod one_vs_one;
+mod one_vs_rest;
 mod regress;
 mod training;
 
 pub use classify::{NuSvc, Svc};
 pub use one_class::OneClass;
 pub use one_vs_one::OneVsOne;
+pub use one_vs_rest::OneVsRest;
 pub use regress::{NuSvr, Svr};
 pub use training::{SupportVectors, Training};

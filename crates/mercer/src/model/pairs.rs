@@ -1,0 +1,210 @@
+//! A machine for every pair of classes: f_ij(x) = Σₛ aₛ k(cₛ, x) − ρ_ij, and the vote among them.
+
+use crate::data::{AnySamples, Matrix};
+use crate::gram::{CpuEngine, Engine, GramError};
+use crate::kernel::Kernel;
+use crate::kernel::check::Domain;
+use crate::watch::Watch;
+
+use super::domain::first_outside;
+use super::error::ModelError;
+
+/// Machines for the pairs (0, 1), (0, 2), …, (1, 2), … of classes over one set of support vectors, in LIBSVM's layout.
+///
+/// For a pair (i, j), the coefficients of class i's support vectors stand in column j − 1, those of class j's in column i.
+/// f_ij(x) > 0 is a vote for class i, anything else one for class j; of classes with equally many votes the first wins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pairs {
+    /// k, with every hyper-parameter a number.
+    pub kernel: Kernel,
+    /// Where k is proven to be positive semidefinite; none where that was assumed or is undecided.
+    pub domain: Option<Domain>,
+    /// The support vectors, class by class.
+    pub centres: AnySamples<'static>,
+    /// How many of them each class has: two classes at least.
+    pub per_class: Vec<usize>,
+    /// One row per support vector, one column less than there are classes.
+    pub coefficients: Matrix<f64>,
+    /// ρ of each pair.
+    pub rho: Vec<f64>,
+}
+
+impl Pairs {
+    /// Number of classes.
+    #[must_use]
+    pub fn nclasses(&self) -> usize {
+        self.per_class.len()
+    }
+
+    /// Number of pairs, each of which is an output.
+    #[must_use]
+    pub fn noutputs(&self) -> usize {
+        self.rho.len()
+    }
+
+    /// What makes this no model, such as after reading it from a file; none where it is one.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        let (classes, rows) = (self.nclasses(), self.centres.nrows());
+        if classes < 2 {
+            return Some(format!("{classes} classes in pairs"));
+        }
+        // The sum of counts that a file claims may overflow.
+        let counted = self.per_class.iter().try_fold(0usize, |sum, n| sum.checked_add(*n));
+        if counted != Some(rows) {
+            return Some(format!("{rows} support vectors, but another number in its classes"));
+        }
+        let shape = (self.coefficients.nrows(), self.coefficients.ncols());
+        if shape != (rows, classes - 1) {
+            return Some(format!(
+                "{} × {} coefficients for {rows} support vectors of {classes} classes",
+                shape.0, shape.1
+            ));
+        }
+        let pairs = classes * (classes - 1) / 2;
+        if self.rho.len() != pairs {
+            return Some(format!("{} offsets for {pairs} pairs of classes", self.rho.len()));
+        }
+        if !self.rho.iter().all(|rho| rho.is_finite()) {
+            return Some("offsets that are not all finite numbers".into());
+        }
+        None
+    }
+
+    /// f of every pair at every sample: one row per sample, one column per pair.
+    ///
+    /// A kernel value is computed once for all pairs that share its support vector: O(msd) time for m samples and s support
+    /// vectors, and O(msK) for K classes; a few tiles of memory beyond the samples and the answer.
+    ///
+    /// # Errors
+    /// Where the samples do not have the support vectors' columns or are outside of the kernel's domain, and where `watch` asks
+    /// to stop.
+    ///
+    /// # Panics
+    /// Where [`fault`](Self::fault) has something to say.
+    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+        let (found, expected) = (samples.ncols(), self.centres.ncols());
+        if found != expected {
+            return Err(ModelError::Columns { found, expected });
+        }
+        assert_eq!(self.fault(), None, "a model");
+        if let Some((row, reason)) = self.domain.and_then(|domain| first_outside(domain, samples)) {
+            return Err(ModelError::OutsideDomain { row, reason });
+        }
+        let classes = self.nclasses();
+        let queries = CpuEngine.load(samples);
+        let mut out = Matrix::zeros(samples.nrows(), self.noutputs());
+        (0..out.nrows()).for_each(|row| {
+            out.row_mut(row).iter_mut().zip(&self.rho).for_each(|(f, rho)| *f = -rho);
+        });
+        let mut sums = Matrix::zeros(samples.nrows(), classes - 1);
+        let mut first = 0;
+        for (class, &count) in self.per_class.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let rows: Vec<usize> = (first..first + count).collect();
+            first += count;
+            let centres = CpuEngine.load(&self.centres.select(&rows));
+            let cross = queries.cross(&self.kernel, &*centres)?;
+            cross.apply(&mut sums, &self.coefficients.select(&rows), watch).map_err(GramError::from)?;
+            // Column c of class i's sums belongs to the pair with class c, or with c + 1 from i on.
+            let places: Vec<usize> = (0..classes)
+                .filter(|&other| other != class)
+                .map(|other| place(classes, class.min(other), class.max(other)))
+                .collect();
+            for row in 0..out.nrows() {
+                let (out, sums) = (out.row_mut(row), sums.row(row));
+                places.iter().zip(sums).for_each(|(&pair, sum)| out[pair] += sum);
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// The place of the pair (i, j), i < j, among all pairs of `classes` classes.
+fn place(classes: usize, i: usize, j: usize) -> usize {
+    i * (2 * classes - i - 1) / 2 + j - i - 1
+}
+
+/// Number of classes that have this many pairs; none where no number has.
+#[must_use]
+pub fn classes_of_pairs(pairs: usize) -> Option<usize> {
+    (2..).take_while(|k| k * (k - 1) / 2 <= pairs).last().filter(|k| k * (k - 1) / 2 == pairs)
+}
+
+/// The pairs (0, 1), (0, 2), …, (1, 2), … of `classes` classes, in their order.
+pub fn pairs_of(classes: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..classes).flat_map(move |i| (i + 1..classes).map(move |j| (i, j)))
+}
+
+/// The class that most pairs decide for, from one row of decisions; of equally many votes the first.
+///
+/// ```
+/// use mercer::model::vote;
+///
+/// assert_eq!(vote(&[0.5]), 0);
+/// assert_eq!(vote(&[0.0]), 1);
+/// assert_eq!(vote(&[1.0, -1.0, 1.0]), 0); // 0 beats 1, 2 beats 0, 1 beats 2: all have one vote
+/// ```
+///
+/// # Panics
+/// Where there is not a decision for every pair of some number of classes.
+#[must_use]
+pub fn vote(decisions: &[f64]) -> usize {
+    let classes = classes_of_pairs(decisions.len()).expect("a decision for every pair of classes");
+    let mut votes = vec![0usize; classes];
+    for ((i, j), &f) in pairs_of(classes).zip(decisions) {
+        votes[if f > 0.0 { i } else { j }] += 1;
+    }
+    (1..classes).fold(0, |best, class| if votes[class] > votes[best] { class } else { best })
+}
+
+/// One number per class from decisions per pair, the largest for the class with most votes: votes, and less than half a vote
+/// by how clear the decisions were (scikit-learn's `decision_function_shape="ovr"`).
+///
+/// With s_i = Σⱼ f_ij − Σⱼ f_ji the number of class i is its votes + s_i / (3(|s_i| + 1)).
+///
+/// # Panics
+/// As [`vote`].
+#[must_use]
+pub fn one_vs_rest_decisions(decisions: &Matrix<f64>) -> Matrix<f64> {
+    let classes = classes_of_pairs(decisions.ncols()).expect("a decision for every pair of classes");
+    let mut out = Matrix::zeros(decisions.nrows(), classes);
+    let mut clear = vec![0.0; classes];
+    for row in 0..decisions.nrows() {
+        clear.fill(0.0);
+        let out = out.row_mut(row);
+        for ((i, j), &f) in pairs_of(classes).zip(decisions.row(row)) {
+            clear[i] += f;
+            clear[j] -= f;
+            out[if f > 0.0 { i } else { j }] += 1.0;
+        }
+        out.iter_mut().zip(&clear).for_each(|(votes, s)| *votes += s / (3.0 * (s.abs() + 1.0)));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_have_their_places() {
+        for classes in 2..9 {
+            for (at, (i, j)) in pairs_of(classes).enumerate() {
+                assert_eq!(place(classes, i, j), at);
+            }
+            assert_eq!(classes_of_pairs(pairs_of(classes).count()), Some(classes));
+        }
+        assert!([0, 2, 4, 5, 7].into_iter().all(|pairs| classes_of_pairs(pairs).is_none()));
+    }
+
+    #[test]
+    fn the_clearer_class_wins_among_equal_votes() {
+        let decisions = Matrix::from_entries(1, 3, vec![1.0, -3.0, 2.0]);
+        let per_class = one_vs_rest_decisions(&decisions);
+        // Each class has one vote; s = (1 − 3, −1 + 2, 3 − 2).
+        let expected = [1.0 - 2.0 / 9.0, 1.0 + 1.0 / 6.0, 1.0 + 1.0 / 6.0];
+        for (found, expected) in per_class.row(0).iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-15);
+        }
+    }
+}
