@@ -99,7 +99,7 @@ impl Learner for PerceptronLearner {
                     self.perceptron(Kernel::linear()).fit_features(&features, &codes, classes, watch)?;
                 let intercepts = vec![0.0; weights.ncols()];
                 let (map, columns) = (map.clone(), samples.ncols());
-                (Linear { map, columns, shift: None, weights, intercepts }.into(), report)
+                (Linear { map: map.into(), columns, shift: None, weights, intercepts }.into(), report)
             }
         };
         let facts = BTreeMap::from([

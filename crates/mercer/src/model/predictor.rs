@@ -1,6 +1,7 @@
 //! What predicts: one of three kinds behind one `predict`.
 
 use crate::data::{AnySamples, Dtype, Matrix};
+use crate::features::Lift;
 use crate::kernel::Kernel;
 use crate::watch::Watch;
 
@@ -54,6 +55,7 @@ impl Predictor {
         match self {
             Self::Expansion(expansion) => Some(&expansion.kernel),
             Self::Neighbours(Neighbours { rule: Rule::Smoother { kernel }, .. }) => Some(kernel),
+            Self::Linear(Linear { map: Lift::Random(fourier), .. }) => Some(&fourier.spec.kernel),
             Self::Linear(_) | Self::Neighbours(_) => None,
         }
     }
