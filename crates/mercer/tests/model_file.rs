@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use mercer::data::{AnySamples, Classes, Matrix, Samples, ScaleMethod, Scaling, TargetValues};
+use mercer::features::{Approximation, Form, Fourier, Lift, RandomFeatures, Sampling};
 use mercer::gram::Metric;
-use mercer::learn::{Bias, Ridge, RidgeFeatures};
+use mercer::learn::{ApproxRidge, Bias, Ridge, RidgeFeatures};
 use mercer::model::{Linear, Method, Model, ModelError, Neighbours, Predictor, Rule, Weights};
 use mercer::watch::Unwatched;
 use proptest::prelude::*;
@@ -40,6 +41,16 @@ fn linear() -> Model {
     Model { predictor: fitted.into(), ..model(AnySamples::F64(dense()), Bias::None) }
 }
 
+/// On random features, as pairs or shifted cosines.
+fn random(form: Form) -> Model {
+    let y = Matrix::from_entries(7, 2, (0..14).map(|k| (k as f64).cos()).collect());
+    let kernel = "matern(nu=1.5, length=2)".parse().unwrap();
+    let approximation = Approximation::Fourier { features: 6, sampling: Sampling::Orthogonal, form };
+    let ridge = ApproxRidge::new(kernel, approximation, 0.1);
+    let fitted = ridge.fit(&AnySamples::F64(dense()), &y, None, &Unwatched).unwrap();
+    Model { predictor: fitted.predictor, ..model(AnySamples::F64(dense()), Bias::None) }
+}
+
 fn neighbours(rule: Rule) -> Model {
     let labels = TargetValues::Labels(["b", "a", "b", "a", "c", "a", "b"].map(String::from).to_vec());
     let (classes, codes) = Classes::of(&labels);
@@ -65,6 +76,8 @@ fn every_model() -> Vec<Model> {
         model(AnySamples::F64(sparse()), Bias::Centred),
         model(AnySamples::F32(sparse()), Bias::None),
         linear(),
+        random(Form::Pairs),
+        random(Form::Shifted),
         neighbours(Rule::Nearest { k: 3, weights: Weights::Distance, metric: Metric::Manhattan }),
         neighbours(Rule::Smoother { kernel: "rbf(sigma=0.5)".parse().unwrap() }),
     ]
@@ -97,11 +110,13 @@ fn every_flipped_bit_is_noticed() {
 
 #[test]
 fn every_cut_is_noticed() {
-    let bytes = every_model()[1].to_bytes().unwrap();
-    for length in 0..bytes.len() {
-        let error = Model::from_bytes(&bytes[..length], Path::new("m.mercer")).unwrap_err();
-        assert!(matches!(error, ModelError::Malformed { .. }), "{error}");
-        assert!(error.to_string().starts_with("m.mercer: "));
+    for model in [&every_model()[1], &random(Form::Shifted)] {
+        let bytes = model.to_bytes().unwrap();
+        for length in 0..bytes.len() {
+            let error = Model::from_bytes(&bytes[..length], Path::new("m.mercer")).unwrap_err();
+            assert!(matches!(error, ModelError::Malformed { .. }), "{error}");
+            assert!(error.to_string().starts_with("m.mercer: "));
+        }
     }
 }
 
@@ -117,6 +132,20 @@ fn parts_that_do_not_fit_are_refused() {
     refused(with(linear(), Linear { columns: 2, ..line.clone() }.into()), "shift");
     refused(with(linear(), Linear { map: "x9".parse().unwrap(), ..line.clone() }.into()), "column 9");
     refused(with(linear(), Linear { weights: Matrix::zeros(2, 2), ..line }.into()), "weights are not");
+    let Predictor::Linear(waves) = random(Form::Pairs).predictor else { panic!("a linear model") };
+    let base = || random(Form::Pairs);
+    let Lift::Random(fourier) = waves.map.clone() else { panic!("random features") };
+    refused(with(base(), Linear { shift: Some(vec![0.0; 3]), ..waves.clone() }.into()), "shifts");
+    refused(with(base(), Linear { weights: Matrix::zeros(2, 2), ..waves.clone() }.into()), "weights are not");
+    let other = |fourier: Fourier| Linear { map: fourier.into(), ..waves.clone() };
+    let mut spec = fourier.spec.clone();
+    spec.features = 8;
+    refused(with(base(), other(Fourier { spec, ..fourier.clone() }).into()), "6 random features but names 8");
+    let features = RandomFeatures::from_matrices(Matrix::zeros(3, 2), None, vec![1.0; 3]).unwrap();
+    refused(with(base(), other(Fourier { features, ..fourier.clone() }).into()), "of 2 columns, not of 3");
+    let mut spec = fourier.spec.clone();
+    spec.kernel = "rbf(sigma=auto)".parse().unwrap();
+    refused(with(base(), other(Fourier { spec, ..fourier }).into()), "auto");
     let nearest = |k| neighbours(Rule::Nearest { k, weights: Weights::Uniform, metric: Metric::Euclidean });
     refused(nearest(8), "8 nearest of 7");
     refused(nearest(0), "0 nearest of 7");

@@ -98,7 +98,7 @@ impl Learner for LmsLearner {
                 let features = map.transform(samples, self.memory, watch)?;
                 let LmsWeights { weights, intercepts, report } = lms.fit(&features, targets, watch)?;
                 let (map, columns) = (map.clone(), samples.ncols());
-                (Linear { map, columns, shift: None, weights, intercepts }.into(), report)
+                (Linear { map: map.into(), columns, shift: None, weights, intercepts }.into(), report)
             }
         };
         let LmsReport { report, step, gram, curve } = found;

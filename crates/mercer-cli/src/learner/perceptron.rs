@@ -119,7 +119,7 @@ impl Learner for PerceptronLearner {
                     self.perceptron.fit_features(&features, &codes, classes, watch)?;
                 let intercepts = vec![0.0; weights.ncols()];
                 let (map, columns) = (map.clone(), samples.ncols());
-                (Linear { map, columns, shift: None, weights, intercepts }.into(), report)
+                (Linear { map: map.into(), columns, shift: None, weights, intercepts }.into(), report)
             }
         };
         let facts = BTreeMap::from([

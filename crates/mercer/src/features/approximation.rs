@@ -75,6 +75,18 @@ pub enum ApproximationError {
 }
 
 impl ApproximationError {
+    /// Whether the work ended because its watch asked for it.
+    #[must_use]
+    pub fn is_stop(&self) -> bool {
+        matches!(
+            self,
+            Self::Stopped(_)
+                | Self::Gram(GramError::Stopped(_))
+                | Self::Cholesky(CholeskyError::Stopped(_))
+                | Self::Moments(MomentsError::Stopped(_))
+        )
+    }
+
     pub(super) fn parameter(
         parameter: &'static str,
         received: impl ToString,

@@ -8,10 +8,12 @@
 //! | `taylor(sigma=1, degree=8)` | weighted monomials times a Gaussian | exp(−‖x−z‖²/(2σ²)), up to [`FeatureMap::error_bound`] |
 //! | `x, x^2, log(abs(x)+1), x0*x1` | formulas: with `x` one feature per column, with `x0`, `x1`, … or names of columns one | |
 
+mod approximate;
 mod approximation;
 mod error;
 mod formula;
 mod formulas;
+mod lift;
 mod monomials;
 mod named;
 pub mod nystrom;
@@ -33,9 +35,11 @@ use crate::data::{AnySamples, Matrix};
 use crate::kernel::Shortest;
 use crate::watch::Watch;
 
+pub use approximate::{ApproximateFeatures, Approximation, UnknownApproximation};
 pub use approximation::{ApproximationError, KernelFeatures};
 pub use error::FeatureError;
 pub use formulas::Formulas;
+pub use lift::{Fourier, Lift};
 use monomials::{Weight, counts_by_degree};
 pub use nystrom::{Landmarks, Nystrom};
 pub use quality::{KernelError, kernel_error};

@@ -7,7 +7,7 @@ use crate::kernel::{ComposeError, EvalError, ResolveError};
 use crate::memory;
 use crate::solve::descent::DescentError;
 use crate::solve::svm::SvmError;
-use crate::solve::{CgError, LogisticError, SolveError};
+use crate::solve::{CgError, LogisticError, MomentsError, SolveError};
 use crate::watch::Stopped;
 
 /// Why a learner has no model.
@@ -181,6 +181,9 @@ pub enum LearnError {
     /// There are no features that stand in for the kernel.
     #[error(transparent)]
     Approximation(#[from] ApproximationError),
+    /// Sums over features have no answer.
+    #[error(transparent)]
+    Moments(#[from] MomentsError),
     /// Conjugate gradients have no answer.
     #[error(transparent)]
     ConjugateGradients(#[from] CgError),
@@ -203,8 +206,7 @@ impl LearnError {
                 | Self::Logistic(LogisticError::Stopped(_) | LogisticError::Solve(SolveError::Stopped(_)))
                 | Self::Svm(SvmError::Stopped(_))
                 | Self::ConjugateGradients(CgError::Stopped(_))
-                | Self::Approximation(ApproximationError::Stopped(_))
-                | Self::Approximation(ApproximationError::Gram(GramError::Stopped(_)))
-        )
+                | Self::Moments(MomentsError::Stopped(_))
+        ) || matches!(self, Self::Approximation(error) if error.is_stop())
     }
 }

@@ -106,7 +106,7 @@ impl RidgeFeatures {
         }
         let (solution, report) = solve_least_squares(&design, &y, &groups, budget, watch)?;
         let (weights, intercepts) = design.model(&solution, means);
-        Ok((Linear { map: self.map.clone(), columns, shift, weights, intercepts }, report))
+        Ok((Linear { map: self.map.clone().into(), columns, shift, weights, intercepts }, report))
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use crate::data::{AnySamples, Schema};
+use crate::features::Lift;
 
 use super::{FORMAT, Model, Predictor, Rule, Weights};
 
@@ -46,11 +47,17 @@ impl Predictor {
                 ("centres", size(&expansion.centres)),
                 ("intercepts", json!(expansion.intercepts)),
             ]),
-            Self::Linear(linear) => BTreeMap::from([
-                ("features", json!(linear.map)),
-                ("feature_count", json!(linear.weights.nrows())),
-                ("intercepts", json!(linear.intercepts)),
-            ]),
+            Self::Linear(linear) => {
+                let mut words = BTreeMap::from([
+                    ("features", json!(linear.map.to_string())),
+                    ("feature_count", json!(linear.weights.nrows())),
+                    ("intercepts", json!(linear.intercepts)),
+                ]);
+                if let Lift::Random(fourier) = &linear.map {
+                    words.extend([("kernel", json!(fourier.spec.kernel)), ("random", json!(fourier.spec))]);
+                }
+                words
+            }
             Self::Neighbours(neighbours) => {
                 BTreeMap::from([("rule", json!(neighbours.rule)), ("rows", size(&neighbours.rows))])
             }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::data::{Classes, Scaling, Schema};
-use crate::features::FeatureMap;
+use crate::features::{FeatureMap, RandomSpec};
 use crate::kernel::Kernel;
 
 use super::{Calibration, Method, Rule};
@@ -64,6 +64,9 @@ pub(super) struct Words {
     /// The feature map of a linear predictor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub features: Option<FeatureMap>,
+    /// What the random features of a linear predictor were drawn from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random: Option<RandomSpec>,
     /// Columns that the feature map takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_columns: Option<usize>,

@@ -1,12 +1,14 @@
 //! Primal models: f(x) = ⟨w, φ(x)⟩ + b.
 
+use std::ops::Range;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix};
-use crate::features::{FeatureError, FeatureMap, Transform};
-use crate::watch::Watch;
+use crate::features::{FeatureError, KernelFeatures, Lift, RandomFeatures, Transform};
+use crate::watch::{Unwatched, Watch};
 
 use super::error::ModelError;
 
@@ -17,7 +19,7 @@ const BLOCK: usize = 1 << 18;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Linear {
     /// φ, with every column by its place.
-    pub map: FeatureMap,
+    pub map: Lift,
     /// Columns of the samples.
     pub columns: usize,
     /// s, taken from every sample first; none is zero.
@@ -45,20 +47,28 @@ impl Linear {
     ///
     /// # Errors
     /// Where the parts of the model do not fit each other.
-    fn transform(&self) -> Result<Transform, ModelError> {
-        let transform = self.map.over(self.columns, None)?;
+    fn ready(&self) -> Result<Ready<'_>, ModelError> {
+        let ready = match &self.map {
+            Lift::Map(map) => Ready::Map(map.over(self.columns, None)?.shifted(self.shift.clone())),
+            Lift::Random(fourier) if fourier.features.columns() != self.columns => {
+                let (found, expected) = (self.columns, fourier.features.columns());
+                return Err(ModelError::Columns { found, expected });
+            }
+            Lift::Random(_) if self.shift.is_some() => return Err(ModelError::ShiftedFeatures),
+            Lift::Random(fourier) => Ready::Random(&fourier.features),
+        };
         if let Some(shift) = self.shift.as_ref().filter(|shift| shift.len() != self.columns) {
             return Err(ModelError::Columns { found: shift.len(), expected: self.columns });
         }
-        if self.weights.nrows() != transform.count() || self.weights.ncols() != self.noutputs() {
+        if self.weights.nrows() != ready.count() || self.weights.ncols() != self.noutputs() {
             return Err(ModelError::Weights {
                 rows: self.weights.nrows(),
                 columns: self.weights.ncols(),
-                features: transform.count(),
+                features: ready.count(),
                 outputs: self.noutputs(),
             });
         }
-        Ok(transform.shifted(self.shift.clone()))
+        Ok(ready)
     }
 
     /// f at every sample: one row per sample, one column per output.
@@ -72,7 +82,7 @@ impl Linear {
         if found != expected {
             return Err(ModelError::Columns { found, expected });
         }
-        let transform = self.transform()?;
+        let transform = self.ready()?;
         let (features, outputs) = (transform.count(), self.noutputs());
         let mut out = Matrix::zeros(samples.nrows(), outputs);
         if outputs == 0 {
@@ -99,5 +109,36 @@ impl Linear {
             Some(error) => Err(error),
             None => Ok(out),
         }
+    }
+}
+
+/// φ of x − s, made ready.
+enum Ready<'a> {
+    Map(Transform),
+    Random(&'a RandomFeatures),
+}
+
+impl Ready<'_> {
+    fn count(&self) -> usize {
+        match self {
+            Self::Map(transform) => transform.count(),
+            Self::Random(features) => features.features(),
+        }
+    }
+
+    /// The features of some rows, row after row; random ones in the precision of the samples.
+    fn fill(&self, samples: &AnySamples<'_>, rows: Range<usize>, out: &mut [f64]) -> Result<(), ModelError> {
+        match (self, samples) {
+            (Self::Map(transform), _) => transform.fill(samples, rows, out)?,
+            (Self::Random(features), AnySamples::F64(_)) => {
+                features.fill_f64(samples, rows, out, &Unwatched)?;
+            }
+            (Self::Random(features), AnySamples::F32(_)) => {
+                let mut narrow = vec![0f32; out.len()];
+                features.fill_f32(samples, rows, &mut narrow, &Unwatched)?;
+                out.iter_mut().zip(narrow).for_each(|(wide, narrow)| *wide = f64::from(narrow));
+            }
+        }
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use safetensors::SafeTensors;
 
 use crate::data::Matrix;
-use crate::features::FeatureMap;
+use crate::features::{FeatureMap, Fourier, KernelFeatures, Lift, RandomFeatures};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 
@@ -12,7 +12,8 @@ use super::tensors::{self, Tensor};
 use super::{Expansion, Linear, Neighbours, Pairs, Predictor, Rule, Voted, VotedStep};
 
 /// The kinds of predictor, as `requires` names them.
-pub(super) const KINDS: [&str; 5] = ["expansion", "linear", "neighbours", "pairs", "voted"];
+pub(super) const KINDS: [&str; 6] =
+    ["expansion", "linear", "neighbours", "pairs", "voted", "random-features"];
 
 /// The predictor's kind, its words and its arrays.
 pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Tensor>) {
@@ -26,20 +27,31 @@ pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Ten
             let mut arrays = Tensor::samples(centres);
             arrays.extend([matrix("coefficients", coefficients), vector("intercepts", intercepts)]);
             arrays.extend(shift.as_ref().map(|shift| vector("shift", shift)));
-            (KINDS[0], words, arrays)
+            ("expansion", words, arrays)
         }
         Predictor::Linear(Linear { map, columns, shift, weights, intercepts }) => {
-            let words =
-                Words { features: Some(map.clone()), feature_columns: Some(*columns), ..Words::default() };
+            let mut words = Words { feature_columns: Some(*columns), ..Words::default() };
             let mut arrays = vec![matrix("weights", weights), vector("intercepts", intercepts)];
             arrays.extend(shift.as_ref().map(|shift| vector("shift", shift)));
-            (KINDS[1], words, arrays)
+            match map {
+                Lift::Map(map) => {
+                    words.features = Some(map.clone());
+                    ("linear", words, arrays)
+                }
+                Lift::Random(Fourier { spec, features }) => {
+                    words.random = Some(spec.clone());
+                    arrays.push(matrix("frequencies", features.frequencies()));
+                    arrays.push(vector("amplitudes", features.amplitudes()));
+                    arrays.extend(features.shifts().map(|shifts| vector("phases", shifts)));
+                    ("random-features", words, arrays)
+                }
+            }
         }
         Predictor::Neighbours(Neighbours { rows, targets, rule }) => {
             let words = Words { rule: Some(rule.clone()), ..Words::default() };
             let mut arrays = Tensor::samples(rows);
             arrays.push(matrix("targets", targets));
-            (KINDS[2], words, arrays)
+            ("neighbours", words, arrays)
         }
         Predictor::Voted(Voted { kernel, domain, centres, classes, steps }) => {
             let words = Words {
@@ -54,7 +66,7 @@ pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Ten
             let mut arrays = Tensor::samples(centres);
             let entries: Vec<f64> = steps.iter().flat_map(numbers).collect();
             arrays.push(matrix("steps", &Matrix::from_entries(steps.len(), 4, entries)));
-            (KINDS[4], words, arrays)
+            ("voted", words, arrays)
         }
         Predictor::Pairs(Pairs { kernel, domain, centres, per_class, coefficients, rho }) => {
             let words = Words {
@@ -69,7 +81,7 @@ pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Ten
                 Tensor::numbers("per_class", &[counts.len()], &counts),
                 vector("rho", rho),
             ]);
-            (KINDS[3], words, arrays)
+            ("pairs", words, arrays)
         }
     }
 }
@@ -90,8 +102,11 @@ pub(super) fn put_together(
             coefficients: tensors::matrix(file, "coefficients")?,
             intercepts: tensors::numbers::<f64>(file, "intercepts")?.1,
         }),
-        Some("linear") => Predictor::Linear(Linear {
-            map: words.features.clone().ok_or("it names no features")?,
+        Some(kind @ ("linear" | "random-features")) => Predictor::Linear(Linear {
+            map: match kind {
+                "linear" => words.features.clone().ok_or("it names no features")?.into(),
+                _ => random(words, file)?.into(),
+            },
             columns: words.feature_columns.ok_or("it does not say how many columns it takes")?,
             shift: optional(file, "shift")?,
             weights: tensors::matrix(file, "weights")?,
@@ -166,7 +181,15 @@ fn consistent(predictor: &Predictor) -> Result<(), String> {
         Predictor::Linear(linear) => {
             finite("intercepts", &linear.intercepts)?;
             shifts(linear.shift.as_deref(), columns)?;
-            let features = count(&linear.map, columns)?;
+            let features = match &linear.map {
+                Lift::Map(map) => count(map, columns)?,
+                Lift::Random(fourier) => {
+                    if linear.shift.is_some() {
+                        return Err("it shifts the samples of random features".into());
+                    }
+                    random_count(fourier, columns)?
+                }
+            };
             shape("weights", &linear.weights, features, linear.noutputs())
         }
         Predictor::Neighbours(neighbours) => match neighbours.fault() {
@@ -204,6 +227,27 @@ fn count(map: &FeatureMap, columns: usize) -> Result<usize, String> {
     map.check_columns(columns).map_err(|error| error.to_string())?;
     let count = map.count(columns).map_err(|error| error.to_string())?;
     usize::try_from(count).map_err(|error| error.to_string())
+}
+
+/// Random features as they were drawn.
+fn random(words: &Words, file: &SafeTensors<'_>) -> Result<Fourier, String> {
+    let spec = words.random.clone().ok_or("it does not say what its features were drawn from")?;
+    let (frequencies, amplitudes) =
+        (tensors::matrix(file, "frequencies")?, tensors::numbers::<f64>(file, "amplitudes")?.1);
+    let features = RandomFeatures::from_matrices(frequencies, optional(file, "phases")?, amplitudes);
+    Ok(Fourier { spec, features: features.map_err(|error| error.to_string())? })
+}
+
+fn random_count(fourier: &Fourier, columns: usize) -> Result<usize, String> {
+    usable(&fourier.spec.kernel, columns)?;
+    let (count, found) = (fourier.features.features(), fourier.features.columns());
+    if found != columns {
+        return Err(format!("its frequencies are of {found} columns, not of {columns}"));
+    }
+    if count != fourier.spec.features {
+        return Err(format!("it has {count} random features but names {}", fourier.spec.features));
+    }
+    Ok(count)
 }
 
 fn usable(kernel: &Kernel, columns: usize) -> Result<(), String> {

@@ -7,6 +7,7 @@
 //! Products are computed block by block in the precision of the features, and added up in double precision.
 
 mod bytes;
+mod parts;
 mod ridge;
 mod validation;
 
@@ -18,7 +19,7 @@ use crate::data::Matrix;
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
-pub use ridge::{Intercept, LinearFit, RidgePath};
+pub use ridge::{Intercept, LinearFit, RidgeFactor, RidgePath};
 pub use validation::cross_validate;
 
 /// Features in a block of ΦᵀΦ.

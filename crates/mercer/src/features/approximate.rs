@@ -1,0 +1,260 @@
+//! The choice between approximations of a kernel, and the features it leads to.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use crate::data::AnySamples;
+use crate::kernel::Kernel;
+use crate::watch::Watch;
+
+use super::approximation::{ApproximationError, KernelFeatures};
+use super::lift::Fourier;
+use super::nystrom::{Landmarks, Nystrom};
+use super::random::{Form, RandomSpec, Sampling};
+
+/// How a kernel is approximated by finitely many features.
+///
+/// ```
+/// use mercer::features::Approximation;
+/// let approximation: Approximation = "nystrom:500".parse()?;
+/// assert_eq!(approximation.to_string(), "nystrom:500");
+/// assert!("fourier:0".parse::<Approximation>().is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Approximation {
+    /// Random features ([`RandomSpec`]), for kernels of x − z with a known spectral density.
+    Fourier {
+        /// D, the number of features.
+        features: usize,
+        /// How frequencies are drawn.
+        sampling: Sampling,
+        /// What a frequency becomes.
+        form: Form,
+    },
+    /// Landmarks among the samples ([`Nystrom`]), for every kernel.
+    Nystrom {
+        /// M, the number of landmarks.
+        landmarks: usize,
+        /// How they are chosen.
+        choice: Landmarks,
+    },
+}
+
+impl Approximation {
+    /// Orthogonal cosine and sine pairs.
+    #[must_use]
+    pub fn fourier(features: usize) -> Self {
+        Self::Fourier { features, sampling: Sampling::default(), form: Form::default() }
+    }
+
+    /// Uniform landmarks.
+    #[must_use]
+    pub fn nystrom(landmarks: usize) -> Self {
+        Self::Nystrom { landmarks, choice: Landmarks::default() }
+    }
+
+    /// The number of features, at most.
+    #[must_use]
+    pub fn features(&self) -> usize {
+        match *self {
+            Self::Fourier { features, .. } => features,
+            Self::Nystrom { landmarks, .. } => landmarks,
+        }
+    }
+
+    /// The features of a kernel whose hyper-parameters are all numbers. Landmarks are chosen among `samples`, of which
+    /// random features take the number of columns alone.
+    ///
+    /// # Errors
+    /// As [`RandomSpec::draw`] and [`Nystrom::fit`].
+    pub fn of(
+        &self,
+        kernel: &Kernel,
+        samples: &AnySamples<'_>,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<ApproximateFeatures, ApproximationError> {
+        match *self {
+            Self::Fourier { features, sampling, form } => {
+                let spec = RandomSpec { kernel: kernel.clone(), features, sampling, form, seed };
+                let features = spec.draw(samples.ncols())?;
+                Ok(ApproximateFeatures::Random(Fourier { spec, features }))
+            }
+            Self::Nystrom { landmarks, choice } => {
+                Nystrom::fit(kernel, samples, landmarks, choice, seed, watch)
+                    .map(ApproximateFeatures::Landmarks)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Approximation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fourier { features, .. } => write!(f, "fourier:{features}"),
+            Self::Nystrom { landmarks, .. } => write!(f, "nystrom:{landmarks}"),
+        }
+    }
+}
+
+/// A text that names no approximation.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{received}` is not an approximation: write fourier:D with an even number D of random features, or nystrom:M with \
+     a number M of landmarks"
+)]
+pub struct UnknownApproximation {
+    /// The text.
+    pub received: String,
+}
+
+/// Reads `fourier:D` or `nystrom:M`.
+impl FromStr for Approximation {
+    type Err = UnknownApproximation;
+
+    fn from_str(text: &str) -> Result<Self, UnknownApproximation> {
+        let unknown = || UnknownApproximation { received: text.to_owned() };
+        let (kind, count) = text.split_once(':').ok_or_else(unknown)?;
+        let count: usize = count.parse().map_err(|_| unknown())?;
+        match kind {
+            "fourier" if count > 0 && count.is_multiple_of(2) => Ok(Self::fourier(count)),
+            "nystrom" if count > 0 => Ok(Self::nystrom(count)),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+/// Features that stand in for a kernel, of either kind.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ApproximateFeatures {
+    /// Random ones.
+    Random(Fourier),
+    /// Whitened kernel values with landmarks.
+    Landmarks(Nystrom),
+}
+
+impl ApproximateFeatures {
+    /// The kernel they stand in for.
+    #[must_use]
+    pub fn kernel(&self) -> &Kernel {
+        match self {
+            Self::Random(fourier) => &fourier.spec.kernel,
+            Self::Landmarks(nystrom) => nystrom.kernel(),
+        }
+    }
+
+    /// Features that are, up to a common factor c, a half-size approximation of the same kind, and c²: every other
+    /// frequency, or the first half of the landmarks. None where there is only one.
+    ///
+    /// So what half the features would have given follows from sums over all of them.
+    #[must_use]
+    pub fn half(&self) -> Option<(Vec<usize>, f64)> {
+        match self {
+            Self::Random(Fourier { features, .. }) => {
+                let count = features.frequencies().nrows();
+                let pairs = features.shifts().is_none();
+                let cosines = (0..count).step_by(2);
+                let sines = cosines.clone().filter(|_| pairs).map(|k| k + count);
+                (count > 1).then(|| {
+                    let kept: Vec<usize> = cosines.clone().chain(sines).collect();
+                    let share = count as f64 / cosines.len() as f64;
+                    (kept, share)
+                })
+            }
+            // The factor of the first landmarks is a corner of the factor of all.
+            Self::Landmarks(nystrom) => {
+                let count = nystrom.features();
+                (count > 1).then(|| ((0..count / 2).collect(), 1.0))
+            }
+        }
+    }
+
+    fn inner(&self) -> &dyn KernelFeatures {
+        match self {
+            Self::Random(fourier) => &fourier.features,
+            Self::Landmarks(nystrom) => nystrom,
+        }
+    }
+}
+
+impl KernelFeatures for ApproximateFeatures {
+    fn columns(&self) -> usize {
+        self.inner().columns()
+    }
+
+    fn features(&self) -> usize {
+        self.inner().features()
+    }
+
+    fn fill_f32(
+        &self,
+        samples: &AnySamples<'_>,
+        rows: Range<usize>,
+        out: &mut [f32],
+        watch: &dyn Watch,
+    ) -> Result<(), ApproximationError> {
+        self.inner().fill_f32(samples, rows, out, watch)
+    }
+
+    fn fill_f64(
+        &self,
+        samples: &AnySamples<'_>,
+        rows: Range<usize>,
+        out: &mut [f64],
+        watch: &dyn Watch,
+    ) -> Result<(), ApproximationError> {
+        self.inner().fill_f64(samples, rows, out, watch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Samples;
+    use crate::watch::Unwatched;
+
+    fn samples() -> AnySamples<'static> {
+        let entries = (0..60).map(|k| (k as f64 * 0.7).sin()).collect::<Vec<_>>();
+        AnySamples::F64(Samples::dense(20, 3, entries).unwrap())
+    }
+
+    #[test]
+    fn texts_that_name_none_are_refused() {
+        for text in [
+            "",
+            "fourier",
+            "fourier:",
+            "fourier:0",
+            "fourier:7",
+            "nystrom:0",
+            "nystrom:-1",
+            "nys:3",
+            "fourier:1e3",
+        ] {
+            let error = text.parse::<Approximation>().unwrap_err();
+            assert!(error.to_string().contains(&format!("`{text}`")), "{error}");
+        }
+    }
+
+    /// Half of the features, times c, have inner products of the same kernel.
+    #[test]
+    fn half_of_the_features_are_features_of_the_same_kernel() {
+        let kernel: Kernel = "rbf(sigma=1.5)".parse().unwrap();
+        for approximation in [Approximation::fourier(4096), Approximation::nystrom(18)] {
+            let features = approximation.of(&kernel, &samples(), 1, &Unwatched).unwrap();
+            let (kept, square) = features.half().unwrap();
+            assert_eq!(kept.len(), approximation.features() / 2);
+            let phi = features.transform_f64(&samples(), &Unwatched).unwrap();
+            let (mut x, mut z) = ([0.0; 3], [0.0; 3]);
+            for (i, j) in [(0, 1), (3, 17), (5, 5)] {
+                samples().copy_row(i, &mut x);
+                samples().copy_row(j, &mut z);
+                let found: f64 = kept.iter().map(|&k| square * phi.row(i)[k] * phi.row(j)[k]).sum();
+                let exact = kernel.eval(&x, &z).unwrap();
+                assert!((found - exact).abs() < 0.06, "{approximation}: {found} for {exact}");
+            }
+        }
+    }
+}

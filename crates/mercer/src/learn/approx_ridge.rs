@@ -1,0 +1,306 @@
+//! Ridge regression on features that stand in for a kernel: linear in the number of samples, in memory or streamed.
+//!
+//! Minimises Σᵢ wᵢ(yᵢ − ⟨v, φ(xᵢ)⟩ − b)² + λ‖v‖² with ⟨φ(x), φ(z)⟩ ≈ k(x, z). All that is kept of the samples are sums
+//! over their features ([`Moments`]), so samples in memory, in chunks and on several machines give the same fit.
+
+use crate::data::{AnySamples, Matrix};
+use crate::features::{
+    ApproximateFeatures, Approximation, ApproximationError, KernelError, KernelFeatures, add_samples,
+    kernel_error,
+};
+use crate::kernel::Kernel;
+use crate::kernel::check::Domain;
+use crate::memory;
+use crate::model::Predictor;
+use crate::solve::{Intercept, LinearFit, Moments, Report, Status};
+use crate::watch::Watch;
+
+use super::admission::Admission;
+use super::error::LearnError;
+use super::ridge::{Bias, check_problem, targets_by_lambda};
+
+/// Pairs of samples that the error of the kernel is measured on.
+const PAIRS: usize = 2_000;
+
+/// Ridge regression on approximate features: its hyper-parameters.
+///
+/// ```
+/// use mercer::data::{AnySamples, Matrix, Samples};
+/// use mercer::features::Approximation;
+/// use mercer::learn::ApproxRidge;
+/// use mercer::watch::Unwatched;
+/// let samples = AnySamples::F64(Samples::dense(50, 1, (0..50).map(|i| 0.1 * i as f64).collect::<Vec<_>>())?);
+/// let targets = Matrix::from_entries(50, 1, (0..50).map(|i| (0.1 * i as f64).sin()).collect());
+/// let ridge = ApproxRidge::new("rbf(sigma=1)".parse()?, Approximation::fourier(64), 1e-3);
+/// let fit = ridge.fit(&samples, &targets, None, &Unwatched)?;
+/// let found = fit.predictor.predict(&samples, &Unwatched)?;
+/// assert!((found.row(7)[0] - 0.7f64.sin()).abs() < 1e-2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApproxRidge {
+    /// The kernel, with every hyper-parameter a number.
+    pub kernel: Kernel,
+    /// What stands in for it.
+    pub approximation: Approximation,
+    /// λ ≥ 0: one for all targets, or one each.
+    pub lambda: Vec<f64>,
+    /// What is done about a constant; not [`Bias::Column`].
+    pub bias: Bias,
+    /// Whether a kernel on landmarks must be proven to be one. One with random features is, by its spectral density.
+    pub admission: Admission,
+    /// Bytes the sums may take; `None` for four fifths of what is available.
+    pub memory: Option<u64>,
+    /// The seed of frequencies and landmarks.
+    pub seed: u64,
+}
+
+/// Features that samples are summed over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prepared {
+    /// φ.
+    pub features: ApproximateFeatures,
+    /// Where the kernel is proven to be positive semidefinite.
+    pub domain: Option<Domain>,
+    /// What the user should know.
+    pub warning: Option<String>,
+}
+
+/// A fit and the sums it follows from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApproxFit {
+    /// What predicts.
+    pub predictor: Predictor,
+    /// How good the answer of the normal equations is.
+    pub report: Report,
+    /// φ.
+    pub prepared: Prepared,
+    /// The sums over φ.
+    pub sums: Moments,
+}
+
+/// How well features do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quality {
+    /// ⟨φ(x),φ(z)⟩ against k(x,z) on pairs of samples.
+    pub kernel: KernelError,
+    /// An estimate of tr G(G + λI)⁻¹: what the fit uses of its features.
+    pub effective_dimension: f64,
+    /// What more features would do, one for each target; empty where there is only one feature.
+    pub sizes: Vec<Sizes>,
+}
+
+/// The mean squared error of one target by the number of features.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sizes {
+    /// With half of the features.
+    pub half: f64,
+    /// With all of them.
+    pub all: f64,
+    /// With twice as many, where the error falls as a constant and 1/D do: all − (half − all)/2, at least 0.
+    pub doubled: f64,
+}
+
+/// The errors of a fit over the samples of some sums, for one target.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SummedError {
+    /// Samples.
+    pub rows: u64,
+    /// √ of the mean of the squared errors.
+    pub rmse: f64,
+    /// 1 − Σ(y−f)²/Σ(y−ȳ)²; none where the targets are all equal.
+    pub r2: Option<f64>,
+}
+
+impl ApproxRidge {
+    /// With this kernel, approximation and λ, an unpenalised intercept and everything else by itself.
+    #[must_use]
+    pub fn new(kernel: Kernel, approximation: Approximation, lambda: f64) -> Self {
+        Self {
+            kernel,
+            approximation,
+            lambda: vec![lambda],
+            bias: Bias::Centred,
+            admission: Admission::Check,
+            memory: None,
+            seed: 0,
+        }
+    }
+
+    /// Fits `targets` (one row per sample, one column per target).
+    ///
+    /// O(nD(d + D) + D³) time, O(D²) memory for D features: all nD of them are never held.
+    ///
+    /// # Errors
+    /// Where the input does not line up, where the kernel has no such features, where the sums do not fit the memory
+    /// budget, where λ = 0 and the features are linearly dependent, and where `watch` asks to stop.
+    pub fn fit(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<ApproxFit, LearnError> {
+        check_problem(&self.lambda, samples.nrows(), targets, weights)?;
+        let prepared = self.prepare(samples, watch)?;
+        let mut sums = self.sums(&prepared, targets.ncols())?;
+        add_samples(&mut sums, &prepared.features, samples, targets, weights, watch)?;
+        let (predictor, report) = self.solve(&prepared, &sums, watch)?;
+        Ok(ApproxFit { predictor, report, prepared, sums })
+    }
+
+    /// The features: frequencies drawn, or landmarks chosen among `samples`.
+    ///
+    /// # Errors
+    /// Where there are no samples, where the settings do not fit each other, where the kernel has no such features, and
+    /// where `watch` asks to stop.
+    pub fn prepare(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Prepared, LearnError> {
+        let (rows, columns) = (samples.nrows(), samples.ncols());
+        if rows == 0 || columns == 0 {
+            return Err(LearnError::Empty { rows, columns });
+        }
+        if self.bias == Bias::Column {
+            let reason = "bias = column is not for approximate features; use centred or none";
+            return Err(LearnError::Unsupported(reason));
+        }
+        self.kernel.check_columns(columns)?;
+        let features = self.approximation.of(&self.kernel, samples, self.seed, watch)?;
+        let (domain, warning) = match &features {
+            // A spectral density is a proof (Bochner).
+            ApproximateFeatures::Random(_) => (Some(Domain::All), None),
+            ApproximateFeatures::Landmarks(_) => {
+                let admitted = self.admission.decide(&self.kernel, samples)?;
+                (admitted.domain, admitted.warning)
+            }
+        };
+        Ok(Prepared { features, domain, warning })
+    }
+
+    /// Sums over nothing, of these features and so many targets.
+    ///
+    /// # Errors
+    /// Where they, and the matrix that is factored, do not fit the memory budget.
+    pub fn sums(&self, prepared: &Prepared, targets: usize) -> Result<Moments, LearnError> {
+        let features = prepared.features.features();
+        let needed = Self::bytes_needed(features, targets);
+        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        if needed > budget {
+            let what = "the sums over the features and the factor of them";
+            return Err(ApproximationError::Memory { what, needed, budget }.into());
+        }
+        Ok(Moments::new(features, targets))
+    }
+
+    /// Bytes that a fit takes beside the samples: the sums, their matrix and a chunk of features.
+    #[must_use]
+    pub fn bytes_needed(features: usize, targets: usize) -> u64 {
+        let d = features as u64;
+        Moments::bytes_needed(features, targets)
+            .saturating_add(8 * d.saturating_mul(d))
+            .saturating_add(8 * 1024 * d)
+    }
+
+    /// The fit that sums lead to.
+    ///
+    /// D³/3 multiply-adds for each different λ.
+    ///
+    /// # Errors
+    /// Where there are no samples, where λ = 0 and the features are linearly dependent, and where `watch` asks to stop.
+    pub fn solve(
+        &self,
+        prepared: &Prepared,
+        sums: &Moments,
+        watch: &dyn Watch,
+    ) -> Result<(Predictor, Report), LearnError> {
+        let (LinearFit { weights, intercepts }, residual) = self.linear(sums, 1.0, watch)?;
+        let report = Report {
+            status: Status::Converged,
+            solver: format!("cholesky f64 on {}", self.approximation),
+            iterations: 0,
+            residual,
+            warnings: prepared.warning.iter().cloned().collect(),
+        };
+        let predictor =
+            Predictor::on_features(prepared.features.clone(), weights, intercepts, prepared.domain);
+        Ok((predictor, report))
+    }
+
+    /// The weights for √c times the features of `sums`, in terms of those features, and the relative residual.
+    fn linear(&self, sums: &Moments, c: f64, watch: &dyn Watch) -> Result<(LinearFit, f64), LearnError> {
+        let (features, targets) = (sums.features(), sums.targets());
+        let mut all = LinearFit { weights: Matrix::zeros(features, targets), intercepts: vec![0.0; targets] };
+        let mut residual = 0.0f64;
+        for (lambda, group) in targets_by_lambda(&self.lambda, targets) {
+            let factor = sums.factor(lambda / c, self.intercept(), watch)?;
+            let fit = factor.fit(watch)?;
+            residual = residual.max(factor.residual(&fit));
+            for &o in &group {
+                all.intercepts[o] = fit.intercepts[o];
+                (0..features).for_each(|k| all.weights.row_mut(k)[o] = fit.weights.row(k)[o]);
+            }
+        }
+        Ok((all, residual))
+    }
+
+    fn intercept(&self) -> Intercept {
+        if self.bias == Bias::None { Intercept::None } else { Intercept::Unpenalised }
+    }
+
+    /// The errors on samples held out, by a fit that has not seen them: `held_out` are their sums, `rest` those of the
+    /// others.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve).
+    pub fn held_out(
+        &self,
+        rest: &Moments,
+        held_out: &Moments,
+        watch: &dyn Watch,
+    ) -> Result<Vec<SummedError>, LearnError> {
+        let (fit, _) = self.linear(rest, 1.0, watch)?;
+        let squares = held_out.squared_errors(&fit)?;
+        let spreads = held_out.target_spreads();
+        let of_target = |(squares, spread): (f64, f64)| SummedError {
+            rows: held_out.rows(),
+            rmse: (squares / held_out.weight()).sqrt(),
+            r2: (spread > 0.0).then(|| 1.0 - squares / spread),
+        };
+        Ok(squares.into_iter().zip(spreads).map(of_target).collect())
+    }
+
+    /// How well the features do: their kernel on pairs among `samples`, what the fit uses of them, and what half of them or
+    /// twice as many would do, on samples held out where there are sums over those.
+    ///
+    /// Half of the features is measured, twice as many extrapolated. D³ multiply-adds.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve) and [`kernel_error`].
+    pub fn quality(
+        &self,
+        prepared: &Prepared,
+        (rest, held_out): (&Moments, Option<&Moments>),
+        samples: &AnySamples<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Quality, LearnError> {
+        let kernel = kernel_error(&prepared.features, &self.kernel, samples, PAIRS, self.seed, watch)?;
+        let largest = self.lambda.iter().copied().fold(0.0, f64::max);
+        let effective_dimension =
+            rest.factor(largest, self.intercept(), watch)?.effective_dimension(watch)?;
+        let sizes = match prepared.features.half() {
+            None => Vec::new(),
+            Some((kept, c)) => {
+                let judge = held_out.unwrap_or(rest);
+                let (all, _) = self.linear(rest, 1.0, watch)?;
+                let (half, _) = self.linear(&rest.of_features(&kept), c, watch)?;
+                let mean = |squares: f64| squares / judge.weight();
+                let all = judge.squared_errors(&all)?;
+                let half = judge.of_features(&kept).squared_errors(&half)?;
+                let sizes = all.into_iter().map(mean).zip(half.into_iter().map(mean));
+                sizes
+                    .map(|(all, half)| Sizes { half, all, doubled: (all - (half - all) / 2.0).max(0.0) })
+                    .collect()
+            }
+        };
+        Ok(Quality { kernel, effective_dimension, sizes })
+    }
+}
