@@ -163,7 +163,12 @@ fn lines(
     }
     if let Some(report) = document.report {
         let seconds = document.seconds.fit;
-        lines.push(("fit", format!("{}, residual {:.1e}, {seconds:.2} s", report.solver, report.residual)));
+        // Mistakes are counted, not measured.
+        let residual = match document.facts.contains_key("mistakes") {
+            true => String::new(),
+            false => format!(", residual {:.1e}", report.residual),
+        };
+        lines.push(("fit", format!("{}{residual}, {seconds:.2} s", report.solver)));
     }
     lines.push(("model", document.model.clone()));
     lines

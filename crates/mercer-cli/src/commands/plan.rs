@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mercer::data::{self, ScaleMethod, Scaling};
+use mercer::data::{self, Classes, ScaleMethod, Scaling};
 use mercer::features::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::pool;
@@ -33,7 +33,12 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             dataset.notes.iter().for_each(|note| output::note(&arguments.common, note));
             let (scaling, _) =
                 Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::Standard), &dataset.features)?;
-            let targets = dataset.targets.len().max(1);
+            let targets = match (arguments.method, dataset.targets.as_slice()) {
+                (Method::Logistic | Method::Perceptron, [target]) => {
+                    decisions(Classes::of(&target.values).0.len())
+                }
+                (_, targets) => targets.len().max(1),
+            };
             let samples = scaling.apply(dataset.features)?;
             let task = task(arguments, &kernel, features.as_ref(), samples.nrows(), samples.ncols())?;
             let plan = || plan::Plan::for_samples(task, &kernel, &samples, targets, arguments.memory, &watch);
@@ -41,7 +46,10 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         }
         (None, shape) => {
             let (rows, columns) = shape.unwrap_or_default();
-            let targets = arguments.input.target.len().max(1);
+            let targets = match arguments.method {
+                Method::Logistic | Method::Perceptron => decisions(arguments.classes),
+                _ => arguments.input.target.len().max(1),
+            };
             let shape = Shape { rows, columns, targets, dtype: arguments.input.dtype };
             let task = task(arguments, &kernel, features.as_ref(), rows, columns)?;
             let plan = || plan::Plan::for_shape(task, &kernel, shape, arguments.memory, &watch);
@@ -58,6 +66,11 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         return output::print_json(&plan);
     }
     writeln!(io::stdout(), "{plan}").map_err(|error| Failure::stdout(&error))
+}
+
+/// The outputs that tell this many classes apart.
+fn decisions(classes: usize) -> usize {
+    if classes > 2 { classes } else { 1 }
 }
 
 fn task(
@@ -97,14 +110,13 @@ fn task(
             }
         }
         Method::Lms => Task::Lms {
-            epochs: arguments.epochs,
+            epochs: arguments.epochs.unwrap_or(200),
             stochastic: arguments.sgd,
             features: features.map(count).transpose()?,
         },
         Method::Smoother => Task::Smoother { queries },
         Method::Knn => Task::Neighbours { queries, k: arguments.k },
-        Method::Perceptron | Method::Logistic => {
-            return Err(Failure::usage("there is no plan for this method yet"));
-        }
+        Method::Logistic => Task::Logistic,
+        Method::Perceptron => Task::Perceptron { epochs: arguments.epochs.unwrap_or(100) },
     })
 }

@@ -97,7 +97,10 @@ fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), F
     }
     for errors in document.score.iter().flatten() {
         lines.push(("score", format!("{}: {}", errors.target(), errors.line())));
-        lines.extend(errors.tables());
+        // Beside the predictions on standard output there is no room for tables.
+        if document.output.is_some() {
+            lines.extend(errors.tables());
+        }
     }
     match &document.output {
         Some(path) => {

@@ -45,6 +45,9 @@ pub(super) fn reasons(
     if let (Task::Lms { .. }, Way::Tiled) = (task, chosen.way) {
         reasons.push("every epoch computes the kernel values anew, since they cannot be kept".into());
     }
+    if let Task::Perceptron { .. } = task {
+        reasons.push("a perceptron stops at a pass without mistakes, so this is the most it may take".into());
+    }
     if !chosen.fits {
         reasons.push(format!(
             "no way fits: it needs {}; a larger --memory, fewer rows, or features or an approximation instead of the \

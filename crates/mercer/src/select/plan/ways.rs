@@ -116,6 +116,8 @@ pub(super) fn candidates(
         }
         Task::Lms { epochs, stochastic, features } => lms(shape, epochs, stochastic, features, calibration),
         Task::TuneRidge { kernels, lambdas } => tune_ridge(shape, kernels, lambdas, calibration),
+        Task::Logistic => logistic(shape, calibration),
+        Task::Perceptron { epochs } => perceptron(shape, epochs, calibration),
         Task::Predict { queries } => {
             let pair = calibration.cross(shape.targets)?;
             Ok(vec![for_queries(shape, queries, Way::Tiled, ("kernel values", pair))])
@@ -286,6 +288,59 @@ fn lms(
             Way::Tiled,
             samples_bytes(shape) + 33.0 * 8.0 * n * shape.targets as f64,
             &[("step and check", beside * apply), ("epochs", epochs * tiled_epoch)],
+        ),
+    ])
+}
+
+/// Newton steps from zero to a small gradient.
+const NEWTON_STEPS: f64 = 8.0;
+
+/// Products with the kernel matrix in a Newton step, most of them in conjugate gradients.
+const PRODUCTS: f64 = 8.0;
+
+/// Newton's method with conjugate gradients inside: products with a kernel matrix that is stored or computed each time.
+fn logistic(shape: Shape, calibration: &Calibration<'_>) -> Result<Vec<Candidate>, GramError> {
+    let n = rows(shape);
+    let streams = calibration.memory()?;
+    // Rounded to single precision: Newton's steps correct for it.
+    let bytes = 4.0 * n * n;
+    let filling = triangle(n) * calibration.fill::<f32>()? + bytes / 2.0 * streams.touch;
+    let outputs = shape.targets as f64;
+    let products = NEWTON_STEPS * PRODUCTS;
+    let stored = products * bytes * streams.read * outputs;
+    let tiled = products * triangle(n) * calibration.apply(shape.targets)?;
+    Ok(vec![
+        Candidate::new(
+            Way::Stored,
+            bytes + samples_bytes(shape),
+            &[("kernel matrix", filling), ("Newton steps", stored)],
+        ),
+        Candidate::new(Way::Tiled, samples_bytes(shape), &[("Newton steps", tiled)]),
+    ])
+}
+
+/// At most one row of the kernel matrix a sample, where all are kept; a mistake adds one to all decisions. Half of the rows of
+/// a pass are taken to be mistaken, which is what guessing does.
+fn perceptron(
+    shape: Shape,
+    epochs: usize,
+    calibration: &Calibration<'_>,
+) -> Result<Vec<Candidate>, GramError> {
+    let n = rows(shape);
+    let streams = calibration.memory()?;
+    let row = n * calibration.cross(1)?;
+    let mistakes = 0.5 * n * epochs as f64;
+    let update = 8.0 * n * streams.read * shape.targets as f64;
+    Ok(vec![
+        Candidate::new(
+            Way::Stored,
+            8.0 * n * n + samples_bytes(shape),
+            &[("rows of the kernel matrix", n * row), ("mistakes", mistakes * update)],
+        ),
+        Candidate::new(
+            Way::Tiled,
+            samples_bytes(shape),
+            &[("rows of the kernel matrix", mistakes * row), ("mistakes", mistakes * update)],
         ),
     ])
 }
