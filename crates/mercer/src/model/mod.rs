@@ -7,6 +7,7 @@ mod error;
 mod expansion;
 mod file;
 mod header;
+pub mod libsvm;
 mod linear;
 mod link;
 mod neighbours;
