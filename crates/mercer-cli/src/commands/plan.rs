@@ -103,7 +103,13 @@ fn task(
         },
         Method::Smoother => Task::Smoother { queries },
         Method::Knn => Task::Neighbours { queries, k: arguments.k },
-        Method::Perceptron | Method::Logistic => {
+        Method::Perceptron
+        | Method::Logistic
+        | Method::Svc
+        | Method::NuSvc
+        | Method::Svr
+        | Method::NuSvr
+        | Method::OneClass => {
             return Err(Failure::usage("there is no plan for this method yet"));
         }
     })

@@ -57,6 +57,6 @@ impl Learner for KnnLearner {
 
     fn fit(&self, samples: &AnySamples<'_>, targets: &Matrix<f64>, _: &dyn Watch) -> Result<Learnt, Failure> {
         let neighbours = self.knn.fit(samples, targets)?;
-        Ok(Learnt { predictor: neighbours.into(), report: None, facts: BTreeMap::new() })
+        Ok(Learnt { predictor: neighbours.into(), calibration: None, report: None, facts: BTreeMap::new() })
     }
 }

@@ -108,6 +108,6 @@ impl Learner for LmsLearner {
             ("gram".to_owned(), json!(gram)),
             ("curve".to_owned(), json!(curve)),
         ]);
-        Ok(Learnt { predictor, report: Some(report), facts })
+        Ok(Learnt { predictor, calibration: None, report: Some(report), facts })
     }
 }

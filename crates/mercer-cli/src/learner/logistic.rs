@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mercer::data::{AnySamples, Matrix};
+use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::kernel::Kernel;
 use mercer::learn::{Admission, ClassWeight, Logistic};
 use mercer::model::{self, Link};
@@ -10,7 +10,7 @@ use mercer::solve::LogisticSolver;
 use mercer::watch::Watch;
 use serde_json::{Value, json};
 
-use super::{Learner, Learnt, Lift, admission, codes_of, resolved};
+use super::{Learner, Learnt, Lift, admission, codes_of, resolved, weights_by_name};
 use crate::args::{Balance, Fit, Solver};
 use crate::failure::Failure;
 
@@ -20,6 +20,8 @@ pub struct LogisticLearner {
     lambda: f64,
     solver: LogisticSolver,
     class_weight: ClassWeight,
+    /// Weights of classes whose codes are not known yet.
+    by_name: Vec<(String, f64)>,
     tol: f64,
     max_iter: usize,
     admission: Admission,
@@ -59,6 +61,10 @@ impl LogisticLearner {
                 Some(Balance::Balanced) => ClassWeight::Balanced,
                 _ => ClassWeight::Uniform,
             },
+            by_name: match &arguments.class_weight {
+                Some(Balance::Each(weights)) => weights.clone(),
+                _ => Vec::new(),
+            },
             tol: arguments.tol.unwrap_or(1e-6),
             max_iter: arguments.epochs.unwrap_or(if solver == LogisticSolver::Newton { 100 } else { 1_000 }),
             admission: admission(arguments),
@@ -83,6 +89,13 @@ impl Learner for LogisticLearner {
 
     fn classifies(&self, _: bool) -> bool {
         true
+    }
+
+    fn name_classes(&mut self, classes: &Classes) -> Result<(), Failure> {
+        if !self.by_name.is_empty() {
+            self.class_weight = ClassWeight::Each(weights_by_name(&self.by_name, classes)?);
+        }
+        Ok(())
     }
 
     fn link(&self) -> Link {
@@ -110,6 +123,11 @@ impl Learner for LogisticLearner {
             ..Logistic::new(resolved(&self.kernel, samples, self.seed)?, 1.0)
         };
         let (expansion, report) = logistic.fit(samples, &codes_of(targets), targets.ncols(), None, watch)?;
-        Ok(Learnt { predictor: expansion.into(), report: Some(report), facts: BTreeMap::new() })
+        Ok(Learnt {
+            predictor: expansion.into(),
+            calibration: None,
+            report: Some(report),
+            facts: BTreeMap::new(),
+        })
     }
 }

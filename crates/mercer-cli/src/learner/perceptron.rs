@@ -122,6 +122,6 @@ impl Learner for PerceptronLearner {
             residual: 0.0,
             warnings: found.warnings,
         };
-        Ok(Learnt { predictor, report: Some(report), facts })
+        Ok(Learnt { predictor, calibration: None, report: Some(report), facts })
     }
 }

@@ -136,7 +136,7 @@ impl Learner for RidgeLearner {
                 linear(ridge.fit(samples, targets, None, watch)?)
             }
         };
-        Ok(Learnt { predictor, report: Some(report), facts: BTreeMap::new() })
+        Ok(Learnt { predictor, calibration: None, report: Some(report), facts: BTreeMap::new() })
     }
 }
 

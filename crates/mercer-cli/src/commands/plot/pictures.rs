@@ -2,7 +2,7 @@
 
 use mercer::data::{AnySamples, Matrix};
 use mercer::gram::{CpuEngine, Engine, Part};
-use mercer::model::{Link, Predictor};
+use mercer::model::{Link, Predictor, one_vs_rest_decisions, probabilities};
 use mercer::watch::Watch;
 use serde_json::Value;
 
@@ -65,13 +65,18 @@ fn about(shown: &Shown) -> String {
     };
     let lambda = model.settings.get("lambda").and_then(of_output);
     let lambda = lambda.map(|lambda| format!(", λ = {}", number(lambda))).unwrap_or_default();
+    let own = |(key, name): (&str, &str)| {
+        let value = model.settings.get(key).and_then(Value::as_f64);
+        value.map(|value| format!(", {name} = {}", number(value))).unwrap_or_default()
+    };
+    let own: String = [("C", "C"), ("nu", "ν"), ("epsilon", "ε")].map(own).concat();
     let what = match &model.predictor {
         Predictor::Expansion(expansion) => expansion.kernel.to_string(),
         Predictor::Linear(linear) => linear.map.to_string(),
         Predictor::Neighbours(neighbours) => neighbours.rule.to_string(),
         Predictor::Pairs(pairs) => pairs.kernel.to_string(),
     };
-    format!("{}, {}{lambda}", model.method, rounded(&what))
+    format!("{}, {}{lambda}{own}", model.method, rounded(&what))
 }
 
 /// A text whose numbers have at most four figures: a picture is no record.
@@ -251,13 +256,12 @@ fn classes(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
     let [xs, ys] = [0, 1].map(|column| places(&shown.values(column), 0.04, MAP));
     let grid = ys.iter().flat_map(|y| xs.iter().flat_map(|x| [*x, *y]).collect::<Vec<_>>()).collect();
     let outputs = shown.outputs(grid, watch)?;
-    let shares = (0..outputs.ncols())
-        .map(|class| (0..outputs.nrows()).map(|place| outputs.row(place)[class]).collect::<Vec<f64>>());
-    let confidence = Confidence::Probabilities(shares.collect());
+    let confidence = confidence(shown, &outputs);
+    let support = shown.support_vectors()?;
     let (x, y) = (shown.values(0), shown.values(1));
     let known = shown.classes.iter().flatten().enumerate();
     let point = |(row, class): (usize, &Option<usize>)| {
-        Some(ClassPoint { at: (x[row], y[row]), class: (*class)?, support: false })
+        Some(ClassPoint { at: (x[row], y[row]), class: (*class)?, support: support[row] })
     };
     let figure = ClassMap {
         title: format!("{} over {} and {}", shown.output_name, shown.names[0], shown.names[1]),
@@ -270,6 +274,24 @@ fn classes(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
         ys,
     };
     Ok(figure.figure()?)
+}
+
+/// What decides on the grid: probabilities where the model has them, the decision between two classes, else how the classes
+/// stand to each other.
+fn confidence(shown: &Shown, outputs: &Matrix<f64>) -> Confidence {
+    let model = &shown.model;
+    let columns = |of: &Matrix<f64>| -> Vec<Vec<f64>> {
+        (0..of.ncols()).map(|class| (0..of.nrows()).map(|place| of.row(place)[class]).collect()).collect()
+    };
+    match (model.probabilities(outputs), model.link(), outputs.ncols()) {
+        (Some(shares), ..) => Confidence::Probabilities(columns(&shares)),
+        (None, Link::Votes, 1) => Confidence::Decision(outputs.entries().iter().map(|f| 0.0 - f).collect()),
+        (None, _, 1) => Confidence::Decision(outputs.entries().to_vec()),
+        (None, Link::Votes, _) => {
+            Confidence::Probabilities(columns(&probabilities(&one_vs_rest_decisions(outputs))))
+        }
+        (None, ..) => Confidence::Probabilities(columns(&probabilities(outputs))),
+    }
 }
 
 fn class_names(shown: &Shown) -> Vec<String> {
@@ -290,7 +312,7 @@ fn reliability(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
         return Err(Failure::usage(format!("a reliability diagram needs DATA with the column `{name}`")));
     }
     let outputs = shown.model.predict(&shown.samples, watch)?;
-    let Some(outputs) = shown.model.link().probabilities(&outputs) else {
+    let Some(outputs) = shown.model.probabilities(&outputs) else {
         return Err(Failure::usage(
             "this model decides without probabilities, which a reliability diagram is of",
         ));

@@ -179,9 +179,7 @@ impl Searcher<'_> {
                 Ok(Found { learner: Box::new(KnnLearner::of(k, weights, metric)), score, trials, warnings })
             }
             Method::Ridge | Method::Lms => self.search_ridge(samples, targets, watch),
-            Method::Perceptron | Method::Logistic => {
-                Err(Failure::usage("there is no tuning of this method yet"))
-            }
+            _ => Err(Failure::usage("there is no tuning of this method yet")),
         }
     }
 
