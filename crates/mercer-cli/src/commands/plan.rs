@@ -118,5 +118,8 @@ fn task(
         Method::Knn => Task::Neighbours { queries, k: arguments.k },
         Method::Logistic => Task::Logistic,
         Method::Perceptron => Task::Perceptron { epochs: arguments.epochs.unwrap_or(100) },
+        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => {
+            return Err(Failure::usage("there is no plan for this method yet"));
+        }
     })
 }

@@ -188,6 +188,7 @@ impl Searcher<'_> {
             }
             Method::Ridge | Method::Lms => self.search_ridge(samples, targets, watch),
             Method::Perceptron | Method::Logistic => self.search_classifier(samples, targets, watch),
+            _ => Err(Failure::usage("there is no tuning of this method yet")),
         }
     }
 
@@ -261,7 +262,7 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
         Method::Smoother => Box::new(SmootherLearner::of(Kernel::linear(), 0)),
         Method::Logistic => Box::new(LogisticLearner::of(Logistic::new(Kernel::linear(), 1.0), 0)),
         Method::Perceptron => Box::new(PerceptronLearner::of(Perceptron::new(Kernel::linear()))),
-        Method::Ridge | Method::Lms => {
+        _ => {
             let bias = arguments.bias.unwrap_or(Bias::Centred);
             Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, None, 0))
         }
