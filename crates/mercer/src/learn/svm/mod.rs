@@ -7,6 +7,7 @@
 mod classify;
 mod one_class;
 mod one_vs_one;
+mod path;
 mod regress;
 mod training;
 
