@@ -5,7 +5,7 @@ use mercer::kernel::Kernel;
 use mercer::learn::{LearnError, Logistic, Perceptron};
 use mercer::model::probabilities;
 use mercer::select::{
-    ClassCriterion, Classifier, Judge, LambdaSpace, Strategy, TuneClassifier, assign_stratified_folds,
+    ClassCriterion, Classifier, Judge, LambdaSpace, Strategy, TuneClassifier, stratify_folds,
 };
 use mercer::watch::Unwatched;
 
@@ -49,7 +49,7 @@ fn scores_are_those_of_fits_without_the_fold() {
             let search = tune(Classifier::Logistic(logistic.clone()), judge);
             let tuned = search.run(&samples, &codes, None, None, &mut |_| {}, &Unwatched).unwrap();
             assert_eq!(tuned.trials.rows.len(), 4);
-            let folds = assign_stratified_folds(&codes, 4, 5).unwrap();
+            let folds = stratify_folds(&codes, 4, Some(5)).unwrap();
             for trial in &tuned.trials.rows {
                 let kernel = kernel.with_values(&trial.values).unwrap();
                 let mut loss = 0.0;
