@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Matrix};
+use mercer::features::Approximation;
 use mercer::kernel::Kernel;
-use mercer::learn::{Admission, ClassWeight, Logistic};
+use mercer::learn::{Admission, ApproxClassifier, ClassWeight, Classifier, Logistic};
 use mercer::model::{self, Link};
+use mercer::select::plan::suggested_features;
 use mercer::solve::LogisticSolver;
 use mercer::watch::Watch;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, codes_of, resolved};
+use crate::approx::Approx;
 use crate::args::{Balance, Fit, Solver};
 use crate::failure::Failure;
 
@@ -25,6 +28,7 @@ pub struct LogisticLearner {
     admission: Admission,
     memory: Option<u64>,
     seed: u64,
+    approx: Option<Approx>,
 }
 
 impl LogisticLearner {
@@ -64,9 +68,24 @@ impl LogisticLearner {
             admission: admission(arguments),
             memory: arguments.memory,
             seed,
+            approx: arguments.approx.filter(|approx| approx.is_asked()),
         })
     }
 }
+
+impl LogisticLearner {
+    /// The approximation asked for; `auto` is one of landmarks, which suit every kernel, where there are many rows.
+    fn approximation(&self, rows: usize) -> Option<Approximation> {
+        match self.approx? {
+            Approx::As(approximation) => Some(approximation),
+            Approx::Auto if rows > LARGE => Some(Approximation::nystrom(suggested_features(rows as u64))),
+            Approx::Auto | Approx::Exact => None,
+        }
+    }
+}
+
+/// Rows from which `--approx auto` approximates.
+const LARGE: usize = 10_000;
 
 impl Learner for LogisticLearner {
     fn method(&self) -> model::Method {
@@ -99,6 +118,22 @@ impl Learner for LogisticLearner {
         targets: &Matrix<f64>,
         watch: &dyn Watch,
     ) -> Result<Learnt, Failure> {
+        let kernel = resolved(&self.kernel, samples, self.seed)?;
+        if let Some(approximation) = self.approximation(samples.nrows()) {
+            let machine = ApproxClassifier {
+                class_weight: self.class_weight.clone(),
+                tol: self.tol,
+                max_iter: self.max_iter,
+                admission: self.admission,
+                memory: self.memory,
+                seed: self.seed,
+                ..ApproxClassifier::new(Classifier::Logistic, kernel, approximation, 1.0 / self.lambda)
+            };
+            let (predictor, report) =
+                machine.fit(samples, &codes_of(targets), targets.ncols(), None, watch)?;
+            let facts = BTreeMap::from([("approx".to_owned(), json!(approximation.to_string()))]);
+            return Ok(Learnt { predictor, report: Some(report), facts });
+        }
         let logistic = Logistic {
             lambda: self.lambda,
             solver: self.solver,
@@ -107,7 +142,7 @@ impl Learner for LogisticLearner {
             max_iter: self.max_iter,
             admission: self.admission,
             memory: self.memory,
-            ..Logistic::new(resolved(&self.kernel, samples, self.seed)?, 1.0)
+            ..Logistic::new(kernel, 1.0)
         };
         let (expansion, report) = logistic.fit(samples, &codes_of(targets), targets.ncols(), None, watch)?;
         Ok(Learnt { predictor: expansion.into(), report: Some(report), facts: BTreeMap::new() })
