@@ -4,6 +4,7 @@ use mercer::features::{Approximation, kernel_error};
 use mercer::kernel::{Kernel, Spectrum};
 use mercer::learn::ApproxRidge;
 use mercer::memory;
+use mercer::select::plan::suggested_features;
 use mercer::watch::Watch;
 
 use super::survey::Survey;
@@ -91,10 +92,9 @@ pub fn choose(
     Ok(Some((chosen, Some(why))))
 }
 
-/// Features for so many rows: 8√n, which keeps the error of the approximation below that of the data for most problems
-/// (Rudi and Rosasco 2017), within 512 and 4,096 and the memory.
+/// Features for so many rows, as far as the memory goes.
 fn size(rows: u64, budget: u64) -> usize {
-    let mut size = ((8.0 * (rows as f64).sqrt()) as usize).clamp(512, 4_096).next_multiple_of(64);
+    let mut size = suggested_features(rows);
     while size > 64 && ApproxRidge::bytes_needed(size, 1) > budget {
         size -= 64;
     }

@@ -93,8 +93,8 @@ pub struct Fit {
     /// How it is solved. ridge: auto, cholesky, mixed, primal, cg; lms: batch, sgd; logistic: newton, gd, sgd
     #[arg(long, value_enum)]
     pub solver: Option<Solver>,
-    /// ridge: features that stand in for the kernel, so that the data may be larger than memory: random ones, landmarks,
-    /// or whichever suits; D counts the features, M the landmarks
+    /// ridge, logistic: features that stand in for the kernel: random ones, landmarks, or whichever suits; D counts the
+    /// features, M the landmarks. Ridge then reads the data in chunks: it may be larger than memory
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
     /// ridge with --approx or --solver cg: keep the work half done in this file, and go on from what it holds

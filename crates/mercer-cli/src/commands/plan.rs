@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-use mercer::data::{self, Classes, ScaleMethod, Scaling};
+use mercer::data::{self, Classes, ScaleMethod, Scaling, Source, TrainingChunks};
 use mercer::features::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::pool;
 use mercer::select::plan::{self, PlanError, Shape, Task};
 
+use crate::approx::Survey;
 use crate::args::{Method, Plan};
 use crate::failure::Failure;
 use crate::output;
@@ -28,6 +29,24 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(format!("in --features: {error}")))?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     let plan = match (&arguments.data, arguments.shape) {
+        // The rows of a file are gone through, not held: it may be larger than memory.
+        (Some(path), _) if arguments.method == Method::Ridge && Source::path(path).is_restartable() => {
+            let options = arguments.input.read_options();
+            let mut chunks = TrainingChunks::open(Source::path(path), &options, 4_096, &watch)?;
+            let targets = chunks.schema().targets.len().max(1);
+            let seed = arguments.common.seed;
+            let survey = pool::with(arguments.common.threads(), || {
+                Survey::of(&mut chunks, arguments.input.scale, None, seed, &watch)
+            })?;
+            chunks.notes().iter().for_each(|note| output::note(&arguments.common, note));
+            let rows = usize::try_from(survey.rows).unwrap_or(usize::MAX);
+            let task = task(arguments, &kernel, features.as_ref(), rows, survey.sample.ncols())?;
+            let plan = || {
+                let shape = (rows, targets);
+                plan::Plan::for_part(task, &kernel, &survey.sample, shape, arguments.memory, &watch)
+            };
+            pool::with(arguments.common.threads(), plan)
+        }
         (Some(path), _) => {
             let (dataset, _) = data::read(path, &arguments.input.read_options())?;
             dataset.notes.iter().for_each(|note| output::note(&arguments.common, note));

@@ -166,7 +166,7 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
         ("--step", arguments.step.is_some(), &[Lms]),
         ("--epochs", arguments.epochs.is_some(), &[Lms, Perceptron, Logistic]),
         ("--tol", arguments.tol.is_some(), &[Ridge, Lms, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
-        ("--approx", arguments.approx.is_some(), &[Ridge]),
+        ("--approx", arguments.approx.is_some(), &[Ridge, Logistic]),
         ("--checkpoint", arguments.checkpoint.is_some(), &[Ridge]),
         ("-k", arguments.k.is_some(), &[Knn]),
         ("--weights", arguments.weights.is_some(), &[Knn]),

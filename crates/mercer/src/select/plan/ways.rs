@@ -10,7 +10,7 @@ use crate::solve::{MIXED_FROM, MIXED_LIMIT, normal_equations_bytes};
 
 use super::calibrate::{Calibration, Growth, Streams};
 use super::show::people_count;
-use super::{Shape, Task};
+use super::{Shape, Task, large};
 
 /// A way to do a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -25,6 +25,18 @@ pub enum Way {
     Primal {
         /// D.
         features: u64,
+    },
+    /// On tiles of the kernel matrix, never stored, by preconditioned conjugate gradients.
+    ConjugateGradients,
+    /// On random features that stand in for the kernel, in chunks.
+    RandomFeatures {
+        /// D.
+        features: u64,
+    },
+    /// On landmarks that stand in for the kernel, in chunks.
+    Landmarks {
+        /// M.
+        landmarks: u64,
     },
     /// With a kernel matrix that is computed once and kept.
     Stored,
@@ -44,6 +56,11 @@ impl fmt::Display for Way {
             Self::DualDouble => f.write_str("dual, double-precision factor"),
             Self::DualMixed => f.write_str("dual, single-precision factor, refined"),
             Self::Primal { features } => write!(f, "primal, {} features", people_count(*features)),
+            Self::ConjugateGradients => f.write_str("conjugate gradients, the matrix never stored"),
+            Self::RandomFeatures { features } => {
+                write!(f, "approximate, {} random features", people_count(*features))
+            }
+            Self::Landmarks { landmarks } => write!(f, "approximate, {} landmarks", people_count(*landmarks)),
             Self::Stored => f.write_str("kernel matrix stored"),
             Self::Tiled => f.write_str("kernel values tile by tile, never stored"),
             Self::Path => f.write_str("one reduction for all values of λ"),
@@ -80,7 +97,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    fn new(way: Way, memory: f64, stages: &[(&'static str, f64)]) -> Self {
+    pub(super) fn new(way: Way, memory: f64, stages: &[(&'static str, f64)]) -> Self {
         let stages = stages.iter().map(|&(name, seconds)| Stage { name, seconds }).collect();
         Self { way, stages, memory: memory as u64, fits: true, possible: true, remark: None }
     }
@@ -224,6 +241,9 @@ fn ridge(
         let cheaper = n * d * d + d * d * d / 3.0 < n * n * columns + n * n * n / 3.0;
         let place = if cheaper { 0 } else { ways.len() };
         ways.insert(place, primal(features, shape, double, streams));
+    }
+    if shape.rows >= large::FROM {
+        ways.extend(large::ways(shape, lambda, samples_bytes(shape), apply, calibration)?);
     }
     Ok(ways)
 }
