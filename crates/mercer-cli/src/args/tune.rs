@@ -19,6 +19,7 @@ Examples:
   mercer tune ridge data.csv --target y --kernel \"matern(nu=?{0.5,1.5,2.5}, length=?)\" --criterion folds -o best.mercer
   mercer tune smoother data.csv --target y --kernel \"rbf(sigma=?)\" -o best.mercer
   mercer tune knn data.csv --target species -k \"?1..40\" -o best.mercer
+  mercer tune svc data.csv --target species --kernel \"rbf(gamma=?)\" --C \"?0.1..1000\" -o best.mercer
 
 With --checkpoint FILE every trial is kept in FILE, and a run that was stopped goes on where it was.")]
 pub struct Tune {
@@ -35,16 +36,19 @@ pub struct Tune {
     /// ridge: λ, or `?` [default: ?]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub lambda: Option<String>,
+    /// svc: C, or `?` [default: ?]
+    #[arg(long = "C", value_name = "NUMBER|?", allow_hyphen_values = true)]
+    pub c: Option<String>,
     /// knn: how many neighbours, or `?` [default: ?]
     #[arg(short, value_name = "N|?")]
     pub k: Option<String>,
     /// ridge: the constant in the model [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Bias>,
-    /// What a trial is judged by; the smoother and knn are judged by leave-one-out
+    /// What a trial is judged by; the smoother and knn are judged by leave-one-out, svc by stratified folds
     #[arg(long, value_enum, default_value = "loo")]
     pub criterion: Criterion,
-    /// Folds of --criterion folds
+    /// Folds of --criterion folds, and of svc
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub folds: usize,
     /// Fraction of the rows held out by --criterion holdout

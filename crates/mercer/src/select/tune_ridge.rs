@@ -220,23 +220,10 @@ impl TuneRidge {
     ) -> Result<Trials, LearnError> {
         let mut digest = Digest::new();
         digest.bytes(format!("{} {:?} {:?}", self.kernel, self.bias, self.criterion).as_bytes());
-        for i in 0..samples.nrows() {
-            samples.visit_row(i, |column, value| {
-                digest.bytes(&(column as u64).to_le_bytes());
-                digest.number(value);
-            });
-            targets.row(i).iter().for_each(|y| digest.number(*y));
-            weights.iter().for_each(|w| digest.number(w[i]));
-        }
-        let problem = digest.finish();
-        let names = search.axes.iter().chain([&search.setting]).map(|axis| axis.name.clone()).collect();
-        match resume {
-            Some(trials) if trials.problem != problem => Err(LearnError::Unsupported(
-                "the trials to resume from are of other data, another kernel or another criterion",
-            )),
-            Some(trials) => Ok(trials),
-            None => Ok(Trials { problem, names, rows: Vec::new() }),
-        }
+        digest.samples(samples);
+        targets.entries().iter().for_each(|y| digest.number(*y));
+        weights.into_iter().flatten().for_each(|w| digest.number(*w));
+        Trials::starting(digest.finish(), search, resume)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod picture;
+mod svc;
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -25,6 +26,7 @@ use crate::commands::fit::{check_output, model};
 use crate::commands::plot;
 use crate::describe;
 use crate::failure::Failure;
+use crate::learner::svm::{Machine, SvmLearner};
 use crate::learner::{Learner, knn::KnnLearner, ridge::RidgeLearner, smoother::SmootherLearner};
 use crate::output;
 use crate::progress::{self, Progress};
@@ -138,6 +140,9 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
     if let Some(lambda) = model.settings.get("lambda").and_then(|l| l.get(0)).and_then(Value::as_f64) {
         lines.push(("lambda", format!("{lambda:.6}")));
     }
+    if let Some(c) = model.settings.get("C").and_then(Value::as_f64) {
+        lines.push(("C", format!("{c:.6}")));
+    }
     lines.push(("score", score_line(&document, classify)));
     lines.extend(wrote.map(|path| ("plot", path)));
     lines.push(("model", format!("{}, {:.2} s", document.model, document.seconds)));
@@ -179,6 +184,7 @@ impl Searcher<'_> {
                 Ok(Found { learner: Box::new(KnnLearner::of(k, weights, metric)), score, trials, warnings })
             }
             Method::Ridge | Method::Lms => self.search_ridge(samples, targets, watch),
+            Method::Svc => svc::search(self, samples, targets, watch),
             _ => Err(Failure::usage("there is no tuning of this method yet")),
         }
     }
@@ -243,6 +249,7 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
     match arguments.method {
         Method::Knn => Box::new(KnnLearner::of(1, Weights::Uniform, Metric::Euclidean)),
         Method::Smoother => Box::new(SmootherLearner::of(Kernel::linear(), 0)),
+        Method::Svc => Box::new(SvmLearner::of(Kernel::linear(), Machine::Svc { c: 1.0 }, 0)),
         _ => {
             let bias = arguments.bias.unwrap_or(Bias::Centred);
             Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, None, 0))
@@ -274,11 +281,13 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
         .hint("use `mercer tune ridge`"));
     }
     let ridge = arguments.method == Method::Ridge;
+    let svc = arguments.method == Method::Svc;
     let flags = [
         ("--lambda", arguments.lambda.is_some(), ridge),
         ("--bias", arguments.bias.is_some(), ridge),
-        ("--checkpoint", arguments.checkpoint.is_some(), ridge),
-        ("--assume-psd", arguments.assume_psd, ridge),
+        ("--C", arguments.c.is_some(), svc),
+        ("--checkpoint", arguments.checkpoint.is_some(), ridge || svc),
+        ("--assume-psd", arguments.assume_psd, ridge || svc),
         ("--criterion", arguments.criterion != args::Criterion::Loo, ridge),
         ("--kernel", arguments.kernel.is_some(), arguments.method != Method::Knn),
         ("-k", arguments.k.is_some(), arguments.method == Method::Knn),
@@ -292,6 +301,9 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
 }
 
 fn criterion_name(arguments: &Tune) -> &'static str {
+    if arguments.method == Method::Svc {
+        return "stratified folds";
+    }
     match arguments.criterion {
         args::Criterion::Loo => "leave-one-out",
         args::Criterion::Gcv => "generalised cross-validation",
