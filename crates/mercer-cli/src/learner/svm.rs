@@ -89,6 +89,11 @@ impl SvmLearner {
         }
     }
 
+    /// With this admission of the kernel.
+    pub fn admitting(self, admission: Admission) -> Self {
+        Self { admission, ..self }
+    }
+
     /// C of each class.
     fn class_weight(&self, codes: &[usize], classes: usize) -> Option<Vec<f64>> {
         match &self.class_weight {
