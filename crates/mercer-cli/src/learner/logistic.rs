@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Classes, Matrix};
-use mercer::features::Approximation;
-use mercer::learn::{ApproxClassifier, ClassWeight, Classifier, Logistic};
+use mercer::learn::{ClassWeight, Logistic};
 use mercer::model;
-use mercer::select::plan::suggested_features;
 use mercer::solve::LogisticSolver;
 use mercer::watch::Watch;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, codes_of, resolved, weights_by_name};
-use crate::approx::Approx;
 use crate::args::{Balance, Fit, Solver};
 use crate::failure::Failure;
 
@@ -22,13 +19,12 @@ pub struct LogisticLearner {
     /// Weights of classes whose codes are not known yet.
     by_name: Vec<(String, f64)>,
     seed: u64,
-    approx: Option<Approx>,
 }
 
 impl LogisticLearner {
     /// With settings that are known.
     pub fn of(logistic: Logistic, seed: u64) -> Self {
-        Self { logistic, by_name: Vec::new(), seed, approx: None }
+        Self { logistic, by_name: Vec::new(), seed }
     }
 
     /// As the command line asks for it.
@@ -70,24 +66,9 @@ impl LogisticLearner {
             Some(Balance::Each(weights)) => weights.clone(),
             _ => Vec::new(),
         };
-        let approx = arguments.approx.filter(|approx| approx.is_asked());
-        Ok(Self { logistic, by_name, seed, approx })
+        Ok(Self { logistic, by_name, seed })
     }
 }
-
-impl LogisticLearner {
-    /// The approximation asked for; `auto` is one of landmarks, which suit every kernel, where there are many rows.
-    fn approximation(&self, rows: usize) -> Option<Approximation> {
-        match self.approx? {
-            Approx::As(approximation) => Some(approximation),
-            Approx::Auto if rows > LARGE => Some(Approximation::nystrom(suggested_features(rows as u64))),
-            Approx::Auto | Approx::Exact => None,
-        }
-    }
-}
-
-/// Rows from which `--approx auto` approximates.
-const LARGE: usize = 10_000;
 
 impl Learner for LogisticLearner {
     fn method(&self) -> model::Method {
@@ -125,30 +106,10 @@ impl Learner for LogisticLearner {
         watch: &dyn Watch,
     ) -> Result<Learnt, Failure> {
         let kernel = resolved(&self.logistic.kernel, samples, self.seed)?;
-        let (codes, classes) = (codes_of(targets), targets.ncols());
         let logistic = Logistic { kernel, ..self.logistic.clone() };
-        let (predictor, report, facts) = match self.approximation(samples.nrows()) {
-            Some(approximation) => {
-                let Logistic { kernel, lambda, class_weight, tol, max_iter, admission, memory, .. } =
-                    logistic;
-                let machine = ApproxClassifier {
-                    class_weight,
-                    tol,
-                    max_iter,
-                    admission,
-                    memory,
-                    seed: self.seed,
-                    ..ApproxClassifier::new(Classifier::Logistic, kernel, approximation, 1.0 / lambda)
-                };
-                let (predictor, report) = machine.fit(samples, &codes, classes, weights, watch)?;
-                let facts = BTreeMap::from([("approx".to_owned(), json!(approximation.to_string()))]);
-                (predictor, report, facts)
-            }
-            None => {
-                let (expansion, report) = logistic.fit(samples, &codes, classes, weights, watch)?;
-                (expansion.into(), report, BTreeMap::new())
-            }
-        };
-        Ok(Learnt { predictor, calibration: None, report: Some(report), facts })
+        let (expansion, report) =
+            logistic.fit(samples, &codes_of(targets), targets.ncols(), weights, watch)?;
+        let predictor = expansion.into();
+        Ok(Learnt { predictor, calibration: None, report: Some(report), facts: BTreeMap::new() })
     }
 }

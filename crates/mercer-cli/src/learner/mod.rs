@@ -1,5 +1,6 @@
 //! A method with its settings, ready to be fitted to scaled rows.
 
+mod approx_classes;
 pub mod knn;
 mod lms;
 pub mod logistic;
@@ -14,7 +15,7 @@ use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::features::FeatureMap;
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
-use mercer::learn::Admission;
+use mercer::learn::{Admission, Classifier};
 use mercer::model::{self, Calibration, Link, Predictor};
 use mercer::solve::Report;
 use mercer::watch::Watch;
@@ -90,7 +91,23 @@ pub fn check_text(arguments: &Fit) -> Result<(), Failure> {
 
 /// The learner that the command line asks for. `names` are those of the feature columns.
 pub fn of(arguments: &Fit, names: &[String]) -> Result<Box<dyn Learner>, Failure> {
-    let lift = Lift::of(arguments, names)?;
+    let exact = exact(arguments, Lift::of(arguments, names)?)?;
+    let classifier = match arguments.method {
+        Method::Logistic => Classifier::Logistic,
+        Method::Svc => Classifier::Svm,
+        _ => return Ok(exact),
+    };
+    Ok(match arguments.approx.filter(|approx| approx.is_asked()) {
+        Some(approx) => {
+            let lift = Lift::of(arguments, names)?;
+            Box::new(approx_classes::ApproxClassesLearner::new(arguments, approx, classifier, lift, exact)?)
+        }
+        None => exact,
+    })
+}
+
+/// The learner on the kernel itself.
+fn exact(arguments: &Fit, lift: Lift) -> Result<Box<dyn Learner>, Failure> {
     Ok(match arguments.method {
         Method::Ridge => Box::new(ridge::RidgeLearner::new(arguments, lift)),
         Method::Lms => Box::new(lms::LmsLearner::new(arguments, lift)),
@@ -166,7 +183,7 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
         ("--step", arguments.step.is_some(), &[Lms]),
         ("--epochs", arguments.epochs.is_some(), &[Lms, Perceptron, Logistic]),
         ("--tol", arguments.tol.is_some(), &[Ridge, Lms, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
-        ("--approx", arguments.approx.is_some(), &[Ridge, Logistic]),
+        ("--approx", arguments.approx.is_some(), &[Ridge, Logistic, Svc]),
         ("--checkpoint", arguments.checkpoint.is_some(), &[Ridge]),
         ("-k", arguments.k.is_some(), &[Knn]),
         ("--weights", arguments.weights.is_some(), &[Knn]),
