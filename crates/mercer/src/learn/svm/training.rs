@@ -51,7 +51,7 @@ impl<'a> Training<'a> {
         self.exact().nrows()
     }
 
-    fn exact(&self) -> &dyn Gram {
+    pub(super) fn exact(&self) -> &dyn Gram {
         match &self.exact {
             Exact::Computed(gram) => &**gram,
             Exact::Given(gram) => *gram,
