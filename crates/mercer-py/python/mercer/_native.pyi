@@ -41,6 +41,7 @@ class Model:
     outputs: list[str]
     n_features: int
     feature_names: list[str] | None
+    votes: bool
     @staticmethod
     def expansion(
         parts: dict[str, Any],
@@ -85,6 +86,16 @@ class Model:
         feature_names: list[str] | None,
         settings: str,
         report: str,
+    ) -> Model: ...
+    @staticmethod
+    def pairs(
+        parts: dict[str, Any],
+        method: str,
+        sigmoids: tuple[list[float], list[float]],
+        feature_names: list[str] | None,
+        settings: str,
+        report: str,
+        classes: str,
     ) -> Model: ...
     @staticmethod
     def load(path: str) -> Model: ...
@@ -170,3 +181,9 @@ def cast_votes(
     queries: Any,
     job: dict[str, Any],
 ) -> NDArray[np.float64]: ...
+def fit_svm(kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]: ...
+def fit_svm_gram(gram: NDArray[np.float64], problem: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]: ...
+def decide_pairs(machines: dict[str, Any], rows: Any, job: dict[str, Any]) -> NDArray[np.float64]: ...
+def vote_pairs(decisions: NDArray[np.float64]) -> NDArray[np.uintp]: ...
+def rank_pairs(decisions: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def couple_pairs(decisions: NDArray[np.float64], a: list[float], b: list[float]) -> NDArray[np.float64]: ...
