@@ -33,6 +33,7 @@ _HOME = {
     "OneClassSVM": "mercer.svm",
     "PolynomialFeatureMap": "mercer.feature_map",
     "SVC": "mercer.svm",
+    "SVCCV": "mercer.svc_cv",
     "SVR": "mercer.svm",
     "Verdict": "mercer.verdict",
     "load": "mercer.model",

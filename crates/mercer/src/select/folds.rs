@@ -44,6 +44,45 @@ pub fn assign_stratified_folds(codes: &[usize], folds: usize, seed: u64) -> Resu
     Ok(assignment)
 }
 
+/// The fold, from 0, of every row, such that each class is spread over all folds as evenly as can be.
+///
+/// The folds' shares of the classes are those of scikit-learn's `StratifiedKFold`, and without a seed so are the rows: each class
+/// is cut into blocks in the order of its rows. A seed shuffles the rows of each class first.
+///
+/// # Errors
+/// Where there are fewer than two folds, or more than rows.
+pub fn stratify_folds(codes: &[usize], folds: usize, seed: Option<u64>) -> Result<Vec<usize>, InvalidFolds> {
+    let rows = codes.len();
+    if folds < 2 || folds > rows {
+        return Err(InvalidFolds { folds, rows });
+    }
+    // Classes in the order they appear in.
+    let mut classes: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut place_of = std::collections::HashMap::new();
+    for (row, &code) in codes.iter().enumerate() {
+        let place = *place_of.entry(code).or_insert_with(|| {
+            classes.push((code, Vec::new()));
+            classes.len() - 1
+        });
+        classes[place].1.push(row);
+    }
+    let mut rng = seed.map(Xoshiro256PlusPlus::seed_from_u64);
+    let mut assignment = vec![0; rows];
+    let mut dealt = 0;
+    for (_, members) in &mut classes {
+        // With all rows in the order of their classes and dealt out in turn, this is how many of them each fold gets.
+        let mut shares = vec![0; folds];
+        (dealt..dealt + members.len()).for_each(|place| shares[place % folds] += 1);
+        dealt += members.len();
+        if let Some(rng) = &mut rng {
+            members.shuffle(rng);
+        }
+        let by_fold = shares.iter().enumerate().flat_map(|(fold, &share)| std::iter::repeat_n(fold, share));
+        members.iter().zip(by_fold).for_each(|(&row, fold)| assignment[row] = fold);
+    }
+    Ok(assignment)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,6 +100,29 @@ mod tests {
         }
         assert_ne!(assign_stratified_folds(&codes, 4, 4).unwrap(), folds);
         assert!(assign_stratified_folds(&codes, 101, 0).is_err());
+    }
+
+    #[test]
+    fn strata_are_those_of_scikit_learn() {
+        // StratifiedKFold(3) on these labels.
+        let codes = [1, 0, 0, 1, 2, 1, 0, 1, 1, 2, 0];
+        assert_eq!(stratify_folds(&codes, 3, None).unwrap(), [0, 0, 1, 0, 0, 1, 2, 1, 2, 1, 2]);
+    }
+
+    #[test]
+    fn a_seed_changes_rows_and_not_shares() {
+        let codes: Vec<usize> = (0..50).map(|i| usize::from(i % 5 == 0)).collect();
+        let (plain, seeded) =
+            (stratify_folds(&codes, 4, None).unwrap(), stratify_folds(&codes, 4, Some(1)).unwrap());
+        assert_ne!(plain, seeded);
+        for fold in 0..4 {
+            for class in 0..2 {
+                let count =
+                    |folds: &[usize]| (0..50).filter(|&i| folds[i] == fold && codes[i] == class).count();
+                assert_eq!(count(&plain), count(&seeded));
+            }
+        }
+        assert_eq!(stratify_folds(&codes, 4, Some(1)).unwrap(), seeded);
     }
 
     #[test]

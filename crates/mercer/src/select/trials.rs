@@ -12,7 +12,7 @@ use super::axis::Axis;
 pub struct Trial {
     /// The hyper-parameters of the kernel, in the order of its text.
     pub values: Vec<f64>,
-    /// The hyper-parameter that one factorisation serves many values of: λ for ridge regression.
+    /// The hyper-parameter that is searched at each kernel: λ for ridge regression, C for support vector machines.
     pub setting: f64,
     /// The score, smaller is better; none where there is no answer, such as a system that is not positive definite.
     pub score: Option<f64>,

@@ -9,6 +9,7 @@ mod machines;
 mod one_class;
 mod one_vs_one;
 mod one_vs_rest;
+mod path;
 mod probability;
 mod regress;
 mod sigmoid;
