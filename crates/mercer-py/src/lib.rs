@@ -13,6 +13,8 @@ mod path;
 mod perceptron;
 mod ridge;
 mod rows;
+mod svc_grid;
+mod svm;
 mod work;
 
 /// The module `mercer._native`.
@@ -41,6 +43,10 @@ mod _native {
     };
     #[pymodule_export]
     use super::ridge::{expand, fit_ridge, fit_ridge_gram, fit_ridge_primal, linear, prefers_primal};
+    #[pymodule_export]
+    use super::svc_grid::{stratified_folds, svc_grid, svc_grid_gram};
+    #[pymodule_export]
+    use super::svm::{couple_pairs, decide_pairs, fit_svm, fit_svm_gram, rank_pairs, vote_pairs};
     #[pymodule_export]
     use super::work::available_threads;
 }

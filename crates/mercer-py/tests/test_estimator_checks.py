@@ -26,6 +26,14 @@ ESTIMATORS = [
     mercer.KernelRidge(kernel="0.5*rbf(sigma=2) + linear", bias="centred"),
     mercer.KernelRidge(kernel="rbf(sigma=2)", bias="column"),
     mercer.KernelRidge(kernel="chi2"),
+    mercer.NuSVC(gamma="auto", tol=1e-9),
+    mercer.NuSVR(gamma="auto", tol=1e-9),
+    mercer.OneClassSVM(gamma="auto", tol=1e-9),
+    mercer.SVC(gamma="auto", tol=1e-9),
+    mercer.SVC(kernel="rbf(sigma=1) + linear", C=3, class_weight="balanced", tol=1e-9),
+    mercer.SVC(gamma="auto", probability=True, decision_function_shape="ovo"),
+    mercer.SVCCV(Cs=[1.0, 10.0], gammas=[0.1, 1.0], cv=2),
+    mercer.SVR(gamma="auto", tol=1e-9),
 ]
 
 #: {class name: {check name: why it fails}}. At most three over all estimators.

@@ -28,7 +28,13 @@ _HOME = {
     "KernelRidgeCV": "mercer.kernel_ridge_cv",
     "KernelSmoother": "mercer.kernel_smoother",
     "Model": "mercer.model",
+    "NuSVC": "mercer.svm",
+    "NuSVR": "mercer.svm",
+    "OneClassSVM": "mercer.svm",
     "PolynomialFeatureMap": "mercer.feature_map",
+    "SVC": "mercer.svm",
+    "SVCCV": "mercer.svc_cv",
+    "SVR": "mercer.svm",
     "Verdict": "mercer.verdict",
     "load": "mercer.model",
 }

@@ -11,6 +11,12 @@ from mercer.model import Model as Model
 from mercer.model import load as load
 from mercer.neighbors import KNeighborsClassifier as KNeighborsClassifier
 from mercer.neighbors import KNeighborsRegressor as KNeighborsRegressor
+from mercer.svc_cv import SVCCV as SVCCV
+from mercer.svm import SVC as SVC
+from mercer.svm import SVR as SVR
+from mercer.svm import NuSVC as NuSVC
+from mercer.svm import NuSVR as NuSVR
+from mercer.svm import OneClassSVM as OneClassSVM
 from mercer.verdict import Verdict as Verdict
 
 __version__: str
