@@ -28,7 +28,10 @@ _HOME = {
     "KernelRidgeCV": "mercer.kernel_ridge_cv",
     "KernelSmoother": "mercer.kernel_smoother",
     "Model": "mercer.model",
+    "Nystroem": "mercer.nystroem",
     "PolynomialFeatureMap": "mercer.feature_map",
+    "RBFSampler": "mercer.random_features",
+    "RandomFourierFeatures": "mercer.random_features",
     "Verdict": "mercer.verdict",
     "load": "mercer.model",
 }

@@ -64,7 +64,7 @@ class Model:
     ) -> Model: ...
     @staticmethod
     def linear(
-        features: str,
+        features: str | dict[str, Any],
         columns: int,
         shift: list[float] | None,
         weights: NDArray[np.float64],
@@ -131,7 +131,7 @@ def smooth(
 def fit_ridge_primal(
     kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
-def linear(features: str, weights: NDArray[np.float64], rows: Any, job: dict[str, Any]) -> NDArray[np.float64]: ...
+def linear(features: str | dict[str, Any], weights: NDArray[np.float64], rows: Any, job: dict[str, Any]) -> NDArray[np.float64]: ...
 def prefers_primal(kernel: Kernel, rows: int, columns: int) -> bool: ...
 def fit_logistic(
     kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
@@ -170,3 +170,22 @@ def cast_votes(
     queries: Any,
     job: dict[str, Any],
 ) -> NDArray[np.float64]: ...
+def draw_features(
+    kernel: Kernel, columns: int, features: int, sampling: str, form: str, seed: int
+) -> dict[str, Any]: ...
+def random_features(
+    frequencies: NDArray[np.float64],
+    shifts: NDArray[np.float64] | None,
+    amplitudes: NDArray[np.float64],
+    rows: Any,
+    job: dict[str, Any],
+) -> NDArray[np.floating]: ...
+def choose_landmarks(
+    kernel: Kernel, rows: Any, count: int, choice: str, seed: int, job: dict[str, Any]
+) -> list[int]: ...
+def whiten(
+    kernel: Kernel, landmarks: Any, job: dict[str, Any]
+) -> tuple[list[int], NDArray[np.float64]] | None: ...
+def landmark_features(
+    kernel: Kernel, landmarks: Any, lower: NDArray[np.float64], rows: Any, job: dict[str, Any]
+) -> NDArray[np.floating]: ...
