@@ -4,15 +4,15 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use mercer::data::DataError;
-use mercer::features::FeatureError;
+use mercer::data::{DataError, TrainingError};
+use mercer::features::{ApproximationError, FeatureError};
 use mercer::gram::GramError;
 use mercer::kernel::{EvalError, ParseError, ResolveError};
 use mercer::learn::LearnError;
 use mercer::memory;
 use mercer::model::ModelError;
-use mercer::solve::SolveError;
 use mercer::solve::descent::DescentError;
+use mercer::solve::{MomentsError, SolveError};
 use mercer::watch::Stopped;
 
 /// Why a command did not do its work.
@@ -103,6 +103,28 @@ impl From<FeatureError> for Failure {
     }
 }
 
+impl From<ApproximationError> for Failure {
+    fn from(error: ApproximationError) -> Self {
+        LearnError::from(error).into()
+    }
+}
+
+impl From<MomentsError> for Failure {
+    fn from(error: MomentsError) -> Self {
+        LearnError::from(error).into()
+    }
+}
+
+impl From<TrainingError> for Failure {
+    fn from(error: TrainingError) -> Self {
+        match error {
+            TrainingError::Data(error) => error.into(),
+            TrainingError::Stopped(stopped) => stopped.into(),
+            other => Self::work(other),
+        }
+    }
+}
+
 impl From<EvalError> for Failure {
     fn from(error: EvalError) -> Self {
         Self::usage(error)
@@ -127,6 +149,7 @@ impl From<ModelError> for Failure {
             ModelError::Gram(error) => error.into(),
             ModelError::Data(error) => error.into(),
             ModelError::Feature(FeatureError::Stopped(_)) => Self::interrupted(),
+            ModelError::Approximation(error) => error.into(),
             ModelError::Newer { .. } | ModelError::Requires { .. } => {
                 Self::usage(error).hint("update mercer, or fit the model again with this one")
             }
@@ -151,7 +174,26 @@ impl From<LearnError> for Failure {
             }
             LearnError::Memory { needed, .. } => {
                 let size = memory::human(*needed).replace(' ', "");
-                format!("use fewer rows, or a machine with more memory and --memory {size}")
+                format!(
+                    "--approx fourier:4096, --approx nystrom:2000 and --solver cg need no such matrix (`mercer plan` says \
+                     which); or use fewer rows, or a machine with more memory and --memory {size}"
+                )
+            }
+            LearnError::Moments(MomentsError::RankDeficient { suggestion, .. }) => {
+                format!("pass --lambda {suggestion:e} or more")
+            }
+            LearnError::Moments(MomentsError::Indefinite { .. }) => {
+                "pass a larger --lambda, or --dtype f64".into()
+            }
+            LearnError::Approximation(ApproximationError::Spectrum(_)) => {
+                return Self::usage(format!("no random features: {error}"))
+                    .hint("--approx nystrom:2000 works with every kernel");
+            }
+            LearnError::Approximation(ApproximationError::Memory { .. }) => {
+                "ask for fewer features or landmarks, or allow more with --memory".into()
+            }
+            LearnError::Approximation(ApproximationError::Parameter { .. }) => {
+                return Self::usage(format!("--approx: {error}"));
             }
             LearnError::NotAKernel { .. } => "pass --assume-psd to train all the same".into(),
             LearnError::KernelValue { .. } => "scale the data, or change the kernel".into(),

@@ -23,12 +23,7 @@ impl Goal {
     /// The goal of a learner in a data set.
     pub fn of(dataset: &Dataset, learner: &dyn Learner) -> Result<Self, Failure> {
         if dataset.targets.is_empty() {
-            let columns: Vec<String> = dataset.feature_names.iter().map(|name| format!("`{name}`")).collect();
-            return Err(Failure::usage(format!(
-                "--target is missing; {} has the columns {}",
-                dataset.source,
-                columns.join(", ")
-            )));
+            return Err(missing_target(&dataset.source, &dataset.feature_names));
         }
         let names = dataset.targets.iter().map(|target| target.name.clone()).collect();
         let text = dataset.targets.iter().any(|target| matches!(target.values, TargetValues::Labels(_)));
@@ -133,17 +128,22 @@ impl Trained {
 
     /// What a user should know about the scaling.
     pub fn notes(&self, dataset: &Dataset) -> Vec<String> {
-        let constant = &self.constant;
-        if constant.is_empty() {
-            return Vec::new();
-        }
-        let name =
-            |&c: &usize| dataset.feature_names.get(c).cloned().unwrap_or_else(|| format!("column {c}"));
-        let names: Vec<String> = constant.iter().take(8).map(name).collect();
-        let more =
-            if constant.len() > 8 { format!(" and {} more", constant.len() - 8) } else { String::new() };
-        vec![format!("constant, so not scaled: {}{more}", names.join(", "))]
+        constant_columns(&self.constant, &dataset.feature_names).into_iter().collect()
     }
+}
+
+/// No target was named.
+pub fn missing_target(source: &str, columns: &[String]) -> Failure {
+    let columns: Vec<String> = columns.iter().map(|name| format!("`{name}`")).collect();
+    Failure::usage(format!("--target is missing; {source} has the columns {}", columns.join(", ")))
+}
+
+/// A note on columns that are constant, where there are any.
+pub fn constant_columns(constant: &[usize], names: &[String]) -> Option<String> {
+    let name = |&c: &usize| names.get(c).cloned().unwrap_or_else(|| format!("column {c}"));
+    let first: Vec<String> = constant.iter().take(8).map(name).collect();
+    let more = if constant.len() > 8 { format!(" and {} more", constant.len() - 8) } else { String::new() };
+    (!constant.is_empty()).then(|| format!("constant, so not scaled: {}{more}", first.join(", ")))
 }
 
 /// The errors on held-out rows of a predictor that has not seen them; none where no row is held out.

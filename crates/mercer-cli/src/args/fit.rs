@@ -8,6 +8,7 @@ use mercer::learn::Bias;
 use mercer::solve::descent::Step;
 
 use super::{Common, Input, parse_size};
+use crate::approx::{Approx, parse as parse_approx};
 
 /// The methods that `fit` knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -33,6 +34,9 @@ Examples:
   mercer fit ridge data.csv --target y -o m.mercer
   mercer fit ridge data.csv --target y --kernel \"rbf(sigma=auto) + 0.1*linear\" --lambda 0.01 -o m.mercer
   mercer fit ridge data.csv --target y --features \"x, x^2, log(abs(x)+1), x0*x1\" -o m.mercer
+  mercer fit ridge huge.parquet --target y --approx fourier:4096 -o m.mercer
+  mercer fit ridge big.csv --target y --kernel \"matern(nu=2.5,length=auto)\" --approx nystrom:5000 -o m.mercer
+  mercer fit ridge big.csv --target y --kernel \"rbf(sigma=3)\" --solver cg --checkpoint half.done -o m.mercer
   mercer fit lms data.csv --target y --kernel \"rbf(sigma=1)\" --epochs 200 -o m.mercer
   mercer fit knn data.csv --target species -k 7 -o m.mercer
   mercer fit logistic data.csv --target species --kernel \"rbf(sigma=auto)\" --C 10 -o m.mercer
@@ -64,17 +68,24 @@ pub struct Fit {
     /// [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Bias>,
-    /// How it is solved. ridge: auto, cholesky, mixed, primal; lms: batch, sgd; logistic: newton, gd, sgd
+    /// How it is solved. ridge: auto, cholesky, mixed, primal, cg; lms: batch, sgd; logistic: newton, gd, sgd
     #[arg(long, value_enum)]
     pub solver: Option<Solver>,
+    /// ridge: features that stand in for the kernel, so that the data may be larger than memory: random ones, landmarks,
+    /// or whichever suits; D counts the features, M the landmarks
+    #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
+    pub approx: Option<Approx>,
+    /// ridge with --approx or --solver cg: keep the work half done in this file, and go on from what it holds
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
     /// lms: the step, below 2 over the largest eigenvalue; `auto` is 1 over an estimate of it [default: auto]
     #[arg(long, value_name = "NUMBER|auto", value_parser = parse_step, allow_negative_numbers = true)]
     pub step: Option<Step>,
     /// lms, perceptron, logistic: how many times to go through the rows at most [default: 200, 100, 100]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
-    /// lms: stop when the gradient has fallen to this part of the first one; logistic: when ‖λa + p − y‖ is this small
-    /// [default: 1e-6]
+    /// lms: stop when the gradient has fallen to this part of the first one; logistic: when ‖λa + p − y‖ is this small;
+    /// ridge with --solver cg: when the residual is this part of the targets [default: 1e-6; cg: 1e-3]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub tol: Option<f64>,
     /// knn: how many neighbours [default: 5]
@@ -130,6 +141,8 @@ pub enum Solver {
     Mixed,
     /// In the features of the kernel, which must be finitely many
     Primal,
+    /// Conjugate gradients on tiles of the kernel matrix, which is never stored, in the samples
+    Cg,
     /// The gradient over all rows
     Batch,
     /// The gradient of one row at a time, in a shuffled order

@@ -11,7 +11,9 @@ use mercer::solve::{Report, Status};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::args::Fit;
+use crate::approx;
+use crate::args::{Fit, Method};
+use crate::checkpoint::Checkpoint;
 use crate::describe;
 use crate::failure::Failure;
 use crate::learner::{self, Learner};
@@ -48,12 +50,17 @@ struct DataSummary {
     targets: Vec<String>,
 }
 
+/// Where the time went.
 #[derive(Debug, Default, Serialize)]
-struct Seconds {
-    read: f64,
-    holdout: f64,
-    fit: f64,
-    total: f64,
+pub struct Seconds {
+    /// Reading, with the first pass of a fit in chunks.
+    pub read: f64,
+    /// The fit without the held-out rows.
+    pub holdout: f64,
+    /// The fit on all rows, with the second pass of a fit in chunks.
+    pub fit: f64,
+    /// All of it.
+    pub total: f64,
 }
 
 impl Seconds {
@@ -63,18 +70,62 @@ impl Seconds {
     }
 }
 
+/// What a fit came to.
+pub struct Outcome {
+    /// The model to save.
+    pub model: Model,
+    /// How the work ended.
+    pub report: Option<Report>,
+    /// More about it.
+    pub facts: BTreeMap<String, Value>,
+    /// What a user should know about the data.
+    pub notes: Vec<String>,
+    /// The errors on held-out rows.
+    pub holdout: Option<Vec<Errors>>,
+    /// Rows of the data.
+    pub rows: usize,
+    /// Features of the data.
+    pub features: usize,
+    /// The data's name.
+    pub source: String,
+    /// Where the time went; the total is taken later.
+    pub seconds: Seconds,
+    /// Lines for people, beside those that every fit has.
+    pub lines: Vec<(&'static str, String)>,
+    /// The work half done, which has no use any more once the model is saved.
+    pub checkpoint: Option<Checkpoint>,
+}
+
 /// Reads, holds out, fits, saves and reports.
 pub fn run(arguments: &Fit) -> Result<(), Failure> {
     progress::listen();
     let began = Instant::now();
-    let mut seconds = Seconds::default();
     // What the text alone decides is refused before a long file is read.
     learner::check_text(arguments)?;
     check_output(&arguments.output)?;
+    let streamed = match (arguments.method, arguments.approx) {
+        (Method::Ridge, Some(approx)) if approx.is_asked() => {
+            let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+            let outcome = approx::fit(arguments, &watch);
+            watch.finish();
+            outcome?
+        }
+        _ => None,
+    };
+    match streamed {
+        Some(outcome) => finish(arguments, outcome, began),
+        None => finish(arguments, in_memory(arguments)?, began),
+    }
+}
+
+/// The fit on all rows at once.
+fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
+    let clock = Instant::now();
+    let mut seconds = Seconds::default();
     let (dataset, schema) = data::read(&arguments.data, &arguments.input.read_options())?;
     let learner = learner::of(arguments, &dataset.feature_names)?;
     let goal = Goal::of(&dataset, &*learner)?;
-    seconds.read = began.elapsed().as_secs_f64();
+    seconds.read = clock.elapsed().as_secs_f64();
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     learner.check(dataset.nrows(), dataset.features.ncols())?;
 
@@ -91,39 +142,67 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     watch.finish();
 
     let notes: Vec<String> = dataset.notes.iter().cloned().chain(trained.notes(&dataset)).collect();
-    let report = trained.learnt.report.clone();
-    let facts = trained.learnt.facts.clone();
-    let model = model(&*learner, trained, goal, schema, &dataset);
+    Ok(Outcome {
+        report: trained.learnt.report.clone(),
+        facts: trained.learnt.facts.clone(),
+        notes,
+        holdout,
+        rows: dataset.nrows(),
+        features: dataset.features.ncols(),
+        source: dataset.source.clone(),
+        seconds,
+        lines: Vec::new(),
+        checkpoint: learner.checkpoint(),
+        model: model(&*learner, trained, goal, schema, &dataset),
+    })
+}
+
+/// Saves and reports.
+fn finish(arguments: &Fit, outcome: Outcome, began: Instant) -> Result<(), Failure> {
+    let Outcome { model, report, mut seconds, .. } = outcome;
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
     model.save(&arguments.output)?;
+    if let Some(checkpoint) = outcome.checkpoint {
+        checkpoint.remove();
+    }
     seconds.total = began.elapsed().as_secs_f64();
     for warning in report.iter().flat_map(|report| &report.warnings) {
         output::warn(warning);
     }
-    if report.as_ref().is_some_and(|report| report.status == Status::OutOfIterations) {
-        output::warn("not converged: the limit on the steps came first; the model is that of the last step");
+    match report.as_ref().map(|report| report.status) {
+        Some(Status::OutOfIterations) => {
+            output::warn(
+                "not converged: the limit on the steps came first; the model is that of the last step",
+            );
+        }
+        Some(Status::Stagnated) => {
+            output::warn(
+                "not converged: rounding does not allow a smaller residual; the model is the best one found",
+            );
+        }
+        _ => {}
     }
     let document = Document {
         method: model.method.to_string(),
         data: DataSummary {
-            source: dataset.source.clone(),
-            rows: dataset.nrows(),
-            features: dataset.features.ncols(),
+            source: outcome.source,
+            rows: outcome.rows,
+            features: outcome.features,
             targets: model.outputs.clone(),
         },
         predictor: model.predictor.description(),
         settings: &model.settings,
         scaling: model.scaling.name(),
-        holdout,
+        holdout: outcome.holdout,
         report: report.as_ref(),
-        facts: &facts,
+        facts: &outcome.facts,
         seconds,
         model: arguments.output.display().to_string(),
-        notes: &notes,
+        notes: &outcome.notes,
     };
-    let mut lines = lines(&document, &model.predictor, arguments.kernel.as_deref());
+    let mut lines = lines(&document, &model.predictor, arguments.kernel.as_deref(), outcome.lines);
     if arguments.common.verbose {
         lines.push(("time", document.seconds.line()));
         lines.extend(report.as_ref().map(|report| ("steps", report.iterations.to_string())));
@@ -135,6 +214,7 @@ fn lines(
     document: &Document<'_>,
     predictor: &Predictor,
     kernel_text: Option<&str>,
+    more: Vec<(&'static str, String)>,
 ) -> Vec<(&'static str, String)> {
     let data = &document.data;
     let mut lines = vec![(
@@ -156,6 +236,7 @@ fn lines(
         }
         lines.push((label, text));
     }
+    lines.extend(more);
     for errors in document.holdout.iter().flatten() {
         let name = if data.targets.len() > 1 { format!("{}: ", errors.target()) } else { String::new() };
         lines.push(("held out", format!("{name}{}", errors.line())));

@@ -19,7 +19,9 @@ use mercer::solve::Report;
 use mercer::watch::Watch;
 use serde_json::Value;
 
+use crate::approx::{self, Approx};
 use crate::args::{Fit, Method, Solver};
+use crate::checkpoint::Checkpoint;
 use crate::failure::Failure;
 
 /// A method with its settings.
@@ -38,6 +40,11 @@ pub trait Learner: Send + Sync {
 
     /// What can be refused before any work: a problem too large, a setting out of range.
     fn check(&self, rows: usize, columns: usize) -> Result<(), Failure>;
+
+    /// The file that work half done is kept in.
+    fn checkpoint(&self) -> Option<Checkpoint> {
+        None
+    }
 
     /// Fits `targets`, one row per row of `samples`.
     fn fit(
@@ -61,6 +68,7 @@ pub struct Learnt {
 /// Refuses what is wrong whatever the data is.
 pub fn check_text(arguments: &Fit) -> Result<(), Failure> {
     refuse_what_does_not_apply(arguments)?;
+    approx::check_text(arguments)?;
     Lift::parse(arguments).map(drop)
 }
 
@@ -95,7 +103,8 @@ impl Lift {
         })
     }
 
-    fn parse(arguments: &Fit) -> Result<Self, Failure> {
+    /// As typed.
+    pub fn parse(arguments: &Fit) -> Result<Self, Failure> {
         if let Some(text) = &arguments.features {
             let map = text.parse().map_err(|error| Failure::usage(format!("in --features: {error}")));
             return map.map(Self::Features);
@@ -114,7 +123,8 @@ fn resolved(kernel: &Kernel, samples: &AnySamples<'_>, seed: u64) -> Result<Kern
     Ok(kernel.resolve_auto(&SampleScales::new(samples, seed))?)
 }
 
-fn admission(arguments: &Fit) -> Admission {
+/// Whether a proof is asked for.
+pub fn admission(arguments: &Fit) -> Admission {
     if arguments.assume_psd { Admission::Assume } else { Admission::Check }
 }
 
@@ -130,7 +140,9 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
         ("--solver", arguments.solver.is_some(), &[Ridge, Lms, Logistic]),
         ("--step", arguments.step.is_some(), &[Lms]),
         ("--epochs", arguments.epochs.is_some(), &[Lms, Perceptron, Logistic]),
-        ("--tol", arguments.tol.is_some(), &[Lms, Logistic]),
+        ("--tol", arguments.tol.is_some(), &[Ridge, Lms, Logistic]),
+        ("--approx", arguments.approx.is_some(), &[Ridge]),
+        ("--checkpoint", arguments.checkpoint.is_some(), &[Ridge]),
         ("-k", arguments.k.is_some(), &[Knn]),
         ("--weights", arguments.weights.is_some(), &[Knn]),
         ("--metric", arguments.metric.is_some(), &[Knn]),
@@ -160,13 +172,21 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
             )));
         }
     }
+    let iterative = arguments.solver == Some(Solver::Cg);
+    let approximate = arguments.approx.is_some_and(Approx::is_asked);
+    if arguments.method == Ridge && arguments.tol.is_some() && !iterative {
+        return Err(Failure::usage("--tol of ridge is for --solver cg; the other solvers are direct"));
+    }
+    if arguments.checkpoint.is_some() && !(iterative || approximate) {
+        return Err(Failure::usage("--checkpoint is for --solver cg and for --approx"));
+    }
     let Some(solver) = arguments.solver else { return Ok(()) };
     let (fits, those) = match arguments.method {
         Lms => (matches!(solver, Solver::Batch | Solver::Sgd), "batch or sgd"),
         Logistic => (matches!(solver, Solver::Newton | Solver::Gd | Solver::Sgd), "newton, gd or sgd"),
         _ => (
-            matches!(solver, Solver::Auto | Solver::Cholesky | Solver::Mixed | Solver::Primal),
-            "auto, cholesky, mixed or primal",
+            matches!(solver, Solver::Auto | Solver::Cholesky | Solver::Mixed | Solver::Primal | Solver::Cg),
+            "auto, cholesky, mixed, primal or cg",
         ),
     };
     if fits {

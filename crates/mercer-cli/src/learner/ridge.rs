@@ -1,17 +1,19 @@
 //! Ridge regression, on a kernel or on features.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use mercer::data::{AnySamples, Matrix};
 use mercer::kernel::Kernel;
-use mercer::learn::{Admission, Bias, Form, Ridge, RidgeFeatures};
+use mercer::learn::{Admission, Bias, Form, IterativeRidge, Ridge, RidgeFeatures};
 use mercer::model::{self, Linear, Predictor};
-use mercer::solve::{Factor, Report};
+use mercer::solve::{CgState, ConjugateGradient, Factor, Report};
 use mercer::watch::Watch;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, resolved};
 use crate::args::{Fit, Solver};
+use crate::checkpoint::{Checkpoint, fingerprint};
 use crate::failure::Failure;
 
 /// Ridge regression with its settings.
@@ -23,6 +25,8 @@ pub struct RidgeLearner {
     solver: Solver,
     memory: Option<u64>,
     seed: u64,
+    tol: f64,
+    checkpoint: Option<PathBuf>,
 }
 
 impl RidgeLearner {
@@ -37,6 +41,8 @@ impl RidgeLearner {
             solver: arguments.solver.unwrap_or(Solver::Auto),
             memory: arguments.memory,
             seed: arguments.common.seed,
+            tol: arguments.tol.unwrap_or(1e-3),
+            checkpoint: arguments.checkpoint.clone(),
         }
     }
 
@@ -50,7 +56,8 @@ impl RidgeLearner {
         seed: u64,
     ) -> Self {
         let (lift, lambda) = (Lift::Kernel(kernel), vec![lambda]);
-        Self { lift, lambda, bias, admission, solver: Solver::Auto, memory, seed }
+        let (solver, tol, checkpoint) = (Solver::Auto, 1e-3, None);
+        Self { lift, lambda, bias, admission, solver, memory, seed, tol, checkpoint }
     }
 
     fn on_kernel(&self, kernel: Kernel) -> Ridge {
@@ -74,6 +81,46 @@ impl RidgeLearner {
     }
 }
 
+impl RidgeLearner {
+    /// Conjugate gradients, from where a checkpoint left off.
+    fn iterative(
+        &self,
+        kernel: Kernel,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<(Predictor, Report), Failure> {
+        let [lambda] = self.lambda[..] else {
+            return Err(Failure::usage("--solver cg has one --lambda for all targets"));
+        };
+        let ridge = IterativeRidge {
+            bias: self.bias,
+            admission: self.admission,
+            solver: ConjugateGradient { tolerance: self.tol, ..ConjugateGradient::default() },
+            seed: self.seed,
+            memory: self.memory,
+            ..IterativeRidge::new(kernel, lambda)
+        };
+        let mut checkpoint = self.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
+        let mut work = format!("{ridge:?} {} {}", samples.nrows(), samples.ncols()).into_bytes();
+        targets.entries().iter().for_each(|y| work.extend_from_slice(&y.to_le_bytes()));
+        let work = fingerprint(&work);
+        let state = checkpoint.as_ref().and_then(|checkpoint| checkpoint.state(work));
+        let state = state.map(CgState::from_bytes).transpose();
+        let state = state.map_err(|error| Failure::usage(format!("the checkpoint: {error}")))?;
+        let mut unwritten = None;
+        let (expansion, report) = ridge.resume(samples, targets, None, state, watch, &mut |state| {
+            if let Some(checkpoint) = checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) {
+                unwritten = checkpoint.keep(work, state.to_bytes()).err().or(unwritten.take());
+            }
+        })?;
+        match unwritten {
+            Some(failure) => Err(failure),
+            None => Ok((expansion.into(), report)),
+        }
+    }
+}
+
 impl Learner for RidgeLearner {
     fn method(&self) -> model::Method {
         model::Method::Ridge
@@ -93,6 +140,7 @@ impl Learner for RidgeLearner {
                 let ridge = self.on_kernel(kernel.clone());
                 let primal = kernel.is_resolved() && ridge.primal(rows, columns).is_some();
                 match self.solver {
+                    Solver::Cg => Ok(()),
                     _ if primal => Ok(()),
                     Solver::Primal => Err(Failure::usage(format!(
                         "{kernel} has no finite list of features, so it cannot be solved in them"
@@ -101,11 +149,15 @@ impl Learner for RidgeLearner {
                     _ => Ok(ridge.check_memory(rows)?),
                 }
             }
-            Lift::Features(_) if matches!(self.solver, Solver::Cholesky | Solver::Mixed) => {
+            Lift::Features(_) if matches!(self.solver, Solver::Cholesky | Solver::Mixed | Solver::Cg) => {
                 Err(Failure::usage("--features is solved in the features; --solver is auto or primal"))
             }
             Lift::Features(_) => Ok(()),
         }
+    }
+
+    fn checkpoint(&self) -> Option<Checkpoint> {
+        self.checkpoint.as_deref().and_then(|path| Checkpoint::open(path).ok())
     }
 
     fn fit(
@@ -117,6 +169,11 @@ impl Learner for RidgeLearner {
         let (predictor, report) = match &self.lift {
             Lift::Kernel(kernel) => {
                 let kernel = resolved(kernel, samples, self.seed)?;
+                if self.solver == Solver::Cg {
+                    let (predictor, report) = self.iterative(kernel, samples, targets, watch)?;
+                    let facts = BTreeMap::from([("iterations".to_owned(), json!(report.iterations))]);
+                    return Ok(Learnt { predictor, report: Some(report), facts });
+                }
                 let ridge = self.on_kernel(kernel);
                 match ridge.primal(samples.nrows(), samples.ncols()) {
                     Some(primal) => linear(primal.fit(samples, targets, None, watch)?),

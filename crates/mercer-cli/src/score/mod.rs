@@ -4,6 +4,7 @@ mod classes;
 mod numbers;
 
 use mercer::data::{Classes, Matrix};
+use mercer::learn::SummedError;
 use mercer::model::Link;
 use serde::Serialize;
 
@@ -81,6 +82,15 @@ impl Score {
 }
 
 impl Errors {
+    /// The errors of a regression as sums over the rows have them: without absolute ones.
+    pub fn of_sums(errors: &[SummedError], targets: &[String]) -> Vec<Self> {
+        let of_target = |(error, target): (&SummedError, &String)| {
+            let SummedError { rows, rmse, r2 } = *error;
+            Self::Numbers(NumberErrors { target: target.clone(), rows, rmse, mae: None, r2 })
+        };
+        errors.iter().zip(targets).map(of_target).collect()
+    }
+
     /// The target's name.
     pub fn target(&self) -> &str {
         match self {

@@ -21,8 +21,9 @@ pub struct NumberErrors {
     pub rows: u64,
     /// Root mean squared error.
     pub rmse: f64,
-    /// Mean absolute error.
-    pub mae: f64,
+    /// Mean absolute error; none where only sums of squares are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mae: Option<f64>,
     /// 1 − Σ(y−f)²/Σ(y−ȳ)²; none where the targets are all equal.
     pub r2: Option<f64>,
 }
@@ -49,7 +50,7 @@ impl Moments {
             target: target.to_owned(),
             rows: self.rows,
             rmse: (self.squared / rows).sqrt(),
-            mae: self.absolute / rows,
+            mae: Some(self.absolute / rows),
             r2: (self.spread > 0.0).then(|| 1.0 - self.squared / self.spread),
         })
     }
@@ -59,7 +60,8 @@ impl NumberErrors {
     /// One line for people.
     pub fn line(&self) -> String {
         let r2 = self.r2.map_or_else(|| "undefined (all targets are equal)".into(), |r2| format!("{r2:.4}"));
-        format!("RMSE {:.6}, MAE {:.6}, R² {r2} on {} rows", self.rmse, self.mae, self.rows)
+        let mae = self.mae.map_or_else(String::new, |mae| format!("MAE {mae:.6}, "));
+        format!("RMSE {:.6}, {mae}R² {r2} on {} rows", self.rmse, self.rows)
     }
 }
 
@@ -76,7 +78,7 @@ mod tests {
         let errors = score.errors("y").unwrap();
         assert_eq!(errors.rows, 3);
         assert!((errors.rmse - (5.0f64 / 3.0).sqrt()).abs() < 1e-15);
-        assert!((errors.mae - 1.0).abs() < 1e-15);
+        assert!((errors.mae.unwrap() - 1.0).abs() < 1e-15);
         // Σ(y−3)² = 4 + 1 + 9.
         assert!((errors.r2.unwrap() - (1.0 - 5.0 / 14.0)).abs() < 1e-15);
     }

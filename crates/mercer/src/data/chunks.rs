@@ -6,7 +6,7 @@ use super::dataset::Dataset;
 use super::error::DataError;
 use super::lines::Lines;
 use super::options::{Dtype, Layout};
-use super::read::sparse_targets;
+use super::read::{dropped_rows, sparse_targets};
 use super::rows::{Phase, RowBuilder};
 use super::schema::{FeatureColumn, Features, Schema, TargetKind};
 use super::source::{Format, Opened, Source};
@@ -29,6 +29,23 @@ pub trait Chunks {
     /// # Errors
     /// Where the source can be read only once, as standard input.
     fn rewind(&mut self) -> Result<(), DataError>;
+}
+
+/// Calls `visit` with every chunk that is left, while the next one is read by other threads of the pool.
+///
+/// # Errors
+/// The first of reading and visiting, in the order of the rows.
+pub fn for_each_chunk<E: From<DataError> + Send>(
+    chunks: &mut (dyn Chunks + Send),
+    mut visit: impl FnMut(Dataset) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    let mut next = chunks.read_chunk()?;
+    while let Some(chunk) = next {
+        let (visited, read) = rayon::join(|| visit(chunk), || chunks.read_chunk());
+        visited?;
+        next = read?;
+    }
+    Ok(())
 }
 
 /// Reads the file at `path` (`-`: standard input) `rows_per_chunk` rows at a time, as `schema` says.
@@ -117,8 +134,11 @@ impl Iterator for FileChunks {
 }
 
 /// An open file, whatever its format and precision.
-trait Stream: Send {
+pub(super) trait Stream: Send {
     fn read_chunk(&mut self, schema: &Schema, limit: usize) -> Result<Option<Dataset>, DataError>;
+
+    /// What a user should be told about the rows read since the last call.
+    fn take_notes(&mut self) -> Vec<String>;
 }
 
 fn open_stream(source: &Source, schema: &Schema, layout: &Layout) -> Result<Box<dyn Stream>, DataError> {
@@ -135,14 +155,8 @@ where
 {
     let file = opened.name.clone();
     match (&schema.features, opened.format) {
-        (Features::Sparse { ncols }, Format::Svmlight) => {
-            let text = SparseText::new(
-                Lines::new(file.clone(), opened.bytes),
-                Phase::Prediction,
-                schema.missing,
-                Some(*ncols),
-            );
-            Ok(Box::new(SparseStream { file, text, precision: std::marker::PhantomData::<T> }))
+        (Features::Sparse { .. }, Format::Svmlight) => {
+            Ok(sparse_stream::<T>(opened, schema, Phase::Prediction))
         }
         (Features::Sparse { .. }, _) => {
             let problem = "the model was trained on LIBSVM text, and this file is not".to_owned();
@@ -154,22 +168,50 @@ where
             Err(DataError::WrongKind { file, problem })
         }
         (Features::Columns(columns), _) => {
-            let table = Table::open(opened, layout)?;
-            let parts = parts_to_replay(&table, &file, schema, columns)?;
-            let kinds: Vec<TargetKind> =
-                parts.targets.iter().map(|&target| schema.targets[target].kind).collect();
-            let rows = RowBuilder::<T>::prediction(parts.roles, schema.missing, columns, &kinds);
-            let columns = columns.clone();
-            let names = schema.feature_names();
-            Ok(Box::new(TableStream { file, table, rows, columns, names, targets: parts.targets }))
+            table_stream::<T>(opened, schema, layout, columns, Phase::Prediction)
         }
     }
+}
+
+/// LIBSVM text under a schema.
+pub(super) fn sparse_stream<T: Real>(opened: Opened, schema: &Schema, phase: Phase) -> Box<dyn Stream>
+where
+    AnySamples<'static>: From<Samples<'static, T>>,
+{
+    let file = opened.name;
+    let lines = Lines::new(file.clone(), opened.bytes);
+    let text = SparseText::new(lines, phase, schema.missing, Some(schema.nfeatures()));
+    Box::new(SparseStream { file, text, dropped: 0, precision: std::marker::PhantomData::<T> })
+}
+
+/// A table under a schema, whose columns are `columns`.
+pub(super) fn table_stream<T: Real>(
+    opened: Opened,
+    schema: &Schema,
+    layout: &Layout,
+    columns: &[FeatureColumn],
+    phase: Phase,
+) -> Result<Box<dyn Stream>, DataError>
+where
+    AnySamples<'static>: From<Samples<'static, T>>,
+{
+    let file = opened.name.clone();
+    let table = Table::open(opened, layout)?;
+    let parts = parts_to_replay(&table, &file, schema, columns)?;
+    let kinds: Vec<TargetKind> = parts.targets.iter().map(|&target| schema.targets[target].kind).collect();
+    let rows = match phase {
+        Phase::Training => RowBuilder::<T>::training_again(parts.roles, schema.missing, columns, &kinds),
+        Phase::Prediction => RowBuilder::<T>::prediction(parts.roles, schema.missing, columns, &kinds),
+    };
+    let (columns, names) = (columns.to_vec(), schema.feature_names());
+    Ok(Box::new(TableStream { file, table, rows, phase, columns, names, targets: parts.targets }))
 }
 
 struct TableStream<T> {
     file: String,
     table: Table,
     rows: RowBuilder<T>,
+    phase: Phase,
     columns: Vec<FeatureColumn>,
     names: Vec<String>,
     /// Which of the schema's targets the file has.
@@ -191,15 +233,20 @@ where
             features,
             feature_names: self.names.clone(),
             targets: self.rows.take_targets(names),
-            notes: self.rows.take_notes(),
+            notes: if self.phase == Phase::Prediction { self.rows.take_notes() } else { Vec::new() },
             source: self.file.clone(),
         }))
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.rows.take_notes()
     }
 }
 
 struct SparseStream<T> {
     file: String,
     text: SparseText,
+    dropped: usize,
     precision: std::marker::PhantomData<T>,
 }
 
@@ -210,6 +257,7 @@ where
     fn read_chunk(&mut self, schema: &Schema, limit: usize) -> Result<Option<Dataset>, DataError> {
         let mut rows = SparseRows::<T>::new();
         self.text.read_into(&mut rows, limit)?;
+        self.dropped += rows.dropped;
         if rows.nrows() == 0 {
             return Ok(None);
         }
@@ -225,5 +273,9 @@ where
             notes: Vec::new(),
             source: self.file.clone(),
         }))
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        dropped_rows(std::mem::take(&mut self.dropped)).into_iter().collect()
     }
 }

@@ -4,6 +4,7 @@ use super::error::{DataError, RowNumber};
 use super::fields::{Cell, Parsed, parse_number};
 use super::lines::Lines;
 use super::options::{Delimiter, Layout};
+use super::plain;
 use super::records::{Record, Records, sniff_delimiter};
 use super::rows::RowBuilder;
 use super::source::Opened;
@@ -16,7 +17,12 @@ pub(super) struct TextTable {
     pub named: bool,
     file: String,
     records: Records,
+    /// The line up to which rows were found not to be plain.
+    unusual_until: u64,
 }
+
+/// Bytes of lines that are parsed at a time.
+const BLOCK: usize = 1 << 22;
 
 impl TextTable {
     pub fn open(opened: Opened, layout: &Layout) -> Result<Self, DataError> {
@@ -48,18 +54,51 @@ impl TextTable {
             _ => format!("x{place}"),
         };
         let names = first.fields().enumerate().map(name).collect();
-        Ok(Self { names, named, file, records })
+        Ok(Self { names, named, file, records, unusual_until: 0 })
     }
 
     /// Reads up to `limit` rows into `rows`; false once the file is at its end.
     pub fn read_into<T: Real>(&mut self, rows: &mut RowBuilder<T>, limit: usize) -> Result<bool, DataError> {
         let full = rows.nrows().saturating_add(limit);
         while rows.nrows() < full {
+            if self.read_plain(rows, full - rows.nrows())? {
+                continue;
+            }
             let Some(record) = self.records.advance()? else { return Ok(false) };
             let row = RowNumber::Line(record.line());
             rows.push(&self.file, &self.names, row, record.len(), |column| Cell::Text(record.field(column)))?;
         }
         Ok(true)
+    }
+}
+
+impl TextTable {
+    /// Reads some rows where those that come next are plain numbers; false where they are not.
+    fn read_plain<T: Real>(&mut self, rows: &mut RowBuilder<T>, limit: usize) -> Result<bool, DataError> {
+        let Some(delimiter) = self.records.delimiter().filter(|_| self.records.line() >= self.unusual_until)
+        else {
+            return Ok(false);
+        };
+        let Some(shape) = rows.plain_shape(delimiter) else { return Ok(false) };
+        let mut block = self.records.look_ahead(BLOCK)?;
+        if limit < block.len() {
+            block = memchr::memchr_iter(b'\n', block).nth(limit - 1).map_or(block, |end| &block[..=end]);
+        }
+        if block.is_empty() {
+            return Ok(false);
+        }
+        let (bytes, lines) = (block.len(), memchr::memchr_iter(b'\n', block).count() as u64);
+        match plain::parse::<T>(block, &shape) {
+            Some(plain) => {
+                rows.extend_plain(plain);
+                self.records.pass(bytes, lines);
+                Ok(true)
+            }
+            None => {
+                self.unusual_until = self.records.line() + lines;
+                Ok(false)
+            }
+        }
     }
 }
 

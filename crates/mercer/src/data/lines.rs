@@ -12,11 +12,14 @@ pub(super) struct Lines {
     file: String,
     bytes: Box<dyn BufRead + Send>,
     read: u64,
+    /// Bytes read ahead, of which those from `at` on are still to come.
+    ahead: Vec<u8>,
+    at: usize,
 }
 
 impl Lines {
     pub fn new(file: String, bytes: Box<dyn BufRead + Send>) -> Self {
-        Self { file, bytes, read: 0 }
+        Self { file, bytes, read: 0, ahead: Vec::new(), at: 0 }
     }
 
     /// The line last read, from 1.
@@ -34,13 +37,42 @@ impl Lines {
         &self.file
     }
 
+    /// Whole lines that come next, as many as there are in about `size` bytes; none where a line is longer than that, and at
+    /// the end of the file. They are not passed by this.
+    pub fn look_ahead(&mut self, size: usize) -> Result<&[u8], DataError> {
+        let held = self.ahead.len() - self.at;
+        if held < size / 2 {
+            self.ahead.drain(..self.at);
+            self.at = 0;
+            let wanted = (size - held) as u64;
+            let read = self.bytes.by_ref().take(wanted).read_to_end(&mut self.ahead);
+            read.map_err(|source| DataError::Read { place: self.place(), source })?;
+        }
+        let coming = &self.ahead[self.at..];
+        let end = memchr::memrchr(b'\n', coming).map_or(0, |end| end + 1);
+        Ok(&coming[..end])
+    }
+
+    /// Passes whole lines that were looked at.
+    pub fn pass(&mut self, bytes: usize, lines: u64) {
+        self.at += bytes;
+        self.read += lines;
+    }
+
     /// Appends the next line to `text` without its end, and the first without a byte-order mark; false at the end of
     /// the file.
     pub fn append_next(&mut self, text: &mut Vec<u8>) -> Result<bool, DataError> {
         let start = text.len();
         self.read += 1;
-        let read = self.bytes.by_ref().take(MAX_LINE).read_until(b'\n', text);
-        let read = read.map_err(|source| DataError::Read { place: self.place(), source })?;
+        let held = &self.ahead[self.at..];
+        let line = memchr::memchr(b'\n', held).map_or(held, |end| &held[..=end]);
+        text.extend_from_slice(line);
+        self.at += line.len();
+        if !text[start..].ends_with(b"\n") {
+            let rest = self.bytes.by_ref().take(MAX_LINE).read_until(b'\n', text);
+            rest.map_err(|source| DataError::Read { place: self.place(), source })?;
+        }
+        let read = text.len() - start;
         if read == 0 {
             self.read -= 1;
             return Ok(false);

@@ -146,11 +146,7 @@ where
     );
     let mut rows = SparseRows::<T>::new();
     while text.read_into(&mut rows, usize::MAX)? {}
-    let notes = match rows.dropped {
-        0 => Vec::new(),
-        1 => vec!["1 row with missing values left out".to_owned()],
-        dropped => vec![format!("{dropped} rows with missing values left out")],
-    };
+    let notes: Vec<String> = dropped_rows(rows.dropped).into_iter().collect();
     if rows.nrows() == 0 {
         let what = notes.into_iter().next().unwrap_or_else(|| "only blank lines and comments".to_owned());
         return Err(DataError::NoRows { file, what });
@@ -174,6 +170,12 @@ where
     };
     let features = rows.into_samples(ncols)?.into();
     Ok((Dataset { features, feature_names: Vec::new(), targets, notes, source: file }, schema))
+}
+
+/// A note on rows left out, where there are any.
+pub(super) fn dropped_rows(dropped: usize) -> Option<String> {
+    let rows = if dropped == 1 { "row" } else { "rows" };
+    (dropped > 0).then(|| format!("{dropped} {rows} with missing values left out"))
 }
 
 /// The labels of LIBSVM rows as targets: `label`, or `label_1`, `label_2`, … of several.

@@ -60,6 +60,29 @@ impl Records {
         self.put_back.push_back(record);
     }
 
+    /// The lines that come next, unless a record was put back before them; see [`Lines::look_ahead`].
+    pub fn look_ahead(&mut self, size: usize) -> Result<&[u8], DataError> {
+        if self.put_back.is_empty() { self.lines.look_ahead(size) } else { Ok(&[]) }
+    }
+
+    /// Passes whole lines that were looked at.
+    pub fn pass(&mut self, bytes: usize, lines: u64) {
+        self.lines.pass(bytes, lines);
+    }
+
+    /// The line last read, from 1.
+    pub fn line(&self) -> u64 {
+        self.lines.number()
+    }
+
+    /// What separates the fields, where it is one byte.
+    pub fn delimiter(&self) -> Option<u8> {
+        match self.delimiter {
+            Delimiter::Byte(byte) => Some(byte),
+            Delimiter::Whitespace => None,
+        }
+    }
+
     /// Reads the next record, `None` at the end of the file.
     pub fn advance(&mut self) -> Result<Option<&Record>, DataError> {
         if let Some(record) = self.put_back.pop_front() {

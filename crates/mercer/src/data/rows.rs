@@ -6,6 +6,7 @@ use super::dataset::Target;
 use super::error::{DataError, Place, RowNumber, listed, shortened};
 use super::fields::{Cell, Parsed};
 use super::options::Missing;
+use super::plain::{PlainRows, Shape};
 use super::schema::{Encoding, FeatureColumn, TargetKind};
 use super::target_rows::TargetRows;
 use crate::real::Real;
@@ -39,6 +40,8 @@ pub(super) struct RowBuilder<T> {
     nnumbers: usize,
     /// Row-major; NaN where a value is missing.
     numbers: Vec<T>,
+    /// The mean of each column of numbers and how many it is of, where the numbers themselves are not kept.
+    means: Option<Vec<(f64, f64)>>,
     categories: Vec<Categories>,
     targets: Vec<TargetRows>,
     counts: Counts,
@@ -73,6 +76,7 @@ impl<T: Real> RowBuilder<T> {
             nrows: 0,
             nnumbers,
             numbers: Vec::new(),
+            means: None,
             categories,
             targets,
             counts: Counts::default(),
@@ -102,12 +106,74 @@ impl<T: Real> RowBuilder<T> {
         let missing = if filled { missing } else { Missing::Error };
         let numbers = Vec::new();
         let counts = Counts::default();
-        Self { roles, missing, phase, nrows: 0, nnumbers, numbers, categories, targets, counts }
+        Self { roles, missing, phase, nrows: 0, nnumbers, numbers, means: None, categories, targets, counts }
+    }
+
+    /// A builder that learns the columns alone: what is gathered is forgotten by [`keep_means`](Self::keep_means).
+    pub fn learning(roles: Vec<Role>, missing: Missing) -> Self {
+        let mut builder = Self::training(roles, missing);
+        builder.targets.iter_mut().for_each(|target| *target = TargetRows::new(Some(TargetKind::Number)));
+        builder.means = Some(vec![(0.0, 0.0); builder.nnumbers]);
+        builder
+    }
+
+    /// A builder that gathers training rows of known columns.
+    pub fn training_again(
+        roles: Vec<Role>,
+        missing: Missing,
+        columns: &[FeatureColumn],
+        targets: &[TargetKind],
+    ) -> Self {
+        let replay = Self::prediction(roles, missing, columns, targets);
+        let missing = if missing == Missing::Drop { Missing::Drop } else { replay.missing };
+        Self { phase: Phase::Training, missing, ..replay }
+    }
+
+    /// Adds the numbers gathered to the means of their columns, and forgets them and the targets.
+    pub fn keep_means(&mut self) {
+        let nnumbers = self.nnumbers;
+        if let Some(means) = &mut self.means {
+            for row in self.numbers.chunks_exact(nnumbers.max(1)) {
+                for ((mean, count), value) in means.iter_mut().zip(row) {
+                    let value = value.to_f64();
+                    if !value.is_nan() {
+                        // The running form cannot overflow.
+                        *count += 1.0;
+                        *mean += value / *count - *mean / *count;
+                    }
+                }
+            }
+        }
+        self.numbers.clear();
+        self.targets.iter_mut().for_each(TargetRows::forget);
     }
 
     /// Rows gathered.
     pub fn nrows(&self) -> usize {
         self.nrows
+    }
+
+    /// The shape of rows of plain numbers; none where columns hold something else.
+    pub fn plain_shape(&self, delimiter: u8) -> Option<Shape<'_>> {
+        let plain = self.categories.is_empty() && self.targets.iter().all(TargetRows::takes_numbers);
+        plain.then(|| Shape {
+            delimiter,
+            roles: &self.roles,
+            nnumbers: self.nnumbers,
+            ntargets: self.targets.len(),
+            texts: self.targets.iter().any(TargetRows::keeps_texts),
+        })
+    }
+
+    /// Adds rows of plain numbers.
+    pub fn extend_plain(&mut self, rows: PlainRows<T>) {
+        self.nrows += rows.nrows;
+        if self.numbers.is_empty() {
+            self.numbers = rows.numbers;
+        } else {
+            self.numbers.extend_from_slice(&rows.numbers);
+        }
+        self.targets.iter_mut().zip(rows.targets).for_each(|(to, from)| to.extend(from));
     }
 
     /// Adds the row with the entries `cell(0)`, …, `cell(width - 1)`, unless a missing value drops it.
@@ -168,6 +234,7 @@ impl<T: Real> RowBuilder<T> {
             self.counts.filled = filled;
             self.numbers.truncate(start);
             self.categories.iter_mut().for_each(|column| column.truncate(self.nrows));
+            // Where means alone are kept, nobody reads the targets.
             self.targets.iter_mut().for_each(|column| column.truncate(self.nrows));
         }
         Ok(())
@@ -282,7 +349,10 @@ impl<T: Real> RowBuilder<T> {
                     Encoding::OneHot { categories: column.texts().to_vec(), shares }
                 }
                 Role::Number(slot) if fill => {
-                    let mean = mean_of_known(&self.numbers, self.nnumbers, slot);
+                    let mean = match &self.means {
+                        Some(means) => Some(means[slot].0).filter(|_| means[slot].1 > 0.0),
+                        None => mean_of_known(&self.numbers, self.nnumbers, slot),
+                    };
                     Encoding::Number { mean: Some(mean.ok_or_else(|| nothing_there(position, &name))?) }
                 }
                 _ => Encoding::Number { mean: None },

@@ -243,6 +243,37 @@ impl<'a, T: Real> Samples<'a, T> {
     }
 }
 
+impl<T: Real> Samples<'_, T> {
+    /// The rows of several samples of the same form, one after the other; none where there are no samples, or they are
+    /// dense and sparse or of different numbers of columns.
+    #[must_use]
+    pub fn stacked(parts: &[Self]) -> Option<Samples<'static, T>> {
+        let first = parts.first()?;
+        if parts.iter().any(|p| p.ncols != first.ncols || p.is_sparse() != first.is_sparse()) {
+            return None;
+        }
+        let nrows = parts.iter().map(|part| part.nrows).sum();
+        let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for part in parts {
+            match &part.storage {
+                Storage::Dense(entries) => values.extend_from_slice(entries),
+                Storage::Sparse { indptr: p, indices: i, values: v } => {
+                    let before = values.len();
+                    indptr.extend(p[1..].iter().map(|end| before + end));
+                    indices.extend_from_slice(i);
+                    values.extend_from_slice(v);
+                }
+            }
+        }
+        let storage = if first.is_sparse() {
+            Storage::Sparse { indptr: indptr.into(), indices: indices.into(), values: values.into() }
+        } else {
+            Storage::Dense(values.into())
+        };
+        Some(Samples { nrows, ncols: first.ncols, storage })
+    }
+}
+
 /// Samples of either precision: what the doors (files, command line, Python) hand in.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnySamples<'a> {

@@ -63,7 +63,7 @@ pub enum Scaling {
 }
 
 /// Mean, standard deviation, smallest and largest value of a column.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Moments {
     mean: f64,
     deviation: f64,
@@ -87,6 +87,10 @@ impl Scaling {
         }
         let sparse = samples.is_sparse();
         let moments = with_samples!(samples, s => column_moments(s));
+        Ok(Self::of_moments(method, &moments, sparse))
+    }
+
+    fn of_moments(method: ScaleMethod, moments: &[Moments], sparse: bool) -> (Self, Vec<usize>) {
         let constant: Vec<usize> = (0..moments.len()).filter(|&j| moments[j].min == moments[j].max).collect();
         let positive = |scale: f64| if scale > 0.0 { scale } else { 1.0 };
         let scaling = match method {
@@ -107,7 +111,7 @@ impl Scaling {
                 ranges: moments.iter().map(|m| positive((m.max - m.min).min(f64::MAX))).collect(),
             },
         };
-        Ok((scaling, constant))
+        (scaling, constant)
     }
 
     /// What it does, in a few words.
@@ -191,6 +195,60 @@ impl Scaling {
                 }
                 Ok(Samples::sparse(ncols, indptr.into_owned(), indices.into_owned(), values)?)
             }
+        }
+    }
+}
+
+/// What a scaling is fitted from, for rows that come in chunks.
+#[derive(Debug, Clone)]
+pub struct ScalingSums {
+    method: ScaleMethod,
+    rows: f64,
+    sparse: bool,
+    columns: Vec<Moments>,
+}
+
+impl ScalingSums {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(method: ScaleMethod) -> Self {
+        Self { method, rows: 0.0, sparse: false, columns: Vec::new() }
+    }
+
+    /// Takes rows in: means and squared deviations of both parts are combined (Chan, Golub & LeVeque 1983, eq. 2.1).
+    ///
+    /// # Errors
+    /// Where an entry is not finite.
+    pub fn add(&mut self, samples: &AnySamples<'_>) -> Result<(), DataError> {
+        check_features(samples)?;
+        if self.method == ScaleMethod::None || samples.nrows() == 0 {
+            return Ok(());
+        }
+        let (added, rows) = (with_samples!(samples, s => column_moments(s)), samples.nrows() as f64);
+        if self.rows == 0.0 {
+            (self.columns, self.rows, self.sparse) = (added, rows, samples.is_sparse());
+            return Ok(());
+        }
+        let total = self.rows + rows;
+        for (to, from) in self.columns.iter_mut().zip(added) {
+            let (share, step) = (rows / total, from.mean - to.mean);
+            let apart = step * (share * (1.0 - share)).sqrt();
+            let squares = [to.deviation * (1.0 - share).sqrt(), from.deviation * share.sqrt(), apart];
+            // As lengths, not squares: these overflow later.
+            to.deviation = squares[0].hypot(squares[1]).hypot(squares[2]);
+            to.mean += step * share;
+            (to.min, to.max) = (to.min.min(from.min), to.max.max(from.max));
+        }
+        self.rows = total;
+        Ok(())
+    }
+
+    /// The scaling, and the columns that are constant, by their place.
+    #[must_use]
+    pub fn finish(&self) -> (Scaling, Vec<usize>) {
+        match self.method {
+            ScaleMethod::None => (Scaling::None, Vec::new()),
+            method => Scaling::of_moments(method, &self.columns, self.sparse),
         }
     }
 }
@@ -285,6 +343,30 @@ mod tests {
         assert_eq!(scaled(ScaleMethod::Standard, &samples), [-1.0, -1.0, 1.0, 1.0]);
         assert_eq!(scaled(ScaleMethod::MinMax, &samples), [0.0, 0.0, 1.0, 1.0]);
         assert_eq!(scaled(ScaleMethod::None, &samples), [1.0, 10.0, 3.0, 30.0]);
+    }
+
+    #[test]
+    fn chunks_give_the_scaling_of_the_whole() {
+        let entries: Vec<f64> =
+            (0..600).map(|k| 1e6 + (k as f64 * 0.37).sin() * (1 + k % 3) as f64).collect();
+        for method in [ScaleMethod::Standard, ScaleMethod::MinMax, ScaleMethod::None] {
+            let (whole, _) = Scaling::fit(method, &dense(3, &entries)).unwrap();
+            let mut sums = ScalingSums::new(method);
+            for part in [&entries[..3], &entries[3..210], &entries[210..]] {
+                sums.add(&dense(3, part)).unwrap();
+            }
+            let (found, constant) = sums.finish();
+            assert!(constant.is_empty());
+            let numbers = |scaling: &Scaling| match scaling {
+                Scaling::None => Vec::new(),
+                Scaling::Standard { means: a, scales: b } | Scaling::MinMax { mins: a, ranges: b } => {
+                    [a.clone(), b.clone()].concat()
+                }
+            };
+            for (a, b) in numbers(&whole).iter().zip(numbers(&found)) {
+                assert!((a - b).abs() < 1e-9 * a.abs(), "{a} {b}");
+            }
+        }
     }
 
     #[test]

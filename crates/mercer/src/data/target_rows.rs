@@ -2,6 +2,7 @@
 
 use super::dataset::TargetValues;
 use super::fields::{Cell, Parsed};
+use super::plain::PlainTarget;
 use super::schema::TargetKind;
 
 /// A column of targets. While the kind is not known both forms are kept: one field that is no number makes all of
@@ -25,6 +26,13 @@ impl TargetRows {
         self.numbers.truncate(nrows);
         self.text_ends.truncate(nrows);
         self.text.truncate(self.text_ends.last().copied().unwrap_or(0));
+    }
+
+    /// Forgets all rows.
+    pub fn forget(&mut self) {
+        self.numbers.clear();
+        self.text.clear();
+        self.text_ends.clear();
     }
 
     /// Adds a row whose target is not known.
@@ -52,6 +60,26 @@ impl TargetRows {
             refused => return Err(refused),
         }
         Ok(())
+    }
+
+    /// Whether rows of numbers can be added as they are.
+    pub fn takes_numbers(&self) -> bool {
+        self.kind != Some(TargetKind::Label)
+    }
+
+    /// Whether fields are kept as they are written, too.
+    pub fn keeps_texts(&self) -> bool {
+        self.kind.is_none()
+    }
+
+    /// Adds rows of numbers.
+    pub fn extend(&mut self, rows: PlainTarget) {
+        let before = self.text.len();
+        self.numbers.extend_from_slice(&rows.numbers);
+        if self.keeps_texts() {
+            self.text.extend_from_slice(&rows.text);
+            self.text_ends.extend(rows.text_ends.iter().map(|end| before + end));
+        }
     }
 
     fn push_text(&mut self, text: &[u8]) {

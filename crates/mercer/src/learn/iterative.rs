@@ -35,6 +35,8 @@ pub struct IterativeRidge {
     pub rank: Option<usize>,
     /// The seed of the preconditioner's pivots.
     pub seed: u64,
+    /// Bytes the preconditioner may take; `None` for four fifths of what is available.
+    pub memory: Option<u64>,
 }
 
 /// What is seen after each step: the state, which can be saved and gone on from.
@@ -52,6 +54,7 @@ impl IterativeRidge {
             solver: ConjugateGradient { tolerance: 1e-3, ..Default::default() },
             rank: None,
             seed: 0,
+            memory: None,
         }
     }
 
@@ -124,7 +127,7 @@ impl IterativeRidge {
     fn check_memory(&self, rows: usize, targets: usize) -> Result<(), LearnError> {
         let (n, k) = (rows as u64, self.rank.unwrap_or_else(|| Self::default_rank(rows)).min(rows) as u64);
         let needed = 4 * n * k + 16 * k * k + 40 * 8 * n * (targets as u64 + 1);
-        let budget = memory::default_budget();
+        let budget = self.memory.unwrap_or_else(memory::default_budget);
         if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
     }
 

@@ -1,0 +1,177 @@
+//! `fit ridge --approx`: a file of any size through sums over features.
+//!
+//! Two passes: the first finds the scaling and a sample of rows, from which `auto`, landmarks and the quality follow;
+//! the second adds every row to the sums. Nothing else is kept of the rows, so the file may be larger than memory.
+
+mod choice;
+mod quality;
+mod sums;
+mod survey;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use mercer::data::{Chunks, Source, TrainingChunks};
+use mercer::gram::SampleScales;
+use mercer::kernel::Kernel;
+use mercer::learn::{ApproxRidge, Bias};
+use mercer::model::{Method, Model};
+use mercer::pool;
+use mercer::select::Split;
+use serde_json::{Value, json};
+
+pub use choice::{Approx, parse};
+use sums::Sums;
+use survey::Survey;
+
+use crate::args::{Fit, Solver};
+use crate::checkpoint::Checkpoint;
+use crate::commands::fit::{Outcome, Seconds};
+use crate::failure::Failure;
+use crate::learner::{Lift, admission};
+use crate::progress::Progress;
+use crate::score::Errors;
+use crate::training::missing_target;
+
+/// Bytes of rows in a chunk, about.
+const CHUNK: usize = 4 << 20;
+
+/// Refuses what does not go with an approximation, whatever the data is.
+pub fn check_text(arguments: &Fit) -> Result<(), Failure> {
+    if !arguments.approx.is_some_and(Approx::is_asked) {
+        return Ok(());
+    }
+    if arguments.features.is_some() {
+        return Err(Failure::usage("--approx stands in for a kernel, but --features are features already"));
+    }
+    if arguments.bias == Some(Bias::Column) {
+        return Err(Failure::usage("--approx has --bias centred or none"));
+    }
+    if arguments.method == crate::args::Method::Ridge
+        && arguments.solver.is_some_and(|solver| solver != Solver::Auto)
+    {
+        return Err(Failure::usage("with --approx the problem is solved in the features")
+            .hint("leave --solver out, or leave --approx out: --solver cg solves the problem without an approximation"));
+    }
+    Ok(())
+}
+
+/// A fit in chunks; none where `auto` finds that no approximation is needed.
+pub fn fit(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failure> {
+    pool::with(arguments.common.threads(), || in_chunks(arguments, watch))
+}
+
+fn in_chunks(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failure> {
+    let began = Instant::now();
+    let (seed, fraction) = (arguments.common.seed, arguments.holdout);
+    // The check of the fraction; which rows are held out is up to a hash of their number here.
+    Split::hold_out(10, fraction, seed).map_err(|error| Failure::usage(format!("--holdout: {error}")))?;
+    let Lift::Kernel(kernel) = Lift::parse(arguments)? else {
+        return Err(Failure::usage("--approx stands in for a kernel"));
+    };
+    let mut checkpoint = arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
+    let source = Source::path(&arguments.data);
+    if !source.is_restartable() {
+        return Err(Failure::usage("--approx goes through the data twice, which standard input cannot")
+            .hint("write the data to a file first"));
+    }
+    let chunks = TrainingChunks::open(source, &arguments.input.read_options(), 1, watch)?;
+    let width = chunks.schema().nfeatures().max(1);
+    let mut chunks = chunks.with_rows_per_chunk((CHUNK / (8 * width)).clamp(1_024, 16_384));
+    let schema = chunks.schema().clone();
+    if schema.targets.is_empty() {
+        return Err(missing_target(&arguments.data.display().to_string(), &schema.feature_names()));
+    }
+    let survey = Survey::of(&mut chunks, arguments, watch)?;
+    let notes: Vec<String> = chunks.notes().into_iter().chain(survey.note(&schema)).collect();
+    let seconds_reading = began.elapsed().as_secs_f64();
+
+    let kernel = kernel.resolve_auto(&SampleScales::new(&survey.sample, seed))?;
+    let Some((approximation, why)) = choice::choose(arguments, &kernel, &survey, watch)? else {
+        return Ok(None);
+    };
+    let ridge = ApproxRidge {
+        lambda: if arguments.lambda.is_empty() { vec![1.0] } else { arguments.lambda.clone() },
+        bias: arguments.bias.unwrap_or(Bias::Centred),
+        admission: admission(arguments),
+        memory: arguments.memory,
+        seed,
+        ..ApproxRidge::new(kernel, approximation, 1.0)
+    };
+    let prepared = prepare(&ridge, &survey, watch)?;
+    let clock = Instant::now();
+    chunks.rewind()?;
+    let sums = Sums::new(&ridge, &prepared, schema.targets.len(), fraction, seed)?;
+    let sums = sums.over(&mut chunks, &survey, &mut checkpoint, watch)?;
+
+    let names: Vec<String> = schema.targets.iter().map(|target| target.name.clone()).collect();
+    let holdout = match &sums.held_out {
+        Some(held) => Some(Errors::of_sums(&ridge.held_out(&sums.rest, held, watch)?, &names)),
+        None => None,
+    };
+    let quality = ridge.quality(&prepared, (&sums.rest, sums.held_out.as_ref()), &survey.sample, watch)?;
+    let (predictor, report) = ridge.solve(&prepared, &sums.all()?, watch)?;
+    let seconds =
+        Seconds { read: seconds_reading, holdout: 0.0, fit: clock.elapsed().as_secs_f64(), total: 0.0 };
+    let (mut facts, lines) = quality::told(&quality, &ridge, &names, why);
+    facts.insert("rows".to_owned(), json!(survey.rows));
+    let mut saved = facts.clone();
+    saved.extend([
+        ("solver".to_owned(), json!(report.solver)),
+        ("status".to_owned(), json!(report.status)),
+        ("residual".to_owned(), json!(report.residual)),
+    ]);
+    let model = Model {
+        method: Method::Ridge,
+        settings: settings(&ridge),
+        predictor,
+        schema: Some(schema.clone()),
+        outputs: names,
+        classes: None,
+        scaling: survey.scaling.clone(),
+        report: saved,
+    };
+    facts.remove("rows");
+    Ok(Some(Outcome {
+        model,
+        report: Some(report),
+        facts,
+        notes,
+        holdout,
+        rows: survey.rows as usize,
+        features: schema.nfeatures(),
+        source: arguments.data.display().to_string(),
+        seconds,
+        lines,
+        checkpoint,
+    }))
+}
+
+/// The features. Landmarks are chosen among the sample, so a kernel that is proven only where the sample is has no domain.
+fn prepare(
+    ridge: &ApproxRidge,
+    survey: &Survey,
+    watch: &Progress,
+) -> Result<mercer::learn::Prepared, Failure> {
+    use mercer::kernel::check::Domain;
+    let mut prepared = ridge.prepare(&survey.sample, watch)?;
+    if let Some(domain) = prepared.domain.filter(|domain| *domain != Domain::All)
+        && survey.rows > survey.sample.nrows() as u64
+    {
+        prepared.domain = None;
+        let kernel: &Kernel = &ridge.kernel;
+        prepared.warning = Some(format!(
+            "{kernel} is proven positive semidefinite on the {domain} of a sample only, not where all rows are"
+        ));
+    }
+    Ok(prepared)
+}
+
+fn settings(ridge: &ApproxRidge) -> BTreeMap<String, Value> {
+    BTreeMap::from([
+        ("approx".to_owned(), json!(ridge.approximation.to_string())),
+        ("bias".to_owned(), json!(ridge.bias)),
+        ("lambda".to_owned(), json!(ridge.lambda)),
+        ("seed".to_owned(), json!(ridge.seed)),
+    ])
+}

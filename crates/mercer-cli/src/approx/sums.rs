@@ -1,0 +1,147 @@
+//! The second pass: every row added to the sums over features.
+
+use mercer::data::{Dataset, Matrix, TargetValues, TrainingChunks, for_each_chunk, is_held_out};
+use mercer::features::add_samples;
+use mercer::learn::{ApproxRidge, Prepared};
+use mercer::solve::Moments;
+use mercer::watch::Watch;
+
+use super::survey::Survey;
+use crate::checkpoint::{Checkpoint, fingerprint};
+use crate::failure::Failure;
+
+/// Sums over the features of the rows held out and of the rest.
+pub struct Sums<'a> {
+    prepared: &'a Prepared,
+    /// Of the rows that are not held out.
+    pub rest: Moments,
+    /// Of the rows that are; none where none are.
+    pub held_out: Option<Moments>,
+    fraction: f64,
+    seed: u64,
+    rows: u64,
+    work: u64,
+}
+
+/// Passes the wish to stop on, and keeps the progress of parts to itself.
+struct StopAlone<'a>(&'a dyn Watch);
+
+impl Watch for StopAlone<'_> {
+    fn stop_requested(&self) -> bool {
+        self.0.stop_requested()
+    }
+}
+
+impl<'a> Sums<'a> {
+    /// Sums over nothing.
+    pub fn new(
+        ridge: &ApproxRidge,
+        prepared: &'a Prepared,
+        targets: usize,
+        fraction: f64,
+        seed: u64,
+    ) -> Result<Self, Failure> {
+        let rest = ridge.sums(prepared, targets)?;
+        let held_out = if fraction > 0.0 { Some(ridge.sums(prepared, targets)?) } else { None };
+        let work = fingerprint(format!("{ridge:?} {fraction} {seed}").as_bytes());
+        Ok(Self { prepared, rest, held_out, fraction, seed, rows: 0, work })
+    }
+
+    /// Adds all rows, from where a checkpoint left off, and keeps one along the way.
+    pub fn over(
+        mut self,
+        chunks: &mut TrainingChunks,
+        survey: &Survey,
+        checkpoint: &mut Option<Checkpoint>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Failure> {
+        let data = format!("{:x} {} {:?}", self.work, survey.rows, survey.scaling);
+        self.work = fingerprint(data.as_bytes());
+        if let Some(state) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.state(self.work)) {
+            self.restore(state)?;
+        }
+        watch.begin("second pass", survey.rows);
+        let mut first = 0;
+        for_each_chunk::<Failure>(chunks, |chunk| {
+            watch.check()?;
+            let (start, rows) = (first, chunk.nrows() as u64);
+            first += rows;
+            if first > self.rows {
+                self.add(chunk, start, survey, &StopAlone(watch))?;
+                self.rows = first;
+                if let Some(checkpoint) = checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) {
+                    checkpoint.keep(self.work, self.state())?;
+                }
+            }
+            watch.advance(rows);
+            Ok(())
+        })?;
+        if self.rows != survey.rows {
+            return Err(Failure::work(format!(
+                "the file had {} rows in the first pass and {first} in the second: it was changed meanwhile",
+                survey.rows
+            )));
+        }
+        Ok(self)
+    }
+
+    fn add(&mut self, chunk: Dataset, first: u64, survey: &Survey, watch: &dyn Watch) -> Result<(), Failure> {
+        let targets = targets(&chunk);
+        let scaled = survey.scaling.apply(chunk.features)?;
+        let features = &self.prepared.features;
+        let Some(held_out) = &mut self.held_out else {
+            return Ok(add_samples(&mut self.rest, features, &scaled, &targets, None, watch)?);
+        };
+        let (held, rest): (Vec<usize>, Vec<usize>) =
+            (0..scaled.nrows()).partition(|&row| is_held_out(self.seed, first + row as u64, self.fraction));
+        for (sums, rows) in [(&mut self.rest, rest), (held_out, held)] {
+            add_samples(sums, features, &scaled.select(&rows), &targets.select(&rows), None, watch)?;
+        }
+        Ok(())
+    }
+
+    /// The sums over all rows.
+    pub fn all(&self) -> Result<Moments, Failure> {
+        let mut all = self.rest.clone();
+        if let Some(held_out) = &self.held_out {
+            all.merge(held_out)?;
+        }
+        Ok(all)
+    }
+
+    fn state(&self) -> Vec<u8> {
+        let mut bytes = self.rows.to_le_bytes().to_vec();
+        let rest = self.rest.to_bytes();
+        bytes.extend_from_slice(&(rest.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&rest);
+        bytes.extend(self.held_out.iter().flat_map(Moments::to_bytes));
+        bytes
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<(), Failure> {
+        let number = |at: usize| Some(u64::from_le_bytes(state.get(at..at + 8)?.try_into().ok()?));
+        let parts = || {
+            let (rows, length) = (number(0)?, usize::try_from(number(8)?).ok()?);
+            let (rest, held_out) = state.get(16..)?.split_at_checked(length)?;
+            let held_out = match &self.held_out {
+                None => None,
+                Some(_) => Some(Moments::from_bytes(held_out).ok()?),
+            };
+            Some((rows, Moments::from_bytes(rest).ok()?, held_out))
+        };
+        let (rows, rest, held_out) = parts().ok_or_else(|| Failure::usage("the checkpoint is damaged"))?;
+        (self.rows, self.rest, self.held_out) = (rows, rest, held_out);
+        Ok(())
+    }
+}
+
+/// One column per target, all of them numbers.
+fn targets(chunk: &Dataset) -> Matrix<f64> {
+    let mut matrix = Matrix::zeros(chunk.nrows(), chunk.targets.len());
+    for (column, target) in chunk.targets.iter().enumerate() {
+        if let TargetValues::Numbers(values) = &target.values {
+            values.iter().enumerate().for_each(|(row, value)| matrix.row_mut(row)[column] = *value);
+        }
+    }
+    matrix
+}

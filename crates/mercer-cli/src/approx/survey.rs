@@ -1,0 +1,60 @@
+//! The first pass: how many rows there are, how they are scaled, and a sample of them.
+
+use mercer::data::{
+    AnySamples, RowSample, ScaleMethod, Scaling, ScalingSums, Schema, TrainingChunks, for_each_chunk,
+};
+use mercer::features::Approximation;
+use mercer::watch::Watch;
+
+use super::Approx;
+use crate::args::Fit;
+use crate::failure::Failure;
+use crate::training::constant_columns;
+
+/// Rows in the sample at least.
+const SAMPLE: usize = 10_000;
+
+/// Landmarks are chosen among so many rows each at least.
+const CANDIDATES: usize = 4;
+
+/// What the first pass finds.
+pub struct Survey {
+    /// Rows there are.
+    pub rows: u64,
+    /// The scaling, fitted on all rows.
+    pub scaling: Scaling,
+    /// A sample of the rows, scaled.
+    pub sample: AnySamples<'static>,
+    constant: Vec<usize>,
+}
+
+impl Survey {
+    /// Goes through all rows.
+    pub fn of(chunks: &mut TrainingChunks, arguments: &Fit, watch: &dyn Watch) -> Result<Self, Failure> {
+        let capacity = match arguments.approx {
+            Some(Approx::As(Approximation::Nystrom { landmarks, .. })) => {
+                SAMPLE.max(landmarks.saturating_mul(CANDIDATES))
+            }
+            _ => SAMPLE,
+        };
+        let mut sample = RowSample::new(capacity, arguments.common.seed);
+        let mut scaling = ScalingSums::new(arguments.input.scale.unwrap_or(ScaleMethod::Standard));
+        watch.begin("first pass", 0);
+        for_each_chunk::<Failure>(chunks, |chunk| {
+            watch.check()?;
+            scaling.add(&chunk.features)?;
+            sample.add(&chunk.features);
+            watch.advance(chunk.nrows() as u64);
+            watch.note(&format!("{} rows", sample.seen()));
+            Ok(())
+        })?;
+        let (rows, (scaling, constant)) = (sample.seen(), scaling.finish());
+        let sample = sample.finish().ok_or_else(|| Failure::usage("there are no rows"))?;
+        Ok(Self { rows, sample: scaling.apply(sample)?, scaling, constant })
+    }
+
+    /// What a user should know about the scaling.
+    pub fn note(&self, schema: &Schema) -> Option<String> {
+        constant_columns(&self.constant, &schema.feature_names())
+    }
+}

@@ -1,0 +1,116 @@
+//! Work half done, kept in a file so that it can be gone on with.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use mercer::data;
+
+use crate::failure::Failure;
+
+const MARK: &[u8] = b"mercer checkpoint 1\n";
+
+/// The time between two writings at least; a slow disk makes it longer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A file of states, each under the fingerprint of the work it belongs to.
+pub struct Checkpoint {
+    path: PathBuf,
+    states: BTreeMap<u64, Vec<u8>>,
+    due: Instant,
+}
+
+impl Checkpoint {
+    /// Reads the states that are there, if any.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        let states = match fs::read(path) {
+            Ok(bytes) => decode(&bytes).ok_or_else(|| {
+                Failure::usage(format!("{}: this is not a checkpoint, or it is damaged", path.display()))
+                    .hint("name another file, or remove this one")
+            })?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
+            Err(error) => return Err(Failure::usage(format!("{}: {error}", path.display()))),
+        };
+        Ok(Self { path: path.to_owned(), states, due: Instant::now() + PATIENCE })
+    }
+
+    /// The state of this work, where it was begun before.
+    pub fn state(&self, work: u64) -> Option<&[u8]> {
+        self.states.get(&work).map(Vec::as_slice)
+    }
+
+    /// Whether it is time to write again.
+    pub fn is_due(&self) -> bool {
+        Instant::now() >= self.due
+    }
+
+    /// Writes the state of this work. The file is whole whenever the program ends.
+    pub fn keep(&mut self, work: u64, state: Vec<u8>) -> Result<(), Failure> {
+        let began = Instant::now();
+        self.states.insert(work, state);
+        let bytes = encode(&self.states);
+        data::write_atomically(&self.path, |file| file.write_all(&bytes))?;
+        self.due = Instant::now() + PATIENCE.max(20 * began.elapsed());
+        Ok(())
+    }
+
+    /// Removes the file: the work is done.
+    pub fn remove(self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// A number that tells one work from another (FNV-1a).
+pub fn fingerprint(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+fn encode(states: &BTreeMap<u64, Vec<u8>>) -> Vec<u8> {
+    let mut bytes = MARK.to_vec();
+    for (work, state) in states {
+        bytes.extend_from_slice(&work.to_le_bytes());
+        bytes.extend_from_slice(&(state.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&fingerprint(state).to_le_bytes());
+        bytes.extend_from_slice(state);
+    }
+    bytes
+}
+
+fn decode(bytes: &[u8]) -> Option<BTreeMap<u64, Vec<u8>>> {
+    let mut rest = bytes.strip_prefix(MARK)?;
+    let mut states = BTreeMap::new();
+    while !rest.is_empty() {
+        let (head, after) = rest.split_at_checked(24)?;
+        let number = |at: usize| Some(u64::from_le_bytes(head[at..at + 8].try_into().ok()?));
+        let (state, after) = after.split_at_checked(usize::try_from(number(8)?).ok()?)?;
+        if fingerprint(state) != number(16)? {
+            return None;
+        }
+        states.insert(number(0)?, state.to_vec());
+        rest = after;
+    }
+    Some(states)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_damage_is_noticed() {
+        let states = BTreeMap::from([(7, b"seven".to_vec()), (9, Vec::new())]);
+        let bytes = encode(&states);
+        assert_eq!(decode(&bytes), Some(states));
+        for length in MARK.len() + 1..bytes.len() {
+            let whole = length == MARK.len() + 24 + 5;
+            assert_eq!(decode(&bytes[..length]).is_some(), whole, "{length}");
+        }
+        let mut flipped = bytes.clone();
+        flipped[MARK.len() + 24] ^= 1;
+        assert_eq!(decode(&flipped), None);
+    }
+}
