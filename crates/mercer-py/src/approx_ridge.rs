@@ -2,11 +2,13 @@
 
 use mercer::data::AnySamples;
 use mercer::features::{
-    ApproximateFeatures, Approximation, KernelFeatures, Landmarks, Nystrom, RandomSpec, add_samples,
+    ApproximateFeatures, Approximation, Fourier, KernelFeatures, Landmarks, Nystrom, RandomSpec, add_samples,
 };
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
-use mercer::learn::{Admission, ApproxRidge, Bias, LearnError, Prepared, Quality};
+use mercer::learn::{
+    Admission, ApproxRidge, Bias, LearnError, Prepared, Quality, Sizes, choose_approximation as choose,
+};
 use mercer::model::{Expansion, Linear, Predictor};
 use mercer::solve::Moments;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -78,7 +80,7 @@ pub fn prepare_features<'py>(
         Approximation::Fourier { features, sampling, form } => {
             let spec = RandomSpec { kernel: kernel.0.clone(), features, sampling, form, seed };
             let features = py.detach(|| spec.draw(samples.ncols())).map_err(approximation_error)?;
-            let dict = drawn(py, &mercer::features::Fourier { spec, features })?;
+            let dict = drawn(py, &Fourier { spec, features })?;
             // A spectral density is a proof (Bochner).
             dict.set_item("domain", Domain::All.to_string())?;
             dict.set_item("warning", py.None())?;
@@ -106,8 +108,23 @@ pub fn prepare_features<'py>(
             dict.set_item("warning", admitted.warning)?;
             Ok(dict)
         }
-        _ => Err(value_error(format!("{approx} is not for ridge regression"))),
     }
+}
+
+/// The approximation that so many rows ask for, as text; none where the kernel matrix is small enough.
+#[pyfunction]
+pub fn choose_approximation<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    rows: Rows<'py>,
+    seed: u64,
+    job: Job<'py>,
+) -> PyResult<Option<String>> {
+    let samples = rows.samples()?;
+    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
+    let count = samples.nrows() as u64;
+    let chosen = job.run(py, |watch| choose(&kernel.0, &samples, count, None, seed, watch))?;
+    Ok(chosen.map_err(learn_error)?.map(|(approximation, _)| approximation.to_string()))
 }
 
 /// Sums over rows from which ridge regression on features is solved. They add up, and pickle.
@@ -145,7 +162,8 @@ impl NativeSums {
 
     /// Adds the sums over other rows.
     fn merge(&mut self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<()> {
-        let other = other.try_borrow().map_err(|_| PyTypeError::new_err("sums cannot be added to themselves"))?;
+        let other =
+            other.try_borrow().map_err(|_| PyTypeError::new_err("sums cannot be added to themselves"))?;
         let (ours, theirs) = (&mut self.0, &other.0);
         py.detach(|| ours.merge(theirs)).map_err(value_error)
     }
@@ -245,11 +263,9 @@ pub fn ridge_quality<'py>(
     let dict = PyDict::new(py);
     dict.set_item("kernel_error", kernel.relative)?;
     dict.set_item("effective_dimension", effective_dimension)?;
-    for (name, of) in [
-        ("mse_half", (|s| s.half) as fn(&mercer::learn::Sizes) -> f64),
-        ("mse", |s| s.all),
-        ("mse_doubled", |s| s.doubled),
-    ] {
+    for (name, of) in
+        [("mse_half", (|s| s.half) as fn(&Sizes) -> f64), ("mse", |s| s.all), ("mse_doubled", |s| s.doubled)]
+    {
         dict.set_item(name, sizes.iter().map(of).collect::<Vec<f64>>())?;
     }
     Ok(dict)

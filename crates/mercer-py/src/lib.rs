@@ -23,7 +23,9 @@ mod work;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
-    use super::approx_ridge::{NativeSums, fit_ridge_sums, prepare_features, ridge_quality, sum_features};
+    use super::approx_ridge::{
+        NativeSums, choose_approximation, fit_ridge_sums, prepare_features, ridge_quality, sum_features,
+    };
     #[pymodule_export]
     use super::errors::{IndefiniteMatrix, NotAKernel, SingularMatrix};
     #[pymodule_export]

@@ -36,9 +36,12 @@ impl Drawn<'_> {
     pub fn fourier(&self) -> PyResult<Fourier> {
         let shifts = self.shifts.as_ref().map(|shifts| shifts.as_slice()).transpose().map_err(value_error)?;
         let amplitudes = self.amplitudes.as_slice().map_err(value_error)?.to_vec();
-        let features =
-            RandomFeatures::from_matrices(matrix(&self.frequencies)?, shifts.map(<[f64]>::to_vec), amplitudes)
-                .map_err(approximation_error)?;
+        let features = RandomFeatures::from_matrices(
+            matrix(&self.frequencies)?,
+            shifts.map(<[f64]>::to_vec),
+            amplitudes,
+        )
+        .map_err(approximation_error)?;
         let kernel: Kernel = serde_json::from_value(json!(self.kernel)).map_err(value_error)?;
         let (sampling, form) = (sampling(&self.sampling)?, form(&self.form)?);
         let spec = RandomSpec { kernel, features: features.features(), sampling, form, seed: self.seed };

@@ -9,7 +9,9 @@ use mercer::model::{Linear, ModelError, first_outside};
 use mercer::real::Real;
 use mercer::solve::{Factor, Report};
 use mercer::watch::Watch;
-use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -55,7 +55,16 @@ pub fn fit_ridge_cg<'py>(
         .run(py, |watch| {
             let kernel = kernel.clone();
             let Some(landmarks) = landmarks else {
-                let ridge = IterativeRidge { kernel, lambda, bias, admission, solver, rank: None, seed };
+                let ridge = IterativeRidge {
+                    kernel,
+                    lambda,
+                    bias,
+                    admission,
+                    solver,
+                    rank: None,
+                    memory: None,
+                    seed,
+                };
                 let (expansion, report) = ridge.fit(&samples, &targets, weights, watch)?;
                 return Ok::<_, LearnError>((expansion, report, None));
             };

@@ -8,10 +8,14 @@ import importlib
 import pytest
 
 #: Where scikit-learn keeps a class, and the class of mercer that takes its place.
-SWAPPED = {("sklearn.kernel_ridge", "KernelRidge"): "KernelRidge"}
+SWAPPED = {
+    ("sklearn.kernel_approximation", "Nystroem"): "Nystroem",
+    ("sklearn.kernel_approximation", "RBFSampler"): "RBFSampler",
+    ("sklearn.kernel_ridge", "KernelRidge"): "KernelRidge",
+}
 
-#: scikit-learn's test modules that only use swapped classes.
-SUITES = ["sklearn.tests.test_kernel_ridge"]
+#: scikit-learn's test modules that use swapped classes.
+SUITES = ["sklearn.tests.test_kernel_approximation", "sklearn.tests.test_kernel_ridge"]
 
 #: Tests that are expected to fail, each with its reason: {test name: reason}.
 EXPECTED_FAILURES = {}

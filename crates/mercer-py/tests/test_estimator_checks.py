@@ -25,6 +25,14 @@ ESTIMATORS = [
     mercer.KernelRidge(kernel="0.5*rbf(sigma=2) + linear", bias="centred"),
     mercer.KernelRidge(kernel="rbf(sigma=2)", bias="column"),
     mercer.KernelRidge(kernel="chi2"),
+    mercer.KernelRidge(kernel="rbf(sigma=2)", approx="fourier:64"),
+    mercer.KernelRidge(kernel="rbf", approx="nystrom:8", bias="centred"),
+    mercer.KernelRidge(kernel="rbf", solver="cg", tol=1e-8),
+    mercer.Nystroem(),
+    mercer.Nystroem(kernel="matern(length=2)", n_components=5, landmarks="rpcholesky"),
+    mercer.RBFSampler(),
+    mercer.RandomFourierFeatures(),
+    mercer.RandomFourierFeatures("laplacian", 30, form="shifted"),
 ]
 
 #: {class name: {check name: why it fails}}. At most three over all estimators.

@@ -40,6 +40,16 @@ class FeatureRidge(ExpansionMachine):
             raise ValueError("bias='column' is not for approximate features; use 'centred' or 'none'")
         return approx
 
+    def _chosen_approx(self, X):
+        """The approximation for these rows: as it is asked for, or what "auto" comes to."""
+        approx = self._check_approx()
+        if approx != "auto":
+            return approx
+        if self._choice.native is None or self.bias == "column":
+            return None
+        with self._job() as job:
+            return _native.choose_approximation(self._choice.native, borrowable(X), self._fit_seed, job)
+
     def _fit_features(self, approx, X, targets, alpha, weights):
         """Fits on features, and says how well they do."""
         features, landmarks = self._prepare(approx, X)
@@ -84,7 +94,7 @@ class FeatureRidge(ExpansionMachine):
         return weights, intercepts
 
     def _keep_fit(self, y, weights, intercepts, landmarks, output_names):
-        """Keeps an expansion in landmarks, or a linear function of random features."""
+        """Keeps an expansion in rows, or a linear function of random features."""
         if landmarks is not None:
             self._keep(landmarks, y, weights, intercepts, output_names)
             return
@@ -143,6 +153,7 @@ class FeatureRidge(ExpansionMachine):
                 chunk.merge(self._sums)
             found = self._solve_sums(features, chunk, alpha, job)
         self._features, self._sums = features, chunk
+        self.approx_, self.residual_ = approx, self._report["residual"]
         names = output_names or (None if first else self._output_names)
         self._keep_fit(y, *found, landmarks, names)
         self.n_samples_seen_ = chunk.rows
@@ -178,7 +189,7 @@ class FeatureRidge(ExpansionMachine):
         alpha = self._alphas(sums.targets)
         with self._job() as job:
             weights, intercepts = self._solve_sums(self._features, sums, alpha, job)
-        self._sums = sums
+        self._sums, self.residual_ = sums, self._report["residual"]
         single = np.empty(0) if np.ndim(self.intercept_) == 0 else np.empty((0, sums.targets))
         self._keep_fit(single, weights, intercepts, getattr(self, "X_fit_", None), self._output_names)
         self.n_samples_seen_ = sums.rows

@@ -182,7 +182,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, FeatureRidge):
                 self._shift, means = self._centre(X, targets, sample_weight)
                 dual, intercepts = self._solve(choice, X, targets - means, alpha, sample_weight)
                 self._keep(X, y, dual, intercepts + means, output_names)
-            self.approx_ = approx
+            self.approx_, self.residual_ = approx, self._report.get("residual")
         return self
 
     def _check_parameters(self):
@@ -295,5 +295,6 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, FeatureRidge):
 
     def _model(self):
         settings = {"lambda": np.atleast_1d(self.alpha).tolist()}
-        approx = getattr(self, "approx_", None) or (self.approx if self._sums is not None else None)
-        return self._expansion_model("ridge", settings if approx is None else {**settings, "approx": approx})
+        if self.approx_ is not None:
+            settings["approx"] = self.approx_
+        return self._expansion_model("ridge", settings)

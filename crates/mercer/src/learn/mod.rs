@@ -1,6 +1,7 @@
 //! Learners: each turns samples and targets into a problem for a solver, and the answer into a model.
 
 mod admission;
+mod approx_choice;
 mod approx_ridge;
 mod codes;
 mod error;
@@ -20,6 +21,7 @@ pub mod svm;
 mod targets;
 
 pub use admission::{Admission, Admitted};
+pub use approx_choice::choose_approximation;
 pub use approx_ridge::{ApproxFit, ApproxRidge, Prepared, Quality, Sizes, SummedError};
 pub use error::LearnError;
 pub use form::{Form, FormChoice};
