@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::io;
 
 use mercer::data::DataError;
+use mercer::features::ApproximationError;
 use mercer::gram::GramError;
 use mercer::learn::LearnError;
 use mercer::model::ModelError;
@@ -46,7 +47,17 @@ pub fn learn_error(error: LearnError) -> PyErr {
         LearnError::NotAKernel { .. } => NotAKernel::new_err(format!(
             "{error}. To train with it all the same, compute the matrix, mercer.Kernel(...)(X), and use kernel='precomputed'"
         )),
-        LearnError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
+        LearnError::Memory { .. } | LearnError::Approximation(ApproximationError::Memory { .. }) => {
+            PyMemoryError::new_err(error.to_string())
+        }
+        _ => value_error(error),
+    }
+}
+
+/// The exception for features that do not stand in for a kernel.
+pub fn approximation_error(error: ApproximationError) -> PyErr {
+    match &error {
+        ApproximationError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
         _ => value_error(error),
     }
 }

@@ -2,16 +2,20 @@
 //!
 //! Nothing here keeps state between calls, holds the interpreter's lock while it computes, or lets a panic through.
 
+mod approx_ridge;
 mod errors;
 mod features;
 mod kernel;
+mod landmarks;
 mod lms;
 mod logistic;
 mod model;
 mod neighbours;
 mod path;
 mod perceptron;
+mod random_features;
 mod ridge;
+mod ridge_cg;
 mod rows;
 mod svc_grid;
 mod svm;
@@ -21,11 +25,17 @@ mod work;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
+    use super::approx_ridge::{
+        NativeSums, choose_approximation, fit_ridge_sums, prepare_features, ridge_quality, sum_features,
+    };
+    #[pymodule_export]
     use super::errors::{IndefiniteMatrix, NotAKernel, SingularMatrix};
     #[pymodule_export]
     use super::features::NativeFeatureMap;
     #[pymodule_export]
     use super::kernel::NativeKernel;
+    #[pymodule_export]
+    use super::landmarks::{choose_landmarks, landmark_features, whiten};
     #[pymodule_export]
     use super::lms::{fit_lms, fit_lms_gram};
     #[pymodule_export]
@@ -42,7 +52,11 @@ mod _native {
         update_perceptron,
     };
     #[pymodule_export]
+    use super::random_features::{draw_features, random_features};
+    #[pymodule_export]
     use super::ridge::{expand, fit_ridge, fit_ridge_gram, fit_ridge_primal, linear, prefers_primal};
+    #[pymodule_export]
+    use super::ridge_cg::fit_ridge_cg;
     #[pymodule_export]
     use super::svc_grid::{stratified_folds, svc_grid, svc_grid_gram};
     #[pymodule_export]

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::errors::{model_error, value_error};
 use crate::kernel::NativeKernel;
+use crate::random_features::LiftParts;
 use crate::ridge::{from_matrix, matrix};
 use crate::rows::Rows;
 use crate::svm::PairParts;
@@ -74,7 +75,7 @@ impl NativeModel {
     #[staticmethod]
     #[expect(clippy::too_many_arguments, reason = "the parts of a model, each of its own kind")]
     fn linear(
-        features: &str,
+        features: LiftParts<'_>,
         columns: usize,
         shift: Option<Vec<f64>>,
         weights: PyReadonlyArray2<'_, f64>,
@@ -84,7 +85,7 @@ impl NativeModel {
         settings: &str,
         report: &str,
     ) -> PyResult<Self> {
-        let map = features.parse().map_err(value_error)?;
+        let map = features.lift()?;
         let schema = feature_names.map(|names| named_columns(names, Dtype::F64));
         Ok(Self(Model {
             method: Method::Ridge,

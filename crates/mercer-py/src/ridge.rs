@@ -6,14 +6,18 @@ use mercer::kernel::check::Domain;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{Admission, Admitted, Bias, Coefficients, Form, LearnError, Ridge};
 use mercer::model::{Linear, ModelError, first_outside};
+use mercer::real::Real;
 use mercer::solve::{Factor, Report};
 use mercer::watch::Watch;
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{gram_error, learn_error, model_error, value_error};
 use crate::kernel::NativeKernel;
+use crate::random_features::LiftParts;
 use crate::rows::{Rows, entries, square};
 use crate::work::Job;
 
@@ -142,14 +146,14 @@ pub fn fit_ridge_primal<'py>(
 #[pyfunction]
 pub fn linear<'py>(
     py: Python<'py>,
-    features: &str,
+    features: LiftParts<'py>,
     weights: PyReadonlyArray2<'py, f64>,
     rows: Rows<'py>,
     job: Job<'py>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let samples = rows.samples()?;
     let linear = Linear {
-        map: features.parse().map_err(value_error)?,
+        map: features.lift()?,
         columns: samples.ncols(),
         shift: None,
         intercepts: vec![0.0; weights.shape()[1]],
@@ -226,7 +230,7 @@ pub fn matrix(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Matrix<f64>> {
 }
 
 /// The matrix as an array, without a copy.
-pub fn from_matrix(py: Python<'_>, matrix: Matrix<f64>) -> PyResult<Bound<'_, PyArray2<f64>>> {
+pub fn from_matrix<T: Real + Element>(py: Python<'_>, matrix: Matrix<T>) -> PyResult<Bound<'_, PyArray2<T>>> {
     let shape = [matrix.nrows(), matrix.ncols()];
     PyArray1::from_vec(py, matrix.into_entries()).reshape(shape)
 }

@@ -9,6 +9,8 @@ import pytest
 
 #: Where scikit-learn keeps a class, and the class of mercer that takes its place.
 SWAPPED = {
+    ("sklearn.kernel_approximation", "Nystroem"): "Nystroem",
+    ("sklearn.kernel_approximation", "RBFSampler"): "RBFSampler",
     ("sklearn.kernel_ridge", "KernelRidge"): "KernelRidge",
     ("sklearn.svm", "NuSVC"): "NuSVC",
     ("sklearn.svm", "NuSVR"): "NuSVR",
@@ -18,7 +20,12 @@ SWAPPED = {
 }
 
 #: scikit-learn's test modules of swapped classes.
-SUITES = ["sklearn.tests.test_kernel_ridge", "sklearn.svm.tests.test_svm", "sklearn.svm.tests.test_sparse"]
+SUITES = [
+    "sklearn.tests.test_kernel_approximation",
+    "sklearn.tests.test_kernel_ridge",
+    "sklearn.svm.tests.test_svm",
+    "sklearn.svm.tests.test_sparse",
+]
 
 #: Tests that are expected to fail, each with its reason: {test name, with or without its parameters: reason}.
 EXPECTED_FAILURES = {}

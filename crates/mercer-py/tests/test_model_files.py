@@ -142,3 +142,34 @@ def test_python_predicts_with_a_model_of_the_command_line(cli, data, tmp_path, s
     scaled = SCALED[scale](np.vstack([X]))
     estimator = mercer.KernelRidge(kernel="rbf(sigma=1)", alpha=0.1, bias="centred").fit(scaled, y)
     np.testing.assert_allclose(model.predict(X), estimator.predict(scaled), rtol=1e-6)
+
+
+@pytest.mark.parametrize("approx", ["fourier:64", "nystrom:20"])
+@pytest.mark.parametrize("chunks", [1, 2])
+def test_a_model_on_features_is_a_file(cli, data, tmp_path, approx, chunks):
+    X, y, Z = data
+    fitted = mercer.KernelRidge(0.1, kernel="matern(nu=2.5, length=1)", approx=approx, bias="centred")
+    if chunks == 1:
+        fitted.fit(X, y)
+    else:
+        fitted.partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
+    fitted.save(tmp_path / "m.mercer")
+    model = mercer.load(tmp_path / "m.mercer")
+    np.testing.assert_allclose(model.predict(Z), fitted.predict(Z), rtol=1e-12)
+    assert model.info["settings"]["approx"] == approx and model.info["report"]["rows"] == 50
+    assert "matern" in str(model.kernel) and repr(model)
+    np.save(tmp_path / "z.npy", Z)
+    cli("predict", tmp_path / "m.mercer", tmp_path / "z.npy", "-o", tmp_path / "out.csv", "--quiet")
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["prediction"], fitted.predict(Z), rtol=1e-12)
+
+
+@pytest.mark.parametrize("how", [["--approx", "fourier:64"], ["--approx", "nystrom:20"], ["--solver", "cg"]])
+def test_the_command_line_fits_on_features_as_the_estimator(cli, data, tmp_path, how):
+    X, y, Z = data
+    np.savetxt(tmp_path / "train.csv", np.column_stack([X, y]), delimiter=",", fmt="%.17g", header="a,b,c,y", comments="")
+    arguments = ["--target", "y", "--kernel", "rbf(sigma=1)", "--lambda", "0.1", "--scale", "none", "--seed", "3", "--quiet"]
+    cli("fit", "ridge", tmp_path / "train.csv", "-o", tmp_path / "m.mercer", *arguments, *how)
+    options = {how[0].removeprefix("--"): how[1]}
+    fitted = mercer.KernelRidge(0.1, kernel="rbf(sigma=1)", bias="centred", random_state=3, tol=1e-8, **options).fit(X, y)
+    rtol = 1e-2 if "nystrom:20" in how or "cg" in how else 1e-8
+    np.testing.assert_allclose(mercer.load(tmp_path / "m.mercer").predict(Z), fitted.predict(Z), rtol=rtol)

@@ -123,7 +123,7 @@ def test_native_stub_names_what_there_is():
     described = stub("_native")
     public = {name for name in dir(_native) if not name.startswith("_")}
     assert public == set(described)
-    for name in ("FeatureMap", "Kernel", "Model"):
+    for name in ("FeatureMap", "Kernel", "Model", "Sums"):
         members = {member for member in vars(getattr(_native, name)) if not member.startswith("_")}
         assert members == {member for member in described[name] if not member.startswith("_")}
 

@@ -26,6 +26,8 @@ def test_the_swap_reaches_the_suite():
     program = (
         "import sklearn_swap, mercer; sklearn_swap.pytest_configure(None)\n"
         "import sklearn.tests.test_kernel_ridge as suite\n"
-        "assert suite.KernelRidge is mercer.KernelRidge"
+        "assert suite.KernelRidge is mercer.KernelRidge\n"
+        "import sklearn.tests.test_kernel_approximation as suite\n"
+        "assert suite.RBFSampler is mercer.RBFSampler and suite.Nystroem is mercer.Nystroem"
     )
     subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parent, check=True)

@@ -1,10 +1,8 @@
 //! Which approximation: as asked for, or by itself.
 
-use mercer::features::{Approximation, kernel_error};
-use mercer::kernel::{Kernel, Spectrum};
-use mercer::learn::ApproxRidge;
-use mercer::memory;
-use mercer::select::plan::suggested_features;
+use mercer::features::Approximation;
+use mercer::kernel::Kernel;
+use mercer::learn::choose_approximation;
 use mercer::watch::Watch;
 
 use super::survey::Survey;
@@ -41,15 +39,6 @@ pub fn parse(text: &str) -> Result<Approx, String> {
     }
 }
 
-/// Rows up to which the kernel matrix is formed where it fits.
-const EXACT: u64 = 10_000;
-
-/// Features that both kinds are tried with.
-const TRIED: usize = 256;
-
-/// Pairs of rows that they are tried on.
-const PAIRS: usize = 1_000;
-
 /// The approximation and why, where `auto` chose it; none where none is needed.
 pub fn choose(
     arguments: &Fit,
@@ -68,49 +57,14 @@ pub fn choose(
         }
         return Ok(Some((approximation, None)));
     }
-    let budget = arguments.memory.unwrap_or_else(memory::default_budget);
-    if survey.rows <= EXACT && 8 * survey.rows * survey.rows <= budget {
-        return Ok(None);
-    }
-    let size = size(survey.rows, budget);
-    let nystrom = Approximation::nystrom(size.min(survey.sample.nrows()));
-    let columns = survey.sample.ncols();
-    if let Err(reason) = Spectrum::of(kernel, columns) {
-        return Ok(Some((nystrom, Some(format!("landmarks, because random features are out: {reason}")))));
-    }
-    let seed = arguments.common.seed;
-    let tried = TRIED.min(survey.sample.nrows());
-    let error = |approximation: Approximation| -> Result<f64, Failure> {
-        let features = approximation.of(kernel, &survey.sample, seed, watch)?;
-        Ok(kernel_error(&features, kernel, &survey.sample, PAIRS, seed, watch)?.relative)
-    };
-    let (random, landmarks) = (error(Approximation::fourier(TRIED))?, error(Approximation::nystrom(tried))?);
-    let why = format!(
-        "with {TRIED} features random ones have a kernel error of {random:.1e} on a sample, landmarks {landmarks:.1e}"
-    );
-    let chosen = if landmarks < random { nystrom } else { Approximation::fourier(size) };
-    Ok(Some((chosen, Some(why))))
-}
-
-/// Features for so many rows, as far as the memory goes.
-fn size(rows: u64, budget: u64) -> usize {
-    let mut size = suggested_features(rows);
-    while size > 64 && ApproxRidge::bytes_needed(size, 1) > budget {
-        size -= 64;
-    }
-    size
+    let (seed, memory) = (arguments.common.seed, arguments.memory);
+    let chosen = choose_approximation(kernel, &survey.sample, survey.rows, memory, seed, watch)?;
+    Ok(chosen.map(|(approximation, why)| (approximation, Some(why))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_follow_the_rows_and_the_memory() {
-        assert_eq!(size(20_000, u64::MAX), 1_152);
-        assert_eq!(size(10_000_000_000, u64::MAX), 4_096);
-        assert!(size(10_000_000_000, 50 << 20) < 2_500);
-    }
 
     #[test]
     fn words_and_counts_are_read() {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::features::Approximation;
 use mercer::kernel::Kernel;
-use mercer::learn::{ApproxClassifier, ClassWeight, Classifier};
+use mercer::learn::{ApproxClassifier, ClassWeight, Classifier, suggested_features};
 use mercer::model;
-use mercer::select::plan::suggested_features;
+
 use mercer::watch::Watch;
 use serde_json::{Value, json};
 

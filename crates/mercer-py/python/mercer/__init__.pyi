@@ -11,6 +11,9 @@ from mercer.model import Model as Model
 from mercer.model import load as load
 from mercer.neighbors import KNeighborsClassifier as KNeighborsClassifier
 from mercer.neighbors import KNeighborsRegressor as KNeighborsRegressor
+from mercer.nystroem import Nystroem as Nystroem
+from mercer.random_features import RandomFourierFeatures as RandomFourierFeatures
+from mercer.random_features import RBFSampler as RBFSampler
 from mercer.svc_cv import SVCCV as SVCCV
 from mercer.svm import SVC as SVC
 from mercer.svm import SVR as SVR

@@ -37,19 +37,22 @@ class ExpansionMachine(KernelMachine):
         X = self._predict_input(X)
         choice = self._choice
         choice.check(X)
-        dual = np.ascontiguousarray(self.dual_coef_, dtype=np.float64)
         with self._job() as job:
-            if choice.native is None:
-                values = choice.matrix(X, self.X_fit_, job) @ dual
-            elif self._linear is not None:
-                values = _native.linear(*self._linear, borrowable(self._centred(X)), job).reshape(-1, *dual.shape[1:])
+            if self._linear is not None:
+                values = _native.linear(*self._linear, borrowable(self._centred(X)), job)
             else:
-                columns = dual.reshape(dual.shape[0], -1)
-                centres, rows = borrowable(self._centred(self.X_fit_)), borrowable(self._centred(X))
-                values = _native.expand(self._native_kernel(), self._domain, centres, columns, rows, job)
-                values = values.reshape(-1, *dual.shape[1:])
+                values = self._expand(X, np.ascontiguousarray(self.dual_coef_, dtype=np.float64), job)
+        values = values.reshape(-1, *np.shape(self.intercept_))
         values = values + self.intercept_ if self.bias != "none" else values
         return values.astype(X.dtype, copy=False)
+
+    def _expand(self, X, dual, job):
+        """Σᵢ aᵢ k(xᵢ, x) at every row x of X."""
+        if self._choice.native is None:
+            return self._choice.matrix(X, self.X_fit_, job) @ dual
+        columns = dual.reshape(dual.shape[0], -1)
+        centres, rows = borrowable(self._centred(self.X_fit_)), borrowable(self._centred(X))
+        return _native.expand(self._native_kernel(), self._domain, centres, columns, rows, job)
 
     def plot(self, X=None, y=None, *, ax=None):
         """Draws the model with matplotlib: the curve and its bumps for one feature, contours for two, else predicted
@@ -72,8 +75,11 @@ class ExpansionMachine(KernelMachine):
 
         if self._choice.native is None:
             raise ValueError("a precomputed or callable kernel has no plot: there is nothing to draw it over")
+        dual = getattr(self, "dual_coef_", None)
+        if X is None and dual is None:
+            raise ValueError("random features keep no training rows: give rows to draw the model over, plot(X)")
         X = self.X_fit_ if X is None else self._predict_input(X)
-        bumps = (self._native_kernel(), self._centred, self.X_fit_, self.dual_coef_, self.intercept_)
+        bumps = None if dual is None else (self._native_kernel(), self._centred, self.X_fit_, dual, self.intercept_)
         return _plot.draw(self.predict, X, y, names=self._feature_names(), bumps=bumps, ax=ax)
 
     def _keep(self, X, y, dual, intercepts, output_names):
@@ -109,7 +115,7 @@ class ExpansionMachine(KernelMachine):
 
     def _expansion_model(self, method, settings):
         settings = json.dumps({"bias": self.bias, "seed": self._fit_seed, **settings})
-        report = {"rows": self.X_fit_.shape[0]}
+        report = {"rows": self._report["rows"] if "rows" in self._report else self.X_fit_.shape[0]}
         report.update({key: self._report[key] for key in ("solver", "status", "residual") if key in self._report})
         shift = None if self._shift is None else self._shift.tolist()
         intercepts = np.atleast_1d(self.intercept_).tolist()

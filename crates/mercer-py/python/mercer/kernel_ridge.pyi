@@ -4,12 +4,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer._expansion import ExpansionMachine
+from mercer._feature_ridge import FeatureRidge
 from mercer.kernel import Kernel
 
 __all__ = ["KernelRidge"]
 
-class KernelRidge(ExpansionMachine):
+class KernelRidge(FeatureRidge):
     alpha: float | ArrayLike
     def __init__(
         self,
@@ -20,8 +20,8 @@ class KernelRidge(ExpansionMachine):
         degree: float = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        approx: None = None,
-        solver: Literal["auto", "cholesky", "mixed", "primal"] = "auto",
+        approx: str | None = None,
+        solver: Literal["auto", "cholesky", "mixed", "primal", "cg"] = "auto",
         bias: Literal["none", "centred", "column"] = "none",
         tol: float = 1e-6,
         max_iter: int | None = None,

@@ -1,6 +1,7 @@
 //! Learners: each turns samples and targets into a problem for a solver, and the answer into a model.
 
 mod admission;
+mod approx_choice;
 mod approx_classes;
 mod approx_ridge;
 mod codes;
@@ -21,6 +22,7 @@ pub mod svm;
 mod targets;
 
 pub use admission::{Admission, Admitted};
+pub use approx_choice::{choose_approximation, suggested_features};
 pub use approx_classes::{ApproxClassifier, Classifier};
 pub use approx_ridge::{ApproxFit, ApproxRidge, Prepared, Quality, Sizes, SummedError};
 pub use error::LearnError;

@@ -32,8 +32,12 @@ pub enum Landmarks {
 const CANDIDATES: usize = 20;
 
 impl Landmarks {
-    /// `count` distinct rows, at least 1 and at most as many as there are.
-    pub(super) fn choose(
+    /// `count` distinct rows, in the order they were chosen.
+    ///
+    /// # Errors
+    /// Where there are fewer samples than that or none is asked for, where the kernel does not fit them, where what the
+    /// choice holds does not fit the memory, and where `watch` asks to stop.
+    pub fn choose(
         self,
         kernel: &Kernel,
         samples: &AnySamples<'_>,
@@ -42,6 +46,13 @@ impl Landmarks {
         watch: &dyn Watch,
     ) -> Result<Vec<usize>, ApproximationError> {
         let n = samples.nrows();
+        if count == 0 || count > n {
+            return Err(ApproximationError::parameter(
+                "the number of landmarks",
+                count,
+                format!("from 1 to the number of samples, {n}"),
+            ));
+        }
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         Ok(match self {
             Self::Uniform => index::sample(&mut rng, n, count).into_vec(),

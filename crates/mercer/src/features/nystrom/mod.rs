@@ -61,14 +61,6 @@ impl Nystrom {
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self, ApproximationError> {
-        let n = samples.nrows();
-        if count == 0 || count > n {
-            return Err(ApproximationError::parameter(
-                "the number of landmarks",
-                count,
-                format!("from 1 to the number of samples, {n}"),
-            ));
-        }
         let rows = choice.choose(kernel, samples, count, seed, watch)?;
         Self::with_landmarks(kernel, &samples.select(&rows), None, watch)
     }

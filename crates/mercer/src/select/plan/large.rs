@@ -2,6 +2,7 @@
 
 use crate::data::Dtype;
 use crate::gram::GramError;
+use crate::learn::suggested_features;
 use crate::learn::{ApproxRidge, IterativeRidge};
 
 use super::Shape;
@@ -13,13 +14,6 @@ pub(super) const FROM: usize = 5_000;
 
 /// Steps of conjugate gradients at λ = 1, and for every tenth of it, with the default preconditioner and residual.
 const STEPS: (f64, f64) = (25.0, 25.0);
-
-/// Features for so many rows: 8√n, which keeps the error of the approximation below that of the data for most problems
-/// (Rudi and Rosasco 2017), from 512 to 4,096.
-#[must_use]
-pub fn suggested_features(rows: u64) -> usize {
-    ((8.0 * (rows as f64).sqrt()) as usize).clamp(512, 4_096).next_multiple_of(64)
-}
 
 /// The ways, in the order in which they would be tried.
 pub(super) fn ways(

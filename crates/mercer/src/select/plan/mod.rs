@@ -22,7 +22,6 @@ use crate::watch::Watch;
 
 use calibrate::Calibration;
 
-pub use large::suggested_features;
 pub use show::{people_count, people_seconds};
 pub use task::Task;
 pub use ways::{Candidate, Stage, Way};

@@ -1,0 +1,205 @@
+"""Ridge regression on features that stand in for a kernel: at once, in chunks, and in parts that are merged."""
+
+import re
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from mercer import _native
+from mercer._expansion import ExpansionMachine, column_names
+from mercer._rows import borrowable
+
+__all__ = ["FeatureRidge"]
+
+#: Rows that the quality of features is measured on, at most.
+QUALITY_ROWS = 10_000
+
+
+class FeatureRidge(ExpansionMachine):
+    """Base of ridge regression with an ``approx`` parameter.
+
+    Random features leave a linear model: ``coef_`` and `_linear`. Landmarks leave an expansion in them: ``dual_coef_`` and
+    ``X_fit_``.
+    """
+
+    #: The features as the native code takes them, and the sums over them, where `partial_fit` goes on from them.
+    _features = None
+    _sums = None
+
+    def _check_approx(self):
+        """The kind and the number of features; None for the kernel as it is, and "auto" for whatever it takes."""
+        approx = self.approx
+        if approx is None or approx == "auto":
+            return approx
+        if not isinstance(approx, str) or not re.fullmatch(r"fourier:\d+|nystrom:\d+", approx):
+            raise ValueError(
+                f"The 'approx' parameter of {type(self).__name__} must be None, 'auto', 'fourier:D' with a number D of "
+                f"random features or 'nystrom:M' with a number M of landmarks. Got {approx!r} instead."
+            )
+        if self.bias == "column":
+            raise ValueError("bias='column' is not for approximate features; use 'centred' or 'none'")
+        return approx
+
+    def _chosen_approx(self, X):
+        """The approximation for these rows: as it is asked for, or what "auto" comes to."""
+        approx = self._check_approx()
+        if approx != "auto":
+            return approx
+        if self._choice.native is None or self.bias == "column":
+            return None
+        with self._job() as job:
+            return _native.choose_approximation(self._choice.native, borrowable(X), self._fit_seed, job)
+
+    def _fit_features(self, approx, X, targets, alpha, weights):
+        """Fits on features, and says how well they do."""
+        features, landmarks = self._prepare(approx, X)
+        with self._job() as job:
+            sums = _native.sum_features(features, borrowable(X), targets, weights, job)
+            found = self._solve_sums(features, sums, alpha, job)
+            some = X if X.shape[0] <= QUALITY_ROWS else X[:: X.shape[0] // QUALITY_ROWS + 1]
+            problem = self._sums_problem(alpha)
+            #: kernel_error, effective_dimension and mse with half of the features, all and twice as many.
+            self.quality_ = _native.ridge_quality(features, sums, borrowable(some), problem, job)
+        return (*found, landmarks)
+
+    def _prepare(self, approx, X):
+        """The features as the native code takes them, and the landmarks among the rows of X; None for random features."""
+        choice = self._choice
+        if choice.native is None:
+            raise ValueError(
+                f"approx={approx!r} needs a kernel of the language, which a precomputed or callable kernel is not; "
+                "use mercer.Nystroem and a linear model"
+            )
+        with self._job() as job:
+            rows = borrowable(X)
+            features = _native.prepare_features(choice.native, rows, approx, self._fit_seed, choice.checked, job)
+        self._domain, self._warning = features.pop("domain"), features.pop("warning")
+        if "indices" not in features:
+            return features, None
+        landmarks = X[features.pop("indices")]
+        features["landmarks"] = borrowable(landmarks)
+        return features, landmarks
+
+    def _sums_problem(self, alpha):
+        return {"alpha": alpha.tolist(), "intercept": self.bias == "centred", "seed": self._fit_seed}
+
+    def _solve_sums(self, features, sums, alpha, job):
+        weights, intercepts, report = _native.fit_ridge_sums(features, sums, self._sums_problem(alpha), job)
+        report["domain"] = self._domain
+        report["rows"] = sums.rows
+        if self._warning is not None:
+            report["warnings"].append(self._warning)
+        self._tell(report)
+        self._linear = None if "landmarks" in features else (features, weights)
+        return weights, intercepts
+
+    def _keep_fit(self, y, weights, intercepts, landmarks, output_names):
+        """Keeps an expansion in rows, or a linear function of random features."""
+        if landmarks is not None:
+            self._keep(landmarks, y, weights, intercepts, output_names)
+            return
+        self.coef_ = weights.ravel() if y.ndim == 1 else weights
+        self.intercept_ = float(intercepts[0]) if y.ndim == 1 else intercepts
+        self._output_names = output_names or [str(i) for i in range(weights.shape[1])]
+
+    def _forget(self):
+        """Leaves nothing of a fit of another kind."""
+        self._features = self._sums = self._linear = None
+        for name in ("coef_", "dual_coef_", "X_fit_", "quality_", "n_samples_seen_"):
+            vars(self).pop(name, None)
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """Adds rows to the sums that the fit follows from, and solves them: chunk after chunk, the same fit as of all rows at
+        once.
+
+        It needs ``approx``. The first call settles the features: ``auto`` in the kernel and landmarks look at its rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        approx = self._check_approx()
+        if approx is None or approx == "auto" or self.solver != "auto":
+            raise ValueError(
+                "partial_fit needs features that are known beforehand: approx='fourier:1024' or 'nystrom:1000', "
+                "with solver='auto'"
+            )
+        first = self._sums is None
+        output_names = column_names(y)
+        X, y = self._fit_input(X, y, multi_output=True, y_numeric=True, reset=first)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1)
+        alpha = self._alphas(targets.shape[1])
+        if first:
+            self._forget()
+            self._choose_kernel(X)
+            self._shift = None
+            features, landmarks = self._prepare(approx, X)
+        else:
+            features, landmarks = self._features, getattr(self, "X_fit_", None)
+            if targets.shape[1] != self._sums.targets:
+                raise ValueError(f"y has {targets.shape[1]} targets, but the rows before had {self._sums.targets}")
+        with self._job() as job:
+            chunk = _native.sum_features(features, borrowable(X), targets, sample_weight, job)
+            if not first:
+                chunk.merge(self._sums)
+            found = self._solve_sums(features, chunk, alpha, job)
+        self._features, self._sums = features, chunk
+        self.approx_, self.residual_ = approx, self._report["residual"]
+        names = output_names or (None if first else self._output_names)
+        self._keep_fit(y, *found, landmarks, names)
+        self.n_samples_seen_ = chunk.rows
+        return self
+
+    def merge(self, other):
+        """Adds the rows that another estimator has seen in `partial_fit`: the same fit as of the rows of both.
+
+        Both must have the same features. Random features are, with the same kernel without ``auto`` and the same
+        ``random_state``; landmarks are where both started as copies of one estimator after its first `partial_fit`.
+
+        Parameters
+        ----------
+        other : estimator of the same class, which stays as it is
+
+        Returns
+        -------
+        self
+        """
+        for estimator in (self, other):
+            check_is_fitted(estimator)
+            if getattr(estimator, "_sums", None) is None:
+                raise ValueError("merge needs the sums over the rows, which partial_fit keeps and fit does not")
+        if not _same(self._features, other._features):
+            raise ValueError(
+                "merge needs the same features on both sides: the same approx and random_state and a kernel without auto, "
+                "such as kernel=first.kernel_; or, for landmarks, copies of one estimator after its first partial_fit"
+            )
+        if self._sums.targets != other._sums.targets:
+            raise ValueError(f"one has {self._sums.targets} targets, the other {other._sums.targets}")
+        sums = _native.Sums.from_bytes(self._sums.to_bytes())
+        sums.merge(other._sums)
+        alpha = self._alphas(sums.targets)
+        with self._job() as job:
+            weights, intercepts = self._solve_sums(self._features, sums, alpha, job)
+        self._sums, self.residual_ = sums, self._report["residual"]
+        single = np.empty(0) if np.ndim(self.intercept_) == 0 else np.empty((0, sums.targets))
+        self._keep_fit(single, weights, intercepts, getattr(self, "X_fit_", None), self._output_names)
+        self.n_samples_seen_ = sums.rows
+        return self
+
+
+def _same(one, other):
+    """Whether two nests of dicts, tuples, arrays and words are equal."""
+    if isinstance(one, dict):
+        return isinstance(other, dict) and one.keys() == other.keys() and all(_same(one[k], other[k]) for k in one)
+    if isinstance(one, tuple):
+        return isinstance(other, tuple) and len(one) == len(other) and all(map(_same, one, other))
+    return np.array_equal(one, other)

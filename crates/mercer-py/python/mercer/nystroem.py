@@ -1,0 +1,239 @@
+"""Nyström features."""
+
+import warnings
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mercer import _native
+from mercer._base import KernelMachine
+from mercer._components import Components
+from mercer._kernel_choice import PAIRWISE_NAMES, Precomputed, of_name
+from mercer._rows import as_matrix, borrowable
+from mercer.kernel import Kernel
+
+__all__ = ["Nystroem"]
+
+#: How landmarks are chosen, and what the native code calls it.
+CHOICES = {"uniform": "uniform", "k-means++": "k_means_plus_plus", "rpcholesky": "randomly_pivoted"}
+
+
+class Nystroem(Components, KernelMachine):
+    """Features of a kernel from its values with a few landmarks: ⟨φ(x), φ(z)⟩ ≈ k(x, z), exact between landmarks.
+
+    φ(x) = N·k(x) with k(x) the kernel of x with each landmark and NᵀN the inverse of their kernel matrix.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        As in `KernelRidge`.
+    gamma : float, default=None
+        γ of scikit-learn's kernels; None is 1/n_features (1 for ``chi2``).
+    coef0 : float, default=None
+        Constant of ``poly`` and ``sigmoid``; None is 1.
+    degree : float, default=None
+        Degree of ``poly``; None is 3.
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel, or further parameters of a named one.
+    n_components : int, default=100
+        The number of landmarks. More than there are rows are warned of and cut down.
+    landmarks : {"uniform", "k-means++", "rpcholesky"} or array-like of shape (n_landmarks, n_features), default="uniform"
+        Which they are: rows by chance, the same ones as scikit-learn's for the same seed; rows far from one another; rows
+        that the kernel does not get from the others, by randomly pivoted Cholesky; or these, whatever `n_components` says.
+    random_state : int, RandomState instance or None, default=None
+        The seed of the choice, and of the rows that ``auto`` looks at; None is a fixed seed.
+    n_jobs : int, default=None
+        Threads; None for all cores.
+    verbose : int, default=0
+        Shows progress where it is not 0.
+
+    Attributes
+    ----------
+    components_ : {ndarray, sparse matrix} of shape (n_components, n_features)
+        The landmarks.
+    component_indices_ : ndarray of shape (n_components,) or None
+        Their places among the rows; None for landmarks of your own.
+    normalization_ : ndarray of shape (n_components, n_components)
+        N. It is the inverse of the Cholesky factor of the landmarks' kernel matrix, with a row of zeros for each landmark
+        that adds nothing beyond rounding; the symmetric root where the kernel is not known to be one.
+    kernel_ : Kernel or None
+        The kernel with every ``auto`` a number.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Kernel, Nystroem
+    >>> X = np.linspace(0, 6, 60)[:, None]
+    >>> phi = Nystroem("rbf(sigma=1)", n_components=15, landmarks="rpcholesky").fit_transform(X)
+    >>> bool(abs(phi @ phi.T - Kernel("rbf(sigma=1)")(X)).max() < 1e-3)
+    True
+    """
+
+    #: (places of the landmarks that add something, L with LLᵀ their kernel matrix), where N is L⁻¹.
+    _lower = None
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma=None,
+        coef0=None,
+        degree=None,
+        kernel_params=None,
+        n_components=100,
+        landmarks="uniform",
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.kernel_params = kernel_params
+        self.n_components = n_components
+        self.landmarks = landmarks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y=None):
+        """Chooses the landmarks and factors their kernel matrix.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training data, or the kernel matrix where ``kernel="precomputed"``.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        count = self._check_components()
+        self._check_kernel_parameters()
+        X = self._fit_input(X, "no_validation")
+        choice = self._choose_kernel(X)
+        if isinstance(self.landmarks, str):
+            self.component_indices_ = self._choose_landmarks(choice, X, count)
+            self.components_ = X[self.component_indices_]
+        else:
+            self.component_indices_ = None
+            self.components_ = self._own_landmarks(choice, X)
+        self._n_features_out = self.components_.shape[0]
+        self._lower = self._normalization = None
+        with self._job() as job:
+            if choice.native is not None:
+                self._lower = _native.whiten(choice.native, borrowable(self.components_), job)
+            if self._lower is None:
+                self._normalization = _symmetric_root(self._with_landmarks(self.components_, job))
+        return self
+
+    def _check_kernel_parameters(self):
+        hidden = self.kernel == "precomputed" if isinstance(self.kernel, str) else not isinstance(self.kernel, Kernel)
+        if hidden and any(value is not None for value in (self.gamma, self.coef0, self.degree)):
+            raise ValueError(
+                "Don't pass gamma, coef0 or degree to Nystroem if using a callable or precomputed kernel"
+            )
+
+    def _named_kernel(self, name, X, gamma=None):
+        parameters = {"gamma": 1.0 if name == "chi2" else 1.0 / X.shape[1], "degree": 3, "coef0": 1}
+        parameters.update(self.kernel_params or {})
+        for parameter in PAIRWISE_NAMES[name]:
+            if getattr(self, parameter) is not None:
+                self._check_real(parameter, low=None if parameter == "coef0" else 0)
+                parameters[parameter] = getattr(self, parameter)
+        return of_name(name, **parameters)
+
+    def _choose_landmarks(self, choice, X, count):
+        self._check_option("landmarks", CHOICES)
+        if count > X.shape[0]:
+            warnings.warn(
+                "n_components > n_samples. This is not possible.\n"
+                "n_components was set to n_samples, which results in inefficient evaluation of the full kernel.",
+                UserWarning,
+                stacklevel=3,
+            )
+            count = X.shape[0]
+        if self.landmarks == "uniform":
+            random = check_random_state(0 if self.random_state is None else self.random_state)
+            return random.permutation(X.shape[0])[:count]
+        if choice.native is None:
+            raise ValueError(
+                f"landmarks={self.landmarks!r} needs a kernel of the language, which a precomputed or callable kernel "
+                "is not; use landmarks='uniform'"
+            )
+        with self._job() as job:
+            rows = (choice.native, borrowable(X), count, CHOICES[self.landmarks], self._fit_seed)
+            return np.array(_native.choose_landmarks(*rows, job), dtype=np.int64)
+
+    def _own_landmarks(self, choice, X):
+        if isinstance(choice, Precomputed):
+            raise ValueError("a precomputed kernel has no landmarks beyond its rows; use landmarks='uniform'")
+        landmarks = as_matrix(self.landmarks, "landmarks").astype(X.dtype, copy=False)
+        if landmarks.shape[0] == 0 or landmarks.shape[1] != X.shape[1]:
+            raise ValueError(
+                f"landmarks must be rows with the {X.shape[1]} features of X, got an array of shape {landmarks.shape}"
+            )
+        choice.check(landmarks)
+        return landmarks
+
+    @property
+    def normalization_(self):
+        """N, computed anew at each call where L is kept in its place."""
+        if self._lower is None:
+            return self._normalization
+        kept, lower = self._lower
+        normalization = np.zeros((self._n_features_out, self._n_features_out), dtype=self.components_.dtype)
+        normalization[np.ix_(kept, kept)] = np.linalg.inv(lower)
+        return normalization
+
+    def transform(self, X):
+        """The features of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+
+        Returns
+        -------
+        features : ndarray of shape (n_samples, n_components)
+            In the precision of X.
+        """
+        X = self._predict_input(X)
+        choice = self._choice
+        choice.check(X)
+        with self._job() as job:
+            if self._lower is None:
+                return (self._with_landmarks(X, job) @ self._normalization.T).astype(X.dtype, copy=False)
+            kept, lower = self._lower
+            whole = len(kept) == self._n_features_out
+            landmarks = self.components_ if whole else self.components_[kept]
+            features = _native.landmark_features(choice.native, borrowable(landmarks), lower, borrowable(X), job)
+        if whole:
+            return features
+        padded = np.zeros((X.shape[0], self._n_features_out), dtype=features.dtype)
+        padded[:, kept] = features
+        return padded
+
+    def _with_landmarks(self, X, job):
+        """The kernel of each row with each landmark."""
+        choice = self._choice
+        if isinstance(choice, Precomputed):
+            return X[:, self.component_indices_]
+        return choice.matrix(X, None if X is self.components_ else self.components_, job)
+
+
+def _symmetric_root(K):
+    """Q·sign(Λ)/√|Λ|·Qᵀ of K = QΛQᵀ: what K⁻¹ᐟ² is where K is positive definite. Eigenvalues within rounding count as 10⁻¹²
+    or as the rounding error of the kernel's precision, whichever is more."""
+    precision = np.finfo(K.dtype).eps if K.dtype == np.float32 else 1e-12
+    K = np.asarray(K, dtype=np.float64)
+    values, vectors = np.linalg.eigh((K + K.T) / 2)
+    scale = np.abs(values).max(initial=0.0)
+    sizes = np.maximum(np.abs(values), max(1e-12, precision * scale))
+    return (vectors * (np.where(values < 0, -1.0, 1.0) / np.sqrt(sizes))) @ vectors.T

@@ -1,0 +1,222 @@
+"""Random Fourier features."""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mercer import _native
+from mercer._base import KernelMachine, scale_gamma
+from mercer._components import Components
+from mercer._machine import Machine
+from mercer._rows import borrowable
+
+__all__ = ["RBFSampler", "RandomFourierFeatures"]
+
+
+class RandomFourierFeatures(Components, KernelMachine):
+    """Random features of a shift-invariant kernel, drawn from its own spectral density: ⟨φ(x), φ(z)⟩ ≈ k(x, z).
+
+    The error falls as 1/√n_components. Normal frequencies for ``rbf``, Cauchy for ``laplacian``, Student for ``matern``, a
+    gamma mixture for ``rq``; products and sums of those each with their own. A kernel without a known density is refused,
+    with the reason: use `Nystroem`. Fitting looks at the number of columns only, save where the kernel has ``auto``.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="rbf"
+        A formula such as ``"matern(nu=2.5, length=auto)"``, or one of scikit-learn's names with γ = 1/n_features.
+    n_components : int, default=100
+        The number of features; even for ``form="pairs"``.
+    orthogonal : bool, default=True
+        Orthogonal directions, which have the smaller error, where the density is isotropic; independent ones elsewhere.
+    form : {"pairs", "shifted"}, default="pairs"
+        A cosine and a sine for every frequency, or one cosine with a random shift as in `RBFSampler`.
+    qmc : bool, default=False
+        A randomised Halton sequence in the place of random numbers, and of orthogonal directions.
+    random_state : int, RandomState instance or None, default=None
+        The seed of the frequencies, and of the rows that ``auto`` looks at; None is a fixed seed.
+    n_jobs : int, default=None
+        Threads; None for all cores.
+    verbose : int, default=0
+        Shows progress where it is not 0.
+
+    Attributes
+    ----------
+    random_weights_ : ndarray of shape (n_features, n_frequencies)
+        The frequencies ω; half as many as components for pairs.
+    random_offset_ : ndarray of shape (n_frequencies,) or None
+        The shifts, from 0 to 2π; None for pairs.
+    amplitudes_ : ndarray of shape (n_frequencies,)
+        The factor of each frequency's cosine.
+    kernel_ : Kernel
+        The kernel with every ``auto`` a number.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import Kernel, RandomFourierFeatures
+    >>> X = np.random.default_rng(0).standard_normal((50, 4))
+    >>> phi = RandomFourierFeatures("matern(nu=1.5, length=2)", n_components=4096).fit_transform(X)
+    >>> bool(abs(phi @ phi.T - Kernel("matern(nu=1.5, length=2)")(X)).max() < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        n_components=100,
+        *,
+        orthogonal=True,
+        form="pairs",
+        qmc=False,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.orthogonal = orthogonal
+        self.form = form
+        self.qmc = qmc
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y=None):
+        """Draws the frequencies.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        count = self._check_components()
+        self._check_option("form", ("pairs", "shifted"))
+        X = self._fit_input(X, "no_validation")
+        choice = self._choose_kernel(X)
+        if choice.native is None:
+            raise ValueError(
+                "random features need the spectral density of the kernel, which a precomputed or callable kernel hides; "
+                "use Nystroem"
+            )
+        sampling = "quasi_monte_carlo" if self.qmc else "orthogonal" if self.orthogonal else "plain"
+        drawn = _native.draw_features(choice.native, X.shape[1], count, sampling, self.form, self._fit_seed)
+        self._take(drawn, X.dtype)
+        return self
+
+    def _take(self, drawn, dtype):
+        self._drawn = drawn
+        self.random_weights_ = drawn["frequencies"].T.astype(dtype, copy=False)
+        turns = drawn["shifts"]
+        self.random_offset_ = None if turns is None else (2 * np.pi * turns).astype(dtype, copy=False)
+        self.amplitudes_ = drawn["amplitudes"].astype(dtype, copy=False)
+        self._n_features_out = len(self.amplitudes_) * (2 if turns is None else 1)
+
+    def transform(self, X):
+        """The features of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        features : ndarray of shape (n_samples, n_components)
+            In the precision of X.
+        """
+        X = self._predict_input(X)
+        drawn = self._drawn
+        waves = (drawn["frequencies"], drawn["shifts"], drawn["amplitudes"])
+        with self._job() as job:
+            return _native.random_features(*waves, borrowable(X), job)
+
+
+class RBFSampler(Components, Machine):
+    """scikit-learn's random features of the Gaussian kernel exp(−γ‖x−z‖²): the same ones for the same seed.
+
+    `RandomFourierFeatures` has a smaller error at the same number of features, and more kernels.
+
+    Parameters
+    ----------
+    gamma : "scale" or float, default=1.0
+        γ; ``"scale"`` is 1/(n_features · variance).
+    n_components : int, default=100
+        The number of features.
+    random_state : int, RandomState instance or None, default=None
+        The seed of weights and offsets; None is a fixed seed.
+    n_jobs : int, default=None
+        Threads; None for all cores.
+    verbose : int, default=0
+        Shows progress where it is not 0.
+
+    Attributes
+    ----------
+    random_offset_ : ndarray of shape (n_components,)
+    random_weights_ : ndarray of shape (n_features, n_components)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> from mercer import RBFSampler
+    >>> RBFSampler(gamma=0.5, n_components=8, random_state=1).fit_transform([[0.0, 1.0], [2.0, 0.5]]).shape
+    (2, 8)
+    """
+
+    def __init__(self, *, gamma=1.0, n_components=100, random_state=None, n_jobs=None, verbose=0):
+        self.gamma = gamma
+        self.n_components = n_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y=None):
+        """Draws weights and offsets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        count = self._check_components()
+        if isinstance(self.gamma, str):
+            self._check_option("gamma", ("scale",))
+        else:
+            self._check_real("gamma", low=0)
+        X = self._fit_input(X, "no_validation")
+        self._gamma = scale_gamma(X) if isinstance(self.gamma, str) else self.gamma
+        random = check_random_state(0 if self.random_state is None else self.random_state)
+        weights = (2.0 * self._gamma) ** 0.5 * random.normal(size=(X.shape[1], count))
+        self.random_weights_ = weights.astype(X.dtype, copy=False)
+        self.random_offset_ = random.uniform(0, 2 * np.pi, size=count).astype(X.dtype, copy=False)
+        self._n_features_out = count
+        return self
+
+    def transform(self, X):
+        """√(2/n_components)·cos(xW + b) for each row x.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        features : ndarray of shape (n_samples, n_components)
+            In the precision of X.
+        """
+        X = self._predict_input(X)
+        frequencies = np.ascontiguousarray(self.random_weights_.T, dtype=np.float64)
+        turns = self.random_offset_.astype(np.float64) / (2 * np.pi)
+        amplitudes = np.full(len(turns), np.sqrt(2.0 / len(turns)))
+        with self._job() as job:
+            return _native.random_features(frequencies, turns, amplitudes, borrowable(X), job)

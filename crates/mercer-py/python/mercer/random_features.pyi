@@ -1,0 +1,47 @@
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer._base import KernelMachine
+from mercer._components import Components
+from mercer._machine import Machine
+from mercer.kernel import Kernel
+
+class RandomFourierFeatures(Components, KernelMachine):
+    random_weights_: NDArray[np.floating]
+    random_offset_: NDArray[np.floating] | None
+    amplitudes_: NDArray[np.floating]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def __init__(
+        self,
+        kernel: str | Kernel = "rbf",
+        n_components: int = 100,
+        *,
+        orthogonal: bool = True,
+        form: Literal["pairs", "shifted"] = "pairs",
+        qmc: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def fit(self, X: Any, y: None = None) -> Self: ...
+    def transform(self, X: Any) -> NDArray[np.floating]: ...
+
+class RBFSampler(Components, Machine):
+    random_weights_: NDArray[np.floating]
+    random_offset_: NDArray[np.floating]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    def __init__(
+        self,
+        *,
+        gamma: float | Literal["scale"] = 1.0,
+        n_components: int = 100,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None: ...
+    def fit(self, X: Any, y: None = None) -> Self: ...
+    def transform(self, X: Any) -> NDArray[np.floating]: ...

@@ -1,0 +1,272 @@
+//! Ridge regression on features that stand in for a kernel: sums over rows, and what is solved from them.
+
+use mercer::data::AnySamples;
+use mercer::features::{
+    ApproximateFeatures, Approximation, Fourier, KernelFeatures, Landmarks, Nystrom, RandomSpec, add_samples,
+};
+use mercer::kernel::Kernel;
+use mercer::kernel::check::Domain;
+use mercer::learn::{
+    Admission, ApproxRidge, Bias, LearnError, Prepared, Quality, Sizes, choose_approximation as choose,
+};
+use mercer::model::{Expansion, Linear, Predictor};
+use mercer::solve::Moments;
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use serde_json::json;
+
+use crate::errors::{approximation_error, learn_error, value_error};
+use crate::kernel::NativeKernel;
+use crate::landmarks::kept;
+use crate::logistic::admission;
+use crate::random_features::{Drawn, drawn};
+use crate::ridge::{Fitted, described, from_matrix, matrix};
+use crate::rows::{Rows, square};
+use crate::work::Job;
+
+/// Features as the estimators hold them.
+#[derive(FromPyObject)]
+pub enum FeatureParts<'py> {
+    /// Random ones.
+    Random(Drawn<'py>),
+    /// Landmarks and the factor of their kernel matrix.
+    Landmarks(Whitened<'py>),
+}
+
+/// Landmarks and the factor of their kernel matrix.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Whitened<'py> {
+    kernel: String,
+    landmarks: Rows<'py>,
+    lower: PyReadonlyArray2<'py, f64>,
+}
+
+impl FeatureParts<'_> {
+    fn features(&self) -> PyResult<ApproximateFeatures> {
+        match self {
+            Self::Random(drawn) => drawn.fourier().map(ApproximateFeatures::Random),
+            Self::Landmarks(Whitened { kernel, landmarks, lower }) => {
+                let kernel: Kernel = serde_json::from_value(json!(kernel)).map_err(value_error)?;
+                let landmarks = landmarks.samples()?.into_owned();
+                let (_, entries) = square(lower)?;
+                Nystrom::from_parts(kernel, landmarks, entries.to_vec())
+                    .map(ApproximateFeatures::Landmarks)
+                    .map_err(approximation_error)
+            }
+        }
+    }
+}
+
+/// Draws random features, or chooses landmarks among the rows: what [`FeatureParts`] reads, with `indices` of landmarks in
+/// the place of the landmarks themselves; `domain` and `warning` say where the kernel is known to be one.
+#[pyfunction]
+#[pyo3(signature = (kernel, rows, approx, seed, admit, job))]
+pub fn prepare_features<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    rows: Rows<'py>,
+    approx: &str,
+    seed: u64,
+    admit: bool,
+    job: Job<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let samples = rows.samples()?;
+    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
+    let approximation: Approximation = approx.parse().map_err(value_error)?;
+    match approximation {
+        Approximation::Fourier { features, sampling, form } => {
+            let spec = RandomSpec { kernel: kernel.0.clone(), features, sampling, form, seed };
+            let features = py.detach(|| spec.draw(samples.ncols())).map_err(approximation_error)?;
+            let dict = drawn(py, &Fourier { spec, features })?;
+            // A spectral density is a proof (Bochner).
+            dict.set_item("domain", Domain::All.to_string())?;
+            dict.set_item("warning", py.None())?;
+            Ok(dict)
+        }
+        Approximation::Nystrom { landmarks, choice } => {
+            let admission = admission(admit);
+            let (indices, nystrom, admitted) = job
+                .run(py, |watch| {
+                    let admitted = admission.decide(&kernel.0, &samples)?;
+                    let chosen = choice.choose(&kernel.0, &samples, landmarks, seed, watch)?;
+                    let rows = samples.select(&chosen);
+                    let nystrom = Nystrom::with_landmarks(&kernel.0, &rows, None, watch)?;
+                    let places = kept(&rows, nystrom.landmarks());
+                    let indices: Vec<usize> = places.into_iter().map(|place| chosen[place]).collect();
+                    Ok::<_, LearnError>((indices, nystrom, admitted))
+                })?
+                .map_err(learn_error)?;
+            let order = nystrom.features();
+            let dict = PyDict::new(py);
+            dict.set_item("kernel", kernel.0.to_string())?;
+            dict.set_item("indices", indices)?;
+            dict.set_item("lower", PyArray1::from_slice(py, nystrom.whitening()).reshape([order, order])?)?;
+            dict.set_item("domain", admitted.domain.map(|domain| domain.to_string()))?;
+            dict.set_item("warning", admitted.warning)?;
+            Ok(dict)
+        }
+    }
+}
+
+/// The approximation that so many rows ask for, as text; none where the kernel matrix is small enough.
+#[pyfunction]
+pub fn choose_approximation<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    rows: Rows<'py>,
+    seed: u64,
+    job: Job<'py>,
+) -> PyResult<Option<String>> {
+    let samples = rows.samples()?;
+    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
+    let count = samples.nrows() as u64;
+    let chosen = job.run(py, |watch| choose(&kernel.0, &samples, count, None, seed, watch))?;
+    Ok(chosen.map_err(learn_error)?.map(|(approximation, _)| approximation.to_string()))
+}
+
+/// Sums over rows from which ridge regression on features is solved. They add up, and pickle.
+#[pyclass(name = "Sums", module = "mercer._native")]
+#[derive(Debug)]
+pub struct NativeSums(Moments);
+
+#[pymethods]
+impl NativeSums {
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        py.detach(|| Moments::from_bytes(bytes)).map(Self).map_err(value_error)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| self.0.to_bytes());
+        PyBytes::new(py, &bytes)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let py = slf.py();
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.borrow().to_bytes(py),)))
+    }
+
+    /// Rows that were added.
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.0.rows()
+    }
+
+    #[getter]
+    fn targets(&self) -> usize {
+        self.0.targets()
+    }
+
+    /// Adds the sums over other rows.
+    fn merge(&mut self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<()> {
+        let other =
+            other.try_borrow().map_err(|_| PyTypeError::new_err("sums cannot be added to themselves"))?;
+        let (ours, theirs) = (&mut self.0, &other.0);
+        py.detach(|| ours.merge(theirs)).map_err(value_error)
+    }
+}
+
+/// The sums over rows.
+#[pyfunction]
+pub fn sum_features<'py>(
+    py: Python<'py>,
+    features: FeatureParts<'py>,
+    rows: Rows<'py>,
+    targets: PyReadonlyArray2<'py, f64>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    job: Job<'py>,
+) -> PyResult<NativeSums> {
+    let samples = rows.samples()?;
+    let (features, targets) = (features.features()?, matrix(&targets)?);
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
+    let count = features.features();
+    let sums = job.run(py, |watch| {
+        let mut sums = Moments::new(count, targets.ncols());
+        add_samples(&mut sums, &features, &samples, &targets, weights, watch).map(|()| sums)
+    })?;
+    sums.map(NativeSums).map_err(approximation_error)
+}
+
+/// What is solved for: penalties, and whether there is an unpenalised intercept.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct SumsProblem {
+    alpha: Vec<f64>,
+    intercept: bool,
+    seed: u64,
+}
+
+impl SumsProblem {
+    fn ridge(&self, features: &ApproximateFeatures) -> ApproxRidge {
+        let count = features.features();
+        let approximation = match features {
+            ApproximateFeatures::Random(_) => Approximation::fourier(count),
+            ApproximateFeatures::Landmarks(_) => {
+                Approximation::Nystrom { landmarks: count, choice: Landmarks::default() }
+            }
+        };
+        ApproxRidge {
+            kernel: features.kernel().clone(),
+            approximation,
+            lambda: self.alpha.clone(),
+            bias: if self.intercept { Bias::Centred } else { Bias::None },
+            admission: Admission::Assume,
+            memory: None,
+            seed: self.seed,
+        }
+    }
+}
+
+/// Solves ridge regression from sums: the weights of random features, or the dual coefficients of landmarks.
+#[pyfunction]
+pub fn fit_ridge_sums<'py>(
+    py: Python<'py>,
+    features: FeatureParts<'py>,
+    sums: &NativeSums,
+    problem: SumsProblem,
+    job: Job<'py>,
+) -> PyResult<Fitted<'py>> {
+    let features = features.features()?;
+    let ridge = problem.ridge(&features);
+    let prepared = Prepared { features, domain: None, warning: None };
+    let moments = &sums.0;
+    let (predictor, report) =
+        job.run(py, |watch| ridge.solve(&prepared, moments, watch))?.map_err(learn_error)?;
+    let (weights, intercepts) = match predictor {
+        Predictor::Linear(Linear { weights, intercepts, .. }) => (weights, intercepts),
+        Predictor::Expansion(Expansion { coefficients, intercepts, .. }) => (coefficients, intercepts),
+        _ => return Err(value_error("ridge regression on features is linear in them")),
+    };
+    Ok((from_matrix(py, weights)?, PyArray1::from_vec(py, intercepts), described(py, &report)?))
+}
+
+/// How well the features do, on pairs among some rows and by the sums.
+#[pyfunction]
+pub fn ridge_quality<'py>(
+    py: Python<'py>,
+    features: FeatureParts<'py>,
+    sums: &NativeSums,
+    rows: Rows<'py>,
+    problem: SumsProblem,
+    job: Job<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let samples: AnySamples<'_> = rows.samples()?;
+    let features = features.features()?;
+    let ridge = problem.ridge(&features);
+    let prepared = Prepared { features, domain: None, warning: None };
+    let moments = &sums.0;
+    let quality = job.run(py, |watch| ridge.quality(&prepared, (moments, None), &samples, watch))?;
+    let Quality { kernel, effective_dimension, sizes } = quality.map_err(learn_error)?;
+    let dict = PyDict::new(py);
+    dict.set_item("kernel_error", kernel.relative)?;
+    dict.set_item("effective_dimension", effective_dimension)?;
+    for (name, of) in
+        [("mse_half", (|s| s.half) as fn(&Sizes) -> f64), ("mse", |s| s.all), ("mse_doubled", |s| s.doubled)]
+    {
+        dict.set_item(name, sizes.iter().map(of).collect::<Vec<f64>>())?;
+    }
+    Ok(dict)
+}

@@ -1,0 +1,101 @@
+//! Nyström features: landmarks among rows, and the factor that whitens the kernel with them.
+
+use mercer::data::AnySamples;
+use mercer::features::{ApproximationError, KernelFeatures, Landmarks, Nystrom};
+use mercer::learn::Admission;
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::errors::{approximation_error, value_error};
+use crate::kernel::NativeKernel;
+use crate::random_features::features_of;
+use crate::rows::{Rows, square};
+use crate::work::Job;
+
+pub fn choice(name: &str) -> PyResult<Landmarks> {
+    serde_json::from_value(json!(name)).map_err(value_error)
+}
+
+/// The numbers of the rows that are chosen as landmarks.
+#[pyfunction]
+pub fn choose_landmarks<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    rows: Rows<'py>,
+    count: usize,
+    choice: &str,
+    seed: u64,
+    job: Job<'py>,
+) -> PyResult<Vec<usize>> {
+    let samples = rows.samples()?;
+    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
+    let choice = self::choice(choice)?;
+    job.run(py, |watch| choice.choose(&kernel.0, &samples, count, seed, watch))?.map_err(approximation_error)
+}
+
+/// (numbers of the landmarks that add something, the factor L of their kernel matrix); none where the kernel is not known to
+/// be positive semidefinite on the landmarks.
+type Whitening<'py> = Option<(Vec<usize>, Bound<'py, PyArray2<f64>>)>;
+
+/// Factors the kernel matrix of landmarks.
+#[pyfunction]
+pub fn whiten<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    landmarks: Rows<'py>,
+    job: Job<'py>,
+) -> PyResult<Whitening<'py>> {
+    let samples = landmarks.samples()?;
+    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
+    let found = job.run(py, |watch| {
+        if !Admission::Check.decide(&kernel.0, &samples).is_ok_and(|admitted| admitted.domain.is_some()) {
+            return Ok(None);
+        }
+        match Nystrom::with_landmarks(&kernel.0, &samples, None, watch) {
+            Ok(nystrom) => Ok(Some(nystrom)),
+            // A kernel that is zero on all landmarks is no reason to stop.
+            Err(ApproximationError::NoRank) => Ok(None),
+            Err(error) => Err(error),
+        }
+    })?;
+    let Some(nystrom) = found.map_err(approximation_error)? else { return Ok(None) };
+    let order = nystrom.features();
+    let lower = PyArray1::from_slice(py, nystrom.whitening()).reshape([order, order])?;
+    Ok(Some((kept(&samples, nystrom.landmarks()), lower)))
+}
+
+/// Where the rows of `part`, some of the rows of `all` in the same order, stand among them.
+pub fn kept(all: &AnySamples<'_>, part: &AnySamples<'_>) -> Vec<usize> {
+    if all.nrows() == part.nrows() {
+        return (0..all.nrows()).collect();
+    }
+    let (mut x, mut z) = (vec![0.0; all.ncols()], vec![0.0; all.ncols()]);
+    let mut candidates = 0..all.nrows();
+    (0..part.nrows())
+        .filter_map(|row| {
+            part.copy_row(row, &mut x);
+            candidates.find(|&candidate| {
+                all.copy_row(candidate, &mut z);
+                x == z
+            })
+        })
+        .collect()
+}
+
+/// L⁻¹k(x) for each row x, in the precision of the rows.
+#[pyfunction]
+pub fn landmark_features<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    landmarks: Rows<'py>,
+    lower: PyReadonlyArray2<'py, f64>,
+    rows: Rows<'py>,
+    job: Job<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (_, entries) = square(&lower)?;
+    let landmarks = landmarks.samples()?.into_owned();
+    let nystrom =
+        Nystrom::from_parts(kernel.0.clone(), landmarks, entries.to_vec()).map_err(approximation_error)?;
+    features_of(py, &nystrom, &rows, &job)
+}
