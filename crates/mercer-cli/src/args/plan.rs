@@ -17,6 +17,7 @@ Examples:
   mercer plan ridge --shape 20000,10 --kernel \"poly(degree=3)\" --memory 16G
   mercer plan ridge --shape 2000,8 --kernel \"rbf(sigma=?)\"
   mercer plan lms --shape 50000,10 --epochs 100
+  mercer plan svc --shape 50000,20 --kernel \"rbf(sigma=1)\"
   mercer plan knn --shape 50000,16 -k 7 --queries 10000 --json")]
 pub struct Plan {
     /// What is to be fitted

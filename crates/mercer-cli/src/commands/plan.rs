@@ -103,13 +103,13 @@ fn task(
         },
         Method::Smoother => Task::Smoother { queries },
         Method::Knn => Task::Neighbours { queries, k: arguments.k },
-        Method::Perceptron
-        | Method::Logistic
-        | Method::Svc
-        | Method::NuSvc
-        | Method::Svr
-        | Method::NuSvr
-        | Method::OneClass => {
+        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass if tunables > 0 => {
+            return Err(Failure::usage("there is no plan for the tuning of support vectors").hint(
+                "give the kernel's numbers to plan one fit; folds and values of C share its kernel matrix",
+            ));
+        }
+        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => Task::SupportVectors,
+        Method::Perceptron | Method::Logistic => {
             return Err(Failure::usage("there is no plan for this method yet"));
         }
     })

@@ -41,6 +41,8 @@ pub enum Task {
         /// Values of λ that are tried with each.
         lambdas: usize,
     },
+    /// Fitting a support vector machine: the most it takes where every row becomes a support vector.
+    SupportVectors,
     /// Predicting with one coefficient per sample.
     Predict {
         /// Rows to predict for.
@@ -74,6 +76,7 @@ impl fmt::Display for Task {
             Self::TuneRidge { kernels, lambdas } => {
                 write!(f, "tune ridge, {} kernels × {} values of λ", count(kernels), count(lambdas))
             }
+            Self::SupportVectors => f.write_str("fit support vectors"),
             Self::Predict { queries } => write!(f, "predict {} rows", count(queries)),
             Self::Smoother { queries } => write!(f, "smoother, predicting {} rows", count(queries)),
             Self::Neighbours { queries, k } => {
