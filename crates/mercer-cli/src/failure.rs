@@ -12,6 +12,7 @@ use mercer::learn::LearnError;
 use mercer::memory;
 use mercer::model::ModelError;
 use mercer::solve::descent::DescentError;
+use mercer::solve::svm::SvmError;
 use mercer::solve::{MomentsError, SolveError};
 use mercer::watch::Stopped;
 
@@ -204,6 +205,8 @@ impl From<LearnError> for Failure {
             LearnError::TooManyNeighbours { rows, .. } => {
                 return Self::usage(&error).hint(format!("-k is from 1 to {rows}"));
             }
+            LearnError::Svm(SvmError::KernelValue { .. }) => "scale the data, or change the kernel".into(),
+            LearnError::Svm(_) => return Self::usage(error),
             LearnError::Feature(error) => return error.clone().into(),
             LearnError::Descent(DescentError::NotFinite) => "scale the data, or change the kernel".into(),
             LearnError::Parameter { .. }

@@ -7,6 +7,7 @@ mod commands;
 mod describe;
 mod failure;
 mod learner;
+mod libsvm;
 mod output;
 mod plot;
 mod progress;
@@ -21,6 +22,9 @@ use crate::args::{Arguments, Command};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
+    if let Some(code) = libsvm::called_by_name() {
+        return code;
+    }
     let matches = Arguments::command().get_matches();
     let arguments = match Arguments::from_arg_matches(&matches) {
         Ok(arguments) => arguments,
@@ -35,6 +39,10 @@ fn main() -> ExitCode {
         Command::Plan(arguments) => commands::plan::run(&arguments),
         Command::Plot(arguments) => commands::plot::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
+        Command::Convert(arguments) => commands::convert::run(&arguments),
+        Command::SvmTrain(typed) => return libsvm::train(&typed.arguments),
+        Command::SvmPredict(typed) => return libsvm::predict(&typed.arguments),
+        Command::SvmScale(typed) => return libsvm::scale(&typed.arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
     };
     finish(outcome.map(|()| 0))

@@ -17,11 +17,19 @@ pub struct Goal {
     pub names: Vec<String>,
     /// The classes, for classification.
     pub classes: Option<Classes>,
+    /// What each row counts; none where all count the same.
+    pub weights: Option<Vec<f64>>,
+    /// Whether the targets were made up, because there is nothing to predict.
+    pub untold: bool,
 }
 
 impl Goal {
     /// The goal of a learner in a data set.
     pub fn of(dataset: &Dataset, learner: &dyn Learner) -> Result<Self, Failure> {
+        let (weights, untold) = (None, false);
+        if !learner.needs_target() {
+            return Ok(Self::inliers(dataset));
+        }
         if dataset.targets.is_empty() {
             return Err(missing_target(&dataset.source, &dataset.feature_names));
         }
@@ -41,10 +49,43 @@ impl Goal {
                     classes.name(0)
                 )));
             }
-            return Ok(Self { targets: classes.one_hot(&codes), names, classes: Some(classes) });
+            return Ok(Self {
+                targets: classes.one_hot(&codes),
+                names,
+                classes: Some(classes),
+                weights,
+                untold,
+            });
         }
         let targets = numbers(dataset, learner)?;
-        Ok(Self { targets, names, classes: None })
+        Ok(Self { targets, names, classes: None, weights, untold })
+    }
+
+    /// Inliers 1 and outliers -1: the target where it says just that, else every row is taken for an inlier.
+    fn inliers(dataset: &Dataset) -> Self {
+        let classes = Classes::Numbers(vec![-1.0, 1.0]);
+        let told = match dataset.targets.as_slice() {
+            [target] => {
+                let codes =
+                    (0..target.values.len()).map(|row| classes.find(&target.values, row).ok().flatten());
+                codes.collect::<Option<Vec<usize>>>().map(|codes| (codes, target.name.clone()))
+            }
+            _ => None,
+        };
+        let untold = told.is_none();
+        let (codes, name) = told.unwrap_or_else(|| (vec![1; dataset.nrows()], "inlier".to_owned()));
+        let targets = classes.one_hot(&codes);
+        Self { targets, names: vec![name], classes: Some(classes), weights: None, untold }
+    }
+
+    /// With what each row counts, from a column of the data that is not a target.
+    pub fn weighted(mut self, weights: Option<Target>, source: &str) -> Result<Self, Failure> {
+        let Some(Target { name, values }) = weights else { return Ok(self) };
+        let TargetValues::Numbers(values) = values else {
+            return Err(Failure::usage(format!("{source}: the weights in {name} are not all numbers")));
+        };
+        self.weights = Some(values);
+        Ok(self)
     }
 }
 
@@ -120,9 +161,20 @@ impl Trained {
         targets: &Matrix<f64>,
         watch: &dyn Watch,
     ) -> Result<Self, Failure> {
+        Self::weighted(learner, scale, features, (targets, None), watch)
+    }
+
+    /// The same with what each row counts beside its targets.
+    pub fn weighted(
+        learner: &dyn Learner,
+        scale: Option<ScaleMethod>,
+        features: &AnySamples<'_>,
+        (targets, weights): (&Matrix<f64>, Option<&[f64]>),
+        watch: &dyn Watch,
+    ) -> Result<Self, Failure> {
         let (scaling, constant) = Scaling::fit(scale.unwrap_or(ScaleMethod::Standard), features)?;
         let scaled = scaling.apply(features.view())?;
-        let learnt = learner.fit(&scaled, targets, watch)?;
+        let learnt = learner.fit(&scaled, targets, weights, watch)?;
         Ok(Self { learnt, scaling, constant })
     }
 
@@ -161,13 +213,18 @@ pub fn hold_out(
         return Ok(None);
     };
     let features = dataset.features.select(&train);
-    let trained = Trained::on(learner, scale, &features, &goal.targets.select(&train), watch)?;
+    let weights: Option<Vec<f64>> =
+        goal.weights.as_ref().map(|weights| train.iter().map(|&row| weights[row]).collect());
+    let kept = (&goal.targets.select(&train), weights.as_deref());
+    let trained = Trained::weighted(learner, scale, &features, kept, watch)?;
     let unseen = trained.scaling.apply(dataset.features.select(&held_out))?;
     let predicted = trained.learnt.predictor.predict(&unseen, watch)?;
     let truth = goal.targets.select(&held_out);
     let score = match &goal.classes {
+        Some(_) if goal.untold => Score::of_inliers(&predicted),
         Some(classes) => {
-            let mut score = Score::of_classes(classes, Link::of(learner.method(), &trained.learnt.predictor));
+            let link = Link::of(learner.method(), &trained.learnt.predictor);
+            let mut score = Score::of_classes(classes, link).calibrated(trained.learnt.calibration);
             score.add_classes(
                 (0..truth.nrows()).map(|i| Ok(Some(Link::Shares.class(truth.row(i))))),
                 &predicted,

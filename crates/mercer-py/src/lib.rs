@@ -17,6 +17,8 @@ mod random_features;
 mod ridge;
 mod ridge_cg;
 mod rows;
+mod svc_grid;
+mod svm;
 mod work;
 
 /// The module `mercer._native`.
@@ -55,6 +57,10 @@ mod _native {
     use super::ridge::{expand, fit_ridge, fit_ridge_gram, fit_ridge_primal, linear, prefers_primal};
     #[pymodule_export]
     use super::ridge_cg::fit_ridge_cg;
+    #[pymodule_export]
+    use super::svc_grid::{stratified_folds, svc_grid, svc_grid_gram};
+    #[pymodule_export]
+    use super::svm::{couple_pairs, decide_pairs, fit_svm, fit_svm_gram, rank_pairs, vote_pairs};
     #[pymodule_export]
     use super::work::available_threads;
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mercer::data::{AnySamples, Classes, Dtype, Encoding, FeatureColumn, Features, Missing, Scaling, Schema};
-use mercer::model::{Expansion, Linear, Method, Model, ModelError, Neighbours};
+use mercer::model::{Calibration, Expansion, Linear, Link, Method, Model, ModelError, Neighbours};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -14,6 +14,7 @@ use crate::kernel::NativeKernel;
 use crate::random_features::LiftParts;
 use crate::ridge::{from_matrix, matrix};
 use crate::rows::Rows;
+use crate::svm::PairParts;
 use crate::work::Job;
 
 /// A trained model with all it needs to predict from raw data.
@@ -159,6 +160,34 @@ impl NativeModel {
         }))
     }
 
+    /// A machine for every pair of classes; `sigmoids` are the lists of their numbers a and b, empty without probabilities;
+    /// `classes`, `settings` and `report` are JSON.
+    #[staticmethod]
+    fn pairs(
+        parts: PairParts<'_>,
+        method: &str,
+        sigmoids: (Vec<f64>, Vec<f64>),
+        feature_names: Option<Vec<String>>,
+        settings: &str,
+        report: &str,
+        classes: &str,
+    ) -> PyResult<Self> {
+        let pairs = parts.pairs()?;
+        let schema = feature_names.map(|names| named_columns(names, dtype(&pairs.centres)));
+        let sigmoids = crate::svm::sigmoids(&sigmoids.0, &sigmoids.1);
+        Ok(Self(Model {
+            method: method_of(method)?,
+            settings: serde_json::from_str(settings).map_err(value_error)?,
+            predictor: pairs.into(),
+            schema,
+            outputs: vec!["0".to_owned()],
+            classes: Some(serde_json::from_str(classes).map_err(value_error)?),
+            calibration: (!sigmoids.is_empty()).then_some(Calibration::Sigmoids(sigmoids)),
+            scaling: Scaling::None,
+            report: serde_json::from_str(report).map_err(value_error)?,
+        }))
+    }
+
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         py.detach(|| Model::load(&path)).map(Self).map_err(model_error)
@@ -204,8 +233,14 @@ impl NativeModel {
         let outputs = matrix(&outputs)?;
         let link = self.0.link();
         let codes = (0..outputs.nrows()).map(|i| link.class(outputs.row(i))).collect();
-        let shares = link.probabilities(&outputs).map(|shares| from_matrix(py, shares)).transpose()?;
+        let shares = self.0.probabilities(&outputs).map(|shares| from_matrix(py, shares)).transpose()?;
         Ok((codes, shares))
+    }
+
+    /// Whether the outputs are the decisions of pairs of classes, each positive for the first of its pair.
+    #[getter]
+    fn votes(&self) -> bool {
+        self.0.link() == Link::Votes
     }
 
     /// The classes as JSON, of a classifier.

@@ -113,7 +113,7 @@ def test_what_does_not_go_together_is_refused(rng):
         KernelPerceptron(vote=True, budget=3).fit(X, y)
     with pytest.raises(ValueError, match="formula|text"):
         KernelPerceptron("precomputed", vote=True).fit(X @ X.T, y)
-    with pytest.raises(ValueError, match="budget"):
+    with pytest.raises(AttributeError, match="partial_fit"):
         KernelPerceptron().partial_fit(X, y, classes=[0, 1])
     with pytest.raises(ValueError, match="classes"):
         KernelPerceptron(budget=5).partial_fit(X, y)

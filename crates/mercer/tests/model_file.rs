@@ -6,7 +6,7 @@ use std::path::Path;
 use mercer::data::{AnySamples, Classes, Matrix, Samples, ScaleMethod, Scaling, TargetValues};
 use mercer::features::{Approximation, Form, Fourier, Lift, RandomFeatures, Sampling};
 use mercer::gram::Metric;
-use mercer::learn::{ApproxRidge, Bias, Ridge, RidgeFeatures};
+use mercer::learn::{ApproxRidge, Bias, Perceptron, Ridge, RidgeFeatures};
 use mercer::model::{Linear, Method, Model, ModelError, Neighbours, Predictor, Rule, Weights};
 use mercer::watch::Unwatched;
 use proptest::prelude::*;
@@ -60,6 +60,17 @@ fn neighbours(rule: Rule) -> Model {
     Model { predictor, outputs, classes: Some(classes), ..model(AnySamples::F32(dense()), Bias::None) }
 }
 
+fn voted(classes: usize) -> Model {
+    let names = TargetValues::Numbers((0..7).map(|i| (i % classes) as f64).collect());
+    let (classes, codes) = Classes::of(&names);
+    let samples = AnySamples::F64(dense());
+    let perceptron = Perceptron::new("rbf(sigma=0.5)".parse().unwrap());
+    let (voted, _) = perceptron.fit_voted(&samples, &codes, classes.len(), &Unwatched).unwrap();
+    let (predictor, outputs) = (voted.into(), vec!["kind".into()]);
+    let common = model(AnySamples::F64(dense()), Bias::None);
+    Model { method: Method::Perceptron, predictor, outputs, classes: Some(classes), ..common }
+}
+
 fn dense<T: mercer::real::Real>() -> Samples<'static, T> {
     Samples::dense(7, 3, (0..21).map(|k| T::from_f64((k as f64 * 0.7).sin())).collect::<Vec<_>>()).unwrap()
 }
@@ -79,6 +90,8 @@ fn every_model() -> Vec<Model> {
         random(Form::Pairs),
         random(Form::Shifted),
         neighbours(Rule::Nearest { k: 3, weights: Weights::Distance, metric: Metric::Manhattan }),
+        voted(2),
+        voted(3),
         neighbours(Rule::Smoother { kernel: "rbf(sigma=0.5)".parse().unwrap() }),
     ]
 }

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 pub use choice::{Approx, parse};
 use sums::Sums;
-use survey::Survey;
+pub use survey::Survey;
 
 use crate::args::{Fit, Solver};
 use crate::checkpoint::Checkpoint;
@@ -82,7 +82,7 @@ fn in_chunks(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failu
     if schema.targets.is_empty() {
         return Err(missing_target(&arguments.data.display().to_string(), &schema.feature_names()));
     }
-    let survey = Survey::of(&mut chunks, arguments, watch)?;
+    let survey = Survey::of(&mut chunks, arguments.input.scale, arguments.approx, seed, watch)?;
     let notes: Vec<String> = chunks.notes().into_iter().chain(survey.note(&schema)).collect();
     let seconds_reading = began.elapsed().as_secs_f64();
 
@@ -128,6 +128,7 @@ fn in_chunks(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failu
         schema: Some(schema.clone()),
         outputs: names,
         classes: None,
+        calibration: None,
         scaling: survey.scaling.clone(),
         report: saved,
     };

@@ -7,7 +7,6 @@ use mercer::features::Approximation;
 use mercer::watch::Watch;
 
 use super::Approx;
-use crate::args::Fit;
 use crate::failure::Failure;
 use crate::training::constant_columns;
 
@@ -30,15 +29,21 @@ pub struct Survey {
 
 impl Survey {
     /// Goes through all rows.
-    pub fn of(chunks: &mut TrainingChunks, arguments: &Fit, watch: &dyn Watch) -> Result<Self, Failure> {
-        let capacity = match arguments.approx {
+    pub fn of(
+        chunks: &mut TrainingChunks,
+        scale: Option<ScaleMethod>,
+        approx: Option<Approx>,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self, Failure> {
+        let capacity = match approx {
             Some(Approx::As(Approximation::Nystrom { landmarks, .. })) => {
                 SAMPLE.max(landmarks.saturating_mul(CANDIDATES))
             }
             _ => SAMPLE,
         };
-        let mut sample = RowSample::new(capacity, arguments.common.seed);
-        let mut scaling = ScalingSums::new(arguments.input.scale.unwrap_or(ScaleMethod::Standard));
+        let mut sample = RowSample::new(capacity, seed);
+        let mut scaling = ScalingSums::new(scale.unwrap_or(ScaleMethod::Standard));
         watch.begin("first pass", 0);
         for_each_chunk::<Failure>(chunks, |chunk| {
             watch.check()?;

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use mercer::data::ColumnRef;
 use mercer::gram::Metric;
 use mercer::learn::Bias;
 use mercer::solve::descent::Step;
 
-use super::{Common, Input, parse_size};
+use super::{Common, Input, parse_column, parse_size};
 use crate::approx::{Approx, parse as parse_approx};
 
 /// The methods that `fit` knows.
@@ -25,6 +26,16 @@ pub enum Method {
     Perceptron,
     /// Logistic regression: probabilities of classes
     Logistic,
+    /// Support vector classification with C
+    Svc,
+    /// Support vector classification with ν
+    NuSvc,
+    /// Support vector regression with ε
+    Svr,
+    /// Support vector regression with ν
+    NuSvr,
+    /// One-class support vectors: which rows are like those trained on (1), which are not (-1); no target
+    OneClass,
 }
 
 /// `mercer fit`.
@@ -41,6 +52,10 @@ Examples:
   mercer fit knn data.csv --target species -k 7 -o m.mercer
   mercer fit logistic data.csv --target species --kernel \"rbf(sigma=auto)\" --C 10 -o m.mercer
   mercer fit perceptron data.csv --target species --kernel \"poly(degree=2)\" -o m.mercer
+  mercer fit svc data.csv --target species --kernel \"rbf(sigma=auto)\" --C 10 --probability -o m.mercer
+  mercer fit svc data.csv --target ill --class-weight yes=5,no=1 -o m.mercer
+  mercer fit svr data.csv --target y --C 10 --epsilon 0.1 -o m.mercer
+  mercer fit one-class data.csv --nu 0.05 -o m.mercer
   mercer fit ridge data.csv --target height,weight --bias none --scale none --holdout 0 -o m.mercer
   zcat data.csv.gz | mercer fit ridge - --target -1 --threads 1 --json -o m.mercer")]
 pub struct Fit {
@@ -61,9 +76,16 @@ pub struct Fit {
     /// ridge, logistic: λ, added to the kernel matrix as it is; ridge: one for all targets, or one each [default: 1]
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', allow_negative_numbers = true)]
     pub lambda: Vec<f64>,
-    /// logistic: 1 over λ
+    /// svc, svr, nu-svr: what a row on the wrong side, or outside of the tube, costs [default: 1]; logistic: 1 over λ
     #[arg(long = "C", value_name = "NUMBER", allow_negative_numbers = true)]
     pub c: Option<f64>,
+    /// nu-svc, nu-svr, one-class: the most rows on the wrong side and the fewest support vectors, as a fraction
+    /// [default: 0.5]
+    #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
+    pub nu: Option<f64>,
+    /// svr: half the width of the tube in which errors cost nothing [default: 0.1]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub epsilon: Option<f64>,
     /// ridge, lms: the constant in the model: none, an unpenalised intercept, or a penalised constant on centred data
     /// [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
@@ -71,8 +93,8 @@ pub struct Fit {
     /// How it is solved. ridge: auto, cholesky, mixed, primal, cg; lms: batch, sgd; logistic: newton, gd, sgd
     #[arg(long, value_enum)]
     pub solver: Option<Solver>,
-    /// ridge: features that stand in for the kernel, so that the data may be larger than memory: random ones, landmarks,
-    /// or whichever suits; D counts the features, M the landmarks
+    /// ridge, logistic: features that stand in for the kernel: random ones, landmarks, or whichever suits; D counts the
+    /// features, M the landmarks. Ridge then reads the data in chunks: it may be larger than memory
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
     /// ridge with --approx or --solver cg: keep the work half done in this file, and go on from what it holds
@@ -85,7 +107,8 @@ pub struct Fit {
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
     /// lms: stop when the gradient has fallen to this part of the first one; logistic: when ‖λa + p − y‖ is this small;
-    /// ridge with --solver cg: when the residual is this part of the targets [default: 1e-6; cg: 1e-3]
+    /// svc, svr and their kin: when no pair of rows violates the optimality conditions by more; ridge with --solver cg: when the
+    /// residual is this part of the targets [default: 1e-6; svc, svr, …, cg: 1e-3]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub tol: Option<f64>,
     /// knn: how many neighbours [default: 5]
@@ -100,9 +123,16 @@ pub struct Fit {
     /// knn: take a target of numbers as classes, too
     #[arg(long)]
     pub classify: bool,
-    /// logistic: what each class counts [default: all the same]
-    #[arg(long, value_enum)]
+    /// logistic, svc: what each class counts: uniform, balanced, or NAME=WEIGHT,… (svc) [default: all the same]
+    #[arg(long, value_name = "balanced|NAME=W,…", value_parser = parse_balance)]
     pub class_weight: Option<Balance>,
+    /// ridge, logistic, svc, svr and their kin: a column with what each row counts
+    #[arg(long, value_name = "NAME|INDEX", allow_hyphen_values = true, value_parser = parse_column)]
+    pub sample_weight: Option<ColumnRef>,
+    /// svc, nu-svc: calibrate probabilities by cross-validation, for `predict --proba`; svr, nu-svr: the spread of the
+    /// errors; one-class: the density of the decisions
+    #[arg(long)]
+    pub probability: bool,
     /// perceptron: take the last decision, not the mean of all along the way
     #[arg(long)]
     pub last: bool,
@@ -112,7 +142,7 @@ pub struct Fit {
     /// perceptron: keep at most this many rows; of more, the one that is missed least is projected onto the others
     #[arg(long, value_name = "N", conflicts_with = "features")]
     pub budget: Option<usize>,
-    /// perceptron: how more than two classes are told apart [default: direct]
+    /// perceptron, svc, nu-svc: how more than two classes are told apart [default: direct; svc: one-vs-one]
     #[arg(long, value_enum)]
     pub multiclass: Option<Multiclass>,
     /// Fraction of the rows held out to report an error; the model is then fitted on all rows. 0 holds none out
@@ -154,12 +184,14 @@ pub enum Solver {
 }
 
 /// What each class counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Balance {
-    /// All the same
+    /// All the same.
     Uniform,
-    /// In inverse proportion to its rows
+    /// In inverse proportion to its rows.
     Balanced,
+    /// These, by the names of classes; others count 1.
+    Each(Vec<(String, f64)>),
 }
 
 /// How more than two classes are told apart.
@@ -169,6 +201,8 @@ pub enum Multiclass {
     Direct,
     /// Each class against all others
     OneVsRest,
+    /// Each class against each other one; they vote
+    OneVsOne,
 }
 
 /// How neighbours are weighted.
@@ -189,6 +223,21 @@ pub fn parse_bias(text: &str) -> Result<Bias, String> {
     }
 }
 
+fn parse_balance(text: &str) -> Result<Balance, String> {
+    let each = |part: &str| {
+        let (name, weight) = part.rsplit_once('=')?;
+        let weight: f64 = weight.trim().parse().ok()?;
+        (weight >= 0.0 && weight.is_finite()).then(|| (name.trim().to_owned(), weight))
+    };
+    match text {
+        "uniform" => Ok(Balance::Uniform),
+        "balanced" => Ok(Balance::Balanced),
+        list => list.split(',').map(each).collect::<Option<Vec<_>>>().map(Balance::Each).ok_or_else(|| {
+            "it is uniform, balanced, or classes with weights of 0 or more, as in yes=5,no=1".into()
+        }),
+    }
+}
+
 fn parse_step(text: &str) -> Result<Step, String> {
     match text {
         "auto" => Ok(Step::Auto),
@@ -201,5 +250,20 @@ fn parse_metric(text: &str) -> Result<Metric, String> {
         "euclidean" => Ok(Metric::Euclidean),
         "manhattan" => Ok(Metric::Manhattan),
         _ => Err("it is euclidean or manhattan".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_weights() {
+        assert_eq!(parse_balance("balanced"), Ok(Balance::Balanced));
+        let each = Balance::Each(vec![("yes".into(), 5.0), ("a=b".into(), 0.5)]);
+        assert_eq!(parse_balance("yes=5,a=b=0.5"), Ok(each));
+        for bad in ["", "yes", "yes=", "yes=-1", "yes=nan", "yes=1,", "even"] {
+            assert!(parse_balance(bad).is_err(), "{bad}");
+        }
     }
 }

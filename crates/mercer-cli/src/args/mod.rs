@@ -61,6 +61,17 @@ pub enum Command {
     Plot(Plot),
     /// Describe a saved model
     Info(Info),
+    /// Turn a support vector model into LIBSVM's text, or LIBSVM's text into a model
+    Convert(Convert),
+    /// LIBSVM's svm-train: the same options, files and lines
+    #[command(disable_help_flag = true)]
+    SvmTrain(Verbatim),
+    /// LIBSVM's svm-predict: the same options, files and lines
+    #[command(disable_help_flag = true)]
+    SvmPredict(Verbatim),
+    /// LIBSVM's svm-scale: the same options, files and lines
+    #[command(disable_help_flag = true)]
+    SvmScale(Verbatim),
     /// Print a completion script for a shell
     Completions(Completions),
 }
@@ -95,6 +106,7 @@ pub struct Check {
 Examples:
   mercer predict m.mercer new.csv -o out.csv
   mercer predict classes.mercer new.csv --proba -o out.csv
+  mercer predict svc.mercer new.csv --decision -o out.csv
   mercer predict m.mercer - < new.csv > out.csv")]
 pub struct Predict {
     /// A model that `mercer fit` wrote
@@ -107,7 +119,8 @@ pub struct Predict {
     /// Write the probability of every class as well: columns p_CLASS before the prediction
     #[arg(long)]
     pub proba: bool,
-    /// Write what decides between the classes as well: columns decision… before the prediction
+    /// Write what decides between the classes as well: columns decision… before the prediction. A single `decision` is
+    /// positive for the second of two classes, `decision_A_vs_B` of a pair for A
     #[arg(long, conflicts_with = "proba")]
     pub decision: bool,
     #[command(flatten)]
@@ -152,6 +165,44 @@ pub struct Info {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+}
+
+/// `mercer convert`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Which way it goes is told by IN: a model of mercer becomes LIBSVM's text, and the other way round.
+
+Examples:
+  mercer convert m.mercer libsvm.model
+  mercer convert heart_scale.model m.mercer --columns 13
+
+LIBSVM has the kernels linear, poly, rbf and sigmoid, and scales nothing: fit with --scale none where the scaling cannot go
+into the support vectors.")]
+pub struct Convert {
+    /// The model to read
+    pub input: PathBuf,
+    /// File to write
+    pub output: PathBuf,
+    /// From LIBSVM: how many columns the data has, where that is more than any support vector uses
+    #[arg(long, value_name = "N")]
+    pub columns: Option<usize>,
+    /// To LIBSVM: write classes that are not whole numbers as 0, 1, …
+    #[arg(long)]
+    pub number_classes: bool,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Arguments that another program's rules apply to.
+#[derive(Debug, Args)]
+pub struct Verbatim {
+    /// LIBSVM's options and files
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub arguments: Vec<String>,
 }
 
 /// `mercer completions`.

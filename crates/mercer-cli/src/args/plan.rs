@@ -17,6 +17,7 @@ Examples:
   mercer plan ridge --shape 20000,10 --kernel \"poly(degree=3)\" --memory 16G
   mercer plan ridge --shape 2000,8 --kernel \"rbf(sigma=?)\"
   mercer plan lms --shape 50000,10 --epochs 100
+  mercer plan logistic --shape 10000,20 --classes 10
   mercer plan knn --shape 50000,16 -k 7 --queries 10000 --json")]
 pub struct Plan {
     /// What is to be fitted
@@ -36,9 +37,12 @@ pub struct Plan {
     /// ridge: λ
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
     pub lambda: f64,
-    /// lms: passes over the data
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    pub epochs: usize,
+    /// lms, perceptron: passes over the data [default: 200, 100]
+    #[arg(long, value_name = "N")]
+    pub epochs: Option<usize>,
+    /// logistic, perceptron: classes, where there is no data yet
+    #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "data")]
+    pub classes: usize,
     /// lms: one sample at a time
     #[arg(long)]
     pub sgd: bool,

@@ -21,6 +21,7 @@ Examples:
   mercer tune knn data.csv --target species -k \"?1..40\" -o best.mercer
   mercer tune logistic data.csv --target species --score log-loss --folds 10 -o best.mercer
   mercer tune perceptron data.csv --target species --kernel \"poly(degree=?{1,2,3})\" -o best.mercer
+  mercer tune svc data.csv --target species --kernel \"rbf(gamma=?)\" --C \"?0.1..1000\" -o best.mercer
 
 With --checkpoint FILE every trial is kept in FILE, and a run that was stopped goes on where it was.")]
 pub struct Tune {
@@ -37,14 +38,17 @@ pub struct Tune {
     /// ridge, logistic: λ, or `?` [default: ?]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub lambda: Option<String>,
+    /// svc: C, or `?` [default: ?]
+    #[arg(long = "C", value_name = "NUMBER|?", allow_hyphen_values = true)]
+    pub c: Option<String>,
     /// knn: how many neighbours, or `?` [default: ?]
     #[arg(short, value_name = "N|?")]
     pub k: Option<String>,
     /// ridge: the constant in the model [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Bias>,
-    /// Which rows a trial is judged by [default: folds for logistic and perceptron, else loo]; the smoother and knn are
-    /// judged by loo
+    /// Which rows a trial is judged by [default: folds for svc, logistic and perceptron, else loo]; the smoother and knn are
+    /// judged by loo, svc by folds
     #[arg(long, value_enum)]
     pub criterion: Option<Criterion>,
     /// logistic, perceptron: what a trial is judged by [default: log-loss for logistic, accuracy for the perceptron]

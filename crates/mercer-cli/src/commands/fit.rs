@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use mercer::data::{self, Dataset, Schema};
+use mercer::data::{self, Dataset, ReadOptions, Schema};
 use mercer::model::{Model, Predictor};
 use mercer::pool;
 use mercer::solve::{Report, Status};
@@ -122,9 +122,14 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
 fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
     let clock = Instant::now();
     let mut seconds = Seconds::default();
-    let (dataset, schema) = data::read(&arguments.data, &arguments.input.read_options())?;
-    let learner = learner::of(arguments, &dataset.feature_names)?;
-    let goal = Goal::of(&dataset, &*learner)?;
+    let (mut dataset, schema) = data::read(&arguments.data, &read_options(arguments))?;
+    let mut learner = learner::of(arguments, &dataset.feature_names)?;
+    // The weights were read as the last of the targets.
+    let weights = arguments.sample_weight.as_ref().and_then(|_| dataset.targets.pop());
+    let goal = Goal::of(&dataset, &*learner)?.weighted(weights, &dataset.source)?;
+    if let Some(classes) = &goal.classes {
+        learner.name_classes(classes)?;
+    }
     seconds.read = clock.elapsed().as_secs_f64();
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     learner.check(dataset.nrows(), dataset.features.ncols())?;
@@ -135,7 +140,8 @@ fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
         let holdout = hold_out(&*learner, scale, part, &dataset, &goal, &watch)?;
         seconds.holdout = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
-        let trained = Trained::on(&*learner, scale, &dataset.features, &goal.targets, &watch)?;
+        let rows = (&goal.targets, goal.weights.as_deref());
+        let trained = Trained::weighted(&*learner, scale, &dataset.features, rows, &watch)?;
         seconds.fit = clock.elapsed().as_secs_f64();
         Ok::<_, Failure>((holdout, trained))
     })?;
@@ -210,6 +216,13 @@ fn finish(arguments: &Fit, outcome: Outcome, began: Instant) -> Result<(), Failu
     output::report(&arguments.common, &document, &lines)
 }
 
+/// The reader's options, with the column of weights as the last target: it is no feature, and later files may lack it.
+fn read_options(arguments: &Fit) -> ReadOptions {
+    let mut options = arguments.input.read_options();
+    options.target.extend(arguments.sample_weight.clone());
+    options
+}
+
 fn lines(
     document: &Document<'_>,
     predictor: &Predictor,
@@ -244,7 +257,14 @@ fn lines(
     }
     if let Some(report) = document.report {
         let seconds = document.seconds.fit;
-        lines.push(("fit", format!("{}, residual {:.1e}, {seconds:.2} s", report.solver, report.residual)));
+        // Mistakes are counted, not measured.
+        let quality =
+            match (document.facts.contains_key("mistakes"), document.facts.contains_key("violation")) {
+                (true, _) => String::new(),
+                (_, true) => format!(", violation {:.1e}", report.residual),
+                _ => format!(", residual {:.1e}", report.residual),
+            };
+        lines.push(("fit", format!("{}{quality}, {seconds:.2} s", report.solver)));
     }
     lines.push(("model", document.model.clone()));
     lines
@@ -291,7 +311,7 @@ pub fn model(
         schema: Some(schema),
         outputs: goal.names,
         classes: goal.classes,
-        calibration: None,
+        calibration: learnt.calibration,
         scaling: trained.scaling,
         report,
     }

@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-use mercer::data::{self, ScaleMethod, Scaling};
+use mercer::data::{self, Classes, ScaleMethod, Scaling, Source, TrainingChunks};
 use mercer::features::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::pool;
 use mercer::select::plan::{self, PlanError, Shape, Task};
 
+use crate::approx::Survey;
 use crate::args::{Method, Plan};
 use crate::failure::Failure;
 use crate::output;
@@ -28,12 +29,35 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(format!("in --features: {error}")))?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     let plan = match (&arguments.data, arguments.shape) {
+        // The rows of a file are gone through, not held: it may be larger than memory.
+        (Some(path), _) if arguments.method == Method::Ridge && Source::path(path).is_restartable() => {
+            let options = arguments.input.read_options();
+            let mut chunks = TrainingChunks::open(Source::path(path), &options, 4_096, &watch)?;
+            let targets = chunks.schema().targets.len().max(1);
+            let seed = arguments.common.seed;
+            let survey = pool::with(arguments.common.threads(), || {
+                Survey::of(&mut chunks, arguments.input.scale, None, seed, &watch)
+            })?;
+            chunks.notes().iter().for_each(|note| output::note(&arguments.common, note));
+            let rows = usize::try_from(survey.rows).unwrap_or(usize::MAX);
+            let task = task(arguments, &kernel, features.as_ref(), rows, survey.sample.ncols())?;
+            let plan = || {
+                let shape = (rows, targets);
+                plan::Plan::for_part(task, &kernel, &survey.sample, shape, arguments.memory, &watch)
+            };
+            pool::with(arguments.common.threads(), plan)
+        }
         (Some(path), _) => {
             let (dataset, _) = data::read(path, &arguments.input.read_options())?;
             dataset.notes.iter().for_each(|note| output::note(&arguments.common, note));
             let (scaling, _) =
                 Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::Standard), &dataset.features)?;
-            let targets = dataset.targets.len().max(1);
+            let targets = match (arguments.method, dataset.targets.as_slice()) {
+                (Method::Logistic | Method::Perceptron, [target]) => {
+                    decisions(Classes::of(&target.values).0.len())
+                }
+                (_, targets) => targets.len().max(1),
+            };
             let samples = scaling.apply(dataset.features)?;
             let task = task(arguments, &kernel, features.as_ref(), samples.nrows(), samples.ncols())?;
             let plan = || plan::Plan::for_samples(task, &kernel, &samples, targets, arguments.memory, &watch);
@@ -41,7 +65,10 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         }
         (None, shape) => {
             let (rows, columns) = shape.unwrap_or_default();
-            let targets = arguments.input.target.len().max(1);
+            let targets = match arguments.method {
+                Method::Logistic | Method::Perceptron => decisions(arguments.classes),
+                _ => arguments.input.target.len().max(1),
+            };
             let shape = Shape { rows, columns, targets, dtype: arguments.input.dtype };
             let task = task(arguments, &kernel, features.as_ref(), rows, columns)?;
             let plan = || plan::Plan::for_shape(task, &kernel, shape, arguments.memory, &watch);
@@ -58,6 +85,11 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         return output::print_json(&plan);
     }
     writeln!(io::stdout(), "{plan}").map_err(|error| Failure::stdout(&error))
+}
+
+/// The outputs that tell this many classes apart.
+fn decisions(classes: usize) -> usize {
+    if classes > 2 { classes } else { 1 }
 }
 
 fn task(
@@ -97,13 +129,15 @@ fn task(
             }
         }
         Method::Lms => Task::Lms {
-            epochs: arguments.epochs,
+            epochs: arguments.epochs.unwrap_or(200),
             stochastic: arguments.sgd,
             features: features.map(count).transpose()?,
         },
         Method::Smoother => Task::Smoother { queries },
         Method::Knn => Task::Neighbours { queries, k: arguments.k },
-        Method::Perceptron | Method::Logistic => {
+        Method::Logistic => Task::Logistic,
+        Method::Perceptron => Task::Perceptron { epochs: arguments.epochs.unwrap_or(100) },
+        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => {
             return Err(Failure::usage("there is no plan for this method yet"));
         }
     })

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{self, Dataset, Matrix, TargetValues};
-use mercer::model::{Link, Model};
+use mercer::model::{Link, Method, Model, pairs_of};
 use mercer::pool;
 use mercer::watch::Watch;
 use serde::Serialize;
@@ -50,7 +50,7 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
         rows: 0,
         extra: Extra::of(arguments, &model)?,
         score: match &model.classes {
-            Some(classes) => Score::of_classes(classes, model.link()),
+            Some(classes) => Score::of_classes(classes, model.link()).calibrated(model.calibration.clone()),
             None => Score::of_numbers(model.outputs.len()),
         },
     };
@@ -97,7 +97,10 @@ fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), F
     }
     for errors in document.score.iter().flatten() {
         lines.push(("score", format!("{}: {}", errors.target(), errors.line())));
-        lines.extend(errors.tables());
+        // Beside the predictions on standard output there is no room for tables.
+        if document.output.is_some() {
+            lines.extend(errors.tables());
+        }
     }
     match &document.output {
         Some(path) => {
@@ -142,9 +145,15 @@ impl Extra {
             let flag = if asked == Self::Probabilities { "--proba" } else { "--decision" };
             return Err(Failure::usage(format!("{flag} is for classifiers, but {path} predicts numbers")));
         }
-        if asked == Self::Probabilities && model.link() == Link::Decisions {
-            let wrong = format!("{path} is a {}, which decides without probabilities", model.method);
-            return Err(Failure::usage(wrong).hint("use --decision, or fit logistic"));
+        let silent = matches!(model.link(), Link::Decisions | Link::Votes) && model.calibration.is_none();
+        if asked == Self::Probabilities && silent {
+            let wrong = format!("{path} is a {} model, which decides without probabilities", model.method);
+            return Err(Failure::usage(wrong).hint(match model.method {
+                Method::Svc | Method::NuSvc | Method::OneClass => {
+                    format!("use --decision, or `fit {} --probability`", model.method)
+                }
+                _ => "use --decision, or fit logistic".to_owned(),
+            }));
         }
         Ok(asked)
     }
@@ -164,8 +173,10 @@ impl Run<'_> {
             let predictions = pool::with(self.threads, || self.model.predict(&chunk.features, self.watch))?;
             self.score(&chunk, &predictions);
             self.rows += chunk.nrows();
-            let shares =
-                self.model.probabilities(&predictions).filter(|_| self.extra == Extra::Probabilities);
+            let shares = match self.extra {
+                Extra::Probabilities => self.model.probabilities(&predictions),
+                Extra::Nothing | Extra::Decisions => None,
+            };
             for i in 0..predictions.nrows() {
                 let shares = shares.as_ref().map(|shares| shares.row(i));
                 writeln!(out, "{}", self.line(predictions.row(i), shares)).map_err(written)?;
@@ -182,6 +193,11 @@ impl Run<'_> {
                 (Extra::Nothing, _) => {}
                 (Extra::Probabilities, _) => names.extend(each.map(|name| format!("p_{name}"))),
                 (Extra::Decisions, 1) => names.push("decision".into()),
+                (Extra::Decisions, _) if self.model.link() == Link::Votes => {
+                    let each: Vec<String> = each.collect();
+                    let pair = |(i, j): (usize, usize)| format!("decision_{}_vs_{}", each[i], each[j]);
+                    names.extend(pairs_of(each.len()).map(pair));
+                }
                 (Extra::Decisions, _) => names.extend(each.map(|name| format!("decision_{name}"))),
             }
         }
@@ -201,6 +217,10 @@ impl Run<'_> {
                 let mut fields = match self.extra {
                     Extra::Nothing => Vec::new(),
                     Extra::Probabilities => texts(shares.unwrap_or_default()),
+                    // The first of two classes is where a pair's decision is positive; a single decision is told for the second.
+                    Extra::Decisions if outputs.len() == 1 && self.model.link() == Link::Votes => {
+                        texts(&[0.0 - outputs[0]])
+                    }
                     Extra::Decisions => texts(outputs),
                 };
                 fields.push(quoted(&classes.name(self.model.link().class(outputs))));

@@ -55,8 +55,14 @@ impl Learner for KnnLearner {
         Ok(())
     }
 
-    fn fit(&self, samples: &AnySamples<'_>, targets: &Matrix<f64>, _: &dyn Watch) -> Result<Learnt, Failure> {
+    fn fit(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        _: Option<&[f64]>,
+        _: &dyn Watch,
+    ) -> Result<Learnt, Failure> {
         let neighbours = self.knn.fit(samples, targets)?;
-        Ok(Learnt { predictor: neighbours.into(), report: None, facts: BTreeMap::new() })
+        Ok(Learnt { predictor: neighbours.into(), calibration: None, report: None, facts: BTreeMap::new() })
     }
 }

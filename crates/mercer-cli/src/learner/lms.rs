@@ -70,6 +70,7 @@ impl Learner for LmsLearner {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
+        _: Option<&[f64]>,
         watch: &dyn Watch,
     ) -> Result<Learnt, Failure> {
         let (predictor, found): (Predictor, LmsReport) = match &self.lift {
@@ -108,6 +109,6 @@ impl Learner for LmsLearner {
             ("gram".to_owned(), json!(gram)),
             ("curve".to_owned(), json!(curve)),
         ]);
-        Ok(Learnt { predictor, report: Some(report), facts })
+        Ok(Learnt { predictor, calibration: None, report: Some(report), facts })
     }
 }

@@ -2,27 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use mercer::data::{AnySamples, Matrix};
+use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::learn::{ClassWeight, Logistic};
 use mercer::model;
 use mercer::solve::LogisticSolver;
 use mercer::watch::Watch;
 use serde_json::{Value, json};
 
-use super::{Learner, Learnt, Lift, admission, codes_of, resolved};
+use super::{Learner, Learnt, Lift, admission, codes_of, resolved, weights_by_name};
 use crate::args::{Balance, Fit, Solver};
 use crate::failure::Failure;
 
 /// Logistic regression with its settings; `auto` in its kernel not yet resolved.
 pub struct LogisticLearner {
     logistic: Logistic,
+    /// Weights of classes whose codes are not known yet.
+    by_name: Vec<(String, f64)>,
     seed: u64,
 }
 
 impl LogisticLearner {
     /// With settings that are known.
     pub fn of(logistic: Logistic, seed: u64) -> Self {
-        Self { logistic, seed }
+        Self { logistic, by_name: Vec::new(), seed }
     }
 
     /// As the command line asks for it.
@@ -60,7 +62,11 @@ impl LogisticLearner {
             memory: arguments.memory,
             ..Logistic::new(kernel, lambda)
         };
-        Ok(Self { logistic, seed })
+        let by_name = match &arguments.class_weight {
+            Some(Balance::Each(weights)) => weights.clone(),
+            _ => Vec::new(),
+        };
+        Ok(Self { logistic, by_name, seed })
     }
 }
 
@@ -81,6 +87,13 @@ impl Learner for LogisticLearner {
         true
     }
 
+    fn name_classes(&mut self, classes: &Classes) -> Result<(), Failure> {
+        if !self.by_name.is_empty() {
+            self.logistic.class_weight = ClassWeight::Each(weights_by_name(&self.by_name, classes)?);
+        }
+        Ok(())
+    }
+
     fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
         Ok(())
     }
@@ -89,11 +102,14 @@ impl Learner for LogisticLearner {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
         watch: &dyn Watch,
     ) -> Result<Learnt, Failure> {
         let kernel = resolved(&self.logistic.kernel, samples, self.seed)?;
         let logistic = Logistic { kernel, ..self.logistic.clone() };
-        let (expansion, report) = logistic.fit(samples, &codes_of(targets), targets.ncols(), None, watch)?;
-        Ok(Learnt { predictor: expansion.into(), report: Some(report), facts: BTreeMap::new() })
+        let (expansion, report) =
+            logistic.fit(samples, &codes_of(targets), targets.ncols(), weights, watch)?;
+        let predictor = expansion.into();
+        Ok(Learnt { predictor, calibration: None, report: Some(report), facts: BTreeMap::new() })
     }
 }

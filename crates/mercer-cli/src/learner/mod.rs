@@ -1,26 +1,28 @@
 //! A method with its settings, ready to be fitted to scaled rows.
 
+mod approx_classes;
 pub mod knn;
 mod lms;
 pub mod logistic;
 pub mod perceptron;
 pub mod ridge;
 pub mod smoother;
+pub mod svm;
 
 use std::collections::BTreeMap;
 
-use mercer::data::{AnySamples, Matrix};
+use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::features::FeatureMap;
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
-use mercer::learn::Admission;
-use mercer::model::{self, Link, Predictor};
+use mercer::learn::{Admission, Classifier};
+use mercer::model::{self, Calibration, Link, Predictor};
 use mercer::solve::Report;
 use mercer::watch::Watch;
 use serde_json::Value;
 
 use crate::approx::{self, Approx};
-use crate::args::{Fit, Method, Solver};
+use crate::args::{Fit, Method, Multiclass, Solver};
 use crate::checkpoint::Checkpoint;
 use crate::failure::Failure;
 
@@ -38,6 +40,17 @@ pub trait Learner: Send + Sync {
         false
     }
 
+    /// Whether there is something to predict: one-class machines only look at the features.
+    fn needs_target(&self) -> bool {
+        true
+    }
+
+    /// Tells the learner the classes, before it is fitted to them.
+    fn name_classes(&mut self, classes: &Classes) -> Result<(), Failure> {
+        let _ = classes;
+        Ok(())
+    }
+
     /// What can be refused before any work: a problem too large, a setting out of range.
     fn check(&self, rows: usize, columns: usize) -> Result<(), Failure>;
 
@@ -46,11 +59,13 @@ pub trait Learner: Send + Sync {
         None
     }
 
-    /// Fits `targets`, one row per row of `samples`.
+    /// Fits `targets`, one row per row of `samples`, each of which counts by its weight. Weights are only given to methods that
+    /// `--sample-weight` is for.
     fn fit(
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
         watch: &dyn Watch,
     ) -> Result<Learnt, Failure>;
 }
@@ -59,6 +74,8 @@ pub trait Learner: Send + Sync {
 pub struct Learnt {
     /// What predicts.
     pub predictor: Predictor,
+    /// What makes probabilities of its decisions, where anything does.
+    pub calibration: Option<Calibration>,
     /// How the work ended; none where there was none, as for neighbours.
     pub report: Option<Report>,
     /// More about it, for the report: numbers and words, no wall times.
@@ -74,7 +91,23 @@ pub fn check_text(arguments: &Fit) -> Result<(), Failure> {
 
 /// The learner that the command line asks for. `names` are those of the feature columns.
 pub fn of(arguments: &Fit, names: &[String]) -> Result<Box<dyn Learner>, Failure> {
-    let lift = Lift::of(arguments, names)?;
+    let exact = exact(arguments, Lift::of(arguments, names)?)?;
+    let classifier = match arguments.method {
+        Method::Logistic => Classifier::Logistic,
+        Method::Svc => Classifier::Svm,
+        _ => return Ok(exact),
+    };
+    Ok(match arguments.approx.filter(|approx| approx.is_asked()) {
+        Some(approx) => {
+            let lift = Lift::of(arguments, names)?;
+            Box::new(approx_classes::ApproxClassesLearner::new(arguments, approx, classifier, lift, exact)?)
+        }
+        None => exact,
+    })
+}
+
+/// The learner on the kernel itself.
+fn exact(arguments: &Fit, lift: Lift) -> Result<Box<dyn Learner>, Failure> {
     Ok(match arguments.method {
         Method::Ridge => Box::new(ridge::RidgeLearner::new(arguments, lift)),
         Method::Lms => Box::new(lms::LmsLearner::new(arguments, lift)),
@@ -82,6 +115,9 @@ pub fn of(arguments: &Fit, names: &[String]) -> Result<Box<dyn Learner>, Failure
         Method::Knn => Box::new(knn::KnnLearner::new(arguments)),
         Method::Perceptron => Box::new(perceptron::PerceptronLearner::new(arguments, lift)),
         Method::Logistic => Box::new(logistic::LogisticLearner::new(arguments, lift)?),
+        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => {
+            Box::new(svm::SvmLearner::new(arguments, lift)?)
+        }
     })
 }
 
@@ -130,29 +166,45 @@ pub fn admission(arguments: &Fit) -> Admission {
 
 /// A flag that the method would ignore is a mistake of the user's: say so.
 fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
-    use Method::{Knn, Lms, Logistic, Perceptron, Ridge, Smoother};
-    let flags: [(&str, bool, &[Method]); 19] = [
-        ("--kernel", arguments.kernel.is_some(), &[Ridge, Lms, Smoother, Perceptron, Logistic]),
+    use Method::{Knn, Lms, Logistic, NuSvc, NuSvr, OneClass, Perceptron, Ridge, Smoother, Svc, Svr};
+    let flags: [(&str, bool, &[Method]); 25] = [
+        (
+            "--kernel",
+            arguments.kernel.is_some(),
+            &[Ridge, Lms, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass],
+        ),
         ("--features", arguments.features.is_some(), &[Ridge, Lms, Perceptron]),
         ("--lambda", !arguments.lambda.is_empty(), &[Ridge, Logistic]),
-        ("--C", arguments.c.is_some(), &[Logistic]),
+        ("--C", arguments.c.is_some(), &[Logistic, Svc, Svr, NuSvr]),
+        ("--nu", arguments.nu.is_some(), &[NuSvc, NuSvr, OneClass]),
+        ("--epsilon", arguments.epsilon.is_some(), &[Svr]),
         ("--bias", arguments.bias.is_some(), &[Ridge, Lms]),
         ("--solver", arguments.solver.is_some(), &[Ridge, Lms, Logistic]),
         ("--step", arguments.step.is_some(), &[Lms]),
         ("--epochs", arguments.epochs.is_some(), &[Lms, Perceptron, Logistic]),
-        ("--tol", arguments.tol.is_some(), &[Ridge, Lms, Logistic]),
-        ("--approx", arguments.approx.is_some(), &[Ridge]),
+        ("--tol", arguments.tol.is_some(), &[Ridge, Lms, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+        ("--approx", arguments.approx.is_some(), &[Ridge, Logistic, Svc]),
         ("--checkpoint", arguments.checkpoint.is_some(), &[Ridge]),
         ("-k", arguments.k.is_some(), &[Knn]),
         ("--weights", arguments.weights.is_some(), &[Knn]),
         ("--metric", arguments.metric.is_some(), &[Knn]),
         ("--classify", arguments.classify, &[Knn]),
-        ("--assume-psd", arguments.assume_psd, &[Ridge, Lms, Perceptron, Logistic]),
-        ("--class-weight", arguments.class_weight.is_some(), &[Logistic]),
+        (
+            "--assume-psd",
+            arguments.assume_psd,
+            &[Ridge, Lms, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass],
+        ),
+        ("--class-weight", arguments.class_weight.is_some(), &[Logistic, Svc]),
+        (
+            "--sample-weight",
+            arguments.sample_weight.is_some(),
+            &[Ridge, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass],
+        ),
+        ("--probability", arguments.probability, &[Svc, NuSvc, Svr, NuSvr, OneClass]),
         ("--last", arguments.last, &[Perceptron]),
         ("--vote", arguments.vote, &[Perceptron]),
         ("--budget", arguments.budget.is_some(), &[Perceptron]),
-        ("--multiclass", arguments.multiclass.is_some(), &[Perceptron]),
+        ("--multiclass", arguments.multiclass.is_some(), &[Perceptron, Svc, NuSvc]),
     ];
     let name = |method: Method| match method {
         Ridge => "ridge",
@@ -161,6 +213,11 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
         Knn => "knn",
         Perceptron => "perceptron",
         Logistic => "logistic",
+        Svc => "svc",
+        NuSvc => "nu-svc",
+        Svr => "svr",
+        NuSvr => "nu-svr",
+        OneClass => "one-class",
     };
     for (flag, given, methods) in flags {
         if given && !methods.contains(&arguments.method) {
@@ -172,10 +229,22 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
             )));
         }
     }
+    match (arguments.method, arguments.multiclass) {
+        (Perceptron, Some(Multiclass::OneVsOne)) => {
+            return Err(Failure::usage("--multiclass of a perceptron is direct or one-vs-rest"));
+        }
+        (Svc | NuSvc, Some(Multiclass::Direct)) => {
+            return Err(Failure::usage("--multiclass of support vectors is one-vs-one or one-vs-rest"));
+        }
+        _ => {}
+    }
     let iterative = arguments.solver == Some(Solver::Cg);
     let approximate = arguments.approx.is_some_and(Approx::is_asked);
     if arguments.method == Ridge && arguments.tol.is_some() && !iterative {
         return Err(Failure::usage("--tol of ridge is for --solver cg; the other solvers are direct"));
+    }
+    if arguments.sample_weight.is_some() && arguments.method == Ridge && (iterative || approximate) {
+        return Err(Failure::usage("--sample-weight does not go with --solver cg or --approx"));
     }
     if arguments.checkpoint.is_some() && !(iterative || approximate) {
         return Err(Failure::usage("--checkpoint is for --solver cg and for --approx"));
@@ -198,4 +267,22 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
 /// The class of each row of one-hot targets.
 pub fn codes_of(targets: &Matrix<f64>) -> Vec<usize> {
     (0..targets.nrows()).map(|i| Link::Shares.class(targets.row(i))).collect()
+}
+
+/// The weight of each class, from weights by name; 1 for those that are not named.
+fn weights_by_name(weights: &[(String, f64)], classes: &Classes) -> Result<Vec<f64>, Failure> {
+    let names: Vec<String> = (0..classes.len()).map(|code| classes.name(code)).collect();
+    let mut each = vec![1.0; names.len()];
+    for (name, weight) in weights {
+        let same =
+            |known: &String| known == name || known.parse::<f64>().is_ok_and(|k| name.parse() == Ok(k));
+        let Some(code) = names.iter().position(same) else {
+            return Err(Failure::usage(format!(
+                "--class-weight: there is no class `{name}`; the classes are {}",
+                names.join(", ")
+            )));
+        };
+        each[code] = *weight;
+    }
+    Ok(each)
 }

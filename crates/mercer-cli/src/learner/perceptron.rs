@@ -92,6 +92,7 @@ impl Learner for PerceptronLearner {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
+        _: Option<&[f64]>,
         watch: &dyn Watch,
     ) -> Result<Learnt, Failure> {
         let (codes, classes) = (codes_of(targets), targets.ncols());
@@ -143,6 +144,6 @@ impl Learner for PerceptronLearner {
             residual: 0.0,
             warnings: found.warnings,
         };
-        Ok(Learnt { predictor, report: Some(report), facts })
+        Ok(Learnt { predictor, calibration: None, report: Some(report), facts })
     }
 }

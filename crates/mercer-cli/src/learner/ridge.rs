@@ -164,6 +164,7 @@ impl Learner for RidgeLearner {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
         watch: &dyn Watch,
     ) -> Result<Learnt, Failure> {
         let (predictor, report) = match &self.lift {
@@ -172,13 +173,13 @@ impl Learner for RidgeLearner {
                 if self.solver == Solver::Cg {
                     let (predictor, report) = self.iterative(kernel, samples, targets, watch)?;
                     let facts = BTreeMap::from([("iterations".to_owned(), json!(report.iterations))]);
-                    return Ok(Learnt { predictor, report: Some(report), facts });
+                    return Ok(Learnt { predictor, calibration: None, report: Some(report), facts });
                 }
                 let ridge = self.on_kernel(kernel);
                 match ridge.primal(samples.nrows(), samples.ncols()) {
-                    Some(primal) => linear(primal.fit(samples, targets, None, watch)?),
+                    Some(primal) => linear(primal.fit(samples, targets, weights, watch)?),
                     None => {
-                        let (expansion, report) = ridge.fit(samples, targets, None, watch)?;
+                        let (expansion, report) = ridge.fit(samples, targets, weights, watch)?;
                         (expansion.into(), report)
                     }
                 }
@@ -190,10 +191,10 @@ impl Learner for RidgeLearner {
                     bias: self.bias,
                     memory: self.memory,
                 };
-                linear(ridge.fit(samples, targets, None, watch)?)
+                linear(ridge.fit(samples, targets, weights, watch)?)
             }
         };
-        Ok(Learnt { predictor, report: Some(report), facts: BTreeMap::new() })
+        Ok(Learnt { predictor, calibration: None, report: Some(report), facts: BTreeMap::new() })
     }
 }
 

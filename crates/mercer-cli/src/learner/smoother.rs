@@ -51,9 +51,15 @@ impl Learner for SmootherLearner {
         Ok(())
     }
 
-    fn fit(&self, samples: &AnySamples<'_>, targets: &Matrix<f64>, _: &dyn Watch) -> Result<Learnt, Failure> {
+    fn fit(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        _: Option<&[f64]>,
+        _: &dyn Watch,
+    ) -> Result<Learnt, Failure> {
         let kernel = resolved(&self.kernel, samples, self.seed)?;
         let neighbours = Smoother { kernel }.fit(samples, targets)?;
-        Ok(Learnt { predictor: neighbours.into(), report: None, facts: BTreeMap::new() })
+        Ok(Learnt { predictor: neighbours.into(), calibration: None, report: None, facts: BTreeMap::new() })
     }
 }

@@ -18,6 +18,8 @@ pub struct Hits {
     /// By the true class, then by the predicted one.
     confusion: Vec<Vec<u64>>,
     unseen: u64,
+    /// Rows that came with probabilities.
+    probable: u64,
     log_loss: f64,
     /// Rows, how sure they were and how many were right, by the probability of the class that won.
     bins: [(u64, f64, u64); BINS],
@@ -62,7 +64,7 @@ impl Hits {
     pub fn new(classes: &Classes, link: Link) -> Self {
         let names: Vec<String> = (0..classes.len()).map(|code| classes.name(code)).collect();
         let confusion = vec![vec![0; names.len()]; names.len()];
-        Self { names, link, confusion, unseen: 0, log_loss: 0.0, bins: [(0, 0.0, 0); BINS] }
+        Self { names, link, confusion, unseen: 0, probable: 0, log_loss: 0.0, bins: [(0, 0.0, 0); BINS] }
     }
 
     /// Takes in a row: its class, the outputs, and the probabilities where there are any.
@@ -70,6 +72,7 @@ impl Hits {
         let predicted = self.link.class(outputs);
         self.confusion[truth][predicted] += 1;
         if let Some(shares) = probabilities {
+            self.probable += 1;
             self.log_loss -= shares[truth].max(LEAST).ln();
             let sure = shares[predicted];
             let bin = &mut self.bins[((sure * BINS as f64) as usize).min(BINS - 1)];
@@ -87,7 +90,7 @@ impl Hits {
         let seen: u64 = self.confusion.iter().flatten().sum();
         let rows = seen + self.unseen;
         let right: u64 = (0..self.names.len()).map(|code| self.confusion[code][code]).sum();
-        let probable = self.link != Link::Decisions && seen > 0;
+        let probable = self.probable > 0;
         let line = |(place, &(count, sure, right)): (usize, &(u64, f64, u64))| Calibration {
             between: (place as f64 / BINS as f64, (place + 1) as f64 / BINS as f64),
             rows: count,
@@ -99,7 +102,7 @@ impl Hits {
             target: target.to_owned(),
             rows,
             accuracy: right as f64 / rows as f64,
-            log_loss: probable.then(|| self.log_loss / seen as f64),
+            log_loss: probable.then(|| self.log_loss / self.probable as f64),
             unseen: self.unseen,
             classes: self.names.clone(),
             confusion: self.confusion.clone(),

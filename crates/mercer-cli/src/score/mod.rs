@@ -5,7 +5,7 @@ mod numbers;
 
 use mercer::data::{Classes, Matrix};
 use mercer::learn::SummedError;
-use mercer::model::Link;
+use mercer::model::{Calibration, Link};
 use serde::Serialize;
 
 use classes::{ClassErrors, Hits};
@@ -17,7 +17,9 @@ pub enum Score {
     /// One entry per target.
     Numbers(Vec<Moments>),
     /// Right and wrong classes.
-    Classes(Box<Hits>, Link),
+    Classes(Box<Hits>, Link, Option<Calibration>),
+    /// How many rows of unknown class are inliers, and how many there are.
+    Inliers(u64, u64),
 }
 
 /// The errors of one target.
@@ -28,6 +30,19 @@ pub enum Errors {
     Numbers(NumberErrors),
     /// Of a classifier.
     Classes(ClassErrors),
+    /// Of a one-class machine where nothing is known of the rows.
+    Inliers(InlierShare),
+}
+
+/// How many rows a one-class machine takes for inliers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct InlierShare {
+    /// The target's name.
+    pub target: String,
+    /// Rows looked at.
+    pub rows: u64,
+    /// The share of them that are inliers.
+    pub inliers: f64,
 }
 
 impl Score {
@@ -38,7 +53,21 @@ impl Score {
 
     /// Nothing yet, of a classifier.
     pub fn of_classes(classes: &Classes, link: Link) -> Self {
-        Self::Classes(Box::new(Hits::new(classes, link)), link)
+        Self::Classes(Box::new(Hits::new(classes, link)), link, None)
+    }
+
+    /// With what makes probabilities of decisions.
+    pub fn calibrated(self, calibration: Option<Calibration>) -> Self {
+        match self {
+            Self::Classes(hits, link, _) => Self::Classes(hits, link, calibration),
+            other => other,
+        }
+    }
+
+    /// The decisions of a one-class machine on rows of which nothing is known.
+    pub fn of_inliers(decisions: &Matrix<f64>) -> Self {
+        let inside = decisions.entries().iter().filter(|f| **f > 0.0).count();
+        Self::Inliers(inside as u64, decisions.nrows() as u64)
     }
 
     /// Takes in rows of a regression: their targets (NaN where one is not known) and the outputs.
@@ -57,8 +86,11 @@ impl Score {
         truth: impl IntoIterator<Item = Result<Option<usize>, String>>,
         outputs: &Matrix<f64>,
     ) {
-        let Self::Classes(hits, link) = self else { return };
-        let shares = link.probabilities(outputs);
+        let Self::Classes(hits, link, calibration) = self else { return };
+        let shares = match calibration {
+            Some(calibration) => calibration.probabilities(outputs, *link == Link::Votes),
+            None => link.probabilities(outputs),
+        };
         for (i, truth) in truth.into_iter().enumerate() {
             match truth {
                 Ok(Some(code)) => hits.add(code, outputs.row(i), shares.as_ref().map(|shares| shares.row(i))),
@@ -74,8 +106,15 @@ impl Score {
             Self::Numbers(moments) => {
                 moments.iter().zip(targets).filter_map(|(m, t)| m.errors(t)).map(Errors::Numbers).collect()
             }
-            Self::Classes(hits, _) => {
+            Self::Classes(hits, _, _) => {
                 targets.iter().filter_map(|target| hits.errors(target)).map(Errors::Classes).collect()
+            }
+            Self::Inliers(inside, rows) => {
+                let share = |target: &String| {
+                    let inliers = *inside as f64 / *rows as f64;
+                    Errors::Inliers(InlierShare { target: target.clone(), rows: *rows, inliers })
+                };
+                targets.iter().filter(|_| *rows > 0).map(share).collect()
             }
         }
     }
@@ -96,6 +135,7 @@ impl Errors {
         match self {
             Self::Numbers(errors) => &errors.target,
             Self::Classes(errors) => &errors.target,
+            Self::Inliers(share) => &share.target,
         }
     }
 
@@ -104,13 +144,14 @@ impl Errors {
         match self {
             Self::Numbers(errors) => errors.line(),
             Self::Classes(errors) => errors.line(),
+            Self::Inliers(share) => format!("{:.4} of {} rows are inliers", share.inliers, share.rows),
         }
     }
 
     /// Tables for people: none for a regression.
     pub fn tables(&self) -> Vec<(&'static str, String)> {
         match self {
-            Self::Numbers(_) => Vec::new(),
+            Self::Numbers(_) | Self::Inliers(_) => Vec::new(),
             Self::Classes(errors) => errors.tables(),
         }
     }

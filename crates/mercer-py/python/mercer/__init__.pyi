@@ -14,6 +14,12 @@ from mercer.neighbors import KNeighborsRegressor as KNeighborsRegressor
 from mercer.nystroem import Nystroem as Nystroem
 from mercer.random_features import RandomFourierFeatures as RandomFourierFeatures
 from mercer.random_features import RBFSampler as RBFSampler
+from mercer.svc_cv import SVCCV as SVCCV
+from mercer.svm import SVC as SVC
+from mercer.svm import SVR as SVR
+from mercer.svm import NuSVC as NuSVC
+from mercer.svm import NuSVR as NuSVR
+from mercer.svm import OneClassSVM as OneClassSVM
 from mercer.verdict import Verdict as Verdict
 
 __version__: str

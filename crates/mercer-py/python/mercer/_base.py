@@ -1,5 +1,6 @@
 """What every kernel machine shares: the ``kernel`` parameter."""
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._kernel_choice import PAIRWISE_NAMES, Formula, Precomputed, of_function, of_name
@@ -13,10 +14,32 @@ __all__ = ["KernelMachine", "scale_gamma"]
 _NAME_PARAMETERS = ("gamma", "degree", "coef0")
 
 
+#: Entries of X that a temporary array may have.
+_AT_ONCE = 2**18
+
+
 def scale_gamma(X):
     """scikit-learn's ``gamma="scale"``: 1/(d·var X), 1 where X is constant."""
-    variance = X.multiply(X).mean() - X.mean() ** 2 if is_sparse(X) else X.var()
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    if is_sparse(X):
+        entries = X.shape[0] * X.shape[1]
+        mean = X.data.sum(dtype=np.float64) / entries
+        with np.errstate(over="ignore"):
+            variance = np.square(X.data, dtype=np.float64).sum() / entries - mean**2
+    else:
+        variance = _variance(X)
+    return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
+
+
+def _variance(X):
+    """The variance of all entries in double precision, a few rows at a time: X.var() would copy X."""
+    rows = max(1, _AT_ONCE // max(1, X.shape[1]))
+    if X.shape[0] <= rows:
+        with np.errstate(over="ignore"):
+            return X.var(dtype=np.float64)
+    mean = X.mean(dtype=np.float64)
+    with np.errstate(over="ignore"):
+        parts = [np.square(X[i : i + rows] - mean).sum() for i in range(0, X.shape[0], rows)]
+    return sum(parts) / X.size
 
 
 class KernelMachine(Machine):
@@ -70,10 +93,10 @@ class KernelMachine(Machine):
         for parameter in PAIRWISE_NAMES[name]:
             if parameter in parameters:
                 self._check_real(parameter, low=None if parameter == "coef0" else 0)
-        parameters["gamma"] = self._gamma(name, X) if gamma is None else gamma
+        parameters["gamma"] = self._gamma_for(name, X) if gamma is None else gamma
         return of_name(name, **{"degree": 3, "coef0": 1, **parameters})
 
-    def _gamma(self, name, X):
+    def _gamma_for(self, name, X):
         """γ as a number: "scale" is 1/(d·var X), "auto" and None are 1/d, save that None is 1 for chi2."""
         gamma = getattr(self, "gamma", None)
         if gamma == "scale":

@@ -110,11 +110,12 @@ class MatrixFunction(RowFunction):
 
     def matrix(self, X, Z, job):
         Z = X if Z is None else Z
-        out = np.asarray(self.function(X, Z, **self.parameters))
-        if out.shape != (X.shape[0], Z.shape[0]):
+        out = self.function(X, Z, **self.parameters)
+        out = out.toarray() if is_sparse(out) else np.asarray(out)
+        rows, columns = _count(X), _count(Z)
+        if out.shape != (rows, columns):
             raise ValueError(
-                f"the kernel function returned an array of shape {out.shape} "
-                f"for {X.shape[0]} and {Z.shape[0]} rows"
+                f"the kernel function returned an array of shape {out.shape} for {rows} and {columns} rows"
             )
         return out
 
@@ -149,6 +150,10 @@ def refuse_negative(X):
     entries = X.data if is_sparse(X) else X
     if (entries < 0).any():
         raise ValueError("Negative values in data passed to a chi2 kernel: X contains negative values.")
+
+
+def _count(X):
+    return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
 def _each_row(X):

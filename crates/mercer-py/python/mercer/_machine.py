@@ -119,12 +119,13 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         for warning in report["warnings"]:
             warnings.warn(warning, UserWarning, stacklevel=3)
         if report["status"] == "out_of_iterations":
-            warnings.warn(
-                f"{type(self).__name__} did not converge: residual {report['residual']:.1e} "
-                f"after {report['iterations']} iterations; increase max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warnings.warn(self._not_converged(report), ConvergenceWarning, stacklevel=3)
+
+    def _not_converged(self, report):
+        return (
+            f"{type(self).__name__} did not converge: residual {report['residual']:.1e} "
+            f"after {report['iterations']} iterations; increase max_iter or tol"
+        )
 
     # Files.
 

@@ -164,7 +164,8 @@ class KernelLogisticRegression(KernelClassifier):
         if isinstance(self.class_weight, str):
             self._check_option("class_weight", ("balanced",))
             counts = np.bincount(codes, weights, minlength=len(self.classes_))
-            each = counts.sum() / (len(counts) * counts)
+            # A class without weight weighs nothing, however often its rows would count.
+            each = counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
         else:
             each = np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()], dtype=np.float64)
         return each[codes] if weights is None else each[codes] * weights

@@ -15,6 +15,12 @@ from mercer._rows import borrowable
 __all__ = ["KernelPerceptron"]
 
 
+def _streams(perceptron):
+    if perceptron.budget is None or perceptron.vote:
+        raise AttributeError("partial_fit needs a budget, KernelPerceptron(budget=500), and no votes")
+    return True
+
+
 def _votes(perceptron):
     if not perceptron.vote:
         raise AttributeError("probabilities are the shares of votes, which there are where vote=True")
@@ -118,6 +124,12 @@ class KernelPerceptron(KernelClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # The last decision on classes that overlap is as good as its last rows.
+        tags.classifier_tags.poor_score = self.budget is not None
+        return tags
+
     @with_callbacks
     def fit(self, X, y):
         """Fits the model.
@@ -169,6 +181,7 @@ class KernelPerceptron(KernelClassifier):
         self._keep(centres, dual, np.zeros(dual.shape[1]))
         return report
 
+    @available_if(_streams)
     def partial_fit(self, X, y, classes=None):
         """Learns from the rows of X in their order, within the ``budget``, going on from what was learnt before.
 
@@ -184,8 +197,6 @@ class KernelPerceptron(KernelClassifier):
         self
         """
         self._check_parameters()
-        if self.budget is None or self.vote:
-            raise ValueError("partial_fit needs a budget: KernelPerceptron(budget=500), without votes")
         first = not hasattr(self, "dual_coef_")
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -211,6 +222,9 @@ class KernelPerceptron(KernelClassifier):
         self._keep(centres, dual, self.intercept_)
         self.n_mistakes_ += mistakes
         return self
+
+    def _not_converged(self, report):
+        return f"the classes are not separated after {report['iterations']} passes: overlapping classes never are"
 
     def _check_parameters(self):
         self._check_option("rule", ("direct", "one-vs-rest"))

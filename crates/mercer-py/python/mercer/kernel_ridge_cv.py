@@ -7,11 +7,11 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight
 
 from mercer import _native
-from mercer._base import scale_gamma
 from mercer._expansion import ExpansionMachine, column_names
-from mercer._kernel_choice import PAIRWISE_NAMES, Formula
+from mercer._kernel_choice import PAIRWISE_NAMES
 from mercer._machine import with_callbacks
 from mercer._rows import borrowable
+from mercer._search import KernelSearch, folds_of, ranks
 from mercer.kernel import Kernel
 from mercer.kernel_ridge import KernelRidge
 
@@ -33,7 +33,7 @@ _FITTED = (
 )
 
 
-class KernelRidgeCV(MultiOutputMixin, RegressorMixin, ExpansionMachine):
+class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, ExpansionMachine):
     """Kernel ridge regression with α and γ chosen by exact cross-validation.
 
     Every α shares one factorisation of each kernel matrix, which takes about 8n³/3 operations and serves leave-one-out and
@@ -156,38 +156,7 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, ExpansionMachine):
         return self
 
     def _alphas(self):
-        alphas = np.geomspace(1e-6, 1e3, 20) if self.alphas is None else np.atleast_1d(self.alphas)
-        alphas = np.asarray(alphas, dtype=np.float64).ravel()
-        if alphas.size == 0 or not np.isfinite(alphas).all() or (alphas <= 0).any():
-            raise ValueError(f"The 'alphas' parameter of KernelRidgeCV must be numbers above 0. Got {self.alphas!r} instead.")
-        return alphas
-
-    def _candidates(self, X):
-        """The kernels to choose from, each with its γ or None."""
-        seed = self._fit_seed = self._seed()
-        kernel = self.kernel
-        if isinstance(kernel, str) and kernel in PAIRWISE_NAMES:
-            if "gamma" not in PAIRWISE_NAMES[kernel]:
-                return [(self._choose_kernel(X), None)]
-            found = [(self._named_kernel(kernel, X, gamma), gamma) for gamma in self._gammas(X).tolist()]
-            found[0][0].check(X)
-            return found
-        if self.gammas is not None:
-            raise ValueError("gammas belong to scikit-learn's kernel names; write ? in the formula for what is to be chosen")
-        searched = isinstance(kernel, (str, Kernel)) and kernel != "precomputed"
-        if searched and Kernel(kernel)._native.has_tunables():
-            with self._job() as job:
-                natives = Kernel(kernel)._native.candidates(borrowable(X), seed, 10, job)
-            return [(Formula(native), None) for native in natives]
-        return [(self._choose_kernel(X), None)]
-
-    def _gammas(self, X):
-        if self.gammas is None:
-            return scale_gamma(X) * np.geomspace(1e-3, 1e2, 10)
-        gammas = np.atleast_1d(np.asarray(self.gammas, dtype=np.float64))
-        if gammas.size == 0 or not np.isfinite(gammas).all() or (gammas <= 0).any():
-            raise ValueError(f"The 'gammas' parameter of KernelRidgeCV must be numbers above 0. Got {self.gammas!r} instead.")
-        return gammas
+        return np.geomspace(1e-6, 1e3, 20) if self.alphas is None else self._numbers("alphas")
 
     def _scores(self, X, y, weights, choices, alphas):
         """One row per kernel, one column per α, more being better."""
@@ -238,31 +207,18 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, ExpansionMachine):
             if not 2 <= cv <= n:
                 raise ValueError(f"Cannot have number of splits n_splits={cv} for n_samples={n}: it is from 2 to n_samples")
             return np.repeat(np.arange(cv), [len(part) for part in np.array_split(np.arange(n), cv)])
-        folds = np.full(n, -1)
-        for fold, (_, test) in enumerate(cv.split(X, y) if hasattr(cv, "split") else cv):
-            if (folds[test] >= 0).any():
-                raise ValueError("the test rows of cv overlap; each row may be in one fold only")
-            folds[test] = fold
-        if (folds < 0).any():
-            raise ValueError("cv leaves rows out of all folds; each row must be in one")
-        return folds
+        return folds_of(cv, X, y)
 
     def _results(self, candidates, alphas, scores):
         flat = scores.ravel()
-        ranks = np.empty(len(flat), dtype=np.int32)
-        order = np.argsort(-flat, kind="stable")
-        ranks[order] = np.arange(1, len(flat) + 1)
-        pairs = list(product(candidates, alphas.tolist()))
-        varied, values = "gamma", [gamma for (_, gamma), _ in pairs]
-        if candidates[0][1] is None:
-            varied = "kernel"
-            values = [self.kernel if choice.native is None else choice.native.text() for (choice, _), _ in pairs]
+        varied, values = self._varied(candidates)
+        pairs = list(product(values, alphas.tolist()))
         self.cv_results_ = {
-            "params": [{varied: value, "alpha": alpha} for value, (_, alpha) in zip(values, pairs, strict=True)],
+            "params": [{varied: value, "alpha": alpha} for value, alpha in pairs],
             "param_alpha": np.array([alpha for _, alpha in pairs]),
-            f"param_{varied}": np.array(values, dtype=object if varied == "kernel" else np.float64),
+            f"param_{varied}": np.array([value for value, _ in pairs], dtype=object if varied == "kernel" else np.float64),
             "mean_test_score": flat,
-            "rank_test_score": ranks,
+            "rank_test_score": ranks(flat),
         }
 
     def _refit(self, X, y, weights, choice):

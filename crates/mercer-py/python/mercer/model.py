@@ -103,6 +103,8 @@ class Model:
         if not hasattr(self, "classes_"):
             raise AttributeError("decision_function is for classifiers")
         values = self._outputs(X, n_jobs, verbose)[1]
+        if self._native.votes:
+            return -values[:, 0] if values.shape[1] == 1 else _native.rank_pairs(values)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def plot(self, X, y=None, *, ax=None):

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Matrix, TargetValues};
 
-/// Distinct labels, sorted.
+/// Distinct labels, sorted where [`of`](Self::of) found them; numbers from elsewhere may be in another order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Classes {
-    /// Labels that are numbers, ascending.
+    /// Labels that are numbers.
     Numbers(Vec<f64>),
     /// Labels that are texts, in the order of their bytes.
     Labels(Vec<String>),

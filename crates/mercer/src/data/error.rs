@@ -195,6 +195,14 @@ pub enum DataError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The bytes are not a Parquet file this program reads.
+    #[error("{file}: not a Parquet file that can be read: {problem}")]
+    Parquet {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The kind of file does not fit the request or the model.
     #[error("{file}: {problem}")]
     WrongKind {
@@ -205,7 +213,7 @@ pub enum DataError {
     },
     /// The file's bytes are of no known format.
     #[error(
-        "{file}: the format is not recognised (known: CSV and TSV, LIBSVM text, .npy, .npz, each also as .gz)"
+        "{file}: the format is not recognised (known: CSV and TSV, LIBSVM text, .npy, .npz, each also as .gz, and Parquet)"
     )]
     UnknownFormat {
         /// The file.

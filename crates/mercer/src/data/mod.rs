@@ -17,6 +17,8 @@ mod lines;
 mod npy;
 mod npy_header;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod plain;
 mod read;
 mod records;

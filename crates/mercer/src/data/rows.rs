@@ -153,6 +153,12 @@ impl<T: Real> RowBuilder<T> {
         self.nrows
     }
 
+    /// Whether a column of the file is of no use.
+    #[cfg(feature = "parquet")]
+    pub fn ignores(&self, column: usize) -> bool {
+        self.roles.get(column) == Some(&Role::Ignored)
+    }
+
     /// The shape of rows of plain numbers; none where columns hold something else.
     pub fn plain_shape(&self, delimiter: u8) -> Option<Shape<'_>> {
         let plain = self.categories.is_empty() && self.targets.iter().all(TargetRows::takes_numbers);

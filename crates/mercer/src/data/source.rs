@@ -26,6 +26,8 @@ pub enum Format {
     Npy,
     /// A zip archive of NumPy arrays.
     Npz,
+    /// A Parquet file, where this program was built to read them.
+    Parquet,
 }
 
 impl FromStr for Format {
@@ -37,7 +39,11 @@ impl FromStr for Format {
             "libsvm" | "svmlight" | "svm" => Ok(Self::Svmlight),
             "npy" => Ok(Self::Npy),
             "npz" => Ok(Self::Npz),
-            _ => Err(UnknownChoice { received: text.to_owned(), allowed: "csv, tsv, libsvm, npy, npz" }),
+            "parquet" => Ok(Self::Parquet),
+            _ => Err(UnknownChoice {
+                received: text.to_owned(),
+                allowed: "csv, tsv, libsvm, npy, npz, parquet",
+            }),
         }
     }
 }
@@ -53,6 +59,7 @@ impl Format {
             "svm" | "libsvm" | "svmlight" => Some(Self::Svmlight),
             "npy" => Some(Self::Npy),
             "npz" => Some(Self::Npz),
+            "parquet" | "pq" => Some(Self::Parquet),
             _ => None,
         }
     }
@@ -68,6 +75,9 @@ impl Format {
         }
         if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
             return Some(Self::Npz);
+        }
+        if head.starts_with(b"PAR1") {
+            return Some(Self::Parquet);
         }
         if head.contains(&0) {
             return None;
@@ -115,6 +125,8 @@ pub(super) struct Opened {
     /// The first bytes once more, to look at.
     pub head: Vec<u8>,
     pub bytes: Box<dyn BufRead + Send>,
+    /// Where the same bytes can be read in any order.
+    pub path: Option<PathBuf>,
 }
 
 impl Source {
@@ -161,6 +173,10 @@ impl Source {
         };
         let failed = |source| DataError::Read { place: Place::file(&self.name), source };
         let (head, raw) = peeked(raw, 2).map_err(failed)?;
+        let path = match &self.origin {
+            Origin::Path(path) if !head.starts_with(&[0x1f, 0x8b]) => Some(path.clone()),
+            _ => None,
+        };
         let raw: Box<dyn BufRead + Send> = if head.starts_with(&[0x1f, 0x8b]) {
             Box::new(BufReader::with_capacity(PEEK, MultiGzDecoder::new(raw)))
         } else {
@@ -170,15 +186,15 @@ impl Source {
         if head.is_empty() {
             return Err(DataError::Empty { file: self.name.clone() });
         }
-        let path = Path::new(&self.name);
+        let named = Path::new(&self.name);
         let unknown = || DataError::UnknownFormat { file: self.name.clone() };
-        let format = match format.or_else(|| Format::from_path(path)) {
+        let format = match format.or_else(|| Format::from_path(named)) {
             Some(format) => format,
             None => Format::sniff(&head).ok_or_else(unknown)?,
         };
         let lowercase = self.name.to_ascii_lowercase();
         let tab_separated = lowercase.ends_with(".tsv") || lowercase.ends_with(".tsv.gz");
-        Ok(Opened { name: self.name.clone(), format, tab_separated, head, bytes })
+        Ok(Opened { name: self.name.clone(), format, tab_separated, head, bytes, path })
     }
 }
 
@@ -206,6 +222,7 @@ mod tests {
             ("a.svm.gz", Some(Format::Svmlight)),
             ("a.npy", Some(Format::Npy)),
             ("a.npz", Some(Format::Npz)),
+            ("a.parquet", Some(Format::Parquet)),
             ("a.txt", None),
             ("a", None),
             ("a.gz", None),
@@ -219,6 +236,7 @@ mod tests {
         for (head, format) in [
             (&b"\x93NUMPY\x01\x00"[..], Some(Format::Npy)),
             (b"PK\x03\x04", Some(Format::Npz)),
+            (b"PAR1\x15\x04", Some(Format::Parquet)),
             (b"1 3:0.5\n", Some(Format::Svmlight)),
             (b"# made by hand\n-1,2 1:3e-4 7:1\n", Some(Format::Svmlight)),
             (b"+1\n-1 2:1\n", Some(Format::Svmlight)),

@@ -6,6 +6,8 @@ use super::csv::TextTable;
 use super::error::{DataError, listed};
 use super::npy::ArrayTable;
 use super::options::{ColumnRef, Layout, ReadOptions};
+#[cfg(feature = "parquet")]
+use super::parquet::ParquetTable;
 use super::rows::{Role, RowBuilder};
 use super::schema::{Encoding, FeatureColumn, Schema};
 use super::source::{Format, Opened};
@@ -15,6 +17,8 @@ use crate::real::Real;
 pub(super) enum Table {
     Text(Box<TextTable>),
     Arrays(Box<ArrayTable>),
+    #[cfg(feature = "parquet")]
+    Columns(Box<ParquetTable>),
 }
 
 impl Table {
@@ -24,6 +28,13 @@ impl Table {
         let table = match opened.format {
             Format::Npy => Self::Arrays(Box::new(ArrayTable::open_npy(opened)?)),
             Format::Npz => Self::Arrays(Box::new(ArrayTable::open_npz(opened)?)),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => Self::Columns(Box::new(ParquetTable::open(opened)?)),
+            #[cfg(not(feature = "parquet"))]
+            Format::Parquet => {
+                let problem = "this program was built without the feature `parquet`".to_owned();
+                return Err(DataError::WrongKind { file, problem });
+            }
             _ => Self::Text(Box::new(TextTable::open(opened, layout)?)),
         };
         let mut seen = HashSet::new();
@@ -37,12 +48,19 @@ impl Table {
         match self {
             Self::Text(table) => &table.names,
             Self::Arrays(table) => &table.names,
+            #[cfg(feature = "parquet")]
+            Self::Columns(table) => &table.names,
         }
     }
 
     /// Whether the names come from a header.
     fn named(&self) -> bool {
-        matches!(self, Self::Text(table) if table.named)
+        match self {
+            Self::Text(table) => table.named,
+            Self::Arrays(_) => false,
+            #[cfg(feature = "parquet")]
+            Self::Columns(_) => true,
+        }
     }
 
     /// How many of the last columns are targets by the file's own making.
@@ -50,6 +68,8 @@ impl Table {
         match self {
             Self::Text(_) => 0,
             Self::Arrays(table) => table.ntargets,
+            #[cfg(feature = "parquet")]
+            Self::Columns(_) => 0,
         }
     }
 
@@ -58,6 +78,8 @@ impl Table {
         match self {
             Self::Text(table) => table.read_into(rows, limit),
             Self::Arrays(table) => table.read_into(rows, limit),
+            #[cfg(feature = "parquet")]
+            Self::Columns(table) => table.read_into(rows, limit),
         }
     }
 }

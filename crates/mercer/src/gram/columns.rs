@@ -106,13 +106,21 @@ impl<T: Real> StoredCrossing<'_, T> {
     fn visit<O: Real>(&self, cols: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, O>)) {
         check(&cols);
         let (n, stride) = (self.columns.n, cols.len());
-        let chosen = &self.columns.cols[cols];
+        // Columns side by side are copied side by side: those of a fold or a class often are.
+        let runs: Vec<Range<usize>> = self.columns.cols[cols]
+            .chunk_by(|a, b| a + 1 == *b)
+            .map(|run| run[0]..run[0] + run.len())
+            .collect();
         let mut values = vec![O::default(); ROWS * stride];
         for first in (0..self.rows.len()).step_by(ROWS) {
             let rows = first..self.rows.len().min(first + ROWS);
-            for (&i, out) in self.rows[rows.clone()].iter().zip(values.chunks_exact_mut(stride.max(1))) {
+            for (&i, mut out) in self.rows[rows.clone()].iter().zip(values.chunks_exact_mut(stride.max(1))) {
                 let row = &self.columns.entries[i * n..(i + 1) * n];
-                out.iter_mut().zip(chosen).for_each(|(o, &j)| *o = O::from_f64(row[j].to_f64()));
+                for run in &runs {
+                    let (to, rest) = out.split_at_mut(run.len());
+                    to.iter_mut().zip(&row[run.clone()]).for_each(|(o, k)| *o = O::from_f64(k.to_f64()));
+                    out = rest;
+                }
             }
             sink(&RowBlock { rows, values: &values, stride });
         }

@@ -150,6 +150,10 @@ impl<T: Real> Gram for DenseGram<'_, T> {
         (0..self.n).map(|i| self.entries[i * self.n + i].to_f64()).collect()
     }
 
+    fn diagonal_at(&self, rows: &[usize]) -> Vec<f64> {
+        rows.iter().map(|&i| self.entries[i * self.n + i].to_f64()).collect()
+    }
+
     fn block(&self, rows: &[usize], cols: &[usize], out: &mut [f64]) {
         assert_eq!(out.len(), rows.len() * cols.len(), "rows × columns of the block");
         for (&i, out) in rows.iter().zip(out.chunks_mut(cols.len().max(1))) {

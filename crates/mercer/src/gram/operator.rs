@@ -98,6 +98,9 @@ pub trait Gram: KernelValues {
     /// k(xᵢ, xᵢ) for every i.
     fn diagonal(&self) -> Vec<f64>;
 
+    /// k(xᵢ, xᵢ) for i in `rows`.
+    fn diagonal_at(&self, rows: &[usize]) -> Vec<f64>;
+
     /// k(xᵢ, xⱼ) for i in `rows` and j in `cols`, row after row into `out` of length `rows.len()·cols.len()`.
     fn block(&self, rows: &[usize], cols: &[usize], out: &mut [f64]);
 }

@@ -229,6 +229,11 @@ impl<T: Element> Gram for KernelMatrix<T> {
         self.diagonal.get_or_init(|| self.compute_diagonal()).clone()
     }
 
+    fn diagonal_at(&self, rows: &[usize]) -> Vec<f64> {
+        let diagonal = self.diagonal.get_or_init(|| self.compute_diagonal());
+        rows.iter().map(|&i| diagonal[i]).collect()
+    }
+
     fn block(&self, rows: &[usize], cols: &[usize], out: &mut [f64]) {
         assert_eq!(out.len(), rows.len() * cols.len(), "rows × columns of the block");
         let (x, z) = (self.x.select(rows), self.z().select(cols));

@@ -55,9 +55,15 @@ pub fn choose_approximation(
 }
 
 /// Features for so many rows: 8√n, which keeps the error of the approximation below that of the data for most problems
-/// (Rudi and Rosasco 2017), within 512 and 4,096 and the memory.
+/// (Rudi and Rosasco 2017), from 512 to 4,096.
+#[must_use]
+pub fn suggested_features(rows: u64) -> usize {
+    ((8.0 * (rows as f64).sqrt()) as usize).clamp(512, 4_096).next_multiple_of(64)
+}
+
+/// As many, as far as the memory goes.
 fn size(rows: u64, budget: u64) -> usize {
-    let mut size = ((8.0 * (rows as f64).sqrt()) as usize).clamp(512, 4_096).next_multiple_of(64);
+    let mut size = suggested_features(rows);
     while size > 64 && ApproxRidge::bytes_needed(size, 1) > budget {
         size -= 64;
     }

@@ -2,6 +2,7 @@
 
 mod admission;
 mod approx_choice;
+mod approx_classes;
 mod approx_ridge;
 mod codes;
 mod error;
@@ -21,7 +22,8 @@ pub mod svm;
 mod targets;
 
 pub use admission::{Admission, Admitted};
-pub use approx_choice::choose_approximation;
+pub use approx_choice::{choose_approximation, suggested_features};
+pub use approx_classes::{ApproxClassifier, Classifier};
 pub use approx_ridge::{ApproxFit, ApproxRidge, Prepared, Quality, Sizes, SummedError};
 pub use error::LearnError;
 pub use form::{Form, FormChoice};

@@ -45,6 +45,22 @@ pub enum ModelError {
         /// The feature.
         feature: String,
     },
+    /// The text is not a LIBSVM model.
+    #[error("{}:{line}: not a LIBSVM model: {problem}", path.display())]
+    Libsvm {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// The model is not one that LIBSVM has.
+    #[error("there is no such LIBSVM model: {reason}")]
+    NotLibsvm {
+        /// Why not.
+        reason: String,
+    },
     /// The samples have another number of columns than the model was trained on.
     #[error("the model was trained on {expected} feature columns, but the samples have {found}")]
     Columns {

@@ -12,6 +12,7 @@ use safetensors::SafeTensors;
 use crate::data::{Classes, Schema, write_atomically};
 
 use super::header::{FORMAT, Header, KERNEL_LANGUAGE, Preamble};
+use super::libsvm::is_libsvm;
 use super::parts::{KINDS, put_together, take_apart};
 use super::{Calibration, Model, ModelError};
 
@@ -116,13 +117,13 @@ impl Model {
         Ok(write_atomically(path, |file| file.write_all(&bytes))?)
     }
 
-    /// Reads a model file.
+    /// Reads a model file: this program's, or LIBSVM's as [`from_libsvm`](Self::from_libsvm) does.
     ///
     /// # Errors
     /// Where the file cannot be read, is not a model, is damaged, or needs a later program.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
         let bytes = fs::read(path).map_err(|error| ModelError::Io { path: path.to_owned(), error })?;
-        Self::from_bytes(&bytes, path)
+        if is_libsvm(&bytes) { Self::from_libsvm(&bytes, path) } else { Self::from_bytes(&bytes, path) }
     }
 
     /// Whether the parts fit each other.

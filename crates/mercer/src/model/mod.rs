@@ -8,6 +8,7 @@ mod error;
 mod expansion;
 mod file;
 mod header;
+pub mod libsvm;
 mod linear;
 mod link;
 mod neighbours;

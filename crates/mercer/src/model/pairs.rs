@@ -1,13 +1,19 @@
 //! A machine for every pair of classes: f_ij(x) = Σₛ aₛ k(cₛ, x) − ρ_ij, and the vote among them.
 
+use std::ops::Range;
+
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{CpuEngine, Engine, GramError};
+use crate::gram::{CpuEngine, Engine, GramError, Resident};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 use crate::watch::Watch;
 
 use super::domain::first_outside;
 use super::error::ModelError;
+
+/// Up to this many pairs, a sum for each of them at every support vector costs less than another pass over the samples for
+/// each class.
+const FEW: usize = 15;
 
 /// Machines for the pairs (0, 1), (0, 2), …, (1, 2), … of classes over one set of support vectors, in LIBSVM's layout.
 ///
@@ -91,31 +97,71 @@ impl Pairs {
         if let Some((row, reason)) = self.domain.and_then(|domain| first_outside(domain, samples)) {
             return Err(ModelError::OutsideDomain { row, reason });
         }
-        let classes = self.nclasses();
         let queries = CpuEngine.load(samples);
-        let mut out = Matrix::zeros(samples.nrows(), self.noutputs());
+        let mut out = if self.noutputs() <= FEW {
+            self.sums_at_once(&*queries, watch)?
+        } else {
+            self.sums_by_class(&*queries, watch)?
+        };
         (0..out.nrows()).for_each(|row| {
-            out.row_mut(row).iter_mut().zip(&self.rho).for_each(|(f, rho)| *f = -rho);
+            out.row_mut(row).iter_mut().zip(&self.rho).for_each(|(f, rho)| *f -= rho);
         });
-        let mut sums = Matrix::zeros(samples.nrows(), classes - 1);
-        let mut first = 0;
-        for (class, &count) in self.per_class.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let rows: Vec<usize> = (first..first + count).collect();
-            first += count;
+        Ok(out)
+    }
+
+    /// Σₛ aₛ k(cₛ, x) of every pair, with a column of coefficients for each.
+    fn sums_at_once(&self, queries: &dyn Resident, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+        let mut out = Matrix::zeros(queries.nrows(), self.noutputs());
+        if self.centres.nrows() == 0 {
+            return Ok(out);
+        }
+        let mut columns = Matrix::zeros(self.centres.nrows(), self.noutputs());
+        for (class, rows) in self.classes() {
+            let places = self.places(class);
+            for row in rows {
+                let (to, from) = (columns.row_mut(row), self.coefficients.row(row));
+                places.iter().zip(from).for_each(|(&pair, a)| to[pair] = *a);
+            }
+        }
+        let centres = CpuEngine.load(&self.centres);
+        let cross = queries.cross(&self.kernel, &*centres)?;
+        cross.apply(&mut out, &columns, watch).map_err(GramError::from)?;
+        Ok(out)
+    }
+
+    /// The same class by class: no coefficient that is 0 for its class is multiplied.
+    fn sums_by_class(&self, queries: &dyn Resident, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+        let mut out = Matrix::zeros(queries.nrows(), self.noutputs());
+        let mut sums = Matrix::zeros(queries.nrows(), self.nclasses() - 1);
+        for (class, rows) in self.classes().filter(|(_, rows)| !rows.is_empty()) {
+            let rows: Vec<usize> = rows.collect();
             let centres = CpuEngine.load(&self.centres.select(&rows));
             let cross = queries.cross(&self.kernel, &*centres)?;
             cross.apply(&mut sums, &self.coefficients.select(&rows), watch).map_err(GramError::from)?;
-            // Column c of class i's sums belongs to the pair with class c, or with c + 1 from i on.
-            let places: Vec<usize> = (0..classes)
-                .filter(|&other| other != class)
-                .map(|other| place(classes, class.min(other), class.max(other)))
-                .collect();
+            let places = self.places(class);
             for row in 0..out.nrows() {
                 let (out, sums) = (out.row_mut(row), sums.row(row));
                 places.iter().zip(sums).for_each(|(&pair, sum)| out[pair] += sum);
             }
         }
         Ok(out)
+    }
+
+    /// Each class with the places of its support vectors.
+    fn classes(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
+        self.per_class.iter().enumerate().scan(0, |first, (class, &count)| {
+            let rows = *first..*first + count;
+            *first += count;
+            Some((class, rows))
+        })
+    }
+
+    /// The pair that each column of a class's coefficients belongs to: column c to that with class c, or with c + 1 from the
+    /// class itself on.
+    fn places(&self, class: usize) -> Vec<usize> {
+        let classes = self.nclasses();
+        let others = (0..classes).filter(|&other| other != class);
+        others.map(|other| place(classes, class.min(other), class.max(other))).collect()
     }
 }
 

@@ -96,11 +96,7 @@ impl LambdaSpace {
     /// # Errors
     /// Unless 0 < low < high < ∞.
     pub fn between(low: f64, high: f64) -> Result<Self, InvalidLambda> {
-        if 0.0 < low && low < high && high.is_finite() {
-            Ok(Self(SearchSpace::Between(low, high)))
-        } else {
-            Err(InvalidLambda(format!("?{low}..{high}")))
-        }
+        between(low, high).map(Self).ok_or_else(|| InvalidLambda(format!("?{low}..{high}")))
     }
 
     /// One of `values`.
@@ -108,11 +104,7 @@ impl LambdaSpace {
     /// # Errors
     /// Where there are none, or one is negative or not finite.
     pub fn one_of(values: Vec<f64>) -> Result<Self, InvalidLambda> {
-        match values.iter().find(|v| !v.is_finite() || **v < 0.0) {
-            Some(bad) => Err(InvalidLambda(bad.to_string())),
-            None if values.is_empty() => Err(InvalidLambda("?{}".into())),
-            None => Ok(Self(SearchSpace::OneOf(values))),
-        }
+        one_of(values, |v| v >= 0.0).map(Self).map_err(InvalidLambda)
     }
 
     pub(super) fn axis(&self) -> Axis {
@@ -125,20 +117,99 @@ impl FromStr for LambdaSpace {
 
     fn from_str(text: &str) -> Result<Self, InvalidLambda> {
         let invalid = || InvalidLambda(text.trim().to_owned());
-        let number = |part: &str| part.trim().parse::<f64>().map_err(|_| invalid());
-        let Some(search) = text.trim().strip_prefix('?').map(str::trim) else {
-            return Self::one_of(vec![number(text)?]).map_err(|_| invalid());
-        };
-        if search.is_empty() {
-            return Ok(Self::default());
+        match read_space(text, |v| v >= 0.0).ok_or_else(invalid)? {
+            Some(space) => Ok(Self(space)),
+            None => Ok(Self::default()),
         }
-        if let Some(list) = search.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-            let values = list.split(',').map(number).collect::<Result<_, _>>()?;
-            return Self::one_of(values).map_err(|_| invalid());
-        }
-        let (low, high) = search.split_once("..").ok_or_else(invalid)?;
-        Self::between(number(low)?, number(high)?).map_err(|_| invalid())
     }
+}
+
+/// The values of C to search: `?`, `?lo..hi`, `?{a,b,c}` or a number.
+///
+/// A bare `?` is 2⁻⁵ to 2¹⁰, on a log scale: the lower end of the range that Hsu, Chang and Lin recommend (2003), and up to
+/// where machines on noisy data become slow to train and no better.
+///
+/// ```
+/// use mercer::select::CostSpace;
+/// assert_eq!("?1..100".parse(), Ok(CostSpace::between(1.0, 100.0).unwrap()));
+/// assert!("?{0,1}".parse::<CostSpace>().is_err());
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct CostSpace(SearchSpace);
+
+/// Why a text or a range is no set of values of C.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("C is `{0}`; it must be a number above 0, or `?`, `?lo..hi` with 0 < lo < hi, or `?{{a,b,c}}`")]
+pub struct InvalidCost(pub String);
+
+impl Default for CostSpace {
+    fn default() -> Self {
+        Self(SearchSpace::Between(1.0 / 32.0, 1024.0))
+    }
+}
+
+impl CostSpace {
+    /// Between `low` and `high`, on a log scale.
+    ///
+    /// # Errors
+    /// Unless 0 < low < high < ∞.
+    pub fn between(low: f64, high: f64) -> Result<Self, InvalidCost> {
+        between(low, high).map(Self).ok_or_else(|| InvalidCost(format!("?{low}..{high}")))
+    }
+
+    /// One of `values`.
+    ///
+    /// # Errors
+    /// Where there are none, or one is not above 0 and finite.
+    pub fn one_of(values: Vec<f64>) -> Result<Self, InvalidCost> {
+        one_of(values, |v| v > 0.0).map(Self).map_err(InvalidCost)
+    }
+
+    pub(super) fn axis(&self) -> Axis {
+        Axis { name: "C".into(), space: self.0.clone() }
+    }
+}
+
+impl FromStr for CostSpace {
+    type Err = InvalidCost;
+
+    fn from_str(text: &str) -> Result<Self, InvalidCost> {
+        let invalid = || InvalidCost(text.trim().to_owned());
+        match read_space(text, |v| v > 0.0).ok_or_else(invalid)? {
+            Some(space) => Ok(Self(space)),
+            None => Ok(Self::default()),
+        }
+    }
+}
+
+fn between(low: f64, high: f64) -> Option<SearchSpace> {
+    (0.0 < low && low < high && high.is_finite()).then_some(SearchSpace::Between(low, high))
+}
+
+/// A list of allowed values; what is wrong with it otherwise.
+fn one_of(values: Vec<f64>, allowed: fn(f64) -> bool) -> Result<SearchSpace, String> {
+    match values.iter().find(|v| !v.is_finite() || !allowed(**v)) {
+        Some(bad) => Err(bad.to_string()),
+        None if values.is_empty() => Err("?{}".into()),
+        None => Ok(SearchSpace::OneOf(values)),
+    }
+}
+
+/// What a text stands for: no space of its own where it is a bare `?`, and nothing where it is malformed.
+fn read_space(text: &str, allowed: fn(f64) -> bool) -> Option<Option<SearchSpace>> {
+    let number = |part: &str| part.trim().parse::<f64>().ok();
+    let Some(search) = text.trim().strip_prefix('?').map(str::trim) else {
+        return one_of(vec![number(text)?], allowed).ok().map(Some);
+    };
+    if search.is_empty() {
+        return Some(None);
+    }
+    if let Some(list) = search.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+        let values = list.split(',').map(number).collect::<Option<Vec<f64>>>()?;
+        return one_of(values, allowed).ok().map(Some);
+    }
+    let (low, high) = search.split_once("..")?;
+    between(number(low)?, number(high)?).map(Some)
 }
 
 #[cfg(test)]
@@ -173,6 +244,18 @@ mod tests {
         assert_eq!("0.25".parse(), LambdaSpace::one_of(vec![0.25]));
         for bad in ["", "?{}", "?{1,}", "?0..1", "?2..1", "?1..inf", "?{-1}", "-1", "nan", "?x", "?1"] {
             assert!(bad.parse::<LambdaSpace>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn c_is_written_like_lambda_and_never_zero() {
+        assert_eq!("?".parse(), Ok(CostSpace::default()));
+        assert_eq!("?0.5..128".parse(), CostSpace::between(0.5, 128.0));
+        assert_eq!("?{0.5,2}".parse(), CostSpace::one_of(vec![0.5, 2.0]));
+        assert_eq!("10".parse(), CostSpace::one_of(vec![10.0]));
+        for bad in ["", "0", "?{0,1}", "?{}", "?0..1", "?2..1", "-1", "inf", "?x"] {
+            let error = bad.parse::<CostSpace>().unwrap_err();
+            assert!(error.to_string().contains(&format!("`{bad}`")), "{error}");
         }
     }
 }

@@ -27,20 +27,42 @@ pub fn assign_folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<usize>, 
     Ok(assignment)
 }
 
-/// As [`assign_folds`], with every class spread over the folds as evenly as its rows allow. `codes` are the classes.
+/// The fold, from 0, of every row, such that each class is spread over all folds as evenly as can be.
+///
+/// The folds' shares of the classes are those of scikit-learn's `StratifiedKFold`, and without a seed so are the rows: each class
+/// is cut into blocks in the order of its rows. A seed shuffles the rows of each class first.
 ///
 /// # Errors
-/// As [`assign_folds`].
-pub fn assign_stratified_folds(codes: &[usize], folds: usize, seed: u64) -> Result<Vec<usize>, InvalidFolds> {
-    if folds < 2 || folds > codes.len() {
-        return Err(InvalidFolds { folds, rows: codes.len() });
+/// Where there are fewer than two folds, or more than rows.
+pub fn stratify_folds(codes: &[usize], folds: usize, seed: Option<u64>) -> Result<Vec<usize>, InvalidFolds> {
+    let rows = codes.len();
+    if folds < 2 || folds > rows {
+        return Err(InvalidFolds { folds, rows });
     }
-    let mut rows: Vec<usize> = (0..codes.len()).collect();
-    rows.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
-    // Dealt out class by class, each going on where the last one ended.
-    rows.sort_by_key(|&row| codes[row]);
-    let mut assignment = vec![0; codes.len()];
-    rows.iter().enumerate().for_each(|(place, &row)| assignment[row] = place % folds);
+    // Classes in the order they appear in.
+    let mut classes: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut place_of = std::collections::HashMap::new();
+    for (row, &code) in codes.iter().enumerate() {
+        let place = *place_of.entry(code).or_insert_with(|| {
+            classes.push((code, Vec::new()));
+            classes.len() - 1
+        });
+        classes[place].1.push(row);
+    }
+    let mut rng = seed.map(Xoshiro256PlusPlus::seed_from_u64);
+    let mut assignment = vec![0; rows];
+    let mut dealt = 0;
+    for (_, members) in &mut classes {
+        // With all rows in the order of their classes and dealt out in turn, this is how many of them each fold gets.
+        let mut shares = vec![0; folds];
+        (dealt..dealt + members.len()).for_each(|place| shares[place % folds] += 1);
+        dealt += members.len();
+        if let Some(rng) = &mut rng {
+            members.shuffle(rng);
+        }
+        let by_fold = shares.iter().enumerate().flat_map(|(fold, &share)| std::iter::repeat_n(fold, share));
+        members.iter().zip(by_fold).for_each(|(&row, fold)| assignment[row] = fold);
+    }
     Ok(assignment)
 }
 
@@ -49,18 +71,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_class_is_spread_over_the_folds() {
-        let codes: Vec<usize> =
-            (0..100).map(|i| usize::from(i % 10 == 0) + 2 * usize::from(i % 7 == 0)).collect();
-        let folds = assign_stratified_folds(&codes, 4, 3).unwrap();
-        for class in 0..4 {
-            let members: Vec<usize> = (0..100).filter(|&i| codes[i] == class).map(|i| folds[i]).collect();
-            let sizes: Vec<usize> = (0..4).map(|f| members.iter().filter(|m| **m == f).count()).collect();
-            let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
-            assert!(most - least <= 1, "{sizes:?}");
+    fn strata_are_those_of_scikit_learn() {
+        // StratifiedKFold(3) on these labels.
+        let codes = [1, 0, 0, 1, 2, 1, 0, 1, 1, 2, 0];
+        assert_eq!(stratify_folds(&codes, 3, None).unwrap(), [0, 0, 1, 0, 0, 1, 2, 1, 2, 1, 2]);
+    }
+
+    #[test]
+    fn a_seed_changes_rows_and_not_shares() {
+        let codes: Vec<usize> = (0..50).map(|i| usize::from(i % 5 == 0)).collect();
+        let (plain, seeded) =
+            (stratify_folds(&codes, 4, None).unwrap(), stratify_folds(&codes, 4, Some(1)).unwrap());
+        assert_ne!(plain, seeded);
+        for fold in 0..4 {
+            for class in 0..2 {
+                let count =
+                    |folds: &[usize]| (0..50).filter(|&i| folds[i] == fold && codes[i] == class).count();
+                assert_eq!(count(&plain), count(&seeded));
+            }
         }
-        assert_ne!(assign_stratified_folds(&codes, 4, 4).unwrap(), folds);
-        assert!(assign_stratified_folds(&codes, 101, 0).is_err());
+        assert_eq!(stratify_folds(&codes, 4, Some(1)).unwrap(), seeded);
     }
 
     #[test]

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::data::AnySamples;
 use crate::learn::LearnError;
 
-use super::axis::Axis;
+use super::search::Search;
 
 /// One row of the table: hyper-parameters and their score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// The hyper-parameters of the kernel, in the order of its text.
     pub values: Vec<f64>,
-    /// The hyper-parameter that one factorisation serves many values of: λ for ridge regression.
+    /// The hyper-parameter that is searched at each kernel: λ for ridge regression, C for support vector machines.
     pub setting: f64,
     /// The score, smaller is better; none where there is no answer, such as a system that is not positive definite.
     pub score: Option<f64>,
@@ -32,32 +32,32 @@ pub struct Trials {
 }
 
 impl Trials {
-    /// The trials to start from: those to resume, or none yet over `axes`.
-    ///
-    /// # Errors
-    /// Where those to resume are of another problem.
-    pub(super) fn start<'a>(
-        problem: Digest,
-        axes: impl Iterator<Item = &'a Axis>,
-        resume: Option<Self>,
-    ) -> Result<Self, LearnError> {
-        let problem = problem.finish();
-        match resume {
-            Some(trials) if trials.problem != problem => Err(LearnError::Unsupported(
-                "the trials to resume from are of other data, another kernel or another criterion",
-            )),
-            Some(trials) => Ok(trials),
-            None => {
-                Ok(Self { problem, names: axes.map(|axis| axis.name.clone()).collect(), rows: Vec::new() })
-            }
-        }
-    }
-
     /// The trial with the smallest score, the first of equals.
     #[must_use]
     pub fn best(&self) -> Option<&Trial> {
         let scored = self.rows.iter().filter_map(|trial| Some((trial, trial.score?)));
         scored.reduce(|best, next| if next.1 < best.1 { next } else { best }).map(|(trial, _)| trial)
+    }
+
+    /// The trials that a search starts from: those to resume, or none.
+    ///
+    /// # Errors
+    /// Where those to resume are of another problem.
+    pub(super) fn starting(
+        problem: String,
+        search: &Search,
+        resume: Option<Self>,
+    ) -> Result<Self, LearnError> {
+        // A setting without a name is none.
+        let names = search.axes.iter().chain([&search.setting]).map(|axis| axis.name.clone());
+        let names = names.filter(|name| !name.is_empty()).collect();
+        match resume {
+            Some(trials) if trials.problem != problem => Err(LearnError::Unsupported(
+                "the trials to resume from are of other data, another kernel or another criterion",
+            )),
+            Some(trials) => Ok(trials),
+            None => Ok(Self { problem, names, rows: Vec::new() }),
+        }
     }
 
     /// The scores at these hyper-parameters for each of `settings`, where all of them are known.
@@ -95,6 +95,7 @@ impl Digest {
                 self.bytes(&(column as u64).to_le_bytes());
                 self.number(value);
             });
+            self.bytes(b"row");
         }
     }
 

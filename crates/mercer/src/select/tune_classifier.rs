@@ -9,7 +9,7 @@ use crate::watch::Watch;
 
 use super::axis::{Axis, LambdaSpace};
 use super::class_scores::ClassScores;
-use super::folds::assign_stratified_folds;
+use super::folds::stratify_folds;
 use super::search::{Scorer, Search, Strategy};
 use super::split::Split;
 use super::trials::{Digest, Trials};
@@ -127,11 +127,9 @@ impl TuneClassifier {
             space: t.search_space(&scales),
         };
         let axes: Vec<Axis> = kernel.tunables()?.iter().map(axis).collect();
-        let (setting, named) = match self.classifier {
-            Classifier::Logistic(_) => (self.lambda.axis(), true),
-            Classifier::Perceptron(_) => {
-                (Axis { name: String::new(), space: SearchSpace::OneOf(vec![1.0]) }, false)
-            }
+        let setting = match self.classifier {
+            Classifier::Logistic(_) => self.lambda.axis(),
+            Classifier::Perceptron(_) => Axis { name: String::new(), space: SearchSpace::OneOf(vec![1.0]) },
         };
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
@@ -146,8 +144,7 @@ impl TuneClassifier {
         digest.samples(samples);
         codes.iter().for_each(|code| digest.number(*code as f64));
         weights.unwrap_or_default().iter().for_each(|w| digest.number(*w));
-        let axes = search.axes.iter().chain(named.then_some(&search.setting));
-        let mut trials = Trials::start(digest, axes, resume)?;
+        let mut trials = Trials::starting(digest.finish(), &search, resume)?;
         let assignment = self.assignment(codes)?;
         let mut scorer = Kernels {
             classifier: &self.classifier,
@@ -169,7 +166,7 @@ impl TuneClassifier {
         let parameter =
             |parameter, received: String, allowed| LearnError::Parameter { parameter, received, allowed };
         match &self.criterion {
-            ClassCriterion::Folds(folds) => match assign_stratified_folds(codes, *folds, self.seed) {
+            ClassCriterion::Folds(folds) => match stratify_folds(codes, *folds, Some(self.seed)) {
                 Ok(assignment) => Ok(assignment.into_iter().map(Some).collect()),
                 Err(_) => {
                     Err(parameter("folds", folds.to_string(), "at least 2 and at most the number of rows"))

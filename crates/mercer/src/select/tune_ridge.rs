@@ -221,8 +221,9 @@ impl TuneRidge {
         let mut digest = Digest::new();
         digest.bytes(format!("{} {:?} {:?}", self.kernel, self.bias, self.criterion).as_bytes());
         digest.samples(samples);
-        targets.entries().iter().chain(weights.unwrap_or_default()).for_each(|y| digest.number(*y));
-        Trials::start(digest, search.axes.iter().chain([&search.setting]), resume)
+        targets.entries().iter().for_each(|y| digest.number(*y));
+        weights.into_iter().flatten().for_each(|w| digest.number(*w));
+        Trials::starting(digest.finish(), search, resume)
     }
 }
 

@@ -6,6 +6,7 @@ pub mod descent;
 mod direct;
 mod eigen;
 mod least_squares;
+mod linear_loss;
 mod logistic;
 pub mod moments;
 mod path;
@@ -26,10 +27,11 @@ pub use direct::{Factor, SolveError, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
 pub use eigen::{Eigen, EigenError};
 pub use least_squares::{Group, Rows, normal_equations_bytes, solve_least_squares};
+pub use linear_loss::{FeatureBlocks, LinearLossFit, LinearLossSettings, RowLoss, minimise};
 pub use logistic::{
     Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
 };
-pub(crate) use logistic::{sigmoid, softmax};
+pub(crate) use logistic::{row_loss, sigmoid, softmax};
 pub use moments::{Intercept, LinearFit, Moments, MomentsError};
 pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use pivoted::{PivotedCholesky, randomly_pivoted};

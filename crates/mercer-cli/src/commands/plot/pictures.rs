@@ -2,7 +2,7 @@
 
 use mercer::data::{AnySamples, Matrix};
 use mercer::gram::{CpuEngine, Engine, Part};
-use mercer::model::{Link, Predictor};
+use mercer::model::{Link, Method, Predictor, one_vs_rest_decisions};
 use mercer::watch::Watch;
 use serde_json::Value;
 
@@ -65,6 +65,11 @@ fn about(shown: &Shown) -> String {
     };
     let lambda = model.settings.get("lambda").and_then(of_output);
     let lambda = lambda.map(|lambda| format!(", λ = {}", number(lambda))).unwrap_or_default();
+    let own = |(key, name): (&str, &str)| {
+        let value = model.settings.get(key).and_then(Value::as_f64);
+        value.map(|value| format!(", {name} = {}", number(value))).unwrap_or_default()
+    };
+    let own: String = [("C", "C"), ("nu", "ν"), ("epsilon", "ε")].map(own).concat();
     let what = match &model.predictor {
         Predictor::Expansion(expansion) => expansion.kernel.to_string(),
         Predictor::Linear(linear) => linear.map.to_string(),
@@ -72,7 +77,7 @@ fn about(shown: &Shown) -> String {
         Predictor::Voted(voted) => voted.kernel.to_string(),
         Predictor::Pairs(pairs) => pairs.kernel.to_string(),
     };
-    format!("{}, {}{lambda}", model.method, rounded(&what))
+    format!("{}, {}{lambda}{own}", model.method, rounded(&what))
 }
 
 /// A text whose numbers have at most four figures: a picture is no record.
@@ -252,22 +257,12 @@ fn classes(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
     let [xs, ys] = [0, 1].map(|column| places(&shown.values(column), 0.04, MAP));
     let grid = ys.iter().flat_map(|y| xs.iter().flat_map(|x| [*x, *y]).collect::<Vec<_>>()).collect();
     let outputs = shown.outputs(grid, watch)?;
-    let column = |of: &Matrix<f64>, class: usize| -> Vec<f64> {
-        (0..of.nrows()).map(|place| of.row(place)[class]).collect()
-    };
-    let columns = |of: &Matrix<f64>| (0..of.ncols()).map(|class| column(of, class)).collect();
-    let confidence = match shown.model.probabilities(&outputs) {
-        Some(shares) => Confidence::Probabilities(columns(&shares)),
-        None if outputs.ncols() == 1 => {
-            let second = column(&outputs, 0);
-            Confidence::Decisions(vec![second.iter().map(|f| -f).collect(), second])
-        }
-        None => Confidence::Decisions(columns(&outputs)),
-    };
+    let confidence = confidence(shown, &outputs);
+    let support = shown.support_vectors()?;
     let (x, y) = (shown.values(0), shown.values(1));
     let known = shown.classes.iter().flatten().enumerate();
     let point = |(row, class): (usize, &Option<usize>)| {
-        Some(ClassPoint { at: (x[row], y[row]), class: (*class)?, support: false })
+        Some(ClassPoint { at: (x[row], y[row]), class: (*class)?, support: support[row] })
     };
     let figure = ClassMap {
         title: format!("{} over {} and {}", shown.output_name, shown.names[0], shown.names[1]),
@@ -280,6 +275,26 @@ fn classes(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
         ys,
     };
     Ok(figure.figure()?)
+}
+
+/// What decides on the grid: probabilities where the model has them, the decision between two classes, else how the classes
+/// stand to each other.
+fn confidence(shown: &Shown, outputs: &Matrix<f64>) -> Confidence {
+    let model = &shown.model;
+    let columns = |of: &Matrix<f64>| -> Vec<Vec<f64>> {
+        (0..of.ncols()).map(|class| (0..of.nrows()).map(|place| of.row(place)[class]).collect()).collect()
+    };
+    match (model.probabilities(outputs), model.link(), outputs.ncols()) {
+        (Some(shares), ..) => Confidence::Probabilities(columns(&shares)),
+        (None, Link::Votes, 1) => Confidence::Decision(outputs.entries().iter().map(|f| 0.0 - f).collect()),
+        (None, Link::Votes, _) => Confidence::Decisions(columns(&one_vs_rest_decisions(outputs))),
+        (None, _, 1) if model.method == Method::Perceptron => {
+            let second = outputs.entries().to_vec();
+            Confidence::Decisions(vec![second.iter().map(|f| -f).collect(), second])
+        }
+        (None, _, 1) => Confidence::Decision(outputs.entries().to_vec()),
+        (None, ..) => Confidence::Decisions(columns(outputs)),
+    }
 }
 
 fn class_names(shown: &Shown) -> Vec<String> {

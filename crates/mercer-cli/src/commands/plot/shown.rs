@@ -1,8 +1,10 @@
 //! What is shown: a model, the rows it is drawn with, and the numbers sampled from it.
 
+use std::collections::HashSet;
+
 use mercer::data::{self, AnySamples, Matrix, Samples, Scaling, TargetValues};
 use mercer::kernel::Kernel;
-use mercer::model::{Expansion, Model, Predictor};
+use mercer::model::{Expansion, Method, Model, Pairs, Predictor};
 use mercer::watch::Watch;
 
 use super::{Kind, Plot};
@@ -43,7 +45,13 @@ impl Shown {
         let mut notes = Vec::new();
         let (mut observed, mut classes) = (None, None);
         let samples = match &arguments.data {
-            None => centres(&model)?,
+            None => {
+                if let Predictor::Pairs(pairs) = &model.predictor {
+                    let of_class = |(class, &count): (usize, &usize)| vec![Some(class); count];
+                    classes = Some(pairs.per_class.iter().enumerate().flat_map(of_class).collect());
+                }
+                centres(&model)?
+            }
             Some(path) => {
                 let dataset = data::chunks(path, &schema, usize::MAX)?
                     .next()
@@ -116,8 +124,31 @@ impl Shown {
             Predictor::Expansion(expansion) => {
                 Expansion { domain: None, ..expansion.clone() }.predict(&scaled, watch)?
             }
+            Predictor::Pairs(pairs) => Pairs { domain: None, ..pairs.clone() }.predict(&scaled, watch)?,
             other => other.predict(&scaled, watch)?,
         })
+    }
+
+    /// Which rows are support vectors: those that the model keeps, digit for digit. None of a model of another kind.
+    pub fn support_vectors(&self) -> Result<Vec<bool>, Failure> {
+        let kept = match self.model.method {
+            Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => {
+                self.model.predictor.rows()
+            }
+            _ => None,
+        };
+        let Some(kept) = kept else { return Ok(vec![false; self.samples.nrows()]) };
+        if !self.from_data {
+            return Ok(vec![true; self.samples.nrows()]);
+        }
+        let digits = |samples: &AnySamples<'_>, row: usize| {
+            let mut values = vec![0.0; samples.ncols()];
+            samples.copy_row(row, &mut values);
+            values.iter().map(|value| (value + 0.0).to_bits()).collect::<Vec<u64>>()
+        };
+        let known: HashSet<Vec<u64>> = (0..kept.nrows()).map(|row| digits(kept, row)).collect();
+        let scaled = self.model.scaling.apply(self.samples.view())?;
+        Ok((0..scaled.nrows()).map(|row| known.contains(&digits(&scaled, row))).collect())
     }
 
     /// The kernel, where the model has one.

@@ -4,6 +4,7 @@ mod checkpoint;
 mod classifiers;
 mod measure;
 mod picture;
+mod svc;
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -27,6 +28,7 @@ use crate::commands::fit::{check_output, model};
 use crate::commands::plot;
 use crate::describe;
 use crate::failure::Failure;
+use crate::learner::svm::{Machine, SvmLearner};
 use crate::learner::{
     Learner, knn::KnnLearner, logistic::LogisticLearner, perceptron::PerceptronLearner, ridge::RidgeLearner,
     smoother::SmootherLearner,
@@ -146,6 +148,9 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
     if let Some(lambda) = model.settings.get("lambda").and_then(|l| l.get(0)).and_then(Value::as_f64) {
         lines.push(("lambda", format!("{lambda:.6}")));
     }
+    if let Some(c) = model.settings.get("C").and_then(Value::as_f64) {
+        lines.push(("C", format!("{c:.6}")));
+    }
     lines.push(("score", score_line(&document, measure)));
     lines.extend(wrote.map(|path| ("plot", path)));
     lines.push(("model", format!("{}, {:.2} s", document.model, document.seconds)));
@@ -188,6 +193,8 @@ impl Searcher<'_> {
             }
             Method::Ridge | Method::Lms => self.search_ridge(samples, targets, watch),
             Method::Perceptron | Method::Logistic => self.search_classifier(samples, targets, watch),
+            Method::Svc => svc::search(self, samples, targets, watch),
+            Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => Err(not_tuned(self.arguments)),
         }
     }
 
@@ -261,7 +268,8 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
         Method::Smoother => Box::new(SmootherLearner::of(Kernel::linear(), 0)),
         Method::Logistic => Box::new(LogisticLearner::of(Logistic::new(Kernel::linear(), 1.0), 0)),
         Method::Perceptron => Box::new(PerceptronLearner::of(Perceptron::new(Kernel::linear()))),
-        Method::Ridge | Method::Lms => {
+        Method::Svc => Box::new(SvmLearner::of(Kernel::linear(), Machine::Svc { c: 1.0 }, 0)),
+        _ => {
             let bias = arguments.bias.unwrap_or(Bias::Centred);
             Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, None, 0))
         }
@@ -291,13 +299,18 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
         )
         .hint("use `mercer tune ridge`"));
     }
+    if matches!(arguments.method, Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass) {
+        return Err(not_tuned(arguments));
+    }
     let ridge = arguments.method == Method::Ridge;
     let classifier = matches!(arguments.method, Method::Logistic | Method::Perceptron);
+    let svc = arguments.method == Method::Svc;
     let flags = [
         ("--lambda", arguments.lambda.is_some(), ridge || arguments.method == Method::Logistic),
         ("--bias", arguments.bias.is_some(), ridge),
-        ("--checkpoint", arguments.checkpoint.is_some(), ridge || classifier),
-        ("--assume-psd", arguments.assume_psd, ridge || classifier),
+        ("--C", arguments.c.is_some(), svc),
+        ("--checkpoint", arguments.checkpoint.is_some(), ridge || classifier || svc),
+        ("--assume-psd", arguments.assume_psd, ridge || classifier || svc),
         ("--criterion", arguments.criterion.is_some(), ridge || classifier),
         ("--score", arguments.score.is_some(), classifier),
         ("--kernel", arguments.kernel.is_some(), arguments.method != Method::Knn),
@@ -311,10 +324,18 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
     }
 }
 
+fn not_tuned(arguments: &Tune) -> Failure {
+    let what = "tune searches for ridge, smoother, knn, perceptron, logistic and svc";
+    match arguments.method {
+        Method::NuSvc => Failure::usage(what).hint("use `mercer tune svc`: C and ν give the same machines"),
+        _ => Failure::usage(what).hint("fit with a few values and compare the held-out errors"),
+    }
+}
+
 /// Which rows a trial is judged by.
 fn criterion(arguments: &Tune) -> args::Criterion {
     arguments.criterion.unwrap_or(match arguments.method {
-        Method::Logistic | Method::Perceptron => args::Criterion::Folds,
+        Method::Logistic | Method::Perceptron | Method::Svc => args::Criterion::Folds,
         _ => args::Criterion::Loo,
     })
 }

@@ -30,7 +30,7 @@ impl ClassWeight {
     ///
     /// # Errors
     /// Where there is not a weight for every class, and where one is negative or not finite.
-    pub(super) fn combine(
+    pub(in crate::learn) fn combine(
         &self,
         codes: &[usize],
         classes: usize,

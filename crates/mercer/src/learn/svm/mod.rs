@@ -9,12 +9,17 @@ mod machines;
 mod one_class;
 mod one_vs_one;
 mod one_vs_rest;
+mod path;
+mod probability;
 mod regress;
+mod sigmoid;
 mod training;
 
 pub use classify::{NuSvc, Svc};
 pub use one_class::OneClass;
 pub use one_vs_one::OneVsOne;
 pub use one_vs_rest::OneVsRest;
+pub use probability::density_marks;
 pub use regress::{NuSvr, Svr};
+pub use sigmoid::fit_sigmoid;
 pub use training::{SupportVectors, Training};

@@ -41,53 +41,79 @@ pub(super) fn one_vs_one(
     watch: &dyn Watch,
     solve: impl Fn(&[usize], usize) -> Result<Pair, LearnError> + Sync,
 ) -> Result<OneVsOne, LearnError> {
+    let members = members(codes, nclasses, present)?;
+    let solved = each_pair(&members, watch, solve)?;
+    Ok(compact(codes.len(), &members, solved))
+}
+
+/// The rows of each class.
+pub(super) fn members(
+    codes: &[usize],
+    nclasses: usize,
+    present: impl Fn(usize) -> bool,
+) -> Result<Vec<Vec<usize>>, LearnError> {
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); nclasses];
     for (row, &code) in codes.iter().enumerate().filter(|(row, _)| present(*row)) {
-        members
-            .get_mut(code)
-            .ok_or_else(|| LearnError::Parameter {
-                parameter: "class code",
-                received: format!("{code} in row {row}"),
-                allowed: "below the number of classes",
-            })?
-            .push(row);
+        let class = members.get_mut(code).ok_or(LearnError::Code { row, code, classes: nclasses })?;
+        class.push(row);
     }
-    if nclasses < 2 || members.iter().any(Vec::is_empty) {
-        return Err(LearnError::Parameter {
-            parameter: "classes",
-            received: format!(
-                "{} with samples of positive weight",
-                members.iter().filter(|m| !m.is_empty()).count()
-            ),
-            allowed: "at least two, and every class must have a sample",
-        });
+    let found = members.iter().filter(|class| !class.is_empty()).count();
+    if found < 2 {
+        return Err(LearnError::Classes { found });
     }
-    let pairs: Vec<(usize, usize)> =
-        (0..nclasses).flat_map(|i| (i + 1..nclasses).map(move |j| (i, j))).collect();
+    match members.iter().position(Vec::is_empty) {
+        Some(class) => Err(LearnError::EmptyClass { class, classes: nclasses }),
+        None => Ok(members),
+    }
+}
+
+/// The pairs (0, 1), (0, 2), …, (1, 2), … of classes.
+pub(super) fn pairs(nclasses: usize) -> Vec<(usize, usize)> {
+    (0..nclasses).flat_map(|i| (i + 1..nclasses).map(move |j| (i, j))).collect()
+}
+
+/// What `solve` finds for each pair of classes, told the rows of class i, then those of class j, and how many the former
+/// are.
+pub(super) fn each_pair<R: Send>(
+    members: &[Vec<usize>],
+    watch: &dyn Watch,
+    solve: impl Fn(&[usize], usize) -> Result<R, LearnError> + Sync,
+) -> Result<Vec<R>, LearnError> {
+    let pairs = pairs(members.len());
     watch.begin("support vectors", pairs.len() as u64);
-    let one = |&(i, j): &(usize, usize)| {
+    let size = |&(i, j): &(usize, usize)| members[i].len() + members[j].len();
+    largest_together(&pairs, size, |&(i, j)| {
         watch.check()?;
         let pair = solve(&[&members[i][..], &members[j][..]].concat(), members[i].len());
         watch.advance(1);
         pair
-    };
-    let is_large = |&(i, j): &(usize, usize)| members[i].len() + members[j].len() >= LARGE;
-    let mut solved: Vec<Option<Pair>> = (0..pairs.len()).map(|_| None).collect();
-    for (pair, place) in pairs.iter().zip(&mut solved).filter(|(pair, _)| is_large(pair)) {
-        *place = Some(one(pair)?);
+    })
+}
+
+/// Does each piece of work, given how many rows it has: large ones one after the other, by all threads together; then small
+/// ones, each by a thread of its own. Answers are in the order of the pieces.
+pub(super) fn largest_together<W: Sync, R: Send>(
+    work: &[W],
+    rows: impl Fn(&W) -> usize + Sync,
+    solve: impl Fn(&W) -> Result<R, LearnError> + Sync,
+) -> Result<Vec<R>, LearnError> {
+    let is_large = |piece: &W| rows(piece) >= LARGE;
+    let mut solved: Vec<Option<R>> = work.iter().map(|_| None).collect();
+    for (piece, place) in work.iter().zip(&mut solved).filter(|(piece, _)| is_large(piece)) {
+        *place = Some(solve(piece)?);
     }
-    pairs.par_iter().zip(&mut solved).filter(|(pair, _)| !is_large(pair)).try_for_each(
-        |(pair, place)| -> Result<(), LearnError> {
-            *place = Some(one(pair)?);
+    work.par_iter().zip(&mut solved).with_max_len(1).filter(|(piece, _)| !is_large(piece)).try_for_each(
+        |(piece, place)| -> Result<(), LearnError> {
+            *place = Some(solve(piece)?);
             Ok(())
         },
     )?;
-    Ok(compact(codes.len(), &members, &pairs, solved.into_iter().flatten().collect()))
+    Ok(solved.into_iter().flatten().collect())
 }
 
 /// Distinct support vectors, and the coefficients of all pairs beside them.
-fn compact(rows: usize, members: &[Vec<usize>], pairs: &[(usize, usize)], solved: Vec<Pair>) -> OneVsOne {
-    let width = members.len() - 1;
+pub(super) fn compact(rows: usize, members: &[Vec<usize>], solved: Vec<Pair>) -> OneVsOne {
+    let (width, pairs) = (members.len() - 1, pairs(members.len()));
     let mut used = vec![false; rows];
     let mut dense = Matrix::zeros(rows, width);
     for (&(i, j), pair) in pairs.iter().zip(&solved) {

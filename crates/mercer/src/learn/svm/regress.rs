@@ -61,16 +61,34 @@ impl Svr {
         weights: Option<&[f64]>,
         watch: &dyn Watch,
     ) -> Result<SupportVectors, LearnError> {
+        let all: Vec<usize> = (0..training.nrows()).collect();
+        watch.begin("support vectors", 0);
+        self.machine(training, targets, weights, watch)?(&all)
+    }
+
+    /// What fits some of the rows; its support vectors are places among them.
+    pub(super) fn machine<'a>(
+        &'a self,
+        training: &'a Training<'_>,
+        targets: &'a [f64],
+        weights: Option<&[f64]>,
+        watch: &'a dyn Watch,
+    ) -> Result<impl Fn(&[usize]) -> Result<SupportVectors, LearnError> + 'a, LearnError> {
         let rows = training.nrows();
         check_length("targets", rows, targets.len())?;
         let c = bounds(self.c, rows, weights)?;
-        let all: Vec<usize> = (0..rows).collect();
-        let qp = BoxQp::regress(&all, targets, self.epsilon, &c)?;
-        watch.begin("support vectors", 0);
-        let solution = training.solve(&qp, &self.settings, watch)?;
-        let rho = solution.rho();
-        Ok(SupportVectors::new(&solution.beta, rho, solution.report))
+        Ok(move |rows: &[usize]| {
+            let (targets, c) = (at(targets, rows), at(&c, rows));
+            let qp = BoxQp::regress(rows, &targets, self.epsilon, &c)?;
+            let solution = training.solve(&qp, &self.settings, watch)?;
+            let rho = solution.rho();
+            Ok(SupportVectors::new(&solution.beta, rho, solution.report))
+        })
     }
+}
+
+fn at(values: &[f64], rows: &[usize]) -> Vec<f64> {
+    rows.iter().map(|&row| values[row]).collect()
 }
 
 /// ν-regression: the width of the tube is found such that at most a fraction ν of the samples lies outside (Schölkopf et al.
@@ -124,16 +142,30 @@ impl NuSvr {
         weights: Option<&[f64]>,
         watch: &dyn Watch,
     ) -> Result<(SupportVectors, f64), LearnError> {
+        let all: Vec<usize> = (0..training.nrows()).collect();
+        watch.begin("support vectors", 0);
+        self.machine(training, targets, weights, watch)?(&all)
+    }
+
+    /// What fits some of the rows; its support vectors are places among them.
+    pub(super) fn machine<'a>(
+        &'a self,
+        training: &'a Training<'_>,
+        targets: &'a [f64],
+        weights: Option<&[f64]>,
+        watch: &'a dyn Watch,
+    ) -> Result<impl Fn(&[usize]) -> Result<(SupportVectors, f64), LearnError> + 'a, LearnError> {
         let rows = training.nrows();
         check_length("targets", rows, targets.len())?;
         let c = bounds(self.c, rows, weights)?;
-        let all: Vec<usize> = (0..rows).collect();
-        let qp = BoxQp::nu_regress(&all, targets, self.nu, &c)?;
-        watch.begin("support vectors", 0);
-        let solution = training.solve(&qp, &self.settings, watch)?;
-        let (over, under) = solution.beta.split_at(rows);
-        let net: Vec<f64> = over.iter().zip(under).map(|(a, b)| a + b).collect();
-        let (rho, epsilon) = (solution.rho(), -solution.margin());
-        Ok((SupportVectors::new(&net, rho, solution.report), epsilon))
+        Ok(move |rows: &[usize]| {
+            let (targets, c) = (at(targets, rows), at(&c, rows));
+            let qp = BoxQp::nu_regress(rows, &targets, self.nu, &c)?;
+            let solution = training.solve(&qp, &self.settings, watch)?;
+            let (over, under) = solution.beta.split_at(rows.len());
+            let net: Vec<f64> = over.iter().zip(under).map(|(a, b)| a + b).collect();
+            let (rho, epsilon) = (solution.rho(), -solution.margin());
+            Ok((SupportVectors::new(&net, rho, solution.report), epsilon))
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! What every support vector machine is trained on.
 
 use crate::data::AnySamples;
-use crate::gram::{CpuEngine, Engine, Gram, Resident};
+use crate::gram::{CpuEngine, DenseGram, Engine, Gram, GramError, Part, Resident, zeroed};
 use crate::kernel::Kernel;
 use crate::learn::error::LearnError;
 use crate::real::Precision;
@@ -39,6 +39,33 @@ impl<'a> Training<'a> {
         Ok(Self { fast, exact: Exact::Computed(exact) })
     }
 
+    /// As [`new`](Self::new), with every kernel value computed now and stored, in single precision where that is enough, if they
+    /// take at most `bytes`: for many problems over the same samples.
+    ///
+    /// # Errors
+    /// Where the kernel does not fit the samples, and where `watch` asks to stop.
+    pub fn stored(
+        samples: &'a dyn Resident,
+        kernel: &Kernel,
+        bytes: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self, LearnError> {
+        let mut training = Self::new(samples, kernel)?;
+        let entries = samples.nrows() * samples.nrows();
+        if let Some(fast) = &training.fast {
+            if (4 * entries) as u64 <= bytes {
+                let mut values = zeroed(entries);
+                fast.fill_f32(Part::Full, &mut values, watch).map_err(GramError::from)?;
+                training.fast = Some(Box::new(DenseGram::new(samples.nrows(), values)));
+            }
+        } else if (8 * entries) as u64 <= bytes {
+            let mut values: Vec<f64> = zeroed(entries);
+            training.exact().fill_f64(Part::Full, &mut values, watch).map_err(GramError::from)?;
+            training.exact = Exact::Computed(Box::new(DenseGram::new(samples.nrows(), values)));
+        }
+        Ok(training)
+    }
+
     /// On a given matrix, which counts as exact whatever its precision.
     #[must_use]
     pub fn precomputed(gram: &'a dyn Gram) -> Self {
@@ -51,11 +78,27 @@ impl<'a> Training<'a> {
         self.exact().nrows()
     }
 
-    fn exact(&self) -> &dyn Gram {
+    pub(super) fn exact(&self) -> &dyn Gram {
         match &self.exact {
             Exact::Computed(gram) => &**gram,
             Exact::Given(gram) => *gram,
         }
+    }
+
+    /// The matrix that kernel rows are taken from.
+    pub(super) fn rows(&self) -> &dyn Gram {
+        self.fast.as_deref().unwrap_or_else(|| self.exact())
+    }
+
+    pub(super) fn solve_path(
+        &self,
+        qp: &BoxQp,
+        scales: &[f64],
+        settings: &SvmSettings,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Solution>, LearnError> {
+        let exact = self.fast.is_some().then(|| self.exact());
+        Ok(qp.solve_path(scales, self.rows(), exact, settings, watch)?)
     }
 
     pub(super) fn solve(
@@ -64,10 +107,8 @@ impl<'a> Training<'a> {
         settings: &SvmSettings,
         watch: &dyn Watch,
     ) -> Result<Solution, LearnError> {
-        Ok(match &self.fast {
-            Some(fast) => qp.solve(&**fast, Some(self.exact()), settings, watch)?,
-            None => qp.solve(self.exact(), None, settings, watch)?,
-        })
+        let exact = self.fast.is_some().then(|| self.exact());
+        Ok(qp.solve(self.rows(), exact, settings, watch)?)
     }
 }
 

@@ -10,6 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Dtype, Matrix, Samples};
+use crate::features::{ApproximationError, KernelFeatures, RandomSpec};
 use crate::gram::{
     CpuEngine, DenseGram, Engine, Gram, GramError, LinearOperator, Metric, Part, Resident, SampleScales,
     neighbours, zeroed,
@@ -98,9 +99,10 @@ impl<'a> Calibration<'a> {
             Some(_) => shape.columns,
             None => shape.columns.min(COLUMNS.max(kernel.required_columns())),
         };
-        let rows = shape.rows.min((ENTRIES / columns).clamp(FEW, ROWS));
+        let there = samples.map_or(shape.rows, AnySamples::nrows);
+        let rows = there.min((ENTRIES / columns).clamp(FEW, ROWS));
         let sample = match samples {
-            Some(samples) => samples.select(&(0..rows).map(|i| i * shape.rows / rows).collect::<Vec<_>>()),
+            Some(samples) => samples.select(&(0..rows).map(|i| i * there / rows).collect::<Vec<_>>()),
             None => normal(rows, columns, shape.dtype),
         };
         let kernel = with_numbers(kernel, &sample)?;
@@ -138,6 +140,26 @@ impl<'a> Calibration<'a> {
             let mut out = Matrix::zeros(n, outputs);
             self.best(|| Ok(cross.apply(&mut out, &rhs, self.watch)?), (n * n) as f64)
         })
+    }
+
+    /// Seconds for one of `count` random features of one row; none where the kernel has none.
+    pub fn waves(&self, count: usize) -> Result<Option<f64>, GramError> {
+        let Ok(features) = RandomSpec::new(self.kernel.clone(), count, 0).draw(self.sample.ncols()) else {
+            return Ok(None);
+        };
+        let rows = self.sample.nrows().min(2 * FEW);
+        let fill = || match match &self.sample {
+            AnySamples::F32(_) => {
+                features.fill_f32(&self.sample, 0..rows, &mut zeroed(rows * count), self.watch)
+            }
+            AnySamples::F64(_) => {
+                features.fill_f64(&self.sample, 0..rows, &mut zeroed(rows * count), self.watch)
+            }
+        } {
+            Err(ApproximationError::Stopped(stopped)) => Err(GramError::from(stopped)),
+            _ => Ok(()),
+        };
+        Ok(Some(self.best(fill, (rows * count) as f64)?.0 * self.wider))
     }
 
     /// Seconds for one pair of a query and a row while the `k` nearest rows are looked for.

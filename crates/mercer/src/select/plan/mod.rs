@@ -4,6 +4,7 @@
 //! with this kernel on these rows or on rows of the same shape, at sizes that take milliseconds. Less than a second in all.
 
 mod calibrate;
+mod large;
 mod reasons;
 mod show;
 mod task;
@@ -24,6 +25,9 @@ use calibrate::Calibration;
 pub use show::{people_count, people_seconds};
 pub use task::Task;
 pub use ways::{Candidate, Stage, Way};
+
+/// Seconds that an exact answer is waited for before an approximate one is looked at.
+const PATIENCE: f64 = 600.0;
 
 /// The size of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -133,6 +137,23 @@ impl Plan {
         Self::new(task, kernel, shape, None, budget, watch)
     }
 
+    /// The plan for work on `rows` rows of which `part` is a sample: for files that are larger than memory.
+    ///
+    /// # Errors
+    /// As [`for_samples`](Self::for_samples).
+    pub fn for_part(
+        task: Task,
+        kernel: &Kernel,
+        part: &AnySamples<'_>,
+        (rows, targets): (usize, usize),
+        budget: Option<u64>,
+        watch: &dyn Watch,
+    ) -> Result<Self, PlanError> {
+        let dtype = if matches!(part, AnySamples::F32(_)) { Dtype::F32 } else { Dtype::F64 };
+        let shape = Shape { rows, columns: part.ncols(), targets, dtype };
+        Self::new(task, kernel, shape, Some(part), budget, watch)
+    }
+
     fn new(
         task: Task,
         kernel: &Kernel,
@@ -156,7 +177,17 @@ impl Plan {
             candidate.fits = candidate.memory <= budget;
         }
         // They come in the order in which the work itself would try them. Where nothing fits, what asks for the least.
-        let place = candidates.iter().position(|way| way.fits && way.possible).unwrap_or_else(|| {
+        let usable = |way: &Candidate| way.fits && way.possible;
+        let first = match task {
+            // An answer that is not exact is taken only where the exact one would take very long.
+            Task::Ridge { .. } => {
+                let soon = candidates.iter().position(|way| usable(way) && way.seconds() <= PATIENCE);
+                let quickest = (0..candidates.len()).filter(|&i| usable(&candidates[i]));
+                soon.or(quickest.min_by(|&i, &j| candidates[i].seconds().total_cmp(&candidates[j].seconds())))
+            }
+            _ => candidates.iter().position(usable),
+        };
+        let place = first.unwrap_or_else(|| {
             let order = |i: &usize| (!candidates[*i].possible, candidates[*i].memory);
             (0..candidates.len()).min_by_key(order).unwrap_or(0)
         });

@@ -2,7 +2,7 @@
 
 use crate::memory::human;
 
-use super::show::people_count;
+use super::show::{people_count, people_seconds};
 use super::{Candidate, Shape, Task, Way};
 
 pub(super) fn reasons(
@@ -17,7 +17,17 @@ pub(super) fn reasons(
     let rows = people_count(shape.rows as u64);
     // The largest kernel matrix that is looked at says most about the budget.
     let matrix = all()
-        .filter(|c| !matches!(c.way, Way::Primal { .. } | Way::Tiled | Way::Search))
+        .filter(|c| {
+            !matches!(
+                c.way,
+                Way::Primal { .. }
+                    | Way::Tiled
+                    | Way::Search
+                    | Way::ConjugateGradients
+                    | Way::RandomFeatures { .. }
+                    | Way::Landmarks { .. }
+            )
+        })
         .max_by_key(|c| c.memory);
     if let Some(way) = matrix {
         reasons.push(if way.fits {
@@ -40,10 +50,23 @@ pub(super) fn reasons(
         {
             reasons.push(sentence);
         }
-        reasons.extend(way.remark.clone());
+        // What ways without a matrix have to offer is of interest where there is no room or time for one.
+        let large = is_large(way.way);
+        if !large || is_large(chosen.way) || !chosen.fits {
+            reasons.extend(way.remark.clone());
+        }
+    }
+    if let Some(exact) =
+        all().find(|c| c.possible && c.fits && matches!(c.way, Way::DualDouble | Way::DualMixed))
+        && is_large(chosen.way)
+    {
+        reasons.push(format!("with the kernel matrix it would take {}", people_seconds(exact.seconds())));
     }
     if let (Task::Lms { .. }, Way::Tiled) = (task, chosen.way) {
         reasons.push("every epoch computes the kernel values anew, since they cannot be kept".into());
+    }
+    if let Task::Perceptron { .. } = task {
+        reasons.push("a perceptron stops at a pass without mistakes, so this is the most it may take".into());
     }
     if !chosen.fits {
         reasons.push(format!(
@@ -53,6 +76,11 @@ pub(super) fn reasons(
         ));
     }
     reasons
+}
+
+/// Whether it is a way for what is too large for a kernel matrix.
+fn is_large(way: Way) -> bool {
+    matches!(way, Way::ConjugateGradients | Way::RandomFeatures { .. } | Way::Landmarks { .. })
 }
 
 /// "features 165 < rows 20,000: primal is 900× cheaper".

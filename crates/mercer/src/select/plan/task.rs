@@ -41,6 +41,13 @@ pub enum Task {
         /// Values of λ that are tried with each.
         lambdas: usize,
     },
+    /// Fitting logistic regression; the targets of the shape are its outputs.
+    Logistic,
+    /// Training a perceptron.
+    Perceptron {
+        /// Passes over the data, at most.
+        epochs: usize,
+    },
     /// Predicting with one coefficient per sample.
     Predict {
         /// Rows to predict for.
@@ -74,6 +81,8 @@ impl fmt::Display for Task {
             Self::TuneRidge { kernels, lambdas } => {
                 write!(f, "tune ridge, {} kernels × {} values of λ", count(kernels), count(lambdas))
             }
+            Self::Logistic => f.write_str("fit logistic"),
+            Self::Perceptron { epochs } => write!(f, "fit perceptron, {} passes at most", count(epochs)),
             Self::Predict { queries } => write!(f, "predict {} rows", count(queries)),
             Self::Smoother { queries } => write!(f, "smoother, predicting {} rows", count(queries)),
             Self::Neighbours { queries, k } => {

@@ -10,7 +10,7 @@ use crate::solve::{MIXED_FROM, MIXED_LIMIT, normal_equations_bytes};
 
 use super::calibrate::{Calibration, Growth, Streams};
 use super::show::people_count;
-use super::{Shape, Task};
+use super::{Shape, Task, large};
 
 /// A way to do a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -25,6 +25,18 @@ pub enum Way {
     Primal {
         /// D.
         features: u64,
+    },
+    /// On tiles of the kernel matrix, never stored, by preconditioned conjugate gradients.
+    ConjugateGradients,
+    /// On random features that stand in for the kernel, in chunks.
+    RandomFeatures {
+        /// D.
+        features: u64,
+    },
+    /// On landmarks that stand in for the kernel, in chunks.
+    Landmarks {
+        /// M.
+        landmarks: u64,
     },
     /// With a kernel matrix that is computed once and kept.
     Stored,
@@ -44,6 +56,11 @@ impl fmt::Display for Way {
             Self::DualDouble => f.write_str("dual, double-precision factor"),
             Self::DualMixed => f.write_str("dual, single-precision factor, refined"),
             Self::Primal { features } => write!(f, "primal, {} features", people_count(*features)),
+            Self::ConjugateGradients => f.write_str("conjugate gradients, the matrix never stored"),
+            Self::RandomFeatures { features } => {
+                write!(f, "approximate, {} random features", people_count(*features))
+            }
+            Self::Landmarks { landmarks } => write!(f, "approximate, {} landmarks", people_count(*landmarks)),
             Self::Stored => f.write_str("kernel matrix stored"),
             Self::Tiled => f.write_str("kernel values tile by tile, never stored"),
             Self::Path => f.write_str("one reduction for all values of λ"),
@@ -80,7 +97,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    fn new(way: Way, memory: f64, stages: &[(&'static str, f64)]) -> Self {
+    pub(super) fn new(way: Way, memory: f64, stages: &[(&'static str, f64)]) -> Self {
         let stages = stages.iter().map(|&(name, seconds)| Stage { name, seconds }).collect();
         Self { way, stages, memory: memory as u64, fits: true, possible: true, remark: None }
     }
@@ -116,6 +133,8 @@ pub(super) fn candidates(
         }
         Task::Lms { epochs, stochastic, features } => lms(shape, epochs, stochastic, features, calibration),
         Task::TuneRidge { kernels, lambdas } => tune_ridge(shape, kernels, lambdas, calibration),
+        Task::Logistic => logistic(shape, calibration),
+        Task::Perceptron { epochs } => perceptron(shape, epochs, calibration),
         Task::Predict { queries } => {
             let pair = calibration.cross(shape.targets)?;
             Ok(vec![for_queries(shape, queries, Way::Tiled, ("kernel values", pair))])
@@ -223,6 +242,9 @@ fn ridge(
         let place = if cheaper { 0 } else { ways.len() };
         ways.insert(place, primal(features, shape, double, streams));
     }
+    if shape.rows >= large::FROM {
+        ways.extend(large::ways(shape, lambda, samples_bytes(shape), apply, calibration)?);
+    }
     Ok(ways)
 }
 
@@ -286,6 +308,59 @@ fn lms(
             Way::Tiled,
             samples_bytes(shape) + 33.0 * 8.0 * n * shape.targets as f64,
             &[("step and check", beside * apply), ("epochs", epochs * tiled_epoch)],
+        ),
+    ])
+}
+
+/// Newton steps from zero to a small gradient.
+const NEWTON_STEPS: f64 = 8.0;
+
+/// Products with the kernel matrix in a Newton step, most of them in conjugate gradients.
+const PRODUCTS: f64 = 8.0;
+
+/// Newton's method with conjugate gradients inside: products with a kernel matrix that is stored or computed each time.
+fn logistic(shape: Shape, calibration: &Calibration<'_>) -> Result<Vec<Candidate>, GramError> {
+    let n = rows(shape);
+    let streams = calibration.memory()?;
+    // Rounded to single precision: Newton's steps correct for it.
+    let bytes = 4.0 * n * n;
+    let filling = triangle(n) * calibration.fill::<f32>()? + bytes / 2.0 * streams.touch;
+    let outputs = shape.targets as f64;
+    let products = NEWTON_STEPS * PRODUCTS;
+    let stored = products * bytes * streams.read * outputs;
+    let tiled = products * triangle(n) * calibration.apply(shape.targets)?;
+    Ok(vec![
+        Candidate::new(
+            Way::Stored,
+            bytes + samples_bytes(shape),
+            &[("kernel matrix", filling), ("Newton steps", stored)],
+        ),
+        Candidate::new(Way::Tiled, samples_bytes(shape), &[("Newton steps", tiled)]),
+    ])
+}
+
+/// At most one row of the kernel matrix a sample, where all are kept; a mistake adds one to all decisions. Half of the rows of
+/// a pass are taken to be mistaken, which is what guessing does.
+fn perceptron(
+    shape: Shape,
+    epochs: usize,
+    calibration: &Calibration<'_>,
+) -> Result<Vec<Candidate>, GramError> {
+    let n = rows(shape);
+    let streams = calibration.memory()?;
+    let row = n * calibration.cross(1)?;
+    let mistakes = 0.5 * n * epochs as f64;
+    let update = 8.0 * n * streams.read * shape.targets as f64;
+    Ok(vec![
+        Candidate::new(
+            Way::Stored,
+            8.0 * n * n + samples_bytes(shape),
+            &[("rows of the kernel matrix", n * row), ("mistakes", mistakes * update)],
+        ),
+        Candidate::new(
+            Way::Tiled,
+            samples_bytes(shape),
+            &[("rows of the kernel matrix", mistakes * row), ("mistakes", mistakes * update)],
         ),
     ])
 }

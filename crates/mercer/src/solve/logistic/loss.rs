@@ -47,6 +47,12 @@ pub(crate) fn softmax(row: &mut [f64]) -> f64 {
     largest + sum.ln()
 }
 
+/// The loss of one row of class `own`; its gradient goes into `g`.
+pub(crate) fn row_loss(f: &[f64], own: usize, weight: f64, g: &mut [f64]) -> f64 {
+    let mut p = vec![0.0; f.len()];
+    row(f, own, weight, &mut p, g)
+}
+
 /// The value of one row; its probabilities and gradient go into `p` and `g`.
 fn row(f: &[f64], own: usize, weight: f64, p: &mut [f64], g: &mut [f64]) -> f64 {
     let loss = if f.len() == 1 {

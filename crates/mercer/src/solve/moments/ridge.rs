@@ -138,6 +138,14 @@ impl Moments {
             .collect())
     }
 
+    /// φ̄, or zero where there is no intercept.
+    ///
+    /// # Errors
+    /// Where there are no samples.
+    pub fn feature_means(&self, intercept: Intercept) -> Result<Vec<f64>, MomentsError> {
+        Ok(self.means(intercept)?.0)
+    }
+
     fn means(&self, intercept: Intercept) -> Result<(Vec<f64>, Vec<f64>), MomentsError> {
         if self.weight.is_nan() || self.weight <= 0.0 {
             return Err(MomentsError::Empty);
@@ -212,6 +220,14 @@ impl RidgeFactor<'_> {
         let mut weights = self.cross.clone();
         self.factor.solve(&mut weights, watch)?;
         Ok(self.moments.with_intercepts(weights, self.intercept))
+    }
+
+    /// (G + λI)⁻¹ applied to each column of `rhs`, in place.
+    ///
+    /// # Errors
+    /// Where `watch` asks to stop.
+    pub fn solve(&self, rhs: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), MomentsError> {
+        Ok(self.factor.solve(rhs, watch)?)
     }
 
     /// ‖c − (G + λI)β‖/‖c‖ of a fit, the largest over the targets.

@@ -60,6 +60,14 @@ pub(super) struct Spent {
     pub evaluations: u64,
 }
 
+impl Spent {
+    pub fn add(&mut self, more: Self) {
+        self.steps += more.steps;
+        self.rounds += more.rounds;
+        self.evaluations += more.evaluations;
+    }
+}
+
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
@@ -100,7 +108,6 @@ pub(super) struct Block<'a, T: Element> {
     pairs: usize,
     /// Whether the inner problem is the whole one.
     seated_all: bool,
-    diagonal: Option<Vec<f64>>,
     set: WorkingSet,
 }
 
@@ -128,7 +135,6 @@ impl<'a, T: RowElement> Block<'a, T> {
                 if dear { PAIRS_OF_DEAR_ROWS } else { PAIRS }
             },
             seated_all: false,
-            diagonal: None,
             set: WorkingSet::new(SET),
         };
         block.look_at((0..qp.len()).collect());
@@ -143,6 +149,27 @@ impl<'a, T: RowElement> Block<'a, T> {
     /// Replaces Kβ by a more accurate one, for every variable.
     pub fn set_f(&mut self, f: &[f64]) {
         self.f.copy_from_slice(f);
+    }
+
+    /// Goes on with `qp`, which differs in its bounds alone, from `factor` times the present β. Kernel rows are kept.
+    pub fn go_on_with(&mut self, qp: &'a BoxQp, factor: f64, limits: Limits) {
+        for (v, beta) in self.beta.iter_mut().enumerate() {
+            let (lower, upper) = (qp.lower[v], qp.upper[v]);
+            let moved = (*beta * factor).clamp(lower, upper);
+            // What was at an end of its box stays there, whatever rounding says.
+            let at = |end: f64| (moved - end).abs() <= 4.0 * f64::EPSILON * end.abs();
+            *beta = if at(upper) {
+                upper
+            } else if at(lower) {
+                lower
+            } else {
+                moved
+            };
+        }
+        self.f.iter_mut().for_each(|f| *f *= factor);
+        self.qp = qp;
+        (self.limits, self.spent) = (limits, Spent::default());
+        self.look_at((0..qp.len()).collect());
     }
 
     /// Looks at these variables; `f` is set already.
@@ -217,9 +244,9 @@ impl<'a, T: RowElement> Block<'a, T> {
         let everything = self.active.len() == self.qp.len();
         if !(everything && self.seated_all) {
             self.inner.seat(self.qp, &self.active);
-            let diagonal = self.diagonal.get_or_insert_with(|| self.gram.diagonal());
+            let mut diagonal = self.gram.diagonal_at(&self.columns()).into_iter();
             for (d, &v) in self.inner.diagonal.iter_mut().zip(&self.inner.slots) {
-                *d = if v == NOBODY { 0.0 } else { diagonal[self.qp.rows[v]] };
+                *d = if v == NOBODY { 0.0 } else { diagonal.next().unwrap_or(0.0) };
             }
             self.seated_all = everything;
         }

@@ -21,4 +21,5 @@ mod working_set;
 
 pub use error::SvmError;
 pub use problem::BoxQp;
+pub use rows::kernel_sums;
 pub use solution::{Solution, SvmReport, SvmSettings};

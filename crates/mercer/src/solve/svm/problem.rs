@@ -189,6 +189,29 @@ impl BoxQp {
         Ok(self)
     }
 
+    /// The same problem with its bounds, and its start with them, multiplied by `factor`.
+    pub(super) fn scaled(&self, factor: f64) -> Self {
+        let times = |numbers: &[f64]| numbers.iter().map(|n| n * factor).collect::<Vec<f64>>();
+        Self {
+            lower: times(&self.lower),
+            upper: times(&self.upper),
+            start: times(&self.start),
+            ..self.clone()
+        }
+    }
+
+    /// The s for which sβ is best once the bounds have grown by a factor `ratio`, for the answer β to this problem and
+    /// f = Kβ: the objective along that ray is a parabola.
+    pub(super) fn best_factor(&self, beta: &[f64], f: &[f64], ratio: f64) -> f64 {
+        if self.start.iter().any(|b| *b != 0.0) {
+            // The sums of the groups grow with the bounds.
+            return ratio;
+        }
+        let linear: f64 = (0..beta.len()).map(|v| self.linear[v] * beta[v] + self.kink * beta[v].abs()).sum();
+        let square: f64 = beta.iter().zip(f).map(|(b, f)| b * f).sum();
+        if square > 0.0 { (-linear / square).clamp(0.0, ratio) } else { ratio.min(1.0) }
+    }
+
     /// Number of variables.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::gram::{COLUMNS_AT_A_TIME, Columns, Crossing, Gram, RowBlock, zeroed};
+use crate::real::Precision;
 use crate::tile::Element;
 use crate::watch::{Stopped, Watch};
 
@@ -218,6 +219,59 @@ impl<'a, T: RowElement> Rows<'a, T> {
             })
             .collect()
     }
+}
+
+/// Σᵣ aᵣ K(rowᵣ, c) for each of `cols` and each vector a of `factors`, which has one entry per row: what several machines over
+/// the same samples say of them.
+///
+/// # Errors
+/// [`Stopped`] where `watch` asks for it.
+///
+/// # Panics
+/// Where a vector of factors has another length, or an index is out of range.
+pub fn kernel_sums(
+    gram: &dyn Gram,
+    rows: &[usize],
+    factors: &[Vec<f64>],
+    cols: &[usize],
+    watch: &dyn Watch,
+) -> Result<Vec<Vec<f64>>, Stopped> {
+    match gram.precision() {
+        Precision::Single => sums::<f32>(gram, rows, factors, cols, watch),
+        Precision::Double => sums::<f64>(gram, rows, factors, cols, watch),
+    }
+}
+
+fn sums<T: RowElement>(
+    gram: &dyn Gram,
+    rows: &[usize],
+    factors: &[Vec<f64>],
+    cols: &[usize],
+    watch: &dyn Watch,
+) -> Result<Vec<Vec<f64>>, Stopped> {
+    let columns = gram.columns(cols);
+    let crossing = columns.cross(rows);
+    let strip = |first: usize| {
+        watch.check()?;
+        let cols = first..cols.len().min(first + COLUMNS_AT_A_TIME);
+        let mut out = vec![vec![0.0; cols.len()]; factors.len()];
+        T::visit(&*crossing, cols.clone(), &mut |block| {
+            let mut rows: [&[T]; 8] = [&[]; 8];
+            for (r, row) in rows.iter_mut().enumerate().take(block.rows.len()) {
+                *row = &block.values[r * block.stride..][..cols.len()];
+            }
+            for (out, factors) in out.iter_mut().zip(factors) {
+                let factors = &factors[block.rows.clone()];
+                T::vectorize(Combine { out, rows: &rows[..factors.len()], factors });
+            }
+        });
+        Ok(out)
+    };
+    let strips: Vec<Vec<Vec<f64>>> =
+        (0..cols.len()).into_par_iter().step_by(COLUMNS_AT_A_TIME).map(strip).collect::<Result<_, _>>()?;
+    Ok((0..factors.len())
+        .map(|k| strips.iter().flat_map(|strip| strip[k].iter().copied()).collect())
+        .collect())
 }
 
 /// Fills `out`, row after row of `stride` entries, with the kernel values of `rows`, given by slot and row, with each

@@ -12,7 +12,6 @@ use super::block::{Block, End, Limits, Spent, violation};
 use super::error::SvmError;
 use super::exact::{Check, product};
 use super::problem::BoxQp;
-use super::rows::RowElement;
 
 /// How a [`BoxQp`] is solved.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -104,6 +103,52 @@ impl BoxQp {
         settings: &SvmSettings,
         watch: &dyn Watch,
     ) -> Result<Solution, SvmError> {
+        self.check(gram, settings)?;
+        watch.check()?;
+        let mut run = Run::new(gram, exact, settings, watch);
+        run.start(self)?;
+        run.finish(self)
+    }
+
+    /// Solves the problem with its bounds multiplied by each of `scales`, in their order, each from the answer before: the
+    /// path along C, where these are ascending and the bounds 1.
+    ///
+    /// An answer β at one scale is taken along as sβ with the s that is best in the larger box, which costs no kernel value. Kernel
+    /// rows are shared by the whole path. Answers are those of [`solve`](Self::solve) at each scale, within the tolerance.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve), and where a scale is not above 0 and finite.
+    pub fn solve_path(
+        &self,
+        scales: &[f64],
+        gram: &dyn Gram,
+        exact: Option<&dyn Gram>,
+        settings: &SvmSettings,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Solution>, SvmError> {
+        self.check(gram, settings)?;
+        if let Some(&value) = scales.iter().find(|s| !(**s > 0.0 && s.is_finite())) {
+            return Err(SvmError::Parameter {
+                name: "scale of the bounds",
+                value,
+                allowed: "a number above 0",
+            });
+        }
+        let problems: Vec<Self> = scales.iter().map(|&scale| self.scaled(scale)).collect();
+        let mut run = Run::new(gram, exact, settings, watch);
+        let mut answers = Vec::with_capacity(scales.len());
+        for (k, qp) in problems.iter().enumerate() {
+            watch.check()?;
+            match k.checked_sub(1) {
+                None => run.start(qp)?,
+                Some(last) => run.go_on(&problems[last], qp, scales[k] / scales[last])?,
+            }
+            answers.push(run.finish(qp)?);
+        }
+        Ok(answers)
+    }
+
+    fn check(&self, gram: &dyn Gram, settings: &SvmSettings) -> Result<(), SvmError> {
         if !(settings.tol > 0.0 && settings.tol.is_finite()) {
             return Err(SvmError::Parameter {
                 name: "tol",
@@ -112,121 +157,149 @@ impl BoxQp {
             });
         }
         let rows = gram.nrows();
-        if let Some(variable) = self.rows.iter().position(|&row| row >= rows) {
-            return Err(SvmError::Row { variable, row: self.rows[variable], rows });
+        match self.rows.iter().position(|&row| row >= rows) {
+            Some(variable) => Err(SvmError::Row { variable, row: self.rows[variable], rows }),
+            None => Ok(()),
         }
-        let limits = Limits {
-            tolerance: settings.tol,
-            steps: settings.max_iter.unwrap_or_else(|| (100 * self.len() as u64).max(10_000_000)),
-            cache: settings.cache.unwrap_or_else(|| memory::available() / 5),
-            shrinking: settings.shrinking,
-        };
-        watch.check()?;
-        let mut run = Run { qp: self, limits, spent: Spent::default(), watch };
-        let (beta, f, end) = match (gram.precision(), exact) {
-            (Precision::Single, Some(exact)) => run.refined(gram, exact)?,
-            (Precision::Single, None) => run.plain::<f32>(gram, self.start.clone(), None)?,
-            (Precision::Double, _) => run.plain::<f64>(gram, self.start.clone(), None)?,
-        };
-        run.report(beta, &f, end, settings)
     }
 }
 
-/// One solution on its way.
+/// Solutions on their way, each going on from the one before.
 struct Run<'a> {
-    qp: &'a BoxQp,
-    limits: Limits,
-    spent: Spent,
+    gram: &'a dyn Gram,
+    exact: Option<&'a dyn Gram>,
+    settings: &'a SvmSettings,
     watch: &'a dyn Watch,
+    spent: Spent,
+    state: State<'a>,
 }
 
-type State = (Vec<f64>, Vec<f64>, End);
+/// Where the variables are, by the precision of kernel rows.
+enum State<'a> {
+    Nowhere,
+    Single(Block<'a, f32>),
+    Double(Block<'a, f64>),
+}
+
+/// Kβ for every variable, and how a run came to it.
+type Ended = (Vec<f64>, End);
 
 impl<'a> Run<'a> {
-    /// Kernel rows of one matrix, from `beta` on; `f` is computed where it is not given.
-    fn plain<T: RowElement>(
-        &mut self,
+    fn new(
         gram: &'a dyn Gram,
-        beta: Vec<f64>,
-        f: Option<Vec<f64>>,
-    ) -> Result<State, SvmError> {
-        let f = match f {
-            Some(f) => f,
-            None => product::<T>(self.qp, gram, &beta, self.watch, &mut self.spent)?,
-        };
-        let mut block = Block::<T>::new(self.qp, gram, self.left(), beta, f);
-        let end = block.run(self.watch)?;
-        self.spend(block.spent);
-        let f = block.f().to_vec();
-        Ok((block.beta, f, end))
+        exact: Option<&'a dyn Gram>,
+        settings: &'a SvmSettings,
+        watch: &'a dyn Watch,
+    ) -> Self {
+        Self { gram, exact, settings, watch, spent: Spent::default(), state: State::Nowhere }
     }
 
-    /// Kernel rows in single precision, with f checked against the matrix in double.
-    fn refined(&mut self, gram: &'a dyn Gram, exact: &'a dyn Gram) -> Result<State, SvmError> {
-        let beta = self.qp.start.clone();
-        let f = product::<f64>(self.qp, exact, &beta, self.watch, &mut self.spent)?;
-        let mut block = Block::<f32>::new(self.qp, gram, self.left(), beta, f);
-        for _ in 0..REFINEMENTS {
-            let end = block.run(self.watch)?;
-            let check = Check {
-                qp: self.qp,
-                exact,
-                beta: &block.beta,
-                f: block.f(),
-                tolerance: self.limits.tolerance,
+    fn limits(&self, qp: &BoxQp) -> Limits {
+        Limits {
+            tolerance: self.settings.tol,
+            steps: self.settings.max_iter.unwrap_or_else(|| (100 * qp.len() as u64).max(10_000_000)),
+            cache: self.settings.cache.unwrap_or_else(|| memory::available() / 5),
+            shrinking: self.settings.shrinking,
+        }
+    }
+
+    /// Starts from the problem's own start.
+    fn start(&mut self, qp: &'a BoxQp) -> Result<(), SvmError> {
+        let (limits, beta) = (self.limits(qp), qp.start.clone());
+        self.state = if self.gram.precision() == Precision::Double {
+            let f = product::<f64>(qp, self.gram, &beta, self.watch, &mut self.spent)?;
+            State::Double(Block::new(qp, self.gram, limits, beta, f))
+        } else {
+            let f = match self.exact {
+                Some(exact) => product::<f64>(qp, exact, &beta, self.watch, &mut self.spent)?,
+                None => product::<f32>(qp, self.gram, &beta, self.watch, &mut self.spent)?,
             };
-            if end == End::Converged && check.holds(self.watch, &mut self.spent)? {
-                self.spend(block.spent);
-                let f = block.f().to_vec();
-                return Ok((block.beta, f, end));
+            State::Single(Block::new(qp, self.gram, limits, beta, f))
+        };
+        Ok(())
+    }
+
+    /// Goes on from the answer to `last`, whose bounds are those of `qp` less a factor `ratio`.
+    fn go_on(&mut self, last: &BoxQp, qp: &'a BoxQp, ratio: f64) -> Result<(), SvmError> {
+        self.spent = Spent::default();
+        let limits = self.limits(qp);
+        match &mut self.state {
+            State::Nowhere => self.start(qp)?,
+            State::Single(block) => {
+                block.go_on_with(qp, last.best_factor(&block.beta, block.f(), ratio), limits);
             }
-            let f = product::<f64>(self.qp, exact, &block.beta, self.watch, &mut self.spent)?;
-            let settled = violation(&ends(self.qp, &block.beta, &f)) <= self.limits.tolerance;
-            block.set_f(&f);
-            if settled || end == End::OutOfSteps {
-                self.spend(block.spent);
-                return Ok((block.beta, f, if settled { End::Converged } else { end }));
+            State::Double(block) => {
+                block.go_on_with(qp, last.best_factor(&block.beta, block.f(), ratio), limits);
             }
         }
-        self.spend(block.spent);
-        let f = block.f().to_vec();
-        self.plain::<f64>(exact, block.beta, Some(f))
+        Ok(())
     }
 
-    /// The limits less what is spent.
-    fn left(&self) -> Limits {
-        Limits { steps: self.limits.steps.saturating_sub(self.spent.steps), ..self.limits }
+    /// Solves to the tolerance, with f checked against the matrix in double precision where kernel rows are in single.
+    fn finish(&mut self, qp: &'a BoxQp) -> Result<Solution, SvmError> {
+        if let Some((f, end)) = self.in_single(qp)? {
+            let State::Single(block) = &self.state else { unreachable!("it was in single precision") };
+            return self.report(qp, &block.beta, &f, end);
+        }
+        if let State::Single(block) = &mut self.state {
+            let exact = self.exact.expect("what was refined has a matrix to refine with");
+            let (beta, f) = (std::mem::take(&mut block.beta), block.f().to_vec());
+            let limits = self.limits(qp);
+            let left = Limits { steps: limits.steps.saturating_sub(self.spent.steps), ..limits };
+            self.state = State::Double(Block::new(qp, exact, left, beta, f));
+        }
+        let State::Double(block) = &mut self.state else { unreachable!("a run has been started") };
+        let end = block.run(self.watch)?;
+        self.spent.add(block.spent);
+        let State::Double(block) = &self.state else { unreachable!("as above") };
+        self.report(qp, &block.beta, block.f(), end)
     }
 
-    fn spend(&mut self, more: Spent) {
-        self.spent.steps += more.steps;
-        self.spent.rounds += more.rounds;
-        self.spent.evaluations += more.evaluations;
+    /// The answer with kernel rows in single precision; none where these are not enough or not there.
+    fn in_single(&mut self, qp: &'a BoxQp) -> Result<Option<Ended>, SvmError> {
+        let State::Single(block) = &mut self.state else { return Ok(None) };
+        let (tolerance, watch, mut extra) = (self.settings.tol, self.watch, Spent::default());
+        let mut answer = None;
+        for _ in 0..REFINEMENTS {
+            let end = block.run(watch)?;
+            let Some(exact) = self.exact else {
+                answer = Some((block.f().to_vec(), end));
+                break;
+            };
+            let check = Check { qp, exact, beta: &block.beta, f: block.f(), tolerance };
+            if end == End::Converged && check.holds(watch, &mut extra)? {
+                answer = Some((block.f().to_vec(), end));
+                break;
+            }
+            let f = product::<f64>(qp, exact, &block.beta, watch, &mut extra)?;
+            let settled = violation(&ends(qp, &block.beta, &f)) <= tolerance;
+            block.set_f(&f);
+            if settled || end == End::OutOfSteps {
+                answer = Some((f, if settled { End::Converged } else { end }));
+                break;
+            }
+        }
+        self.spent.add(block.spent);
+        self.spent.add(extra);
+        Ok(answer)
     }
 
-    fn report(
-        &self,
-        beta: Vec<f64>,
-        f: &[f64],
-        end: End,
-        settings: &SvmSettings,
-    ) -> Result<Solution, SvmError> {
-        let qp = self.qp;
+    fn report(&self, qp: &BoxQp, beta: &[f64], f: &[f64], end: End) -> Result<Solution, SvmError> {
         if let Some(v) = (0..qp.len()).find(|&v| !f[v].is_finite() || !beta[v].is_finite()) {
             return Err(SvmError::KernelValue { row: qp.rows[v] });
         }
-        let ends = ends(qp, &beta, f);
+        let ends = ends(qp, beta, f);
         let levels: Vec<f64> =
-            qp.groups().zip(&ends).map(|(group, ends)| level(qp, group, *ends, &beta, f)).collect();
+            qp.groups().zip(&ends).map(|(group, ends)| level(qp, group, *ends, beta, f)).collect();
         let objective: f64 =
             (0..qp.len()).map(|v| beta[v] * (0.5 * f[v] + qp.linear[v]) + qp.kink * beta[v].abs()).sum();
-        let gap = qp.groups().zip(&levels).map(|(group, level)| gap(qp, group, *level, &beta, f)).sum();
+        let gap = qp.groups().zip(&levels).map(|(group, level)| gap(qp, group, *level, beta, f)).sum();
         let violation = violation(&ends).max(0.0);
         let mut warnings = Vec::new();
         if end == End::Stalled {
             warnings.push(format!(
                 "rounding is in the way: the optimality conditions are violated by {violation:e}, the tolerance is {:e}",
-                settings.tol
+                self.settings.tol
             ));
         }
         let report = SvmReport {
@@ -239,7 +312,7 @@ impl<'a> Run<'a> {
             evaluations: self.spent.evaluations,
             warnings,
         };
-        Ok(Solution { beta, levels, report })
+        Ok(Solution { beta: beta.to_vec(), levels, report })
     }
 }
 

@@ -1,0 +1,143 @@
+//! Logistic regression and support vectors on features that stand in for a kernel.
+
+use std::collections::BTreeMap;
+
+use mercer::data::{AnySamples, Classes, Matrix};
+use mercer::features::Approximation;
+use mercer::kernel::Kernel;
+use mercer::learn::{ApproxClassifier, ClassWeight, Classifier, suggested_features};
+use mercer::model;
+
+use mercer::watch::Watch;
+use serde_json::{Value, json};
+
+use super::{Learner, Learnt, Lift, admission, codes_of, resolved, weights_by_name};
+use crate::approx::Approx;
+use crate::args::{Balance, Fit};
+use crate::failure::Failure;
+
+/// Rows from which `--approx auto` approximates.
+const LARGE: usize = 10_000;
+
+/// A classifier on features, and the one on the kernel for when no approximation is needed.
+pub struct ApproxClassesLearner {
+    approx: Approx,
+    classifier: Classifier,
+    kernel: Kernel,
+    c: f64,
+    class_weight: ClassWeight,
+    by_name: Vec<(String, f64)>,
+    tol: Option<f64>,
+    max_iter: Option<usize>,
+    admission: mercer::learn::Admission,
+    memory: Option<u64>,
+    seed: u64,
+    exact: Box<dyn Learner>,
+}
+
+impl ApproxClassesLearner {
+    /// As the command line asks for it; `exact` is what it asks for but for the approximation.
+    pub fn new(
+        arguments: &Fit,
+        approx: Approx,
+        classifier: Classifier,
+        lift: Lift,
+        exact: Box<dyn Learner>,
+    ) -> Result<Self, Failure> {
+        let Lift::Kernel(kernel) = lift else {
+            return Err(Failure::usage(
+                "--approx stands in for a kernel, but --features are features already",
+            ));
+        };
+        if arguments.probability {
+            return Err(Failure::usage(
+                "--probability is for support vectors on the kernel itself, not for --approx",
+            )
+            .hint("logistic regression has probabilities with --approx, too"));
+        }
+        Ok(Self {
+            approx,
+            classifier,
+            kernel,
+            c: arguments.c.or(arguments.lambda.first().map(|lambda| 1.0 / lambda)).unwrap_or(1.0),
+            class_weight: match &arguments.class_weight {
+                Some(Balance::Balanced) => ClassWeight::Balanced,
+                _ => ClassWeight::Uniform,
+            },
+            by_name: match &arguments.class_weight {
+                Some(Balance::Each(weights)) => weights.clone(),
+                _ => Vec::new(),
+            },
+            tol: arguments.tol,
+            max_iter: arguments.epochs,
+            admission: admission(arguments),
+            memory: arguments.memory,
+            seed: arguments.common.seed,
+            exact,
+        })
+    }
+
+    /// The approximation for this many rows; `auto` is one of landmarks, which suit every kernel, where they are many.
+    fn approximation(&self, rows: usize) -> Option<Approximation> {
+        match self.approx {
+            Approx::As(approximation) => Some(approximation),
+            Approx::Auto if rows > LARGE => Some(Approximation::nystrom(suggested_features(rows as u64))),
+            Approx::Auto | Approx::Exact => None,
+        }
+    }
+}
+
+impl Learner for ApproxClassesLearner {
+    fn method(&self) -> model::Method {
+        self.exact.method()
+    }
+
+    fn settings(&self) -> BTreeMap<String, Value> {
+        self.exact.settings()
+    }
+
+    fn classifies(&self, text: bool) -> bool {
+        self.exact.classifies(text)
+    }
+
+    fn name_classes(&mut self, classes: &Classes) -> Result<(), Failure> {
+        if !self.by_name.is_empty() {
+            self.class_weight = ClassWeight::Each(weights_by_name(&self.by_name, classes)?);
+        }
+        self.exact.name_classes(classes)
+    }
+
+    fn check(&self, rows: usize, columns: usize) -> Result<(), Failure> {
+        match self.approximation(rows) {
+            Some(_) => Ok(()),
+            None => self.exact.check(rows, columns),
+        }
+    }
+
+    fn fit(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<Learnt, Failure> {
+        let Some(approximation) = self.approximation(samples.nrows()) else {
+            return self.exact.fit(samples, targets, weights, watch);
+        };
+        let kernel = resolved(&self.kernel, samples, self.seed)?;
+        let usual = ApproxClassifier::new(self.classifier, kernel, approximation, self.c);
+        let machine = ApproxClassifier {
+            class_weight: self.class_weight.clone(),
+            tol: self.tol.unwrap_or(usual.tol),
+            max_iter: self.max_iter.unwrap_or(usual.max_iter),
+            admission: self.admission,
+            memory: self.memory,
+            seed: self.seed,
+            ..usual
+        };
+        let (predictor, report) =
+            machine.fit(samples, &codes_of(targets), targets.ncols(), weights, watch)?;
+        let facts = BTreeMap::from([("approx".to_owned(), json!(approximation.to_string()))]);
+        Ok(Learnt { predictor, calibration: None, report: Some(report), facts })
+    }
+}

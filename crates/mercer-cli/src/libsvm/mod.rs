@@ -1,0 +1,81 @@
+//! LIBSVM's programs: svm-train, svm-predict and svm-scale with their options, files, lines and exit codes.
+//!
+//! They are for scripts that call those programs, so they keep to LIBSVM's ways where mercer's own commands have others:
+//! options of one letter, no scaling, classes in the order they appear, errors without hints.
+
+mod cross_validation;
+mod predict;
+mod problem;
+mod scale;
+mod train;
+mod train_options;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub use predict::predict;
+pub use scale::scale;
+pub use train::train;
+
+/// Runs the program whose name this one was called by, where it is one of LIBSVM's.
+pub fn called_by_name() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os();
+    let name = arguments.next()?;
+    let run: fn(&[String]) -> ExitCode = match Path::new(&name).file_stem()?.to_str()? {
+        "svm-train" => train,
+        "svm-predict" => predict,
+        "svm-scale" => scale,
+        _ => return None,
+    };
+    let typed: Result<Vec<String>, OsString> = arguments.map(OsString::into_string).collect();
+    Some(match typed {
+        Ok(typed) => run(&typed),
+        Err(argument) => Refusal::new(format!("{} is not text", argument.display())).report(),
+    })
+}
+
+/// Why a program ends with exit code 1: what goes to standard error, and the usage text where that is called for.
+#[derive(Debug)]
+pub struct Refusal {
+    message: String,
+    usage: Option<&'static str>,
+}
+
+impl Refusal {
+    /// With a message.
+    pub fn new(message: impl fmt::Display) -> Self {
+        Self { message: message.to_string(), usage: None }
+    }
+
+    /// With the usage text on standard output.
+    pub fn usage(message: impl fmt::Display, usage: &'static str) -> Self {
+        Self { message: message.to_string(), usage: Some(usage) }
+    }
+
+    /// Tells, and gives the exit code.
+    pub fn report(self) -> ExitCode {
+        if !self.message.is_empty() {
+            eprintln!("{}", self.message);
+        }
+        if let Some(usage) = self.usage {
+            say(format_args!("{usage}"));
+        }
+        ExitCode::from(1)
+    }
+}
+
+/// Prints on standard output; a closed pipe is no reason to stop a program that writes a file.
+pub fn say(text: fmt::Arguments<'_>) {
+    use std::io::Write;
+    let _ = std::io::stdout().lock().write_fmt(text);
+}
+
+/// The exit code of what a program did.
+pub fn finish(outcome: Result<(), Refusal>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => refusal.report(),
+    }
+}

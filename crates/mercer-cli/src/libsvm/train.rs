@@ -1,0 +1,397 @@
+//! svm-train.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use mercer::data::{AnySamples, Classes, Samples, Scaling};
+use mercer::gram::{CpuEngine, DenseGram, Engine, Resident};
+use mercer::kernel::Kernel;
+use mercer::learn::LearnError;
+use mercer::learn::svm::{NuSvc, NuSvr, OneClass, OneVsOne, SupportVectors, Svc, Svr, Training};
+use mercer::model::libsvm::PRECOMPUTED;
+use mercer::model::{Calibration, Method, Model, Predictor, pairs_of};
+use mercer::pool;
+use mercer::solve::Status;
+use mercer::solve::svm::{SvmError, SvmReport, SvmSettings};
+use mercer::watch::Watch;
+use serde_json::json;
+
+use super::cross_validation::cross_validate;
+use super::problem::Problem;
+use super::train_options::{KernelType, SvmType, TrainOptions};
+use super::{Refusal, finish, say};
+use crate::output;
+use crate::progress::{self, Progress};
+
+/// Runs svm-train.
+pub fn train(arguments: &[String]) -> ExitCode {
+    finish(run(arguments))
+}
+
+fn run(arguments: &[String]) -> Result<(), Refusal> {
+    let options = TrainOptions::parse(arguments)?;
+    progress::listen();
+    let problem = Problem::read(&options.data)?;
+    if problem.rows.is_empty() {
+        return Err(Refusal::new(format!("{} has no rows", options.data)));
+    }
+    let watch = Progress::new(true);
+    pool::with(None, || {
+        let job = Job::new(&options, &problem)?;
+        let rows = job.rows()?;
+        let resident = rows.resident();
+        let training = rows.training(&*resident, &job.kernel)?;
+        if let Some(folds) = options.folds {
+            return cross_validate(&job, &training, &rows.samples, folds, &watch);
+        }
+        let model = job.model(&training, &rows.samples, &watch)?;
+        if progress::interrupted() {
+            return Err(Refusal::new("interrupted"));
+        }
+        let saved = model.save_libsvm(Path::new(&options.model));
+        saved.map_err(|error| Refusal::new(format!("can't save model to file {}: {error}", options.model)))
+    })
+}
+
+/// What is trained.
+pub struct Job<'a> {
+    pub options: &'a TrainOptions,
+    pub problem: &'a Problem,
+    pub kernel: Kernel,
+    pub settings: SvmSettings,
+    /// Columns of the samples.
+    columns: usize,
+}
+
+/// The samples, and the kernel matrix where it is given.
+pub struct Rows {
+    pub samples: AnySamples<'static>,
+    gram: Option<DenseGram<'static, f64>>,
+}
+
+impl Rows {
+    fn resident(&self) -> Box<dyn Resident> {
+        CpuEngine.load(&self.samples)
+    }
+
+    fn training<'a>(&'a self, resident: &'a dyn Resident, kernel: &Kernel) -> Result<Training<'a>, Refusal> {
+        match &self.gram {
+            Some(gram) => Ok(Training::precomputed(gram)),
+            None => Training::new(resident, kernel).map_err(Refusal::new),
+        }
+    }
+}
+
+impl<'a> Job<'a> {
+    fn new(options: &'a TrainOptions, problem: &'a Problem) -> Result<Self, Refusal> {
+        let columns = problem.largest.max(1);
+        let gamma = if options.gamma == 0.0 { 1.0 / columns as f64 } else { options.gamma };
+        let text = match options.kernel_type {
+            KernelType::Linear | KernelType::Precomputed => "linear".to_owned(),
+            KernelType::Polynomial => {
+                format!("poly(degree={}, gamma={gamma:e}, c={:e})", options.degree, options.coef0)
+            }
+            KernelType::Rbf => format!("rbf(gamma={gamma:e})"),
+            KernelType::Sigmoid => format!("sigmoid(gamma={gamma:e}, c={:e})", options.coef0),
+        };
+        let kernel = text.parse().map_err(|error| Refusal::new(format!("ERROR: {error}")))?;
+        let cache = Some((options.cache * f64::from(1 << 20)) as u64);
+        // The cache of a hundred megabytes that LIBSVM has by default is a small part of the memory there is today.
+        let cache = if options.cache == 100.0 { None } else { cache };
+        let settings = SvmSettings {
+            tol: options.tolerance,
+            cache,
+            shrinking: options.shrinking,
+            ..SvmSettings::default()
+        };
+        Ok(Self { options, problem, kernel, settings, columns })
+    }
+
+    /// The samples; for a precomputed kernel the unit vectors of the rows' numbers.
+    fn rows(&self) -> Result<Rows, Refusal> {
+        let Problem { rows, largest, .. } = self.problem;
+        let (indices, values) = match self.options.kernel_type {
+            KernelType::Precomputed => (serial_numbers(rows, *largest)?, vec![1.0; rows.len()]),
+            _ if rows.iter().any(|row| row.first().is_some_and(|(index, _)| *index == 0)) => {
+                return Err(Refusal::new("Wrong input format: index 0 is for precomputed kernels (-t 4)"));
+            }
+            _ => return Ok(Rows { samples: self.problem.samples(self.columns)?, gram: None }),
+        };
+        let n = rows.len();
+        let mut gram = vec![0.0; n * n];
+        for (row, out) in rows.iter().zip(gram.chunks_exact_mut(n)) {
+            for (value, column) in out.iter_mut().zip(&indices) {
+                let place = row.binary_search_by_key(&(column + 1), |(index, _)| *index);
+                *value = place.map_or(0.0, |place| row[place].1);
+            }
+        }
+        let samples = Samples::sparse(*largest, (0..=n).collect::<Vec<_>>(), indices, values);
+        let samples = AnySamples::F64(samples.map_err(Refusal::new)?);
+        Ok(Rows { samples, gram: Some(DenseGram::new(n, gram)) })
+    }
+
+    pub fn svc(&self, labels: &[i32]) -> Svc {
+        let factor = |label: &i32| {
+            let own = self.options.weights.iter().filter(|(named, _)| named == label);
+            own.map(|(_, weight)| weight).product()
+        };
+        Svc {
+            class_weight: Some(labels.iter().map(factor).collect()),
+            settings: self.settings,
+            ..Svc::new(self.kernel.clone(), self.options.c)
+        }
+    }
+
+    pub fn nu_svc(&self) -> NuSvc {
+        NuSvc { settings: self.settings, ..NuSvc::new(self.kernel.clone(), self.options.nu) }
+    }
+
+    pub fn svr(&self) -> Svr {
+        let Self { options, settings, .. } = self;
+        Svr { settings: *settings, ..Svr::new(self.kernel.clone(), options.c, options.epsilon) }
+    }
+
+    pub fn nu_svr(&self) -> NuSvr {
+        let Self { options, settings, .. } = self;
+        NuSvr { settings: *settings, ..NuSvr::new(self.kernel.clone(), options.c, options.nu) }
+    }
+
+    pub fn one_class(&self) -> OneClass {
+        OneClass { settings: self.settings, ..OneClass::new(self.kernel.clone(), self.options.nu) }
+    }
+
+    fn told(&self, text: &str) {
+        if !self.options.quiet {
+            say(format_args!("{text}"));
+        }
+    }
+
+    /// Fits, tells LIBSVM's lines, and makes the model.
+    fn model(
+        &self,
+        training: &Training<'_>,
+        samples: &AnySamples<'static>,
+        watch: &dyn Watch,
+    ) -> Result<Model, Refusal> {
+        let (method, predictor, classes, calibration) = if self.options.svm_type.classifies() {
+            self.classifier(training, samples, watch)?
+        } else {
+            self.single(training, samples, watch)?
+        };
+        let precomputed = self.options.kernel_type == KernelType::Precomputed;
+        Ok(Model {
+            method,
+            settings: precomputed.then(|| (PRECOMPUTED.to_owned(), json!(true))).into_iter().collect(),
+            predictor,
+            schema: None,
+            outputs: vec!["label".into()],
+            classes,
+            calibration,
+            scaling: Scaling::None,
+            report: Default::default(),
+        })
+    }
+
+    fn classifier(
+        &self,
+        training: &Training<'_>,
+        samples: &AnySamples<'static>,
+        watch: &dyn Watch,
+    ) -> Result<Parts, Refusal> {
+        let order: Vec<usize> = (0..self.problem.labels.len()).collect();
+        let (labels, codes) = group(&self.problem.labels, &order);
+        let classes = labels.len();
+        if classes < 2 {
+            return Err(Refusal::new("ERROR: training data in only one class"));
+        }
+        for (label, _) in self.options.weights.iter().filter(|(label, _)| !labels.contains(label)) {
+            eprintln!("WARNING: class label {label} specified in weight is not found");
+        }
+        let probability = self.options.probability;
+        let (method, found, sigmoids) = if self.options.svm_type == SvmType::NuSvc {
+            let svc = self.nu_svc();
+            let found = svc.fit_on(training, &codes, classes, None, watch).map_err(in_words)?;
+            let sigmoids = || svc.sigmoids_on(training, &codes, classes, None, 0, watch);
+            (Method::NuSvc, found, probability.then(sigmoids).transpose())
+        } else {
+            let svc = self.svc(&labels);
+            let found = svc.fit_on(training, &codes, classes, None, watch).map_err(in_words)?;
+            let sigmoids = || svc.sigmoids_on(training, &codes, classes, None, 0, watch);
+            (Method::Svc, found, probability.then(sigmoids).transpose())
+        };
+        let calibration = sigmoids.map_err(in_words)?.map(Calibration::Sigmoids);
+        self.tell_pairs(&found, &labels, &codes);
+        let classes = Classes::Numbers(labels.iter().copied().map(f64::from).collect());
+        let pairs = found.pairs(self.kernel.clone(), None, samples);
+        Ok((method, pairs.into(), Some(classes), calibration))
+    }
+
+    fn single(
+        &self,
+        training: &Training<'_>,
+        samples: &AnySamples<'static>,
+        watch: &dyn Watch,
+    ) -> Result<Parts, Refusal> {
+        let (y, n) = (&self.problem.labels, self.problem.labels.len() as f64);
+        let probability = self.options.probability;
+        let c = self.options.c;
+        let scaled = |scale: Option<f64>| scale.map(|scale| Calibration::Laplace { scale });
+        let (method, found, classes, calibration) = match self.options.svm_type {
+            SvmType::OneClass => {
+                let found = self.one_class().fit_on(training, None, watch).map_err(in_words)?;
+                let marks = || OneClass::density_marks_on(training, &found, watch);
+                let marks = probability.then(marks).transpose().map_err(in_words)?.flatten();
+                if probability && marks.is_none() {
+                    eprintln!(
+                        "WARNING: number of positive or negative decision values <5; too few to do a probability estimation."
+                    );
+                }
+                self.tell_one(&found, None, 1.0);
+                let classes = Classes::Numbers(vec![-1.0, 1.0]);
+                (Method::OneClass, found, Some(classes), marks.map(Calibration::Marks))
+            }
+            SvmType::NuSvr => {
+                let svr = self.nu_svr();
+                let (found, epsilon) = svr.fit_on(training, y, None, watch).map_err(in_words)?;
+                self.tell_one(&found, Some(format!("epsilon = {epsilon:.6}\n")), c);
+                let scale = || svr.laplace_scale_on(training, y, None, 0, watch);
+                let scale = probability.then(scale).transpose().map_err(in_words)?;
+                (Method::NuSvr, found, None, scaled(scale))
+            }
+            _ => {
+                let svr = self.svr();
+                let found = svr.fit_on(training, y, None, watch).map_err(in_words)?;
+                let sum: f64 = found.coefficients.iter().map(|a| a.abs()).sum();
+                self.tell_one(&found, Some(format!("nu = {:.6}\n", sum / (c * n))), c);
+                let scale = || svr.laplace_scale_on(training, y, None, 0, watch);
+                let scale = probability.then(scale).transpose().map_err(in_words)?;
+                (Method::Svr, found, None, scaled(scale))
+            }
+        };
+        if let Some(Calibration::Laplace { scale }) = &calibration {
+            let scale = mercer::model::libsvm::general(*scale, 6);
+            self.told(&format!(
+                "Prob. model for test data: target value = predicted value + z,\n\
+                 z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma= {scale}\n"
+            ));
+        }
+        Ok((method, found.expansion(self.kernel.clone(), None, samples).into(), classes, calibration))
+    }
+
+    /// The lines of every pair, and the number of support vectors in all.
+    fn tell_pairs(&self, found: &OneVsOne, labels: &[i32], codes: &[usize]) {
+        let counts: Vec<usize> =
+            (0..labels.len()).map(|class| codes.iter().filter(|code| **code == class).count()).collect();
+        let starts: Vec<usize> = (0..labels.len()).map(|c| found.per_class[..c].iter().sum()).collect();
+        let factors = self.svc(labels).class_weight.unwrap_or_default();
+        for (pair, (i, j)) in pairs_of(labels.len()).enumerate() {
+            let (mut vectors, mut bounded, mut sum, mut largest) = (0, 0, 0.0, 0.0f64);
+            for (class, column) in [(i, j - 1), (j, i)] {
+                for s in starts[class]..starts[class] + found.per_class[class] {
+                    let alpha = found.coefficients.row(s)[column].abs();
+                    largest = largest.max(alpha);
+                    sum += alpha;
+                    vectors += usize::from(alpha > 0.0);
+                    // ν-classification is scaled after it is solved: its bound is its largest coefficient.
+                    bounded += usize::from(alpha >= self.options.c * factors[class] * (1.0 - 1e-12));
+                }
+            }
+            let report = &found.reports[pair];
+            let rows = (counts[i] + counts[j]) as f64;
+            let own = match self.options.svm_type {
+                SvmType::NuSvc => {
+                    // Σα is ν times the rows before it is divided by the margin, whose inverse LIBSVM calls C.
+                    let bound = sum / (self.options.nu * rows);
+                    bounded = bounded_by(found, [(i, j - 1), (j, i)], &starts, bound);
+                    format!("C = {bound:.6}\n")
+                }
+                _ if factors[i] == factors[j] => {
+                    format!("nu = {:.6}\n", sum / (self.options.c * factors[i] * rows))
+                }
+                _ => String::new(),
+            };
+            self.tell(report, &own, found.rho[pair], vectors, bounded);
+        }
+        self.told(&format!("Total nSV = {}\n", found.support.len()));
+    }
+
+    /// The lines of a machine without classes.
+    fn tell_one(&self, found: &SupportVectors, own: Option<String>, bound: f64) {
+        let bounded = found.coefficients.iter().filter(|a| a.abs() >= bound * (1.0 - 1e-12)).count();
+        self.tell(&found.report, &own.unwrap_or_default(), found.rho, found.support.len(), bounded);
+    }
+
+    fn tell(&self, report: &SvmReport, own: &str, rho: f64, vectors: usize, bounded: usize) {
+        if report.status != Status::Converged {
+            output::warn(&format!(
+                "not converged: the violation of the optimality conditions is {:.3e}, the tolerance {:e}",
+                report.violation, self.options.tolerance
+            ));
+        }
+        self.told(&format!(
+            "*\noptimization finished, #iter = {}\n{own}obj = {:.6}, rho = {rho:.6}\nnSV = {vectors}, nBSV = {bounded}\n",
+            report.iterations, report.objective
+        ));
+    }
+}
+
+type Parts = (Method, Predictor, Option<Classes>, Option<Calibration>);
+
+fn bounded_by(found: &OneVsOne, sides: [(usize, usize); 2], starts: &[usize], bound: f64) -> usize {
+    let of = |(class, column): (usize, usize)| {
+        let rows = starts[class]..starts[class] + found.per_class[class];
+        rows.filter(|&s| found.coefficients.row(s)[column].abs() >= bound * (1.0 - 1e-12)).count()
+    };
+    sides.into_iter().map(of).sum()
+}
+
+/// Distinct labels as whole numbers in the order of their first row, and the place of each row's label among them. Of −1 and 1
+/// alone, 1 comes first whichever is first: LIBSVM's rule.
+pub fn group(labels: &[f64], order: &[usize]) -> (Vec<i32>, Vec<usize>) {
+    let mut known: Vec<i32> = Vec::new();
+    for &row in order {
+        let label = labels[row] as i32;
+        if !known.contains(&label) {
+            known.push(label);
+        }
+    }
+    if known == [-1, 1] {
+        known.reverse();
+    }
+    let code = |label: &f64| known.iter().position(|k| *k == *label as i32).unwrap_or(0);
+    let codes = labels.iter().map(code).collect();
+    (known, codes)
+}
+
+/// The number of each row of a precomputed kernel, from 0.
+fn serial_numbers(rows: &[Vec<(u32, f64)>], largest: usize) -> Result<Vec<u32>, Refusal> {
+    let number = |row: &Vec<(u32, f64)>| match row.first() {
+        Some((0, value)) if *value >= 1.0 && *value <= largest as f64 => Ok(*value as u32 - 1),
+        Some((0, _)) => Err(Refusal::new("Wrong input format: sample_serial_number out of range")),
+        _ => Err(Refusal::new("Wrong input format: first column must be 0:sample_serial_number")),
+    };
+    rows.iter().map(number).collect()
+}
+
+/// LIBSVM's words for what can go wrong.
+pub fn in_words(error: LearnError) -> Refusal {
+    match &error {
+        LearnError::Svm(SvmError::InfeasibleNu { largest, .. }) => {
+            Refusal::new(format!("ERROR: specified nu is infeasible (at most {largest})"))
+        }
+        _ if error.is_stop() => Refusal::new("interrupted"),
+        _ => Refusal::new(format!("ERROR: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_come_in_the_order_of_their_rows() {
+        assert_eq!(group(&[3.0, 1.0, 3.0, 2.0], &[0, 1, 2, 3]), (vec![3, 1, 2], vec![0, 1, 0, 2]));
+        assert_eq!(group(&[-1.0, 1.0, -1.0], &[0, 1, 2]), (vec![1, -1], vec![1, 0, 1]));
+        assert_eq!(group(&[0.0, 1.0], &[1, 0]).0, [1, 0]);
+    }
+}

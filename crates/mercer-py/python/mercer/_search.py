@@ -1,0 +1,73 @@
+"""What the estimators share that choose their kernel's hyper-parameters by cross-validation."""
+
+import numpy as np
+
+from mercer._base import scale_gamma
+from mercer._kernel_choice import PAIRWISE_NAMES, Formula
+from mercer._rows import borrowable
+from mercer.kernel import Kernel
+
+__all__ = ["KernelSearch", "ranks", "folds_of"]
+
+
+class KernelSearch:
+    """A mixin for kernel machines with the parameters ``gammas`` and ``cv``."""
+
+    #: The values of γ that None stands for, as multiples of 1/(n_features · variance).
+    _default_gammas = np.geomspace(1e-3, 1e2, 10)
+
+    def _candidates(self, X):
+        """The kernels to choose from, each with its γ or None."""
+        seed = self._fit_seed = self._seed()
+        kernel = self.kernel
+        if isinstance(kernel, str) and kernel in PAIRWISE_NAMES:
+            if "gamma" not in PAIRWISE_NAMES[kernel]:
+                return [(self._choose_kernel(X), None)]
+            found = [(self._named_kernel(kernel, X, gamma), gamma) for gamma in self._gammas(X).tolist()]
+            found[0][0].check(X)
+            return found
+        if self.gammas is not None:
+            raise ValueError("gammas belong to scikit-learn's kernel names; write ? in the formula for what is to be chosen")
+        searched = isinstance(kernel, (str, Kernel)) and kernel != "precomputed"
+        if searched and Kernel(kernel)._native.has_tunables():
+            with self._job() as job:
+                natives = Kernel(kernel)._native.candidates(borrowable(X), seed, 10, job)
+            return [(Formula(native), None) for native in natives]
+        return [(self._choose_kernel(X), None)]
+
+    def _gammas(self, X):
+        return scale_gamma(X) * self._default_gammas if self.gammas is None else self._numbers("gammas")
+
+    def _numbers(self, name):
+        """A parameter that is a list of numbers above 0."""
+        values = np.atleast_1d(np.asarray(getattr(self, name), dtype=np.float64)).ravel()
+        if values.size == 0 or not np.isfinite(values).all() or (values <= 0).any():
+            raise ValueError(
+                f"The {name!r} parameter of {type(self).__name__} must be numbers above 0. Got {getattr(self, name)!r} instead."
+            )
+        return values
+
+    def _varied(self, candidates):
+        """The name of what distinguishes the candidates, and its value for each."""
+        if candidates[0][1] is not None:
+            return "gamma", [gamma for _, gamma in candidates]
+        return "kernel", [self.kernel if choice.native is None else choice.native.text() for choice, _ in candidates]
+
+
+def folds_of(cv, X, y):
+    """The fold of each row, from an iterable of train and test rows or a splitter."""
+    folds = np.full(X.shape[0], -1)
+    for fold, (_, test) in enumerate(cv.split(X, y) if hasattr(cv, "split") else cv):
+        if (folds[test] >= 0).any():
+            raise ValueError("the test rows of cv overlap; each row may be in one fold only")
+        folds[test] = fold
+    if (folds < 0).any():
+        raise ValueError("cv leaves rows out of all folds; each row must be in one")
+    return folds
+
+
+def ranks(scores):
+    """The place of each score, 1 for the largest, the first of equals before the others."""
+    places = np.empty(len(scores), dtype=np.int32)
+    places[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return places

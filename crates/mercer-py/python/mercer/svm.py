@@ -1,0 +1,505 @@
+"""Support vector machines, with scikit-learn's parameters and attributes."""
+
+import json
+
+import numpy as np
+from sklearn.base import OutlierMixin, RegressorMixin
+
+from mercer._machine import with_callbacks
+from mercer._svm import SupportVectorMachine
+from mercer._svm_classifier import SupportVectorClassifier
+
+__all__ = ["NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"]
+
+
+class SVC(SupportVectorClassifier):
+    """Support vector classification: minimises ½‖w‖² + C Σᵢ max(0, 1 − yᵢf(xᵢ)) for every pair of classes.
+
+    The problem, its stopping rule and the vote among pairs are those of LIBSVM; the answer is held against double precision.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        What a sample on the wrong side costs; ``inf`` counts as 1e10.
+    kernel : str, Kernel or callable, default="rbf"
+        ``"linear"``, ``"poly"``, ``"rbf"``, ``"sigmoid"`` or another of scikit-learn's names, to which ``gamma``, ``degree`` and
+        ``coef0`` belong; a kernel text (``"0.5*rbf(sigma=2) + (<x,z>+1)^3"``) or `Kernel`; ``"precomputed"``; or a function
+        that takes two lists of samples and returns their kernel matrix.
+    degree : float, default=3
+    gamma : {"scale", "auto"} or float, default="scale"
+        ``"scale"`` is 1/(n_features · variance), ``"auto"`` 1/n_features.
+    coef0 : float, default=0.0
+    shrinking : bool, default=True
+        Whether rows that stay at their bounds are set aside for a while.
+    probability : bool, default=False
+        Whether `predict_proba` is wanted: sigmoids of held-out decisions from five parts of the rows, several times the work.
+    tol : float, default=1e-3
+        Stops when the optimality conditions are violated by no more than this.
+    cache_size : float, default=200
+        Megabytes of kernel rows to keep. The default leaves it to the solver, which takes up to a fifth of the memory there is.
+    class_weight : dict, "balanced" or None, default=None
+        A factor of C for each class; ``"balanced"`` is in inverse proportion to how often it occurs.
+    verbose : bool, default=False
+        Shows progress.
+    max_iter : int, default=-1
+        Steps of two variables at most, for each pair of classes; -1 for no limit that is met in practice.
+    decision_function_shape : {"ovo", "ovr"}, default="ovr"
+        Whether `decision_function` has a number for each pair of classes or for each class. Training is always by pairs.
+    break_ties : bool, default=False
+        Whether `predict` decides between classes of equally many votes by `decision_function`; else the first one wins.
+    random_state : int, RandomState instance or None, default=None
+        Cuts the rows into parts for ``probability=True``, and chooses what ``auto`` in a kernel looks at; None is a fixed seed.
+    n_jobs : int, default=None
+        Threads; None for all cores. The answer does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    class_weight_ : ndarray of shape (n_classes,)
+    support_ : ndarray of shape (n_SV,)
+        Rows that are support vectors of any pair, class by class.
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
+        Empty where the kernel is precomputed or a function.
+    n_support_ : ndarray of shape (n_classes,)
+    dual_coef_ : {ndarray, sparse matrix} of shape (n_classes - 1, n_SV)
+        yα: in the column of a support vector, one for each other class in order.
+    coef_ : {ndarray, sparse matrix} of shape (n_classes * (n_classes - 1) / 2, n_features)
+        Weights of the features, where ``kernel="linear"``.
+    intercept_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
+    probA_, probB_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
+        The sigmoids 1/(1 + e^(af + b)) of the pairs; empty where ``probability=False``.
+    fit_status_ : int
+        0 where the solver reached ``tol``, else 1, with a warning.
+    n_iter_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
+    shape_fit_ : tuple of int
+    kernel_ : Kernel or None
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SVC
+    >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]])
+    >>> model = SVC(kernel="linear").fit(X, ["no", "no", "yes", "yes"])
+    >>> model.predict([[-0.8, -1.0]]).tolist()
+    ['no']
+    >>> model.support_.tolist(), model.dual_coef_.tolist()
+    ([0, 2], [[-0.25, 0.25]])
+    """
+
+    _method = "svc"
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        probability=False,
+        tol=1e-3,
+        cache_size=200,
+        class_weight=None,
+        verbose=False,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _problem(self):
+        return {"c": self._cost()}
+
+
+class NuSVC(SupportVectorClassifier):
+    """Support vector classification with ν in place of C (Schölkopf et al. 2000).
+
+    ν bounds the fraction of margin errors from above and that of support vectors from below, for every pair of classes.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Above 0, and at most twice the share of the smaller class of each pair; more is an error that says how much is feasible.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of each class count. LIBSVM's ν-classification takes no notice of it, this one does.
+    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, verbose, max_iter, decision_function_shape,
+    break_ties, random_state, n_jobs
+        As in `SVC`.
+
+    Attributes
+    ----------
+    classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, probA_, probB_, fit_status_,
+    n_iter_, shape_fit_, kernel_, n_features_in_, feature_names_in_
+        As in `SVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import NuSVC
+    >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]])
+    >>> NuSVC(nu=0.5, kernel="rbf(sigma=1)").fit(X, [0, 0, 1, 1]).predict([[-0.8, -1.0]]).tolist()
+    [0]
+    """
+
+    _method = "nu-svc"
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        probability=False,
+        tol=1e-3,
+        cache_size=200,
+        class_weight=None,
+        verbose=False,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _problem(self):
+        return {"nu": float(self.nu)}
+
+    def _refuse_absent(self, counts):
+        try:
+            super()._refuse_absent(counts)
+        except ValueError as error:
+            raise ValueError(f"specified nu is infeasible: {error}") from None
+
+
+class _Regression(RegressorMixin, SupportVectorMachine):
+    """What the two regressions share."""
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Fits the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training data, or the kernel matrix where ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            A factor of C for each row. Rows of weight 0 or less do not count.
+
+        Returns
+        -------
+        self
+        """
+        X, y, weights = self._prepare(X, y, sample_weight)
+        y = self._targets(y)
+        with self._fit_task(X, y, sample_weight=sample_weight):
+            self._train(X, self._choose_kernel(X), weights, targets=np.ascontiguousarray(y), **self._problem())
+            self.n_iter_ = int(self._num_iter[0])
+        return self
+
+    def predict(self, X):
+        """f at every row of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        return self._one_decision(X)
+
+    def _model(self):
+        return self._one_model()
+
+
+class SVR(_Regression):
+    """Support vector regression: minimises ½‖w‖² + C Σᵢ max(0, |yᵢ − f(xᵢ)| − ε).
+
+    Parameters
+    ----------
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs
+        As in `SVC`.
+    C : float, default=1.0
+        What a unit of error beyond the tube costs; ``inf`` counts as 1e10.
+    epsilon : float, default=0.1
+        ε: half the width of the tube in which errors cost nothing.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_SV,)
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
+    n_support_ : ndarray of shape (1,)
+    dual_coef_ : {ndarray, sparse matrix} of shape (1, n_SV)
+    coef_ : {ndarray, sparse matrix} of shape (1, n_features)
+        Weights of the features, where ``kernel="linear"``.
+    intercept_ : ndarray of shape (1,)
+    fit_status_, n_iter_ : int
+    shape_fit_ : tuple of int
+    kernel_ : Kernel or None
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SVR
+    >>> X = np.linspace(0, 6, 50)[:, None]
+    >>> model = SVR(kernel="rbf(sigma=1)", C=10, epsilon=0.01).fit(X, np.sin(X[:, 0]))
+    >>> bool(abs(model.predict([[1.0]])[0] - np.sin(1.0)) < 0.02)
+    True
+    """
+
+    _method = "svr"
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        C=1.0,
+        epsilon=0.1,
+        shrinking=True,
+        cache_size=200,
+        verbose=False,
+        max_iter=-1,
+        n_jobs=None,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.C = C
+        self.epsilon = epsilon
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+
+    def _problem(self):
+        return {"c": self._cost(), "epsilon": float(self.epsilon)}
+
+
+class NuSVR(_Regression):
+    """Support vector regression that finds the width of its tube: a fraction of at most ν of the rows lies outside.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Above 0 and at most 1: bounds the fraction of rows outside of the tube from above and that of support vectors from below.
+    C : float, default=1.0
+        What a unit of error beyond the tube costs; ``inf`` counts as 1e10.
+    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, n_jobs
+        As in `SVC`.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, fit_status_, n_iter_, shape_fit_, kernel_,
+    n_features_in_, feature_names_in_
+        As in `SVR`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import NuSVR
+    >>> X = np.linspace(0, 6, 50)[:, None]
+    >>> model = NuSVR(kernel="rbf(sigma=1)", C=10, nu=0.5).fit(X, np.sin(X[:, 0]))
+    >>> bool(model.score(X, np.sin(X[:, 0])) > 0.99)
+    True
+    """
+
+    _method = "nu-svr"
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        tol=1e-3,
+        cache_size=200,
+        verbose=False,
+        max_iter=-1,
+        n_jobs=None,
+    ):
+        self.nu = nu
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+
+    def _problem(self):
+        return {"c": self._cost(), "nu": float(self.nu)}
+
+
+class OneClassSVM(OutlierMixin, SupportVectorMachine):
+    """One-class estimation: a function that is positive where samples like the given ones are (Schölkopf et al. 2001).
+
+    Parameters
+    ----------
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs
+        As in `SVC`.
+    nu : float, default=0.5
+        Above 0 and at most 1: bounds the fraction of rows left outside from above and that of support vectors from below.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, fit_status_, n_iter_, shape_fit_, kernel_,
+    n_features_in_, feature_names_in_
+        As in `SVR`.
+    offset_ : ndarray of shape (1,)
+        ρ: `decision_function` is `score_samples` less this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import OneClassSVM
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = OneClassSVM(nu=0.1, kernel="rbf(sigma=1)").fit(X)
+    >>> model.predict([[0.0, 0.0], [6.0, 6.0]]).tolist()
+    [1, -1]
+    """
+
+    _method = "one-class"
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        nu=0.5,
+        shrinking=True,
+        cache_size=200,
+        verbose=False,
+        max_iter=-1,
+        n_jobs=None,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.nu = nu
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+
+    @with_callbacks
+    def fit(self, X, y=None, sample_weight=None):
+        """Fits the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training data, or the kernel matrix where ``kernel="precomputed"``.
+        y : Ignored
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            What each row counts. Rows of weight 0 or less do not count.
+
+        Returns
+        -------
+        self
+        """
+        X, _, weights = self._prepare(X, None, sample_weight)
+        with self._fit_task(X, y, sample_weight=sample_weight):
+            self._train(X, self._choose_kernel(X), weights, nu=float(self.nu))
+            self.n_iter_ = int(self._num_iter[0])
+            self.offset_ = -self._intercept_
+        return self
+
+    def decision_function(self, X):
+        """Σᵢ aᵢ k(xᵢ, x) − ρ at every row of X: positive for inliers, negative for outliers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+
+        Returns
+        -------
+        f : ndarray of shape (n_samples,)
+        """
+        return self._one_decision(X)
+
+    def score_samples(self, X):
+        """Σᵢ aᵢ k(xᵢ, x) at every row of X.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X):
+        """1 for inliers and -1 for outliers, at every row of X.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        return np.where(self._one_decision(X) > 0, 1, -1).astype(np.intp)
+
+    def _model(self):
+        return self._one_model(json.dumps([-1, 1]))

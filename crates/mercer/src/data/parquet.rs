@@ -1,0 +1,258 @@
+//! Parquet files: tables stored column by column, in groups of rows.
+
+use std::fs::File;
+use std::io::Read;
+
+use bytes::Bytes;
+use parquet::basic::ConvertedType;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{AsBytes, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use super::error::{DataError, Place, RowNumber};
+use super::fields::Cell;
+use super::rows::RowBuilder;
+use super::source::Opened;
+use crate::real::Real;
+
+/// Rows that are decoded at a time.
+const BATCH: usize = 4096;
+
+/// A Parquet file, standing before its first row. Its columns must be flat: numbers, booleans or text.
+pub(super) struct ParquetTable {
+    pub names: Vec<String>,
+    file: String,
+    reader: Box<dyn FileReader>,
+    kinds: Vec<Kind>,
+    /// The group to be opened next.
+    next_group: usize,
+    /// The columns of the group that is open; none for those not wanted.
+    columns: Vec<Option<ColumnReader>>,
+    /// Rows of the open group that are not decoded yet.
+    left: usize,
+    batch: Vec<Values>,
+    batch_rows: usize,
+    /// Rows of the batch that are gone.
+    used: usize,
+    /// Rows of the file that are gone.
+    row: u64,
+}
+
+/// What the numbers of a column stand for.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Signed,
+    Unsigned,
+    /// Hundredths, thousandths and so on: to be divided by this.
+    Decimal(f64),
+}
+
+/// The decoded values of a column.
+#[derive(Default)]
+struct Values {
+    /// NaN where nothing is there.
+    numbers: Vec<f64>,
+    /// In place of numbers where the column holds text; empty where nothing is there.
+    texts: Vec<Bytes>,
+    /// Whether each value is there; empty where all are.
+    present: Vec<i16>,
+}
+
+impl ParquetTable {
+    pub fn open(mut opened: Opened) -> Result<Self, DataError> {
+        let file = opened.name.clone();
+        let broken = |error: ParquetError| broken(&file, &error);
+        let reader: Box<dyn FileReader> = match &opened.path {
+            Some(path) => {
+                let failed = |source| DataError::Open { file: file.clone(), source };
+                Box::new(SerializedFileReader::new(File::open(path).map_err(failed)?).map_err(broken)?)
+            }
+            None => {
+                // The end of a Parquet file says what is in it: what cannot be sought is held.
+                let mut whole = Vec::new();
+                let failed = |source| DataError::Read { place: Place::file(&file), source };
+                opened.bytes.read_to_end(&mut whole).map_err(failed)?;
+                Box::new(SerializedFileReader::new(Bytes::from(whole)).map_err(broken)?)
+            }
+        };
+        let schema = reader.metadata().file_metadata().schema_descr_ptr();
+        let (mut names, mut kinds) = (Vec::new(), Vec::new());
+        for column in schema.columns() {
+            let name = column.path().string();
+            if column.max_rep_level() > 0 || column.path().parts().len() != 1 {
+                let problem = format!("the column `{name}` is nested; only flat columns are read");
+                return Err(DataError::WrongKind { file, problem });
+            }
+            kinds.push(match column.converted_type() {
+                ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64 => Kind::Unsigned,
+                ConvertedType::DECIMAL => Kind::Decimal(10f64.powi(column.type_scale())),
+                _ => Kind::Signed,
+            });
+            names.push(name);
+        }
+        Ok(Self {
+            names,
+            file,
+            reader,
+            kinds,
+            next_group: 0,
+            columns: Vec::new(),
+            left: 0,
+            batch: Vec::new(),
+            batch_rows: 0,
+            used: 0,
+            row: 0,
+        })
+    }
+
+    /// Reads up to `limit` rows into `rows`; false once the file is at its end.
+    pub fn read_into<T: Real>(&mut self, rows: &mut RowBuilder<T>, limit: usize) -> Result<bool, DataError> {
+        let full = rows.nrows().saturating_add(limit);
+        while rows.nrows() < full {
+            if self.used == self.batch_rows && !self.decode(|column| rows.ignores(column))? {
+                return Ok(false);
+            }
+            let (batch, row) = (&self.batch, self.used);
+            let cell = |column: usize| batch[column].cell(row);
+            rows.push(&self.file, &self.names, RowNumber::Index(self.row), self.names.len(), cell)?;
+            (self.used, self.row) = (self.used + 1, self.row + 1);
+        }
+        Ok(true)
+    }
+
+    /// Decodes the next batch; false at the end of the file.
+    fn decode(&mut self, ignored: impl Fn(usize) -> bool) -> Result<bool, DataError> {
+        let file = self.file.clone();
+        let broken = |error: ParquetError| broken(&file, &error);
+        while self.left == 0 {
+            if self.next_group == self.reader.num_row_groups() {
+                return Ok(false);
+            }
+            let group = self.reader.get_row_group(self.next_group).map_err(broken)?;
+            let rows = usize::try_from(group.metadata().num_rows());
+            self.left = rows.map_err(|_| cut_short(&file))?;
+            let wanted = (0..self.names.len()).map(|c| (!ignored(c)).then(|| group.get_column_reader(c)));
+            self.columns = wanted.map(Option::transpose).collect::<Result<_, _>>().map_err(broken)?;
+            self.next_group += 1;
+        }
+        let count = self.left.min(BATCH);
+        self.batch.resize_with(self.names.len(), Values::default);
+        let columns = self.columns.iter_mut().zip(&self.kinds).zip(&self.names).zip(&mut self.batch);
+        for (((column, kind), name), values) in columns {
+            let Some(column) = column else { continue };
+            let decoded = values.decode(column, *kind, count).map_err(broken)?;
+            match decoded {
+                None => {
+                    let problem = format!(
+                        "the column `{name}` holds neither numbers, booleans nor text of free length"
+                    );
+                    return Err(DataError::WrongKind { file, problem });
+                }
+                Some(decoded) if decoded != count => return Err(cut_short(&file)),
+                Some(_) => {}
+            }
+        }
+        (self.left, self.batch_rows, self.used) = (self.left - count, count, 0);
+        Ok(true)
+    }
+}
+
+impl Values {
+    /// Decodes so many rows of a column, and how many there were; none for a type that is not read.
+    fn decode(
+        &mut self,
+        column: &mut ColumnReader,
+        kind: Kind,
+        count: usize,
+    ) -> Result<Option<usize>, ParquetError> {
+        let scaled = |value: f64| if let Kind::Decimal(scale) = kind { value / scale } else { value };
+        let unsigned = matches!(kind, Kind::Unsigned);
+        Ok(Some(match column {
+            ColumnReader::BoolColumnReader(c) => self.numbers(c, count, |v| f64::from(u8::from(*v)))?,
+            ColumnReader::Int32ColumnReader(c) if unsigned => {
+                self.numbers(c, count, |v| f64::from(*v as u32))?
+            }
+            ColumnReader::Int32ColumnReader(c) => self.numbers(c, count, |v| scaled(f64::from(*v)))?,
+            ColumnReader::Int64ColumnReader(c) if unsigned => self.numbers(c, count, |v| *v as u64 as f64)?,
+            ColumnReader::Int64ColumnReader(c) => self.numbers(c, count, |v| scaled(*v as f64))?,
+            ColumnReader::FloatColumnReader(c) => self.numbers(c, count, |v| f64::from(*v))?,
+            ColumnReader::DoubleColumnReader(c) => self.numbers(c, count, |v| *v)?,
+            ColumnReader::ByteArrayColumnReader(c) => {
+                let mut values = Vec::new();
+                let rows = self.fill(c, count, &mut values)?;
+                let mut values = values.into_iter().map(|v| Bytes::copy_from_slice(v.as_bytes()));
+                self.texts.clear();
+                if self.present.is_empty() {
+                    self.texts.extend(values);
+                } else {
+                    let text = |there: &i16| if *there > 0 { values.next() } else { None };
+                    self.texts.extend(self.present.iter().map(text).map(Option::unwrap_or_default));
+                }
+                rows
+            }
+            ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
+                return Ok(None);
+            }
+        }))
+    }
+
+    fn numbers<D: DataType>(
+        &mut self,
+        column: &mut ColumnReaderImpl<D>,
+        count: usize,
+        number: impl Fn(&D::T) -> f64,
+    ) -> Result<usize, ParquetError> {
+        let mut values = Vec::with_capacity(count);
+        let rows = self.fill(column, count, &mut values)?;
+        let mut values = values.iter().map(number);
+        self.numbers.clear();
+        if self.present.is_empty() {
+            self.numbers.extend(values);
+        } else {
+            let number = |there: &i16| if *there > 0 { values.next() } else { None };
+            self.numbers.extend(self.present.iter().map(number).map(|v| v.unwrap_or(f64::NAN)));
+        }
+        Ok(rows)
+    }
+
+    /// The values that are there, and the number of rows.
+    fn fill<D: DataType>(
+        &mut self,
+        column: &mut ColumnReaderImpl<D>,
+        count: usize,
+        values: &mut Vec<D::T>,
+    ) -> Result<usize, ParquetError> {
+        self.present.clear();
+        let mut rows = 0;
+        while rows < count {
+            let (read, ..) = column.read_records(count - rows, Some(&mut self.present), None, values)?;
+            if read == 0 {
+                break;
+            }
+            rows += read;
+        }
+        Ok(rows)
+    }
+
+    fn cell(&self, row: usize) -> Cell<'_> {
+        match (self.texts.get(row), self.numbers.get(row)) {
+            (Some(text), _) => Cell::Text(text.trim_ascii()),
+            (None, Some(number)) => Cell::Value(*number),
+            // Of a column that is not read.
+            (None, None) => Cell::Text(b""),
+        }
+    }
+}
+
+fn broken(file: &str, error: &ParquetError) -> DataError {
+    DataError::Parquet { file: file.to_owned(), problem: error.to_string() }
+}
+
+fn cut_short(file: &str) -> DataError {
+    let problem = "a group of rows has fewer than it says".to_owned();
+    DataError::Parquet { file: file.to_owned(), problem }
+}

@@ -1,0 +1,275 @@
+//! Classifiers on features that stand in for a kernel: logistic regression and the support vector machine.
+
+use std::ops::Range;
+
+use crate::data::{AnySamples, Matrix};
+use crate::features::{ApproximateFeatures, Approximation, KernelFeatures, add_samples};
+use crate::kernel::Kernel;
+use crate::model::Predictor;
+use crate::solve::{
+    FeatureBlocks, LinearLossFit, LinearLossSettings, Moments, Report, RowLoss, minimise, row_loss,
+};
+use crate::watch::{Unwatched, Watch};
+
+use super::admission::Admission;
+use super::approx_ridge::{ApproxRidge, Prepared};
+use super::codes::check_codes;
+use super::error::LearnError;
+use super::logistic::ClassWeight;
+use super::ridge::Bias;
+
+/// The loss of a classifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Classifier {
+    /// Logistic regression: one logit for two classes, else one per class (multinomial).
+    Logistic,
+    /// The support vector machine with hinge loss: one decision for two classes, else one per class against all others.
+    Svm,
+}
+
+/// A classifier on approximate features: its hyper-parameters.
+///
+/// Minimises C·Σᵢ wᵢ·ℓ(yᵢ, f(xᵢ)) + ½‖v‖² over f(x) = ⟨v, φ(x)⟩ + b, the intercept not penalised.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApproxClassifier {
+    /// The loss.
+    pub classifier: Classifier,
+    /// The kernel, with every hyper-parameter a number.
+    pub kernel: Kernel,
+    /// What stands in for it.
+    pub approximation: Approximation,
+    /// C > 0, which is 1/λ.
+    pub c: f64,
+    /// Whether there is an intercept.
+    pub intercept: bool,
+    /// What each class counts, beside the weights of its rows.
+    pub class_weight: ClassWeight,
+    /// Logistic: what the gradient has to come down to, as a part of the first; svm: the duality gap, as a part of the
+    /// objective. More than 0.
+    pub tol: f64,
+    /// Steps at most.
+    pub max_iter: usize,
+    /// Whether a kernel on landmarks must be proven to be one.
+    pub admission: Admission,
+    /// Bytes the sums over features may take; `None` for four fifths of what is available.
+    pub memory: Option<u64>,
+    /// The seed of frequencies and landmarks.
+    pub seed: u64,
+}
+
+impl ApproxClassifier {
+    /// With this loss, kernel, approximation and C, an intercept and everything else by itself.
+    #[must_use]
+    pub fn new(classifier: Classifier, kernel: Kernel, approximation: Approximation, c: f64) -> Self {
+        let tol = match classifier {
+            Classifier::Logistic => 1e-6,
+            Classifier::Svm => 1e-3,
+        };
+        Self {
+            classifier,
+            kernel,
+            approximation,
+            c,
+            intercept: true,
+            class_weight: ClassWeight::Uniform,
+            tol,
+            max_iter: 500,
+            admission: Admission::Check,
+            memory: None,
+            seed: 0,
+        }
+    }
+
+    /// Fits samples of `classes` classes, numbered by `codes` from 0.
+    ///
+    /// nD²/2 multiply-adds once and nD for each output and step; O(D²) memory.
+    ///
+    /// # Errors
+    /// Where the codes or weights do not line up or are out of range, where the kernel has no such features, where the
+    /// sums do not fit the memory budget, and where `watch` asks to stop.
+    pub fn fit(
+        &self,
+        samples: &AnySamples<'_>,
+        codes: &[usize],
+        classes: usize,
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<(Predictor, Report), LearnError> {
+        let prepared = self.prepare(samples, codes, classes, weights, watch)?;
+        let weights = self.class_weight.combine(codes, classes, weights)?;
+        check_codes(samples.nrows(), codes, classes, Some(&weights))?;
+        let mut sums = Moments::new(prepared.features.features(), 0);
+        let none = Matrix::zeros(samples.nrows(), 0);
+        add_samples(&mut sums, &prepared.features, samples, &none, Some(&weights), watch)?;
+        let blocks = Blocks { features: &prepared.features, samples };
+        let outputs = if classes == 2 { 1 } else { classes };
+        let weights: Vec<f64> = weights.iter().map(|w| self.c * w).collect();
+        let labels = Labelled { codes, outputs, weights: &weights };
+        let fit = match self.classifier {
+            Classifier::Logistic => {
+                let loss = LogisticLoss { labels, bound: self.c * if outputs == 1 { 0.25 } else { 0.5 } };
+                minimise(&blocks, &loss, &sums, &self.settings(self.tol), None, watch)?
+            }
+            Classifier::Svm => self.machine(&blocks, labels, &sums, watch)?,
+        };
+        let LinearLossFit { weights, intercepts, mut report, .. } = fit;
+        report.warnings.extend(prepared.warning);
+        Ok((Predictor::on_features(prepared.features, weights, intercepts, prepared.domain), report))
+    }
+
+    fn prepare(
+        &self,
+        samples: &AnySamples<'_>,
+        codes: &[usize],
+        classes: usize,
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<Prepared, LearnError> {
+        for (parameter, received, fine) in [
+            ("C", self.c, self.c > 0.0 && self.c.is_finite()),
+            ("tol", self.tol, self.tol > 0.0 && self.tol.is_finite()),
+            ("max_iter", self.max_iter as f64, self.max_iter > 0),
+        ] {
+            if !fine {
+                let received = received.to_string();
+                return Err(LearnError::Parameter {
+                    parameter,
+                    received,
+                    allowed: "a finite number above 0",
+                });
+            }
+        }
+        check_codes(samples.nrows(), codes, classes, weights)?;
+        let ridge = ApproxRidge {
+            bias: if self.intercept { Bias::Centred } else { Bias::None },
+            admission: self.admission,
+            memory: self.memory,
+            seed: self.seed,
+            ..ApproxRidge::new(self.kernel.clone(), self.approximation, 1.0)
+        };
+        let prepared = ridge.prepare(samples, watch)?;
+        // The check of the memory; the sums themselves are without targets.
+        ridge.sums(&prepared, 0)?;
+        Ok(prepared)
+    }
+
+    fn settings(&self, tolerance: f64) -> LinearLossSettings {
+        LinearLossSettings { lambda: 1.0, intercept: self.intercept, tolerance, max_iter: self.max_iter }
+    }
+
+    /// The hinge rounded off over a width δ that is cut down until the duality gap is small: the minimum for δ has its
+    /// slopes as dual variables, and the gap that they leave is at most δ/2·C·Σw.
+    fn machine(
+        &self,
+        blocks: &Blocks<'_>,
+        labels: Labelled<'_>,
+        sums: &Moments,
+        watch: &dyn Watch,
+    ) -> Result<LinearLossFit, LearnError> {
+        let mut best: Option<LinearLossFit> = None;
+        let mut iterations = 0;
+        for width in [1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001] {
+            let loss = RoundedHinge { labels, width, bound: self.c / width };
+            let mut fit = minimise(blocks, &loss, sums, &self.settings(1e-4), best.as_ref(), watch)?;
+            iterations += fit.report.iterations;
+            // What rounding off takes from the loss of a row is at most width/2 times its weight.
+            let total: f64 = labels.weights.iter().sum::<f64>() * labels.outputs as f64;
+            let gap = 0.5 * width * total / (fit.objective + 0.5 * width * total);
+            fit.report.iterations = iterations;
+            fit.report.residual = gap.min(1.0);
+            let enough = gap <= self.tol;
+            best = Some(fit);
+            if enough {
+                break;
+            }
+        }
+        best.ok_or(LearnError::Unsupported("a support vector machine takes a step at least"))
+    }
+}
+
+struct Blocks<'a> {
+    features: &'a ApproximateFeatures,
+    samples: &'a AnySamples<'a>,
+}
+
+impl FeatureBlocks for Blocks<'_> {
+    type Error = LearnError;
+
+    fn nrows(&self) -> usize {
+        self.samples.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.features.features()
+    }
+
+    fn fill(&self, rows: Range<usize>, out: &mut [f64]) -> Result<(), LearnError> {
+        match self.samples {
+            AnySamples::F64(_) => self.features.fill_f64(self.samples, rows, out, &Unwatched)?,
+            AnySamples::F32(_) => {
+                let mut narrow = vec![0f32; out.len()];
+                self.features.fill_f32(self.samples, rows, &mut narrow, &Unwatched)?;
+                out.iter_mut().zip(narrow).for_each(|(wide, narrow)| *wide = f64::from(narrow));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Labelled<'a> {
+    codes: &'a [usize],
+    outputs: usize,
+    /// C times the weight of each row.
+    weights: &'a [f64],
+}
+
+struct LogisticLoss<'a> {
+    labels: Labelled<'a>,
+    bound: f64,
+}
+
+impl RowLoss for LogisticLoss<'_> {
+    fn outputs(&self) -> usize {
+        self.labels.outputs
+    }
+
+    fn curvature(&self) -> f64 {
+        self.bound
+    }
+
+    fn row(&self, i: usize, f: &[f64], g: &mut [f64]) -> f64 {
+        row_loss(f, self.labels.codes[i], self.labels.weights[i], g)
+    }
+}
+
+/// max(0, 1 − t) with a parabola in place of its corner: (1 − t)²/(2δ) where 0 ≤ 1 − t ≤ δ, 1 − t − δ/2 beyond.
+struct RoundedHinge<'a> {
+    labels: Labelled<'a>,
+    width: f64,
+    bound: f64,
+}
+
+impl RowLoss for RoundedHinge<'_> {
+    fn outputs(&self) -> usize {
+        self.labels.outputs
+    }
+
+    fn curvature(&self) -> f64 {
+        self.bound
+    }
+
+    fn row(&self, i: usize, f: &[f64], g: &mut [f64]) -> f64 {
+        let (own, weight, width) = (self.labels.codes[i], self.labels.weights[i], self.width);
+        let mut loss = 0.0;
+        for (k, (f, g)) in f.iter().zip(g).enumerate() {
+            // One decision is that of class 1; else each is its class's against all others.
+            let sign = if own == if self.labels.outputs == 1 { 1 } else { k } { 1.0 } else { -1.0 };
+            let short = 1.0 - sign * f;
+            let slope = (short / width).clamp(0.0, 1.0);
+            loss += weight * slope * (short - 0.5 * width * slope);
+            *g = -sign * weight * slope;
+        }
+        loss
+    }
+}

@@ -1,0 +1,88 @@
+//! Ridge regression where the kernel matrix is too large: conjugate gradients, landmarks, random features.
+
+use crate::data::Dtype;
+use crate::gram::GramError;
+use crate::learn::suggested_features;
+use crate::learn::{ApproxRidge, IterativeRidge};
+
+use super::Shape;
+use super::calibrate::{Calibration, Growth};
+use super::ways::{Candidate, Way};
+
+/// Rows from which such ways are looked at.
+pub(super) const FROM: usize = 5_000;
+
+/// Steps of conjugate gradients at λ = 1, and for every tenth of it, with the default preconditioner and residual.
+const STEPS: (f64, f64) = (25.0, 25.0);
+
+/// The ways, in the order in which they would be tried.
+pub(super) fn ways(
+    shape: Shape,
+    lambda: f64,
+    samples_bytes: f64,
+    apply: f64,
+    calibration: &Calibration<'_>,
+) -> Result<Vec<Candidate>, GramError> {
+    let (n, targets) = (shape.rows as f64, shape.targets as f64);
+    let factor = match shape.dtype {
+        Dtype::F32 => calibration.cholesky::<f32>()?,
+        Dtype::F64 => calibration.cholesky::<f64>()?,
+    };
+    let value = calibration.cross(1)?;
+    let mut ways = Vec::new();
+    if lambda > 0.0 {
+        let k = IterativeRidge::default_rank(shape.rows) as f64;
+        let steps = STEPS.0 + STEPS.1 * (-lambda.log10()).max(0.0);
+        let memory = 4.0 * n * k + 16.0 * k * k + 40.0 * 8.0 * n * (targets + 1.0) + samples_bytes;
+        let stages = [
+            // A triangular half of nk² multiply-adds, at the rate of the n³/6 of a factor.
+            ("preconditioner", n * k * value + 3.0 * factor.cubic * n * k * k),
+            ("about so many steps", steps * n * (n + 1.0) / 2.0 * apply),
+        ];
+        let mut cg = Candidate::new(Way::ConjugateGradients, memory, &stages);
+        cg.remark = Some(format!(
+            "conjugate gradients (--solver cg) solve the same problem without its matrix, in about {steps:.0} steps"
+        ));
+        ways.push(cg);
+    }
+    let size = suggested_features(shape.rows as u64);
+    let memory = 3.0 * ApproxRidge::bytes_needed(size, shape.targets) as f64;
+    ways.extend(features(shape, size, memory, factor, calibration)?);
+    let (m, landmarks) = (size as f64, size as u64);
+    let stages = [
+        ("kernel values with landmarks", n * m * value),
+        // A triangular solve of nM² multiply-adds in all, and as many in the sums.
+        ("whitening", 3.0 * factor.cubic * n * m * m),
+        ("sums", 3.0 * factor.cubic * n * m * m),
+        ("Cholesky factor", factor.at(m)),
+    ];
+    let mut nystrom = Candidate::new(Way::Landmarks { landmarks }, memory, &stages);
+    nystrom.remark = Some(format!(
+        "{size} landmarks (--approx nystrom:{size}) suit every kernel, smooth ones and few columns best"
+    ));
+    ways.push(nystrom);
+    Ok(ways)
+}
+
+/// Random features; none where the kernel has no spectral density that is known.
+fn features(
+    shape: Shape,
+    size: usize,
+    memory: f64,
+    factor: Growth,
+    calibration: &Calibration<'_>,
+) -> Result<Option<Candidate>, GramError> {
+    let Some(wave) = calibration.waves(size)? else { return Ok(None) };
+    let (n, d) = (shape.rows as f64, size as f64);
+    let stages = [
+        ("features", n * d * wave),
+        ("sums", 3.0 * factor.cubic * n * d * d),
+        ("Cholesky factor", factor.at(d)),
+    ];
+    let way = Way::RandomFeatures { features: size as u64 };
+    let mut random = Candidate::new(way, memory, &stages);
+    random.remark = Some(format!(
+        "{size} random features (--approx fourier:{size}) hold no rows: the file may be larger than memory"
+    ));
+    Ok(Some(random))
+}

@@ -1,0 +1,328 @@
+//! Smooth losses of linear functions of features, with a ridge penalty.
+//!
+//! Minimises F(W, b) = Σᵢ ℓᵢ(Wᵀφᵢ + b) + (λ/2)‖W‖² over the weights W of D features and m outputs, the intercepts b not
+//! penalised, by limited-memory BFGS (Liu and Nocedal 1989) with the inverse of a bound on the curvature,
+//!
+//! ```text
+//! H₀ = c·Σ(φᵢ − φ̄)(φᵢ − φ̄)ᵀ + λI for each output,     c ≥ ‖ℓ″‖ (Böhning 1992),
+//! ```
+//!
+//! in place of the usual multiple of the identity: one factorisation, and what is left for the updates to learn is how the
+//! curvature differs from its bound. Features come a block of rows at a time and need not be held.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use crate::data::Matrix;
+use crate::watch::{Stopped, Watch};
+
+use super::moments::{Intercept, Moments, MomentsError, RidgeFactor};
+use super::report::{Report, Status};
+
+/// Rows whose features one task holds.
+const BLOCK: usize = 512;
+
+/// Blocks whose partial gradients are held at once.
+const ABREAST: usize = 16;
+
+/// Steps that the curvature is learnt from.
+const MEMORY: usize = 12;
+
+/// The loss of each row.
+pub trait RowLoss: Sync {
+    /// m, the length of f.
+    fn outputs(&self) -> usize;
+
+    /// c: a bound on the norm of every row's second derivative, more than 0.
+    fn curvature(&self) -> f64;
+
+    /// ℓᵢ(f); its gradient goes into `g`.
+    fn row(&self, i: usize, f: &[f64], g: &mut [f64]) -> f64;
+}
+
+/// Features, a block of rows at a time, in double precision.
+pub trait FeatureBlocks: Sync {
+    /// Why rows cannot be computed.
+    type Error: From<Stopped> + From<MomentsError> + Send;
+
+    /// n.
+    fn nrows(&self) -> usize;
+
+    /// D.
+    fn ncols(&self) -> usize;
+
+    /// Writes these rows into `out`, row after row.
+    ///
+    /// # Errors
+    /// Where the rows cannot be computed.
+    fn fill(&self, rows: Range<usize>, out: &mut [f64]) -> Result<(), Self::Error>;
+}
+
+/// The stopping rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinearLossSettings {
+    /// λ > 0.
+    pub lambda: f64,
+    /// Whether there are intercepts.
+    pub intercept: bool,
+    /// What the gradient has to come down to, as a part of that of W = 0; more than 0.
+    pub tolerance: f64,
+    /// Steps at most.
+    pub max_iter: usize,
+}
+
+/// f(x) = Wᵀφ(x) + b.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearLossFit {
+    /// W: one row per feature, one column per output.
+    pub weights: Matrix<f64>,
+    /// b, one per output.
+    pub intercepts: Vec<f64>,
+    /// F.
+    pub objective: f64,
+    /// How the work ended; its residual is the gradient as a part of that of W = 0.
+    pub report: Report,
+}
+
+/// Minimises, from `start` where there is one. `sums` are over the same features, with any targets.
+///
+/// O(nDm) and the time of the features for a step, O(D²m) for its direction.
+///
+/// # Errors
+/// Where features cannot be computed, where the sums do not fit or their factorisation fails, and where `watch` asks to stop.
+pub fn minimise<B: FeatureBlocks>(
+    blocks: &B,
+    loss: &dyn RowLoss,
+    sums: &Moments,
+    settings: &LinearLossSettings,
+    start: Option<&LinearLossFit>,
+    watch: &dyn Watch,
+) -> Result<LinearLossFit, B::Error> {
+    let (d, m) = (blocks.ncols(), loss.outputs());
+    let intercept = if settings.intercept { Intercept::Unpenalised } else { Intercept::None };
+    let curvature = loss.curvature();
+    let factor = sums.factor(settings.lambda / curvature, intercept, watch)?;
+    let problem = Problem {
+        blocks,
+        loss,
+        lambda: settings.lambda,
+        means: sums.feature_means(intercept)?,
+        factor: &factor,
+        curvature,
+        weight: sums.weight(),
+        intercept: settings.intercept,
+        watch,
+    };
+    // W over rows of features, and in the last row the intercepts of the centred features.
+    let mut x = Matrix::zeros(d + 1, m);
+    let mut at = problem.at(&x)?;
+    let first = norm(&at.gradient).max(f64::MIN_POSITIVE);
+    if let Some(start) = start {
+        x.entries_mut()[..d * m].copy_from_slice(start.weights.entries());
+        let shift = problem.mean_output(&start.weights);
+        let last = x.row_mut(d).iter_mut().zip(&start.intercepts).zip(shift);
+        last.for_each(|((x, b), s)| *x = if settings.intercept { b + s } else { 0.0 });
+        at = problem.at(&x)?;
+    }
+    let mut memory: VecDeque<Pair> = VecDeque::new();
+    let (mut status, mut iterations) = (Status::OutOfIterations, 0);
+    watch.begin("steps", settings.max_iter as u64);
+    while iterations < settings.max_iter {
+        if norm(&at.gradient) <= settings.tolerance * first {
+            status = Status::Converged;
+            break;
+        }
+        let mut direction = problem.direction(&at.gradient, &memory)?;
+        if dot(&direction, &at.gradient) >= 0.0 {
+            memory.clear();
+            direction = problem.direction(&at.gradient, &memory)?;
+        }
+        let slope = dot(&direction, &at.gradient);
+        let mut step = 1.0;
+        let moved = loop {
+            let there = along(&x, &direction, step);
+            let value = problem.at(&there)?;
+            if value.objective <= at.objective + 1e-4 * step * slope {
+                break Some((there, value));
+            }
+            step /= 2.0;
+            if step < 1e-10 {
+                break None;
+            }
+        };
+        let Some((there, value)) = moved else {
+            status = Status::Stagnated;
+            break;
+        };
+        iterations += 1;
+        watch.advance(1);
+        watch.note(&format!("gradient {:.1e}", norm(&value.gradient) / first));
+        memory.extend(Pair::of(along(&there, &x, -1.0), along(&value.gradient, &at.gradient, -1.0)));
+        if memory.len() > MEMORY {
+            memory.pop_front();
+        }
+        (x, at) = (there, value);
+    }
+    let residual = norm(&at.gradient) / first;
+    let weights = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
+    let shift = problem.mean_output(&weights);
+    let intercepts = x.row(d).iter().zip(shift).map(|(b, s)| if settings.intercept { b - s } else { 0.0 });
+    let intercepts = intercepts.collect();
+    let solver = "l-bfgs on features".to_owned();
+    let report = Report { status, solver, iterations, residual, warnings: Vec::new() };
+    Ok(LinearLossFit { weights, intercepts, objective: at.objective, report })
+}
+
+/// A step and what it did to the gradient.
+struct Pair {
+    step: Matrix<f64>,
+    change: Matrix<f64>,
+    inverse: f64,
+}
+
+impl Pair {
+    /// None where the curvature along the step is not positive to working precision.
+    fn of(step: Matrix<f64>, change: Matrix<f64>) -> Option<Self> {
+        let product = dot(&step, &change);
+        let positive = product > f64::EPSILON * norm(&step) * norm(&change);
+        positive.then(|| Self { step, change, inverse: 1.0 / product })
+    }
+}
+
+struct Value {
+    objective: f64,
+    gradient: Matrix<f64>,
+}
+
+struct Problem<'a, B> {
+    blocks: &'a B,
+    loss: &'a dyn RowLoss,
+    lambda: f64,
+    means: Vec<f64>,
+    factor: &'a RidgeFactor<'a>,
+    curvature: f64,
+    weight: f64,
+    intercept: bool,
+    watch: &'a dyn Watch,
+}
+
+impl<B: FeatureBlocks> Problem<'_, B> {
+    /// F and its gradient.
+    fn at(&self, x: &Matrix<f64>) -> Result<Value, B::Error> {
+        let (n, d, m) = (self.blocks.nrows(), self.blocks.ncols(), x.ncols());
+        let weights = MatRef::from_row_major_slice(&x.entries()[..d * m], d, m);
+        let weights_alone = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
+        let shift = self.mean_output(&weights_alone);
+        let constant: Vec<f64> = x.row(d).iter().zip(shift).map(|(b, s)| b - s).collect();
+        let starts: Vec<usize> = (0..n).step_by(BLOCK).collect();
+        let mut gradient = Matrix::zeros(d + 1, m);
+        let mut objective = 0.0;
+        for abreast in starts.chunks(ABREAST) {
+            let parts = abreast.par_iter().map(|&first| {
+                self.watch.check()?;
+                let rows = first..n.min(first + BLOCK);
+                let height = rows.len();
+                let mut phi = vec![0.0; height * d];
+                self.blocks.fill(rows, &mut phi)?;
+                let phi = MatRef::from_row_major_slice(&phi, height, d);
+                let mut f = constant.repeat(height);
+                matmul(
+                    MatMut::from_row_major_slice_mut(&mut f, height, m),
+                    Accum::Add,
+                    phi,
+                    weights,
+                    1.0,
+                    Par::Seq,
+                );
+                let mut g = vec![0.0; height * m];
+                let rows = f.chunks_exact(m).zip(g.chunks_exact_mut(m)).enumerate();
+                let loss: f64 = rows.map(|(i, (f, g))| self.loss.row(first + i, f, g)).sum();
+                let mut part = Matrix::zeros(d + 1, m);
+                let (upper, last) = part.entries_mut().split_at_mut(d * m);
+                matmul(
+                    MatMut::from_row_major_slice_mut(upper, d, m),
+                    Accum::Replace,
+                    phi.transpose(),
+                    MatRef::from_row_major_slice(&g, height, m),
+                    1.0,
+                    Par::Seq,
+                );
+                g.chunks_exact(m).for_each(|g| last.iter_mut().zip(g).for_each(|(l, g)| *l += g));
+                Ok::<_, B::Error>((loss, part))
+            });
+            for part in parts.collect::<Vec<_>>() {
+                let (loss, part) = part?;
+                objective += loss;
+                gradient.entries_mut().iter_mut().zip(part.entries()).for_each(|(to, from)| *to += from);
+            }
+        }
+        let pull = gradient.row(d).to_vec();
+        let mut squares = 0.0;
+        for k in 0..d {
+            let row = gradient.row_mut(k).iter_mut().zip(x.row(k)).zip(&pull);
+            for ((g, w), pull) in row {
+                *g += self.lambda * w - self.means[k] * pull;
+                squares += w * w;
+            }
+        }
+        if !self.intercept {
+            gradient.row_mut(d).fill(0.0);
+        }
+        Ok(Value { objective: objective + 0.5 * self.lambda * squares, gradient })
+    }
+
+    /// φ̄ᵀW.
+    fn mean_output(&self, weights: &Matrix<f64>) -> Vec<f64> {
+        let mut mean = vec![0.0; weights.ncols()];
+        for (k, phi) in self.means.iter().enumerate() {
+            mean.iter_mut().zip(weights.row(k)).for_each(|(m, w)| *m += phi * w);
+        }
+        mean
+    }
+
+    /// −Hg with H the inverse curvature that the steps so far tell of: the two loops of Nocedal and Wright (2006), algorithm 7.4.
+    fn direction(&self, gradient: &Matrix<f64>, memory: &VecDeque<Pair>) -> Result<Matrix<f64>, B::Error> {
+        let mut q = gradient.clone();
+        let mut shares = Vec::with_capacity(memory.len());
+        for pair in memory.iter().rev() {
+            let share = pair.inverse * dot(&pair.step, &q);
+            add(&mut q, &pair.change, -share);
+            shares.push(share);
+        }
+        let (d, m) = (self.blocks.ncols(), q.ncols());
+        let mut upper = Matrix::from_entries(d, m, q.entries()[..d * m].to_vec());
+        self.factor.solve(&mut upper, self.watch)?;
+        let to = q.entries_mut()[..d * m].iter_mut().zip(upper.entries());
+        to.for_each(|(to, from)| *to = from / self.curvature);
+        q.row_mut(d).iter_mut().for_each(|b| *b /= self.curvature * self.weight);
+        for (pair, share) in memory.iter().zip(shares.into_iter().rev()) {
+            let back = pair.inverse * dot(&pair.change, &q);
+            add(&mut q, &pair.step, share - back);
+        }
+        q.entries_mut().iter_mut().for_each(|v| *v = -*v);
+        Ok(q)
+    }
+}
+
+fn dot(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
+    a.entries().iter().zip(b.entries()).map(|(a, b)| a * b).sum()
+}
+
+fn norm(a: &Matrix<f64>) -> f64 {
+    dot(a, a).sqrt()
+}
+
+fn add(to: &mut Matrix<f64>, from: &Matrix<f64>, factor: f64) {
+    to.entries_mut().iter_mut().zip(from.entries()).for_each(|(t, f)| *t += factor * f);
+}
+
+/// x + s·direction.
+fn along(x: &Matrix<f64>, direction: &Matrix<f64>, s: f64) -> Matrix<f64> {
+    let mut there = x.clone();
+    add(&mut there, direction, s);
+    there
+}

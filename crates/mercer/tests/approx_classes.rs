@@ -1,0 +1,160 @@
+//! Classifiers on approximate features against the exact ones, which landmarks at every sample give.
+
+use mercer::data::{AnySamples, Matrix, Samples};
+use mercer::features::Approximation;
+use mercer::kernel::Kernel;
+use mercer::learn::svm::Svc;
+use mercer::learn::{ApproxClassifier, Classifier, LearnError, Logistic};
+use mercer::solve::Status;
+use mercer::watch::Unwatched;
+
+/// Points in the square and a class by the angle, some of them wrong.
+fn problem(rows: usize, classes: usize) -> (AnySamples<'static>, Vec<usize>) {
+    let points: Vec<f64> =
+        (0..rows * 2).map(|k| ((k / 2) as f64 * [0.618_034, 0.754_878][k % 2]).fract() * 2.0 - 1.0).collect();
+    let class = |(i, p): (usize, &[f64])| {
+        let turn = p[1].atan2(p[0]) / std::f64::consts::TAU + 0.5;
+        (((turn * classes as f64) as usize).min(classes - 1) + usize::from(i % 17 == 0)) % classes
+    };
+    let codes = points.chunks_exact(2).enumerate().map(class).collect();
+    (AnySamples::F64(Samples::dense(rows, 2, points).unwrap()), codes)
+}
+
+fn kernel() -> Kernel {
+    "rbf(sigma=0.7)".parse().unwrap()
+}
+
+fn largest_difference(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
+    a.entries().iter().zip(b.entries()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn logistic_regression_on_all_landmarks_is_exact() {
+    for classes in [2, 4] {
+        let (samples, codes) = problem(150, classes);
+        let (exact, _) =
+            Logistic::new(kernel(), 0.5).fit(&samples, &codes, classes, None, &Unwatched).unwrap();
+        let truth = exact.predict(&samples, &Unwatched).unwrap();
+        let machine = ApproxClassifier::new(Classifier::Logistic, kernel(), Approximation::nystrom(150), 2.0);
+        let (predictor, report) = machine.fit(&samples, &codes, classes, None, &Unwatched).unwrap();
+        assert_eq!(report.status, Status::Converged, "{report:?}");
+        let found = predictor.predict(&samples, &Unwatched).unwrap();
+        let difference = largest_difference(&found, &truth);
+        assert!(difference < 1e-3, "{classes} classes: {difference}");
+    }
+}
+
+/// In the precision of the samples, with random features, weights and without an intercept.
+#[test]
+fn other_settings_come_near_the_exact_machine() {
+    let (samples, codes) = problem(300, 2);
+    let AnySamples::F64(double) = &samples else { panic!("double") };
+    let narrow: Vec<f32> = double.stored_values().iter().map(|v| *v as f32).collect();
+    let single = AnySamples::F32(Samples::dense(300, 2, narrow).unwrap());
+    let weights: Vec<f64> = (0..300).map(|i| 0.5 + (i % 3) as f64).collect();
+    let exact = Logistic { intercept: false, ..Logistic::new(kernel(), 1.0) };
+    let (exact, _) = exact.fit(&samples, &codes, 2, Some(&weights), &Unwatched).unwrap();
+    let truth = exact.predict(&samples, &Unwatched).unwrap();
+    for samples in [&samples, &single] {
+        let machine = ApproxClassifier {
+            intercept: false,
+            ..ApproxClassifier::new(Classifier::Logistic, kernel(), Approximation::fourier(2_000), 1.0)
+        };
+        let (predictor, _) = machine.fit(samples, &codes, 2, Some(&weights), &Unwatched).unwrap();
+        let found = predictor.predict(samples, &Unwatched).unwrap();
+        let difference = largest_difference(&found, &truth);
+        assert!(difference < 0.25, "{difference}");
+    }
+}
+
+/// The hinge loss of the rounded machine is that of the exact one up to its gap.
+#[test]
+fn the_support_vector_machine_has_the_objective_of_the_exact_one() {
+    let (samples, codes) = problem(200, 2);
+    let c = 3.0;
+    let machine = ApproxClassifier::new(Classifier::Svm, kernel(), Approximation::nystrom(200), c);
+    let (predictor, report) = machine.fit(&samples, &codes, 2, None, &Unwatched).unwrap();
+    let mercer::model::Predictor::Expansion(found) = &predictor else { panic!("landmarks") };
+    let values = predictor.predict(&samples, &Unwatched).unwrap();
+    let sign = |i: usize| if codes[i] == 1 { 1.0 } else { -1.0 };
+    let hinge: f64 = (0..200).map(|i| (1.0 - sign(i) * values.row(i)[0]).max(0.0)).sum();
+    // ½‖f‖² = ½aᵀ(f − b) at the landmarks, which are all the samples in another order.
+    let at_centres = found.predict(&found.centres, &Unwatched).unwrap();
+    let norm: f64 = (0..found.centres.nrows())
+        .map(|j| found.coefficients.row(j)[0] * (at_centres.row(j)[0] - found.intercepts[0]))
+        .sum();
+    let objective = 0.5 * norm + c * hinge;
+    let exact = exact_objective(&samples, &codes, c);
+    assert!(report.residual <= 2e-3, "{report:?}");
+    assert!(objective >= exact * (1.0 - 1e-3) && objective <= exact * 1.005, "{objective} {exact}");
+}
+
+/// The optimal value of the machine, from the dual solution of the exact one.
+fn exact_objective(samples: &AnySamples<'_>, codes: &[usize], c: f64) -> f64 {
+    let fitted = Svc::new(kernel(), c).fit(samples, codes, 2, None, &Unwatched).unwrap();
+    let mut x = [0.0; 2];
+    let rows: Vec<[f64; 2]> = (0..samples.nrows())
+        .map(|i| {
+            samples.copy_row(i, &mut x);
+            x
+        })
+        .collect();
+    let signed: Vec<(usize, f64)> =
+        fitted.support.iter().enumerate().map(|(s, &row)| (row, fitted.coefficients.row(s)[0])).collect();
+    let k = kernel();
+    let norm: f64 = signed
+        .iter()
+        .flat_map(|(i, a)| signed.iter().map(move |(j, b)| (i, a, j, b)))
+        .map(|(i, a, j, b)| a * b * k.eval(&rows[*i], &rows[*j]).unwrap())
+        .sum();
+    signed.iter().map(|(_, a)| a.abs()).sum::<f64>() - 0.5 * norm
+}
+
+/// One decision per class, each against all others, tells classes apart.
+#[test]
+fn several_classes_are_told_apart() {
+    let (samples, codes) = problem(400, 3);
+    for (classifier, approximation) in [
+        (Classifier::Svm, Approximation::fourier(256)),
+        (Classifier::Svm, Approximation::nystrom(60)),
+        (Classifier::Logistic, Approximation::fourier(256)),
+    ] {
+        let machine = ApproxClassifier::new(classifier, kernel(), approximation, 10.0);
+        let (predictor, _) = machine.fit(&samples, &codes, 3, None, &Unwatched).unwrap();
+        let found = predictor.predict(&samples, &Unwatched).unwrap();
+        let right = |i: &usize| {
+            let row = found.row(*i);
+            (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b])) == Some(codes[*i])
+        };
+        let share = (0..400).filter(right).count() as f64 / 400.0;
+        assert!(share > 0.88, "{classifier:?} {approximation}: {share}");
+    }
+}
+
+#[test]
+fn bad_input_is_named() {
+    let (samples, codes) = problem(50, 2);
+    let base = ApproxClassifier::new(Classifier::Svm, kernel(), Approximation::fourier(16), 1.0);
+    for (machine, message) in [
+        (ApproxClassifier { c: 0.0, ..base.clone() }, "C is 0"),
+        (ApproxClassifier { c: f64::NAN, ..base.clone() }, "C is NaN"),
+        (ApproxClassifier { tol: -1.0, ..base.clone() }, "tol is -1"),
+        (ApproxClassifier { max_iter: 0, ..base.clone() }, "max_iter is 0"),
+        (
+            ApproxClassifier { approximation: Approximation::fourier(0), ..base.clone() },
+            "number of features is 0",
+        ),
+        (
+            ApproxClassifier { approximation: Approximation::nystrom(51), ..base.clone() },
+            "number of landmarks is 51",
+        ),
+        (ApproxClassifier { memory: Some(100), ..base.clone() }, "the sums over the features"),
+    ] {
+        let error = machine.fit(&samples, &codes, 2, None, &Unwatched).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    let one = vec![0; 50];
+    assert!(matches!(base.fit(&samples, &one, 2, None, &Unwatched), Err(LearnError::Classes { .. })));
+    let stop = std::sync::atomic::AtomicBool::new(true);
+    assert!(base.fit(&samples, &codes, 2, None, &stop).unwrap_err().is_stop());
+}

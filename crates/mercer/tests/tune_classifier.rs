@@ -1,0 +1,134 @@
+//! Choosing the hyper-parameters of classifiers: scores against fits made one by one.
+
+use mercer::data::{AnySamples, Samples};
+use mercer::kernel::Kernel;
+use mercer::learn::{LearnError, Logistic, Perceptron};
+use mercer::model::probabilities;
+use mercer::select::{
+    ClassCriterion, Classifier, Judge, LambdaSpace, Strategy, TuneClassifier, stratify_folds,
+};
+use mercer::watch::Unwatched;
+
+const ROWS: usize = 60;
+
+fn samples() -> AnySamples<'static> {
+    let entry = |i: usize| ((i * 7919 % 1000) as f64 / 500.0 - 1.0) * 1.5;
+    AnySamples::F64(Samples::dense(ROWS, 2, (0..2 * ROWS).map(entry).collect::<Vec<f64>>()).unwrap())
+}
+
+fn codes(classes: usize) -> Vec<usize> {
+    let samples = samples();
+    let mut row = [0.0; 2];
+    let class = |i: usize| {
+        samples.copy_row(i, &mut row);
+        let wave = row[0] * row[0] + row[1] + if i % 9 == 0 { 1.0 } else { 0.0 };
+        if wave > 0.8 { classes - 1 } else { usize::from(row[1] < -0.5) % classes }
+    };
+    (0..ROWS).map(class).collect()
+}
+
+fn tune(classifier: Classifier, judge: Judge) -> TuneClassifier {
+    TuneClassifier {
+        classifier,
+        lambda: LambdaSpace::one_of(vec![0.1, 3.0]).unwrap(),
+        judge,
+        criterion: ClassCriterion::Folds(4),
+        strategy: Some(Strategy::Grid { points: 2, refinements: 0 }),
+        seed: 5,
+    }
+}
+
+#[test]
+fn scores_are_those_of_fits_without_the_fold() {
+    let samples = samples();
+    for classes in [2, 3] {
+        let codes = codes(classes);
+        let kernel: Kernel = "rbf(sigma=?{0.5,2})".parse().unwrap();
+        let logistic = Logistic { tol: 1e-10, ..Logistic::new(kernel.clone(), 1.0) };
+        for judge in [Judge::LogLoss, Judge::Accuracy] {
+            let search = tune(Classifier::Logistic(logistic.clone()), judge);
+            let tuned = search.run(&samples, &codes, None, None, &mut |_| {}, &Unwatched).unwrap();
+            assert_eq!(tuned.trials.rows.len(), 4);
+            let folds = stratify_folds(&codes, 4, Some(5)).unwrap();
+            for trial in &tuned.trials.rows {
+                let kernel = kernel.with_values(&trial.values).unwrap();
+                let mut loss = 0.0;
+                for fold in 0..4 {
+                    let train: Vec<usize> = (0..ROWS).filter(|&i| folds[i] != fold).collect();
+                    let held: Vec<usize> = (0..ROWS).filter(|&i| folds[i] == fold).collect();
+                    let labels: Vec<usize> = train.iter().map(|&i| codes[i]).collect();
+                    let one = Logistic { kernel: kernel.clone(), lambda: trial.setting, ..logistic.clone() };
+                    let (model, _) =
+                        one.fit(&samples.select(&train), &labels, classes, None, &Unwatched).unwrap();
+                    let shares = probabilities(&model.predict(&samples.select(&held), &Unwatched).unwrap());
+                    for (place, &i) in held.iter().enumerate() {
+                        let row = shares.row(place);
+                        let best = (0..classes).fold(0, |b, k| if row[k] > row[b] { k } else { b });
+                        loss += match judge {
+                            Judge::LogLoss => -row[codes[i]].ln(),
+                            Judge::Accuracy => f64::from(best != codes[i]),
+                        };
+                    }
+                }
+                let expected = loss / ROWS as f64;
+                assert!(
+                    (trial.score.unwrap() - expected).abs() < 1e-7,
+                    "{} is not {expected}",
+                    trial.score.unwrap()
+                );
+            }
+            let least = tuned.trials.rows.iter().filter_map(|t| t.score).fold(f64::INFINITY, f64::min);
+            assert_eq!(tuned.score, least);
+        }
+    }
+}
+
+#[test]
+fn a_class_of_one_row_is_wrong_where_it_is_left_out_and_nothing_fails() {
+    let samples = samples();
+    let mut codes = codes(2);
+    codes[17] = 2;
+    let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
+    let search = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::LogLoss);
+    let tuned = search.run(&samples, &codes, None, None, &mut |_| {}, &Unwatched).unwrap();
+    // The row alone costs −log 10⁻¹⁵.
+    assert!(tuned.score > 34.0 / ROWS as f64 && tuned.score < 2.0, "{}", tuned.score);
+}
+
+#[test]
+fn a_weight_of_zero_takes_a_row_out_of_fits_and_scores() {
+    let (samples, mut codes) = (samples(), codes(2));
+    let weights: Vec<f64> = (0..ROWS).map(|i| f64::from(i % 5 != 0)).collect();
+    let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
+    let mut search = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::LogLoss);
+    search.criterion = ClassCriterion::Given((0..ROWS).map(|i| Some(i % 3)).collect());
+    let run = |codes: &[usize]| {
+        search.run(&samples, codes, Some(&weights), None, &mut |_| {}, &Unwatched).unwrap().score
+    };
+    let score = run(&codes);
+    (0..ROWS).step_by(5).for_each(|i| codes[i] = 1 - codes[i]);
+    assert_eq!(score, run(&codes));
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused() {
+    let (samples, codes) = (samples(), codes(2));
+    let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
+    let perceptron = Classifier::Perceptron(Perceptron::new(kernel.clone()));
+    let run = |search: &TuneClassifier, codes: &[usize]| {
+        search.run(&samples, codes, None, None, &mut |_| {}, &Unwatched).map(|tuned| tuned.score)
+    };
+    assert!(matches!(
+        run(&tune(perceptron.clone(), Judge::LogLoss), &codes),
+        Err(LearnError::Unsupported(_))
+    ));
+    assert!(run(&tune(perceptron.clone(), Judge::Accuracy), &codes).unwrap() < 0.5);
+    let mut many = tune(perceptron.clone(), Judge::Accuracy);
+    many.criterion = ClassCriterion::Folds(ROWS + 1);
+    assert!(matches!(run(&many, &codes), Err(LearnError::Parameter { parameter: "folds", .. })));
+    let one = vec![0; ROWS];
+    assert!(run(&tune(perceptron, Judge::Accuracy), &one).is_err());
+    let small = Logistic { memory: Some(1 << 10), ..Logistic::new(kernel, 1.0) };
+    let small = tune(Classifier::Logistic(small), Judge::Accuracy);
+    assert!(matches!(run(&small, &codes), Err(LearnError::Memory { .. })));
+}

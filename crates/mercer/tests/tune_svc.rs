@@ -1,0 +1,198 @@
+//! Choosing C and the kernel of a support vector machine: every score is that of machines fitted one by one.
+
+use mercer::data::{AnySamples, Samples};
+use mercer::gram::DenseGram;
+use mercer::kernel::Kernel;
+use mercer::learn::LearnError;
+use mercer::learn::svm::{OneVsOne, Svc};
+use mercer::pool;
+use mercer::select::{CostSpace, Strategy, TuneSvc, stratify_folds};
+use mercer::solve::svm::SvmSettings;
+use mercer::watch::Unwatched;
+
+/// Three noisy arms around the origin, in turns; the last class is rare.
+fn arms(n: usize) -> (Vec<f64>, Vec<usize>) {
+    let codes: Vec<usize> = (0..n).map(|i| if i % 11 == 0 { 2 } else { i % 2 }).collect();
+    let noise = |i: usize, k: usize| ((i * 7919 + k * 104_729) % 1009) as f64 / 1009.0 - 0.5;
+    let x = (0..n).flat_map(|i| {
+        let r = 0.3 + 2.0 * (i as f64 / n as f64);
+        let angle = 2.1 * codes[i] as f64 + r + 1.3 * noise(i, 1);
+        [r * angle.cos() + 0.2 * noise(i, 2), r * angle.sin() + 0.2 * noise(i, 3)]
+    });
+    (x.collect(), codes)
+}
+
+fn samples(x: &[f64]) -> AnySamples<'static> {
+    AnySamples::F64(Samples::dense(x.len() / 2, 2, x.to_vec()).unwrap())
+}
+
+fn tight() -> SvmSettings {
+    SvmSettings { tol: 1e-6, ..SvmSettings::default() }
+}
+
+fn rbf(gamma: f64) -> Kernel {
+    format!("rbf(gamma={gamma})").parse().unwrap()
+}
+
+/// The class with most votes, the first of equals, by evaluating every machine.
+fn vote(fitted: &OneVsOne, kernel: &Kernel, x: &[f64], nclasses: usize, point: &[f64]) -> usize {
+    let starts: Vec<usize> = (0..nclasses).map(|c| fitted.per_class[..c].iter().sum()).collect();
+    let (mut votes, mut pair) = (vec![0; nclasses], 0);
+    for i in 0..nclasses {
+        for j in i + 1..nclasses {
+            let mut f = -fitted.rho[pair];
+            for (class, column) in [(i, j - 1), (j, i)] {
+                for s in starts[class]..starts[class] + fitted.per_class[class] {
+                    let row = fitted.support[s];
+                    f += fitted.coefficients.row(s)[column]
+                        * kernel.eval(&x[2 * row..2 * row + 2], point).unwrap();
+                }
+            }
+            votes[if f > 0.0 { i } else { j }] += 1;
+            pair += 1;
+        }
+    }
+    (0..nclasses).rev().max_by_key(|&c| votes[c]).unwrap()
+}
+
+/// The accuracy on one fold of a machine fitted to the rows outside of it.
+fn one_by_one(kernel: &Kernel, c: f64, x: &[f64], codes: &[usize], folds: &[usize], fold: usize) -> f64 {
+    let inside: Vec<usize> = (0..codes.len()).filter(|&i| folds[i] != fold).collect();
+    let part: Vec<f64> = inside.iter().flat_map(|&i| x[2 * i..2 * i + 2].to_vec()).collect();
+    let labels: Vec<usize> = inside.iter().map(|&i| codes[i]).collect();
+    let machine = Svc { settings: tight(), ..Svc::new(kernel.clone(), c) };
+    let fitted = machine.fit(&samples(&part), &labels, 3, None, &Unwatched).unwrap();
+    let held: Vec<usize> = (0..codes.len()).filter(|&i| folds[i] == fold).collect();
+    let right = |&&i: &&usize| vote(&fitted, kernel, &part, 3, &x[2 * i..2 * i + 2]) == codes[i];
+    held.iter().filter(right).count() as f64 / held.len() as f64
+}
+
+#[test]
+fn every_score_is_that_of_machines_fitted_one_by_one() {
+    let (x, codes) = arms(180);
+    let folds = stratify_folds(&codes, 4, Some(3)).unwrap();
+    let kernels = [rbf(0.3), rbf(3.0), "poly(degree=2)".parse().unwrap()];
+    // Not ascending on purpose.
+    let cs = [4.0, 0.25, 64.0];
+    let tune = TuneSvc { settings: tight(), ..TuneSvc::new(rbf(1.0)) };
+    let grid = |memory| {
+        let tune = TuneSvc { memory, ..tune.clone() };
+        tune.grid(&kernels, &cs, &samples(&x), &codes, 3, &folds, None, &Unwatched).unwrap()
+    };
+    let found = grid(None);
+    let mut best = (0.0, (0, 0));
+    for (k, kernel) in kernels.iter().enumerate() {
+        for (j, &c) in cs.iter().enumerate() {
+            let scores = &found.scores[k].as_ref().unwrap()[j];
+            for (fold, score) in scores.iter().enumerate() {
+                assert_eq!(*score, one_by_one(kernel, c, &x, &codes, &folds, fold), "{kernel} {c} {fold}");
+            }
+            let mean = scores.iter().sum::<f64>() / 4.0;
+            if mean > best.0 {
+                best = (mean, (k, j));
+            }
+        }
+    }
+    assert_eq!(found.best, best.1);
+    assert_eq!(grid(Some(0)), found, "kernel values stored or not");
+    assert_eq!(pool::with(Some(1), || grid(None)), pool::with(Some(3), || grid(None)));
+}
+
+#[test]
+fn a_given_matrix_scores_as_its_kernel_does() {
+    let (x, codes) = arms(120);
+    let folds = stratify_folds(&codes, 3, None).unwrap();
+    let kernel = rbf(1.0);
+    let n = codes.len();
+    let row = |i: usize| &x[2 * i..2 * i + 2];
+    let entries: Vec<f64> = (0..n * n).map(|e| kernel.eval(row(e / n), row(e % n)).unwrap()).collect();
+    let tune = TuneSvc { settings: tight(), ..TuneSvc::new(kernel.clone()) };
+    let cs = [0.5, 8.0];
+    let given = tune.grid_on(&DenseGram::new(n, entries), &cs, &codes, 3, &folds, None, &Unwatched).unwrap();
+    let computed = tune.grid(&[kernel], &cs, &samples(&x), &codes, 3, &folds, None, &Unwatched).unwrap();
+    assert_eq!(given, computed);
+}
+
+#[test]
+fn a_search_finds_the_width_of_the_arms_and_is_resumed() {
+    let (x, codes) = arms(200);
+    let folds = stratify_folds(&codes, 5, Some(0)).unwrap();
+    let tune = TuneSvc {
+        c: CostSpace::between(0.1, 100.0).unwrap(),
+        strategy: Some(Strategy::Grid { points: 5, refinements: 1 }),
+        ..TuneSvc::new("rbf(gamma=?1e-4..1e3)".parse().unwrap())
+    };
+    let mut seen = Vec::new();
+    let run = |resume, seen: &mut Vec<usize>| {
+        let mut on = |t: &mercer::select::Trials| seen.push(t.rows.len());
+        tune.run(&samples(&x), &codes, 3, &folds, None, resume, &mut on, &Unwatched).unwrap()
+    };
+    let found = run(None, &mut seen);
+    assert!(found.accuracy > 0.85, "{}", found.accuracy);
+    assert_eq!(found.trials.names, ["gamma", "C"]);
+    assert!(found.trials.rows.iter().all(|t| 1.0 - t.score.unwrap() <= found.accuracy));
+    let kept = found.trials.clone();
+    seen.clear();
+    assert_eq!(run(Some(kept), &mut seen), found);
+    assert!(seen.is_empty(), "nothing is tried twice");
+    let other = mercer::select::Trials { problem: "another".into(), ..found.trials };
+    let mut on = |_: &mercer::select::Trials| {};
+    let error =
+        tune.run(&samples(&x), &codes, 3, &folds, None, Some(other), &mut on, &Unwatched).unwrap_err();
+    assert!(error.to_string().contains("other data"), "{error}");
+}
+
+#[test]
+fn rows_of_no_weight_count_nowhere() {
+    let (x, codes) = arms(150);
+    let folds = stratify_folds(&codes, 3, Some(1)).unwrap();
+    let kept: Vec<usize> = (0..150).filter(|i| i % 5 != 2).collect();
+    let weights: Vec<f64> = (0..150).map(|i| if i % 5 == 2 { 0.0 } else { 1.0 }).collect();
+    let tune = TuneSvc { settings: tight(), ..TuneSvc::new(rbf(1.0)) };
+    let cs = [1.0, 10.0];
+    let weighted =
+        tune.grid(&[rbf(1.0)], &cs, &samples(&x), &codes, 3, &folds, Some(&weights), &Unwatched).unwrap();
+    let part: Vec<f64> = kept.iter().flat_map(|&i| x[2 * i..2 * i + 2].to_vec()).collect();
+    let of = |v: &[usize]| kept.iter().map(|&i| v[i]).collect::<Vec<_>>();
+    let without =
+        tune.grid(&[rbf(1.0)], &cs, &samples(&part), &of(&codes), 3, &of(&folds), None, &Unwatched).unwrap();
+    assert_eq!(weighted, without);
+}
+
+#[test]
+fn a_path_has_the_answers_of_single_fits() {
+    let (x, codes) = arms(160);
+    let cs = [0.1, 1.0, 3.0, 50.0, 1000.0, 2.0];
+    let machine =
+        Svc { settings: tight(), class_weight: Some(vec![1.0, 2.0, 0.5]), ..Svc::new(rbf(1.0), 1.0) };
+    let path = machine.fit_path(&cs, &samples(&x), &codes, 3, None, &Unwatched).unwrap();
+    for (&c, along) in cs.iter().zip(&path) {
+        let single = Svc { c, ..machine.clone() }.fit(&samples(&x), &codes, 3, None, &Unwatched).unwrap();
+        for (a, b) in along.reports.iter().zip(&single.reports) {
+            assert!(a.violation <= 1e-6 && b.violation <= 1e-6);
+            assert!((a.objective - b.objective).abs() <= 1e-6 * (1.0 + b.objective.abs()), "C = {c}");
+        }
+        for (a, b) in along.rho.iter().zip(&single.rho) {
+            assert!((a - b).abs() <= 1e-4, "C = {c}: {a} and {b}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused_by_name() {
+    let (x, codes) = arms(30);
+    let tune = TuneSvc::new(rbf(1.0));
+    let grid = |cs: &[f64], codes: &[usize], folds: &[usize]| {
+        tune.grid(&[rbf(1.0)], cs, &samples(&x), codes, 3, folds, None, &Unwatched).unwrap_err()
+    };
+    let folds = stratify_folds(&codes, 3, None).unwrap();
+    let bad_c = grid(&[0.0], &codes, &folds);
+    assert!(matches!(bad_c, LearnError::Parameter { parameter: "C", .. }), "{bad_c}");
+    assert!(matches!(grid(&[1.0], &codes, &[0; 30]), LearnError::Parameter { parameter: "folds", .. }));
+    assert!(matches!(grid(&[1.0], &codes, &folds[1..]), LearnError::Length { .. }));
+    assert!(matches!(grid(&[1.0], &[0; 30], &folds), LearnError::Classes { found: 1 }));
+    // Everything but one class is in the first fold.
+    let lopsided: Vec<usize> = codes.iter().map(|&c| usize::from(c == 0)).collect();
+    let error = grid(&[1.0], &codes, &lopsided);
+    assert!(error.to_string().contains("two classes"), "{error}");
+}
