@@ -182,7 +182,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, FeatureRidge):
                 self._shift, means = self._centre(X, targets, sample_weight)
                 dual, intercepts = self._solve(choice, X, targets - means, alpha, sample_weight)
                 self._keep(X, y, dual, intercepts + means, output_names)
-            self.approx_, self.residual_ = approx, self._report.get("residual")
+            self.residual_ = self._report.get("residual")
         return self
 
     def _check_parameters(self):
