@@ -145,9 +145,9 @@ class Case:
 class Study:
     """A contest judged by how good the models are on rows that they were not trained on.
 
-    The ``answer`` of a contestant is ``{measure: value}``, less being better. The first measure decides: mercer's may be
-    ``1 + tolerance`` times the first peer's; or the contest says which decide, and what is ``allowed``. A ``slow`` study runs each contestant once, and only where ``--slow`` or
-    ``--quick`` asks for it.
+    The ``answer`` of a contestant is ``{measure: value}``, less being better. The first peer's first measure decides, where it has any:
+    mercer's may be ``1 + tolerance`` times it; or the contest says which decide, and what is ``allowed``. A ``slow`` study runs
+    each contestant once, and only where ``--slow`` or ``--quick`` asks for it.
     """
 
     area: str
@@ -253,13 +253,16 @@ def measure_study(study, settings):
             gc.collect()
             time.sleep(REST)
             began = time.perf_counter()
-            result = contestant.run()
-            best[contestant.label] = min(best[contestant.label], time.perf_counter() - began)
-            quality[contestant.label] = {name: float(v) for name, v in contestant.answer(result).items()}
+            try:
+                result = contestant.run()
+                best[contestant.label] = min(best[contestant.label], time.perf_counter() - began)
+                quality[contestant.label] = {name: float(v) for name, v in contestant.answer(result).items()}
+            except Disagreement as reason:
+                return record | {"disagreement": f"{contestant.label}: {reason}"}
     record["quality"] = quality
     record["rows"] = []
     first = contest.peers[0]
-    allowed = contest.allowed or {next(iter(quality[first.label])): lambda expected: expected * (1 + study.tolerance)}
+    deciding = contest.allowed or dict.fromkeys(list(quality[first.label])[:1], lambda value: value * (1 + study.tolerance))
     for ours in contest.ours:
         for peer in contest.peers:
             row = {"peer": peer.label, "ours": ours.label}
@@ -267,7 +270,7 @@ def measure_study(study, settings):
             row |= {"ratio": best[peer.label] / best[ours.label], "work": None}
             row |= {"bar": None if settings.quick else ours.bar_against(peer, first)}
             record["rows"].append(row)
-        for measure, most in allowed.items():
+        for measure, most in deciding.items():
             found, expected = quality[ours.label][measure], quality[first.label][measure]
             if ours.judged and not settings.quick and not found <= most(expected):
                 record["disagreement"] = f"{ours.label}: {measure} {found:.8g}, but {first.label} has {expected:.8g}"

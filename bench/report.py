@@ -158,7 +158,7 @@ def _study(record):
             f"{row['ratio']:.2f}",
             "" if row["bar"] is None else f"{row['bar']:g}",
             "" if row["bar"] is None else ("met" if row["ratio"] >= row["bar"] else "**missed**"),
-            "; ".join(f"{name} {value:.4g} / {ours[name]:.4g}" for name, value in peer.items() if name in ours),
+            "; ".join(f"{name} {f'{peer[name]:.4g}' if name in peer else '–'} / {value:.4g}" for name, value in ours.items()),
         )
 
 

@@ -39,7 +39,7 @@ mod _native {
     #[pymodule_export]
     use super::lms::{fit_lms, fit_lms_gram};
     #[pymodule_export]
-    use super::logistic::{fit_logistic, fit_logistic_gram, probabilities};
+    use super::logistic::{fit_logistic, fit_logistic_approx, fit_logistic_gram, probabilities};
     #[pymodule_export]
     use super::model::NativeModel;
     #[pymodule_export]

@@ -1,15 +1,20 @@
 //! Kernel logistic regression.
 
+use mercer::data::AnySamples;
+use mercer::features::{Approximation, Lift};
 use mercer::gram::{CpuEngine, DenseGram, Engine};
 use mercer::kernel::{Expr, Kernel};
-use mercer::learn::{Admission, Admitted, ClassWeight, LearnError, Logistic};
+use mercer::learn::{Admission, Admitted, ApproxClassifier, ClassWeight, Classifier, LearnError, Logistic};
+use mercer::model::{Expansion, Linear, Predictor};
 use mercer::solve::LogisticSolver;
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
-use crate::ridge::{Fitted, from_matrix, hand_back, matrix};
+use crate::landmarks::kept;
+use crate::random_features::drawn;
+use crate::ridge::{Fitted, described, from_matrix, hand_back, matrix};
 use crate::rows::{Rows, square};
 use crate::work::Job;
 
@@ -82,6 +87,72 @@ pub fn fit_logistic<'py>(
         })?
         .map_err(learn_error)?;
     hand_back(py, found, admitted)
+}
+
+/// Fits logistic regression on features that stand in for the kernel: their weights and `features` of the report for random
+/// ones, the dual coefficients of landmarks and their `indices` else.
+#[pyfunction]
+pub fn fit_logistic_approx<'py>(
+    py: Python<'py>,
+    kernel: &NativeKernel,
+    rows: Rows<'py>,
+    approx: &str,
+    problem: LogisticProblem<'py>,
+    job: Job<'py>,
+) -> PyResult<Fitted<'py>> {
+    let approximation: Approximation = approx.parse().map_err(value_error)?;
+    let (tol, max_iter, seed) = (problem.tol, problem.max_iter, problem.seed);
+    let machine = ApproxClassifier {
+        intercept: problem.intercept,
+        tol,
+        max_iter,
+        admission: admission(problem.admit),
+        seed,
+        ..ApproxClassifier::new(Classifier::Logistic, kernel.0.clone(), approximation, 1.0 / problem.lambda)
+    };
+    let (codes, classes) = (problem.codes.as_slice().map_err(value_error)?, problem.classes);
+    let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
+    fit_approx(py, &machine, &rows.samples()?, (codes, classes, weights), &job)
+}
+
+/// Fits a classifier on features and hands it back as [`fit_logistic_approx`] does.
+fn fit_approx<'py>(
+    py: Python<'py>,
+    machine: &ApproxClassifier,
+    samples: &AnySamples<'_>,
+    (codes, classes, weights): (&[usize], usize, Option<&[f64]>),
+    job: &Job<'py>,
+) -> PyResult<Fitted<'py>> {
+    machine.kernel.check_columns(samples.ncols()).map_err(value_error)?;
+    let (predictor, report, chosen) = job
+        .run(py, |watch| {
+            let (predictor, report) = machine.fit(samples, codes, classes, weights, watch)?;
+            // The same seed chooses the same landmarks: once more, for their places.
+            let chosen = match machine.approximation {
+                Approximation::Nystrom { landmarks, choice } => {
+                    choice.choose(&machine.kernel, samples, landmarks, machine.seed, watch)?
+                }
+                Approximation::Fourier { .. } => Vec::new(),
+            };
+            Ok::<_, LearnError>((predictor, report, chosen))
+        })?
+        .map_err(learn_error)?;
+    let dict = described(py, &report)?;
+    let (weights, intercepts) = match predictor {
+        Predictor::Linear(Linear { map: Lift::Random(fourier), weights, intercepts, .. }) => {
+            dict.set_item("domain", "all")?;
+            dict.set_item("features", drawn(py, &fourier)?)?;
+            (weights, intercepts)
+        }
+        Predictor::Expansion(Expansion { centres, domain, coefficients, intercepts, .. }) => {
+            let places = kept(&samples.select(&chosen), &centres);
+            dict.set_item("domain", domain.map(|domain| domain.to_string()))?;
+            dict.set_item("indices", places.into_iter().map(|place| chosen[place]).collect::<Vec<_>>())?;
+            (coefficients, intercepts)
+        }
+        _ => return Err(value_error("a classifier on features is linear in them")),
+    };
+    Ok((from_matrix(py, weights)?, PyArray1::from_vec(py, intercepts), dict))
 }
 
 /// Fits logistic regression on a kernel matrix.

@@ -73,6 +73,7 @@ impl NativeModel {
 
     /// A model that is linear in features; `settings` and `report` are JSON objects.
     #[staticmethod]
+    #[pyo3(signature = (features, columns, shift, weights, intercepts, outputs, feature_names, settings, report, method = "ridge", classes = None))]
     #[expect(clippy::too_many_arguments, reason = "the parts of a model, each of its own kind")]
     fn linear(
         features: LiftParts<'_>,
@@ -84,16 +85,18 @@ impl NativeModel {
         feature_names: Option<Vec<String>>,
         settings: &str,
         report: &str,
+        method: &str,
+        classes: Option<&str>,
     ) -> PyResult<Self> {
         let map = features.lift()?;
         let schema = feature_names.map(|names| named_columns(names, Dtype::F64));
         Ok(Self(Model {
-            method: Method::Ridge,
+            method: method_of(method)?,
             settings: serde_json::from_str(settings).map_err(value_error)?,
             predictor: Linear { map, columns, shift, weights: matrix(&weights)?, intercepts }.into(),
             schema,
             outputs,
-            classes: None,
+            classes: classes.map(serde_json::from_str).transpose().map_err(value_error)?,
             calibration: None,
             scaling: Scaling::None,
             report: serde_json::from_str(report).map_err(value_error)?,

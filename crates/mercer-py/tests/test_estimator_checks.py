@@ -14,6 +14,7 @@ ESTIMATORS = [
     # γ = "scale" and a loose tolerance tell a row of weight 2 from two rows.
     mercer.KernelLogisticRegression(gamma=0.1, tol=1e-10),
     mercer.KernelLogisticRegression(C=3, kernel="matern(nu=1.5, length=2)", class_weight="balanced", tol=1e-10),
+    mercer.KernelLogisticRegression(kernel="rbf(sigma=2)", approx="fourier:64"),
     mercer.KernelPerceptron(),
     mercer.KernelPerceptron(kernel="rbf(sigma=2) + 1", vote=True),
     mercer.KernelPerceptron(budget=100, max_iter=20),

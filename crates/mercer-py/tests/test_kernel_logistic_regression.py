@@ -146,3 +146,50 @@ def test_a_class_of_one_row_is_learnt(rng):
     y = np.array([0, 1] * 15 + [2])
     model = KernelLogisticRegression(C=100, kernel="rbf(sigma=1)").fit(X, y)
     assert model.predict([[8, 8]]) == 2
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("approx", ["fourier:64", "nystrom:40"])
+def test_on_features_it_is_logistic_regression_on_them(rng, approx, classes):
+    X, Z = rng.standard_normal((300, 3)), rng.standard_normal((40, 3))
+    y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (classes == 3) * (X[:, 1] + X[:, 2] ** 2 > 1)]
+    weights = np.linspace(0.5, 2, 300)
+    model = KernelLogisticRegression(2.0, "rbf(sigma=2)", approx=approx, tol=1e-9, random_state=1).fit(X, y, weights)
+    if approx.startswith("fourier"):
+        map = mercer.RandomFourierFeatures("rbf(sigma=2)", 64, random_state=1).fit(X)
+        assert model.coef_.shape == (64, 1 if classes == 2 else 3) and not hasattr(model, "dual_coef_")
+    else:
+        map = mercer.Nystroem("rbf(sigma=2)", landmarks=model.X_fit_).fit(X)
+        assert model.dual_coef_.shape == (40, 1 if classes == 2 else 3)
+    peer = LogisticRegression(C=2.0, tol=1e-10, max_iter=10_000).fit(map.transform(X), y, weights)
+    np.testing.assert_allclose(model.predict_proba(Z), peer.predict_proba(map.transform(Z)), atol=1e-5)
+    assert model.approx_ == approx
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(Z), model.predict_proba(Z))
+
+
+@pytest.mark.parametrize("approx", ["fourier:64", "nystrom:40"])
+def test_a_model_on_features_is_a_file(rng, tmp_path, approx):
+    X = rng.standard_normal((200, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 7, 3)
+    model = KernelLogisticRegression(kernel="rbf(sigma=1)", approx=approx).fit(X, y)
+    model.save(tmp_path / "m.mercer")
+    loaded = mercer.load(tmp_path / "m.mercer")
+    np.testing.assert_allclose(loaded.predict_proba(X), model.predict_proba(X), rtol=1e-12)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.info["settings"]["approx"] == approx and loaded.info["report"]["rows"] == 200
+    assert model.score(X, y) > 0.9
+
+
+def test_what_features_do_not_go_with_is_told():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    for parameters, message in [
+        ({"approx": "fourier:3"}, "even"),
+        ({"approx": "fourier"}, "'fourier:D'"),
+        ({"approx": "nystrom:2", "solver": "sgd"}, "solver"),
+        ({"approx": "nystrom:2", "kernel": np.dot}, "Nystroem"),
+        ({"approx": "fourier:4", "kernel": "linear"}, "linear|spectral"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            KernelLogisticRegression(**parameters).fit(X, y)
+    assert KernelLogisticRegression(approx="auto").fit(X, y).approx_ is None

@@ -34,7 +34,7 @@ def test_inner_products_are_near_the_kernel(rng, text, options):
 
 def test_orthogonal_directions_have_the_smaller_error(rng):
     X = rng.standard_normal((60, 8)) / 2
-    error = {o: np.mean([errors("rbf", 64, X, orthogonal=o, random_state=s).mean() for s in range(20)]) for o in (True, False)}
+    error = {o: np.mean([errors("rbf(sigma=2)", 64, X, orthogonal=o, random_state=s).mean() for s in range(20)]) for o in (True, False)}
     assert error[True] < 0.9 * error[False]
 
 

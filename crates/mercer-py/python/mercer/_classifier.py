@@ -20,6 +20,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     For two classes there is one decision, that for the second; for more there is one for each.
     """
 
+    #: The feature map and the weights, where the model is linear in features.
+    _linear = None
+
     def _classes(self, y):
         """The codes of the classes of y; `classes_` are their names."""
         check_classification_targets(y)
@@ -52,7 +55,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         choice = self._choice
         choice.check(X)
         with self._job() as job:
-            if choice.native is None:
+            if self._linear is not None:
+                values = _native.linear(*self._linear, borrowable(X), job)
+            elif choice.native is None:
                 values = np.asarray(choice.matrix(X, self.X_fit_, job), dtype=np.float64) @ self.dual_coef_
             else:
                 centres, rows = borrowable(self.X_fit_), borrowable(X)
@@ -96,10 +101,19 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         check_is_fitted(self)
         if self._choice.native is None:
             raise ValueError("a precomputed or callable kernel has no plot: there is nothing to draw it over")
-        X = self.X_fit_ if X is None else self._predict_input(X)
-        return _plot.draw_classes(self, X, y, names=self._feature_names(), ax=ax)
+        return _plot.draw_classes(self, self._rows_to_draw(X), y, names=self._feature_names(), ax=ax)
+
+    def _rows_to_draw(self, X):
+        return self.X_fit_ if X is None else self._predict_input(X)
 
     def _class_model(self, method, settings):
+        report = {"rows": self._report["rows"] if "rows" in self._report else self.X_fit_.shape[0]}
+        report.update({key: self._report[key] for key in ("solver", "status", "residual") if key in self._report})
+        words = (["0"], self._feature_names(), json.dumps({"seed": self._fit_seed, **settings}), json.dumps(report))
+        classes = json.dumps(self.classes_.tolist())
+        if self._linear is not None:
+            linear = (self._linear[0], self.n_features_in_, None, self._linear[1], self.intercept_.tolist())
+            return _native.Model.linear(*linear, *words, method, classes)
         parts = {
             "kernel": self._choice.native,
             "domain": self._domain,
@@ -108,7 +122,4 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             "coefficients": np.ascontiguousarray(self.dual_coef_, dtype=np.float64),
             "intercepts": self.intercept_.tolist(),
         }
-        report = {"rows": self.X_fit_.shape[0]}
-        report.update({key: self._report[key] for key in ("solver", "status", "residual") if key in self._report})
-        words = (["0"], self._feature_names(), json.dumps({"seed": self._fit_seed, **settings}), json.dumps(report))
-        return _native.Model.expansion(parts, method, *words, json.dumps(self.classes_.tolist()))
+        return _native.Model.expansion(parts, method, *words, classes)

@@ -76,11 +76,12 @@ class ExpansionMachine(KernelMachine):
         if self._choice.native is None:
             raise ValueError("a precomputed or callable kernel has no plot: there is nothing to draw it over")
         dual = getattr(self, "dual_coef_", None)
-        if X is None and dual is None:
-            raise ValueError("random features keep no training rows: give rows to draw the model over, plot(X)")
-        X = self.X_fit_ if X is None else self._predict_input(X)
+        X = self._rows_to_draw(X)
         bumps = None if dual is None else (self._native_kernel(), self._centred, self.X_fit_, dual, self.intercept_)
         return _plot.draw(self.predict, X, y, names=self._feature_names(), bumps=bumps, ax=ax)
+
+    def _rows_to_draw(self, X):
+        return self.X_fit_ if X is None else self._predict_input(X)
 
     def _keep(self, X, y, dual, intercepts, output_names):
         self.dual_coef_ = dual.ravel() if y.ndim == 1 else dual

@@ -1,11 +1,10 @@
 """Ridge regression on features that stand in for a kernel: at once, in chunks, and in parts that are merged."""
 
-import re
-
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from mercer import _native
+from mercer._approximation import Approximated
 from mercer._expansion import ExpansionMachine, column_names
 from mercer._rows import borrowable
 
@@ -15,40 +14,18 @@ __all__ = ["FeatureRidge"]
 QUALITY_ROWS = 10_000
 
 
-class FeatureRidge(ExpansionMachine):
-    """Base of ridge regression with an ``approx`` parameter.
-
-    Random features leave a linear model: ``coef_`` and `_linear`. Landmarks leave an expansion in them: ``dual_coef_`` and
-    ``X_fit_``.
-    """
+class FeatureRidge(Approximated, ExpansionMachine):
+    """Base of ridge regression with an ``approx`` parameter."""
 
     #: The features as the native code takes them, and the sums over them, where `partial_fit` goes on from them.
     _features = None
     _sums = None
 
     def _check_approx(self):
-        """The kind and the number of features; None for the kernel as it is, and "auto" for whatever it takes."""
-        approx = self.approx
-        if approx is None or approx == "auto":
-            return approx
-        if not isinstance(approx, str) or not re.fullmatch(r"fourier:\d+|nystrom:\d+", approx):
-            raise ValueError(
-                f"The 'approx' parameter of {type(self).__name__} must be None, 'auto', 'fourier:D' with a number D of "
-                f"random features or 'nystrom:M' with a number M of landmarks. Got {approx!r} instead."
-            )
-        if self.bias == "column":
+        approx = super()._check_approx()
+        if self.bias == "column" and approx is not None:
             raise ValueError("bias='column' is not for approximate features; use 'centred' or 'none'")
         return approx
-
-    def _chosen_approx(self, X):
-        """The approximation for these rows: as it is asked for, or what "auto" comes to."""
-        approx = self._check_approx()
-        if approx != "auto":
-            return approx
-        if self._choice.native is None or self.bias == "column":
-            return None
-        with self._job() as job:
-            return _native.choose_approximation(self._choice.native, borrowable(X), self._fit_seed, job)
 
     def _fit_features(self, approx, X, targets, alpha, weights):
         """Fits on features, and says how well they do."""
@@ -64,15 +41,9 @@ class FeatureRidge(ExpansionMachine):
 
     def _prepare(self, approx, X):
         """The features as the native code takes them, and the landmarks among the rows of X; None for random features."""
-        choice = self._choice
-        if choice.native is None:
-            raise ValueError(
-                f"approx={approx!r} needs a kernel of the language, which a precomputed or callable kernel is not; "
-                "use mercer.Nystroem and a linear model"
-            )
+        kernel, checked = self._choice.native, self._choice.checked
         with self._job() as job:
-            rows = borrowable(X)
-            features = _native.prepare_features(choice.native, rows, approx, self._fit_seed, choice.checked, job)
+            features = _native.prepare_features(kernel, borrowable(X), approx, self._fit_seed, checked, job)
         self._domain, self._warning = features.pop("domain"), features.pop("warning")
         if "indices" not in features:
             return features, None
@@ -103,10 +74,8 @@ class FeatureRidge(ExpansionMachine):
         self._output_names = output_names or [str(i) for i in range(weights.shape[1])]
 
     def _forget(self):
-        """Leaves nothing of a fit of another kind."""
-        self._features = self._sums = self._linear = None
-        for name in ("coef_", "dual_coef_", "X_fit_", "quality_", "n_samples_seen_"):
-            vars(self).pop(name, None)
+        self._features = self._sums = None
+        super()._forget("quality_", "n_samples_seen_")
 
     def partial_fit(self, X, y, sample_weight=None):
         """Adds rows to the sums that the fit follows from, and solves them: chunk after chunk, the same fit as of all rows at
@@ -142,7 +111,7 @@ class FeatureRidge(ExpansionMachine):
             self._forget()
             self._choose_kernel(X)
             self._shift = None
-            features, landmarks = self._prepare(approx, X)
+            features, landmarks = self._prepare(self._chosen_approx(X), X)
         else:
             features, landmarks = self._features, getattr(self, "X_fit_", None)
             if targets.shape[1] != self._sums.targets:
@@ -152,8 +121,7 @@ class FeatureRidge(ExpansionMachine):
             if not first:
                 chunk.merge(self._sums)
             found = self._solve_sums(features, chunk, alpha, job)
-        self._features, self._sums = features, chunk
-        self.approx_, self.residual_ = approx, self._report["residual"]
+        self._features, self._sums, self.residual_ = features, chunk, self._report["residual"]
         names = output_names or (None if first else self._output_names)
         self._keep_fit(y, *found, landmarks, names)
         self.n_samples_seen_ = chunk.rows

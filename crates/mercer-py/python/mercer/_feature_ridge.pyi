@@ -1,14 +1,11 @@
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from mercer._approximation import Approximated
 from mercer._expansion import ExpansionMachine
 
-class FeatureRidge(ExpansionMachine):
-    approx: str | None
-    approx_: str | None
-    coef_: NDArray[np.float64]
+class FeatureRidge(Approximated, ExpansionMachine):
     residual_: float | None
     quality_: dict[str, Any]
     n_samples_seen_: int

@@ -74,6 +74,8 @@ class Model:
         feature_names: list[str] | None,
         settings: str,
         report: str,
+        method: str = "ridge",
+        classes: str | None = None,
     ) -> Model: ...
     @staticmethod
     def neighbours(
@@ -154,6 +156,9 @@ def linear(features: str | dict[str, Any], weights: NDArray[np.float64], rows: A
 def prefers_primal(kernel: Kernel, rows: int, columns: int) -> bool: ...
 def fit_logistic(
     kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
+def fit_logistic_approx(
+    kernel: Kernel, rows: Any, approx: str, problem: dict[str, Any], job: dict[str, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
 def fit_logistic_gram(
     gram: NDArray[np.float64], problem: dict[str, Any], job: dict[str, Any]

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from mercer import _native
+from mercer._approximation import Approximated
 from mercer._classifier import KernelClassifier
 from mercer._machine import with_callbacks
 from mercer._rows import borrowable
@@ -11,7 +12,7 @@ from mercer._rows import borrowable
 __all__ = ["KernelLogisticRegression"]
 
 
-class KernelLogisticRegression(KernelClassifier):
+class KernelLogisticRegression(Approximated, KernelClassifier):
     """Kernel logistic regression: probabilities from f(x) = Σᵢ aᵢ k(xᵢ, x) + b.
 
     It minimises Σᵢ loss(yᵢ, f(xᵢ)) + ‖f‖²/(2C), the intercept not penalised. Two classes have one logit, more have one each,
@@ -36,8 +37,10 @@ class KernelLogisticRegression(KernelClassifier):
         Newton steps, gradient steps or passes over the rows at most.
     solver : {"newton", "gd", "sgd"}, default="newton"
         Newton's method, gradient descent, or one row at a time.
-    approx : None
-        No approximation: the kernel as it is.
+    approx : None, "auto" or str, default=None
+        None for the kernel as it is, with O(n²) memory. ``"fourier:1024"`` for so many random features, ``"nystrom:1000"`` for so
+        many landmarks, ``"auto"`` as in `KernelRidge`: O(n·D²) time and O(D²) memory for D features, whatever the `solver`.
+        `tol` is then for the gradient as a part of the first one.
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
     random_state : int, RandomState instance or None, default=None
@@ -51,10 +54,15 @@ class KernelLogisticRegression(KernelClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
     dual_coef_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes)
-        a, one column for two classes.
+        a, one column for two classes. Those of the landmarks with ``approx="nystrom:M"``; not there with random features.
+    coef_ : ndarray of shape (n_components, 1) or (n_components, n_classes)
+        The weights of random features.
     intercept_ : ndarray of shape (1,) or (n_classes,)
     X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        The training rows, or the landmarks.
     n_iter_ : int
+    approx_ : str or None
+        The approximation that was taken.
     kernel_ : Kernel or None
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -122,7 +130,8 @@ class KernelLogisticRegression(KernelClassifier):
         self
         """
         self._check_option("solver", ("newton", "gd", "sgd"))
-        self._check_option("approx", (None,))
+        if self._check_approx() is not None:
+            self._check_option("solver", ("newton",))
         self._check_real("C", low=0)
         if self.C == 0:
             raise ValueError("The 'C' parameter of KernelLogisticRegression must be more than 0. Got 0 instead.")
@@ -133,7 +142,9 @@ class KernelLogisticRegression(KernelClassifier):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         with self._fit_task(X, y, sample_weight=sample_weight):
+            self._forget()
             choice = self._choose_kernel(X)
+            approx = self._chosen_approx(X)
             problem = {
                 "codes": codes,
                 "classes": len(self.classes_),
@@ -147,14 +158,20 @@ class KernelLogisticRegression(KernelClassifier):
                 "admit": choice.checked,
             }
             with self._job() as job:
-                if choice.native is not None:
+                if approx is not None:
+                    found = _native.fit_logistic_approx(choice.native, borrowable(X), approx, problem, job)
+                elif choice.native is not None:
                     found = _native.fit_logistic(choice.native, borrowable(X), problem, job)
                 else:
                     K = np.ascontiguousarray(choice.matrix(X, None, job), dtype=np.float64)
                     found = _native.fit_logistic_gram(K, problem, job)
-            dual, intercepts, report = found
-            self._tell(report)
-            self._keep(X, dual, intercepts)
+            weights, intercepts, report = found
+            self._tell({**report, "rows": X.shape[0]})
+            if "features" in report:
+                self._linear = (report["features"], weights)
+                self.coef_, self.intercept_ = weights, intercepts
+            else:
+                self._keep(X if approx is None else X[report["indices"]], weights, intercepts)
         return self
 
     def _row_weights(self, codes, weights):
@@ -191,4 +208,5 @@ class KernelLogisticRegression(KernelClassifier):
             return np.log(self.predict_proba(X))
 
     def _model(self):
-        return self._class_model("logistic", {"lambda": [1.0 / float(self.C)]})
+        settings = {"lambda": [1.0 / float(self.C)]}
+        return self._class_model("logistic", settings if self.approx_ is None else {**settings, "approx": self.approx_})

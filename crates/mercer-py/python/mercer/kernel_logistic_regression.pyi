@@ -4,12 +4,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mercer._approximation import Approximated
 from mercer._classifier import KernelClassifier
 from mercer.kernel import Kernel
 
 __all__ = ["KernelLogisticRegression"]
 
-class KernelLogisticRegression(KernelClassifier):
+class KernelLogisticRegression(Approximated, KernelClassifier):
     def __init__(
         self,
         C: float = 1.0,
@@ -23,7 +24,7 @@ class KernelLogisticRegression(KernelClassifier):
         tol: float = 1e-6,
         max_iter: int = 100,
         solver: Literal["newton", "gd", "sgd"] = "newton",
-        approx: None = None,
+        approx: str | None = None,
         kernel_params: Mapping[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,

@@ -182,7 +182,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, FeatureRidge):
                 self._shift, means = self._centre(X, targets, sample_weight)
                 dual, intercepts = self._solve(choice, X, targets - means, alpha, sample_weight)
                 self._keep(X, y, dual, intercepts + means, output_names)
-            self.approx_, self.residual_ = approx, self._report.get("residual")
+            self.residual_ = self._report.get("residual")
         return self
 
     def _check_parameters(self):
@@ -277,6 +277,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, FeatureRidge):
                 found, constants, report = _native.fit_ridge_cg(choice.native, borrowable(X), problem, job)
             dual = np.empty((len(found), n_targets)) if dual is None else dual
             dual[:, group], intercepts[group] = found, constants
+            if report["status"] == "out_of_iterations":
+                # `_tell` says so in the words of scikit-learn.
+                del report["warnings"][0]
             reports.append(report)
         worst = max(reports, key=lambda report: report["residual"])
         self._tell({**worst, "iterations": max(report["iterations"] for report in reports), "rows": X.shape[0]})
