@@ -156,7 +156,8 @@ fn an_infeasible_nu_names_the_largest() {
     let mut text = String::from("a,y\n");
     (0..20).for_each(|i| text.push_str(&format!("{i},{}\n", i % 10 / 9)));
     bench.write("d.csv", text);
-    let error = bench.fails(2, &["fit", "nu-svc", "d.csv", "--target", "y", "--nu", "0.9", "-o", "n"]);
+    let error = bench
+        .fails(2, &["fit", "nu-svc", "d.csv", "--target", "y", "--nu", "0.9", "--holdout", "0", "-o", "n"]);
     assert!(error.contains("infeasible") && error.contains("0.2"), "{error}");
 }
 
