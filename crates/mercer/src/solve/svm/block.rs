@@ -274,7 +274,9 @@ impl<'a, T: RowElement> Block<'a, T> {
             let rows: Vec<usize> = wanted.iter().map(|&slot| qp.rows[slots[slot]]).collect();
             computed += fill_rows(&*columns, &rows, slots, out);
         };
-        let mut source = Source { batch: BATCH, fetch: &mut fetch };
+        // Rows that are stored already are read as they are needed.
+        let batch = if columns.cost() == 0 { 1 } else { BATCH };
+        let mut source = Source { batch, fetch: &mut fetch };
         let most = match T::PRECISION {
             Precision::Single => (PATIENT_STEPS * self.active.len()).max(PATIENT_LEAST),
             Precision::Double => usize::MAX,

@@ -136,6 +136,19 @@ impl<T: Element> Pairwise<T> {
             return;
         }
         let mut wanted = vec![s];
+        if source.batch > 1 {
+            wanted.extend(self.likely(s, ends, group, (source.batch - 1) / 2));
+        }
+        let (n, have) = (self.slots.len(), self.kernel.len());
+        for (k, &slot) in wanted.iter().enumerate() {
+            self.row_of[slot] = have / n + k;
+        }
+        self.kernel.resize(have + wanted.len() * n, T::default());
+        (source.fetch)(&self.slots, &wanted, &mut self.kernel[have..]);
+    }
+
+    /// The slots other than `s` without a row that violate the conditions most, `half` from either end, ascending.
+    fn likely(&self, s: usize, ends: Extremes, group: &Range<usize>, half: usize) -> Vec<usize> {
         let missing = |k: &usize| self.row_of[*k] == NOBODY && *k != s;
         let (mut grow, mut shrink) = (Vec::new(), Vec::new());
         for k in group.clone().filter(missing) {
@@ -147,18 +160,11 @@ impl<T: Element> Pairwise<T> {
                 shrink.push((-low, k));
             }
         }
-        for candidates in [grow, shrink] {
-            let half = (source.batch - 1) / 2;
-            wanted.extend(first(candidates, half));
-        }
-        wanted[1..].sort_unstable();
-        wanted.dedup();
-        let (n, have) = (self.slots.len(), self.kernel.len());
-        for (k, &slot) in wanted.iter().enumerate() {
-            self.row_of[slot] = have / n + k;
-        }
-        self.kernel.resize(have + wanted.len() * n, T::default());
-        (source.fetch)(&self.slots, &wanted, &mut self.kernel[have..]);
+        let mut found = first(grow, half);
+        found.extend(first(shrink, half));
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// Takes steps until the violation is at most `tolerance`, `most` steps were taken, or no step changes anything, and in

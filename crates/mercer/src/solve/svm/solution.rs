@@ -292,7 +292,7 @@ impl<'a> Run<'a> {
         let gap = qp.groups().zip(&levels).map(|(group, level)| gap(qp, group, *level, beta, f)).sum();
         let violation = violation(&ends).max(0.0);
         let mut warnings = Vec::new();
-        if end == End::Stalled {
+        if matches!(end, End::Stalled | End::Coarse) {
             warnings.push(format!(
                 "rounding is in the way: the optimality conditions are violated by {violation:e}, the tolerance is {:e}",
                 self.settings.tol
