@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::real::Precision;
 use crate::tile::Element;
 use crate::watch::{Stopped, Watch};
 
@@ -31,6 +32,19 @@ pub(super) struct Pairwise<T> {
     low: Vec<f64>,
     pub beta: Vec<f64>,
 }
+
+/// What a run has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// Steps.
+    pub steps: usize,
+    /// Whether it ended because kernel values contradict each other at the scale of the violation: rounding may make a step along
+    /// K_ii + K_jj − 2K_ij miss the minimum, and steps could go round in circles.
+    pub coarse: bool,
+}
+
+/// Steps that may miss their minimum by half the way before a matrix counts as coarse.
+const MISSES: usize = 32;
 
 /// A slot without a variable.
 pub(super) const NOBODY: usize = usize::MAX;
@@ -122,6 +136,19 @@ impl<T: Element> Pairwise<T> {
             return;
         }
         let mut wanted = vec![s];
+        if source.batch > 1 {
+            wanted.extend(self.likely(s, ends, group, (source.batch - 1) / 2));
+        }
+        let (n, have) = (self.slots.len(), self.kernel.len());
+        for (k, &slot) in wanted.iter().enumerate() {
+            self.row_of[slot] = have / n + k;
+        }
+        self.kernel.resize(have + wanted.len() * n, T::default());
+        (source.fetch)(&self.slots, &wanted, &mut self.kernel[have..]);
+    }
+
+    /// The slots other than `s` without a row that violate the conditions most, `half` from either end, ascending.
+    fn likely(&self, s: usize, ends: Extremes, group: &Range<usize>, half: usize) -> Vec<usize> {
         let missing = |k: &usize| self.row_of[*k] == NOBODY && *k != s;
         let (mut grow, mut shrink) = (Vec::new(), Vec::new());
         for k in group.clone().filter(missing) {
@@ -133,22 +160,15 @@ impl<T: Element> Pairwise<T> {
                 shrink.push((-low, k));
             }
         }
-        for candidates in [grow, shrink] {
-            let half = (source.batch - 1) / 2;
-            wanted.extend(first(candidates, half));
-        }
-        wanted[1..].sort_unstable();
-        wanted.dedup();
-        let (n, have) = (self.slots.len(), self.kernel.len());
-        for (k, &slot) in wanted.iter().enumerate() {
-            self.row_of[slot] = have / n + k;
-        }
-        self.kernel.resize(have + wanted.len() * n, T::default());
-        (source.fetch)(&self.slots, &wanted, &mut self.kernel[have..]);
+        let mut found = first(grow, half);
+        found.extend(first(shrink, half));
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
-    /// Takes steps until the violation is at most `tolerance`, `most` steps were taken, or no step changes anything. Returns
-    /// how many it took.
+    /// Takes steps until the violation is at most `tolerance`, `most` steps were taken, or no step changes anything, and in
+    /// single precision until the matrix proves too coarse.
     pub fn run(
         &mut self,
         qp: &BoxQp,
@@ -156,9 +176,11 @@ impl<T: Element> Pairwise<T> {
         most: usize,
         source: &mut Source<'_, T>,
         watch: &dyn Watch,
-    ) -> Result<usize, Stopped> {
+    ) -> Result<Taken, Stopped> {
         let (mut i, mut j, mut step) = (0, 0, 0.0);
-        let mut steps = 0;
+        let mut taken = Taken { steps: 0, coarse: false };
+        // The slope that the last step was to bring to nothing, and how often that failed.
+        let (mut slope, mut misses) = (0.0, 0);
         loop {
             let mut worst: Option<(usize, usize, f64, Extremes, usize)> = None;
             let n = self.slots.len();
@@ -184,7 +206,7 @@ impl<T: Element> Pairwise<T> {
                         low: &self.low[group.clone()],
                     })
                 };
-                if extremes.violation() > tolerance && steps < most {
+                if extremes.violation() > tolerance && taken.steps < most {
                     let first = group.start + extremes.at;
                     self.ensure(first, extremes, &group, source);
                     let (second, gain) = T::vectorize(Second {
@@ -201,24 +223,32 @@ impl<T: Element> Pairwise<T> {
                 }
             }
             let Some((first, second, _, extremes, g)) = worst else {
-                return Ok(steps);
+                return Ok(taken);
             };
+            if T::PRECISION == Precision::Single && slope > 0.0 {
+                let left = self.f[j] + self.low[j] - (self.f[i] + self.up[i]);
+                misses += usize::from(left.abs() > 0.5 * slope);
+                if misses > MISSES {
+                    return Ok(Taken { coarse: true, ..taken });
+                }
+            }
             (i, j) = (first, second);
             let group = self.groups[g].clone();
             self.ensure(j, extremes, &group, source);
-            step = self.exchange(qp, i, j, extremes.least);
+            (step, slope) = self.exchange(qp, i, j, extremes.least);
             if step == 0.0 {
-                return Ok(steps);
+                return Ok(taken);
             }
-            steps += 1;
-            if steps % 4096 == 0 {
+            taken.steps += 1;
+            if taken.steps % 4096 == 0 {
                 watch.check()?;
             }
         }
     }
 
-    /// Moves β_i up and β_j down to the minimum between them, or as far as they may. Returns by how much.
-    fn exchange(&mut self, qp: &BoxQp, i: usize, j: usize, least: f64) -> f64 {
+    /// Moves β_i up and β_j down to the minimum between them, or as far as they may. Returns by how much, and the slope that is
+    /// nothing afterwards: 0 where they met an end on the way.
+    fn exchange(&mut self, qp: &BoxQp, i: usize, j: usize, least: f64) -> (f64, f64) {
         let (vi, vj) = (self.slots[i], self.slots[j]);
         let slope = self.f[j] + self.low[j] - least;
         let curvature = self.diagonal[i] + self.diagonal[j] - 2.0 * self.row(i)[j].to_f64();
@@ -231,6 +261,6 @@ impl<T: Element> Pairwise<T> {
         self.beta[j] = if step >= below { ground } else { self.beta[j] - step };
         (self.up[i], self.low[i]) = qp.slopes(vi, self.beta[i]);
         (self.up[j], self.low[j]) = qp.slopes(vj, self.beta[j]);
-        step
+        (step, if step < above.min(below) { slope } else { 0.0 })
     }
 }
