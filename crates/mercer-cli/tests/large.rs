@@ -163,6 +163,18 @@ fn bad_requests_are_named() {
     assert!(error.contains("--approx does not apply to knn"), "{error}");
 }
 
+/// A handful of rows, of which the hash may hold out none: a fit all the same, and no error that is not a number.
+#[test]
+fn very_few_rows_are_fitted() {
+    let bench = Bench::new();
+    for rows in 1..8 {
+        bench.write("d.csv", table(rows));
+        let told = fitted(&bench, "d.csv", &["--approx", "fourier:8", "--kernel", "rbf(sigma=1)"]);
+        let rmse = &told["holdout"][0]["rmse"];
+        assert!(told["holdout"].is_null() || rmse.as_f64().is_some_and(f64::is_finite), "{told}");
+    }
+}
+
 #[test]
 fn a_ragged_row_at_the_end_leaves_nothing() {
     let bench = Bench::new();
