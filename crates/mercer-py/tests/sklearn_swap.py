@@ -28,7 +28,11 @@ SUITES = [
 ]
 
 #: Tests that are expected to fail, each with its reason: {test name, with or without its parameters: reason}.
-EXPECTED_FAILURES = {}
+EXPECTED_FAILURES = {
+    "test_probability_raises_futurewarning": "probability=True is no parameter on its way out here",
+    "test_svc_nusvc_probA_probB_deprecated": "probA_ and probB_ are no attributes on their way out here",
+    "test_svr_errors": "a function that returns a matrix of another shape is refused by fit, not by predict alone",
+}
 
 #: Tests of these modules that are not of swapped classes: {test name: what they are of}.
 NOT_OURS = {

@@ -8,6 +8,10 @@ use crate::real::Precision;
 use crate::solve::svm::{BoxQp, Solution, SvmReport, SvmSettings};
 use crate::watch::Watch;
 
+/// Up to this many variables kernel values are in double precision from the start: rounding them would save nothing worth
+/// another pass to check the answer, and the answer does not hang on how the samples are stored.
+const SMALL: usize = 500;
+
 /// A kernel matrix to train on: from samples, in single precision next to double, or given.
 pub struct Training<'a> {
     fast: Option<Box<dyn Gram + 'a>>,
@@ -111,6 +115,9 @@ impl<'a> Training<'a> {
         settings: &SvmSettings,
         watch: &dyn Watch,
     ) -> Result<Solution, LearnError> {
+        if qp.len() <= SMALL {
+            return Ok(qp.solve(self.exact(), None, settings, watch)?);
+        }
         let exact = self.fast.is_some().then(|| self.exact());
         Ok(qp.solve(self.rows(), exact, settings, watch)?)
     }
