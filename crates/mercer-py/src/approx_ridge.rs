@@ -2,7 +2,7 @@
 
 use mercer::data::AnySamples;
 use mercer::features::{
-    ApproximateFeatures, Approximation, Fourier, KernelFeatures, Landmarks, Nystrom, RandomSpec, add_samples,
+    ApproximateFeatures, Approximation, Fourier, KernelFeatures, Nystrom, RandomSpec, add_samples,
 };
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
@@ -182,12 +182,13 @@ pub fn sum_features<'py>(
     let samples = rows.samples()?;
     let (features, targets) = (features.features()?, matrix(&targets)?);
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
-    let count = features.features();
+    let (ridge, prepared) = of_features(features);
     let sums = job.run(py, |watch| {
-        let mut sums = Moments::new(count, targets.ncols());
-        add_samples(&mut sums, &features, &samples, &targets, weights, watch).map(|()| sums)
+        let mut sums = ridge.sums(&prepared, targets.ncols())?;
+        add_samples(&mut sums, &prepared.features, &samples, &targets, weights, watch)?;
+        Ok::<_, LearnError>(sums)
     })?;
-    sums.map(NativeSums).map_err(approximation_error)
+    sums.map(NativeSums).map_err(learn_error)
 }
 
 /// What is solved for: penalties, and whether there is an unpenalised intercept.
@@ -200,24 +201,25 @@ pub struct SumsProblem {
 }
 
 impl SumsProblem {
-    fn ridge(&self, features: &ApproximateFeatures) -> ApproxRidge {
-        let count = features.features();
-        let approximation = match features {
-            ApproximateFeatures::Random(_) => Approximation::fourier(count),
-            ApproximateFeatures::Landmarks(_) => {
-                Approximation::Nystrom { landmarks: count, choice: Landmarks::default() }
-            }
-        };
-        ApproxRidge {
-            kernel: features.kernel().clone(),
-            approximation,
-            lambda: self.alpha.clone(),
-            bias: if self.intercept { Bias::Centred } else { Bias::None },
-            admission: Admission::Assume,
-            memory: None,
-            seed: self.seed,
-        }
+    fn on(self, features: ApproximateFeatures) -> (ApproxRidge, Prepared) {
+        let (ridge, prepared) = of_features(features);
+        let bias = if self.intercept { Bias::Centred } else { Bias::None };
+        (ApproxRidge { lambda: self.alpha, bias, seed: self.seed, ..ridge }, prepared)
     }
+}
+
+/// Ridge regression on features that are there already, whose kernel was looked at when they were made.
+fn of_features(features: ApproximateFeatures) -> (ApproxRidge, Prepared) {
+    let count = features.features();
+    let approximation = match features {
+        ApproximateFeatures::Random(_) => Approximation::fourier(count),
+        ApproximateFeatures::Landmarks(_) => Approximation::nystrom(count),
+    };
+    let ridge = ApproxRidge {
+        admission: Admission::Assume,
+        ..ApproxRidge::new(features.kernel().clone(), approximation, 1.0)
+    };
+    (ridge, Prepared { features, domain: None, warning: None })
 }
 
 /// Solves ridge regression from sums: the weights of random features, or the dual coefficients of landmarks.
@@ -229,9 +231,7 @@ pub fn fit_ridge_sums<'py>(
     problem: SumsProblem,
     job: Job<'py>,
 ) -> PyResult<Fitted<'py>> {
-    let features = features.features()?;
-    let ridge = problem.ridge(&features);
-    let prepared = Prepared { features, domain: None, warning: None };
+    let (ridge, prepared) = problem.on(features.features()?);
     let moments = &sums.0;
     let (predictor, report) =
         job.run(py, |watch| ridge.solve(&prepared, moments, watch))?.map_err(learn_error)?;
@@ -254,9 +254,7 @@ pub fn ridge_quality<'py>(
     job: Job<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let samples: AnySamples<'_> = rows.samples()?;
-    let features = features.features()?;
-    let ridge = problem.ridge(&features);
-    let prepared = Prepared { features, domain: None, warning: None };
+    let (ridge, prepared) = problem.on(features.features()?);
     let moments = &sums.0;
     let quality = job.run(py, |watch| ridge.quality(&prepared, (moments, None), &samples, watch))?;
     let Quality { kernel, effective_dimension, sizes } = quality.map_err(learn_error)?;

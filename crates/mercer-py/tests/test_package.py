@@ -55,7 +55,8 @@ def test_imports_of_scikit_learn(module):
 def test_runtime_imports_of_scikit_learn():
     """What a fit and a prediction load beyond what the allowed modules load by themselves."""
     program = (
-        "import sys, numpy as np, sklearn.base, sklearn.utils, sklearn.utils.validation, sklearn.exceptions\n"
+        "import sys, numpy as np, sklearn.base, sklearn.utils, sklearn.utils.metaestimators\n"
+        "import sklearn.utils.validation, sklearn.exceptions\n"
         "try: import sklearn.callback\n"
         "except ImportError: pass\n"
         "before = set(sys.modules); import mercer\n"

@@ -50,6 +50,12 @@ def test_the_features_are_those_of_the_attributes(rng):
     np.testing.assert_allclose(shifted.transform(X), shifted.amplitudes_ * np.cos(phase), atol=1e-12)
 
 
+def test_an_odd_number_of_features_is_of_shifted_cosines(rng):
+    X = rng.standard_normal((6, 3))
+    odd = mercer.RandomFourierFeatures("rbf", 7).fit(X)
+    assert odd.random_offset_.shape == (7,) and odd.transform(X).shape == (6, 7)
+
+
 def test_the_same_seed_gives_the_same_features(rng):
     X = rng.standard_normal((30, 4))
     draw = lambda **how: mercer.RandomFourierFeatures("rbf(sigma=auto)", 20, **how).fit_transform(X)
@@ -97,7 +103,7 @@ def test_the_sampler_is_that_of_scikit_learn(rng, gamma):
     [
         ({"n_components": 0}, "n_components.*Got 0"),
         ({"n_components": 2.0}, "n_components.*Got 2.0"),
-        ({"n_components": 7}, "even"),
+        ({"n_components": 7, "form": "pairs"}, "even"),
         ({"kernel": "linear"}, "linear|spectral"),
         ({"kernel": "poly"}, "spectral|<x,z>"),
         ({"kernel": "precomputed"}, "spectral density"),

@@ -1,6 +1,7 @@
 """Ridge regression on features that stand in for a kernel: at once, in chunks, and in parts that are merged."""
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from mercer import _native
@@ -12,6 +13,15 @@ __all__ = ["FeatureRidge"]
 
 #: Rows that the quality of features is measured on, at most.
 QUALITY_ROWS = 10_000
+
+
+def _streams(ridge):
+    if ridge.approx in (None, "auto") or ridge.solver != "auto":
+        raise AttributeError(
+            "partial_fit needs features that are known beforehand: approx='fourier:1024' or 'nystrom:1000', "
+            "with solver='auto'"
+        )
+    return True
 
 
 class FeatureRidge(Approximated, ExpansionMachine):
@@ -77,6 +87,7 @@ class FeatureRidge(Approximated, ExpansionMachine):
         self._features = self._sums = None
         super()._forget("quality_", "n_samples_seen_")
 
+    @available_if(_streams)
     def partial_fit(self, X, y, sample_weight=None):
         """Adds rows to the sums that the fit follows from, and solves them: chunk after chunk, the same fit as of all rows at
         once.
@@ -94,12 +105,6 @@ class FeatureRidge(Approximated, ExpansionMachine):
         self
         """
         self._check_parameters()
-        approx = self._check_approx()
-        if approx is None or approx == "auto" or self.solver != "auto":
-            raise ValueError(
-                "partial_fit needs features that are known beforehand: approx='fourier:1024' or 'nystrom:1000', "
-                "with solver='auto'"
-            )
         first = self._sums is None
         output_names = column_names(y)
         X, y = self._fit_input(X, y, multi_output=True, y_numeric=True, reset=first)

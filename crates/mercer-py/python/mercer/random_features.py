@@ -24,11 +24,12 @@ class RandomFourierFeatures(Components, KernelMachine):
     kernel : str or Kernel, default="rbf"
         A formula such as ``"matern(nu=2.5, length=auto)"``, or one of scikit-learn's names with γ = 1/n_features.
     n_components : int, default=100
-        The number of features; even for ``form="pairs"``.
+        The number of features.
     orthogonal : bool, default=True
         Orthogonal directions, which have the smaller error, where the density is isotropic; independent ones elsewhere.
-    form : {"pairs", "shifted"}, default="pairs"
-        A cosine and a sine for every frequency, or one cosine with a random shift as in `RBFSampler`.
+    form : {"auto", "pairs", "shifted"}, default="auto"
+        A cosine and a sine for every frequency, which needs an even number of features and has the smaller error; or one
+        cosine with a random shift as in `RBFSampler`. ``"auto"`` takes pairs where the number is even.
     qmc : bool, default=False
         A randomised Halton sequence in the place of random numbers, and of orthogonal directions.
     random_state : int, RandomState instance or None, default=None
@@ -67,7 +68,7 @@ class RandomFourierFeatures(Components, KernelMachine):
         n_components=100,
         *,
         orthogonal=True,
-        form="pairs",
+        form="auto",
         qmc=False,
         random_state=None,
         n_jobs=None,
@@ -96,7 +97,7 @@ class RandomFourierFeatures(Components, KernelMachine):
         self
         """
         count = self._check_components()
-        self._check_option("form", ("pairs", "shifted"))
+        self._check_option("form", ("auto", "pairs", "shifted"))
         X = self._fit_input(X, "no_validation")
         choice = self._choose_kernel(X)
         if choice.native is None:
@@ -105,7 +106,8 @@ class RandomFourierFeatures(Components, KernelMachine):
                 "use Nystroem"
             )
         sampling = "quasi_monte_carlo" if self.qmc else "orthogonal" if self.orthogonal else "plain"
-        drawn = _native.draw_features(choice.native, X.shape[1], count, sampling, self.form, self._fit_seed)
+        form = self.form if self.form != "auto" else "shifted" if count % 2 else "pairs"
+        drawn = _native.draw_features(choice.native, X.shape[1], count, sampling, form, self._fit_seed)
         self._take(drawn, X.dtype)
         return self
 

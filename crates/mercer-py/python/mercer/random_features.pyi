@@ -20,7 +20,7 @@ class RandomFourierFeatures(Components, KernelMachine):
         n_components: int = 100,
         *,
         orthogonal: bool = True,
-        form: Literal["pairs", "shifted"] = "pairs",
+        form: Literal["auto", "pairs", "shifted"] = "auto",
         qmc: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
