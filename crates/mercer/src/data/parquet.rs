@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 use parquet::basic::ConvertedType;
@@ -124,8 +125,17 @@ impl ParquetTable {
         Ok(true)
     }
 
-    /// Decodes the next batch; false at the end of the file.
+    /// Decodes the next batch; false at the end of the file. The decoders of damaged bytes may panic: that is an error like others.
     fn decode(&mut self, ignored: impl Fn(usize) -> bool) -> Result<bool, DataError> {
+        let file = self.file.clone();
+        let caught = catch_unwind(AssertUnwindSafe(|| self.decode_batch(ignored)));
+        caught.unwrap_or_else(|_| {
+            let problem = "its values cannot be decoded: the file is damaged".to_owned();
+            Err(DataError::Parquet { file, problem })
+        })
+    }
+
+    fn decode_batch(&mut self, ignored: impl Fn(usize) -> bool) -> Result<bool, DataError> {
         let file = self.file.clone();
         let broken = |error: ParquetError| broken(&file, &error);
         while self.left == 0 {
@@ -194,6 +204,9 @@ impl Values {
                 }
                 rows
             }
+            ColumnReader::FixedLenByteArrayColumnReader(c) if matches!(kind, Kind::Decimal(_)) => {
+                self.numbers(c, count, |v| scaled(big_endian(v.data())))?
+            }
             ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
                 return Ok(None);
             }
@@ -246,6 +259,12 @@ impl Values {
             (None, None) => Cell::Text(b""),
         }
     }
+}
+
+/// A signed whole number, its highest byte first.
+fn big_endian(bytes: &[u8]) -> f64 {
+    let sign = if bytes.first().is_some_and(|first| first & 0x80 != 0) { -1.0 } else { 0.0 };
+    bytes.iter().fold(sign, |number, byte| number * 256.0 + f64::from(*byte))
 }
 
 fn broken(file: &str, error: &ParquetError) -> DataError {
