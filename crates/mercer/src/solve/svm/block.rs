@@ -270,9 +270,9 @@ impl<'a, T: RowElement> Block<'a, T> {
         }
         let columns = self.gram.columns(&self.columns());
         let (qp, mut computed) = (self.qp, 0);
-        let mut fetch = |slots: &[usize], wanted: &[usize], out: &mut [T]| {
-            let rows: Vec<usize> = wanted.iter().map(|&slot| qp.rows[slots[slot]]).collect();
-            computed += fill_rows(&*columns, &rows, slots, out);
+        let mut fetch = |seats: &[usize], variables: &[usize], out: &mut [T]| {
+            let rows: Vec<usize> = variables.iter().map(|&v| qp.rows[v]).collect();
+            computed += fill_rows(&*columns, &rows, seats, out);
         };
         // Rows that are stored already are read as they are needed.
         let batch = if columns.cost() == 0 { 1 } else { BATCH };
@@ -281,7 +281,9 @@ impl<'a, T: RowElement> Block<'a, T> {
             Precision::Single => (PATIENT_STEPS * self.active.len()).max(PATIENT_LEAST),
             Precision::Double => usize::MAX,
         };
+        self.inner.shrinking = self.limits.shrinking;
         let taken = self.solve_inner(tolerance, most, &mut source, watch)?;
+        self.inner.shrinking = false;
         self.spent.evaluations += computed;
         for (s, &v) in self.inner.slots.iter().enumerate().filter(|(_, v)| **v != NOBODY) {
             let at = self.position[v] as usize;

@@ -12,6 +12,7 @@ use crate::watch::{Stopped, Watch};
 
 use super::problem::BoxQp;
 use super::scan::{Advance, CURVATURE_FLOOR, Extremes, GROUP, Second};
+use super::shrink::Shrunk;
 use super::working_set::first;
 
 /// A few variables of a problem with the part of the kernel matrix that belongs to them.
@@ -20,16 +21,19 @@ use super::working_set::first;
 pub(super) struct Pairwise<T> {
     /// The variable of each slot; [`NOBODY`] where there is none.
     pub slots: Vec<usize>,
-    groups: Vec<Range<usize>>,
+    pub(super) groups: Vec<Range<usize>>,
+    /// Whether slots that stay at their bounds are left out for a while.
+    pub shrinking: bool,
+    pub(super) shrunk: Shrunk,
     /// Rows of the matrix, each of as many entries as there are slots.
     pub kernel: Vec<T>,
     /// Which of them is the row of a slot; [`NOBODY`] where it is not there yet.
-    row_of: Vec<usize>,
+    pub(super) row_of: Vec<usize>,
     pub diagonal: Vec<f64>,
     /// Kβ, over all variables of the problem and not only these.
     pub f: Vec<f64>,
-    up: Vec<f64>,
-    low: Vec<f64>,
+    pub(super) up: Vec<f64>,
+    pub(super) low: Vec<f64>,
     pub beta: Vec<f64>,
 }
 
@@ -49,7 +53,7 @@ const MISSES: usize = 32;
 /// A slot without a variable.
 pub(super) const NOBODY: usize = usize::MAX;
 
-/// Told the variables of all slots and the slots whose rows are wanted; fills in the rows.
+/// Told the variables of all seats and those whose rows are wanted; fills in the rows, seat by seat.
 pub(super) type Fetch<'a, T> = dyn FnMut(&[usize], &[usize], &mut [T]) + 'a;
 
 /// Where rows of the matrix come from while a run goes on.
@@ -65,6 +69,8 @@ impl<T: Element> Pairwise<T> {
         Self {
             slots: Vec::new(),
             groups: Vec::new(),
+            shrinking: false,
+            shrunk: Shrunk::default(),
             kernel: Vec::new(),
             row_of: Vec::new(),
             diagonal: Vec::new(),
@@ -88,6 +94,7 @@ impl<T: Element> Pairwise<T> {
             }
         }
         let n = self.slots.len();
+        self.shrunk = Shrunk::new(&self.slots, &self.groups);
         self.kernel.clear();
         self.row_of = vec![NOBODY; n];
         for numbers in [&mut self.diagonal, &mut self.f, &mut self.beta] {
@@ -144,7 +151,15 @@ impl<T: Element> Pairwise<T> {
             self.row_of[slot] = have / n + k;
         }
         self.kernel.resize(have + wanted.len() * n, T::default());
-        (source.fetch)(&self.slots, &wanted, &mut self.kernel[have..]);
+        let variables: Vec<usize> = wanted.iter().map(|&slot| self.slots[slot]).collect();
+        (source.fetch)(&self.shrunk.seats, &variables, &mut self.kernel[have..]);
+        if self.shrunk.moved {
+            let mut seated = vec![T::default(); n];
+            for row in self.kernel[have..].chunks_exact_mut(n) {
+                seated.copy_from_slice(row);
+                row.iter_mut().zip(&self.shrunk.seat_of).for_each(|(value, &seat)| *value = seated[seat]);
+            }
+        }
     }
 
     /// The slots other than `s` without a row that violate the conditions most, `half` from either end, ascending.
@@ -177,15 +192,39 @@ impl<T: Element> Pairwise<T> {
         source: &mut Source<'_, T>,
         watch: &dyn Watch,
     ) -> Result<Taken, Stopped> {
+        let mut taken = Taken { steps: 0, coarse: false };
+        loop {
+            let more = self.descend(qp, tolerance, most - taken.steps, source, watch);
+            // Whatever happens, f is right in every slot afterwards.
+            let was_shrunk = self.grow();
+            let more = more?;
+            taken = Taken { steps: taken.steps + more.steps, coarse: more.coarse };
+            if !was_shrunk || more.coarse || taken.steps >= most || more.steps == 0 {
+                return Ok(taken);
+            }
+        }
+    }
+
+    /// As [`run`](Self::run), leaving slots out as it goes.
+    fn descend(
+        &mut self,
+        qp: &BoxQp,
+        tolerance: f64,
+        most: usize,
+        source: &mut Source<'_, T>,
+        watch: &dyn Watch,
+    ) -> Result<Taken, Stopped> {
         let (mut i, mut j, mut step) = (0, 0, 0.0);
         let mut taken = Taken { steps: 0, coarse: false };
         // The slope that the last step was to bring to nothing, and how often that failed.
         let (mut slope, mut misses) = (0.0, 0);
+        let mut look = self.patience();
         loop {
             let mut worst: Option<(usize, usize, f64, Extremes, usize)> = None;
+            let mut ends = [(f64::INFINITY, f64::NEG_INFINITY); 2];
             let n = self.slots.len();
             for g in 0..self.groups.len() {
-                let group = self.groups[g].clone();
+                let group = self.looked_at(g);
                 let nothing: &[T] = &[];
                 let extremes = if step == 0.0 {
                     T::vectorize(Advance {
@@ -206,6 +245,7 @@ impl<T: Element> Pairwise<T> {
                         low: &self.low[group.clone()],
                     })
                 };
+                ends[g] = (extremes.least, extremes.most);
                 if extremes.violation() > tolerance && taken.steps < most {
                     let first = group.start + extremes.at;
                     self.ensure(first, extremes, &group, source);
@@ -232,15 +272,23 @@ impl<T: Element> Pairwise<T> {
                     return Ok(Taken { coarse: true, ..taken });
                 }
             }
+            if self.shrinking && taken.steps >= look {
+                look = taken.steps + self.patience();
+                if self.shrink(&ends) {
+                    // Slots have moved: begin anew.
+                    (step, slope) = (0.0, 0.0);
+                    continue;
+                }
+            }
             (i, j) = (first, second);
-            let group = self.groups[g].clone();
+            let group = self.looked_at(g);
             self.ensure(j, extremes, &group, source);
             (step, slope) = self.exchange(qp, i, j, extremes.least);
             if step == 0.0 {
                 return Ok(taken);
             }
             taken.steps += 1;
-            if taken.steps % 4096 == 0 {
+            if taken.steps.is_multiple_of(4096) {
                 watch.check()?;
             }
         }
