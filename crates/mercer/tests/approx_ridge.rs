@@ -44,7 +44,7 @@ fn comes_near_the_exact_fit_in_either_precision() {
         let truth = exact.predict(&double(&points), &Unwatched).unwrap();
         for samples in [double(&points), single(&points)] {
             for (approximation, near) in
-                [(Approximation::fourier(2048), 0.06), (Approximation::nystrom(100), 0.01)]
+                [(Approximation::fourier(2048), 0.06), (Approximation::nystrom(100), 0.03)]
             {
                 let ridge = ApproxRidge { bias, ..ApproxRidge::new(kernel(), approximation, 0.1) };
                 let fit = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
