@@ -71,9 +71,10 @@ def real(settings, name):
 
 
 def nystroem(settings, X, y, quality, C, gamma):
-    features = Nystroem(gamma=gamma, n_components=min(SIZE, len(X)), random_state=0, n_jobs=settings.threads)
+    size = min(SIZE, len(X))
+    features = Nystroem(gamma=gamma, n_components=size, random_state=0, n_jobs=settings.threads)
     model = make_pipeline(features, LogisticRegression(C=C, max_iter=1_000))
-    return Contestant(f"scikit-learn Nystroem({SIZE}) + LogisticRegression", lambda: model.fit(X, y), quality)
+    return Contestant(f"scikit-learn Nystroem({size}) + LogisticRegression", lambda: model.fit(X, y), quality)
 
 
 def judge(X_test, y_test):
