@@ -148,6 +148,7 @@ fn parts_that_do_not_fit_are_refused() {
     let Predictor::Linear(waves) = random(Form::Pairs).predictor else { panic!("a linear model") };
     let base = || random(Form::Pairs);
     let Lift::Random(fourier) = waves.map.clone() else { panic!("random features") };
+    let fourier = *fourier;
     refused(with(base(), Linear { shift: Some(vec![0.0; 3]), ..waves.clone() }.into()), "shifts");
     refused(with(base(), Linear { weights: Matrix::zeros(2, 2), ..waves.clone() }.into()), "weights are not");
     let other = |fourier: Fourier| Linear { map: fourier.into(), ..waves.clone() };
