@@ -1,8 +1,8 @@
 """The cases, one file per area. Each file has ``cases(settings)``, which yields `Case`s and `Peak`s."""
 
-from cases import gram, neighbours, plan, predict, ridge, tune
+from cases import gram, neighbours, plan, predict, ridge, svm, tune
 
-AREAS = (gram, predict, ridge, tune, neighbours, plan)
+AREAS = (gram, predict, ridge, tune, svm, neighbours, plan)
 
 
 def all_cases(settings):
