@@ -18,7 +18,8 @@ fn approximations_fit_predict_and_tell_their_quality() {
         let told = fitted(&bench, "d.csv", &["--approx", approx, "--lambda", "0.01"]);
         assert_eq!(told["approx"], approx);
         assert!(told["holdout"][0]["r2"].as_f64().unwrap() > 0.99, "{told}");
-        assert!(told["kernel_error"].as_f64().unwrap() < 0.1, "{told}");
+        // √(2/256) is the deviation of one kernel value, and the values are about a half.
+        assert!(told["kernel_error"].as_f64().unwrap() < 0.2, "{told}");
         assert!(told["effective_dimension"].as_f64().unwrap() > 3.0, "{told}");
         let sizes = &told["sizes"][0];
         assert!(sizes["rmse_half"].as_f64() >= sizes["rmse"].as_f64(), "{told}");
@@ -161,6 +162,18 @@ fn bad_requests_are_named() {
     let error =
         bench.fails(2, &["fit", "knn", "d.csv", "--target", "y", "--approx", "auto", "-o", "m.mercer"]);
     assert!(error.contains("--approx does not apply to knn"), "{error}");
+}
+
+/// A handful of rows, of which the hash may hold out none: a fit all the same, and no error that is not a number.
+#[test]
+fn very_few_rows_are_fitted() {
+    let bench = Bench::new();
+    for rows in 1..8 {
+        bench.write("d.csv", table(rows));
+        let told = fitted(&bench, "d.csv", &["--approx", "fourier:8", "--kernel", "rbf(sigma=1)"]);
+        let rmse = &told["holdout"][0]["rmse"];
+        assert!(told["holdout"].is_null() || rmse.as_f64().is_some_and(f64::is_finite), "{told}");
+    }
 }
 
 #[test]

@@ -9,9 +9,9 @@ use common::Bench;
 /// Two classes 1 and -1 that overlap a little, -1 first.
 fn data() -> String {
     let row = |i: usize| {
-        let (label, t) = (if i % 2 == 0 { -1 } else { 1 }, i as f64 * 1.7);
+        let (label, t) = (if i.is_multiple_of(2) { -1 } else { 1 }, i as f64 * 1.7);
         let (a, b) = (f64::from(label) * 0.6 + t.sin(), 0.5 * t.cos());
-        if i % 5 == 0 { format!("{label} 1:{a}\n") } else { format!("{label} 1:{a} 3:{b}\n") }
+        if i.is_multiple_of(5) { format!("{label} 1:{a}\n") } else { format!("{label} 1:{a} 3:{b}\n") }
     };
     (0..80).map(row).collect()
 }

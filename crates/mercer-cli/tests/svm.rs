@@ -126,9 +126,8 @@ fn weights_of_classes_and_rows() {
     let error =
         bench.fails(2, &["fit", "svc", "d.csv", "--target", "kind", "--class-weight", "oak=2", "-o", "n"]);
     assert!(error.contains("oak") && error.contains("ash, birch, cedar"), "{error}");
-    let error =
-        bench.fails(2, &["fit", "ridge", "d.csv", "--target", "a", "--sample-weight", "b", "-o", "n"]);
-    assert!(error.contains("--sample-weight does not apply to ridge"), "{error}");
+    let error = bench.fails(2, &["fit", "lms", "d.csv", "--target", "a", "--sample-weight", "b", "-o", "n"]);
+    assert!(error.contains("--sample-weight does not apply to lms"), "{error}");
 }
 
 #[test]
@@ -156,7 +155,8 @@ fn an_infeasible_nu_names_the_largest() {
     let mut text = String::from("a,y\n");
     (0..20).for_each(|i| text.push_str(&format!("{i},{}\n", i % 10 / 9)));
     bench.write("d.csv", text);
-    let error = bench.fails(2, &["fit", "nu-svc", "d.csv", "--target", "y", "--nu", "0.9", "-o", "n"]);
+    let command = ["fit", "nu-svc", "d.csv", "--target", "y", "--nu", "0.9", "--holdout", "0", "-o", "n"];
+    let error = bench.fails(2, &command);
     assert!(error.contains("infeasible") && error.contains("0.2"), "{error}");
 }
 
@@ -239,4 +239,62 @@ fn models_go_to_libsvm_and_back() {
     bench.write("cut.model", &text[..text.len() / 2]);
     let error = bench.fails(2, &["convert", "cut.model", "n.mercer"]);
     assert!(error.contains("cut.model:") && error.contains("cut short"), "{error}");
+}
+
+/// A kernel matrix that is given is the same machine as the kernel itself.
+#[test]
+fn a_precomputed_kernel() {
+    let bench = bench();
+    only(&bench, "d.csv", "kind");
+    let points: Vec<Vec<f64>> = bench
+        .read("d.csv")
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').take(2).map(|field| field.parse().unwrap()).collect())
+        .collect();
+    let kinds = column(&bench.read("d.csv"), "kind");
+    let kernel = |a: &[f64], b: &[f64]| {
+        let squared: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
+        (-0.5 * squared).exp()
+    };
+    let mut text = String::new();
+    for (point, kind) in points.iter().zip(&kinds) {
+        points.iter().for_each(|other| text.push_str(&format!("{},", kernel(point, other))));
+        text.push_str(&format!("{kind}\n"));
+    }
+    bench.write("k.csv", &text);
+    let given = [
+        "fit",
+        "svc",
+        "k.csv",
+        "--target",
+        "-1",
+        "--kernel",
+        "precomputed",
+        "--tol",
+        "1e-8",
+        "-o",
+        "k.mercer",
+    ];
+    bench.ok(&given);
+    fit(
+        &bench,
+        "svc",
+        &["--target", "kind", "--kernel", "rbf(gamma=0.5)", "--scale", "none", "--tol", "1e-8"],
+    );
+    let own = bench.ok(&["predict", "m.mercer", "d.csv", "--decision"]);
+    let theirs = bench.ok(&["predict", "k.mercer", "k.csv", "--decision"]);
+    for (a, b) in own.lines().skip(1).zip(theirs.lines().skip(1)) {
+        let numbers =
+            |line: &str| line.split(',').take(3).map(|f| f.parse::<f64>().unwrap()).collect::<Vec<_>>();
+        numbers(a).iter().zip(numbers(b)).for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{a} {b}"));
+    }
+    bench.ok(&["convert", "k.mercer", "k.model", "--number-classes"]);
+    assert!(bench.read("k.model").contains("kernel_type precomputed"));
+    let error =
+        bench.fails(2, &["fit", "svc", "d.csv", "--target", "kind", "--kernel", "precomputed", "-o", "n"]);
+    assert!(error.contains("90 rows and 2 columns"), "{error}");
+    let error =
+        bench.fails(2, &["fit", "ridge", "d.csv", "--target", "a", "--kernel", "precomputed", "-o", "n"]);
+    assert!(error.contains("support vector machines"), "{error}");
 }

@@ -34,6 +34,9 @@ pub struct Parts<'py> {
     intercepts: Vec<f64>,
 }
 
+/// The class of each row, and the probabilities.
+type Reading<'py> = (Vec<usize>, Option<Bound<'py, PyArray2<f64>>>);
+
 #[pymethods]
 impl NativeModel {
     /// A model of a method that expands in the kernel; `settings` and `report` are JSON objects.
@@ -228,11 +231,7 @@ impl NativeModel {
     }
 
     /// The probabilities, where the outputs of a classifier say them; the class of each row is the largest output.
-    fn read<'py>(
-        &self,
-        py: Python<'py>,
-        outputs: PyReadonlyArray2<'py, f64>,
-    ) -> PyResult<(Vec<usize>, Option<Bound<'py, PyArray2<f64>>>)> {
+    fn read<'py>(&self, py: Python<'py>, outputs: PyReadonlyArray2<'py, f64>) -> PyResult<Reading<'py>> {
         let outputs = matrix(&outputs)?;
         let link = self.0.link();
         let codes = (0..outputs.nrows()).map(|i| link.class(outputs.row(i))).collect();

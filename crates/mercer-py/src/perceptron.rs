@@ -217,8 +217,8 @@ pub fn fit_perceptron_budgeted<'py>(
 /// (centres, dual coefficients, report).
 type Kept<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyDict>);
 
-/// Goes on with a perceptron of at most `budget` centres, one row after the other: (centres, dual coefficients, mistakes).
-/// `centres` has no rows at the start.
+/// Goes on with a perceptron of at most `budget` centres, one row after the other: ((centres, dual
+/// coefficients), mistakes). `centres` has no rows at the start.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the state of a stream and what comes next")]
 pub fn update_perceptron<'py>(
@@ -230,7 +230,7 @@ pub fn update_perceptron<'py>(
     problem: PerceptronProblem<'py>,
     budget: usize,
     job: Job<'py>,
-) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, u64)> {
+) -> PyResult<(Centres<'py>, u64)> {
     let (samples, centres, dual) = (rows.samples()?, centres.samples()?, matrix(&dual)?);
     let Perceptron { kernel, rule, admission, .. } = problem.settings(kernel.0.clone());
     let codes = problem.codes.as_slice().map_err(value_error)?;
@@ -254,15 +254,14 @@ pub fn update_perceptron<'py>(
         Ok::<_, LearnError>((machine.expansion()?, machine.mistakes()))
     })?;
     let (expansion, mistakes) = learnt.map_err(learn_error)?;
-    let (centres, dual) = kept(py, expansion)?;
-    Ok((centres, dual, mistakes))
+    Ok((kept(py, expansion)?, mistakes))
 }
 
+/// (centres, dual coefficients).
+type Centres<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+
 /// The centres and the dual coefficients of an expansion.
-fn kept(
-    py: Python<'_>,
-    expansion: Expansion,
-) -> PyResult<(Bound<'_, PyArray2<f64>>, Bound<'_, PyArray2<f64>>)> {
+fn kept(py: Python<'_>, expansion: Expansion) -> PyResult<Centres<'_>> {
     let (rows, columns) = (expansion.centres.nrows(), expansion.centres.ncols());
     let mut centres = Matrix::zeros(rows, columns);
     (0..rows).for_each(|row| expansion.centres.copy_row(row, centres.row_mut(row)));

@@ -36,6 +36,9 @@ pub struct GridProblem<'py> {
 /// (for each kernel, for each C, the accuracy on each fold, or none where the kernel has no finite values; warnings).
 type Scores = (Vec<Option<Vec<Vec<f64>>>>, Vec<String>);
 
+/// (class codes, folds, weights), one per row.
+type Labels<'a> = (&'a [usize], &'a [usize], Option<&'a [f64]>);
+
 impl GridProblem<'_> {
     fn tune(&self, kernel: Kernel) -> TuneSvc {
         TuneSvc {
@@ -51,7 +54,7 @@ impl GridProblem<'_> {
         }
     }
 
-    fn rows(&self) -> PyResult<(&[usize], &[usize], Option<&[f64]>)> {
+    fn rows(&self) -> PyResult<Labels<'_>> {
         Ok((
             self.codes.as_slice().map_err(value_error)?,
             self.folds.as_slice().map_err(value_error)?,

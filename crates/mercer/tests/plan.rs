@@ -144,3 +144,19 @@ fn what_cannot_be_planned_is_said() {
     let stopped = Plan::for_shape(RIDGE, &rbf, shape(1_000, 5), None, &AtomicBool::new(true));
     assert!(stopped.unwrap_err().is_stop());
 }
+
+/// A machine's matrix is kept in single precision where it fits, and computed in parts where it does not.
+#[test]
+fn support_vectors_keep_what_fits() {
+    let shape = Shape { rows: 4_000, columns: 6, targets: 1, dtype: Dtype::F64 };
+    let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
+    let plan =
+        |budget| Plan::for_shape(Task::SupportVectors, &kernel, shape, Some(budget), &Unwatched).unwrap();
+    let roomy = plan(1 << 30);
+    assert_eq!(roomy.chosen.way, Way::Stored);
+    assert!(roomy.chosen.memory >= 4 * 4_000 * 4_000 && roomy.chosen.memory < 80_000_000);
+    assert!(roomy.reasons.iter().any(|reason| reason.contains("not known before")), "{:?}", roomy.reasons);
+    let narrow = plan(32 << 20);
+    assert_eq!(narrow.chosen.way, Way::Tiled);
+    assert!(narrow.chosen.fits && narrow.alternatives[0].way == Way::Stored);
+}

@@ -386,3 +386,35 @@ fn stops_when_asked() {
     let error = qp.solve(&DenseGram::new(1000, k), None, &SvmSettings::default(), &stop).unwrap_err();
     assert_eq!(error, SvmError::Stopped(Stopped));
 }
+
+#[test]
+fn leaving_variables_out_changes_the_way_and_not_the_answer() {
+    let (x, positive) = ring(400, 77);
+    let kernel: Kernel = "rbf(gamma=3)".parse().unwrap();
+    let n = positive.len();
+    let gram = DenseGram::new(n, oracle(&kernel, &x, x.len() / n));
+    let rows: Vec<usize> = (0..n).collect();
+    let targets: Vec<f64> = (0..n).map(|i| (3.0 * x[2 * i]).sin() + 0.1 * f64::from(i as u32 % 7)).collect();
+    let problems = [
+        BoxQp::classify(&rows, &positive, &vec![1e4; n]).unwrap(),
+        BoxQp::nu_classify(&rows, &positive, 0.3, &vec![1.0; n]).unwrap(),
+        BoxQp::regress(&rows, &targets, 0.05, &vec![1e3; n]).unwrap(),
+        BoxQp::nu_regress(&rows, &targets, 0.5, &vec![1e3; n]).unwrap(),
+    ];
+    let mut longest = 0;
+    for qp in &problems {
+        let with = |shrinking| {
+            qp.solve(&gram, None, &SvmSettings { shrinking, ..settings(1e-6) }, &Unwatched).unwrap()
+        };
+        let (left_out, all) = (with(true), with(false));
+        longest = longest.max(left_out.report.iterations);
+        assert_eq!(left_out.report.status, Status::Converged);
+        assert_close(left_out.report.objective, all.report.objective, 1e-8, "the objective");
+        // f is the matrix times β, whatever was left out on the way.
+        let beta = &left_out.beta;
+        let again = qp.clone().starting_from(beta).unwrap();
+        let checked = again.solve(&gram, None, &settings(2e-6), &Unwatched).unwrap();
+        assert_eq!((checked.report.iterations, &checked.beta), (0, beta), "nothing is left to do");
+    }
+    assert!(longest > 4000, "long enough to leave something out: {longest}");
+}

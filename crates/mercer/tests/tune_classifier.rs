@@ -21,7 +21,7 @@ fn codes(classes: usize) -> Vec<usize> {
     let mut row = [0.0; 2];
     let class = |i: usize| {
         samples.copy_row(i, &mut row);
-        let wave = row[0] * row[0] + row[1] + if i % 9 == 0 { 1.0 } else { 0.0 };
+        let wave = row[0] * row[0] + row[1] + if i.is_multiple_of(9) { 1.0 } else { 0.0 };
         if wave > 0.8 { classes - 1 } else { usize::from(row[1] < -0.5) % classes }
     };
     (0..ROWS).map(class).collect()

@@ -28,7 +28,6 @@ pub fn told(
         })
         .collect();
     let facts = BTreeMap::from([
-        ("approx".to_owned(), json!(ridge.approximation.to_string())),
         ("kernel_error".to_owned(), json!(quality.kernel.relative)),
         ("effective_dimension".to_owned(), json!(quality.effective_dimension)),
         ("sizes".to_owned(), json!(sizes)),

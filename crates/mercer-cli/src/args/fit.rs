@@ -66,7 +66,8 @@ pub struct Fit {
     /// File to write the model to
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
-    /// Kernel, as on paper: "0.5*rbf(sigma=2) + (<x,z>+1)^3" [default: rbf(sigma=auto)]
+    /// Kernel, as on paper: "0.5*rbf(sigma=2) + (<x,z>+1)^3" [default: rbf(sigma=auto)]. `precomputed` for support vector
+    /// machines: row i of the data holds k(xᵢ, x₁), …, k(xᵢ, xₙ), and nothing is held out
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub kernel: Option<String>,
     /// Features instead of a kernel: "poly(degree=3)", "monomials(degree=2)", "taylor(sigma=1, degree=6)", or formulas

@@ -18,6 +18,7 @@ Examples:
   mercer plan ridge --shape 2000,8 --kernel \"rbf(sigma=?)\"
   mercer plan lms --shape 50000,10 --epochs 100
   mercer plan logistic --shape 10000,20 --classes 10
+  mercer plan svc --shape 50000,20 --kernel \"rbf(sigma=1)\"
   mercer plan knn --shape 50000,16 -k 7 --queries 10000 --json")]
 pub struct Plan {
     /// What is to be fitted

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use mercer::data::{self, Dataset, ReadOptions, Schema};
+use mercer::data::{self, Dataset, ReadOptions, ScaleMethod, Schema};
 use mercer::model::{Model, Predictor};
 use mercer::pool;
 use mercer::solve::{Report, Status};
@@ -134,7 +134,16 @@ fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     learner.check(dataset.nrows(), dataset.features.ncols())?;
 
-    let (scale, part) = (arguments.input.scale, (arguments.holdout, arguments.common.seed));
+    let mut scale = arguments.input.scale;
+    let mut part = (arguments.holdout, arguments.common.seed);
+    if learner::is_precomputed(arguments) {
+        if scale.is_some_and(|scale| scale != ScaleMethod::None) {
+            return Err(Failure::usage("--scale does not apply to kernel values"));
+        }
+        // A row that is held out takes its column with it, which the model would have to do without.
+        scale = Some(ScaleMethod::None);
+        part.0 = 0.0;
+    }
     let (holdout, trained) = pool::with(arguments.common.threads(), || {
         let clock = Instant::now();
         let holdout = hold_out(&*learner, scale, part, &dataset, &goal, &watch)?;

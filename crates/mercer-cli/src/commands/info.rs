@@ -1,6 +1,6 @@
 //! `mercer info`.
 
-use mercer::model::Model;
+use mercer::model::{Calibration, Model};
 
 use crate::args::Info;
 use crate::describe;
@@ -21,6 +21,18 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
     if let Some(classes) = &model.classes {
         let names: Vec<String> = (0..classes.len()).map(|code| classes.name(code)).collect();
         lines.push(("classes", shortened(&names, names.len(), "classes")));
+    }
+    match &model.calibration {
+        Some(Calibration::Sigmoids(each)) => {
+            lines.push(("probabilities", format!("by {} sigmoid(s) of held-out decisions", each.len())));
+        }
+        Some(Calibration::Laplace { scale }) => {
+            lines.push(("errors", format!("of the density e^(-|z|/σ)/(2σ), σ = {scale:.6}")));
+        }
+        Some(Calibration::Marks(marks)) => {
+            lines.push(("probabilities", format!("by {} marks of the decisions' density", marks.len())));
+        }
+        _ => {}
     }
     lines.push(("from", shortened(&columns, ncols, "columns")));
     lines.push(("scaling", model.scaling.name().to_owned()));

@@ -137,8 +137,11 @@ fn task(
         Method::Knn => Task::Neighbours { queries, k: arguments.k },
         Method::Logistic => Task::Logistic,
         Method::Perceptron => Task::Perceptron { epochs: arguments.epochs.unwrap_or(100) },
-        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => {
-            return Err(Failure::usage("there is no plan for this method yet"));
+        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass if tunables > 0 => {
+            return Err(Failure::usage("there is no plan for the tuning of support vectors").hint(
+                "give the kernel's numbers to plan one fit; folds and values of C share its kernel matrix",
+            ));
         }
+        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => Task::SupportVectors,
     })
 }

@@ -145,6 +145,15 @@ impl Lift {
             let map = text.parse().map_err(|error| Failure::usage(format!("in --features: {error}")));
             return map.map(Self::Features);
         }
+        if is_precomputed(arguments) {
+            return match arguments.method {
+                // The kernel value with training row i is the inner product with the unit vector of column i.
+                Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => {
+                    Ok(Self::Kernel(Kernel::linear()))
+                }
+                _ => Err(Failure::usage("--kernel precomputed is for support vector machines")),
+            };
+        }
         let kernel: Kernel = arguments.kernel.as_deref().unwrap_or("rbf(sigma=auto)").parse()?;
         if !kernel.tunables()?.is_empty() {
             return Err(Failure::usage("the kernel has `?`, which asks for tuning")
@@ -152,6 +161,11 @@ impl Lift {
         }
         Ok(Self::Kernel(kernel))
     }
+}
+
+/// Whether the data are rows of kernel values.
+pub fn is_precomputed(arguments: &Fit) -> bool {
+    arguments.kernel.as_deref().map(str::trim) == Some("precomputed")
 }
 
 /// Resolves `auto` from the samples themselves.

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use mercer::data::{AnySamples, Classes, Matrix};
-use mercer::gram::{CpuEngine, Engine};
+use mercer::data::{AnySamples, Classes, Matrix, Samples};
+use mercer::gram::{CpuEngine, DenseGram, Engine};
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{NuSvc, NuSvr, OneClass, SupportVectors, Svc, Svr, Training};
 use mercer::learn::{Admission, Admitted};
+use mercer::model::libsvm::PRECOMPUTED;
 use mercer::model::{self, Calibration, Predictor, Sigmoid};
 use mercer::solve::svm::{SvmReport, SvmSettings};
 use mercer::solve::{Report, Status};
 use mercer::watch::Watch;
 use serde_json::{Value, json};
 
-use super::{Learner, Learnt, Lift, admission, codes_of, resolved, weights_by_name};
+use super::{Learner, Learnt, Lift, admission, codes_of, is_precomputed, resolved, weights_by_name};
 use crate::args::{Balance, Fit, Method, Multiclass};
 use crate::failure::Failure;
 
@@ -28,6 +29,8 @@ pub struct SvmLearner {
     probability: bool,
     settings: SvmSettings,
     admission: Admission,
+    /// Whether the samples are rows of kernel values.
+    precomputed: bool,
     seed: u64,
 }
 
@@ -70,6 +73,7 @@ impl SvmLearner {
                 ..SvmSettings::default()
             },
             admission: admission(arguments),
+            precomputed: is_precomputed(arguments),
             ..Self::of(kernel, machine, arguments.common.seed)
         })
     }
@@ -85,6 +89,7 @@ impl SvmLearner {
             probability: false,
             settings: SvmSettings::default(),
             admission: Admission::Check,
+            precomputed: false,
             seed,
         }
     }
@@ -278,6 +283,9 @@ impl Learner for SvmLearner {
         if self.one_vs_rest {
             add("multiclass", json!("one-vs-rest"));
         }
+        if self.precomputed {
+            add(PRECOMPUTED, json!(true));
+        }
         if self.probability {
             add("seed", json!(self.seed));
         }
@@ -317,17 +325,64 @@ impl Learner for SvmLearner {
                 targets.ncols()
             )));
         }
+        if self.precomputed {
+            let gram = kernel_matrix(samples)?;
+            let rows = unit_vectors(samples.nrows())?;
+            let (training, admitted) =
+                (Training::precomputed(&gram), Admitted { domain: None, warning: None });
+            let kernel = &self.kernel;
+            let fit = Fitting { kernel, training: &training, samples: &rows, admitted: &admitted, watch };
+            return Ok(learnt(self.fitted(&fit, targets, weights)?));
+        }
         let kernel = resolved(&self.kernel, samples, self.seed)?;
         kernel.check_columns(samples.ncols())?;
         let admitted = self.admission.decide(&kernel, samples)?;
         let resident = CpuEngine.load(samples);
         let training = Training::new(&*resident, &kernel)?;
         let fit = Fitting { kernel: &kernel, training: &training, samples, admitted: &admitted, watch };
-        let (predictor, calibration, mut solved) = self.fitted(&fit, targets, weights)?;
-        solved.warnings.extend(admitted.warning.clone());
-        let facts = solved.facts(calibration.as_ref());
-        Ok(Learnt { predictor, calibration, report: Some(solved.report()), facts })
+        let mut fitted = self.fitted(&fit, targets, weights)?;
+        fitted.2.warnings.extend(admitted.warning.clone());
+        Ok(learnt(fitted))
     }
+}
+
+fn learnt((predictor, calibration, solved): Fitted) -> Learnt {
+    let facts = solved.facts(calibration.as_ref());
+    Learnt { predictor, calibration, report: Some(solved.report()), facts }
+}
+
+/// The samples as a kernel matrix: square, and symmetric up to rounding.
+fn kernel_matrix(samples: &AnySamples<'_>) -> Result<DenseGram<'static, f64>, Failure> {
+    let (n, columns) = (samples.nrows(), samples.ncols());
+    if n != columns {
+        return Err(Failure::usage(format!(
+            "a precomputed kernel has one column for each row, but there are {n} rows and {columns} columns"
+        )));
+    }
+    let mut entries = vec![0.0; n * n];
+    for (row, out) in entries.chunks_exact_mut(n).enumerate() {
+        samples.copy_row(row, out);
+    }
+    let largest = entries.iter().fold(0.0f64, |most, k| most.max(k.abs()));
+    for i in 0..n {
+        for j in 0..i {
+            let (one, other) = (entries[i * n + j], entries[j * n + i]);
+            if (one - other).abs() > 1e-6 * largest {
+                return Err(Failure::usage(format!(
+                    "a kernel matrix is symmetric, but the entry of row {i} and column {j} is {one}, and that of row {j} and \
+                     column {i} is {other}"
+                )));
+            }
+        }
+    }
+    Ok(DenseGram::new(n, entries))
+}
+
+/// The rows of the identity.
+fn unit_vectors(n: usize) -> Result<AnySamples<'static>, Failure> {
+    let indices = (0..n).map(u32::try_from).collect::<Result<Vec<u32>, _>>().map_err(Failure::usage)?;
+    let samples = Samples::sparse(n, (0..=n).collect::<Vec<usize>>(), indices, vec![1.0; n]);
+    samples.map(AnySamples::F64).map_err(Failure::usage)
 }
 
 /// How good the answers of all machines together are.

@@ -137,7 +137,7 @@ struct Rand {
 
 impl Rand {
     fn new() -> Self {
-        let mut last = vec![1u32; 34];
+        let mut last = [1u32; 34];
         for i in 1..31 {
             last[i] = (16_807 * u64::from(last[i - 1]) % 2_147_483_647) as u32;
         }

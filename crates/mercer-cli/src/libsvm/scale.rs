@@ -75,7 +75,7 @@ impl ScaleOptions {
         }
         let (Some(data), None) = (rest.next(), rest.next()) else { return Err(Refusal::usage("", USAGE)) };
         options.data = data.clone();
-        if !(options.upper > options.lower) || options.y.is_some_and(|(lower, upper)| !(upper > lower)) {
+        if options.lower >= options.upper || options.y.is_some_and(|(lower, upper)| lower >= upper) {
             return Err(Refusal::new("inconsistent lower/upper specification"));
         }
         if options.save.is_some() && options.restore.is_some() {

@@ -184,7 +184,7 @@ def update_perceptron(
     problem: dict[str, Any],
     budget: int,
     job: dict[str, Any],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], int]: ...
+) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], int]: ...
 def cast_votes(
     kernel: Kernel,
     domain: str | None,

@@ -156,7 +156,7 @@ class SupportVectorMachine(KernelMachine):
         self.support_vectors_ = np.empty((0, 0)) if self._choice.native is None else X[support]
         self._dual_coef_ = _as_sparse(found["coefficients"].T, X) if self._sparse else found["coefficients"].T.copy()
         self.dual_coef_ = self._dual_coef_
-        self._intercept_ = -found["rho"]
+        self._intercept_ = 0.0 - found["rho"]
         self.intercept_ = self._intercept_.copy()
         self._probA, self._probB = found["sigmoid_a"], found["sigmoid_b"]
         self._tell(found)

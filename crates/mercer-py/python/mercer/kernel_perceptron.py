@@ -216,7 +216,7 @@ class KernelPerceptron(KernelClassifier):
         codes = np.searchsorted(self.classes_, y).astype(np.uintp)
         problem = self._problem(codes, self._choice)
         with self._job() as job:
-            centres, dual, mistakes = _native.update_perceptron(
+            (centres, dual), mistakes = _native.update_perceptron(
                 self._choice.native, self.X_fit_, self.dual_coef_, borrowable(X), problem, int(self.budget), job
             )
         self._keep(centres, dual, self.intercept_)

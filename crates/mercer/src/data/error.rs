@@ -286,8 +286,11 @@ impl fmt::Display for Place {
                 write!(f, ", line {line}, column {} (`{name}`)", index + 1)
             }
             (Some(RowNumber::Index(row)), None) => write!(f, ", row {row} (counted from 0)"),
-            (Some(RowNumber::Index(row)), Some((index, _))) => {
+            (Some(RowNumber::Index(row)), Some((index, name))) if *name == format!("x{index}") => {
                 write!(f, ", row {row}, column {index} (counted from 0)")
+            }
+            (Some(RowNumber::Index(row)), Some((index, name))) => {
+                write!(f, ", row {row}, column {index} (`{name}`; counted from 0)")
             }
         }
     }

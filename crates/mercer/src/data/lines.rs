@@ -82,7 +82,7 @@ impl Lines {
             if text[start..].ends_with(b"\r") {
                 text.pop();
             }
-        } else if read as u64 == MAX_LINE {
+        } else if read as u64 >= MAX_LINE {
             return Err(DataError::LineTooLong { place: self.place(), limit: MAX_LINE });
         }
         if self.read == 1 && text.starts_with(b"\xef\xbb\xbf") {

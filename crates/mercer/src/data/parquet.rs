@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::panic::{self, AssertUnwindSafe};
 
 use bytes::Bytes;
 use parquet::basic::ConvertedType;
@@ -60,7 +61,12 @@ struct Values {
 }
 
 impl ParquetTable {
-    pub fn open(mut opened: Opened) -> Result<Self, DataError> {
+    pub fn open(opened: Opened) -> Result<Self, DataError> {
+        let file = opened.name.clone();
+        guarded(&file, || Self::open_unguarded(opened))
+    }
+
+    fn open_unguarded(mut opened: Opened) -> Result<Self, DataError> {
         let file = opened.name.clone();
         let broken = |error: ParquetError| broken(&file, &error);
         let reader: Box<dyn FileReader> = match &opened.path {
@@ -113,8 +119,11 @@ impl ParquetTable {
     pub fn read_into<T: Real>(&mut self, rows: &mut RowBuilder<T>, limit: usize) -> Result<bool, DataError> {
         let full = rows.nrows().saturating_add(limit);
         while rows.nrows() < full {
-            if self.used == self.batch_rows && !self.decode(|column| rows.ignores(column))? {
-                return Ok(false);
+            if self.used == self.batch_rows {
+                let file = self.file.clone();
+                if !guarded(&file, || self.decode(|column| rows.ignores(column)))? {
+                    return Ok(false);
+                }
             }
             let (batch, row) = (&self.batch, self.used);
             let cell = |column: usize| batch[column].cell(row);
@@ -194,6 +203,9 @@ impl Values {
                 }
                 rows
             }
+            ColumnReader::FixedLenByteArrayColumnReader(c) if matches!(kind, Kind::Decimal(_)) => {
+                self.numbers(c, count, |v| scaled(big_endian(v.as_bytes())))?
+            }
             ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
                 return Ok(None);
             }
@@ -248,6 +260,22 @@ impl Values {
     }
 }
 
+/// A signed number, its most significant byte first.
+fn big_endian(bytes: &[u8]) -> f64 {
+    let magnitude = |flip: u8| bytes.iter().fold(0.0, |sum, byte| sum * 256.0 + f64::from(byte ^ flip));
+    // In two's complement −v is the number with every bit flipped, and one more.
+    if bytes.first().is_some_and(|first| first & 0x80 != 0) { -1.0 - magnitude(0xff) } else { magnitude(0) }
+}
+
+/// What `work` gives, or an error where the decoder panics, which it does on some damaged files.
+fn guarded<R>(file: &str, work: impl FnOnce() -> Result<R, DataError>) -> Result<R, DataError> {
+    // Nothing that was being worked on is looked at again: the table is not read any further.
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        let problem = "its pages cannot be decoded: the file is damaged".to_owned();
+        Err(DataError::Parquet { file: file.to_owned(), problem })
+    })
+}
+
 fn broken(file: &str, error: &ParquetError) -> DataError {
     DataError::Parquet { file: file.to_owned(), problem: error.to_string() }
 }
@@ -255,4 +283,16 @@ fn broken(file: &str, error: &ParquetError) -> DataError {
 fn cut_short(file: &str) -> DataError {
     let problem = "a group of rows has fewer than it says".to_owned();
     DataError::Parquet { file: file.to_owned(), problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::big_endian;
+
+    #[test]
+    fn decimals_have_their_sign() {
+        for value in [0i32, 1, -1, 255, -256, 123_456_789, i32::MIN, i32::MAX] {
+            assert_eq!(big_endian(&value.to_be_bytes()), f64::from(value));
+        }
+    }
 }

@@ -245,7 +245,7 @@ mod tests {
         for approximation in [Approximation::fourier(4096), Approximation::nystrom(18)] {
             let features = approximation.of(&kernel, &samples(), 1, &Unwatched).unwrap();
             let (kept, square) = features.half().unwrap();
-            assert_eq!(kept.len(), approximation.features() / 2);
+            assert_eq!(kept.len(), features.features() / 2);
             let phi = features.transform_f64(&samples(), &Unwatched).unwrap();
             let (mut x, mut z) = ([0.0; 3], [0.0; 3]);
             for (i, j) in [(0, 1), (3, 17), (5, 5)] {

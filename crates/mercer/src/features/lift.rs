@@ -13,7 +13,7 @@ pub enum Lift {
     /// A finite map, written as text.
     Map(FeatureMap),
     /// Random features that stand in for a kernel.
-    Random(Fourier),
+    Random(Box<Fourier>),
 }
 
 /// Random features together with what they were drawn from.
@@ -36,7 +36,7 @@ impl From<FeatureMap> for Lift {
 
 impl From<Fourier> for Lift {
     fn from(fourier: Fourier) -> Self {
-        Self::Random(fourier)
+        Self::Random(Box::new(fourier))
     }
 }
 

@@ -44,8 +44,8 @@ pub struct ApproxClassifier {
     pub intercept: bool,
     /// What each class counts, beside the weights of its rows.
     pub class_weight: ClassWeight,
-    /// Logistic: what the gradient has to come down to, as a part of the first; svm: the duality gap, as a part of the
-    /// objective. More than 0.
+    /// Logistic: what the gradient has to come down to, as a part of the first; svm: how far the objective may be above its
+    /// minimum, as a part of it. More than 0.
     pub tol: f64,
     /// Steps at most.
     pub max_iter: usize,
@@ -157,8 +157,9 @@ impl ApproxClassifier {
         LinearLossSettings { lambda: 1.0, intercept: self.intercept, tolerance, max_iter: self.max_iter }
     }
 
-    /// The hinge rounded off over a width δ that is cut down until the duality gap is small: the minimum for δ has its
-    /// slopes as dual variables, and the gap that they leave is at most δ/2·C·Σw.
+    /// The hinge rounded off over a width δ that is cut down until what this takes from the objective is small. The rounded
+    /// objective is nowhere above the other, so its minimum is a lower bound of the minimum that is looked for, and what
+    /// rounding takes is a bound on how far the answer is from the best.
     fn machine(
         &self,
         blocks: &Blocks<'_>,
@@ -167,16 +168,17 @@ impl ApproxClassifier {
         watch: &dyn Watch,
     ) -> Result<LinearLossFit, LearnError> {
         let mut best: Option<LinearLossFit> = None;
-        let mut iterations = 0;
-        for width in [1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001] {
-            let loss = RoundedHinge { labels, width, bound: self.c / width };
+        let (mut iterations, mut share) = (0, 1.0);
+        for width in [1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003] {
+            // Only rows in the rounded part have curvature: about as many as the width before had, by their share.
+            let loss = RoundedHinge { labels, width, bound: self.c / width * share };
             let mut fit = minimise(blocks, &loss, sums, &self.settings(1e-4), best.as_ref(), watch)?;
             iterations += fit.report.iterations;
-            // What rounding off takes from the loss of a row is at most width/2 times its weight.
-            let total: f64 = labels.weights.iter().sum::<f64>() * labels.outputs as f64;
-            let gap = 0.5 * width * total / (fit.objective + 0.5 * width * total);
+            let (taken, rounded) = loss.rounding(blocks, &fit, watch)?;
+            let gap = if taken == 0.0 { 0.0 } else { taken / (fit.objective + taken) };
+            share = (0.5 * rounded).clamp(0.01, 1.0);
             fit.report.iterations = iterations;
-            fit.report.residual = gap.min(1.0);
+            fit.report.residual = gap;
             let enough = gap <= self.tol;
             best = Some(fit);
             if enough {
@@ -250,6 +252,49 @@ struct RoundedHinge<'a> {
     bound: f64,
 }
 
+/// Rows whose outputs are computed at a time.
+const ROWS: usize = 512;
+
+impl RoundedHinge<'_> {
+    /// What rounding takes from the loss in all, and the share of the rows in the rounded part.
+    fn rounding(
+        &self,
+        blocks: &Blocks<'_>,
+        fit: &LinearLossFit,
+        watch: &dyn Watch,
+    ) -> Result<(f64, f64), LearnError> {
+        let (n, d, m) = (blocks.nrows(), blocks.ncols(), self.labels.outputs);
+        let (mut taken, mut rounded) = (0.0, 0usize);
+        let mut phi = vec![0.0; ROWS.min(n) * d];
+        for first in (0..n).step_by(ROWS) {
+            watch.check()?;
+            let rows = first..n.min(first + ROWS);
+            let phi = &mut phi[..rows.len() * d];
+            blocks.fill(rows.clone(), phi)?;
+            for (i, phi) in rows.zip(phi.chunks_exact(d)) {
+                let mut f = fit.intercepts.clone();
+                for (k, v) in phi.iter().enumerate() {
+                    f.iter_mut().zip(fit.weights.row(k)).for_each(|(f, w)| *f += v * w);
+                }
+                for (k, f) in f.iter().enumerate() {
+                    let short = 1.0 - self.sign(i, k) * f;
+                    let slope = (short / self.width).clamp(0.0, 1.0);
+                    taken += self.labels.weights[i]
+                        * (short.max(0.0) - slope * (short - 0.5 * self.width * slope));
+                    rounded += usize::from(short > 0.0 && short < self.width);
+                }
+            }
+        }
+        Ok((taken, rounded as f64 / (n * m) as f64))
+    }
+
+    /// One decision is that of class 1; else each is its class's against all others.
+    fn sign(&self, i: usize, output: usize) -> f64 {
+        let towards = if self.labels.outputs == 1 { 1 } else { output };
+        if self.labels.codes[i] == towards { 1.0 } else { -1.0 }
+    }
+}
+
 impl RowLoss for RoundedHinge<'_> {
     fn outputs(&self) -> usize {
         self.labels.outputs
@@ -260,11 +305,10 @@ impl RowLoss for RoundedHinge<'_> {
     }
 
     fn row(&self, i: usize, f: &[f64], g: &mut [f64]) -> f64 {
-        let (own, weight, width) = (self.labels.codes[i], self.labels.weights[i], self.width);
+        let (weight, width) = (self.labels.weights[i], self.width);
         let mut loss = 0.0;
         for (k, (f, g)) in f.iter().zip(g).enumerate() {
-            // One decision is that of class 1; else each is its class's against all others.
-            let sign = if own == if self.labels.outputs == 1 { 1 } else { k } { 1.0 } else { -1.0 };
+            let sign = self.sign(i, k);
             let short = 1.0 - sign * f;
             let slope = (short / width).clamp(0.0, 1.0);
             loss += weight * slope * (short - 0.5 * width * slope);

@@ -206,7 +206,8 @@ pub fn vote(decisions: &[f64]) -> usize {
 /// One number per class from decisions per pair, the largest for the class with most votes: votes, and less than half a vote
 /// by how clear the decisions were (scikit-learn's `decision_function_shape="ovr"`).
 ///
-/// With s_i = Σⱼ f_ij − Σⱼ f_ji the number of class i is its votes + s_i / (3(|s_i| + 1)).
+/// With s_i = Σⱼ f_ij − Σⱼ f_ji the number of class i is its votes + s_i / (3(|s_i| + 1)). As there, a decision of exactly 0 is a
+/// vote for the first class of the pair, though it is one for the second in [`vote`].
 ///
 /// # Panics
 /// As [`vote`].
@@ -221,7 +222,7 @@ pub fn one_vs_rest_decisions(decisions: &Matrix<f64>) -> Matrix<f64> {
         for ((i, j), &f) in pairs_of(classes).zip(decisions.row(row)) {
             clear[i] += f;
             clear[j] -= f;
-            out[if f > 0.0 { i } else { j }] += 1.0;
+            out[if f < 0.0 { j } else { i }] += 1.0;
         }
         out.iter_mut().zip(&clear).for_each(|(votes, s)| *votes += s / (3.0 * (s.abs() + 1.0)));
     }
@@ -241,6 +242,12 @@ mod tests {
             assert_eq!(classes_of_pairs(pairs_of(classes).count()), Some(classes));
         }
         assert!([0, 2, 4, 5, 7].into_iter().all(|pairs| classes_of_pairs(pairs).is_none()));
+    }
+
+    #[test]
+    fn nothing_is_a_vote_for_the_first_class() {
+        let per_class = one_vs_rest_decisions(&Matrix::from_entries(1, 1, vec![0.0]));
+        assert_eq!(per_class.entries(), [1.0, 0.0]);
     }
 
     #[test]

@@ -38,7 +38,8 @@ pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Ten
                     words.features = Some(map.clone());
                     ("linear", words, arrays)
                 }
-                Lift::Random(Fourier { spec, features }) => {
+                Lift::Random(fourier) => {
+                    let Fourier { spec, features } = &**fourier;
                     words.random = Some(spec.clone());
                     arrays.push(matrix("frequencies", features.frequencies()));
                     arrays.push(vector("amplitudes", features.amplitudes()));

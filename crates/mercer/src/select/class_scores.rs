@@ -16,6 +16,9 @@ use super::tune_classifier::{Classifier, Judge};
 /// The least probability that counts: a class that was held to be impossible costs no more than this.
 const LEAST: f64 = 1e-15;
 
+/// Dual coefficients and intercepts.
+type Trained = (Matrix<f64>, Vec<f64>);
+
 /// A part of the rows to train on, and the rest to be judged by.
 struct Fold {
     train: Vec<usize>,
@@ -97,7 +100,7 @@ impl<'a> ClassScores<'a> {
         gram: &Matrix<f64>,
         settings: &[f64],
         watch: &dyn Watch,
-    ) -> Result<Vec<Option<(Matrix<f64>, Vec<f64>)>>, LearnError> {
+    ) -> Result<Vec<Option<Trained>>, LearnError> {
         let part = block(gram, &fold.train, &fold.train);
         let part = DenseGram::new(fold.train.len(), part.into_entries());
         let (codes, classes) = (fold.codes.as_slice(), fold.present.len());
@@ -183,7 +186,7 @@ fn block(gram: &Matrix<f64>, rows: &[usize], columns: &[usize]) -> Matrix<f64> {
 }
 
 /// f at the rows of `cross`.
-fn outputs(cross: &Matrix<f64>, (dual, intercepts): &(Matrix<f64>, Vec<f64>)) -> Matrix<f64> {
+fn outputs(cross: &Matrix<f64>, (dual, intercepts): &Trained) -> Matrix<f64> {
     let (rows, width) = (cross.nrows(), intercepts.len());
     let mut out = Matrix::from_entries(rows, width, intercepts.repeat(rows));
     let left = MatRef::from_row_major_slice(cross.entries(), rows, cross.ncols());

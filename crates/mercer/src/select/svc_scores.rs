@@ -22,7 +22,8 @@ pub(super) struct Labels<'a> {
 pub(super) struct SvcScores {
     rows: Rows,
     /// Bytes of kernel values that may be stored.
-    pub memory: u64,
+    memory: u64,
+    store: Vec<f32>,
 }
 
 /// What [`Labels`] are, owned.
@@ -47,16 +48,22 @@ impl SvcScores {
             weights: labels.weights.map(|w| order.iter().map(|&i| w[i]).collect()),
             resident: CpuEngine.load(&samples.select(&order)),
         };
-        Self { rows, memory }
+        Self { rows, memory, store: Vec::new() }
     }
 
     /// The accuracy on each fold, for each of `cs`.
     ///
     /// # Errors
     /// Where the kernel is not one or has a value that is not finite, and where `watch` asks to stop.
-    pub fn score(&self, machine: &Svc, cs: &[f64], watch: &dyn Watch) -> Result<Vec<Vec<f64>>, LearnError> {
+    pub fn score(
+        &mut self,
+        machine: &Svc,
+        cs: &[f64],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Vec<f64>>, LearnError> {
         let rows = &self.rows;
-        let training = Training::stored(&*rows.resident, &machine.kernel, self.memory, watch)?;
+        let training =
+            Training::stored(&*rows.resident, &machine.kernel, self.memory, &mut self.store, watch)?;
         let labels = Labels {
             codes: &rows.codes,
             nclasses: rows.nclasses,

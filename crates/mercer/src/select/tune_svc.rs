@@ -155,13 +155,13 @@ impl TuneSvc {
         watch: &dyn Watch,
     ) -> Result<SvcGrid, LearnError> {
         let folds = checked_folds(samples.nrows(), samples.ncols(), codes, folds, weights)?;
-        let scorer = self.scores(samples, Labels { codes, nclasses, folds: &folds, weights });
+        let mut scorer = self.scores(samples, Labels { codes, nclasses, folds: &folds, weights });
         let mut scores = Vec::with_capacity(kernels.len());
         let mut best = Best::default();
         watch.begin("tune", kernels.len() as u64);
         for (place, kernel) in kernels.iter().enumerate() {
             kernel.check_columns(samples.ncols())?;
-            let found = self.score(&scorer, kernel, cs, samples, watch)?;
+            let found = self.score(&mut scorer, kernel, cs, samples, watch)?;
             best.offer(place, found.as_deref(), |c, accuracy| {
                 watch.note(&format!("best {accuracy:.4} at {kernel}, C={:.4}", cs[c]));
             });
@@ -215,7 +215,7 @@ impl TuneSvc {
 
     fn score(
         &self,
-        scores: &SvcScores,
+        scores: &mut SvcScores,
         kernel: &Kernel,
         cs: &[f64],
         samples: &AnySamples<'_>,
@@ -315,7 +315,7 @@ impl Scorer for Kernels<'_> {
         watch: &dyn Watch,
     ) -> Result<Vec<Option<f64>>, LearnError> {
         let kernel = self.kernel.with_values(values)?;
-        let found = self.tune.score(&self.scores, &kernel, settings, self.samples, watch)?;
+        let found = self.tune.score(&mut self.scores, &kernel, settings, self.samples, watch)?;
         Ok(match found {
             Some(scores) => scores.iter().map(|folds| Some(1.0 - mean(folds))).collect(),
             None => vec![None; settings.len()],

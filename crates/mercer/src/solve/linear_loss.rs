@@ -37,7 +37,8 @@ pub trait RowLoss: Sync {
     /// m, the length of f.
     fn outputs(&self) -> usize;
 
-    /// c: a bound on the norm of every row's second derivative, more than 0.
+    /// c: a bound on the norm of every row's second derivative, or an estimate of it, more than 0. It decides how good the
+    /// first direction is, not what is found.
     fn curvature(&self) -> f64;
 
     /// ℓᵢ(f); its gradient goes into `g`.

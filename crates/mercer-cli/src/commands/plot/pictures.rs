@@ -260,7 +260,13 @@ fn classes(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
     let confidence = confidence(shown, &outputs);
     let support = shown.support_vectors()?;
     let (x, y) = (shown.values(0), shown.values(1));
-    let known = shown.classes.iter().flatten().enumerate();
+    let mut told = shown.classes.clone().unwrap_or_default();
+    if shown.classes.is_none() && shown.from_data && shown.model.method == Method::OneClass {
+        // Rows of which nothing is known are drawn as what they are taken for.
+        let outputs = shown.model.predict(&shown.samples, watch)?;
+        told = (0..outputs.nrows()).map(|row| Some(shown.model.link().class(outputs.row(row)))).collect();
+    }
+    let known = told.iter().enumerate();
     let point = |(row, class): (usize, &Option<usize>)| {
         Some(ClassPoint { at: (x[row], y[row]), class: (*class)?, support: support[row] })
     };

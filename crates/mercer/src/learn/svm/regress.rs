@@ -91,6 +91,9 @@ fn at(values: &[f64], rows: &[usize]) -> Vec<f64> {
     rows.iter().map(|&row| values[row]).collect()
 }
 
+/// A function and ε, half the width of its tube.
+type WithTube = (SupportVectors, f64);
+
 /// ν-regression: the width of the tube is found such that at most a fraction ν of the samples lies outside (Schölkopf et al.
 /// 2000).
 #[derive(Debug, Clone, PartialEq)]
@@ -154,7 +157,7 @@ impl NuSvr {
         targets: &'a [f64],
         weights: Option<&[f64]>,
         watch: &'a dyn Watch,
-    ) -> Result<impl Fn(&[usize]) -> Result<(SupportVectors, f64), LearnError> + 'a, LearnError> {
+    ) -> Result<impl Fn(&[usize]) -> Result<WithTube, LearnError> + 'a, LearnError> {
         let rows = training.nrows();
         check_length("targets", rows, targets.len())?;
         let c = bounds(self.c, rows, weights)?;

@@ -8,6 +8,10 @@ use crate::real::Precision;
 use crate::solve::svm::{BoxQp, Solution, SvmReport, SvmSettings};
 use crate::watch::Watch;
 
+/// Up to this many variables kernel values are in double precision from the start: rounding them would save nothing worth
+/// another pass to check the answer, and the answer does not hang on how the samples are stored.
+const SMALL: usize = 500;
+
 /// A kernel matrix to train on: from samples, in single precision next to double, or given.
 pub struct Training<'a> {
     fast: Option<Box<dyn Gram + 'a>>,
@@ -40,7 +44,8 @@ impl<'a> Training<'a> {
     }
 
     /// As [`new`](Self::new), with every kernel value computed now and stored, in single precision where that is enough, if they
-    /// take at most `bytes`: for many problems over the same samples.
+    /// take at most `bytes`: for many problems over the same samples. `store` is what they are stored in, to be used again for the
+    /// next kernel: memory that was never written is slow.
     ///
     /// # Errors
     /// Where the kernel does not fit the samples, and where `watch` asks to stop.
@@ -48,20 +53,23 @@ impl<'a> Training<'a> {
         samples: &'a dyn Resident,
         kernel: &Kernel,
         bytes: u64,
+        store: &'a mut Vec<f32>,
         watch: &dyn Watch,
     ) -> Result<Self, LearnError> {
         let mut training = Self::new(samples, kernel)?;
-        let entries = samples.nrows() * samples.nrows();
+        let (n, entries) = (samples.nrows(), samples.nrows() * samples.nrows());
         if let Some(fast) = &training.fast {
             if (4 * entries) as u64 <= bytes {
-                let mut values = zeroed(entries);
-                fast.fill_f32(Part::Full, &mut values, watch).map_err(GramError::from)?;
-                training.fast = Some(Box::new(DenseGram::new(samples.nrows(), values)));
+                if store.len() != entries {
+                    *store = zeroed(entries);
+                }
+                fast.fill_f32(Part::Full, store, watch).map_err(GramError::from)?;
+                training.fast = Some(Box::new(DenseGram::new(n, &store[..])));
             }
         } else if (8 * entries) as u64 <= bytes {
             let mut values: Vec<f64> = zeroed(entries);
             training.exact().fill_f64(Part::Full, &mut values, watch).map_err(GramError::from)?;
-            training.exact = Exact::Computed(Box::new(DenseGram::new(samples.nrows(), values)));
+            training.exact = Exact::Computed(Box::new(DenseGram::new(n, values)));
         }
         Ok(training)
     }
@@ -107,6 +115,9 @@ impl<'a> Training<'a> {
         settings: &SvmSettings,
         watch: &dyn Watch,
     ) -> Result<Solution, LearnError> {
+        if qp.len() <= SMALL {
+            return Ok(qp.solve(self.exact(), None, settings, watch)?);
+        }
         let exact = self.fast.is_some().then(|| self.exact());
         Ok(qp.solve(self.rows(), exact, settings, watch)?)
     }

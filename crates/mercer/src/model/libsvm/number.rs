@@ -68,7 +68,7 @@ mod tests {
     fn features_are_short_where_that_is_exact() {
         assert_eq!(exact(0.708333), "0.708333");
         assert_eq!(exact(0.1 + 0.2), "0.30000000000000004");
-        for value in [1.0 / 3.0, 1e-300, -7.25, 123456789.123456789] {
+        for value in [1.0 / 3.0, 1e-300, -7.25, 12_345_678.123_456_7] {
             assert_eq!(exact(value).parse(), Ok(value));
         }
     }

@@ -48,6 +48,8 @@ pub enum Task {
         /// Passes over the data, at most.
         epochs: usize,
     },
+    /// Fitting a support vector machine: the most it takes where every row becomes a support vector.
+    SupportVectors,
     /// Predicting with one coefficient per sample.
     Predict {
         /// Rows to predict for.
@@ -83,6 +85,7 @@ impl fmt::Display for Task {
             }
             Self::Logistic => f.write_str("fit logistic"),
             Self::Perceptron { epochs } => write!(f, "fit perceptron, {} passes at most", count(epochs)),
+            Self::SupportVectors => f.write_str("fit support vectors"),
             Self::Predict { queries } => write!(f, "predict {} rows", count(queries)),
             Self::Smoother { queries } => write!(f, "smoother, predicting {} rows", count(queries)),
             Self::Neighbours { queries, k } => {

@@ -135,6 +135,7 @@ pub(super) fn candidates(
         Task::TuneRidge { kernels, lambdas } => tune_ridge(shape, kernels, lambdas, calibration),
         Task::Logistic => logistic(shape, calibration),
         Task::Perceptron { epochs } => perceptron(shape, epochs, calibration),
+        Task::SupportVectors => support_vectors(shape, calibration),
         Task::Predict { queries } => {
             let pair = calibration.cross(shape.targets)?;
             Ok(vec![for_queries(shape, queries, Way::Tiled, ("kernel values", pair))])
@@ -388,6 +389,32 @@ fn tune_ridge(
         ("leave-one-out", kernels * lambdas * 2.0 * factor.at(n)),
     ];
     Ok(vec![Candidate::new(Way::Path, memory, &path), Candidate::new(Way::Grid, memory, &grid)])
+}
+
+/// Times that a kernel row is computed where too few are kept.
+const AGAIN: f64 = 3.0;
+
+/// Steps for each row, each of which reads a kernel row.
+const STEPS: f64 = 2.0;
+
+/// n² kernel values in single precision where every row becomes a support vector, and as many reads for each step of two
+/// variables.
+fn support_vectors(shape: Shape, calibration: &Calibration<'_>) -> Result<Vec<Candidate>, GramError> {
+    let n = rows(shape);
+    let (fill, streams) = (calibration.fill::<f32>()?, calibration.memory()?);
+    let (values, steps) = (n * n * fill, STEPS * n * n * 4.0 * streams.read);
+    let remark = "how many rows become support vectors is not known before: these are the times where all do. Few do where \
+                  the classes are apart and C is small; a large C on classes that overlap takes several times as many steps";
+    let mut kept = Candidate::new(
+        Way::Stored,
+        4.0 * n * n + samples_bytes(shape),
+        &[("kernel rows", values), ("steps", steps)],
+    );
+    kept.remark = Some(remark.into());
+    // The gradient, the variables and their bounds, and a block of rows.
+    let least = 64.0 * n + 4.0 * 512.0 * n + samples_bytes(shape);
+    let again = Candidate::new(Way::Tiled, least, &[("kernel rows", AGAIN * values), ("steps", steps)]);
+    Ok(vec![kept, again])
 }
 
 /// Something done for every pair of a query and a sample, in tiles.

@@ -6,10 +6,11 @@
 //! others are optimal, when only the changes since they were frozen are made up for.
 
 use crate::gram::Gram;
+use crate::real::Precision;
 use crate::tile::Element;
 use crate::watch::{Stopped, Watch};
 
-use super::pairwise::{NOBODY, Pairwise, Source};
+use super::pairwise::{NOBODY, Pairwise, Source, Taken};
 use super::problem::BoxQp;
 use super::rows::{KEPT_FROM, RowElement, Rows, fill_rows, fill_tile};
 use super::scan::Ends;
@@ -33,6 +34,14 @@ const STEPS_PER_MEMBER: usize = 100;
 
 /// The part of the violation that a round leaves within its working set.
 const EAGERNESS: f64 = 0.2;
+
+/// Steps per variable, and the fewest, that a problem solved two variables at a time may take in single precision: one that needs
+/// more is at the mercy of rounding.
+const PATIENT_STEPS: usize = 100;
+const PATIENT_LEAST: usize = 50_000;
+
+/// Rounds without progress after which kernel rows in single precision count as too coarse.
+const FUTILE: u64 = 50;
 
 /// Rounds between looks for variables to freeze.
 const FREEZE_EVERY: u64 = 2;
@@ -75,6 +84,8 @@ pub(super) enum End {
     OutOfSteps,
     /// A round changed nothing, though the conditions are violated: rounding is in the way.
     Stalled,
+    /// Kernel values in single precision do not lead any further.
+    Coarse,
 }
 
 /// Variables that are not looked at for now.
@@ -186,9 +197,16 @@ impl<'a, T: RowElement> Block<'a, T> {
     pub fn run(&mut self, watch: &dyn Watch) -> Result<End, Stopped> {
         let tolerance = self.limits.tolerance;
         let mut ends = self.ends(&self.f, &self.up, &self.low);
+        let (mut least, mut since) = (f64::INFINITY, 0);
         loop {
             watch.check()?;
             let violation = violation(&ends);
+            if violation < 0.9 * least {
+                (least, since) = (violation, self.spent.rounds);
+            } else if T::PRECISION == Precision::Single && self.spent.rounds > since + FUTILE {
+                self.thaw_all(watch)?;
+                return Ok(End::Coarse);
+            }
             if violation <= tolerance {
                 if self.frozen.is_empty() {
                     return Ok(End::Converged);
@@ -204,19 +222,19 @@ impl<'a, T: RowElement> Block<'a, T> {
             if self.limits.shrinking && self.spent.rounds.is_multiple_of(FREEZE_EVERY) {
                 self.freeze(&ends);
             }
-            let steps = if self.active.len() <= self.pairs {
-                let steps = self.run_pairs(tolerance, watch)?;
+            let taken = if self.active.len() <= self.pairs {
+                let taken = self.run_pairs(tolerance, watch)?;
                 ends = self.ends(&self.f, &self.up, &self.low);
-                steps
+                taken
             } else {
                 let inner = (EAGERNESS * violation).max(0.5 * tolerance);
-                let (steps, terms) = self.run_set(&ends, inner, watch)?;
+                let (taken, terms) = self.run_set(&ends, inner, watch)?;
                 ends = self.apply(&terms, watch)?;
-                steps
+                taken
             };
-            if steps == 0 {
+            if taken.coarse || taken.steps == 0 {
                 self.thaw_all(watch)?;
-                return Ok(End::Stalled);
+                return Ok(if taken.coarse { End::Coarse } else { End::Stalled });
             }
         }
     }
@@ -227,7 +245,7 @@ impl<'a, T: RowElement> Block<'a, T> {
         ends: &[(f64, f64)],
         tolerance: f64,
         watch: &dyn Watch,
-    ) -> Result<(usize, Vec<(usize, f64)>), Stopped> {
+    ) -> Result<(Taken, Vec<(usize, f64)>), Stopped> {
         let groups = self.active_groups();
         let set = self.set.choose(&groups, ends, &self.f, &self.up, &self.low, &self.active, &self.position);
         self.inner.seat(self.qp, &set);
@@ -235,12 +253,12 @@ impl<'a, T: RowElement> Block<'a, T> {
         self.fill_inner();
         let mut source = Source { batch: 0, fetch: &mut |_, _, _| unreachable!("every row is there") };
         let most = STEPS_PER_MEMBER * set.len();
-        let steps = self.solve_inner(tolerance, most, &mut source, watch)?;
-        Ok((steps, self.take_changes()))
+        let taken = self.solve_inner(tolerance, most, &mut source, watch)?;
+        Ok((taken, self.take_changes()))
     }
 
     /// Two variables at a time over all that are looked at, kernel rows computed as they come to be needed and all kept.
-    fn run_pairs(&mut self, tolerance: f64, watch: &dyn Watch) -> Result<usize, Stopped> {
+    fn run_pairs(&mut self, tolerance: f64, watch: &dyn Watch) -> Result<Taken, Stopped> {
         let everything = self.active.len() == self.qp.len();
         if !(everything && self.seated_all) {
             self.inner.seat(self.qp, &self.active);
@@ -252,12 +270,20 @@ impl<'a, T: RowElement> Block<'a, T> {
         }
         let columns = self.gram.columns(&self.columns());
         let (qp, mut computed) = (self.qp, 0);
-        let mut fetch = |slots: &[usize], wanted: &[usize], out: &mut [T]| {
-            let rows: Vec<usize> = wanted.iter().map(|&slot| qp.rows[slots[slot]]).collect();
-            computed += fill_rows(&*columns, &rows, slots, out);
+        let mut fetch = |seats: &[usize], variables: &[usize], out: &mut [T]| {
+            let rows: Vec<usize> = variables.iter().map(|&v| qp.rows[v]).collect();
+            computed += fill_rows(&*columns, &rows, seats, out);
         };
-        let mut source = Source { batch: BATCH, fetch: &mut fetch };
-        let steps = self.solve_inner(tolerance, usize::MAX, &mut source, watch)?;
+        // Rows that are stored already are read as they are needed.
+        let batch = if columns.cost() == 0 { 1 } else { BATCH };
+        let mut source = Source { batch, fetch: &mut fetch };
+        let most = match T::PRECISION {
+            Precision::Single => (PATIENT_STEPS * self.active.len()).max(PATIENT_LEAST),
+            Precision::Double => usize::MAX,
+        };
+        self.inner.shrinking = self.limits.shrinking;
+        let taken = self.solve_inner(tolerance, most, &mut source, watch)?;
+        self.inner.shrinking = false;
         self.spent.evaluations += computed;
         for (s, &v) in self.inner.slots.iter().enumerate().filter(|(_, v)| **v != NOBODY) {
             let at = self.position[v] as usize;
@@ -265,7 +291,7 @@ impl<'a, T: RowElement> Block<'a, T> {
             self.f[at] = self.inner.f[s];
             (self.up[at], self.low[at]) = self.qp.slopes(v, self.beta[v]);
         }
-        Ok(steps)
+        Ok(Taken { coarse: taken.coarse || taken.steps >= most, ..taken })
     }
 
     /// Computes the matrix of the seated variables.
@@ -284,13 +310,13 @@ impl<'a, T: RowElement> Block<'a, T> {
         most: usize,
         source: &mut Source<'_, T>,
         watch: &dyn Watch,
-    ) -> Result<usize, Stopped> {
+    ) -> Result<Taken, Stopped> {
         let (f, position) = (&self.f, &self.position);
         self.inner.place(self.qp, &self.beta, |v| f[position[v] as usize]);
         let left = usize::try_from(self.limits.steps - self.spent.steps).unwrap_or(usize::MAX);
-        let steps = self.inner.run(self.qp, tolerance, most.min(left), source, watch)?;
-        self.spent.steps += steps as u64;
-        Ok(steps)
+        let taken = self.inner.run(self.qp, tolerance, most.min(left), source, watch)?;
+        self.spent.steps += taken.steps as u64;
+        Ok(taken)
     }
 
     /// Takes over the inner solution; returns the kernel rows that changed weight and by how much.

@@ -5,22 +5,22 @@ use crate::watch::{Stopped, Watch};
 
 use super::block::Spent;
 use super::problem::BoxQp;
-use super::rows::{RowElement, Rows};
+use super::rows::Rows;
 use super::solution::ends;
 
 /// Kβ for every variable, from the rows of the variables that are not zero.
-pub(super) fn product<T: RowElement>(
+pub(super) fn product(
     qp: &BoxQp,
     gram: &dyn Gram,
     beta: &[f64],
     watch: &dyn Watch,
     spent: &mut Spent,
 ) -> Result<Vec<f64>, Stopped> {
-    at::<T>(qp, gram, beta, qp.rows(), watch, spent)
+    at(qp, gram, beta, qp.rows(), watch, spent)
 }
 
 /// Kβ at some rows of the matrix.
-fn at<T: RowElement>(
+fn at(
     qp: &BoxQp,
     gram: &dyn Gram,
     beta: &[f64],
@@ -32,7 +32,7 @@ fn at<T: RowElement>(
     let terms: Vec<(usize, f64)> =
         (0..qp.len()).filter(|&v| beta[v] != 0.0).map(|v| (qp.rows[v], beta[v])).collect();
     if !terms.is_empty() {
-        let mut rows = Rows::<T>::new(gram, cols, 0);
+        let mut rows = Rows::<f64>::new(gram, cols, 0);
         rows.accumulate(&terms, &mut f, watch, |_, _| ())?;
         spent.evaluations += rows.evaluations;
     }
@@ -84,7 +84,7 @@ impl Check<'_> {
         chosen.sort_unstable();
         chosen.dedup();
         let cols: Vec<usize> = chosen.iter().map(|&v| qp.rows[v]).collect();
-        let true_f = at::<f64>(qp, self.exact, self.beta, &cols, watch, spent)?;
+        let true_f = at(qp, self.exact, self.beta, &cols, watch, spent)?;
         let mut f = self.f.to_vec();
         let mut error = 0.0f64;
         for (&v, &value) in chosen.iter().zip(&true_f) {

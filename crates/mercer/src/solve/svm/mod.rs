@@ -5,6 +5,7 @@
 //! | `problem` | [`BoxQp`]: classification, regression, one-class and ν-problems as one program |
 //! | `pairwise` | two variables at a time on a stored matrix |
 //! | `block`, `working_set`, `rows` | a few hundred variables at a time, kernel rows computed as they are needed |
+//! | `shrink` | variables at their bounds left out of the steps for a while |
 //! | `scan` | the passes over the gradient, in vectors |
 //! | `exact` | the answer held against the matrix in double precision |
 //! | `solution` | [`BoxQp::solve`]: the way through all of these, and the [`SvmReport`] |
@@ -16,6 +17,7 @@ mod pairwise;
 mod problem;
 mod rows;
 mod scan;
+mod shrink;
 mod solution;
 mod working_set;
 

@@ -6,11 +6,13 @@
 
 use std::ops::Range;
 
+use crate::real::Precision;
 use crate::tile::Element;
 use crate::watch::{Stopped, Watch};
 
 use super::problem::BoxQp;
 use super::scan::{Advance, CURVATURE_FLOOR, Extremes, GROUP, Second};
+use super::shrink::Shrunk;
 use super::working_set::first;
 
 /// A few variables of a problem with the part of the kernel matrix that belongs to them.
@@ -19,23 +21,39 @@ use super::working_set::first;
 pub(super) struct Pairwise<T> {
     /// The variable of each slot; [`NOBODY`] where there is none.
     pub slots: Vec<usize>,
-    groups: Vec<Range<usize>>,
+    pub(super) groups: Vec<Range<usize>>,
+    /// Whether slots that stay at their bounds are left out for a while.
+    pub shrinking: bool,
+    pub(super) shrunk: Shrunk,
     /// Rows of the matrix, each of as many entries as there are slots.
     pub kernel: Vec<T>,
     /// Which of them is the row of a slot; [`NOBODY`] where it is not there yet.
-    row_of: Vec<usize>,
+    pub(super) row_of: Vec<usize>,
     pub diagonal: Vec<f64>,
     /// Kβ, over all variables of the problem and not only these.
     pub f: Vec<f64>,
-    up: Vec<f64>,
-    low: Vec<f64>,
+    pub(super) up: Vec<f64>,
+    pub(super) low: Vec<f64>,
     pub beta: Vec<f64>,
 }
+
+/// What a run has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// Steps.
+    pub steps: usize,
+    /// Whether it ended because kernel values contradict each other at the scale of the violation: rounding may make a step along
+    /// K_ii + K_jj − 2K_ij miss the minimum, and steps could go round in circles.
+    pub coarse: bool,
+}
+
+/// Steps that may miss their minimum by half the way before a matrix counts as coarse.
+const MISSES: usize = 32;
 
 /// A slot without a variable.
 pub(super) const NOBODY: usize = usize::MAX;
 
-/// Told the variables of all slots and the slots whose rows are wanted; fills in the rows.
+/// Told the variables of all seats and those whose rows are wanted; fills in the rows, seat by seat.
 pub(super) type Fetch<'a, T> = dyn FnMut(&[usize], &[usize], &mut [T]) + 'a;
 
 /// Where rows of the matrix come from while a run goes on.
@@ -51,6 +69,8 @@ impl<T: Element> Pairwise<T> {
         Self {
             slots: Vec::new(),
             groups: Vec::new(),
+            shrinking: false,
+            shrunk: Shrunk::default(),
             kernel: Vec::new(),
             row_of: Vec::new(),
             diagonal: Vec::new(),
@@ -74,6 +94,7 @@ impl<T: Element> Pairwise<T> {
             }
         }
         let n = self.slots.len();
+        self.shrunk = Shrunk::new(&self.slots, &self.groups);
         self.kernel.clear();
         self.row_of = vec![NOBODY; n];
         for numbers in [&mut self.diagonal, &mut self.f, &mut self.beta] {
@@ -122,6 +143,27 @@ impl<T: Element> Pairwise<T> {
             return;
         }
         let mut wanted = vec![s];
+        if source.batch > 1 {
+            wanted.extend(self.likely(s, ends, group, (source.batch - 1) / 2));
+        }
+        let (n, have) = (self.slots.len(), self.kernel.len());
+        for (k, &slot) in wanted.iter().enumerate() {
+            self.row_of[slot] = have / n + k;
+        }
+        self.kernel.resize(have + wanted.len() * n, T::default());
+        let variables: Vec<usize> = wanted.iter().map(|&slot| self.slots[slot]).collect();
+        (source.fetch)(&self.shrunk.seats, &variables, &mut self.kernel[have..]);
+        if self.shrunk.moved {
+            let mut seated = vec![T::default(); n];
+            for row in self.kernel[have..].chunks_exact_mut(n) {
+                seated.copy_from_slice(row);
+                row.iter_mut().zip(&self.shrunk.seat_of).for_each(|(value, &seat)| *value = seated[seat]);
+            }
+        }
+    }
+
+    /// The slots other than `s` without a row that violate the conditions most, `half` from either end, ascending.
+    fn likely(&self, s: usize, ends: Extremes, group: &Range<usize>, half: usize) -> Vec<usize> {
         let missing = |k: &usize| self.row_of[*k] == NOBODY && *k != s;
         let (mut grow, mut shrink) = (Vec::new(), Vec::new());
         for k in group.clone().filter(missing) {
@@ -133,22 +175,15 @@ impl<T: Element> Pairwise<T> {
                 shrink.push((-low, k));
             }
         }
-        for candidates in [grow, shrink] {
-            let half = (source.batch - 1) / 2;
-            wanted.extend(first(candidates, half));
-        }
-        wanted[1..].sort_unstable();
-        wanted.dedup();
-        let (n, have) = (self.slots.len(), self.kernel.len());
-        for (k, &slot) in wanted.iter().enumerate() {
-            self.row_of[slot] = have / n + k;
-        }
-        self.kernel.resize(have + wanted.len() * n, T::default());
-        (source.fetch)(&self.slots, &wanted, &mut self.kernel[have..]);
+        let mut found = first(grow, half);
+        found.extend(first(shrink, half));
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
-    /// Takes steps until the violation is at most `tolerance`, `most` steps were taken, or no step changes anything. Returns
-    /// how many it took.
+    /// Takes steps until the violation is at most `tolerance`, `most` steps were taken, or no step changes anything, and in
+    /// single precision until the matrix proves too coarse.
     pub fn run(
         &mut self,
         qp: &BoxQp,
@@ -156,14 +191,40 @@ impl<T: Element> Pairwise<T> {
         most: usize,
         source: &mut Source<'_, T>,
         watch: &dyn Watch,
-    ) -> Result<usize, Stopped> {
+    ) -> Result<Taken, Stopped> {
+        let mut taken = Taken { steps: 0, coarse: false };
+        loop {
+            let more = self.descend(qp, tolerance, most - taken.steps, source, watch);
+            // Whatever happens, f is right in every slot afterwards.
+            let was_shrunk = self.grow();
+            let more = more?;
+            taken = Taken { steps: taken.steps + more.steps, coarse: more.coarse };
+            if !was_shrunk || more.coarse || taken.steps >= most || more.steps == 0 {
+                return Ok(taken);
+            }
+        }
+    }
+
+    /// As [`run`](Self::run), leaving slots out as it goes.
+    fn descend(
+        &mut self,
+        qp: &BoxQp,
+        tolerance: f64,
+        most: usize,
+        source: &mut Source<'_, T>,
+        watch: &dyn Watch,
+    ) -> Result<Taken, Stopped> {
         let (mut i, mut j, mut step) = (0, 0, 0.0);
-        let mut steps = 0;
+        let mut taken = Taken { steps: 0, coarse: false };
+        // The slope that the last step was to bring to nothing, and how often that failed.
+        let (mut slope, mut misses) = (0.0, 0);
+        let mut look = self.patience();
         loop {
             let mut worst: Option<(usize, usize, f64, Extremes, usize)> = None;
+            let mut ends = [(f64::INFINITY, f64::NEG_INFINITY); 2];
             let n = self.slots.len();
             for g in 0..self.groups.len() {
-                let group = self.groups[g].clone();
+                let group = self.looked_at(g);
                 let nothing: &[T] = &[];
                 let extremes = if step == 0.0 {
                     T::vectorize(Advance {
@@ -184,7 +245,8 @@ impl<T: Element> Pairwise<T> {
                         low: &self.low[group.clone()],
                     })
                 };
-                if extremes.violation() > tolerance && steps < most {
+                ends[g] = (extremes.least, extremes.most);
+                if extremes.violation() > tolerance && taken.steps < most {
                     let first = group.start + extremes.at;
                     self.ensure(first, extremes, &group, source);
                     let (second, gain) = T::vectorize(Second {
@@ -201,24 +263,40 @@ impl<T: Element> Pairwise<T> {
                 }
             }
             let Some((first, second, _, extremes, g)) = worst else {
-                return Ok(steps);
+                return Ok(taken);
             };
-            (i, j) = (first, second);
-            let group = self.groups[g].clone();
-            self.ensure(j, extremes, &group, source);
-            step = self.exchange(qp, i, j, extremes.least);
-            if step == 0.0 {
-                return Ok(steps);
+            if T::PRECISION == Precision::Single && slope > 0.0 {
+                let left = self.f[j] + self.low[j] - (self.f[i] + self.up[i]);
+                misses += usize::from(left.abs() > 0.5 * slope);
+                if misses > MISSES {
+                    return Ok(Taken { coarse: true, ..taken });
+                }
             }
-            steps += 1;
-            if steps % 4096 == 0 {
+            if self.shrinking && taken.steps >= look {
+                look = taken.steps + self.patience();
+                if self.shrink(&ends) {
+                    // Slots have moved: begin anew.
+                    (step, slope) = (0.0, 0.0);
+                    continue;
+                }
+            }
+            (i, j) = (first, second);
+            let group = self.looked_at(g);
+            self.ensure(j, extremes, &group, source);
+            (step, slope) = self.exchange(qp, i, j, extremes.least);
+            if step == 0.0 {
+                return Ok(taken);
+            }
+            taken.steps += 1;
+            if taken.steps.is_multiple_of(4096) {
                 watch.check()?;
             }
         }
     }
 
-    /// Moves β_i up and β_j down to the minimum between them, or as far as they may. Returns by how much.
-    fn exchange(&mut self, qp: &BoxQp, i: usize, j: usize, least: f64) -> f64 {
+    /// Moves β_i up and β_j down to the minimum between them, or as far as they may. Returns by how much, and the slope that is
+    /// nothing afterwards: 0 where they met an end on the way.
+    fn exchange(&mut self, qp: &BoxQp, i: usize, j: usize, least: f64) -> (f64, f64) {
         let (vi, vj) = (self.slots[i], self.slots[j]);
         let slope = self.f[j] + self.low[j] - least;
         let curvature = self.diagonal[i] + self.diagonal[j] - 2.0 * self.row(i)[j].to_f64();
@@ -231,6 +309,6 @@ impl<T: Element> Pairwise<T> {
         self.beta[j] = if step >= below { ground } else { self.beta[j] - step };
         (self.up[i], self.low[i]) = qp.slopes(vi, self.beta[i]);
         (self.up[j], self.low[j]) = qp.slopes(vj, self.beta[j]);
-        step
+        (step, if step < above.min(below) { slope } else { 0.0 })
     }
 }

@@ -206,15 +206,12 @@ impl<'a> Run<'a> {
     /// Starts from the problem's own start.
     fn start(&mut self, qp: &'a BoxQp) -> Result<(), SvmError> {
         let (limits, beta) = (self.limits(qp), qp.start.clone());
-        self.state = if self.gram.precision() == Precision::Double {
-            let f = product::<f64>(qp, self.gram, &beta, self.watch, &mut self.spent)?;
-            State::Double(Block::new(qp, self.gram, limits, beta, f))
-        } else {
-            let f = match self.exact {
-                Some(exact) => product::<f64>(qp, exact, &beta, self.watch, &mut self.spent)?,
-                None => product::<f32>(qp, self.gram, &beta, self.watch, &mut self.spent)?,
-            };
+        let exact = self.exact.unwrap_or(self.gram);
+        let f = product(qp, exact, &beta, self.watch, &mut self.spent)?;
+        self.state = if self.exact.is_some() && self.gram.precision() == Precision::Single {
             State::Single(Block::new(qp, self.gram, limits, beta, f))
+        } else {
+            State::Double(Block::new(qp, self.gram, limits, beta, f))
         };
         Ok(())
     }
@@ -257,25 +254,24 @@ impl<'a> Run<'a> {
 
     /// The answer with kernel rows in single precision; none where these are not enough or not there.
     fn in_single(&mut self, qp: &'a BoxQp) -> Result<Option<Ended>, SvmError> {
-        let State::Single(block) = &mut self.state else { return Ok(None) };
+        let (State::Single(block), Some(exact)) = (&mut self.state, self.exact) else { return Ok(None) };
         let (tolerance, watch, mut extra) = (self.settings.tol, self.watch, Spent::default());
         let mut answer = None;
         for _ in 0..REFINEMENTS {
             let end = block.run(watch)?;
-            let Some(exact) = self.exact else {
-                answer = Some((block.f().to_vec(), end));
-                break;
-            };
             let check = Check { qp, exact, beta: &block.beta, f: block.f(), tolerance };
             if end == End::Converged && check.holds(watch, &mut extra)? {
                 answer = Some((block.f().to_vec(), end));
                 break;
             }
-            let f = product::<f64>(qp, exact, &block.beta, watch, &mut extra)?;
+            let f = product(qp, exact, &block.beta, watch, &mut extra)?;
             let settled = violation(&ends(qp, &block.beta, &f)) <= tolerance;
             block.set_f(&f);
             if settled || end == End::OutOfSteps {
                 answer = Some((f, if settled { End::Converged } else { end }));
+                break;
+            }
+            if end == End::Coarse {
                 break;
             }
         }
@@ -296,7 +292,7 @@ impl<'a> Run<'a> {
         let gap = qp.groups().zip(&levels).map(|(group, level)| gap(qp, group, *level, beta, f)).sum();
         let violation = violation(&ends).max(0.0);
         let mut warnings = Vec::new();
-        if end == End::Stalled {
+        if matches!(end, End::Stalled | End::Coarse) {
             warnings.push(format!(
                 "rounding is in the way: the optimality conditions are violated by {violation:e}, the tolerance is {:e}",
                 self.settings.tol
