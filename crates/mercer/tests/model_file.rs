@@ -154,15 +154,12 @@ fn parts_that_do_not_fit_are_refused() {
     let other = |fourier: Fourier| Linear { map: fourier.into(), ..waves.clone() };
     let mut spec = fourier.spec.clone();
     spec.features = 8;
-    refused(
-        with(base(), other(Fourier { spec, ..*fourier.clone() }).into()),
-        "6 random features but names 8",
-    );
+    refused(with(base(), other(Fourier { spec, ..fourier.clone() }).into()), "6 random features but names 8");
     let features = RandomFeatures::from_matrices(Matrix::zeros(3, 2), None, vec![1.0; 3]).unwrap();
-    refused(with(base(), other(Fourier { features, ..*fourier.clone() }).into()), "of 2 columns, not of 3");
+    refused(with(base(), other(Fourier { features, ..fourier.clone() }).into()), "of 2 columns, not of 3");
     let mut spec = fourier.spec.clone();
     spec.kernel = "rbf(sigma=auto)".parse().unwrap();
-    refused(with(base(), other(Fourier { spec, ..*fourier }).into()), "auto");
+    refused(with(base(), other(Fourier { spec, ..fourier }).into()), "auto");
     let nearest = |k| neighbours(Rule::Nearest { k, weights: Weights::Uniform, metric: Metric::Euclidean });
     refused(nearest(8), "8 nearest of 7");
     refused(nearest(0), "0 nearest of 7");
