@@ -45,7 +45,7 @@ fn comes_near_the_exact_fit_in_either_precision() {
         for samples in [double(&points), single(&points)] {
             // 1/√2048 of targets that reach 5.
             for (approximation, near) in
-                [(Approximation::fourier(2048), 0.11), (Approximation::nystrom(100), 0.01)]
+                [(Approximation::fourier(2048), 0.11), (Approximation::nystrom(100), 0.03)]
             {
                 let ridge = ApproxRidge { bias, ..ApproxRidge::new(kernel(), approximation, 0.1) };
                 let fit = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
