@@ -1,6 +1,5 @@
 //! Ridge regression on features that stand in for a kernel: sums over rows, and what is solved from them.
 
-use mercer::data::AnySamples;
 use mercer::features::{
     ApproximateFeatures, Approximation, Fourier, KernelFeatures, Nystrom, RandomSpec, add_samples,
 };
@@ -10,7 +9,7 @@ use mercer::learn::{
     Admission, ApproxRidge, Bias, LearnError, Prepared, Quality, Sizes, choose_approximation as choose,
 };
 use mercer::model::{Expansion, Linear, Predictor};
-use mercer::solve::Moments;
+use mercer::solve::{Moments, Report};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -235,29 +234,50 @@ pub fn fit_ridge_sums<'py>(
     let moments = &sums.0;
     let (predictor, report) =
         job.run(py, |watch| ridge.solve(&prepared, moments, watch))?.map_err(learn_error)?;
+    linear_parts(py, predictor, &report)
+}
+
+fn linear_parts<'py>(py: Python<'py>, predictor: Predictor, report: &Report) -> PyResult<Fitted<'py>> {
     let (weights, intercepts) = match predictor {
         Predictor::Linear(Linear { weights, intercepts, .. }) => (weights, intercepts),
         Predictor::Expansion(Expansion { coefficients, intercepts, .. }) => (coefficients, intercepts),
         _ => return Err(value_error("ridge regression on features is linear in them")),
     };
-    Ok((from_matrix(py, weights)?, PyArray1::from_vec(py, intercepts), described(py, &report)?))
+    Ok((from_matrix(py, weights)?, PyArray1::from_vec(py, intercepts), described(py, report)?))
 }
 
-/// How well the features do, on pairs among some rows and by the sums.
+/// Fits ridge regression on features of all rows at once: as [`fit_ridge_sums`], and how well the features do.
 #[pyfunction]
-pub fn ridge_quality<'py>(
+pub fn fit_ridge_features<'py>(
     py: Python<'py>,
     features: FeatureParts<'py>,
-    sums: &NativeSums,
     rows: Rows<'py>,
+    (targets, weights): (PyReadonlyArray2<'py, f64>, Option<PyReadonlyArray1<'py, f64>>),
     problem: SumsProblem,
     job: Job<'py>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let samples: AnySamples<'_> = rows.samples()?;
+) -> PyResult<(Fitted<'py>, Bound<'py, PyDict>)> {
+    let samples = rows.samples()?;
     let (ridge, prepared) = problem.on(features.features()?);
-    let moments = &sums.0;
-    let quality = job.run(py, |watch| ridge.quality(&prepared, (moments, None), &samples, watch))?;
-    let Quality { kernel, effective_dimension, sizes } = quality.map_err(learn_error)?;
+    let targets = matrix(&targets)?;
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
+    let (fit, quality) = job
+        .run(py, |watch| {
+            let fit = ridge.fit_prepared(prepared, &samples, &targets, weights, watch)?;
+            let step = samples.nrows() / QUALITY_ROWS + 1;
+            let some: Vec<usize> = (0..samples.nrows()).step_by(step).collect();
+            let quality = ridge.quality_of(&fit, &samples.select(&some), watch)?;
+            Ok::<_, LearnError>((fit, quality))
+        })?
+        .map_err(learn_error)?;
+    Ok((linear_parts(py, fit.predictor, &fit.report)?, told(py, &quality)?))
+}
+
+/// Rows that the error of the kernel is measured on, at most.
+const QUALITY_ROWS: usize = 10_000;
+
+/// kernel_error, effective_dimension, and the mean squared error of each target with half of the features, all and twice as many.
+fn told<'py>(py: Python<'py>, quality: &Quality) -> PyResult<Bound<'py, PyDict>> {
+    let Quality { kernel, effective_dimension, sizes } = quality;
     let dict = PyDict::new(py);
     dict.set_item("kernel_error", kernel.relative)?;
     dict.set_item("effective_dimension", effective_dimension)?;

@@ -26,7 +26,7 @@ mod work;
 mod _native {
     #[pymodule_export]
     use super::approx_ridge::{
-        NativeSums, choose_approximation, fit_ridge_sums, prepare_features, ridge_quality, sum_features,
+        NativeSums, choose_approximation, fit_ridge_features, fit_ridge_sums, prepare_features, sum_features,
     };
     #[pymodule_export]
     use super::errors::{IndefiniteMatrix, NotAKernel, SingularMatrix};
@@ -39,7 +39,7 @@ mod _native {
     #[pymodule_export]
     use super::lms::{fit_lms, fit_lms_gram};
     #[pymodule_export]
-    use super::logistic::{fit_logistic, fit_logistic_approx, fit_logistic_gram, probabilities};
+    use super::logistic::{fit_classes_approx, fit_logistic, fit_logistic_gram, probabilities};
     #[pymodule_export]
     use super::model::NativeModel;
     #[pymodule_export]

@@ -4,7 +4,7 @@ use mercer::data::AnySamples;
 use mercer::features::{Approximation, Lift};
 use mercer::gram::{CpuEngine, DenseGram, Engine};
 use mercer::kernel::{Expr, Kernel};
-use mercer::learn::{Admission, Admitted, ApproxClassifier, ClassWeight, Classifier, LearnError, Logistic};
+use mercer::learn::{Admission, Admitted, ApproxClassifier, ClassLoss, ClassWeight, LearnError, Logistic};
 use mercer::model::{Expansion, Linear, Predictor};
 use mercer::solve::LogisticSolver;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -89,18 +89,23 @@ pub fn fit_logistic<'py>(
     hand_back(py, found, admitted)
 }
 
-/// Fits logistic regression on features that stand in for the kernel: their weights and `features` of the report for random
-/// ones, the dual coefficients of landmarks and their `indices` else.
+/// Fits a classifier of loss "logistic" or "hinge" on features that stand in for the kernel: their weights and `features` of
+/// the report for random ones, the dual coefficients of landmarks and their `indices` else.
 #[pyfunction]
-pub fn fit_logistic_approx<'py>(
+pub fn fit_classes_approx<'py>(
     py: Python<'py>,
     kernel: &NativeKernel,
     rows: Rows<'py>,
-    approx: &str,
+    (approx, loss): (&str, &str),
     problem: LogisticProblem<'py>,
     job: Job<'py>,
 ) -> PyResult<Fitted<'py>> {
     let approximation: Approximation = approx.parse().map_err(value_error)?;
+    let loss = match loss {
+        "logistic" => ClassLoss::Logistic,
+        "hinge" => ClassLoss::Hinge,
+        other => return Err(value_error(format!("the loss is logistic or hinge, but this one is {other}"))),
+    };
     let (tol, max_iter, seed) = (problem.tol, problem.max_iter, problem.seed);
     let machine = ApproxClassifier {
         intercept: problem.intercept,
@@ -108,14 +113,14 @@ pub fn fit_logistic_approx<'py>(
         max_iter,
         admission: admission(problem.admit),
         seed,
-        ..ApproxClassifier::new(Classifier::Logistic, kernel.0.clone(), approximation, 1.0 / problem.lambda)
+        ..ApproxClassifier::new(loss, kernel.0.clone(), approximation, 1.0 / problem.lambda)
     };
     let (codes, classes) = (problem.codes.as_slice().map_err(value_error)?, problem.classes);
     let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     fit_approx(py, &machine, &rows.samples()?, (codes, classes, weights), &job)
 }
 
-/// Fits a classifier on features and hands it back as [`fit_logistic_approx`] does.
+/// Fits a classifier on features and hands it back as [`fit_classes_approx`] does.
 fn fit_approx<'py>(
     py: Python<'py>,
     machine: &ApproxClassifier,

@@ -32,6 +32,7 @@ ESTIMATORS = [
     mercer.OneClassSVM(gamma="auto", tol=1e-9),
     mercer.SVC(gamma="auto", tol=1e-9),
     mercer.SVC(kernel="rbf(sigma=1) + linear", C=3, class_weight="balanced", tol=1e-9),
+    mercer.SVC(kernel="rbf(sigma=2)", approx="fourier:64"),
     mercer.SVCCV(Cs=[1.0, 10.0], gammas=[0.1, 1.0], cv=2),
     mercer.SVR(gamma="auto", tol=1e-9),
     mercer.KernelRidge(kernel="rbf(sigma=2)", approx="fourier:64"),

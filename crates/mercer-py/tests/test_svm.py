@@ -36,7 +36,7 @@ def data(rng):
 def test_parameters_are_those_of_scikit_learn(machine):
     theirs = getattr(sklearn.svm, type(machine).__name__)().get_params()
     ours = type(machine)().get_params()
-    assert set(ours) == set(theirs) | {"n_jobs"}
+    assert set(ours) == set(theirs) | {"n_jobs"} | ({"approx"} if type(machine) is SVC else set())
     # scikit-learn 1.9 has a word for a parameter that nobody set.
     assert {name: ours[name] for name in theirs} == {**theirs, **({"probability": False} if "probability" in theirs else {})}
 
@@ -303,3 +303,64 @@ def test_ctrl_c_stops_a_fit():
         if waits[-1] < 0.3:
             return
     pytest.fail(f"KeyboardInterrupt came after {waits} s")
+
+
+def hinge_objective(model, map, X, y, C, class_index):
+    """½‖v‖² + C Σ max(0, 1 − yf) of one machine on the features of `map`, v by least squares from its decisions."""
+    phi = map.transform(X)
+    f = model.decision_function(X)
+    f, b = (f, model.intercept_[0]) if f.ndim == 1 else (f[:, class_index], model.intercept_[class_index])
+    v = np.linalg.lstsq(phi, f - b, rcond=None)[0]
+    signs = np.where(y == model.classes_[1 if len(model.classes_) == 2 else class_index], 1, -1)
+    return 0.5 * v @ v + C * np.maximum(0, 1 - signs * f).sum()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("approx", ["fourier:64", "nystrom:40"])
+def test_on_features_it_is_the_linear_machine_on_them(rng, approx, classes):
+    X = rng.standard_normal((300, 3))
+    y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (classes == 3) * (X[:, 1] + X[:, 2] ** 2 > 1)]
+    model = SVC(C=2.0, kernel="rbf(sigma=2)", approx=approx, random_state=1).fit(X, y)
+    if approx.startswith("fourier"):
+        map = mercer.RandomFourierFeatures("rbf(sigma=2)", 64, random_state=1).fit(X)
+    else:
+        map = mercer.Nystroem("rbf(sigma=2)", landmarks=model.X_fit_).fit(X)
+    assert model.approx_ == approx and not hasattr(model, "support_") and model.fit_status_ == 0
+    for k in range(1 if classes == 2 else 3):
+        signs = y == model.classes_[1 if classes == 2 else k]
+        peer = sklearn.svm.SVC(C=2.0, kernel="linear", tol=1e-8).fit(map.transform(X), signs)
+        best = 0.5 * np.sum(peer.coef_**2) + 2 * np.maximum(0, 1 - np.where(signs, 1, -1) * peer.decision_function(map.transform(X))).sum()
+        found = hinge_objective(model, map, X, y, 2.0, k)
+        assert best * (1 - 1e-6) <= found <= best * (1 + 2e-3)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("approx", ["fourier:64", "nystrom:40"])
+def test_a_machine_on_features_is_a_file_and_can_become_one_of_pairs(rng, tmp_path, approx):
+    X = rng.standard_normal((200, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 7, 3)
+    model = SVC(kernel="rbf(sigma=1)", approx=approx, C=10).fit(X, y)
+    assert model.score(X, y) > 0.9
+    model.save(tmp_path / "m.mercer")
+    loaded = mercer.load(tmp_path / "m.mercer")
+    np.testing.assert_allclose(loaded.decision_function(X), model.decision_function(X), rtol=1e-12)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.info["settings"]["approx"] == approx
+    exact = clone(model).set_params(approx=None).fit(X, y)
+    refitted = model.set_params(approx=None).fit(X, y)
+    np.testing.assert_array_equal(refitted.decision_function(X), exact.decision_function(X))
+    assert refitted.approx_ is None and not hasattr(refitted, "X_fit_")
+
+
+def test_what_features_do_not_go_with_is_told():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    for parameters, message in [
+        ({"approx": "fourier"}, "'fourier:D'"),
+        ({"approx": "fourier:4", "probability": True}, "probability"),
+        ({"approx": "fourier:4", "decision_function_shape": "ovo"}, "ovo"),
+        ({"approx": "nystrom:2", "kernel": lambda A, B: A @ B.T}, "Nystroem"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            SVC(**parameters).fit(X, y)
+    assert SVC(approx="auto").fit(X, y).approx_ is None

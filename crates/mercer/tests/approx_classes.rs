@@ -4,7 +4,7 @@ use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::features::Approximation;
 use mercer::kernel::Kernel;
 use mercer::learn::svm::Svc;
-use mercer::learn::{ApproxClassifier, Classifier, LearnError, Logistic};
+use mercer::learn::{ApproxClassifier, ClassLoss, LearnError, Logistic};
 use mercer::solve::Status;
 use mercer::watch::Unwatched;
 
@@ -35,7 +35,7 @@ fn logistic_regression_on_all_landmarks_is_exact() {
         let (exact, _) =
             Logistic::new(kernel(), 0.5).fit(&samples, &codes, classes, None, &Unwatched).unwrap();
         let truth = exact.predict(&samples, &Unwatched).unwrap();
-        let machine = ApproxClassifier::new(Classifier::Logistic, kernel(), Approximation::nystrom(150), 2.0);
+        let machine = ApproxClassifier::new(ClassLoss::Logistic, kernel(), Approximation::nystrom(150), 2.0);
         let (predictor, report) = machine.fit(&samples, &codes, classes, None, &Unwatched).unwrap();
         assert_eq!(report.status, Status::Converged, "{report:?}");
         let found = predictor.predict(&samples, &Unwatched).unwrap();
@@ -58,7 +58,7 @@ fn other_settings_come_near_the_exact_machine() {
     for samples in [&samples, &single] {
         let machine = ApproxClassifier {
             intercept: false,
-            ..ApproxClassifier::new(Classifier::Logistic, kernel(), Approximation::fourier(2_000), 1.0)
+            ..ApproxClassifier::new(ClassLoss::Logistic, kernel(), Approximation::fourier(2_000), 1.0)
         };
         let (predictor, _) = machine.fit(samples, &codes, 2, Some(&weights), &Unwatched).unwrap();
         let found = predictor.predict(samples, &Unwatched).unwrap();
@@ -72,7 +72,7 @@ fn other_settings_come_near_the_exact_machine() {
 fn the_support_vector_machine_has_the_objective_of_the_exact_one() {
     let (samples, codes) = problem(200, 2);
     let c = 3.0;
-    let machine = ApproxClassifier::new(Classifier::Svm, kernel(), Approximation::nystrom(200), c);
+    let machine = ApproxClassifier::new(ClassLoss::Hinge, kernel(), Approximation::nystrom(200), c);
     let (predictor, report) = machine.fit(&samples, &codes, 2, None, &Unwatched).unwrap();
     let mercer::model::Predictor::Expansion(found) = &predictor else { panic!("landmarks") };
     let values = predictor.predict(&samples, &Unwatched).unwrap();
@@ -114,12 +114,12 @@ fn exact_objective(samples: &AnySamples<'_>, codes: &[usize], c: f64) -> f64 {
 #[test]
 fn several_classes_are_told_apart() {
     let (samples, codes) = problem(400, 3);
-    for (classifier, approximation) in [
-        (Classifier::Svm, Approximation::fourier(256)),
-        (Classifier::Svm, Approximation::nystrom(60)),
-        (Classifier::Logistic, Approximation::fourier(256)),
+    for (loss, approximation) in [
+        (ClassLoss::Hinge, Approximation::fourier(256)),
+        (ClassLoss::Hinge, Approximation::nystrom(60)),
+        (ClassLoss::Logistic, Approximation::fourier(256)),
     ] {
-        let machine = ApproxClassifier::new(classifier, kernel(), approximation, 10.0);
+        let machine = ApproxClassifier::new(loss, kernel(), approximation, 10.0);
         let (predictor, _) = machine.fit(&samples, &codes, 3, None, &Unwatched).unwrap();
         let found = predictor.predict(&samples, &Unwatched).unwrap();
         let right = |i: &usize| {
@@ -127,14 +127,14 @@ fn several_classes_are_told_apart() {
             (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b])) == Some(codes[*i])
         };
         let share = (0..400).filter(right).count() as f64 / 400.0;
-        assert!(share > 0.88, "{classifier:?} {approximation}: {share}");
+        assert!(share > 0.88, "{loss:?} {approximation}: {share}");
     }
 }
 
 #[test]
 fn bad_input_is_named() {
     let (samples, codes) = problem(50, 2);
-    let base = ApproxClassifier::new(Classifier::Svm, kernel(), Approximation::fourier(16), 1.0);
+    let base = ApproxClassifier::new(ClassLoss::Hinge, kernel(), Approximation::fourier(16), 1.0);
     for (machine, message) in [
         (ApproxClassifier { c: 0.0, ..base.clone() }, "C is 0"),
         (ApproxClassifier { c: f64::NAN, ..base.clone() }, "C is NaN"),

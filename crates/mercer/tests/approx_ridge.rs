@@ -267,3 +267,68 @@ fn a_stop_is_a_stop() {
         assert!(!matches!(error, LearnError::Approximation(ApproximationError::NoRank)));
     }
 }
+
+/// Where the features of all rows fit the memory they are passed over; where they do not, their products are summed. Both solve the
+/// same problem.
+#[test]
+fn passes_over_held_features_give_the_fit_of_the_sums() {
+    let rows = 20_000;
+    let (points, targets) = problem(rows);
+    let weights: Vec<f64> = (0..rows).map(|i| (i % 4) as f64 * 0.5).collect();
+    for (approximation, bias, weights, lambda) in [
+        (Approximation::fourier(256), Bias::Centred, None, vec![0.1]),
+        (Approximation::fourier(256), Bias::None, Some(&weights[..]), vec![1e-3, 2.0]),
+        (Approximation::nystrom(250), Bias::Centred, Some(&weights[..]), vec![0.1]),
+    ] {
+        let held = ApproxRidge { bias, lambda, ..ApproxRidge::new(kernel(), approximation, 0.0) };
+        let summed = ApproxRidge { memory: Some(ApproxRidge::bytes_needed(256, 2)), ..held.clone() };
+        for (samples, near) in [(double(&points), 1e-5), (single(&points), 1e-3)] {
+            let fits =
+                [&held, &summed].map(|ridge| ridge.fit(&samples, &targets, weights, &Unwatched).unwrap());
+            let [by_passes, by_sums] = &fits;
+            assert!(by_passes.report.solver.contains("conjugate gradients"), "{:?}", by_passes.report);
+            assert!(by_sums.report.solver.contains("cholesky"), "{:?}", by_sums.report);
+            let [a, b] = [by_passes, by_sums].map(|f| f.predictor.predict(&samples, &Unwatched).unwrap());
+            assert!(largest_difference(&a, &b) < near, "{approximation}: {}", largest_difference(&a, &b));
+            // The quality from a sample is near the one from all rows.
+            let [a, b] = [(&held, by_passes), (&summed, by_sums)]
+                .map(|(ridge, fit)| ridge.quality_of(fit, &samples, &Unwatched).unwrap());
+            assert_eq!(a.kernel, b.kernel);
+            let ratio = a.effective_dimension / b.effective_dimension;
+            assert!((0.8..1.25).contains(&ratio), "{approximation}: {ratio}");
+            if matches!(samples, AnySamples::F64(_)) {
+                for (a, b) in a.sizes.iter().zip(&b.sizes) {
+                    assert!((a.all - b.all).abs() < 1e-3 * b.all + 1e-12, "{a:?} {b:?}");
+                    assert!((0.2..5.0).contains(&(a.half / b.half)), "{a:?} {b:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn passes_do_not_depend_on_the_number_of_threads() {
+    let (points, targets) = problem(20_000);
+    let ridge = ApproxRidge::new(kernel(), Approximation::fourier(256), 0.1);
+    let fit = || ridge.fit(&single(&points), &targets, None, &Unwatched).unwrap().predictor;
+    let [one, three] = [1, 3]
+        .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(fit));
+    assert_eq!(one, three);
+}
+
+/// Rows of one kind at the beginning and another at the end: a sample by chance still tells of both; one that does not must not
+/// lead to a wrong answer.
+#[test]
+fn a_sample_that_tells_nothing_is_no_harm() {
+    let (mut points, targets) = problem(20_000);
+    // All but a few rows are one point.
+    points[150..].fill(0.25);
+    let held = ApproxRidge::new(kernel(), Approximation::fourier(256), 1e-4);
+    let summed = ApproxRidge { memory: Some(ApproxRidge::bytes_needed(256, 2)), ..held.clone() };
+    let samples = double(&points);
+    let [a, b] = [&held, &summed].map(|ridge| {
+        let fit = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
+        fit.predictor.predict(&samples.select(&(0..60).collect::<Vec<_>>()), &Unwatched).unwrap()
+    });
+    assert!(largest_difference(&a, &b) < 1e-4, "{}", largest_difference(&a, &b));
+}

@@ -124,7 +124,7 @@ pub struct Fit {
     /// knn: take a target of numbers as classes, too
     #[arg(long)]
     pub classify: bool,
-    /// logistic, svc: what each class counts: uniform, balanced, or NAME=WEIGHT,… (svc) [default: all the same]
+    /// logistic, svc: what each class counts: uniform, balanced, or NAME=WEIGHT,… [default: all the same]
     #[arg(long, value_name = "balanced|NAME=W,…", value_parser = parse_balance)]
     pub class_weight: Option<Balance>,
     /// ridge, logistic, svc, svr and their kin: a column with what each row counts

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::features::Approximation;
 use mercer::kernel::Kernel;
-use mercer::learn::{ApproxClassifier, ClassWeight, Classifier, suggested_features};
+use mercer::learn::{ApproxClassifier, ClassLoss, ClassWeight, suggested_features};
 use mercer::model;
 
 use mercer::watch::Watch;
@@ -22,7 +22,7 @@ const LARGE: usize = 10_000;
 /// A classifier on features, and the one on the kernel for when no approximation is needed.
 pub struct ApproxClassesLearner {
     approx: Approx,
-    classifier: Classifier,
+    loss: ClassLoss,
     kernel: Kernel,
     c: f64,
     class_weight: ClassWeight,
@@ -40,7 +40,7 @@ impl ApproxClassesLearner {
     pub fn new(
         arguments: &Fit,
         approx: Approx,
-        classifier: Classifier,
+        loss: ClassLoss,
         lift: Lift,
         exact: Box<dyn Learner>,
     ) -> Result<Self, Failure> {
@@ -57,7 +57,7 @@ impl ApproxClassesLearner {
         }
         Ok(Self {
             approx,
-            classifier,
+            loss,
             kernel,
             c: arguments.c.or(arguments.lambda.first().map(|lambda| 1.0 / lambda)).unwrap_or(1.0),
             class_weight: match &arguments.class_weight {
@@ -125,7 +125,7 @@ impl Learner for ApproxClassesLearner {
             return self.exact.fit(samples, targets, weights, watch);
         };
         let kernel = resolved(&self.kernel, samples, self.seed)?;
-        let usual = ApproxClassifier::new(self.classifier, kernel, approximation, self.c);
+        let usual = ApproxClassifier::new(self.loss, kernel, approximation, self.c);
         let machine = ApproxClassifier {
             class_weight: self.class_weight.clone(),
             tol: self.tol.unwrap_or(usual.tol),

@@ -15,7 +15,7 @@ use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::features::FeatureMap;
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
-use mercer::learn::{Admission, Classifier};
+use mercer::learn::{Admission, ClassLoss};
 use mercer::model::{self, Calibration, Link, Predictor};
 use mercer::solve::Report;
 use mercer::watch::Watch;
@@ -92,15 +92,15 @@ pub fn check_text(arguments: &Fit) -> Result<(), Failure> {
 /// The learner that the command line asks for. `names` are those of the feature columns.
 pub fn of(arguments: &Fit, names: &[String]) -> Result<Box<dyn Learner>, Failure> {
     let exact = exact(arguments, Lift::of(arguments, names)?)?;
-    let classifier = match arguments.method {
-        Method::Logistic => Classifier::Logistic,
-        Method::Svc => Classifier::Svm,
+    let loss = match arguments.method {
+        Method::Logistic => ClassLoss::Logistic,
+        Method::Svc => ClassLoss::Hinge,
         _ => return Ok(exact),
     };
     Ok(match arguments.approx.filter(|approx| approx.is_asked()) {
         Some(approx) => {
             let lift = Lift::of(arguments, names)?;
-            Box::new(approx_classes::ApproxClassesLearner::new(arguments, approx, classifier, lift, exact)?)
+            Box::new(approx_classes::ApproxClassesLearner::new(arguments, approx, loss, lift, exact)?)
         }
         None => exact,
     })

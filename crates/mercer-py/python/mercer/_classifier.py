@@ -11,17 +11,60 @@ from mercer import _native
 from mercer._base import KernelMachine
 from mercer._rows import borrowable
 
-__all__ = ["KernelClassifier"]
+__all__ = ["ClassExpansion", "KernelClassifier"]
 
 
-class KernelClassifier(ClassifierMixin, KernelMachine):
-    """Base of the classifiers that keep ``dual_coef_``, ``intercept_`` and ``X_fit_``.
+class ClassExpansion:
+    """Mixin of machines with ``dual_coef_``, ``intercept_`` and ``X_fit_``, or with weights of features.
 
     For two classes there is one decision, that for the second; for more there is one for each.
     """
 
     #: The feature map and the weights, where the model is linear in features.
     _linear = None
+
+    def _class_decisions(self, X):
+        """f at every row of X, not yet checked."""
+        X = self._predict_input(X)
+        choice = self._choice
+        choice.check(X)
+        with self._job() as job:
+            if self._linear is not None:
+                values = _native.linear(*self._linear, borrowable(X), job)
+            elif choice.native is None:
+                values = np.asarray(choice.matrix(X, self.X_fit_, job), dtype=np.float64) @ self.dual_coef_
+            else:
+                centres, rows = borrowable(self.X_fit_), borrowable(X)
+                values = _native.expand(choice.native, self._domain, centres, self.dual_coef_, rows, job)
+        values = values + self.intercept_
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def _decided(self, decision):
+        """The class that each row's decisions are for."""
+        codes = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+        return self.classes_[codes]
+
+    def _class_model(self, method, settings):
+        report = {"rows": self._report["rows"] if "rows" in self._report else self.X_fit_.shape[0]}
+        report.update({key: self._report[key] for key in ("solver", "status", "residual") if key in self._report})
+        words = (["0"], self._feature_names(), json.dumps({"seed": self._fit_seed, **settings}), json.dumps(report))
+        classes = json.dumps(self.classes_.tolist())
+        if self._linear is not None:
+            linear = (self._linear[0], self.n_features_in_, None, self._linear[1], self.intercept_.tolist())
+            return _native.Model.linear(*linear, *words, method, classes)
+        parts = {
+            "kernel": self._choice.native,
+            "domain": self._domain,
+            "centres": borrowable(self.X_fit_),
+            "shift": None,
+            "coefficients": np.ascontiguousarray(self.dual_coef_, dtype=np.float64),
+            "intercepts": self.intercept_.tolist(),
+        }
+        return _native.Model.expansion(parts, method, *words, classes)
+
+
+class KernelClassifier(ClassExpansion, ClassifierMixin, KernelMachine):
+    """Base of the classifiers whose decision is an expansion in the training rows, or in features."""
 
     def _classes(self, y):
         """The codes of the classes of y; `classes_` are their names."""
@@ -51,19 +94,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         -------
         f : ndarray of shape (n_samples,) for two classes, positive for the second; else (n_samples, n_classes)
         """
-        X = self._predict_input(X)
-        choice = self._choice
-        choice.check(X)
-        with self._job() as job:
-            if self._linear is not None:
-                values = _native.linear(*self._linear, borrowable(X), job)
-            elif choice.native is None:
-                values = np.asarray(choice.matrix(X, self.X_fit_, job), dtype=np.float64) @ self.dual_coef_
-            else:
-                centres, rows = borrowable(self.X_fit_), borrowable(X)
-                values = _native.expand(choice.native, self._domain, centres, self.dual_coef_, rows, job)
-        values = values + self.intercept_
-        return values[:, 0] if values.shape[1] == 1 else values
+        return self._class_decisions(X)
 
     def predict(self, X):
         """The class at every row of X.
@@ -76,9 +107,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         -------
         y : ndarray of shape (n_samples,)
         """
-        decision = self.decision_function(X)
-        codes = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
-        return self.classes_[codes]
+        return self._decided(self.decision_function(X))
 
     def plot(self, X=None, y=None, *, ax=None):
         """Draws where each class wins, over two features, with matplotlib.
@@ -105,21 +134,3 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _rows_to_draw(self, X):
         return self.X_fit_ if X is None else self._predict_input(X)
-
-    def _class_model(self, method, settings):
-        report = {"rows": self._report["rows"] if "rows" in self._report else self.X_fit_.shape[0]}
-        report.update({key: self._report[key] for key in ("solver", "status", "residual") if key in self._report})
-        words = (["0"], self._feature_names(), json.dumps({"seed": self._fit_seed, **settings}), json.dumps(report))
-        classes = json.dumps(self.classes_.tolist())
-        if self._linear is not None:
-            linear = (self._linear[0], self.n_features_in_, None, self._linear[1], self.intercept_.tolist())
-            return _native.Model.linear(*linear, *words, method, classes)
-        parts = {
-            "kernel": self._choice.native,
-            "domain": self._domain,
-            "centres": borrowable(self.X_fit_),
-            "shift": None,
-            "coefficients": np.ascontiguousarray(self.dual_coef_, dtype=np.float64),
-            "intercepts": self.intercept_.tolist(),
-        }
-        return _native.Model.expansion(parts, method, *words, classes)

@@ -5,11 +5,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from mercer._base import KernelMachine
 
-class KernelClassifier(KernelMachine):
+class ClassExpansion:
+    X_fit_: Any
+
+class KernelClassifier(ClassExpansion, KernelMachine):
     classes_: NDArray[Any]
     dual_coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
-    X_fit_: Any
     n_iter_: int
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]

@@ -11,9 +11,6 @@ from mercer._rows import borrowable
 
 __all__ = ["FeatureRidge"]
 
-#: Rows that the quality of features is measured on, at most.
-QUALITY_ROWS = 10_000
-
 
 def _streams(ridge):
     if ridge.approx in (None, "auto") or ridge.solver != "auto":
@@ -41,13 +38,11 @@ class FeatureRidge(Approximated, ExpansionMachine):
         """Fits on features, and says how well they do."""
         features, landmarks = self._prepare(approx, X)
         with self._job() as job:
-            sums = _native.sum_features(features, borrowable(X), targets, weights, job)
-            found = self._solve_sums(features, sums, alpha, job)
-            some = X if X.shape[0] <= QUALITY_ROWS else X[:: X.shape[0] // QUALITY_ROWS + 1]
-            problem = self._sums_problem(alpha)
             #: kernel_error, effective_dimension and mse with half of the features, all and twice as many.
-            self.quality_ = _native.ridge_quality(features, sums, borrowable(some), problem, job)
-        return (*found, landmarks)
+            found, self.quality_ = _native.fit_ridge_features(
+                features, borrowable(X), (targets, weights), self._sums_problem(alpha), job
+            )
+        return (*self._told(features, *found, X.shape[0]), landmarks)
 
     def _prepare(self, approx, X):
         """The features as the native code takes them, and the landmarks among the rows of X; None for random features."""
@@ -65,9 +60,13 @@ class FeatureRidge(Approximated, ExpansionMachine):
         return {"alpha": alpha.tolist(), "intercept": self.bias == "centred", "seed": self._fit_seed}
 
     def _solve_sums(self, features, sums, alpha, job):
-        weights, intercepts, report = _native.fit_ridge_sums(features, sums, self._sums_problem(alpha), job)
+        found = _native.fit_ridge_sums(features, sums, self._sums_problem(alpha), job)
+        return self._told(features, *found, sums.rows)
+
+    def _told(self, features, weights, intercepts, report, rows):
+        """The weights and intercepts of a fit whose report is passed on."""
         report["domain"] = self._domain
-        report["rows"] = sums.rows
+        report["rows"] = rows
         if self._warning is not None:
             report["warnings"].append(self._warning)
         self._tell(report)

@@ -157,8 +157,8 @@ def prefers_primal(kernel: Kernel, rows: int, columns: int) -> bool: ...
 def fit_logistic(
     kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
-def fit_logistic_approx(
-    kernel: Kernel, rows: Any, approx: str, problem: dict[str, Any], job: dict[str, Any]
+def fit_classes_approx(
+    kernel: Kernel, rows: Any, approx: tuple[str, str], problem: dict[str, Any], job: dict[str, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
 def fit_logistic_gram(
     gram: NDArray[np.float64], problem: dict[str, Any], job: dict[str, Any]
@@ -240,9 +240,13 @@ def sum_features(
 def fit_ridge_sums(
     features: dict[str, Any], sums: Sums, problem: dict[str, Any], job: dict[str, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
-def ridge_quality(
-    features: dict[str, Any], sums: Sums, rows: Any, problem: dict[str, Any], job: dict[str, Any]
-) -> dict[str, Any]: ...
+def fit_ridge_features(
+    features: dict[str, Any],
+    rows: Any,
+    targets: tuple[NDArray[np.float64], NDArray[np.float64] | None],
+    problem: dict[str, Any],
+    job: dict[str, Any],
+) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]], dict[str, Any]]: ...
 def fit_ridge_cg(
     kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...

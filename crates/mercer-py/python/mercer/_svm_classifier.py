@@ -260,8 +260,10 @@ class SupportVectorClassifier(ClassifierMixin, SupportVectorMachine):
         check_is_fitted(self)
         if self._choice.native is None:
             raise ValueError("a precomputed or callable kernel has no plot: there is nothing to draw it over")
-        X = self.support_vectors_ if X is None else self._predict_input(X)
-        return _plot.draw_classes(self, X, y, names=self._feature_names(), ax=ax)
+        return _plot.draw_classes(self, self._rows_to_draw(X), y, names=self._feature_names(), ax=ax)
+
+    def _rows_to_draw(self, X):
+        return self.support_vectors_ if X is None else self._predict_input(X)
 
     def _model(self):
         sigmoids = (self._probA.tolist(), self._probB.tolist())

@@ -159,7 +159,7 @@ class KernelLogisticRegression(Approximated, KernelClassifier):
             }
             with self._job() as job:
                 if approx is not None:
-                    found = _native.fit_logistic_approx(choice.native, borrowable(X), approx, problem, job)
+                    found = _native.fit_classes_approx(choice.native, borrowable(X), (approx, "logistic"), problem, job)
                 elif choice.native is not None:
                     found = _native.fit_logistic(choice.native, borrowable(X), problem, job)
                 else:

@@ -5,14 +5,24 @@ import json
 import numpy as np
 from sklearn.base import OutlierMixin, RegressorMixin
 
+from sklearn.utils.validation import check_is_fitted
+
+from mercer import _native
+from mercer._approximation import Approximated
+from mercer._base import KernelMachine
+from mercer._classifier import ClassExpansion
 from mercer._machine import with_callbacks
+from mercer._rows import borrowable
 from mercer._svm import SupportVectorMachine
 from mercer._svm_classifier import SupportVectorClassifier
 
 __all__ = ["NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"]
 
+#: What a machine of pairs has and one on features has not.
+_OF_PAIRS = ("support_", "support_vectors_", "_n_support", "_dual_coef_", "_intercept_", "_probA", "_probB")
 
-class SVC(SupportVectorClassifier):
+
+class SVC(Approximated, ClassExpansion, SupportVectorClassifier):
     """Support vector classification: minimises ½‖w‖² + C Σᵢ max(0, 1 − yᵢf(xᵢ)) for every pair of classes.
 
     The problem, its stopping rule and the vote among pairs are those of LIBSVM; the answer is held against double precision.
@@ -51,6 +61,11 @@ class SVC(SupportVectorClassifier):
         Cuts the rows into parts for ``probability=True``, and chooses what ``auto`` in a kernel looks at; None is a fixed seed.
     n_jobs : int, default=None
         Threads; None for all cores. The answer does not depend on it.
+    approx : None, "auto" or str, default=None
+        None for the kernel as it is. ``"fourier:1024"`` for so many random features, ``"nystrom:1000"`` for so many landmarks,
+        ``"auto"`` as in `KernelRidge`: a linear machine on them for each class against all others, in O(n·D²) time for D features.
+        `tol` then bounds how far the objective may be above its minimum, as a part of it. There are no support vectors, pairs of
+        classes or probabilities.
 
     Attributes
     ----------
@@ -72,6 +87,9 @@ class SVC(SupportVectorClassifier):
         0 where the solver reached ``tol``, else 1, with a warning.
     n_iter_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
     shape_fit_ : tuple of int
+    approx_ : str or None
+        The approximation that was taken. With one, ``n_iter_`` is a number, ``intercept_`` has one entry for two classes and else one
+        for each, and landmarks are in ``X_fit_``, their coefficients in the rows of ``dual_coef_``.
     kernel_ : Kernel or None
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -109,6 +127,7 @@ class SVC(SupportVectorClassifier):
         break_ties=False,
         random_state=None,
         n_jobs=None,
+        approx=None,
     ):
         self.C = C
         self.kernel = kernel
@@ -126,9 +145,72 @@ class SVC(SupportVectorClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.approx = approx
 
     def _problem(self):
         return {"c": self._cost()}
+
+    # On features in place of the kernel.
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if self._check_approx() is None:
+            return
+        for name, asked in (("probability=True", self.probability), ("decision_function_shape='ovo'", self._by_pairs())):
+            if asked:
+                raise ValueError(f"{name} needs a machine for every pair of classes, which approx={self.approx!r} does not train")
+
+    def _by_pairs(self):
+        return self.decision_function_shape == "ovo"
+
+    def _fit_classes(self, X, choice, codes, weights):
+        approx = self._chosen_approx(X)
+        self._forget(*_OF_PAIRS)
+        if approx is None:
+            super()._fit_classes(X, choice, codes, weights)
+            return
+        problem = {
+            "codes": codes,
+            "classes": len(self.classes_),
+            "lambda": 1.0 / self._cost(),
+            "weights": weights,
+            "intercept": True,
+            "solver": "newton",
+            "tol": float(self.tol),
+            "max_iter": 500 if self.max_iter == -1 else int(self.max_iter),
+            "seed": self._fit_seed,
+            "admit": choice.checked,
+        }
+        with self._job() as job:
+            weights, self.intercept_, report = _native.fit_classes_approx(
+                choice.native, borrowable(X), (approx, "hinge"), problem, job
+            )
+        self.shape_fit_ = X.shape
+        self.fit_status_ = int(report["status"] == "out_of_iterations")
+        KernelMachine._tell(self, {**report, "rows": X.shape[0]})
+        if "features" in report:
+            self._linear = (report["features"], weights)
+        else:
+            self.X_fit_, self.dual_coef_ = X[report["indices"]], weights
+
+    def decision_function(self, X):
+        check_is_fitted(self)
+        return super().decision_function(X) if self.approx_ is None else self._class_decisions(X)
+
+    def predict(self, X):
+        check_is_fitted(self)
+        return super().predict(X) if self.approx_ is None else self._decided(self._class_decisions(X))
+
+    decision_function.__doc__ = SupportVectorClassifier.decision_function.__doc__
+    predict.__doc__ = SupportVectorClassifier.predict.__doc__
+
+    def _rows_to_draw(self, X):
+        return SupportVectorClassifier._rows_to_draw(self, X) if self.approx_ is None else super()._rows_to_draw(X)
+
+    def _model(self):
+        if self.approx_ is None:
+            return super()._model()
+        return self._class_model(self._method, {**self._settings(), "approx": self.approx_})
 
 
 class NuSVC(SupportVectorClassifier):

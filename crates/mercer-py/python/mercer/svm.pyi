@@ -4,13 +4,16 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mercer._classifier import ClassExpansion
 from mercer._svm import SupportVectorMachine
 from mercer._svm_classifier import SupportVectorClassifier
 from mercer.kernel import Kernel
 
 __all__ = ["NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"]
 
-class SVC(SupportVectorClassifier):
+class SVC(ClassExpansion, SupportVectorClassifier):
+    approx: str | None
+    approx_: str | None
     def __init__(
         self,
         *,
@@ -30,6 +33,7 @@ class SVC(SupportVectorClassifier):
         break_ties: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        approx: str | None = None,
     ) -> None: ...
 
 class NuSVC(SupportVectorClassifier):

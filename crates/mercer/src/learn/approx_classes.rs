@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::data::{AnySamples, Matrix};
 use crate::features::{ApproximateFeatures, Approximation, KernelFeatures, add_samples};
 use crate::kernel::Kernel;
+use crate::memory;
 use crate::model::Predictor;
 use crate::solve::{
     FeatureBlocks, LinearLossFit, LinearLossSettings, Moments, Report, RowLoss, minimise, row_loss,
@@ -20,11 +21,11 @@ use super::ridge::Bias;
 
 /// The loss of a classifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Classifier {
+pub enum ClassLoss {
     /// Logistic regression: one logit for two classes, else one per class (multinomial).
     Logistic,
     /// The support vector machine with hinge loss: one decision for two classes, else one per class against all others.
-    Svm,
+    Hinge,
 }
 
 /// A classifier on approximate features: its hyper-parameters.
@@ -33,7 +34,7 @@ pub enum Classifier {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApproxClassifier {
     /// The loss.
-    pub classifier: Classifier,
+    pub loss: ClassLoss,
     /// The kernel, with every hyper-parameter a number.
     pub kernel: Kernel,
     /// What stands in for it.
@@ -60,13 +61,13 @@ pub struct ApproxClassifier {
 impl ApproxClassifier {
     /// With this loss, kernel, approximation and C, an intercept and everything else by itself.
     #[must_use]
-    pub fn new(classifier: Classifier, kernel: Kernel, approximation: Approximation, c: f64) -> Self {
-        let tol = match classifier {
-            Classifier::Logistic => 1e-6,
-            Classifier::Svm => 1e-3,
+    pub fn new(loss: ClassLoss, kernel: Kernel, approximation: Approximation, c: f64) -> Self {
+        let tol = match loss {
+            ClassLoss::Logistic => 1e-6,
+            ClassLoss::Hinge => 1e-3,
         };
         Self {
-            classifier,
+            loss,
             kernel,
             approximation,
             c,
@@ -100,17 +101,21 @@ impl ApproxClassifier {
         check_codes(samples.nrows(), codes, classes, Some(&weights))?;
         let mut sums = Moments::new(prepared.features.features(), 0);
         let none = Matrix::zeros(samples.nrows(), 0);
-        add_samples(&mut sums, &prepared.features, samples, &none, Some(&weights), watch)?;
-        let blocks = Blocks { features: &prepared.features, samples };
+        let blocks = self.blocks(&prepared.features, samples, watch)?;
+        match &blocks.held {
+            Some(Held::Single(phi)) => sums.add(phi, &none, Some(&weights), watch)?,
+            Some(Held::Double(phi)) => sums.add(phi, &none, Some(&weights), watch)?,
+            None => add_samples(&mut sums, &prepared.features, samples, &none, Some(&weights), watch)?,
+        }
         let outputs = if classes == 2 { 1 } else { classes };
         let weights: Vec<f64> = weights.iter().map(|w| self.c * w).collect();
         let labels = Labelled { codes, outputs, weights: &weights };
-        let fit = match self.classifier {
-            Classifier::Logistic => {
+        let fit = match self.loss {
+            ClassLoss::Logistic => {
                 let loss = LogisticLoss { labels, bound: self.c * if outputs == 1 { 0.25 } else { 0.5 } };
                 minimise(&blocks, &loss, &sums, &self.settings(self.tol), None, watch)?
             }
-            Classifier::Svm => self.machine(&blocks, labels, &sums, watch)?,
+            ClassLoss::Hinge => self.machine(&blocks, labels, &sums, watch)?,
         };
         let LinearLossFit { weights, intercepts, mut report, .. } = fit;
         report.warnings.extend(prepared.warning);
@@ -153,6 +158,26 @@ impl ApproxClassifier {
         Ok(prepared)
     }
 
+    /// Every step passes over all features: they are computed once where they fit the memory budget beside the sums, else anew for
+    /// each step.
+    fn blocks<'a>(
+        &self,
+        features: &'a ApproximateFeatures,
+        samples: &'a AnySamples<'a>,
+        watch: &dyn Watch,
+    ) -> Result<Blocks<'a>, LearnError> {
+        let (rows, columns) = (samples.nrows() as u64, features.features());
+        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        let left = budget.saturating_sub(ApproxRidge::bytes_needed(columns, 0));
+        let fits = |size: u64| rows.saturating_mul(columns as u64).saturating_mul(size) <= left;
+        let held = match samples {
+            AnySamples::F64(_) if fits(8) => Some(Held::Double(features.transform_f64(samples, watch)?)),
+            AnySamples::F32(_) if fits(4) => Some(Held::Single(features.transform_f32(samples, watch)?)),
+            _ => None,
+        };
+        Ok(Blocks { features, samples, held })
+    }
+
     fn settings(&self, tolerance: f64) -> LinearLossSettings {
         LinearLossSettings { lambda: 1.0, intercept: self.intercept, tolerance, max_iter: self.max_iter }
     }
@@ -192,6 +217,13 @@ impl ApproxClassifier {
 struct Blocks<'a> {
     features: &'a ApproximateFeatures,
     samples: &'a AnySamples<'a>,
+    held: Option<Held>,
+}
+
+/// The features of all samples, in the precision of the samples.
+enum Held {
+    Single(Matrix<f32>),
+    Double(Matrix<f64>),
 }
 
 impl FeatureBlocks for Blocks<'_> {
@@ -206,12 +238,28 @@ impl FeatureBlocks for Blocks<'_> {
     }
 
     fn fill(&self, rows: Range<usize>, out: &mut [f64]) -> Result<(), LearnError> {
+        let width = self.ncols();
+        let widen = |out: &mut [f64], narrow: &[f32]| {
+            out.iter_mut().zip(narrow).for_each(|(wide, narrow)| *wide = f64::from(*narrow));
+        };
+        let entries = rows.start * width..rows.end * width;
+        match &self.held {
+            Some(Held::Double(phi)) => {
+                out.copy_from_slice(&phi.entries()[entries]);
+                return Ok(());
+            }
+            Some(Held::Single(phi)) => {
+                widen(out, &phi.entries()[entries]);
+                return Ok(());
+            }
+            None => {}
+        }
         match self.samples {
             AnySamples::F64(_) => self.features.fill_f64(self.samples, rows, out, &Unwatched)?,
             AnySamples::F32(_) => {
                 let mut narrow = vec![0f32; out.len()];
                 self.features.fill_f32(self.samples, rows, &mut narrow, &Unwatched)?;
-                out.iter_mut().zip(narrow).for_each(|(wide, narrow)| *wide = f64::from(narrow));
+                widen(out, &narrow);
             }
         }
         Ok(())

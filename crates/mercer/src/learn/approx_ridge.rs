@@ -17,6 +17,7 @@ use crate::watch::Watch;
 
 use super::admission::Admission;
 use super::error::LearnError;
+use super::held_features::Held;
 use super::ridge::{Bias, check_problem, targets_by_lambda};
 
 /// Pairs of samples that the error of the kernel is measured on.
@@ -66,7 +67,7 @@ pub struct Prepared {
     pub warning: Option<String>,
 }
 
-/// A fit and the sums it follows from.
+/// A fit and the sums that tell of its features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApproxFit {
     /// What predicts.
@@ -75,8 +76,19 @@ pub struct ApproxFit {
     pub report: Report,
     /// φ.
     pub prepared: Prepared,
-    /// The sums over φ.
+    /// The sums over φ that the fit follows from, or those over a sample where the features of all rows were held.
     pub sums: Moments,
+    /// Where the sums are over a sample, what is known of all rows.
+    pub beyond: Option<BeyondSample>,
+}
+
+/// What is known of all rows where sums are over a sample of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BeyondSample {
+    /// Σw of the sample as a part of that of all rows.
+    pub share: f64,
+    /// The mean squared error of each target over all rows.
+    pub errors: Vec<f64>,
 }
 
 /// How well features do.
@@ -99,6 +111,12 @@ pub struct Sizes {
     pub all: f64,
     /// With twice as many, where the error falls as a constant and 1/D do: all − (half − all)/2, at least 0.
     pub doubled: f64,
+}
+
+impl Sizes {
+    fn of(half: f64, all: f64) -> Self {
+        Self { half, all, doubled: (all - (half - all) / 2.0).max(0.0) }
+    }
 }
 
 /// The errors of a fit over the samples of some sums, for one target.
@@ -129,7 +147,8 @@ impl ApproxRidge {
 
     /// Fits `targets` (one row per sample, one column per target).
     ///
-    /// O(nD(d + D) + D³) time, O(D²) memory for D features: all nD of them are never held.
+    /// O(nD(d + D) + D³) time, O(D²) memory for D features. In large problems, from n = 8D on, where the features of all rows
+    /// fit the memory budget, they are held and passed over some twenty times in place of summing their products ([`HeldRidge`]): O(nDd + D³).
     ///
     /// # Errors
     /// Where the input does not line up, where the kernel has no such features, where the sums do not fit the memory
@@ -142,11 +161,33 @@ impl ApproxRidge {
         watch: &dyn Watch,
     ) -> Result<ApproxFit, LearnError> {
         check_problem(&self.lambda, samples.nrows(), targets, weights)?;
-        let prepared = self.prepare(samples, watch)?;
+        self.fit_prepared(self.prepare(samples, watch)?, samples, targets, weights, watch)
+    }
+
+    /// As [`fit`](Self::fit), on features that are ready.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    pub fn fit_prepared(
+        &self,
+        prepared: Prepared,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<ApproxFit, LearnError> {
+        check_problem(&self.lambda, samples.nrows(), targets, weights)?;
         let mut sums = self.sums(&prepared, targets.ncols())?;
+        if let Some(Held { fit, mut report, sample, beyond }) =
+            self.held(&prepared, samples, targets, weights, watch)?
+        {
+            report.warnings.extend(prepared.warning.clone());
+            let predictor = predictor(&prepared, fit);
+            return Ok(ApproxFit { predictor, report, prepared, sums: sample, beyond: Some(beyond) });
+        }
         add_samples(&mut sums, &prepared.features, samples, targets, weights, watch)?;
         let (predictor, report) = self.solve(&prepared, &sums, watch)?;
-        Ok(ApproxFit { predictor, report, prepared, sums })
+        Ok(ApproxFit { predictor, report, prepared, sums, beyond: None })
     }
 
     /// The features: frequencies drawn, or landmarks chosen among `samples`.
@@ -220,9 +261,7 @@ impl ApproxRidge {
             residual,
             warnings: prepared.warning.iter().cloned().collect(),
         };
-        let predictor =
-            Predictor::on_features(prepared.features.clone(), weights, intercepts, prepared.domain);
-        Ok((predictor, report))
+        Ok((predictor(prepared, LinearFit { weights, intercepts }), report))
     }
 
     /// The weights for √c times the features of `sums`, in terms of those features, and the relative residual.
@@ -242,7 +281,7 @@ impl ApproxRidge {
         Ok((all, residual))
     }
 
-    fn intercept(&self) -> Intercept {
+    pub(super) fn intercept(&self) -> Intercept {
         if self.bias == Bias::None { Intercept::None } else { Intercept::Unpenalised }
     }
 
@@ -268,6 +307,44 @@ impl ApproxRidge {
         Ok(squares.into_iter().zip(spreads).map(of_target).collect())
     }
 
+    /// The [`quality`](Self::quality) of a fit in memory. Where its sums are over a sample, the effective dimension is that of the
+    /// sample at the same λ for each row, and the errors with half of the features and with twice as many are those over all rows times
+    /// what they are on the sample as a part of those with these features, each without what fitting so few rows takes from it.
+    ///
+    /// # Errors
+    /// As [`quality`](Self::quality).
+    pub fn quality_of(
+        &self,
+        fit: &ApproxFit,
+        samples: &AnySamples<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Quality, LearnError> {
+        let ApproxFit { prepared, sums, beyond, .. } = fit;
+        let Some(BeyondSample { share, errors }) = beyond else {
+            return self.quality(prepared, (sums, None), samples, watch);
+        };
+        let of_sample = Self { lambda: self.lambda.iter().map(|l| l * share).collect(), ..self.clone() };
+        let Quality { kernel, effective_dimension, mut sizes } =
+            of_sample.quality(prepared, (sums, None), samples, watch)?;
+        let rows = sums.rows() as f64;
+        // A fit with d degrees of freedom takes the part d/s from the error on its own s rows.
+        let left = |dimension: f64| (1.0 - dimension * share / rows) / (1.0 - dimension / rows);
+        if let Some((kept, c)) = prepared.features.half() {
+            let few = sums.of_features(&kept);
+            let lambda = of_sample.largest_lambda() / c;
+            let half = few.factor(lambda, self.intercept(), watch)?.effective_dimension(watch)?;
+            for (sizes, &all) in sizes.iter_mut().zip(errors) {
+                let ratio = sizes.half * left(half) / (sizes.all * left(effective_dimension));
+                *sizes = Sizes::of(if ratio.is_finite() { all * ratio } else { all }, all);
+            }
+        }
+        Ok(Quality { kernel, effective_dimension, sizes })
+    }
+
+    fn largest_lambda(&self) -> f64 {
+        self.lambda.iter().copied().fold(0.0, f64::max)
+    }
+
     /// How well the features do: their kernel on pairs among `samples`, what the fit uses of them, and what half of them or
     /// twice as many would do, on samples held out where there are sums over those.
     ///
@@ -283,9 +360,8 @@ impl ApproxRidge {
         watch: &dyn Watch,
     ) -> Result<Quality, LearnError> {
         let kernel = kernel_error(&prepared.features, &self.kernel, samples, PAIRS, self.seed, watch)?;
-        let largest = self.lambda.iter().copied().fold(0.0, f64::max);
         let effective_dimension =
-            rest.factor(largest, self.intercept(), watch)?.effective_dimension(watch)?;
+            rest.factor(self.largest_lambda(), self.intercept(), watch)?.effective_dimension(watch)?;
         let sizes = match prepared.features.half() {
             None => Vec::new(),
             Some((kept, c)) => {
@@ -296,11 +372,13 @@ impl ApproxRidge {
                 let all = judge.squared_errors(&all)?;
                 let half = judge.of_features(&kept).squared_errors(&half)?;
                 let sizes = all.into_iter().map(mean).zip(half.into_iter().map(mean));
-                sizes
-                    .map(|(all, half)| Sizes { half, all, doubled: (all - (half - all) / 2.0).max(0.0) })
-                    .collect()
+                sizes.map(|(all, half)| Sizes::of(half, all)).collect()
             }
         };
         Ok(Quality { kernel, effective_dimension, sizes })
     }
+}
+
+fn predictor(prepared: &Prepared, fit: LinearFit) -> Predictor {
+    Predictor::on_features(prepared.features.clone(), fit.weights, fit.intercepts, prepared.domain)
 }

@@ -1,6 +1,7 @@
 //! Class codes as learners take them: checked once, before any work.
 
 use super::error::LearnError;
+use super::weights::check_weights;
 
 /// Whether `codes` are those of `classes` classes, two at least, each with a row of positive weight.
 ///
@@ -19,9 +20,7 @@ pub(super) fn check_codes(
     if let Some(row) = codes.iter().position(|&code| code >= classes) {
         return Err(LearnError::Code { row, code: codes[row], classes });
     }
-    if let Some(weights) = weights {
-        check_weights(rows, weights)?;
-    }
+    check_weights(rows, weights)?;
     let mut present = vec![false; classes];
     for (i, &code) in codes.iter().enumerate() {
         present[code] |= weights.is_none_or(|w| w[i] > 0.0);
@@ -34,26 +33,4 @@ pub(super) fn check_codes(
         Some(class) => Err(LearnError::EmptyClass { class, classes }),
         None => Ok(()),
     }
-}
-
-/// Whether sample weights are finite, not negative, and not all zero.
-fn check_weights(rows: usize, weights: &[f64]) -> Result<(), LearnError> {
-    let outside = |value: f64, allowed: &'static str| LearnError::Parameter {
-        parameter: "sample weight",
-        received: value.to_string(),
-        allowed,
-    };
-    if weights.len() != rows {
-        return Err(LearnError::Length { what: "weights", rows, found: weights.len() });
-    }
-    if let Some(row) = weights.iter().position(|w| !w.is_finite()) {
-        return Err(LearnError::NonFinite { what: "weight", row, value: weights[row] });
-    }
-    if let Some(weight) = weights.iter().find(|w| **w < 0.0) {
-        return Err(outside(*weight, "0 or more"));
-    }
-    if weights.iter().all(|w| *w == 0.0) {
-        return Err(outside(0.0, "more than 0 for at least one row"));
-    }
-    Ok(())
 }

@@ -14,6 +14,8 @@ use crate::watch::Watch;
 use super::admission::Admission;
 use super::error::LearnError;
 use super::ridge::Bias;
+use super::targets::check as check_targets;
+use super::weights::check_weights;
 
 /// The full problem of [`Ridge`](super::Ridge), solved iteratively: O(n²d) time a step, O(nk) memory.
 ///
@@ -223,30 +225,12 @@ pub(super) fn validate(
         let reason = "bias = column is not for iterative solvers; use centred or none";
         return Err(LearnError::Unsupported(reason));
     }
-    for (what, found) in [("targets", targets.nrows()), ("weights", weights.map_or(rows, <[f64]>::len))] {
-        if found != rows {
-            return Err(LearnError::Length { what, rows, found });
-        }
-    }
-    if targets.ncols() == 0 {
-        return Err(LearnError::Length { what: "targets", rows, found: 0 });
-    }
-    for row in 0..rows {
-        if let Some(&value) = targets.row(row).iter().find(|y| !y.is_finite()) {
-            return Err(LearnError::NonFinite { what: "target", row, value });
-        }
-        if let Some(value) = weights.map(|w| w[row]).filter(|w| !w.is_finite()) {
-            return Err(LearnError::NonFinite { what: "weight", row, value });
-        }
-    }
+    check_targets(rows, targets)?;
+    check_weights(rows, weights)?;
     let (lambda, tolerance) = (given.lambda, given.solver.tolerance);
-    let negative = weights.and_then(|w| w.iter().find(|w| **w < 0.0));
-    let all_zero = weights.is_some_and(|w| w.iter().all(|w| *w == 0.0));
     for (parameter, received, fine, allowed) in [
         ("lambda", lambda, lambda.is_finite() && lambda > 0.0, "a finite number above 0"),
         ("tolerance", tolerance, tolerance > 0.0, "a number above 0"),
-        ("sample weight", *negative.unwrap_or(&0.0), negative.is_none(), "0 or more"),
-        ("sample weight", 0.0, !all_zero, "more than 0 for at least one row"),
     ] {
         if !fine {
             return Err(LearnError::Parameter { parameter, received: received.to_string(), allowed });

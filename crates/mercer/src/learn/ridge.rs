@@ -25,6 +25,7 @@ use super::admission::Admission;
 use super::error::LearnError;
 use super::form::Form;
 use super::targets::check as check_targets;
+use super::weights::check_weights;
 
 /// What is done about a constant in the regression function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -253,20 +254,7 @@ pub(super) fn check_problem(
     weights: Option<&[f64]>,
 ) -> Result<(), LearnError> {
     check_targets(rows, targets)?;
-    if let Some(weights) = weights {
-        if weights.len() != rows {
-            return Err(LearnError::Length { what: "weights", rows, found: weights.len() });
-        }
-        if let Some(row) = weights.iter().position(|w| !w.is_finite()) {
-            return Err(LearnError::NonFinite { what: "weight", row, value: weights[row] });
-        }
-        if let Some(w) = weights.iter().find(|w| **w < 0.0) {
-            return Err(parameter("sample weight", *w, "0 or more"));
-        }
-        if weights.iter().all(|w| *w == 0.0) {
-            return Err(parameter("sample weight", 0.0, "more than 0 for at least one row"));
-        }
-    }
+    check_weights(rows, weights)?;
     if let Some(lambda) = lambda.iter().find(|l| !l.is_finite() || **l < 0.0) {
         return Err(parameter("lambda", *lambda, "a finite number, 0 or more"));
     }

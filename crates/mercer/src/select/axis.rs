@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use crate::kernel::SearchSpace;
+use crate::gram::SampleScales;
+use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
 
 /// A hyper-parameter to search over.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +15,15 @@ pub struct Axis {
 }
 
 impl Axis {
+    /// One for each `?` of a kernel, in the order of its text; a bare one ranges as the scales of the samples say.
+    ///
+    /// # Errors
+    /// Where a `?` stands in the place of something that cannot be searched.
+    pub(super) fn of_kernel(kernel: &Kernel, scales: &SampleScales<'_>) -> Result<Vec<Self>, ResolveError> {
+        let axis = |t: &Tunable| Self { name: t.parameter.to_owned(), space: t.search_space(scales) };
+        Ok(kernel.tunables()?.iter().map(axis).collect())
+    }
+
     /// The values of a grid: all of a list; `points` of a range, both ends among them, in equal ratios.
     #[must_use]
     pub fn grid(&self, points: usize) -> Vec<f64> {

@@ -8,6 +8,7 @@ use crate::solve::{PathProblem, RidgePath, cross_validate, refit};
 use crate::watch::Watch;
 
 use super::criterion::{Criterion, Judgement};
+use super::search::Quiet;
 
 /// Samples and targets, ready for any kernel: rows of weight 0 are left out, for they count in no fit and in no score.
 pub(super) struct RidgeScores<'a> {
@@ -17,15 +18,6 @@ pub(super) struct RidgeScores<'a> {
     root_weights: Option<Vec<f64>>,
     judgement: Judgement,
     intercept: bool,
-}
-
-/// Says when to stop, but keeps the progress of one factorisation to itself.
-struct Quiet<'a>(&'a dyn Watch);
-
-impl Watch for Quiet<'_> {
-    fn stop_requested(&self) -> bool {
-        self.0.stop_requested()
-    }
 }
 
 impl<'a> RidgeScores<'a> {

@@ -44,6 +44,15 @@ impl Strategy {
     }
 }
 
+/// A watch that can stop the work inside of a trial but leaves the progress of the search alone.
+pub(super) struct Quiet<'a>(pub &'a dyn Watch);
+
+impl Watch for Quiet<'_> {
+    fn stop_requested(&self) -> bool {
+        self.0.stop_requested()
+    }
+}
+
 /// Scores hyper-parameters. Ridge regression is one; smoothers and classifiers can be others.
 pub trait Scorer {
     /// The score for each of `settings` at the hyper-parameters `values` of the kernel, smaller is better; none where

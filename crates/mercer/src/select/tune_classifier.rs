@@ -10,10 +10,9 @@ use crate::watch::Watch;
 use super::axis::{Axis, LambdaSpace};
 use super::class_scores::ClassScores;
 use super::folds::stratify_folds;
-use super::search::{Scorer, Search, Strategy};
+use super::search::{Quiet, Scorer, Search, Strategy};
 use super::split::Split;
 use super::trials::{Digest, Trials};
-use super::tune_neighbours::Quiet;
 
 /// A classifier to tune: all it is but what is searched.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,11 +121,7 @@ impl TuneClassifier {
         self.validate(samples, codes)?;
         let scales = SampleScales::new(samples, self.seed);
         let kernel = self.classifier.kernel().resolve_auto(&scales)?;
-        let axis = |t: &crate::kernel::Tunable| Axis {
-            name: t.parameter.to_owned(),
-            space: t.search_space(&scales),
-        };
-        let axes: Vec<Axis> = kernel.tunables()?.iter().map(axis).collect();
+        let axes = Axis::of_kernel(&kernel, &scales)?;
         let setting = match self.classifier {
             Classifier::Logistic(_) => self.lambda.axis(),
             Classifier::Perceptron(_) => Axis { name: String::new(), space: SearchSpace::OneOf(vec![1.0]) },

@@ -8,7 +8,7 @@ use crate::model::Weights;
 use crate::watch::Watch;
 
 use super::axis::Axis;
-use super::search::{Scorer, Search, Strategy};
+use super::search::{Quiet, Scorer, Search, Strategy};
 use super::trials::{Trial, Trials};
 
 /// A search for the hyper-parameters of a smoother's kernel.
@@ -52,11 +52,7 @@ impl TuneSmoother {
         self.kernel.check_columns(samples.ncols())?;
         let scales = SampleScales::new(samples, self.seed);
         let kernel = self.kernel.resolve_auto(&scales)?;
-        let axis = |t: &crate::kernel::Tunable| Axis {
-            name: t.parameter.to_owned(),
-            space: t.search_space(&scales),
-        };
-        let axes: Vec<Axis> = kernel.tunables()?.iter().map(axis).collect();
+        let axes = Axis::of_kernel(&kernel, &scales)?;
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
             axes,
@@ -97,15 +93,6 @@ impl Scorer for Widths<'_> {
         let smoother = Smoother { kernel: self.kernel.with_values(values)? };
         let loss = smoother.leave_one_out(self.samples, self.targets, self.loss, &Quiet(watch))?;
         Ok(vec![Some(loss); settings.len()])
-    }
-}
-
-/// A watch that can stop the work inside of a trial but leaves the progress of the search alone.
-pub(super) struct Quiet<'a>(pub &'a dyn Watch);
-
-impl Watch for Quiet<'_> {
-    fn stop_requested(&self) -> bool {
-        self.0.stop_requested()
     }
 }
 

@@ -102,11 +102,7 @@ impl TuneRidge {
         self.kernel.check_columns(samples.ncols())?;
         let scales = SampleScales::new(samples, self.seed);
         let kernel = self.kernel.resolve_auto(&scales)?;
-        let tunables = kernel.tunables()?;
-        let axes: Vec<Axis> = tunables
-            .iter()
-            .map(|t| Axis { name: t.parameter.to_owned(), space: t.search_space(&scales) })
-            .collect();
+        let axes = Axis::of_kernel(&kernel, &scales)?;
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
             axes,

@@ -10,10 +10,9 @@ use crate::solve::svm::{SvmError, SvmSettings};
 use crate::watch::Watch;
 
 use super::axis::{Axis, CostSpace};
-use super::search::{Scorer, Search, Strategy};
+use super::search::{Quiet, Scorer, Search, Strategy};
 use super::svc_scores::{Labels, SvcScores, accuracies};
 use super::trials::{Digest, Trials};
-use super::tune_neighbours::Quiet;
 
 /// A search for the kernel's hyper-parameters and C of support vector classification, one machine per pair of classes.
 ///
@@ -109,11 +108,7 @@ impl TuneSvc {
         let labels = Labels { codes, nclasses, folds: &folds, weights };
         let scales = SampleScales::new(samples, self.seed);
         let kernel = self.kernel.resolve_auto(&scales)?;
-        let axes: Vec<Axis> = kernel
-            .tunables()?
-            .iter()
-            .map(|t| Axis { name: t.parameter.to_owned(), space: t.search_space(&scales) })
-            .collect();
+        let axes = Axis::of_kernel(&kernel, &scales)?;
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
             axes,

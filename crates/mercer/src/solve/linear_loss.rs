@@ -24,10 +24,10 @@ use super::moments::{Intercept, Moments, MomentsError, RidgeFactor};
 use super::report::{Report, Status};
 
 /// Rows whose features one task holds.
-const BLOCK: usize = 512;
+const BLOCK: usize = 128;
 
 /// Blocks whose partial gradients are held at once.
-const ABREAST: usize = 16;
+const ABREAST: usize = 64;
 
 /// Steps that the curvature is learnt from.
 const MEMORY: usize = 12;

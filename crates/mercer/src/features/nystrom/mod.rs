@@ -19,7 +19,7 @@ use faer::reborrow::ReborrowMut;
 use faer::{MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use crate::data::{AnySamples, Samples, Storage};
+use crate::data::{AnySamples, Matrix, Samples, Storage};
 use crate::gram::{CpuEngine, DenseGram, Engine, GramError, KernelValues, Part, zeroed};
 use crate::kernel::Kernel;
 use crate::real::Real;
@@ -185,12 +185,49 @@ impl Nystrom {
         &self.whitening
     }
 
+    /// k(x) of every row x with the landmarks, one row each, in single precision.
+    ///
+    /// # Errors
+    /// As [`transform_f32`](KernelFeatures::transform_f32).
+    pub fn values_f32(
+        &self,
+        samples: &AnySamples<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Matrix<f32>, ApproximationError> {
+        let (n, m) = (samples.nrows(), self.features());
+        check_memory("the kernel of samples with landmarks", n, m, 4)?;
+        let mut out = zeroed(n * m);
+        let values =
+            |cross: &dyn KernelValues, out: &mut [f32]| Ok(cross.fill_f32(Part::Full, out, watch)?);
+        self.fill(samples, 0..n, &mut out, None, values, watch)?;
+        Ok(Matrix::from_entries(n, m, out))
+    }
+
+    /// As [`values_f32`](Self::values_f32), in double precision.
+    ///
+    /// # Errors
+    /// As [`transform_f64`](KernelFeatures::transform_f64).
+    pub fn values_f64(
+        &self,
+        samples: &AnySamples<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Matrix<f64>, ApproximationError> {
+        let (n, m) = (samples.nrows(), self.features());
+        check_memory("the kernel of samples with landmarks", n, m, 8)?;
+        let mut out = zeroed(n * m);
+        let values =
+            |cross: &dyn KernelValues, out: &mut [f64]| Ok(cross.fill_f64(Part::Full, out, watch)?);
+        self.fill(samples, 0..n, &mut out, None, values, watch)?;
+        Ok(Matrix::from_entries(n, m, out))
+    }
+
+    /// k of every row, whitened where there is an L.
     fn fill<T: Element>(
         &self,
         samples: &AnySamples<'_>,
         rows: Range<usize>,
         out: &mut [T],
-        lower: &[T],
+        lower: Option<&[T]>,
         values: impl Fn(&dyn KernelValues, &mut [T]) -> Result<(), GramError>,
         watch: &dyn Watch,
     ) -> Result<(), ApproximationError> {
@@ -198,7 +235,7 @@ impl Nystrom {
         let m = self.features();
         assert_eq!(out.len(), rows.len() * m, "the features of each row");
         let centres = CpuEngine.load(&self.landmarks);
-        let lower = MatRef::from_row_major_slice(lower, m, m);
+        let lower = lower.map(|lower| MatRef::from_row_major_slice(lower, m, m));
         let mut kernel = zeroed(m * BAND.min(rows.len()));
         for (start, out) in rows.clone().step_by(BAND).zip(out.chunks_mut(BAND * m)) {
             watch.check()?;
@@ -216,7 +253,9 @@ impl Nystrom {
                 rest = after;
             }
             out.par_chunks_mut(SOLVE * m).zip(parts).for_each(|(out, mut part)| {
-                solve_lower_triangular_in_place(lower, part.rb_mut(), Par::Seq);
+                if let Some(lower) = lower {
+                    solve_lower_triangular_in_place(lower, part.rb_mut(), Par::Seq);
+                }
                 for (c, out) in out.chunks_exact_mut(m).enumerate() {
                     out.iter_mut().enumerate().for_each(|(k, o)| *o = part[(k, c)]);
                 }
@@ -244,7 +283,7 @@ impl KernelFeatures for Nystrom {
     ) -> Result<(), ApproximationError> {
         let values =
             |cross: &dyn KernelValues, out: &mut [f32]| Ok(cross.fill_f32(Part::Full, out, watch)?);
-        self.fill(samples, rows, out, &self.narrow, values, watch)
+        self.fill(samples, rows, out, Some(&self.narrow), values, watch)
     }
 
     fn fill_f64(
@@ -256,7 +295,7 @@ impl KernelFeatures for Nystrom {
     ) -> Result<(), ApproximationError> {
         let values =
             |cross: &dyn KernelValues, out: &mut [f64]| Ok(cross.fill_f64(Part::Full, out, watch)?);
-        self.fill(samples, rows, out, &self.whitening, values, watch)
+        self.fill(samples, rows, out, Some(&self.whitening), values, watch)
     }
 }
 

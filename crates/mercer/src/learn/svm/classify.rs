@@ -4,12 +4,13 @@ use crate::data::AnySamples;
 use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
+use crate::learn::weights::check_weights;
 use crate::solve::svm::{BoxQp, SvmSettings};
 use crate::watch::Watch;
 
 use super::one_vs_one::{OneVsOne, Pair, one_vs_one};
 use super::one_vs_rest::{OneVsRest, one_vs_rest};
-use super::training::{Training, bounds, check_length, check_weights, load};
+use super::training::{Training, bounds, check_length, load};
 
 /// C-classification, one machine per pair of classes: minimises ½‖w‖² + Σ Cᵢ max(0, 1 − yᵢ(⟨w, φ(xᵢ)⟩ − ρ)).
 #[derive(Debug, Clone, PartialEq)]
@@ -95,14 +96,8 @@ impl Svc {
         weights: Option<&[f64]>,
         watch: &'a dyn Watch,
     ) -> Result<impl Fn(&[usize], usize) -> Result<Pair, LearnError> + Sync + 'a, LearnError> {
-        let rows = training.nrows();
-        check_length("classes", rows, codes.len())?;
-        let mut c = bounds(self.c, rows, weights)?;
-        if let Some(factors) = &self.class_weight {
-            check_length("class weights", nclasses, factors.len())?;
-            check_weights(nclasses, Some(factors))?;
-            c.iter_mut().zip(codes).for_each(|(c, &code)| *c *= factors.get(code).copied().unwrap_or(1.0));
-        }
+        check_length("classes", training.nrows(), codes.len())?;
+        let c = self.bounds(self.c, codes, nclasses, weights)?;
         Ok(move |rows: &[usize], first: usize| {
             let positive: Vec<bool> = (0..rows.len()).map(|k| k < first).collect();
             let c: Vec<f64> = rows.iter().map(|&row| c[row]).collect();
@@ -110,6 +105,24 @@ impl Svc {
             let solution = training.solve(&qp, &self.settings, watch)?;
             Ok(Pair { rho: solution.rho(), coefficients: solution.beta, report: solution.report })
         })
+    }
+
+    /// The bound of each row's variable: `c` times the weight of the row and that of its class.
+    pub(super) fn bounds(
+        &self,
+        c: f64,
+        codes: &[usize],
+        nclasses: usize,
+        weights: Option<&[f64]>,
+    ) -> Result<Vec<f64>, LearnError> {
+        let mut bounds = bounds(c, codes.len(), weights)?;
+        if let Some(factors) = &self.class_weight {
+            check_length("class weights", nclasses, factors.len())?;
+            check_weights(nclasses, Some(factors))?;
+            let factor = |code: usize| factors.get(code).copied().unwrap_or(1.0);
+            bounds.iter_mut().zip(codes).for_each(|(bound, &code)| *bound *= factor(code));
+        }
+        Ok(bounds)
     }
 }
 

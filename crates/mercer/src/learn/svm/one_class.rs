@@ -4,10 +4,11 @@ use crate::data::AnySamples;
 use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
+use crate::learn::weights::check_weights;
 use crate::solve::svm::{BoxQp, SvmSettings};
 use crate::watch::Watch;
 
-use super::training::{SupportVectors, Training, check_weights, load};
+use super::training::{SupportVectors, Training, load};
 
 /// One-class estimation: a function that is positive on most samples; ν bounds the fraction left outside from above and that of
 /// support vectors from below (Schölkopf et al. 2001).

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::learn::error::LearnError;
+use crate::model::pairs_of;
 use crate::solve::svm::SvmReport;
 use crate::watch::Watch;
 
@@ -46,7 +47,7 @@ pub(super) fn one_vs_one(
     Ok(compact(codes.len(), &members, solved))
 }
 
-/// The rows of each class.
+/// The rows of each class that are `present`; every class has some.
 pub(super) fn members(
     codes: &[usize],
     nclasses: usize,
@@ -67,11 +68,6 @@ pub(super) fn members(
     }
 }
 
-/// The pairs (0, 1), (0, 2), …, (1, 2), … of classes.
-pub(super) fn pairs(nclasses: usize) -> Vec<(usize, usize)> {
-    (0..nclasses).flat_map(|i| (i + 1..nclasses).map(move |j| (i, j))).collect()
-}
-
 /// What `solve` finds for each pair of classes, told the rows of class i, then those of class j, and how many the former
 /// are.
 pub(super) fn each_pair<R: Send>(
@@ -79,7 +75,7 @@ pub(super) fn each_pair<R: Send>(
     watch: &dyn Watch,
     solve: impl Fn(&[usize], usize) -> Result<R, LearnError> + Sync,
 ) -> Result<Vec<R>, LearnError> {
-    let pairs = pairs(members.len());
+    let pairs: Vec<(usize, usize)> = pairs_of(members.len()).collect();
     watch.begin("support vectors", pairs.len() as u64);
     let size = |&(i, j): &(usize, usize)| members[i].len() + members[j].len();
     largest_together(&pairs, size, |&(i, j)| {
@@ -113,10 +109,10 @@ pub(super) fn largest_together<W: Sync, R: Send>(
 
 /// Distinct support vectors, and the coefficients of all pairs beside them.
 pub(super) fn compact(rows: usize, members: &[Vec<usize>], solved: Vec<Pair>) -> OneVsOne {
-    let (width, pairs) = (members.len() - 1, pairs(members.len()));
+    let width = members.len() - 1;
     let mut used = vec![false; rows];
     let mut dense = Matrix::zeros(rows, width);
-    for (&(i, j), pair) in pairs.iter().zip(&solved) {
+    for ((i, j), pair) in pairs_of(members.len()).zip(&solved) {
         let (first, second) = pair.coefficients.split_at(members[i].len());
         for (class, column, values) in [(i, j - 1, first), (j, i, second)] {
             for (&row, &value) in members[class].iter().zip(values).filter(|(_, value)| **value != 0.0) {

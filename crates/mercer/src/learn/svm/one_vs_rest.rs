@@ -5,7 +5,7 @@ use crate::learn::error::LearnError;
 use crate::solve::svm::SvmReport;
 use crate::watch::Watch;
 
-use super::one_vs_one::Pair;
+use super::one_vs_one::{Pair, members};
 
 /// A machine for each class that tells it from all others; for two classes one, which is positive for the second.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,28 +28,16 @@ pub(super) fn one_vs_rest(
     watch: &dyn Watch,
     solve: impl Fn(&[usize], usize) -> Result<Pair, LearnError>,
 ) -> Result<OneVsRest, LearnError> {
-    let rows: Vec<usize> = (0..codes.len()).filter(|&row| present(row)).collect();
-    if let Some(&row) = rows.iter().find(|&&row| codes[row] >= nclasses) {
-        return Err(LearnError::Code { row, code: codes[row], classes: nclasses });
-    }
-    let mut counts = vec![0usize; nclasses];
-    rows.iter().for_each(|&row| counts[codes[row]] += 1);
-    let found = counts.iter().filter(|count| **count > 0).count();
-    if found < 2 {
-        return Err(LearnError::Classes { found });
-    }
-    if let Some(class) = counts.iter().position(|count| *count == 0) {
-        return Err(LearnError::EmptyClass { class, classes: nclasses });
-    }
+    let members = members(codes, nclasses, &present)?;
     let machines = if nclasses == 2 { 1..2 } else { 0..nclasses };
     watch.begin("support vectors", machines.len() as u64);
     let mut dense = Matrix::zeros(codes.len(), machines.len());
     let (mut rho, mut reports) = (Vec::new(), Vec::new());
     for (machine, class) in machines.enumerate() {
         watch.check()?;
-        let (own, others): (Vec<usize>, Vec<usize>) = rows.iter().partition(|row| codes[**row] == class);
-        let both = [own.as_slice(), &others].concat();
-        let solved = solve(&both, own.len())?;
+        let others = (0..codes.len()).filter(|&row| codes[row] != class && present(row));
+        let both: Vec<usize> = members[class].iter().copied().chain(others).collect();
+        let solved = solve(&both, members[class].len())?;
         both.iter().zip(&solved.coefficients).for_each(|(&row, &a)| dense.row_mut(row)[machine] = a);
         rho.push(solved.rho);
         reports.push(solved.report);

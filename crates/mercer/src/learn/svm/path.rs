@@ -2,12 +2,13 @@
 
 use crate::data::AnySamples;
 use crate::learn::error::LearnError;
+use crate::model::pairs_of;
 use crate::solve::svm::{BoxQp, Solution, kernel_sums};
 use crate::watch::Watch;
 
 use super::classify::Svc;
-use super::one_vs_one::{OneVsOne, Pair, compact, each_pair, largest_together, members, pairs};
-use super::training::{Training, bounds, check_length, check_weights, load};
+use super::one_vs_one::{OneVsOne, Pair, compact, each_pair, largest_together, members};
+use super::training::{Training, bounds, check_length, load};
 
 impl Svc {
     /// Fits with each of `cs` in place of C, in their order: every machine starts from the one before, and kernel rows are shared.
@@ -101,7 +102,7 @@ impl Svc {
             !held[fold].is_empty() && !rest[fold][i].is_empty() && !rest[fold][j].is_empty()
         };
         let work: Vec<(usize, (usize, usize))> = (0..nfolds)
-            .flat_map(|fold| pairs(nclasses).into_iter().map(move |pair| (fold, pair)))
+            .flat_map(|fold| pairs_of(nclasses).map(move |pair| (fold, pair)))
             .filter(present)
             .collect();
         let size = |&(fold, (i, j)): &(usize, (usize, usize))| rest[fold][i].len() + rest[fold][j].len();
@@ -124,21 +125,11 @@ impl Svc {
         nclasses: usize,
         weights: Option<&[f64]>,
     ) -> Result<Vec<f64>, LearnError> {
-        let rows = training.nrows();
-        check_length("classes", rows, codes.len())?;
+        check_length("classes", training.nrows(), codes.len())?;
         for &c in cs {
             bounds(c, 0, None)?;
         }
-        let mut shares = bounds(1.0, rows, weights)?;
-        if let Some(factors) = &self.class_weight {
-            check_length("class weights", nclasses, factors.len())?;
-            check_weights(nclasses, Some(factors))?;
-            shares
-                .iter_mut()
-                .zip(codes)
-                .for_each(|(s, &code)| *s *= factors.get(code).copied().unwrap_or(1.0));
-        }
-        Ok(shares)
+        self.bounds(1.0, codes, nclasses, weights)
     }
 
     /// The machines that tell the first of some rows from those after them, for each C.

@@ -12,7 +12,7 @@ use crate::watch::{Stopped, Watch};
 
 use super::classify::counted;
 use super::one_class::OneClass;
-use super::one_vs_one::Pair;
+use super::one_vs_one::{Pair, members};
 use super::regress::{NuSvr, Svr};
 use super::sigmoid::fit_sigmoid;
 use super::training::{SupportVectors, Training};
@@ -205,19 +205,6 @@ impl Problem {
     fn new(positive: &[usize], others: &[usize]) -> Self {
         Self { rows: [positive, others].concat(), positive: positive.len() }
     }
-}
-
-fn members(
-    codes: &[usize],
-    nclasses: usize,
-    present: impl Fn(usize) -> bool,
-) -> Result<Vec<Vec<usize>>, LearnError> {
-    let mut members = vec![Vec::new(); nclasses];
-    for (row, &code) in codes.iter().enumerate().filter(|(row, _)| present(*row)) {
-        let class = members.get_mut(code);
-        class.ok_or(LearnError::Code { row, code, classes: nclasses })?.push(row);
-    }
-    Ok(members)
 }
 
 fn of_pairs(

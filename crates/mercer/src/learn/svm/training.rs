@@ -4,6 +4,7 @@ use crate::data::AnySamples;
 use crate::gram::{CpuEngine, DenseGram, Engine, Gram, GramError, Part, Resident, zeroed};
 use crate::kernel::Kernel;
 use crate::learn::error::LearnError;
+use crate::learn::weights::check_weights;
 use crate::real::Precision;
 use crate::solve::svm::{BoxQp, Solution, SvmReport, SvmSettings};
 use crate::watch::Watch;
@@ -152,20 +153,6 @@ pub(super) fn bounds(c: f64, rows: usize, weights: Option<&[f64]>) -> Result<Vec
     }
     check_weights(rows, weights)?;
     Ok(weights.map_or_else(|| vec![c; rows], |w| w.iter().map(|w| c * w).collect()))
-}
-
-pub(super) fn check_weights(rows: usize, weights: Option<&[f64]>) -> Result<(), LearnError> {
-    let Some(weights) = weights else { return Ok(()) };
-    check_length("weights", rows, weights.len())?;
-    match weights.iter().position(|w| !(*w >= 0.0 && w.is_finite())) {
-        Some(row) if weights[row].is_finite() => Err(LearnError::Parameter {
-            parameter: "weight",
-            received: format!("{} in row {row}", weights[row]),
-            allowed: "at least 0",
-        }),
-        Some(row) => Err(LearnError::NonFinite { what: "weight", row, value: weights[row] }),
-        None => Ok(()),
-    }
 }
 
 pub(super) fn check_length(what: &'static str, rows: usize, found: usize) -> Result<(), LearnError> {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Matrix;
 use crate::solve::{Cholesky, CholeskyError, Eigen};
-use crate::watch::Watch;
+use crate::watch::{Stopped, Watch};
 
 use super::{Moments, MomentsError};
 
@@ -226,8 +226,8 @@ impl RidgeFactor<'_> {
     ///
     /// # Errors
     /// Where `watch` asks to stop.
-    pub fn solve(&self, rhs: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), MomentsError> {
-        Ok(self.factor.solve(rhs, watch)?)
+    pub fn solve(&self, rhs: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
+        self.factor.solve(rhs, watch)
     }
 
     /// ‖c − (G + λI)β‖/‖c‖ of a fit, the largest over the targets.

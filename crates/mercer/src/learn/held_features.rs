@@ -1,0 +1,147 @@
+//! Ridge regression on features that are all held in memory: conjugate gradients in place of sums.
+
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::data::{AnySamples, Matrix};
+use crate::features::{ApproximateFeatures, KernelFeatures, add_samples};
+use crate::memory;
+use crate::real::Real;
+use crate::solve::{HeldFit, HeldRidge, LinearFit, Moments, Report};
+use crate::watch::Watch;
+
+use super::approx_ridge::{ApproxRidge, BeyondSample, Prepared};
+use super::error::LearnError;
+use super::ridge::targets_by_lambda;
+
+/// Rows for each feature from which passes over the features are cheaper than the sums of their products.
+const ROWS_PER_FEATURE: usize = 8;
+
+/// Features of all rows below which the sums take no time worth saving.
+const ENTRIES: usize = 1 << 22;
+
+/// Rows of the sample for each feature.
+const SAMPLE_PER_FEATURE: usize = 4;
+
+/// Values of λ up to which each has passes of its own.
+const LAMBDAS: usize = 4;
+
+/// A fit by passes over the features.
+pub(super) struct Held {
+    pub fit: LinearFit,
+    pub report: Report,
+    /// The sums over the sample.
+    pub sample: Moments,
+    pub beyond: BeyondSample,
+}
+
+impl ApproxRidge {
+    /// The fit where passes are cheaper, the features fit the memory, and the rows of a sample are like the others.
+    pub(super) fn held(
+        &self,
+        prepared: &Prepared,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Held>, LearnError> {
+        let (n, d) = (samples.nrows(), prepared.features.features());
+        let size = if matches!(samples, AnySamples::F32(_)) { 4 } else { 8 };
+        let needed = (n as u64)
+            .saturating_mul(d as u64)
+            .saturating_mul(size)
+            .saturating_add(Self::bytes_needed(d, targets.ncols()));
+        let groups = targets_by_lambda(&self.lambda, targets.ncols());
+        if n.saturating_mul(d) < ENTRIES
+            || n < ROWS_PER_FEATURE * d
+            || groups.len() > LAMBDAS
+            || groups.iter().any(|(lambda, _)| *lambda <= 0.0)
+            || needed > self.memory.unwrap_or_else(memory::default_budget)
+        {
+            return Ok(None);
+        }
+        let sample = self.sample(prepared, samples, targets, weights, watch)?;
+        match (&prepared.features, samples) {
+            (ApproximateFeatures::Random(random), AnySamples::F32(_)) => {
+                let rows = random.features.transform_f32(samples, watch)?;
+                self.passes(&rows, None, targets, weights, sample, watch)
+            }
+            (ApproximateFeatures::Random(random), AnySamples::F64(_)) => {
+                let rows = random.features.transform_f64(samples, watch)?;
+                self.passes(&rows, None, targets, weights, sample, watch)
+            }
+            (ApproximateFeatures::Landmarks(nystrom), AnySamples::F32(_)) => {
+                let rows = nystrom.values_f32(samples, watch)?;
+                self.passes(&rows, Some(nystrom.whitening()), targets, weights, sample, watch)
+            }
+            (ApproximateFeatures::Landmarks(nystrom), AnySamples::F64(_)) => {
+                let rows = nystrom.values_f64(samples, watch)?;
+                self.passes(&rows, Some(nystrom.whitening()), targets, weights, sample, watch)
+            }
+        }
+    }
+
+    /// The sums over random rows.
+    fn sample(
+        &self,
+        prepared: &Prepared,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<Moments, LearnError> {
+        let (n, d) = (samples.nrows(), prepared.features.features());
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        let mut rows = index::sample(&mut rng, n, SAMPLE_PER_FEATURE * d).into_vec();
+        rows.sort_unstable();
+        let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
+        let mut sums = self.sums(prepared, targets.ncols())?;
+        let (samples, targets) = (samples.select(&rows), targets.select(&rows));
+        add_samples(&mut sums, &prepared.features, &samples, &targets, weights.as_deref(), watch)?;
+        Ok(sums)
+    }
+
+    /// The fit of each λ.
+    fn passes<T: Real>(
+        &self,
+        rows: &Matrix<T>,
+        whitening: Option<&[f64]>,
+        targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
+        sample: Moments,
+        watch: &dyn Watch,
+    ) -> Result<Option<Held>, LearnError> {
+        let (d, t) = (rows.ncols(), targets.ncols());
+        let mut all = LinearFit { weights: Matrix::zeros(d, t), intercepts: vec![0.0; t] };
+        let (mut errors, mut last) = (vec![0.0; t], None::<Report>);
+        let total = weights.map_or(rows.nrows() as f64, |w| w.iter().sum());
+        for (lambda, group) in &targets_by_lambda(&self.lambda, t) {
+            let of_row = |row: usize| group.iter().map(move |&o| targets.row(row)[o]);
+            let entries = (0..targets.nrows()).flat_map(of_row).collect();
+            let of_group = Matrix::from_entries(targets.nrows(), group.len(), entries);
+            let problem =
+                HeldRidge { rows, whitening, targets: &of_group, weights, intercept: self.intercept() };
+            let Some(HeldFit { fit, squared_errors, report }) = problem.fit(*lambda, &sample, watch)? else {
+                return Ok(None);
+            };
+            for (place, &o) in group.iter().enumerate() {
+                all.intercepts[o] = fit.intercepts[place];
+                errors[o] = squared_errors[place] / total;
+                (0..d).for_each(|k| all.weights.row_mut(k)[o] = fit.weights.row(k)[place]);
+            }
+            last = Some(match last {
+                None => report,
+                Some(before) => Report {
+                    iterations: before.iterations + report.iterations,
+                    residual: before.residual.max(report.residual),
+                    ..report
+                },
+            });
+        }
+        let Some(mut report) = last else { return Ok(None) };
+        report.solver = format!("conjugate gradients on {}", self.approximation);
+        let beyond = BeyondSample { share: sample.weight() / total, errors };
+        Ok(Some(Held { fit: all, report, sample, beyond }))
+    }
+}
