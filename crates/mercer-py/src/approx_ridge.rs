@@ -252,12 +252,13 @@ pub fn fit_ridge_features<'py>(
     py: Python<'py>,
     features: FeatureParts<'py>,
     rows: Rows<'py>,
-    (targets, weights): (PyReadonlyArray2<'py, f64>, Option<PyReadonlyArray1<'py, f64>>),
+    targets: (PyReadonlyArray2<'py, f64>, Option<PyReadonlyArray1<'py, f64>>),
     problem: SumsProblem,
     job: Job<'py>,
 ) -> PyResult<(Fitted<'py>, Bound<'py, PyDict>)> {
     let samples = rows.samples()?;
     let (ridge, prepared) = problem.on(features.features()?);
+    let (targets, weights) = targets;
     let targets = matrix(&targets)?;
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (fit, quality) = job

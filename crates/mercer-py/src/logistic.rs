@@ -96,12 +96,13 @@ pub fn fit_classes_approx<'py>(
     py: Python<'py>,
     kernel: &NativeKernel,
     rows: Rows<'py>,
-    (approx, loss): (&str, &str),
+    approx: (String, String),
     problem: LogisticProblem<'py>,
     job: Job<'py>,
 ) -> PyResult<Fitted<'py>> {
+    let (approx, loss) = approx;
     let approximation: Approximation = approx.parse().map_err(value_error)?;
-    let loss = match loss {
+    let loss = match loss.as_str() {
         "logistic" => ClassLoss::Logistic,
         "hinge" => ClassLoss::Hinge,
         other => return Err(value_error(format!("the loss is logistic or hinge, but this one is {other}"))),

@@ -79,11 +79,11 @@ pub(super) fn backward<T: Element>(
 }
 
 /// Each row of `values` times `rhs`.
-pub(super) struct Dots<'a> {
-    pub values: &'a [f64],
-    pub stride: usize,
-    pub rhs: &'a [f64],
-    pub out: &'a mut [f64],
+struct Dots<'a> {
+    values: &'a [f64],
+    stride: usize,
+    rhs: &'a [f64],
+    out: &'a mut [f64],
 }
 
 /// Rows that are multiplied together, so that `rhs` is read once for all of them.
@@ -126,11 +126,11 @@ impl Vectorized<f64> for Dots<'_> {
 }
 
 /// The rows of `values`, each times its own number of `rhs`, added up.
-pub(super) struct Combination<'a> {
-    pub values: &'a [f64],
-    pub stride: usize,
-    pub rhs: &'a [f64],
-    pub out: &'a mut [f64],
+struct Combination<'a> {
+    values: &'a [f64],
+    stride: usize,
+    rhs: &'a [f64],
+    out: &'a mut [f64],
 }
 
 impl Vectorized<f64> for Combination<'_> {

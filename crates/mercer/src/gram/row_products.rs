@@ -1,67 +1,144 @@
-//! A few rows of a matrix, widened to double precision while in cache, times vectors from either side.
-
-use std::any::TypeId;
-use std::marker::PhantomData;
+//! A few rows of a matrix times vectors from either side, in double precision whatever the rows are held in.
 
 use crate::real::Real;
 use crate::tile::{Element, Simd, Vectorized};
 
-use super::accumulate::{Combination, Dots};
+/// Rows that are multiplied together, so that a vector is read once for all of them.
+const TOGETHER: usize = 4;
 
-/// At most [`ROWS`](Self::ROWS) rows in double precision.
+/// Entries of a row that are taken at a time: two of the widest vectors.
+const LANES: usize = 16;
+
+/// Rows of `width` entries, row after row.
+#[derive(Clone, Copy)]
 pub struct RowProducts<'a, T> {
-    values: &'a [f64],
+    entries: &'a [T],
     width: usize,
-    rows: usize,
-    from: PhantomData<T>,
 }
 
 impl<'a, T: Real> RowProducts<'a, T> {
-    /// Rows at most: 16 of 2,000 entries fit the second cache twice.
-    pub const ROWS: usize = 16;
-
-    /// Rows of `width` entries, row after row; `buffer` is for their conversion.
-    ///
-    /// # Panics
-    /// Where there are more than [`ROWS`](Self::ROWS).
-    pub fn new(entries: &'a [T], width: usize, buffer: &'a mut Vec<f64>) -> Self {
-        let rows = entries.len() / width.max(1);
-        assert!(rows <= Self::ROWS);
-        if rows == Self::ROWS && TypeId::of::<T>() == TypeId::of::<f64>() {
-            // SAFETY: the two types are one.
-            let values = unsafe { std::slice::from_raw_parts(entries.as_ptr().cast(), entries.len()) };
-            return Self { values, width, rows, from: PhantomData };
-        }
-        // Products take whole groups of rows; what is beyond the last one does not count.
-        buffer.resize(Self::ROWS * width, 0.0);
-        f64::vectorize(Widened { entries, out: &mut buffer[..entries.len()] });
-        Self { values: buffer, width, rows, from: PhantomData }
+    /// These rows.
+    pub fn new(entries: &'a [T], width: usize) -> Self {
+        assert!(entries.len().is_multiple_of(width.max(1)));
+        Self { entries, width }
     }
 
     /// out = rows · v.
     pub fn dot(&self, v: &[f64], out: &mut [f64]) {
-        assert_eq!((v.len(), out.len()), (self.width, self.rows));
-        out.fill(0.0);
-        f64::vectorize(Dots { values: self.values, stride: self.width, rhs: v, out });
+        assert_eq!((v.len(), out.len() * self.width), (self.width, self.entries.len()));
+        f64::vectorize(Dot { rows: *self, v, out });
     }
 
     /// out += rowsᵀ · v.
     pub fn combine(&self, v: &[f64], out: &mut [f64]) {
-        assert_eq!((v.len(), out.len()), (self.rows, self.width));
-        f64::vectorize(Combination { values: self.values, stride: self.width, rhs: v, out });
+        assert_eq!((out.len(), v.len() * self.width), (self.width, self.entries.len()));
+        f64::vectorize(Combine { rows: *self, v, out });
+    }
+
+    /// The rows from `first` on, [`TOGETHER`] of them; the last one again where there are fewer.
+    #[inline(always)]
+    fn group(&self, first: usize, count: usize) -> [&'a [T]; TOGETHER] {
+        let row = |r: usize| {
+            let row = first + r.min(count - 1);
+            &self.entries[row * self.width..(row + 1) * self.width]
+        };
+        std::array::from_fn(row)
     }
 }
 
-struct Widened<'a, T> {
-    entries: &'a [T],
+/// The entries `k..k + LANES` of a row, in double precision.
+#[inline(always)]
+fn widened<T: Real>(row: &[T], k: usize) -> [f64; LANES] {
+    let part: &[T; LANES] = row[k..k + LANES].try_into().expect("a slice of so many");
+    std::array::from_fn(|l| part[l].to_f64())
+}
+
+struct Dot<'a, T> {
+    rows: RowProducts<'a, T>,
+    v: &'a [f64],
     out: &'a mut [f64],
 }
 
-impl<T: Real> Vectorized<f64> for Widened<'_, T> {
+impl<T: Real> Vectorized<f64> for Dot<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd<T = f64>>(self, _: S) {
-        self.out.iter_mut().zip(self.entries).for_each(|(out, v)| *out = v.to_f64());
+        let whole = self.v.len() - self.v.len() % LANES;
+        for (group, out) in self.out.chunks_mut(TOGETHER).enumerate() {
+            let rows = self.rows.group(group * TOGETHER, out.len());
+            let mut sums = [[0.0f64; LANES]; TOGETHER];
+            for k in (0..whole).step_by(LANES) {
+                let v: [f64; LANES] = self.v[k..k + LANES].try_into().expect("a slice of so many");
+                for (row, sums) in rows.iter().zip(&mut sums) {
+                    let row = widened(row, k);
+                    (0..LANES).for_each(|l| sums[l] = row[l].mul_add(v[l], sums[l]));
+                }
+            }
+            for ((row, sums), out) in rows.iter().zip(&sums).zip(out) {
+                let rest = row[whole..].iter().zip(&self.v[whole..]);
+                *out = sums.iter().sum::<f64>() + rest.map(|(x, v)| x.to_f64() * v).sum::<f64>();
+            }
+        }
+    }
+}
+
+struct Combine<'a, T> {
+    rows: RowProducts<'a, T>,
+    v: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl<T: Real> Vectorized<f64> for Combine<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T = f64>>(self, _: S) {
+        let whole = self.out.len() - self.out.len() % LANES;
+        for (group, v) in self.v.chunks(TOGETHER).enumerate() {
+            let rows = self.rows.group(group * TOGETHER, v.len());
+            // Rows that stand in for missing ones count nothing.
+            let v: [f64; TOGETHER] = std::array::from_fn(|r| v.get(r).copied().unwrap_or(0.0));
+            for k in (0..whole).step_by(LANES) {
+                let out: &mut [f64; LANES] =
+                    (&mut self.out[k..k + LANES]).try_into().expect("a slice of so many");
+                let mut sums = *out;
+                for (row, v) in rows.iter().zip(&v) {
+                    let row = widened(row, k);
+                    (0..LANES).for_each(|l| sums[l] = row[l].mul_add(*v, sums[l]));
+                }
+                *out = sums;
+            }
+            for (row, v) in rows.iter().zip(&v) {
+                let rest = self.out[whole..].iter_mut().zip(&row[whole..]);
+                rest.for_each(|(out, x)| *out += v * x.to_f64());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sums of small whole numbers are exact in any order.
+    #[test]
+    fn products_from_both_sides_for_any_shape() {
+        for (rows, width) in [(1, 1), (3, 5), (4, 16), (5, 17), (9, 48), (2, 0), (0, 4)] {
+            let entries: Vec<f32> = (0..rows * width).map(|k| (k * 7 % 11) as f32 - 5.0).collect();
+            let (right, left): (Vec<f64>, Vec<f64>) =
+                ((0..width).map(|k| (k % 5) as f64).collect(), (0..rows).map(|k| k as f64 - 2.0).collect());
+            let products = RowProducts::new(&entries, width);
+            let (mut dots, mut sums) = (vec![f64::NAN; rows], vec![1.0; width]);
+            products.dot(&right, &mut dots);
+            products.combine(&left, &mut sums);
+            let entry = |r: usize, c: usize| f64::from(entries[r * width + c]);
+            for r in 0..rows {
+                assert_eq!(dots[r], (0..width).map(|c| entry(r, c) * right[c]).sum::<f64>());
+            }
+            for c in 0..width {
+                assert_eq!(sums[c], 1.0 + (0..rows).map(|r| entry(r, c) * left[r]).sum::<f64>());
+            }
+        }
     }
 }

@@ -25,6 +25,9 @@ use super::conjugate_gradient::{CgError, CgProblem, ConjugateGradient, Precondit
 use super::moments::{Intercept, LinearFit, Moments, MomentsError, RidgeFactor};
 use super::report::{Report, Status};
 
+/// Rows that are in cache between the product with a vector and the sum: two thousand features of each are 64 or 128 KiB.
+const ROWS: usize = 8;
+
 /// Rows that one task passes over.
 const TASK: usize = 2048;
 
@@ -32,7 +35,7 @@ const TASK: usize = 2048;
 const ABREAST: usize = 64;
 
 /// Relative residual of the answer.
-const TOLERANCE: f64 = 1e-8;
+const TOLERANCE: f64 = 1e-7;
 
 /// Passes after which the sample is not like the other rows, and the sums themselves are cheaper.
 const PASSES: u64 = 60;
@@ -156,12 +159,12 @@ impl<T: Real> HeldRidge<'_, T> {
             let parts = abreast.par_iter().map(|&start| {
                 watch.check()?;
                 let mut part = vec![0.0; outputs * d];
-                let (mut buffer, mut by_output) = (Vec::new(), Vec::new());
+                let mut by_output = Vec::new();
                 let task = start..n.min(start + TASK);
-                for first in task.clone().step_by(RowProducts::<T>::ROWS) {
-                    let count = RowProducts::<T>::ROWS.min(task.end - first);
+                for first in task.clone().step_by(ROWS) {
+                    let count = ROWS.min(task.end - first);
                     let entries = &self.rows.entries()[first * d..(first + count) * d];
-                    let block = RowProducts::new(entries, d, &mut buffer);
+                    let block = RowProducts::new(entries, d);
                     by_output.clear();
                     by_output.resize(outputs * count, 0.0);
                     factors(&block, first, &mut by_output);
