@@ -54,10 +54,16 @@ pub(super) fn forward<T: Element>(
 ) {
     let values = converted::<T, f64>(block, buffer);
     let rows = block.rows.start - offset;
-    for o in 0..rhs.outputs() {
-        let rhs = &rhs.entries[o * rhs.len + first..][..cols];
-        let out = &mut out.entries[o * out.len + rows..][..block.rows.len()];
-        f64::vectorize(Dots { values, stride: block.stride, rhs, out });
+    let (stride, height) = (block.stride, block.rows.len());
+    let rhs_of = |o: usize| &rhs.entries[o * rhs.len + first..][..cols];
+    let whole = rhs.outputs() - rhs.outputs() % OUTPUTS;
+    let mut outs = out.entries.chunks_exact_mut(out.len.max(1)).map(|out| &mut out[rows..][..height]);
+    for o in (0..whole).step_by(OUTPUTS) {
+        let out: [&mut [f64]; OUTPUTS] = std::array::from_fn(|_| outs.next().expect("one for each output"));
+        f64::vectorize(Dots { values, stride, rhs: std::array::from_fn(|k| rhs_of(o + k)), out });
+    }
+    for (o, out) in (whole..rhs.outputs()).zip(outs) {
+        f64::vectorize(Dots { values, stride, rhs: [rhs_of(o)], out: [out] });
     }
 }
 
@@ -78,48 +84,58 @@ pub(super) fn backward<T: Element>(
     }
 }
 
-/// Each row of `values` times `rhs`.
-struct Dots<'a> {
+/// Each row of `values` times each of `rhs`.
+struct Dots<'a, const N: usize> {
     values: &'a [f64],
     stride: usize,
-    rhs: &'a [f64],
-    out: &'a mut [f64],
+    rhs: [&'a [f64]; N],
+    out: [&'a mut [f64]; N],
 }
 
 /// Rows that are multiplied together, so that `rhs` is read once for all of them.
 const TOGETHER: usize = 4;
 
-impl Vectorized<f64> for Dots<'_> {
+/// Right-hand sides that are multiplied together, so that a value is read once for all of them: with four rows each, their sums
+/// fit the registers.
+const OUTPUTS: usize = 3;
+
+impl<const N: usize> Vectorized<f64> for Dots<'_, N> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd<T = f64>>(self, s: S) {
-        let cols = self.rhs.len();
+    fn run<S: Simd<T = f64>>(mut self, s: S) {
+        let (rows, cols) = (self.out[0].len(), self.rhs[0].len());
+        assert!(self.rhs.iter().all(|rhs| rhs.len() == cols) && self.out.iter().all(|out| out.len() == rows));
         let whole = cols - cols % S::LANES;
-        for (group, out) in self.out.chunks_mut(TOGETHER).enumerate() {
+        for first in (0..rows).step_by(TOGETHER) {
             // A block has room for whole groups of rows; what is beyond its last row does not count.
-            let values = &self.values[group * TOGETHER * self.stride..];
+            let values = &self.values[first * self.stride..];
             assert!(values.len() >= (TOGETHER - 1) * self.stride + cols);
-            let mut sums = [s.splat(0.0); TOGETHER];
+            let mut sums = [[s.splat(0.0); TOGETHER]; N];
             for k in (0..whole).step_by(S::LANES) {
-                // SAFETY: by the assertion, `cols` entries are in each of the rows.
+                // SAFETY: by the assertions, `cols` entries are in each of the rows and right-hand sides.
                 unsafe {
-                    let v = s.load(self.rhs.as_ptr().add(k));
-                    for (r, sum) in sums.iter_mut().enumerate() {
-                        *sum = s.mul_add(s.load(values.as_ptr().add(r * self.stride + k)), v, *sum);
+                    let rows: [S::V; TOGETHER] =
+                        std::array::from_fn(|r| s.load(values.as_ptr().add(r * self.stride + k)));
+                    for (sums, rhs) in sums.iter_mut().zip(&self.rhs) {
+                        let v = s.load(rhs.as_ptr().add(k));
+                        sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum = s.mul_add(row, v, *sum));
                     }
                 }
             }
-            for (r, out) in out.iter_mut().enumerate() {
-                let mut lanes = [0.0; 8];
-                // SAFETY: no vector of f64 has more than 8 lanes.
-                unsafe { s.store(lanes.as_mut_ptr(), sums[r]) };
-                let row = &values[r * self.stride..][..cols];
-                let mut sum = lanes.iter().sum::<f64>();
-                for k in whole..cols {
-                    sum += row[k] * self.rhs[k];
+            for ((sums, rhs), out) in sums.iter().zip(&self.rhs).zip(&mut self.out) {
+                let count = TOGETHER.min(rows - first);
+                for (r, out) in out[first..first + count].iter_mut().enumerate() {
+                    let mut lanes = [0.0; 8];
+                    // SAFETY: no vector of f64 has more than 8 lanes.
+                    unsafe { s.store(lanes.as_mut_ptr(), sums[r]) };
+                    let row = &values[r * self.stride..][..cols];
+                    let mut sum = lanes.iter().sum::<f64>();
+                    for k in whole..cols {
+                        sum += row[k] * rhs[k];
+                    }
+                    *out += sum;
                 }
-                *out += sum;
             }
         }
     }

@@ -11,9 +11,8 @@ use crate::watch::Watch;
 use super::domain::first_outside;
 use super::error::ModelError;
 
-/// Up to this many pairs, a sum for each of them at every support vector costs less than another pass over the samples for
-/// each class.
-const FEW: usize = 15;
+/// Multiplications at each sample that cost less than another pass over the samples.
+const PASS: usize = 3_000;
 
 /// Machines for the pairs (0, 1), (0, 2), …, (1, 2), … of classes over one set of support vectors, in LIBSVM's layout.
 ///
@@ -98,7 +97,9 @@ impl Pairs {
             return Err(ModelError::OutsideDomain { row, reason });
         }
         let queries = CpuEngine.load(samples);
-        let mut out = if self.noutputs() <= FEW {
+        // At once, every support vector is multiplied for all pairs, also for those that it is not in.
+        let spare = self.centres.nrows() * (self.noutputs() + 1 - self.nclasses());
+        let mut out = if spare <= PASS * self.nclasses() {
             self.sums_at_once(&*queries, watch)?
         } else {
             self.sums_by_class(&*queries, watch)?
