@@ -407,7 +407,7 @@ fn table(trials: &Trials, measure: Measure, all: bool) -> Vec<String> {
     let mut rows: Vec<_> = trials.rows.iter().collect();
     if !all {
         rows.sort_by(|a, b| {
-            let score = |trial: &&mercer::select::Trial| trial.score.unwrap_or(f64::INFINITY);
+            let score = |trial: &&Trial| trial.score.unwrap_or(f64::INFINITY);
             score(a).total_cmp(&score(b))
         });
         rows.truncate(SHOWN);
