@@ -20,6 +20,7 @@ ESTIMATORS = [
     mercer.KernelPerceptron(budget=100, max_iter=20),
     mercer.KernelRidgeCV(),
     mercer.KernelRidgeCV(kernel="matern(length=?0.5..5)", bias="centred", cv=3),
+    mercer.KernelRidgeCV(approx="fourier:32", bias="centred"),
     mercer.KernelSmoother(),
     mercer.PolynomialFeatureMap(degree=2),
     mercer.KernelRidge(),
