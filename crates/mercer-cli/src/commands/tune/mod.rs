@@ -414,14 +414,14 @@ fn table(trials: &Trials, measure: Measure, all: bool) -> Vec<String> {
     }
     let head = measure.head();
     let mut out = vec![format!(
-        "{}{head:>12}",
+        "{} {head:>12}",
         trials.names.iter().map(|name| format!("{name:>12}")).collect::<String>()
     )];
     for trial in rows {
         let numbers = trial.values.iter().chain([&trial.setting]).take(trials.names.len());
         let numbers: String = numbers.map(|value| format!("{:>12}", short(*value))).collect();
         let score = trial.score.map_or("none".into(), |score| format!("{:.6}", measure.readable(score)));
-        out.push(format!("{numbers}{score:>12}"));
+        out.push(format!("{numbers} {score:>12}"));
     }
     out
 }
