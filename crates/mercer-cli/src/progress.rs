@@ -46,6 +46,15 @@ struct Stage {
     shown: bool,
 }
 
+impl Stage {
+    fn show_when_due(&mut self) {
+        if !self.shown && self.since.elapsed() > PATIENCE {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.shown = true;
+        }
+    }
+}
+
 impl Progress {
     /// A bar, or none where `quiet`. From here on Ctrl-C is left to the work.
     pub fn new(quiet: bool) -> Self {
@@ -86,16 +95,14 @@ impl Watch for Progress {
         let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(stage) = stage.as_mut() {
             stage.bar.inc(amount);
-            if !stage.shown && stage.since.elapsed() > PATIENCE {
-                stage.bar.set_draw_target(ProgressDrawTarget::stderr());
-                stage.shown = true;
-            }
+            stage.show_when_due();
         }
     }
 
     fn note(&self, text: &str) {
-        if let Some(stage) = self.stage.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        if let Some(stage) = self.stage.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             stage.bar.set_message(text.to_owned());
+            stage.show_when_due();
         }
     }
 

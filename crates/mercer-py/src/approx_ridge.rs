@@ -1,16 +1,20 @@
 //! Ridge regression on features that stand in for a kernel: sums over rows, and what is solved from them.
 
+use mercer::data::{AnySamples, Matrix};
 use mercer::features::{
-    ApproximateFeatures, Approximation, Fourier, KernelFeatures, Nystrom, RandomSpec, add_samples,
+    ApproximateFeatures, Approximation, ApproximationError, Fourier, KernelFeatures, Nystrom, RandomSpec,
+    add_samples,
 };
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
 use mercer::learn::{
     Admission, ApproxRidge, Bias, LearnError, Prepared, Quality, Sizes, choose_approximation as choose,
 };
+use mercer::memory;
 use mercer::model::{Expansion, Linear, Predictor};
-use mercer::solve::{Moments, Report};
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use mercer::select::TuneApproxRidge;
+use mercer::solve::{Intercept, Moments, Report, moments};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -190,6 +194,77 @@ pub fn sum_features<'py>(
     sums.map(NativeSums).map_err(learn_error)
 }
 
+/// Rows that are sorted into folds at a time.
+const CHUNK: usize = 16_384;
+
+/// The sums over the rows of each of `count` folds.
+#[pyfunction]
+#[pyo3(signature = (features, rows, targets, weights, folds, count, job))]
+#[expect(clippy::too_many_arguments, reason = "a call from Python has the arrays and what they mean")]
+pub fn sum_folds<'py>(
+    py: Python<'py>,
+    features: FeatureParts<'py>,
+    rows: Rows<'py>,
+    targets: PyReadonlyArray2<'py, f64>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    folds: Vec<usize>,
+    count: usize,
+    job: Job<'py>,
+) -> PyResult<Vec<NativeSums>> {
+    let samples = rows.samples()?;
+    let (features, targets) = (features.features()?, matrix(&targets)?);
+    let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
+    let lengths = [folds.len(), targets.nrows(), weights.map_or(folds.len(), <[f64]>::len)];
+    if lengths.iter().any(|length| *length != samples.nrows()) || folds.iter().any(|fold| *fold >= count) {
+        return Err(value_error("folds, targets and weights must be one for each row"));
+    }
+    let needed = TuneApproxRidge::bytes_needed(features.features(), targets.ncols(), count);
+    let budget = memory::default_budget();
+    if needed > budget {
+        let what = "the sums over the features of every fold and what is made of them";
+        return Err(approximation_error(ApproximationError::Memory { what, needed, budget }));
+    }
+    let sums = job.run(py, |watch| {
+        let mut sums = vec![Moments::new(features.features(), targets.ncols()); count];
+        for start in (0..folds.len()).step_by(CHUNK) {
+            for (fold, sums) in sums.iter_mut().enumerate() {
+                let end = folds.len().min(start + CHUNK);
+                let rows: Vec<usize> = (start..end).filter(|&row| folds[row] == fold).collect();
+                let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
+                let (samples, targets) = (samples.select(&rows), targets.select(&rows));
+                add_samples(sums, &features, &samples, &targets, weights.as_deref(), watch)?;
+            }
+        }
+        Ok::<_, LearnError>(sums)
+    })?;
+    Ok(sums.map_err(learn_error)?.into_iter().map(NativeSums).collect())
+}
+
+/// Σw(y − f)² over each fold, by a fit on the others: one matrix for each fold, one row per penalty, one column per target; not
+/// a number where there is no fit.
+#[pyfunction]
+pub fn fold_errors<'py>(
+    py: Python<'py>,
+    folds: Vec<PyRef<'py, NativeSums>>,
+    alphas: Vec<f64>,
+    intercept: bool,
+    job: Job<'py>,
+) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
+    let sums: Vec<Moments> = folds.iter().map(|fold| fold.0.clone()).collect();
+    let targets = sums.first().map_or(0, Moments::targets);
+    let intercept = if intercept { Intercept::Unpenalised } else { Intercept::None };
+    let found = job.run(py, |watch| moments::fold_errors(&sums, &alphas, intercept, watch))?;
+    let unknown = |row: Option<Vec<f64>>| row.unwrap_or_else(|| vec![f64::NAN; targets]);
+    found
+        .map_err(|error| learn_error(error.into()))?
+        .into_iter()
+        .map(|rows| {
+            let entries = rows.into_iter().flat_map(unknown).collect();
+            from_matrix(py, Matrix::from_entries(alphas.len(), targets, entries))
+        })
+        .collect()
+}
+
 /// What is solved for: penalties, and whether there is an unpenalised intercept.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -271,6 +346,23 @@ pub fn fit_ridge_features<'py>(
         })?
         .map_err(learn_error)?;
     Ok((linear_parts(py, fit.predictor, &fit.report)?, told(py, &quality)?))
+}
+
+/// How well the features do, on pairs among some rows and by the sums.
+#[pyfunction]
+pub fn ridge_quality<'py>(
+    py: Python<'py>,
+    features: FeatureParts<'py>,
+    sums: &NativeSums,
+    rows: Rows<'py>,
+    problem: SumsProblem,
+    job: Job<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let samples: AnySamples<'_> = rows.samples()?;
+    let (ridge, prepared) = problem.on(features.features()?);
+    let moments = &sums.0;
+    let quality = job.run(py, |watch| ridge.quality(&prepared, (moments, None), &samples, watch))?;
+    told(py, &quality.map_err(learn_error)?)
 }
 
 /// Rows that the error of the kernel is measured on, at most.

@@ -6,7 +6,6 @@ use mercer::learn::choose_approximation;
 use mercer::watch::Watch;
 
 use super::survey::Survey;
-use crate::args::Fit;
 use crate::failure::Failure;
 
 /// `--approx` as typed.
@@ -41,12 +40,13 @@ pub fn parse(text: &str) -> Result<Approx, String> {
 
 /// The approximation and why, where `auto` chose it; none where none is needed.
 pub fn choose(
-    arguments: &Fit,
+    approx: Option<Approx>,
+    (memory, seed): (Option<u64>, u64),
     kernel: &Kernel,
     survey: &Survey,
     watch: &dyn Watch,
 ) -> Result<Option<(Approximation, Option<String>)>, Failure> {
-    if let Some(Approx::As(approximation)) = arguments.approx {
+    if let Some(Approx::As(approximation)) = approx {
         if let Approximation::Nystrom { landmarks, .. } = approximation
             && landmarks as u64 > survey.rows
         {
@@ -57,7 +57,6 @@ pub fn choose(
         }
         return Ok(Some((approximation, None)));
     }
-    let (seed, memory) = (arguments.common.seed, arguments.memory);
     let chosen = choose_approximation(kernel, &survey.sample, survey.rows, memory, seed, watch)?;
     Ok(chosen.map(|(approximation, why)| (approximation, Some(why))))
 }

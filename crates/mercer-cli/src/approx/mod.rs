@@ -1,7 +1,7 @@
-//! `fit ridge --approx`: a file of any size through sums over features.
+//! `--approx` of ridge regression: a file of any size through sums over features.
 //!
 //! Two passes: the first finds the scaling and a sample of rows, from which `auto`, landmarks and the quality follow;
-//! the second adds every row to the sums. Nothing else is kept of the rows, so the file may be larger than memory.
+//! the second adds every row to the sums (`tune` has one such pass for every kernel it tries). Nothing else is kept of the rows, so the file may be larger than memory.
 
 mod choice;
 mod quality;
@@ -9,22 +9,24 @@ mod sums;
 mod survey;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{Chunks, Source, TrainingChunks};
 use mercer::gram::SampleScales;
-use mercer::kernel::Kernel;
 use mercer::learn::{ApproxRidge, Bias};
 use mercer::model::{Method, Model};
 use mercer::pool;
 use mercer::select::Split;
 use serde_json::{Value, json};
 
-pub use choice::{Approx, parse};
+pub use choice::{Approx, choose, parse};
+pub use quality::told;
 use sums::Sums;
+pub use sums::targets;
 pub use survey::Survey;
 
-use crate::args::{Fit, Solver};
+use crate::args::{Fit, Input, Solver};
 use crate::checkpoint::Checkpoint;
 use crate::commands::fit::{Outcome, Seconds};
 use crate::failure::Failure;
@@ -70,24 +72,15 @@ fn in_chunks(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failu
         return Err(Failure::usage("--approx stands in for a kernel"));
     };
     let mut checkpoint = arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
-    let source = Source::path(&arguments.data);
-    if !source.is_restartable() {
-        return Err(Failure::usage("--approx goes through the data twice, which standard input cannot")
-            .hint("write the data to a file first"));
-    }
-    let chunks = TrainingChunks::open(source, &arguments.input.read_options(), 1, watch)?;
-    let width = chunks.schema().nfeatures().max(1);
-    let mut chunks = chunks.with_rows_per_chunk((CHUNK / (8 * width)).clamp(1_024, 16_384));
+    let mut chunks = open(&arguments.data, &arguments.input, watch)?;
     let schema = chunks.schema().clone();
-    if schema.targets.is_empty() {
-        return Err(missing_target(&arguments.data.display().to_string(), &schema.feature_names()));
-    }
     let survey = Survey::of(&mut chunks, arguments.input.scale, arguments.approx, seed, watch)?;
     let notes: Vec<String> = chunks.notes().into_iter().chain(survey.note(&schema)).collect();
     let seconds_reading = began.elapsed().as_secs_f64();
 
     let kernel = kernel.resolve_auto(&SampleScales::new(&survey.sample, seed))?;
-    let Some((approximation, why)) = choice::choose(arguments, &kernel, &survey, watch)? else {
+    let limits = (arguments.memory, seed);
+    let Some((approximation, why)) = choose(arguments.approx, limits, &kernel, &survey, watch)? else {
         return Ok(None);
     };
     let ridge = ApproxRidge {
@@ -98,7 +91,7 @@ fn in_chunks(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failu
         seed,
         ..ApproxRidge::new(kernel, approximation, 1.0)
     };
-    let prepared = prepare(&ridge, &survey, watch)?;
+    let prepared = ridge.prepare_from_sample(&survey.sample, survey.rows, watch)?;
     let clock = Instant::now();
     chunks.rewind()?;
     let sums = Sums::new(&ridge, &prepared, schema.targets.len(), fraction, seed)?;
@@ -113,7 +106,7 @@ fn in_chunks(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failu
     let (predictor, report) = ridge.solve(&prepared, &sums.all()?, watch)?;
     let seconds =
         Seconds { read: seconds_reading, holdout: 0.0, fit: clock.elapsed().as_secs_f64(), total: 0.0 };
-    let (mut facts, lines) = quality::told(&quality, &ridge, &names, why);
+    let (mut facts, lines) = told(&quality, &ridge, &names, why);
     facts.insert("rows".to_owned(), json!(survey.rows));
     let mut saved = facts.clone();
     saved.extend([
@@ -148,27 +141,24 @@ fn in_chunks(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failu
     }))
 }
 
-/// The features. Landmarks are chosen among the sample, so a kernel that is proven only where the sample is has no domain.
-fn prepare(
-    ridge: &ApproxRidge,
-    survey: &Survey,
-    watch: &Progress,
-) -> Result<mercer::learn::Prepared, Failure> {
-    use mercer::kernel::check::Domain;
-    let mut prepared = ridge.prepare(&survey.sample, watch)?;
-    if let Some(domain) = prepared.domain.filter(|domain| *domain != Domain::All)
-        && survey.rows > survey.sample.nrows() as u64
-    {
-        prepared.domain = None;
-        let kernel: &Kernel = &ridge.kernel;
-        prepared.warning = Some(format!(
-            "{kernel} is proven positive semidefinite on the {domain} of a sample only, not where all rows are"
-        ));
+/// The rows of a file in chunks, for as many passes as it takes.
+pub fn open(data: &Path, input: &Input, watch: &Progress) -> Result<TrainingChunks, Failure> {
+    let source = Source::path(data);
+    if !source.is_restartable() {
+        return Err(Failure::usage("--approx goes through the data twice, which standard input cannot")
+            .hint("write the data to a file first"));
     }
-    Ok(prepared)
+    let chunks = TrainingChunks::open(source, &input.read_options(), 1, watch)?;
+    let schema = chunks.schema();
+    if schema.targets.is_empty() {
+        return Err(missing_target(&data.display().to_string(), &schema.feature_names()));
+    }
+    let width = schema.nfeatures().max(1);
+    Ok(chunks.with_rows_per_chunk((CHUNK / (8 * width)).clamp(1_024, 16_384)))
 }
 
-fn settings(ridge: &ApproxRidge) -> BTreeMap<String, Value> {
+/// The settings of a fit, as a model file has them.
+pub fn settings(ridge: &ApproxRidge) -> BTreeMap<String, Value> {
     BTreeMap::from([
         ("approx".to_owned(), json!(ridge.approximation.to_string())),
         ("bias".to_owned(), json!(ridge.bias)),

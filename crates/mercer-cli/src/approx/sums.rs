@@ -140,7 +140,7 @@ impl<'a> Sums<'a> {
 }
 
 /// One column per target, all of them numbers.
-fn targets(chunk: &Dataset) -> Matrix<f64> {
+pub fn targets(chunk: &Dataset) -> Matrix<f64> {
     let mut matrix = Matrix::zeros(chunk.nrows(), chunk.targets.len());
     for (column, target) in chunk.targets.iter().enumerate() {
         if let TargetValues::Numbers(values) = &target.values {

@@ -7,6 +7,7 @@ use mercer::learn::Bias;
 
 use super::fit::{Method, parse_bias};
 use super::{Common, Input, parse_size};
+use crate::approx::{Approx, parse as parse_approx};
 
 /// `mercer tune`.
 #[derive(Debug, Args)]
@@ -17,6 +18,7 @@ Examples:
   mercer tune ridge data.csv --target y -o best.mercer
   mercer tune ridge data.csv --target y --kernel \"rbf(sigma=?)\" --lambda \"?1e-6..10\" --plot tuning.svg -o best.mercer
   mercer tune ridge data.csv --target y --kernel \"matern(nu=?{0.5,1.5,2.5}, length=?)\" --criterion folds -o best.mercer
+  mercer tune ridge big.csv --target y --kernel \"rbf(sigma=?)\" --approx fourier:1024 --folds 5 -o best.mercer
   mercer tune smoother data.csv --target y --kernel \"rbf(sigma=?)\" -o best.mercer
   mercer tune knn data.csv --target species -k \"?1..40\" -o best.mercer
   mercer tune logistic data.csv --target species --score log-loss --folds 10 -o best.mercer
@@ -47,19 +49,23 @@ pub struct Tune {
     /// ridge: the constant in the model [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Bias>,
-    /// Which rows a trial is judged by [default: folds for svc, logistic and perceptron, else loo]; the smoother and knn are
-    /// judged by loo, svc by folds
+    /// ridge: features that stand in for the kernel: random ones, landmarks, or whichever suits. The data is then read in
+    /// chunks, once for each kernel that is tried: it may be larger than memory
+    #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
+    pub approx: Option<Approx>,
+    /// Which rows a trial is judged by [default: what --folds or --holdout ask for; else folds for svc, logistic and
+    /// perceptron and with --approx, else loo]; the smoother and knn are judged by loo, svc by folds
     #[arg(long, value_enum)]
     pub criterion: Option<Criterion>,
     /// logistic, perceptron: what a trial is judged by [default: log-loss for logistic, accuracy for the perceptron]
     #[arg(long, value_enum)]
     pub score: Option<Score>,
-    /// Folds of --criterion folds
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub folds: usize,
-    /// Fraction of the rows held out by --criterion holdout
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
-    pub holdout: f64,
+    /// Folds of --criterion folds [default: 5]
+    #[arg(long, value_name = "N")]
+    pub folds: Option<usize>,
+    /// Fraction of the rows held out by --criterion holdout [default: 0.2]
+    #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
+    pub holdout: Option<f64>,
     /// How the kernel's values are searched
     #[arg(long, value_enum, default_value = "grid")]
     pub search: Search,
@@ -87,6 +93,30 @@ pub struct Tune {
     pub common: Common,
 }
 
+impl Tune {
+    /// Folds to judge by.
+    pub fn folds(&self) -> usize {
+        self.folds.unwrap_or(5)
+    }
+
+    /// The fraction to hold out.
+    pub fn holdout(&self) -> f64 {
+        self.holdout.unwrap_or(0.2)
+    }
+
+    /// Which rows a trial is judged by, on features that stand in for the kernel or on the kernel as it is.
+    pub fn criterion(&self, approximate: bool) -> Criterion {
+        let judged = matches!(self.method, Method::Ridge | Method::Logistic | Method::Perceptron);
+        self.criterion.unwrap_or(match (self.method, self.folds, self.holdout) {
+            (_, None, Some(_)) if judged => Criterion::Holdout,
+            (_, Some(_), _) if judged => Criterion::Folds,
+            (Method::Logistic | Method::Perceptron | Method::Svc, ..) => Criterion::Folds,
+            _ if approximate => Criterion::Folds,
+            _ => Criterion::Loo,
+        })
+    }
+}
+
 /// What a trial is judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Criterion {
@@ -98,6 +128,18 @@ pub enum Criterion {
     Folds,
     /// The error on rows held out once
     Holdout,
+}
+
+impl Criterion {
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loo => "leave-one-out",
+            Self::Gcv => "generalised cross-validation",
+            Self::Folds => "folds",
+            Self::Holdout => "held-out rows",
+        }
+    }
 }
 
 /// What a trial of a classifier is judged by.

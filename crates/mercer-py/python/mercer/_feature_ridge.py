@@ -9,7 +9,10 @@ from mercer._approximation import Approximated
 from mercer._expansion import ExpansionMachine, column_names
 from mercer._rows import borrowable
 
-__all__ = ["FeatureRidge"]
+__all__ = ["FeatureFits", "FeatureRidge"]
+
+#: Rows that the quality of features is measured on, at most.
+QUALITY_ROWS = 10_000
 
 
 def _streams(ridge):
@@ -21,28 +24,14 @@ def _streams(ridge):
     return True
 
 
-class FeatureRidge(Approximated, ExpansionMachine):
-    """Base of ridge regression with an ``approx`` parameter."""
-
-    #: The features as the native code takes them, and the sums over them, where `partial_fit` goes on from them.
-    _features = None
-    _sums = None
+class FeatureFits(Approximated, ExpansionMachine):
+    """Base of ridge regression that may be fitted on features: what is prepared, solved from sums, and kept."""
 
     def _check_approx(self):
         approx = super()._check_approx()
         if self.bias == "column" and approx is not None:
             raise ValueError("bias='column' is not for approximate features; use 'centred' or 'none'")
         return approx
-
-    def _fit_features(self, approx, X, targets, alpha, weights):
-        """Fits on features, and says how well they do."""
-        features, landmarks = self._prepare(approx, X)
-        with self._job() as job:
-            #: kernel_error, effective_dimension and mse with half of the features, all and twice as many.
-            found, self.quality_ = _native.fit_ridge_features(
-                features, borrowable(X), (targets, weights), self._sums_problem(alpha), job
-            )
-        return (*self._told(features, *found, X.shape[0]), landmarks)
 
     def _prepare(self, approx, X):
         """The features as the native code takes them, and the landmarks among the rows of X; None for random features."""
@@ -55,6 +44,11 @@ class FeatureRidge(Approximated, ExpansionMachine):
         landmarks = X[features.pop("indices")]
         features["landmarks"] = borrowable(landmarks)
         return features, landmarks
+
+    def _measure(self, features, sums, X, alpha, job):
+        """Keeps how well the features do: kernel_error, effective_dimension and mse with half of them, all and twice as many."""
+        some = X if X.shape[0] <= QUALITY_ROWS else X[:: X.shape[0] // QUALITY_ROWS + 1]
+        self.quality_ = _native.ridge_quality(features, sums, borrowable(some), self._sums_problem(alpha), job)
 
     def _sums_problem(self, alpha):
         return {"alpha": alpha.tolist(), "intercept": self.bias == "centred", "seed": self._fit_seed}
@@ -82,9 +76,30 @@ class FeatureRidge(Approximated, ExpansionMachine):
         self.intercept_ = float(intercepts[0]) if y.ndim == 1 else intercepts
         self._output_names = output_names or [str(i) for i in range(weights.shape[1])]
 
+    def _forget(self, *names):
+        super()._forget("quality_", *names)
+
+
+class FeatureRidge(FeatureFits):
+    """Base of ridge regression with an ``approx`` parameter, at once or in chunks."""
+
+    #: The features as the native code takes them, and the sums over them, where `partial_fit` goes on from them.
+    _features = None
+    _sums = None
+
+    def _fit_features(self, approx, X, targets, alpha, weights):
+        """Fits on features, and says how well they do."""
+        features, landmarks = self._prepare(approx, X)
+        with self._job() as job:
+            #: kernel_error, effective_dimension and mse with half of the features, all and twice as many.
+            found, self.quality_ = _native.fit_ridge_features(
+                features, borrowable(X), (targets, weights), self._sums_problem(alpha), job
+            )
+        return (*self._told(features, *found, X.shape[0]), landmarks)
+
     def _forget(self):
         self._features = self._sums = None
-        super()._forget("quality_", "n_samples_seen_")
+        super()._forget("n_samples_seen_")
 
     @available_if(_streams)
     def partial_fit(self, X, y, sample_weight=None):

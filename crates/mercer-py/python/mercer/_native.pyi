@@ -237,9 +237,24 @@ def sum_features(
     weights: NDArray[np.float64] | None,
     job: dict[str, Any],
 ) -> Sums: ...
+def sum_folds(
+    features: dict[str, Any],
+    rows: Any,
+    targets: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    folds: list[int],
+    count: int,
+    job: dict[str, Any],
+) -> list[Sums]: ...
+def fold_errors(
+    folds: list[Sums], alphas: list[float], intercept: bool, job: dict[str, Any]
+) -> list[NDArray[np.float64]]: ...
 def fit_ridge_sums(
     features: dict[str, Any], sums: Sums, problem: dict[str, Any], job: dict[str, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
+def ridge_quality(
+    features: dict[str, Any], sums: Sums, rows: Any, problem: dict[str, Any], job: dict[str, Any]
+) -> dict[str, Any]: ...
 def fit_ridge_features(
     features: dict[str, Any],
     rows: Any,

@@ -7,7 +7,8 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight
 
 from mercer import _native
-from mercer._expansion import ExpansionMachine, column_names
+from mercer._expansion import column_names
+from mercer._feature_ridge import FeatureFits
 from mercer._kernel_choice import PAIRWISE_NAMES
 from mercer._machine import with_callbacks
 from mercer._rows import borrowable
@@ -33,11 +34,12 @@ _FITTED = (
 )
 
 
-class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, ExpansionMachine):
+class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, FeatureFits):
     """Kernel ridge regression with α and γ chosen by exact cross-validation.
 
     Every α shares one factorisation of each kernel matrix, which takes about 8n³/3 operations and serves leave-one-out and
-    k-fold residuals alike: exactly those of refitted models, without refitting one.
+    k-fold residuals alike: exactly those of refitted models, without refitting one. With ``approx`` the rows are gone through once
+    for each kernel, into sums over the features of each fold, from which every α's errors follow: linear in n.
 
     Parameters
     ----------
@@ -49,14 +51,19 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, ExpansionMac
     gammas : array-like, default=None
         Values of γ to choose from, for scikit-learn's kernel names that have one; None for 10 around 1/(n_features · variance).
     cv : None, int, "gcv", or an iterable or splitter of train and test rows, default=None
-        None is leave-one-out, an integer that many folds of consecutive rows, ``"gcv"`` generalised cross-validation.
+        None is leave-one-out, an integer that many folds of consecutive rows, ``"gcv"`` generalised cross-validation. Where an
+        approximation is taken, None is 5 folds, and ``"gcv"`` is refused.
     scoring : None, str or callable, default=None
         None is ``"neg_mean_squared_error"``; ``"neg_root_mean_squared_error"``, ``"neg_mean_absolute_error"``, ``"r2"``, or a
         function of targets and predictions, more being better. The score is the mean over the folds, as in scikit-learn's
-        searches; rows left out one at a time are scored all at once.
+        searches; rows left out one at a time are scored all at once. With an approximation it is one of the squared errors or
+        ``"r2"``: single predictions are not made.
     degree : float, default=3
     coef0 : float, default=1
     kernel_params : dict, default=None
+    approx : str or None, default=None
+        As in `KernelRidge`: ``"fourier:D"``, ``"nystrom:M"``, ``"auto"`` or None. Landmarks are chosen among all rows, those
+        of a fold that is left out as well; their targets are not looked at.
     bias : {"none", "centred", "column"}, default="none"
         As in `KernelRidge`. The centring of ``"column"`` is done once, on all rows.
     random_state : int, RandomState instance or None, default=None
@@ -76,8 +83,11 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, ExpansionMac
     cv_results_ : dict
         ``params``, ``param_alpha``, ``param_gamma`` or ``param_kernel``, ``mean_test_score`` and ``rank_test_score`` of every
         candidate.
-    dual_coef_, intercept_, X_fit_, kernel_, n_iter_, n_features_in_, feature_names_in_
-        As in `KernelRidge`, of the model chosen, fitted on all rows.
+    approx_ : str or None
+        The approximation that was taken.
+    dual_coef_, coef_, intercept_, X_fit_, kernel_, n_iter_, quality_, n_features_in_, feature_names_in_
+        As in `KernelRidge`, of the model chosen, fitted on all rows: with an approximation, ``coef_`` of random features or
+        ``dual_coef_`` of the landmarks ``X_fit_``, and ``quality_``.
 
     Examples
     --------
@@ -87,6 +97,12 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, ExpansionMac
     >>> X = rng.uniform(0, 6, (80, 1))
     >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(80)
     >>> model = KernelRidgeCV().fit(X, y)
+    >>> bool(model.score(X, y) > 0.97)
+    True
+
+    On random features, where there are too many rows for their kernel matrix:
+
+    >>> model = KernelRidgeCV(approx="fourier:64", bias="centred").fit(X, y)
     >>> bool(model.score(X, y) > 0.97)
     True
     """
@@ -102,6 +118,7 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, ExpansionMac
         degree=3,
         coef0=1,
         kernel_params=None,
+        approx=None,
         bias="none",
         random_state=None,
         n_jobs=None,
@@ -115,6 +132,7 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, ExpansionMac
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.approx = approx
         self.bias = bias
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -136,6 +154,7 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, ExpansionMac
         self
         """
         self._check_option("bias", ("none", "centred", "column"))
+        self._check_approx()
         output_names = column_names(y)
         X, y = self._fit_input(X, y, multi_output=True, y_numeric=True)
         if X.shape[0] < 2:
@@ -144,15 +163,23 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, ExpansionMac
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         alphas = self._alphas()
         with self._fit_task(X, y, sample_weight=sample_weight):
+            self._forget()
             candidates = self._candidates(X)
-            scores = self._scores(X, y, sample_weight, [choice for choice, _ in candidates], alphas)
+            choices = [choice for choice, _ in candidates]
+            self._choice = choices[len(choices) // 2]
+            if self._chosen_approx(X) is None:
+                scores, sums = self._scores(X, y, sample_weight, choices, alphas), None
+            else:
+                scores, sums = self._feature_scores(X, y, sample_weight, choices, alphas)
             best = np.unravel_index(np.argmax(scores), scores.shape)
             self._results(candidates, alphas, scores)
-            choice, gamma = candidates[best[0]]
+            self._choice, gamma = candidates[best[0]]
             self.alpha_, self.gamma_, self.best_score_ = float(alphas[best[1]]), gamma, float(scores[best])
-            self._refit(X, y, sample_weight, choice)
-            if output_names is not None:
-                self._output_names = output_names
+            if sums is None:
+                self._refit(X, y, sample_weight, self._choice)
+                self._output_names = output_names or self._output_names
+            else:
+                self._fit_sums(X, y, *sums, output_names)
         return self
 
     def _alphas(self):
@@ -196,9 +223,52 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, ExpansionMac
             raise ValueError("no candidate has a finite score: the data or the targets are too large")
         return np.where(np.isfinite(scores), scores, -np.inf)
 
-    def _folds(self, X, y):
-        """Each row's fold, or None for leave-one-out and generalised cross-validation."""
-        cv, n = self.cv, X.shape[0]
+    def _feature_scores(self, X, y, weights, choices, alphas):
+        """The scores on features, as `_scores` has them; and the features, landmarks and sums over all rows of the best."""
+        self._shift = None
+        metric = _summed_metric(self.scoring)
+        if isinstance(self.cv, str) and self.cv == "gcv":
+            raise ValueError(f"cv='gcv' needs the kernel matrix; with approx={self.approx_!r} use a number of folds")
+        targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1)
+        folds = self._folds(X, y, default=min(5, X.shape[0]))
+        rows = X
+        if weights is not None and (weights == 0).any():
+            kept = np.flatnonzero(weights)
+            rows, targets, weights, folds = X[kept], targets[kept], weights[kept], folds[kept]
+        names, folds = np.unique(folds, return_inverse=True)
+        if len(names) < 2:
+            raise ValueError(f"cross-validation needs rows of positive weight in 2 folds or more, got {len(names)}")
+        sizes = np.bincount(folds, weights)
+        spreads = [_spread(targets, weights, np.flatnonzero(folds == fold)) for fold in range(len(names))]
+        scores, best = np.empty((len(choices), len(alphas))), None
+        for row, choice in zip(scores, choices, strict=True):
+            self._choice = choice
+            features, landmarks = self._prepare(self.approx_, X)
+            with self._job() as job:
+                sums = _native.sum_folds(features, borrowable(rows), targets, weights, folds.tolist(), len(names), job)
+                errors = _native.fold_errors(sums, alphas.tolist(), self.bias == "centred", job)
+            row[:] = np.mean([metric(*fold) for fold in zip(errors, sizes, spreads, strict=True)], axis=0)
+            row[~np.isfinite(row)] = -np.inf
+            if best is None or row.max() > best[0]:
+                total, *others = sums
+                for part in others:
+                    total.merge(part)
+                best = (row.max(), (features, landmarks, total, self._domain, self._warning))
+        if not np.isfinite(scores).any():
+            raise ValueError("no candidate has a finite score: the data or the targets are too large, or alphas too small")
+        return scores, best[1]
+
+    def _fit_sums(self, X, y, features, landmarks, sums, domain, warning, output_names):
+        self._domain, self._warning = domain, warning
+        alpha = np.array([self.alpha_])
+        with self._job() as job:
+            found = self._solve_sums(features, sums, alpha, job)
+            self._measure(features, sums, X, alpha, job)
+        self._keep_fit(y, *found, landmarks, output_names)
+
+    def _folds(self, X, y, default=None):
+        """Each row's fold, or None for leave-one-out and generalised cross-validation; `default` is what cv=None stands for."""
+        cv, n = default if self.cv is None else self.cv, X.shape[0]
         if cv is None or (isinstance(cv, str) and cv == "gcv"):
             return None
         if isinstance(cv, str):
@@ -240,7 +310,10 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, ExpansionMac
         vars(self).update({name: value for name, value in vars(ridge).items() if name in _FITTED})
 
     def _model(self):
-        return self._expansion_model("ridge", {"lambda": [self.alpha_]})
+        settings = {"lambda": [self.alpha_]}
+        if self.approx_ is not None:
+            settings["approx"] = self.approx_
+        return self._expansion_model("ridge", settings)
 
 
 def _by_fold(metric, folds, y, f, weights):
@@ -265,6 +338,28 @@ def _metric(scoring):
     if scoring not in named:
         raise ValueError(f"The 'scoring' parameter of KernelRidgeCV must be one of {list(named)} or a callable. Got {scoring!r}.")
     return named[scoring]
+
+
+def _summed_metric(scoring):
+    """The function of squared errors (summed by weight: one row per penalty, one column per target), weight and spread of the
+    targets that `scoring` names."""
+    if callable(scoring) or scoring == "neg_mean_absolute_error":
+        raise ValueError(
+            f"scoring={scoring!r} needs every prediction, which sums over features do not have; with approx it is None, "
+            "'neg_mean_squared_error', 'neg_root_mean_squared_error' or 'r2'"
+        )
+    _metric(scoring)
+    return {
+        "neg_root_mean_squared_error": lambda squares, weight, spread: -np.sqrt(squares.mean(axis=1) / weight),
+        "r2": lambda squares, weight, spread: (1 - squares / np.where(spread == 0, np.inf, spread)).mean(axis=1),
+    }.get(scoring, lambda squares, weight, spread: -squares.mean(axis=1) / weight)
+
+
+def _spread(y, weights, rows):
+    """Σw(y − ȳ)² of each target over some rows."""
+    y, weights = y[rows], None if weights is None else weights[rows]
+    squares = (y - np.average(y, axis=0, weights=weights)) ** 2
+    return squares.sum(axis=0) if weights is None else weights @ squares
 
 
 def _squared(y, f, weights):

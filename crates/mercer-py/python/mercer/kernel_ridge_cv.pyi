@@ -4,12 +4,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer._expansion import ExpansionMachine
+from mercer._feature_ridge import FeatureFits
 from mercer.kernel import Kernel
 
 __all__ = ["KernelRidgeCV"]
 
-class KernelRidgeCV(ExpansionMachine):
+class KernelRidgeCV(FeatureFits):
     alpha_: float
     gamma_: float | None
     best_score_: float
@@ -25,6 +25,7 @@ class KernelRidgeCV(ExpansionMachine):
         degree: float = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
+        approx: str | None = None,
         bias: Literal["none", "centred", "column"] = "none",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,

@@ -42,7 +42,7 @@ pub use finite::{check_features, check_target};
 pub use npy::{NpyNumber, write_npy, write_npy_entries, write_npy_header};
 pub use options::{ColumnRef, Delimiter, Dtype, Layout, Missing, ReadOptions, UnknownChoice};
 pub use read::{column_names, read, read_source};
-pub use row_sample::{RowSample, is_held_out, row_hash};
+pub use row_sample::{RowSample, fold_of_row, is_held_out, row_hash};
 pub use samples::{AnySamples, InvalidSamples, MAX_COLUMNS, Matrix, Samples, Storage};
 pub use scale::{ScaleMethod, Scaling, ScalingSums};
 pub use schema::{Encoding, FeatureColumn, Features, Schema, TargetColumn, TargetKind};

@@ -19,6 +19,12 @@ pub fn is_held_out(seed: u64, row: u64, fraction: f64) -> bool {
     ((row_hash(!seed, row) >> 11) as f64) < fraction * (1u64 << 53) as f64
 }
 
+/// The fold, from 0, of a row among so many folds, 1 or more. Fold 0 of n is what is held out at a fraction of 1/n.
+#[must_use]
+pub fn fold_of_row(seed: u64, row: u64, folds: usize) -> usize {
+    ((u128::from(row_hash(!seed, row) >> 11) * folds as u128) >> 53) as usize
+}
+
 /// A uniform sample of the rows that go by, the same however they are cut into chunks: those with the smallest hashes.
 #[derive(Debug)]
 pub struct RowSample {
@@ -115,6 +121,19 @@ mod tests {
         let mut sample = RowSample::new(50, 7);
         cuts.windows(2).for_each(|w| sample.add(&rows(w[0]..w[1], sparse)));
         sample.finish().unwrap()
+    }
+
+    #[test]
+    fn folds_are_about_even_and_the_first_is_what_is_held_out() {
+        let mut sizes = [0usize; 5];
+        for row in 0..10_000 {
+            let fold = fold_of_row(3, row, 5);
+            sizes[fold] += 1;
+            assert_eq!(fold == 0, is_held_out(3, row, 0.2));
+        }
+        // √(10000·0.2·0.8) = 40 is one standard deviation.
+        assert!(sizes.iter().all(|size| size.abs_diff(2_000) < 200), "{sizes:?}");
+        assert_eq!(fold_of_row(3, 17, 1), 0);
     }
 
     #[test]

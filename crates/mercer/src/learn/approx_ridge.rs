@@ -217,6 +217,30 @@ impl ApproxRidge {
         Ok(Prepared { features, domain, warning })
     }
 
+    /// The features for so many rows, with landmarks chosen among a sample of them: a kernel that is proven only where the
+    /// sample is has no domain.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn prepare_from_sample(
+        &self,
+        sample: &AnySamples<'_>,
+        rows: u64,
+        watch: &dyn Watch,
+    ) -> Result<Prepared, LearnError> {
+        let mut prepared = self.prepare(sample, watch)?;
+        if let Some(domain) = prepared.domain.filter(|domain| *domain != Domain::All)
+            && rows > sample.nrows() as u64
+        {
+            prepared.domain = None;
+            prepared.warning = Some(format!(
+                "{} is proven positive semidefinite on the {domain} of a sample only, not where all rows are",
+                self.kernel
+            ));
+        }
+        Ok(prepared)
+    }
+
     /// Sums over nothing, of these features and so many targets.
     ///
     /// # Errors
@@ -281,7 +305,8 @@ impl ApproxRidge {
         Ok((all, residual))
     }
 
-    pub(super) fn intercept(&self) -> Intercept {
+    /// What the sums are solved with.
+    pub(crate) fn intercept(&self) -> Intercept {
         if self.bias == Bias::None { Intercept::None } else { Intercept::Unpenalised }
     }
 

@@ -6,7 +6,7 @@ use mercer::select::{ClassCriterion, Classifier, Judge, TuneClassifier, TunedCla
 use mercer::watch::Watch;
 
 use super::measure::Measure;
-use super::{Found, Searcher, criterion};
+use super::{Found, Searcher};
 use crate::args::{self, Method};
 use crate::failure::Failure;
 use crate::learner::logistic::LogisticLearner;
@@ -47,9 +47,9 @@ impl Searcher<'_> {
                 Measure::LogLoss => Judge::LogLoss,
                 _ => Judge::Accuracy,
             },
-            criterion: match criterion(self.arguments) {
-                args::Criterion::Holdout => ClassCriterion::HoldOut(self.arguments.holdout),
-                args::Criterion::Folds => ClassCriterion::Folds(self.arguments.folds),
+            criterion: match self.criterion {
+                args::Criterion::Holdout => ClassCriterion::HoldOut(self.arguments.holdout()),
+                args::Criterion::Folds => ClassCriterion::Folds(self.arguments.folds()),
                 args::Criterion::Loo | args::Criterion::Gcv => {
                     return Err(Failure::usage(
                         "--criterion loo and gcv are for methods whose left-out errors come from one fit; \

@@ -1,5 +1,6 @@
 //! `mercer tune`.
 
+mod approx;
 mod checkpoint;
 mod classifiers;
 mod measure;
@@ -13,10 +14,10 @@ use mercer::data::{self, AnySamples, Matrix, ScaleMethod, Scaling};
 use mercer::gram::Metric;
 use mercer::kernel::Kernel;
 use mercer::learn::{Admission, Bias, Logistic, Loss, Perceptron};
-use mercer::model::Weights;
+use mercer::model::{Model, Weights};
 use mercer::pool;
 use mercer::select::{
-    Criterion, LambdaSpace, Strategy, Trials, TuneKnn, TuneRidge, TuneSmoother, Tuned, TunedKnn,
+    Criterion, LambdaSpace, Strategy, Trial, Trials, TuneKnn, TuneRidge, TuneSmoother, Tuned, TunedKnn,
     TunedSmoother,
 };
 use mercer::watch::Watch;
@@ -34,6 +35,7 @@ use crate::learner::{
     smoother::SmootherLearner,
 };
 use crate::output;
+use crate::plot::Figure;
 use crate::progress::{self, Progress};
 use crate::training::{Goal, Trained};
 
@@ -74,6 +76,21 @@ struct Document<'a> {
     model: String,
 }
 
+/// What a search came to.
+struct Outcome {
+    model: Model,
+    score: f64,
+    trials: Trials,
+    warnings: Vec<String>,
+    criterion: args::Criterion,
+    /// The data's name.
+    source: String,
+    rows: usize,
+    figure: Option<Figure>,
+    /// Lines for people, beside those that every search has.
+    lines: Vec<(&'static str, String)>,
+}
+
 /// Reads, searches, fits the best on all rows, saves and reports.
 pub fn run(arguments: &Tune) -> Result<(), Failure> {
     progress::listen();
@@ -85,39 +102,77 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
     let range = neighbours_range(arguments.k.as_deref())?;
     check_output(&arguments.output)?;
     let format = arguments.plot.as_deref().map(plot::format_of).transpose()?;
+    let criterion = arguments.criterion(false);
+    let searcher = Searcher { arguments, kernel, lambda, range, loss: Loss::Squared, criterion };
+    let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let streamed = match arguments.approx {
+        Some(approx) if approx.is_asked() => {
+            pool::with(arguments.common.threads(), || searcher.in_chunks(format.is_some(), &watch))?
+        }
+        _ => None,
+    };
+    let outcome = match streamed {
+        Some(outcome) => outcome,
+        None => in_memory(searcher, format.is_some(), &watch)?,
+    };
+    watch.finish();
+    finish(arguments, outcome, format, began)
+}
+
+/// The search on all rows at once.
+fn in_memory(mut searcher: Searcher<'_>, draw: bool, watch: &Progress) -> Result<Outcome, Failure> {
+    let arguments = searcher.arguments;
     let (dataset, schema) = data::read(&arguments.data, &arguments.input.read_options())?;
     let stand_in = stand_in(arguments);
     let goal = Goal::of(&dataset, &*stand_in)?;
-    let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     let (scaling, _) =
         Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::Standard), &dataset.features)?;
     let scaled = scaling.apply(dataset.features.view())?;
-    let searcher = Searcher {
-        arguments,
-        kernel,
-        lambda,
-        range,
-        loss: if goal.classes.is_some() { Loss::Misclassified } else { Loss::Squared },
-    };
+    if goal.classes.is_some() {
+        searcher.loss = Loss::Misclassified;
+    }
+    let criterion = searcher.criterion;
     let measure = Measure::of(arguments, goal.classes.is_some());
-
     let (found, trained, figure) = pool::with(arguments.common.threads(), || {
-        let found = searcher.search(&scaled, &goal.targets, &watch)?;
+        let found = searcher.search(&scaled, &goal.targets, watch)?;
         let scale = arguments.input.scale;
-        let trained = Trained::on(&*found.learner, scale, &dataset.features, &goal.targets, &watch)?;
-        let figure = match format {
-            Some(_) => {
-                Some(picture::figure(&found.trials, measure, &searcher, &scaled, &goal.targets, &watch)?)
-            }
-            None => None,
+        let trained = Trained::on(&*found.learner, scale, &dataset.features, &goal.targets, watch)?;
+        let mut training = |trials: &[Option<&Trial>]| match arguments.method {
+            Method::Ridge => picture::training_errors(trials, &searcher, &scaled, &goal.targets, watch),
+            _ => Ok(Vec::new()),
         };
+        let mut figure =
+            || picture::figure(&found.trials, measure, criterion, dataset.nrows(), &mut training);
+        let figure = if draw { Some(figure()?) } else { None };
         Ok::<_, Failure>((found, trained, figure))
     })?;
-    watch.finish();
-    let mut model = model(&*found.learner, trained, goal, schema, &dataset);
-    model.report.insert("criterion".into(), json!(criterion_name(arguments)));
-    model.report.insert("score".into(), json!(found.score));
-    model.report.insert("trials".into(), json!(found.trials.rows.len()));
+    let Found { learner, score, trials, warnings } = found;
+    Ok(Outcome {
+        model: model(&*learner, trained, goal, schema, &dataset),
+        score,
+        trials,
+        warnings,
+        criterion,
+        source: dataset.source.clone(),
+        rows: dataset.nrows(),
+        figure,
+        lines: Vec::new(),
+    })
+}
+
+/// Saves and reports.
+fn finish(
+    arguments: &Tune,
+    outcome: Outcome,
+    format: Option<plot::Format>,
+    began: Instant,
+) -> Result<(), Failure> {
+    let Outcome { mut model, score, trials, warnings, criterion, source, rows, figure, lines: more } =
+        outcome;
+    let measure = Measure::of(arguments, model.classes.is_some());
+    model.report.insert("criterion".into(), json!(criterion.name()));
+    model.report.insert("score".into(), json!(score));
+    model.report.insert("trials".into(), json!(trials.rows.len()));
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
@@ -128,23 +183,24 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
         data::write_atomically(path, |file| file.write_all(&bytes))?;
         wrote = Some(path.display().to_string());
     }
-    found.warnings.iter().for_each(|warning| output::warn(warning));
+    warnings.iter().for_each(|warning| output::warn(warning));
     let document = Document {
         method: model.method.to_string(),
-        rows: dataset.nrows(),
+        rows,
         predictor: model.predictor.description(),
         settings: &model.settings,
-        criterion: criterion_name(arguments),
+        criterion: criterion.name(),
         measure: measure.name(),
-        score: found.score,
-        trials: &found.trials,
-        warnings: &found.warnings,
+        score,
+        trials: &trials,
+        warnings: &warnings,
         seconds: began.elapsed().as_secs_f64(),
         model: arguments.output.display().to_string(),
     };
-    let mut lines = vec![("data", format!("{}: {} rows", dataset.source, dataset.nrows()))];
-    lines.extend(table(&found.trials, measure, arguments.common.verbose).into_iter().map(|row| ("", row)));
+    let mut lines = vec![("data", format!("{source}: {rows} rows"))];
+    lines.extend(table(&trials, measure, arguments.common.verbose).into_iter().map(|row| ("", row)));
     lines.extend(describe::lines(&model.predictor));
+    lines.extend(more);
     if let Some(lambda) = model.settings.get("lambda").and_then(|l| l.get(0)).and_then(Value::as_f64) {
         lines.push(("lambda", format!("{lambda:.6}")));
     }
@@ -164,6 +220,8 @@ pub struct Searcher<'a> {
     lambda: LambdaSpace,
     range: (usize, usize),
     loss: Loss,
+    /// Which rows a trial is judged by.
+    criterion: args::Criterion,
 }
 
 impl Searcher<'_> {
@@ -240,16 +298,21 @@ impl Searcher<'_> {
             kernel: self.kernel.clone(),
             lambda: self.lambda.clone(),
             bias: self.arguments.bias.unwrap_or(Bias::Centred),
-            criterion: match criterion(self.arguments) {
-                args::Criterion::Loo => Criterion::LeaveOneOut,
-                args::Criterion::Gcv => Criterion::Gcv,
-                args::Criterion::Folds => Criterion::KFold { folds: self.arguments.folds, seed },
-                args::Criterion::Holdout => Criterion::HoldOut { fraction: self.arguments.holdout, seed },
-            },
+            criterion: self.judged_by(self.criterion),
             strategy: self.strategy(),
             admission: if self.arguments.assume_psd { Admission::Assume } else { Admission::Check },
             memory: self.arguments.memory,
             seed,
+        }
+    }
+
+    fn judged_by(&self, criterion: args::Criterion) -> Criterion {
+        let seed = self.arguments.common.seed;
+        match criterion {
+            args::Criterion::Loo => Criterion::LeaveOneOut,
+            args::Criterion::Gcv => Criterion::Gcv,
+            args::Criterion::Folds => Criterion::KFold { folds: self.arguments.folds(), seed },
+            args::Criterion::Holdout => Criterion::HoldOut { fraction: self.arguments.holdout(), seed },
         }
     }
 
@@ -308,6 +371,7 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
     let flags = [
         ("--lambda", arguments.lambda.is_some(), ridge || arguments.method == Method::Logistic),
         ("--bias", arguments.bias.is_some(), ridge),
+        ("--approx", arguments.approx.is_some(), ridge),
         ("--C", arguments.c.is_some(), svc),
         ("--checkpoint", arguments.checkpoint.is_some(), ridge || classifier || svc),
         ("--assume-psd", arguments.assume_psd, ridge || classifier || svc),
@@ -320,7 +384,7 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
         Some((flag, ..)) => {
             Err(Failure::usage(format!("{flag} does not apply to the tuning of this method")))
         }
-        None => Ok(()),
+        None => approx::check_text(arguments),
     }
 }
 
@@ -329,23 +393,6 @@ fn not_tuned(arguments: &Tune) -> Failure {
     match arguments.method {
         Method::NuSvc => Failure::usage(what).hint("use `mercer tune svc`: C and ν give the same machines"),
         _ => Failure::usage(what).hint("fit with a few values and compare the held-out errors"),
-    }
-}
-
-/// Which rows a trial is judged by.
-fn criterion(arguments: &Tune) -> args::Criterion {
-    arguments.criterion.unwrap_or(match arguments.method {
-        Method::Logistic | Method::Perceptron | Method::Svc => args::Criterion::Folds,
-        _ => args::Criterion::Loo,
-    })
-}
-
-fn criterion_name(arguments: &Tune) -> &'static str {
-    match criterion(arguments) {
-        args::Criterion::Loo => "leave-one-out",
-        args::Criterion::Gcv => "generalised cross-validation",
-        args::Criterion::Folds => "folds",
-        args::Criterion::Holdout => "held-out rows",
     }
 }
 
@@ -360,21 +407,21 @@ fn table(trials: &Trials, measure: Measure, all: bool) -> Vec<String> {
     let mut rows: Vec<_> = trials.rows.iter().collect();
     if !all {
         rows.sort_by(|a, b| {
-            let score = |trial: &&mercer::select::Trial| trial.score.unwrap_or(f64::INFINITY);
+            let score = |trial: &&Trial| trial.score.unwrap_or(f64::INFINITY);
             score(a).total_cmp(&score(b))
         });
         rows.truncate(SHOWN);
     }
     let head = measure.head();
     let mut out = vec![format!(
-        "{}{head:>12}",
+        "{} {head:>12}",
         trials.names.iter().map(|name| format!("{name:>12}")).collect::<String>()
     )];
     for trial in rows {
         let numbers = trial.values.iter().chain([&trial.setting]).take(trials.names.len());
         let numbers: String = numbers.map(|value| format!("{:>12}", short(*value))).collect();
         let score = trial.score.map_or("none".into(), |score| format!("{:.6}", measure.readable(score)));
-        out.push(format!("{numbers}{score:>12}"));
+        out.push(format!("{numbers} {score:>12}"));
     }
     out
 }

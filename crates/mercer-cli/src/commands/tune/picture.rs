@@ -6,23 +6,25 @@ use mercer::learn::Ridge;
 use mercer::select::{Trial, Trials};
 use mercer::watch::Watch;
 
+use super::Searcher;
 use super::measure::Measure;
-use super::{Searcher, criterion_name};
-use crate::args::Method;
+use crate::args::Criterion;
 use crate::failure::Failure;
 use crate::plot::{Figure, TuningCurve, TuningLine, number};
 
 /// More distinct values than this of a hyper-parameter are thinned before models are fitted for the training error.
 const FITTED: usize = 24;
 
+/// The error on the training rows of a fit at each of some trials, where there is one.
+pub type TrainingErrors<'a> = dyn FnMut(&[Option<&Trial>]) -> Result<Vec<Option<f64>>, Failure> + 'a;
+
 /// The lowest error at each value of the first hyper-parameter that has several.
 pub fn figure(
     trials: &Trials,
     measure: Measure,
-    searcher: &Searcher<'_>,
-    samples: &AnySamples<'_>,
-    targets: &Matrix<f64>,
-    watch: &dyn Watch,
+    criterion: Criterion,
+    rows: usize,
+    training: &mut TrainingErrors<'_>,
 ) -> Result<Figure, Failure> {
     let coordinate = |trial: &Trial, place: usize| *trial.values.get(place).unwrap_or(&trial.setting);
     let distinct = |place: usize| {
@@ -46,11 +48,7 @@ pub fn figure(
         .iter()
         .map(|trial| trial.and_then(|trial| trial.score).map(|score| measure.readable(score)))
         .collect();
-    let training = if searcher.arguments.method == Method::Ridge {
-        training_errors(&best_at, searcher, samples, targets, watch)?
-    } else {
-        Vec::new()
-    };
+    let training = training(&best_at)?;
     let lowest = validation
         .iter()
         .enumerate()
@@ -71,9 +69,9 @@ pub fn figure(
     };
     let curve = TuningCurve {
         title: format!("Choosing {}", trials.names.join(" and ")),
-        subtitle: format!("{} rows, {} trials", samples.nrows(), trials.rows.len()),
+        subtitle: format!("{rows} rows, {} trials", trials.rows.len()),
         values,
-        score: format!("{}, {}", measure.name(), criterion_name(searcher.arguments)),
+        score: format!("{}, {}", measure.name(), criterion.name()),
         lines: vec![TuningLine { name, validation, training }],
         best,
         ends: Some(ends.map(String::from)),
@@ -83,7 +81,7 @@ pub fn figure(
 }
 
 /// The error on the training rows of a fit at each trial, of some where they are many.
-fn training_errors(
+pub fn training_errors(
     trials: &[Option<&Trial>],
     searcher: &Searcher<'_>,
     samples: &AnySamples<'_>,

@@ -29,7 +29,7 @@ pub fn search(
         ..TuneSvc::new(searcher.kernel.clone())
     };
     let (codes, classes) = (codes_of(targets), targets.ncols());
-    let folds = stratify_folds(&codes, arguments.folds, Some(seed))
+    let folds = stratify_folds(&codes, arguments.folds(), Some(seed))
         .map_err(|error| Failure::usage(format!("--folds: {error}")))?;
     let tuned = searcher.with_checkpoint(|resume, on_trials| {
         Ok(tune.run(samples, &codes, classes, &folds, None, resume, on_trials, watch)?)

@@ -20,7 +20,7 @@ use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
 pub use ridge::{Intercept, LinearFit, RidgeFactor, RidgePath};
-pub use validation::cross_validate;
+pub use validation::{cross_validate, fold_errors};
 
 /// Features in a block of ΦᵀΦ.
 const BLOCK: usize = 256;

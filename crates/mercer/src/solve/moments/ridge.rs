@@ -67,7 +67,7 @@ impl Moments {
         watch: &dyn Watch,
     ) -> Result<RidgeFactor<'_>, MomentsError> {
         check_lambda(lambda)?;
-        let Centred { mut gram, cross } = self.centred(intercept)?;
+        let Centred { mut gram, cross, means } = self.centred(intercept)?;
         let d = self.features;
         let largest = (0..d).map(|i| gram[i * d + i]).fold(0.0, f64::max);
         (0..d).for_each(|i| gram[i * d + i] += lambda);
@@ -83,7 +83,7 @@ impl Moments {
         if lambda == 0.0 && factor.smallest_pivot() <= d as f64 * f64::EPSILON * largest {
             return Err(singular());
         }
-        Ok(RidgeFactor { moments: self, lambda, intercept, factor, cross })
+        Ok(RidgeFactor { moments: self, lambda, means, factor, cross })
     }
 
     /// The decomposition that answers for every λ.
@@ -92,8 +92,8 @@ impl Moments {
     ///
     /// # Errors
     /// Where there are no samples, or the sums are not finite.
-    pub fn ridge_path(&self, intercept: Intercept) -> Result<RidgePath<'_>, MomentsError> {
-        let Centred { gram, cross } = self.centred(intercept)?;
+    pub fn ridge_path(&self, intercept: Intercept) -> Result<RidgePath, MomentsError> {
+        let Centred { gram, cross, means } = self.centred(intercept)?;
         let (d, t) = (self.features, self.targets);
         let eigen = Eigen::of(d, &gram)?;
         let mut rotated = Matrix::zeros(d, t);
@@ -105,7 +105,7 @@ impl Moments {
             1.0,
             Par::Seq,
         );
-        Ok(RidgePath { moments: self, intercept, eigen, rotated })
+        Ok(RidgePath { means, eigen, rotated })
     }
 
     /// Σ(y − f)²w over the samples of these sums, for each target: what a fit has as its error on samples it has not seen,
@@ -143,10 +143,10 @@ impl Moments {
     /// # Errors
     /// Where there are no samples.
     pub fn feature_means(&self, intercept: Intercept) -> Result<Vec<f64>, MomentsError> {
-        Ok(self.means(intercept)?.0)
+        Ok(self.means(intercept)?.features)
     }
 
-    fn means(&self, intercept: Intercept) -> Result<(Vec<f64>, Vec<f64>), MomentsError> {
+    fn means(&self, intercept: Intercept) -> Result<Means, MomentsError> {
         if self.weight.is_nan() || self.weight <= 0.0 {
             return Err(MomentsError::Empty);
         }
@@ -154,31 +154,19 @@ impl Moments {
             Intercept::None => vec![0.0; sums.len()],
             Intercept::Unpenalised => sums.iter().map(|s| s / self.weight).collect(),
         };
-        Ok((mean(&self.feature_sums), mean(&self.target_sums)))
+        Ok(Means { features: mean(&self.feature_sums), targets: mean(&self.target_sums) })
     }
 
     fn centred(&self, intercept: Intercept) -> Result<Centred, MomentsError> {
-        let (features, targets) = self.means(intercept)?;
+        let means = self.means(intercept)?;
+        let Means { features, targets } = &means;
         let (mut gram, mut cross) = (self.lower(), self.cross.clone());
         for (i, row) in gram.chunks_exact_mut(self.features.max(1)).enumerate() {
             let scaled = self.weight * features[i];
-            row[..=i].iter_mut().zip(&features).for_each(|(g, m)| *g -= scaled * m);
-            cross.row_mut(i).iter_mut().zip(&targets).for_each(|(c, m)| *c -= scaled * m);
+            row[..=i].iter_mut().zip(features).for_each(|(g, m)| *g -= scaled * m);
+            cross.row_mut(i).iter_mut().zip(targets).for_each(|(c, m)| *c -= scaled * m);
         }
-        Ok(Centred { gram, cross })
-    }
-
-    fn with_intercepts(&self, weights: Matrix<f64>, intercept: Intercept) -> LinearFit {
-        let intercepts = match self.means(intercept) {
-            Ok((features, mut targets)) => {
-                for (k, mean) in features.iter().enumerate() {
-                    targets.iter_mut().zip(weights.row(k)).for_each(|(b, w)| *b -= mean * w);
-                }
-                targets
-            }
-            Err(_) => vec![0.0; self.targets],
-        };
-        LinearFit { weights, intercepts }
+        Ok(Centred { gram, cross, means })
     }
 
     fn rank_deficient(&self, intercept: Intercept) -> MomentsError {
@@ -192,6 +180,25 @@ impl Moments {
 struct Centred {
     gram: Vec<f64>,
     cross: Matrix<f64>,
+    means: Means,
+}
+
+/// φ̄ and ȳ, or zeros where there is no intercept.
+#[derive(Debug, Clone)]
+struct Means {
+    features: Vec<f64>,
+    targets: Vec<f64>,
+}
+
+impl Means {
+    /// The fit with these weights: b = ȳ − ⟨φ̄,β⟩.
+    fn fit(&self, weights: Matrix<f64>) -> LinearFit {
+        let mut intercepts = self.targets.clone();
+        for (k, mean) in self.features.iter().enumerate() {
+            intercepts.iter_mut().zip(weights.row(k)).for_each(|(b, w)| *b -= mean * w);
+        }
+        LinearFit { weights, intercepts }
+    }
 }
 
 fn check_lambda(lambda: f64) -> Result<(), MomentsError> {
@@ -202,7 +209,7 @@ fn check_lambda(lambda: f64) -> Result<(), MomentsError> {
 pub struct RidgeFactor<'a> {
     moments: &'a Moments,
     lambda: f64,
-    intercept: Intercept,
+    means: Means,
     factor: Cholesky<f64>,
     /// c.
     cross: Matrix<f64>,
@@ -219,7 +226,7 @@ impl RidgeFactor<'_> {
     pub fn fit(&self, watch: &dyn Watch) -> Result<LinearFit, MomentsError> {
         let mut weights = self.cross.clone();
         self.factor.solve(&mut weights, watch)?;
-        Ok(self.moments.with_intercepts(weights, self.intercept))
+        Ok(self.means.fit(weights))
     }
 
     /// (G + λI)⁻¹ applied to each column of `rhs`, in place.
@@ -233,10 +240,7 @@ impl RidgeFactor<'_> {
     /// ‖c − (G + λI)β‖/‖c‖ of a fit, the largest over the targets.
     #[must_use]
     pub fn residual(&self, fit: &LinearFit) -> f64 {
-        let means = match self.moments.means(self.intercept) {
-            Ok((means, _)) => means,
-            Err(_) => return f64::NAN,
-        };
+        let means = &self.means.features;
         let column = |matrix: &Matrix<f64>, o: usize| -> Vec<f64> {
             (0..matrix.nrows()).map(|k| matrix.row(k)[o]).collect()
         };
@@ -275,16 +279,15 @@ impl RidgeFactor<'_> {
 }
 
 /// Ridge regression for every λ, from G = UΛUᵀ: β = U(Λ + λI)⁻¹Uᵀc.
-#[derive(Debug)]
-pub struct RidgePath<'a> {
-    moments: &'a Moments,
-    intercept: Intercept,
+#[derive(Debug, Clone)]
+pub struct RidgePath {
+    means: Means,
     eigen: Eigen,
     /// Uᵀc.
     rotated: Matrix<f64>,
 }
 
-impl RidgePath<'_> {
+impl RidgePath {
     /// The eigenvalues of the (centred) second moment, ascending.
     #[must_use]
     pub fn eigenvalues(&self) -> &[f64] {
@@ -331,7 +334,7 @@ impl RidgePath<'_> {
             1.0,
             Par::Seq,
         );
-        Ok(self.moments.with_intercepts(weights, self.intercept))
+        Ok(self.means.fit(weights))
     }
 
     fn rank_deficient(&self) -> MomentsError {

@@ -106,6 +106,7 @@ fn errors_come_from_sums() {
     let lambdas = [0.1, 10.0];
     let found = cross_validate(&folds, &lambdas, Intercept::Unpenalised, &Unwatched).unwrap();
     for (found, lambda) in found.iter().zip(lambdas) {
+        let found = found.as_ref().unwrap();
         let (mut error, mut total) = ([0.0; 2], 0.0);
         for held in 0..3 {
             let mut training = Moments::new(d, 2);
@@ -123,6 +124,23 @@ fn errors_come_from_sums() {
         (0..2).for_each(|o| assert!((found[o] - error[o] / total).abs() < 1e-9 * error[o].max(1.0)));
     }
     assert!(cross_validate(&folds[..1], &lambdas, Intercept::None, &Unwatched).is_err());
+    // A fold that holds every sample leaves none to train on.
+    let with_empty = [folds[0].clone(), Moments::new(d, 2)];
+    let error = cross_validate(&with_empty, &lambdas, Intercept::None, &Unwatched).unwrap_err();
+    assert_eq!(error, MomentsError::Empty);
+}
+
+/// A feature twice: only λ = 0 is without a fit, and the others keep their errors.
+#[test]
+fn a_lambda_without_a_fit_has_no_error() {
+    let d = 4;
+    let folds = [1, 2].map(|seed| {
+        let (mut x, y, w) = chunk(40, d, seed);
+        (0..40).for_each(|i| x.row_mut(i)[3] = x.row(i)[0]);
+        sums(d, &[(x, y, w)])
+    });
+    let found = cross_validate(&folds, &[0.0, 1.0], Intercept::Unpenalised, &Unwatched).unwrap();
+    assert!(found[0].is_none() && found[1].as_ref().is_some_and(|e| e.iter().all(|e| *e > 0.0)));
 }
 
 #[test]
