@@ -71,6 +71,7 @@ fn main() {
         let preconditioner =
             timed("preconditioner", || LowRank::new(factor, lambda, None, &Unwatched).expect("λ > 0"));
         let problem = CgProblem {
+            coarse: None,
             operator: &operator,
             exact: Some(&true_operator),
             rhs: &rhs,

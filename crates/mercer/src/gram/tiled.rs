@@ -118,7 +118,7 @@ impl<T: Element> LinearOperator for KernelMatrix<T> {
 
 /// Groups of row bands that keep their own sums while a symmetric matrix is applied; fixed, so that the order of
 /// summation is.
-const GROUPS: usize = 32;
+pub(super) const GROUPS: usize = 32;
 
 /// Most partial sums kept: 512 MiB. Beyond it every tile is computed for its row and for its column.
 const MOST_PARTIAL_SUMS: usize = 1 << 26;
@@ -199,7 +199,7 @@ impl<T: Element> KernelMatrix<T> {
 }
 
 /// The bands of a group: there and back again, so that long bands and short ones balance.
-fn bands_of(group: usize, bands: usize) -> impl Iterator<Item = usize> {
+pub(super) fn bands_of(group: usize, bands: usize) -> impl Iterator<Item = usize> {
     (0..bands).filter(move |band| {
         let place = band % (2 * GROUPS);
         place == group || 2 * GROUPS - 1 - place == group

@@ -1,23 +1,27 @@
-//! Kernel ridge regression without n² memory: conjugate gradients on tiles that are never stored.
+//! Kernel ridge regression by conjugate gradients: on a matrix stored in 16 bits where it fits, on tiles that are never stored
+//! where not.
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{CpuEngine, Engine};
+use crate::gram::{CompactGram, CpuEngine, Engine, Gram};
 use crate::kernel::Kernel;
 use crate::memory;
 use crate::model::Expansion;
 use crate::real::Real;
 use crate::solve::{
-    CgProblem, CgState, ConjugateGradient, LowRank, Regularised, Report, randomly_pivoted, scale_rows,
+    CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Penalised, Regularised, Report, randomly_pivoted,
+    scale_rows,
 };
-use crate::watch::Watch;
+use crate::watch::{Stopped, Watch};
 
 use super::admission::Admission;
 use super::error::LearnError;
 use super::ridge::Bias;
 
-/// The full problem of [`Ridge`](super::Ridge), solved iteratively: O(n²d) time a step, O(nk) memory.
+/// The full problem of [`Ridge`](super::Ridge), solved iteratively with a preconditioner of rank k.
 ///
-/// Tiles are computed in single precision whatever the samples, and the answer corrected by residuals in double
+/// Where n² bytes fit the memory beside the preconditioner, the kernel matrix is stored once in 16 bits an entry ([`CompactGram`])
+/// and a step reads it: O(n²) time, bound by memory. Elsewhere, and where λ is too small for 16 bits, each step computes its tiles
+/// again in single precision: O(n²d) time, O(nk) memory. Either way the answer is corrected by residuals in double
 /// precision, so it is that of the kernel in double precision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IterativeRidge {
@@ -35,7 +39,7 @@ pub struct IterativeRidge {
     pub rank: Option<usize>,
     /// The seed of the preconditioner's pivots.
     pub seed: u64,
-    /// Bytes the preconditioner may take; `None` for four fifths of what is available.
+    /// Bytes that the preconditioner and the stored matrix may take; `None` for four fifths of what is available.
     pub memory: Option<u64>,
 }
 
@@ -95,7 +99,7 @@ impl IterativeRidge {
     ) -> Result<(Expansion, Report), LearnError> {
         let (kernel, lambda, bias, solver) = (&self.kernel, self.lambda, self.bias, self.solver);
         validate(Given { kernel, lambda, bias, solver }, samples, targets, weights)?;
-        self.check_memory(samples.nrows(), targets.ncols())?;
+        let stores = self.check_memory(samples.nrows(), targets.ncols())?;
         let admitted = self.admission.decide(&self.kernel, samples)?;
         let roots: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
         let (single, double) = (in_single(samples), in_double(samples));
@@ -105,14 +109,26 @@ impl IterativeRidge {
         let factor = randomly_pivoted::<f32>(&*fast, rank, SINGLE_NOISE, self.seed, watch)?;
         let preconditioner = LowRank::new(factor, self.lambda, roots.as_deref(), watch)?;
         let rhs = self.right_hand_sides(targets, roots.as_deref());
+        let stored = if stores { self.stored(&*fast, weights, watch)? } else { None };
+        let (lambda, root_weights) = (self.lambda, roots.as_deref());
+        let coarse = stored.as_ref().map(|(matrix, _)| Penalised { matrix, lambda, root_weights });
         let problem = CgProblem {
-            operator: &Regularised::new(&*fast, self.lambda, roots.as_deref()),
-            exact: Some(&Regularised::new(&*exact, self.lambda, roots.as_deref())),
+            coarse: coarse
+                .as_ref()
+                .zip(stored.as_ref())
+                .map(|(operator, (_, rounding))| Coarse { operator, rounding: *rounding }),
+            operator: &Regularised::new(&*fast, self.lambda, root_weights),
+            exact: Some(&Regularised::new(&*exact, self.lambda, root_weights)),
             rhs: &rhs,
             preconditioner: &preconditioner,
         };
         let mut state = state.unwrap_or_else(|| CgState::start(&rhs));
         let mut report = self.solver.run(&problem, &mut state, watch, after)?;
+        report.solver += match (&stored, state.gave_up_coarse()) {
+            (None, _) => ", tiles computed in every step",
+            (Some(_), false) => ", matrix stored in 16 bits",
+            (Some(_), true) => ", matrix stored in 16 bits, then tiles computed in every step",
+        };
         report.warnings.extend(admitted.warning);
         let (coefficients, intercepts) = self.unravel(state.solution(), targets.ncols(), roots.as_deref());
         let centres = samples.view().into_owned();
@@ -123,12 +139,34 @@ impl IterativeRidge {
         ))
     }
 
-    /// The factor, its small matrix twice, and the partial sums of a product.
-    fn check_memory(&self, rows: usize, targets: usize) -> Result<(), LearnError> {
+    /// The kernel matrix in 16 bits, with what |Ev|/|v| is about for its errors E as weighted; none where λ is too small for it.
+    fn stored(
+        &self,
+        gram: &dyn Gram,
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<Option<(CompactGram, f64)>, Stopped> {
+        let matrix = CompactGram::store(gram, watch)?;
+        let weight = weights.map_or(1.0, |w| w.iter().sum::<f64>() / w.len() as f64);
+        let rounding = weight * matrix.rounding();
+        Ok((rounding <= ROUNDING_LIMIT * self.lambda).then_some((matrix, rounding)))
+    }
+
+    /// Bytes that it takes without a stored matrix: the factor, its small matrix twice, and the partial sums of a product.
+    #[must_use]
+    pub fn bytes_needed(&self, rows: usize, targets: usize) -> u64 {
         let (n, k) = (rows as u64, self.rank.unwrap_or_else(|| Self::default_rank(rows)).min(rows) as u64);
-        let needed = 4 * n * k + 16 * k * k + 40 * 8 * n * (targets as u64 + 1);
+        4 * n * k + 16 * k * k + 40 * 8 * n * (targets as u64 + 1)
+    }
+
+    /// Whether the matrix may be stored.
+    fn check_memory(&self, rows: usize, targets: usize) -> Result<bool, LearnError> {
+        let needed = self.bytes_needed(rows, targets);
         let budget = self.memory.unwrap_or_else(memory::default_budget);
-        if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
+        if needed > budget {
+            return Err(LearnError::Memory { rows, needed, budget });
+        }
+        Ok(CompactGram::bytes(rows) <= budget - needed)
     }
 
     /// S[y] for `bias: None`, S[y 1] for `bias: Centred`.
@@ -169,6 +207,10 @@ impl IterativeRidge {
         (dual, intercepts)
     }
 }
+
+/// Errors of the stored matrix, |Ev|/|v|, up to which it is used, as a share of λ. Their norm is about twice that, and each
+/// round of conjugate gradients leaves about |E|/λ of the residual: half of it at the most.
+const ROUNDING_LIMIT: f64 = 0.25;
 
 /// What is left of the diagonal in single-precision tiles is noise below this share of it.
 const SINGLE_NOISE: f64 = 1e-6;
