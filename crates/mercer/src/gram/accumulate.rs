@@ -4,9 +4,8 @@
 //! Sums are `f64` whatever the tile, in an order that only the shape of the matrix fixes.
 
 use crate::data::Matrix;
+use crate::real::Real;
 use crate::tile::{Element, Simd, ValueBlock, Vectorized};
-
-use super::store::converted;
 
 /// Numbers for every row of a matrix side, one output after the other.
 #[derive(Debug, Clone)]
@@ -50,111 +49,135 @@ pub(super) fn forward<T: Element>(
     rhs: &ByOutput,
     out: &mut ByOutput,
     offset: usize,
-    buffer: &mut Vec<f64>,
 ) {
-    let values = converted::<T, f64>(block, buffer);
     let rows = block.rows.start - offset;
     for o in 0..rhs.outputs() {
         let rhs = &rhs.entries[o * rhs.len + first..][..cols];
         let out = &mut out.entries[o * out.len + rows..][..block.rows.len()];
-        f64::vectorize(Dots { values, stride: block.stride, rhs, out });
+        T::vectorize(Products { block, rhs, out, mirrored: None });
     }
 }
 
-/// `out[cols] += valuesᵀ · rhs[rows]`.
-pub(super) fn backward<T: Element>(
+/// `out[rows] += values · rhs[cols]` and `out[cols] += valuesᵀ · rhs[rows]`, for a block whose columns are before its rows.
+pub(super) fn both_ways<T: Element>(
     block: &ValueBlock<'_, T>,
     first: usize,
     cols: usize,
     rhs: &ByOutput,
     out: &mut ByOutput,
-    buffer: &mut Vec<f64>,
 ) {
-    let values = converted::<T, f64>(block, buffer);
+    let rows = block.rows.clone();
     for o in 0..rhs.outputs() {
-        let rhs = &rhs.entries[o * rhs.len + block.rows.start..][..block.rows.len()];
-        let out = &mut out.entries[o * out.len + first..][..cols];
-        f64::vectorize(Combination { values, stride: block.stride, rhs, out });
+        let rhs = &rhs.entries[o * rhs.len..(o + 1) * rhs.len];
+        let (before, after) = out.entries[o * out.len..].split_at_mut(rows.start);
+        let (out, mirrored) = (&mut after[..rows.len()], &mut before[first..first + cols]);
+        let mirrored = Some((&rhs[rows.clone()], mirrored));
+        T::vectorize(Products { block, rhs: &rhs[first..first + cols], out, mirrored });
     }
 }
 
-/// Each row of `values` times `rhs`.
-struct Dots<'a> {
-    values: &'a [f64],
-    stride: usize,
+/// Each row of a block times `rhs`, and where wanted its rows times their own numbers, added up.
+struct Products<'a, 'b, T> {
+    block: &'a ValueBlock<'b, T>,
     rhs: &'a [f64],
     out: &'a mut [f64],
+    /// The numbers of the rows, and what their combination is added to.
+    mirrored: Option<(&'a [f64], &'a mut [f64])>,
 }
 
 /// Rows that are multiplied together, so that `rhs` is read once for all of them.
 const TOGETHER: usize = 4;
 
-impl Vectorized<f64> for Dots<'_> {
+impl<T: Element> Vectorized<T> for Products<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd<T = f64>>(self, s: S) {
-        let cols = self.rhs.len();
-        let whole = cols - cols % S::LANES;
-        for (group, out) in self.out.chunks_mut(TOGETHER).enumerate() {
-            // A block has room for whole groups of rows; what is beyond its last row does not count.
-            let values = &self.values[group * TOGETHER * self.stride..];
-            assert!(values.len() >= (TOGETHER - 1) * self.stride + cols);
-            let mut sums = [s.splat(0.0); TOGETHER];
-            for k in (0..whole).step_by(S::LANES) {
-                // SAFETY: by the assertion, `cols` entries are in each of the rows.
-                unsafe {
-                    let v = s.load(self.rhs.as_ptr().add(k));
-                    for (r, sum) in sums.iter_mut().enumerate() {
-                        *sum = s.mul_add(s.load(values.as_ptr().add(r * self.stride + k)), v, *sum);
-                    }
-                }
-            }
-            for (r, out) in out.iter_mut().enumerate() {
-                let mut lanes = [0.0; 8];
-                // SAFETY: no vector of f64 has more than 8 lanes.
-                unsafe { s.store(lanes.as_mut_ptr(), sums[r]) };
-                let row = &values[r * self.stride..][..cols];
-                let mut sum = lanes.iter().sum::<f64>();
-                for k in whole..cols {
-                    sum += row[k] * self.rhs[k];
-                }
-                *out += sum;
-            }
+    fn run<S: Simd<T = T>>(self, s: S) {
+        let Self { block, rhs, out, mut mirrored } = self;
+        let whole = out.len() - out.len() % TOGETHER;
+        for first in (0..whole).step_by(TOGETHER) {
+            let out = (&mut out[first..]).first_chunk_mut().expect("a whole group of rows");
+            rows_from::<S, TOGETHER>(s, block, first, rhs, out, &mut mirrored);
+        }
+        // What the block has beyond its last row may be anything, so it is not touched.
+        for (first, out) in out.iter_mut().enumerate().skip(whole) {
+            rows_from::<S, 1>(s, block, first, rhs, std::array::from_mut(out), &mut mirrored);
         }
     }
 }
 
-/// The rows of `values`, each times its own number of `rhs`, added up.
-struct Combination<'a> {
-    values: &'a [f64],
+/// As [`Products`], for R rows from `first` on.
+#[inline(always)]
+fn rows_from<S: Simd, const R: usize>(
+    s: S,
+    block: &ValueBlock<'_, S::T>,
+    first: usize,
+    rhs: &[f64],
+    out: &mut [f64; R],
+    mirrored: &mut Option<(&[f64], &mut [f64])>,
+) {
+    let values = &block.values[first * block.stride..];
+    let sums = match mirrored {
+        Some((numbers, mirrored)) => {
+            let numbers = std::array::from_fn(|r| numbers[first + r]);
+            products::<S, R, true>(s, values, block.stride, rhs, numbers, mirrored)
+        }
+        None => products::<S, R, false>(s, values, block.stride, rhs, [0.0; R], &mut []),
+    };
+    out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
+}
+
+/// The products of R rows with `rhs`; `mirrored`, as long as `rhs`, gets their combination where it is wanted.
+#[inline(always)]
+fn products<S: Simd, const R: usize, const MIRRORED: bool>(
+    s: S,
+    values: &[S::T],
     stride: usize,
-    rhs: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl Vectorized<f64> for Combination<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd<T = f64>>(self, s: S) {
-        let (cols, rows) = (self.out.len(), self.rhs.len());
-        assert!(rows > 0 && self.values.len() >= (rows - 1) * self.stride + cols);
-        let whole = cols - cols % S::LANES;
-        for k in (0..whole).step_by(S::LANES) {
-            // SAFETY: by the assertion, `cols` entries are in each of the rows.
-            unsafe {
-                let mut sum = s.load(self.out.as_ptr().add(k));
-                for (r, v) in self.rhs.iter().enumerate() {
-                    sum = s.mul_add(s.load(self.values.as_ptr().add(r * self.stride + k)), s.splat(*v), sum);
-                }
-                s.store(self.out.as_mut_ptr().add(k), sum);
+    rhs: &[f64],
+    numbers: [f64; R],
+    mirrored: &mut [f64],
+) -> [f64; R] {
+    let (cols, wide) = (rhs.len(), s.wide());
+    let half = <S::Wide as Simd>::LANES;
+    assert!(values.len() >= (R - 1) * stride + cols && (!MIRRORED || mirrored.len() == cols));
+    let whole = cols - cols % (2 * half);
+    let splats = numbers.map(|v| wide.splat(v));
+    let mut lanes = [[wide.splat(0.0); 2]; R];
+    for k in (0..whole).step_by(2 * half) {
+        // SAFETY: by the assertion, `cols` entries are in each of the rows and in both vectors of numbers.
+        unsafe {
+            let (first, second) = (wide.load(rhs.as_ptr().add(k)), wide.load(rhs.as_ptr().add(k + half)));
+            let mut down = [wide.splat(0.0); 2];
+            if MIRRORED {
+                let from = mirrored.as_ptr().add(k);
+                down = [wide.load(from), wide.load(from.add(half))];
             }
-        }
-        for k in whole..cols {
-            for (r, v) in self.rhs.iter().enumerate() {
-                self.out[k] += self.values[r * self.stride + k] * v;
+            for (r, lanes) in lanes.iter_mut().enumerate() {
+                let [a, b] = s.load_wide(values.as_ptr().add(r * stride + k));
+                *lanes = [wide.mul_add(a, first, lanes[0]), wide.mul_add(b, second, lanes[1])];
+                if MIRRORED {
+                    down = [wide.mul_add(a, splats[r], down[0]), wide.mul_add(b, splats[r], down[1])];
+                }
+            }
+            if MIRRORED {
+                let to = mirrored.as_mut_ptr().add(k);
+                wide.store(to, down[0]);
+                wide.store(to.add(half), down[1]);
             }
         }
     }
+    std::array::from_fn(|r| {
+        let mut folded = [0.0; 8];
+        // SAFETY: no vector of f64 has more than 8 lanes.
+        unsafe { wide.store(folded.as_mut_ptr(), wide.add(lanes[r][0], lanes[r][1])) };
+        let mut sum = folded.iter().sum::<f64>();
+        for k in whole..cols {
+            let value = values[r * stride + k].to_f64();
+            sum += value * rhs[k];
+            if MIRRORED {
+                mirrored[k] += value * numbers[r];
+            }
+        }
+        sum
+    })
 }

@@ -109,25 +109,29 @@ impl IterativeRidge {
         let factor = randomly_pivoted::<f32>(&*fast, rank, SINGLE_NOISE, self.seed, watch)?;
         let preconditioner = LowRank::new(factor, self.lambda, roots.as_deref(), watch)?;
         let rhs = self.right_hand_sides(targets, roots.as_deref());
-        let stored = if stores { self.stored(&*fast, weights, watch)? } else { None };
         let (lambda, root_weights) = (self.lambda, roots.as_deref());
-        let coarse = stored.as_ref().map(|(matrix, _)| Penalised { matrix, lambda, root_weights });
-        let problem = CgProblem {
-            coarse: coarse
-                .as_ref()
-                .zip(stored.as_ref())
-                .map(|(operator, (_, rounding))| Coarse { operator, rounding: *rounding }),
-            operator: &Regularised::new(&*fast, self.lambda, root_weights),
-            exact: Some(&Regularised::new(&*exact, self.lambda, root_weights)),
+        let tiled = CgProblem {
+            coarse: None,
+            operator: &Regularised::new(&*fast, lambda, root_weights),
+            exact: Some(&Regularised::new(&*exact, lambda, root_weights)),
             rhs: &rhs,
             preconditioner: &preconditioner,
         };
         let mut state = state.unwrap_or_else(|| CgState::start(&rhs));
-        let mut report = self.solver.run(&problem, &mut state, watch, after)?;
-        report.solver += match (&stored, state.gave_up_coarse()) {
-            (None, _) => ", tiles computed in every step",
-            (Some(_), false) => ", matrix stored in 16 bits",
-            (Some(_), true) => ", matrix stored in 16 bits, then tiles computed in every step",
+        let worthwhile = stores && self.may_store(&*fast, mean_weight(weights));
+        let stored = if worthwhile && self.many_steps_to_go(&tiled, &mut state, watch, after)? {
+            self.stored(&*fast, mean_weight(weights), watch)?
+        } else {
+            None
+        };
+        let coarse = stored.as_ref().map(|(matrix, _)| Penalised { matrix, lambda, root_weights });
+        let coarse = coarse.as_ref().zip(stored.as_ref());
+        let coarse = coarse.map(|(operator, (_, rounding))| Coarse { operator, rounding: *rounding });
+        let mut report = self.solver.run(&CgProblem { coarse, ..tiled }, &mut state, watch, after)?;
+        report.solver += match (state.uses_coarse(), state.gave_up_coarse()) {
+            (true, _) => ", matrix stored in 16 bits",
+            (_, true) => ", matrix stored in 16 bits, then tiles computed in every step",
+            _ => ", tiles computed in every step",
         };
         report.warnings.extend(admitted.warning);
         let (coefficients, intercepts) = self.unravel(state.solution(), targets.ncols(), roots.as_deref());
@@ -139,15 +143,48 @@ impl IterativeRidge {
         ))
     }
 
+    /// Takes steps on tiles, and tells after every so many whether the problem needs many more of them.
+    ///
+    /// Storing the matrix takes the time of a few steps on tiles, and with a good preconditioner a few steps are all it takes.
+    /// The first ones are also the ones whose errors count most.
+    fn many_steps_to_go(
+        &self,
+        tiled: &CgProblem<'_>,
+        state: &mut CgState,
+        watch: &dyn Watch,
+        after: AfterStep<'_>,
+    ) -> Result<bool, LearnError> {
+        while !state.uses_coarse() {
+            let steps = state.iterations();
+            if state.gave_up_coarse() || state.is_done() || steps >= self.solver.iterations {
+                return Ok(false);
+            }
+            let decides = steps > 0 && steps.is_multiple_of(STEPS_ON_TILES);
+            if decides && self.solver.steps_to_go(tiled.rhs, state) > STEPS_ON_TILES as f64 {
+                break;
+            }
+            let until = (steps / STEPS_ON_TILES + 1) * STEPS_ON_TILES;
+            self.solver.advance(tiled, state, until, watch, &mut *after)?;
+        }
+        Ok(true)
+    }
+
+    /// Whether the errors of a stored matrix may be small enough for λ: they are about √(n/6) steps of which 65,530 are as
+    /// long as the values of a tile are far apart, a quarter of the largest value at least.
+    fn may_store(&self, gram: &dyn Gram, weight: f64) -> bool {
+        let largest = gram.diagonal().into_iter().fold(0.0, f64::max);
+        let least = (gram.nrows() as f64 / 6.0).sqrt() * 0.25 * largest / 65_530.0;
+        weight * least <= ROUNDING_LIMIT * self.lambda
+    }
+
     /// The kernel matrix in 16 bits, with what |Ev|/|v| is about for its errors E as weighted; none where λ is too small for it.
     fn stored(
         &self,
         gram: &dyn Gram,
-        weights: Option<&[f64]>,
+        weight: f64,
         watch: &dyn Watch,
     ) -> Result<Option<(CompactGram, f64)>, Stopped> {
         let matrix = CompactGram::store(gram, watch)?;
-        let weight = weights.map_or(1.0, |w| w.iter().sum::<f64>() / w.len() as f64);
         let rounding = weight * matrix.rounding();
         Ok((rounding <= ROUNDING_LIMIT * self.lambda).then_some((matrix, rounding)))
     }
@@ -208,12 +245,19 @@ impl IterativeRidge {
     }
 }
 
+/// Steps on tiles before the matrix is stored, and steps that must then be left: as many as storing takes the time of.
+const STEPS_ON_TILES: u64 = 6;
+
 /// Errors of the stored matrix, |Ev|/|v|, up to which it is used, as a share of λ. Their norm is about twice that, and each
 /// round of conjugate gradients leaves about |E|/λ of the residual: half of it at the most.
 const ROUNDING_LIMIT: f64 = 0.25;
 
 /// What is left of the diagonal in single-precision tiles is noise below this share of it.
 const SINGLE_NOISE: f64 = 1e-6;
+
+fn mean_weight(weights: Option<&[f64]>) -> f64 {
+    weights.map_or(1.0, |w| w.iter().sum::<f64>() / w.len() as f64)
+}
 
 fn converted<A: Real, B: Real>(samples: &Samples<'_, A>) -> Samples<'static, B> {
     let convert = |values: &[A]| values.iter().map(|v| B::from_f64(v.to_f64())).collect::<Vec<B>>();

@@ -88,7 +88,7 @@ fn the_rounding_is_what_it_is_said_to_be() {
 }
 
 #[test]
-fn the_matrix_is_symmetric_to_the_last_bit() {
+fn the_matrix_is_symmetric() {
     let n = 300;
     let samples = loaded(n, 3);
     let kernel = "rbf(sigma=0.5)".parse().unwrap();
@@ -100,20 +100,22 @@ fn the_matrix_is_symmetric_to_the_last_bit() {
     };
     for (i, j) in [(0, 1), (17, 255), (3, 299), (256, 298), (255, 256)] {
         let (a, b) = (column(j)[i], column(i)[j]);
-        assert!((a - b).abs() < 1e-9, "({i}, {j}): {a} {b}");
+        // A hundredth of a step of 1/65,530: what products in single precision may differ by.
+        assert!((a - b).abs() < 1.5e-7, "({i}, {j}): {a} {b}");
     }
 }
 
 #[test]
 fn zeros_have_no_error() {
-    let samples = AnySamples::F64(Samples::dense(300, 1, (0..300).map(f64::from).collect()).unwrap());
+    let places: Vec<f64> = (0..300).map(f64::from).collect();
+    let samples = AnySamples::F64(Samples::dense(300, 1, places).unwrap());
     let samples = CpuEngine.load(&samples);
     let kernel = "rbf(sigma=0.05)".parse().unwrap();
     let compact = CompactGram::store(&*samples.gram(&kernel).unwrap(), &Unwatched).unwrap();
     let rhs = rhs(300, 1);
-    // The matrix is the identity.
+    // The matrix is the identity: what is left is the rounding of sums in single precision.
     let error = difference(&product(&compact, &rhs), &rhs);
-    assert!(column_norm(&error, 0) < 1e-3 * compact.rounding() * column_norm(&rhs, 0));
+    assert!(column_norm(&error, 0) < 0.05 * compact.rounding() * column_norm(&rhs, 0));
 }
 
 #[test]

@@ -27,7 +27,7 @@ use crate::watch::{Stopped, Watch};
 
 pub use preconditioner::{LowRank, Preconditioner, Unconditioned};
 pub use state::CgState;
-use state::Standing;
+use state::{CoarseUse, Standing};
 
 /// Why conjugate gradients have no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -125,7 +125,7 @@ const LEAST_ROUND: f64 = 0.25;
 impl<'a> CgProblem<'a> {
     /// The coarse operator, unless it was given up.
     fn coarse_for(&self, state: &CgState) -> Option<Coarse<'a>> {
-        self.coarse.filter(|_| !state.fine)
+        self.coarse.filter(|_| state.uses_coarse())
     }
 }
 
@@ -160,6 +160,31 @@ impl ConjugateGradient {
         watch: &dyn Watch,
         after: &mut dyn FnMut(&CgState),
     ) -> Result<Report, CgError> {
+        self.advance(problem, state, self.iterations, watch, after)?;
+        let active = state.active();
+        if !active.is_empty() {
+            // Out of steps: the report tells the true residual all the same.
+            let norms = column_norms(problem.rhs);
+            let remaining = column_norms(&from_scratch(problem, &state.x, &active, watch)?);
+            for (place, &o) in active.iter().enumerate() {
+                state.checked[o] = remaining[place] / norms[o];
+            }
+        }
+        Ok(self.report(problem, state))
+    }
+
+    /// As [`run`](Self::run), but no further than to step number `until`, and without a report.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn advance(
+        &self,
+        problem: &CgProblem<'_>,
+        state: &mut CgState,
+        until: u64,
+        watch: &dyn Watch,
+        after: &mut dyn FnMut(&CgState),
+    ) -> Result<(), CgError> {
         let order = problem.operator.nrows();
         for (what, found, expected) in [
             ("rows of the right-hand sides", problem.rhs.nrows(), order),
@@ -172,16 +197,22 @@ impl ConjugateGradient {
             }
         }
         let norms = column_norms(problem.rhs);
+        if problem.coarse.is_some() && state.coarse == CoarseUse::None {
+            state.coarse = CoarseUse::Used;
+            // What was solved before has none of the errors to come.
+            let believed = column_norms(&state.residual);
+            state.active().iter().for_each(|&o| state.checked[o] = believed[o] / norms[o]);
+        }
         watch.begin("conjugate gradients", self.iterations);
         watch.advance(state.iterations);
         loop {
             let active = state.active();
-            if active.is_empty() || state.iterations >= self.iterations {
+            if active.is_empty() || state.iterations >= until.min(self.iterations) {
                 break;
             }
             *state = match self.step(problem, state, &active, &norms, watch) {
                 Err(CgError::Indefinite { .. }) if problem.coarse_for(state).is_some() => {
-                    state.fine = true;
+                    state.coarse = CoarseUse::GivenUp;
                     self.start_afresh(problem, state, &active, &norms, watch)?;
                     continue;
                 }
@@ -191,15 +222,15 @@ impl ConjugateGradient {
             watch.note(&format!("step {}, residual {:.2e}", state.iterations, estimate(state, &norms)));
             after(state);
         }
-        let active = state.active();
-        if !active.is_empty() {
-            // Out of steps: the report tells the true residual all the same.
-            let residual = from_scratch(problem, &state.x, &active, watch)?;
-            for (place, &o) in active.iter().enumerate() {
-                state.checked[o] = column_norms(&residual)[place] / norms[o];
-            }
-        }
-        Ok(self.report(problem, state))
+        Ok(())
+    }
+
+    /// Steps that are left at the rate of those so far, by what the recurrence believes; infinite where nothing is gained yet.
+    #[must_use]
+    pub fn steps_to_go(&self, rhs: &Matrix<f64>, state: &CgState) -> f64 {
+        let residual = estimate(state, &column_norms(rhs));
+        let gained = -residual.ln() / state.iterations as f64;
+        if gained > 0.0 { ((residual / self.tolerance).ln() / gained).max(0.0) } else { f64::INFINITY }
     }
 
     /// The state after one step.
@@ -293,7 +324,9 @@ impl ConjugateGradient {
             (0..residual.nrows()).for_each(|i| state.residual.row_mut(i)[o] = residual.row(i)[place]);
         }
         state.since_check = 0;
-        state.fine |= given_up;
+        if given_up {
+            state.coarse = CoarseUse::GivenUp;
+        }
         Ok(())
     }
 
