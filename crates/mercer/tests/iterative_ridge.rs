@@ -73,7 +73,9 @@ fn equals_the_direct_solver() {
 #[test]
 fn kernels_of_every_range_can_be_stored() {
     let (samples, targets, _) = data(520);
-    for (kernel, lambda) in [("<x,z>", 0.1), ("1000*(<x,z>+1)^3", 100.0), ("1e-6*laplacian", 1e-7)] {
+    for (kernel, lambda) in
+        [("<x,z>*laplacian", 0.02), ("1000*(<x,z>+1)^3*laplacian", 200.0), ("1e-6*laplacian", 1e-7)]
+    {
         let kernel: Kernel = kernel.parse().unwrap();
         let (expected, _) =
             Ridge::new(kernel.clone(), lambda).fit(&samples, &targets, None, &Unwatched).unwrap();

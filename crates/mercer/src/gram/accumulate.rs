@@ -96,7 +96,7 @@ impl<T: Element> Vectorized<T> for Products<'_, '_, T> {
         let Self { block, rhs, out, mut mirrored } = self;
         let whole = out.len() - out.len() % TOGETHER;
         for first in (0..whole).step_by(TOGETHER) {
-            let out = (&mut out[first..]).first_chunk_mut().expect("a whole group of rows");
+            let out = out[first..].first_chunk_mut().expect("a whole group of rows");
             rows_from::<S, TOGETHER>(s, block, first, rhs, out, &mut mirrored);
         }
         // What the block has beyond its last row may be anything, so it is not touched.

@@ -246,7 +246,7 @@ impl IterativeRidge {
 }
 
 /// Steps on tiles before the matrix is stored, and steps that must then be left: as many as storing takes the time of.
-const STEPS_ON_TILES: u64 = 6;
+pub(crate) const STEPS_ON_TILES: u64 = 6;
 
 /// Errors of the stored matrix, |Ev|/|v|, up to which it is used, as a share of λ. Their norm is about twice that, and each
 /// round of conjugate gradients leaves about |E|/λ of the residual: half of it at the most.
