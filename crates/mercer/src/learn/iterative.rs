@@ -128,7 +128,7 @@ impl IterativeRidge {
         let coarse = coarse.as_ref().zip(stored.as_ref());
         let coarse = coarse.map(|(operator, (_, rounding))| Coarse { operator, rounding: *rounding });
         let mut report = self.solver.run(&CgProblem { coarse, ..tiled }, &mut state, watch, after)?;
-        report.solver += match (state.uses_coarse(), state.gave_up_coarse()) {
+        report.solver += match (stored.is_some() && state.uses_coarse(), state.gave_up_coarse()) {
             (true, _) => ", matrix stored in 16 bits",
             (_, true) => ", matrix stored in 16 bits, then tiles computed in every step",
             _ => ", tiles computed in every step",
@@ -169,12 +169,11 @@ impl IterativeRidge {
         Ok(true)
     }
 
-    /// Whether the errors of a stored matrix may be small enough for λ: they are about √(n/6) steps of which 65,530 are as
-    /// long as the values of a tile are far apart, a quarter of the largest value at least.
+    /// Whether the errors of a stored matrix may be small enough for λ: the values of most tiles are further apart than a
+    /// quarter of the largest value.
     fn may_store(&self, gram: &dyn Gram, weight: f64) -> bool {
         let largest = gram.diagonal().into_iter().fold(0.0, f64::max);
-        let least = (gram.nrows() as f64 / 6.0).sqrt() * 0.25 * largest / 65_530.0;
-        weight * least <= ROUNDING_LIMIT * self.lambda
+        weight * CompactGram::rounding_over(gram.nrows(), 0.25 * largest) <= ROUNDING_LIMIT * self.lambda
     }
 
     /// The kernel matrix in 16 bits, with what |Ev|/|v| is about for its errors E as weighted; none where λ is too small for it.

@@ -1,19 +1,4 @@
 //! A kernel matrix stored in 16 bits an entry, for solvers that multiply by it many times and correct their answer.
-//!
-//! The matrix is cut into tiles of 256 × 256, of which those on and below the diagonal are kept: n² bytes in all. In each tile
-//!
-//! ```text
-//! k = middle + step·code,    code = −32,765 … 32,765,    step = (greatest − least)/65,530,
-//! ```
-//!
-//! which is finer than a floating-point format of 16 bits wherever values are within a factor of 2¹⁵ of the range of their
-//! tile, and twice as fine as codes around 0 where they have one sign. Codes are rounded by chance: the errors E are
-//! independent, of mean 0 and of at most half a step as their standard deviation, √(1/6) steps on average. So |Ev|
-//! is about √(n/6)·step·|v| ([`rounding`](CompactGram::rounding)); with values from 0 to 1 and n = 100,000 that is 0.002·|v|.
-//!
-//! A product reads every code once, for its row and for its column and for up to eight right-hand sides: as fast as memory
-//! gives n² bytes. Numbers are summed in `f32` along 2,048 columns or 256 rows at most, beyond that in `f64`, in an order that only
-//! the shape of the matrix fixes.
 
 mod product;
 mod rounding;
@@ -27,7 +12,7 @@ use super::operator::{COLUMNS_AT_A_TIME, Gram, LinearOperator};
 use super::tiled::{GROUPS, bands_of};
 use super::zeroed::zeroed;
 use product::{LANES, Sums, multiply};
-use rounding::{Scale, round};
+use rounding::{STEPS, Scale, round};
 
 /// Rows and columns of a tile: what a matrix of kernel values is visited by.
 const TILE: usize = COLUMNS_AT_A_TIME;
@@ -41,7 +26,21 @@ const TOGETHER: usize = 8;
 /// Right-hand sides that share a pass: for more, each group's sums would leave the caches.
 const OUTPUTS_AT_A_TIME: usize = 8;
 
-/// A symmetric matrix in 16 bits an entry. See the [module](self)'s notes on its format and its error.
+/// A symmetric matrix in 16 bits an entry: n² bytes, and products as fast as memory gives them.
+///
+/// The matrix is cut into tiles of 256 × 256, of which those on and below the diagonal are kept. In each of them
+///
+/// ```text
+/// k = middle + step·code,    code = −32,765 … 32,765,    step = (greatest − least)/65,530,
+/// ```
+///
+/// which is finer than a floating-point format of 16 bits but for values far below the range of their tile, and twice as
+/// fine as codes around 0 where values have one sign. Codes are rounded by chance, so that the errors E are independent, of
+/// mean 0 and with a standard deviation of √(1/6) steps on average. So |Ev| is about √(n/6)·step·|v|
+/// ([`rounding`](Self::rounding)): with values from 0 to 1 and n = 100,000 that is 0.002·|v|, and the norm of E is twice that.
+///
+/// A product reads every code once, for its row and its column and for up to eight right-hand sides. Numbers are summed in
+/// `f32` along 2,048 columns or 256 rows at most, beyond that in `f64`, in an order that only the shape of the matrix fixes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompactGram {
     n: usize,
@@ -111,6 +110,12 @@ impl CompactGram {
         )?;
         drop(columns);
         Ok(Self { n, codes, scales })
+    }
+
+    /// What [`rounding`](Self::rounding) would be for a matrix of order n whose tiles have values this far apart.
+    #[must_use]
+    pub fn rounding_over(n: usize, range: f64) -> f64 {
+        (n as f64 / 6.0).sqrt() * range / STEPS
     }
 
     /// What |Ev|/|v| is about, for the errors E of the entries: √n times their root mean square.

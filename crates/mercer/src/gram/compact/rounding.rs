@@ -5,7 +5,7 @@ use crate::tile::{Element, Simd, Vectorized};
 use super::TILE;
 
 /// Steps between the least and the greatest value of a tile. A few codes are left over for rounding at both ends.
-const STEPS: f64 = 65_530.0;
+pub(super) const STEPS: f64 = 65_530.0;
 
 /// The code that stands for the middle, before it is moved to 0.
 const MIDDLE: f32 = 32_768.0;
