@@ -7,10 +7,12 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, Engine, LinearOperator};
+use mercer::gram::{CompactGram, CpuEngine, Engine, LinearOperator};
 use mercer::kernel::Kernel;
 use mercer::pool;
-use mercer::solve::{CgProblem, ConjugateGradient, LowRank, Regularised, randomly_pivoted};
+use mercer::solve::{
+    CgProblem, Coarse, ConjugateGradient, LowRank, Penalised, Regularised, randomly_pivoted,
+};
 use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -64,6 +66,10 @@ fn main() {
         timed("apply f64, 2 columns", || {
             true_operator.apply(&mut out, &rhs, &Unwatched).expect("not stopped")
         });
+        let stored =
+            timed("store in 16 bits", || CompactGram::store(&*fast, &Unwatched).expect("not stopped"));
+        let coarse = Penalised { matrix: &stored, lambda, root_weights: None };
+        timed("apply 16 bits, 2 columns", || coarse.apply(&mut out, &rhs, &Unwatched).expect("not stopped"));
         let factor = timed("pivoted Cholesky", || {
             randomly_pivoted::<f32>(&*fast, rank, 1e-6, 0, &Unwatched).expect("not stopped")
         });
@@ -71,14 +77,18 @@ fn main() {
         let preconditioner =
             timed("preconditioner", || LowRank::new(factor, lambda, None, &Unwatched).expect("λ > 0"));
         let problem = CgProblem {
+            coarse: None,
             operator: &operator,
             exact: Some(&true_operator),
             rhs: &rhs,
             preconditioner: &preconditioner,
         };
+        let with_store =
+            CgProblem { coarse: Some(Coarse { operator: &coarse, rounding: stored.rounding() }), ..problem };
         let solver = ConjugateGradient { tolerance, ..Default::default() };
-        let (_, report) =
-            timed("conjugate gradients", || solver.solve(&problem, &Unwatched).expect("an answer"));
-        println!("{report:?}");
+        for (what, problem) in [("steps on tiles", problem), ("steps on 16 bits", with_store)] {
+            let (_, report) = timed(what, || solver.solve(&problem, &Unwatched).expect("an answer"));
+            println!("{report:?}");
+        }
     });
 }

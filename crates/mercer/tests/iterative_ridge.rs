@@ -5,6 +5,7 @@ use mercer::features::{ApproximationError, KernelFeatures, Landmarks, Nystrom, a
 use mercer::kernel::Kernel;
 use mercer::learn::{Bias, IterativeRidge, LearnError, RestrictedRidge, Ridge};
 use mercer::model::Expansion;
+use mercer::pool;
 use mercer::solve::{CgState, ConjugateGradient, Intercept, Moments, Status};
 use mercer::watch::Unwatched;
 
@@ -36,6 +37,11 @@ fn predictions(model: &Expansion, samples: &AnySamples<'_>) -> Vec<f64> {
     model.predict(samples, &Unwatched).unwrap().into_entries()
 }
 
+/// As [`iterative`], with memory for the preconditioner alone.
+fn without_store(ridge: IterativeRidge, samples: &AnySamples<'_>, targets: &Matrix<f64>) -> IterativeRidge {
+    IterativeRidge { memory: Some(ridge.bytes_needed(samples.nrows(), targets.ncols())), ..ridge }
+}
+
 #[test]
 fn equals_the_direct_solver() {
     let (samples, targets, weights) = data(300);
@@ -44,19 +50,94 @@ fn equals_the_direct_solver() {
             for lambda in [1.0, 1e-2] {
                 let direct = Ridge { bias, ..Ridge::new("matern(nu=1.5)".parse().unwrap(), lambda) };
                 let (expected, _) = direct.fit(&samples, &targets, weights, &Unwatched).unwrap();
-                let (found, report) = IterativeRidge { bias, ..iterative(lambda) }
-                    .fit(&samples, &targets, weights, &Unwatched)
-                    .unwrap();
-                assert_eq!(report.status, Status::Converged, "{report:?}");
-                for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
-                    assert!((a - b).abs() < 1e-7, "{bias:?} {lambda}: {a} {b}");
-                }
-                for (a, b) in found.intercepts.iter().zip(&expected.intercepts) {
-                    assert!((a - b).abs() < 1e-7);
+                // Few columns in the preconditioner, so that many steps are taken.
+                let stored = IterativeRidge { bias, rank: Some(5), ..iterative(lambda) };
+                let tiled = without_store(stored.clone(), &samples, &targets);
+                for (ridge, how) in [(stored, "stored in 16 bits"), (tiled, "tiles computed in every step")] {
+                    let (found, report) = ridge.fit(&samples, &targets, weights, &Unwatched).unwrap();
+                    assert_eq!(report.status, Status::Converged, "{report:?}");
+                    assert!(report.solver.ends_with(how), "{report:?}");
+                    for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
+                        assert!((a - b).abs() < 1e-7, "{bias:?} {lambda}: {a} {b}");
+                    }
+                    for (a, b) in found.intercepts.iter().zip(&expected.intercepts) {
+                        assert!((a - b).abs() < 1e-7);
+                    }
                 }
             }
         }
     }
+}
+
+/// Values of both signs, large ones and a few zeros, and a matrix larger than a tile that is no multiple of one.
+#[test]
+fn kernels_of_every_range_can_be_stored() {
+    let (samples, targets, _) = data(520);
+    for (kernel, lambda) in
+        [("<x,z>*laplacian", 0.02), ("1000*(<x,z>+1)^3*laplacian", 200.0), ("1e-6*laplacian", 1e-7)]
+    {
+        let kernel: Kernel = kernel.parse().unwrap();
+        let (expected, _) =
+            Ridge::new(kernel.clone(), lambda).fit(&samples, &targets, None, &Unwatched).unwrap();
+        for tolerance in [1e-6, 1e-8] {
+            let solver = ConjugateGradient { tolerance, ..Default::default() };
+            let ridge =
+                IterativeRidge { solver, rank: Some(0), ..IterativeRidge::new(kernel.clone(), lambda) };
+            let (found, report) = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
+            assert_eq!(report.status, Status::Converged, "{kernel}: {report:?}");
+            assert!(report.solver.ends_with("matrix stored in 16 bits"), "{kernel}: {report:?}");
+            for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
+                // A residual r in A⁻¹'s norm: at most |r|/λ times the largest eigenvalue in the fit.
+                assert!((a - b).abs() < 1e3 * tolerance, "{kernel} {tolerance}: {a} {b}");
+            }
+        }
+    }
+}
+
+/// With λ below the errors of 16 bits the tiles are used, and the answer is there all the same.
+#[test]
+fn a_small_lambda_needs_tiles() {
+    let (samples, targets, _) = data(300);
+    let (found, report) = IterativeRidge { rank: Some(300), ..iterative(1e-4) }
+        .fit(&samples, &targets, None, &Unwatched)
+        .unwrap();
+    assert_eq!(report.status, Status::Converged, "{report:?}");
+    assert!(report.solver.ends_with("tiles computed in every step"), "{report:?}");
+    let direct = Ridge::new("matern(nu=1.5)".parse().unwrap(), 1e-4);
+    let (expected, _) = direct.fit(&samples, &targets, None, &Unwatched).unwrap();
+    for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
+        assert!((a - b).abs() < 1e-6, "{a} {b}");
+    }
+}
+
+#[test]
+fn one_row_is_fitted() {
+    let samples = AnySamples::F64(Samples::dense(1, 3, vec![1.0, 2.0, 3.0]).unwrap());
+    let targets = Matrix::from_entries(1, 1, vec![4.0]);
+    let ridge = IterativeRidge { bias: Bias::None, ..iterative(1.0) };
+    let (found, report) = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
+    assert_eq!(report.status, Status::Converged);
+    assert!((found.coefficients.row(0)[0] - 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn has_the_same_bits_for_every_number_of_threads() {
+    let (samples, targets, _) = data(600);
+    let fit = |threads| {
+        pool::with(Some(threads), || iterative(1e-2).fit(&samples, &targets, None, &Unwatched).unwrap())
+    };
+    let one = fit(1);
+    assert!(one == fit(2) && one == fit(3));
+}
+
+#[test]
+fn memory_is_respected() {
+    let (samples, targets, _) = data(300);
+    let needed = iterative(1.0).bytes_needed(300, 2);
+    let error = IterativeRidge { memory: Some(needed - 1), ..iterative(1.0) }
+        .fit(&samples, &targets, None, &Unwatched)
+        .unwrap_err();
+    assert!(matches!(error, LearnError::Memory { rows: 300, .. }), "{error}");
 }
 
 #[test]

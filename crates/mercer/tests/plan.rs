@@ -26,6 +26,22 @@ fn ways(plan: &Plan) -> Vec<&Candidate> {
 }
 
 #[test]
+fn conjugate_gradients_store_the_matrix_in_16_bits_where_it_fits() {
+    let cg = |budget: u64| {
+        let plan = plan(RIDGE, 40_000, budget);
+        let cg = ways(&plan).into_iter().find(|c| c.way == Way::ConjugateGradients).unwrap().clone();
+        assert!(cg.fits, "{plan}");
+        cg
+    };
+    let (stored, tiled) = (cg(4_000_000_000), cg(1_000_000_000));
+    // n² bytes, and a few at the edges.
+    assert!((1_600_000_000..1_640_000_000).contains(&(stored.memory - tiled.memory)), "{stored:?} {tiled:?}");
+    let stages = |c: &Candidate| c.stages.iter().map(|stage| stage.name).collect::<Vec<_>>();
+    assert_eq!(stages(&stored), ["preconditioner", "kernel matrix in 16 bits", "about so many steps"]);
+    assert_eq!(stages(&tiled), ["preconditioner", "about so many steps"]);
+}
+
+#[test]
 fn more_rows_cost_more() {
     let tasks = [
         Task::Gram,

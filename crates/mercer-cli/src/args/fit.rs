@@ -172,7 +172,7 @@ pub enum Solver {
     Mixed,
     /// In the features of the kernel, which must be finitely many
     Primal,
-    /// Conjugate gradients on tiles of the kernel matrix, which is never stored, in the samples
+    /// Conjugate gradients, with the kernel matrix in 16 bits where it fits and helps, in the samples
     Cg,
     /// The gradient over all rows
     Batch,

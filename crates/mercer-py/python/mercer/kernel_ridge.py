@@ -52,8 +52,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, FeatureRidge):
         How the system is solved. ``"cholesky"`` factors K + αI in double precision, ``"mixed"`` in single precision and
         refines the answer to double precision (and factors in double precision where that fails). ``"primal"`` solves in
         the kernel's features, for kernels that have finitely many, such as ``linear`` and ``poly``. ``"cg"`` solves the full
-        problem by conjugate gradients on tiles of K that are never stored, to `tol`; with ``approx="nystrom:M"`` it solves the
-        one restricted to M landmarks. ``"auto"`` takes the fastest direct one that is safe. The answer is in double
+        problem by conjugate gradients, to `tol`, with K in 16 bits where n² bytes fit and on tiles where not; with
+        ``approx="nystrom:M"`` it solves the one restricted to M landmarks. ``"auto"`` takes the fastest direct one that is safe. The answer is in double
         precision whichever it is.
     bias : {"none", "centred", "column"}, default="none"
         ``"none"``: f as above. ``"centred"``: an intercept that is not penalised. ``"column"``: X and y are centred and

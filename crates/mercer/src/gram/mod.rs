@@ -2,6 +2,7 @@
 
 mod accumulate;
 mod columns;
+mod compact;
 mod cpu;
 mod dense;
 mod density;
@@ -15,6 +16,7 @@ mod store;
 mod tiled;
 mod zeroed;
 
+pub use compact::CompactGram;
 pub use cpu::CpuEngine;
 pub use dense::DenseGram;
 pub use distance::kernel_to_distance;

@@ -9,7 +9,7 @@ use crate::real::Precision;
 use crate::tile::{Element, Filler, Operand, Rectangle, Scratch};
 use crate::watch::{Stopped, Watch};
 
-use super::accumulate::{ByOutput, backward, forward};
+use super::accumulate::{ByOutput, both_ways, forward};
 use super::columns::TiledColumns;
 use super::engine::Part;
 use super::operator::{Columns, Gram, KernelValues, LinearOperator};
@@ -118,7 +118,7 @@ impl<T: Element> LinearOperator for KernelMatrix<T> {
 
 /// Groups of row bands that keep their own sums while a symmetric matrix is applied; fixed, so that the order of
 /// summation is.
-const GROUPS: usize = 32;
+pub(super) const GROUPS: usize = 32;
 
 /// Most partial sums kept: 512 MiB. Beyond it every tile is computed for its row and for its column.
 const MOST_PARTIAL_SUMS: usize = 1 << 26;
@@ -142,10 +142,9 @@ impl<T: Element> KernelMatrix<T> {
     /// Every tile of every row band.
     fn apply_all(&self, out: &mut Matrix<f64>, rhs: &ByOutput, watch: &dyn Watch) -> Result<(), Stopped> {
         let outputs = out.ncols();
-        let working = || (Scratch::default(), Vec::new());
         out.entries_mut().par_chunks_mut((TILE * outputs).max(1)).enumerate().try_for_each_init(
-            working,
-            |(scratch, buffer), (band, out)| {
+            Scratch::default,
+            |scratch, (band, out)| {
                 let (start, rows) = (band * TILE, out.len() / outputs);
                 let mut sums = ByOutput::zeros(rows, outputs);
                 for col in (0..self.ncols()).step_by(TILE) {
@@ -153,7 +152,7 @@ impl<T: Element> KernelMatrix<T> {
                     let rectangle = self.tile(start, col);
                     let cols = rectangle.cols.len();
                     self.filler.fill(&rectangle, scratch, &mut |block| {
-                        forward(block, col, cols, rhs, &mut sums, start, buffer);
+                        forward(block, col, cols, rhs, &mut sums, start);
                     });
                 }
                 for (i, out) in out.chunks_exact_mut(outputs).enumerate() {
@@ -171,7 +170,7 @@ impl<T: Element> KernelMatrix<T> {
         let partial = (0..GROUPS.min(bands))
             .into_par_iter()
             .map(|group| {
-                let (mut scratch, mut buffer) = (Scratch::default(), Vec::new());
+                let mut scratch = Scratch::default();
                 let mut sums = ByOutput::zeros(n, outputs);
                 for band in bands_of(group, bands) {
                     for col in (0..=band * TILE).step_by(TILE) {
@@ -179,9 +178,10 @@ impl<T: Element> KernelMatrix<T> {
                         let rectangle = self.tile(band * TILE, col);
                         let cols = rectangle.cols.len();
                         self.filler.fill(&rectangle, &mut scratch, &mut |block| {
-                            forward(block, col, cols, rhs, &mut sums, 0, &mut buffer);
                             if col < band * TILE {
-                                backward(block, col, cols, rhs, &mut sums, &mut buffer);
+                                both_ways(block, col, cols, rhs, &mut sums);
+                            } else {
+                                forward(block, col, cols, rhs, &mut sums, 0);
                             }
                         });
                     }
@@ -199,7 +199,7 @@ impl<T: Element> KernelMatrix<T> {
 }
 
 /// The bands of a group: there and back again, so that long bands and short ones balance.
-fn bands_of(group: usize, bands: usize) -> impl Iterator<Item = usize> {
+pub(super) fn bands_of(group: usize, bands: usize) -> impl Iterator<Item = usize> {
     (0..bands).filter(move |band| {
         let place = band % (2 * GROUPS);
         place == group || 2 * GROUPS - 1 - place == group

@@ -1,12 +1,10 @@
 //! Memory for large matrices.
 
-use crate::real::Real;
-
 /// `len` zeros whose pages come from the system only when they are first written: by the thread that fills them.
 ///
 /// Large buffers ask for huge pages, where the system has them: 512 times fewer faults.
 #[must_use]
-pub fn zeroed<T: Real>(len: usize) -> Vec<T> {
+pub fn zeroed<T: Copy + Default>(len: usize) -> Vec<T> {
     let buffer = vec![T::default(); len];
     #[cfg(target_os = "linux")]
     advise_huge_pages(&buffer);

@@ -1,15 +1,17 @@
-//! Kernel ridge regression without n² memory: conjugate gradients on tiles that are never stored.
+//! Kernel ridge regression by conjugate gradients: on a matrix stored in 16 bits where it fits, on tiles that are never stored
+//! where not.
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{CpuEngine, Engine};
+use crate::gram::{CompactGram, CpuEngine, Engine, Gram};
 use crate::kernel::Kernel;
 use crate::memory;
 use crate::model::Expansion;
 use crate::real::Real;
 use crate::solve::{
-    CgProblem, CgState, ConjugateGradient, LowRank, Regularised, Report, randomly_pivoted, scale_rows,
+    CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Penalised, Regularised, Report, randomly_pivoted,
+    scale_rows,
 };
-use crate::watch::Watch;
+use crate::watch::{Stopped, Watch};
 
 use super::admission::Admission;
 use super::error::LearnError;
@@ -17,9 +19,11 @@ use super::ridge::Bias;
 use super::targets::check as check_targets;
 use super::weights::check_weights;
 
-/// The full problem of [`Ridge`](super::Ridge), solved iteratively: O(n²d) time a step, O(nk) memory.
+/// The full problem of [`Ridge`](super::Ridge), solved iteratively with a preconditioner of rank k.
 ///
-/// Tiles are computed in single precision whatever the samples, and the answer corrected by residuals in double
+/// Where n² bytes fit the memory beside the preconditioner, the kernel matrix is stored once in 16 bits an entry ([`CompactGram`])
+/// and a step reads it: O(n²) time, bound by memory. Elsewhere, and where λ is too small for 16 bits, each step computes its tiles
+/// again in single precision: O(n²d) time, O(nk) memory. Either way the answer is corrected by residuals in double
 /// precision, so it is that of the kernel in double precision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IterativeRidge {
@@ -37,7 +41,7 @@ pub struct IterativeRidge {
     pub rank: Option<usize>,
     /// The seed of the preconditioner's pivots.
     pub seed: u64,
-    /// Bytes the preconditioner may take; `None` for four fifths of what is available.
+    /// Bytes that the preconditioner and the stored matrix may take; `None` for four fifths of what is available.
     pub memory: Option<u64>,
 }
 
@@ -97,7 +101,7 @@ impl IterativeRidge {
     ) -> Result<(Expansion, Report), LearnError> {
         let (kernel, lambda, bias, solver) = (&self.kernel, self.lambda, self.bias, self.solver);
         validate(Given { kernel, lambda, bias, solver }, samples, targets, weights)?;
-        self.check_memory(samples.nrows(), targets.ncols())?;
+        let stores = self.check_memory(samples.nrows(), targets.ncols())?;
         let admitted = self.admission.decide(&self.kernel, samples)?;
         let roots: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
         let (single, double) = (in_single(samples), in_double(samples));
@@ -107,14 +111,30 @@ impl IterativeRidge {
         let factor = randomly_pivoted::<f32>(&*fast, rank, SINGLE_NOISE, self.seed, watch)?;
         let preconditioner = LowRank::new(factor, self.lambda, roots.as_deref(), watch)?;
         let rhs = self.right_hand_sides(targets, roots.as_deref());
-        let problem = CgProblem {
-            operator: &Regularised::new(&*fast, self.lambda, roots.as_deref()),
-            exact: Some(&Regularised::new(&*exact, self.lambda, roots.as_deref())),
+        let (lambda, root_weights) = (self.lambda, roots.as_deref());
+        let tiled = CgProblem {
+            coarse: None,
+            operator: &Regularised::new(&*fast, lambda, root_weights),
+            exact: Some(&Regularised::new(&*exact, lambda, root_weights)),
             rhs: &rhs,
             preconditioner: &preconditioner,
         };
         let mut state = state.unwrap_or_else(|| CgState::start(&rhs));
-        let mut report = self.solver.run(&problem, &mut state, watch, after)?;
+        let worthwhile = stores && self.may_store(&*fast, mean_weight(weights));
+        let stored = if worthwhile && self.many_steps_to_go(&tiled, &mut state, watch, after)? {
+            self.stored(&*fast, mean_weight(weights), watch)?
+        } else {
+            None
+        };
+        let coarse = stored.as_ref().map(|(matrix, _)| Penalised { matrix, lambda, root_weights });
+        let coarse = coarse.as_ref().zip(stored.as_ref());
+        let coarse = coarse.map(|(operator, (_, rounding))| Coarse { operator, rounding: *rounding });
+        let mut report = self.solver.run(&CgProblem { coarse, ..tiled }, &mut state, watch, after)?;
+        report.solver += match (stored.is_some() && state.uses_coarse(), state.gave_up_coarse()) {
+            (true, _) => ", matrix stored in 16 bits",
+            (_, true) => ", matrix stored in 16 bits, then tiles computed in every step",
+            _ => ", tiles computed in every step",
+        };
         report.warnings.extend(admitted.warning);
         let (coefficients, intercepts) = self.unravel(state.solution(), targets.ncols(), roots.as_deref());
         let centres = samples.view().into_owned();
@@ -125,12 +145,66 @@ impl IterativeRidge {
         ))
     }
 
-    /// The factor, its small matrix twice, and the partial sums of a product.
-    fn check_memory(&self, rows: usize, targets: usize) -> Result<(), LearnError> {
+    /// Takes steps on tiles, and tells after every so many whether the problem needs many more of them.
+    ///
+    /// Storing the matrix takes the time of a few steps on tiles, and with a good preconditioner a few steps are all it takes.
+    /// The first ones are also the ones whose errors count most.
+    fn many_steps_to_go(
+        &self,
+        tiled: &CgProblem<'_>,
+        state: &mut CgState,
+        watch: &dyn Watch,
+        after: AfterStep<'_>,
+    ) -> Result<bool, LearnError> {
+        while !state.uses_coarse() {
+            let steps = state.iterations();
+            if state.gave_up_coarse() || state.is_done() || steps >= self.solver.iterations {
+                return Ok(false);
+            }
+            let decides = steps > 0 && steps.is_multiple_of(STEPS_ON_TILES);
+            if decides && self.solver.steps_to_go(tiled.rhs, state) > STEPS_ON_TILES as f64 {
+                break;
+            }
+            let until = (steps / STEPS_ON_TILES + 1) * STEPS_ON_TILES;
+            self.solver.advance(tiled, state, until, watch, &mut *after)?;
+        }
+        Ok(true)
+    }
+
+    /// Whether the errors of a stored matrix may be small enough for λ: the values of most tiles are further apart than a
+    /// quarter of the largest value.
+    fn may_store(&self, gram: &dyn Gram, weight: f64) -> bool {
+        let largest = gram.diagonal().into_iter().fold(0.0, f64::max);
+        weight * CompactGram::rounding_over(gram.nrows(), 0.25 * largest) <= ROUNDING_LIMIT * self.lambda
+    }
+
+    /// The kernel matrix in 16 bits, with what |Ev|/|v| is about for its errors E as weighted; none where λ is too small for it.
+    fn stored(
+        &self,
+        gram: &dyn Gram,
+        weight: f64,
+        watch: &dyn Watch,
+    ) -> Result<Option<(CompactGram, f64)>, Stopped> {
+        let matrix = CompactGram::store(gram, watch)?;
+        let rounding = weight * matrix.rounding();
+        Ok((rounding <= ROUNDING_LIMIT * self.lambda).then_some((matrix, rounding)))
+    }
+
+    /// Bytes that it takes without a stored matrix: the factor, its small matrix twice, and the partial sums of a product.
+    #[must_use]
+    pub fn bytes_needed(&self, rows: usize, targets: usize) -> u64 {
         let (n, k) = (rows as u64, self.rank.unwrap_or_else(|| Self::default_rank(rows)).min(rows) as u64);
-        let needed = 4 * n * k + 16 * k * k + 40 * 8 * n * (targets as u64 + 1);
+        4 * n * k + 16 * k * k + 40 * 8 * n * (targets as u64 + 1)
+    }
+
+    /// Whether the matrix may be stored.
+    fn check_memory(&self, rows: usize, targets: usize) -> Result<bool, LearnError> {
+        let needed = self.bytes_needed(rows, targets);
         let budget = self.memory.unwrap_or_else(memory::default_budget);
-        if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
+        if needed > budget {
+            return Err(LearnError::Memory { rows, needed, budget });
+        }
+        Ok(CompactGram::bytes(rows) <= budget - needed)
     }
 
     /// S[y] for `bias: None`, S[y 1] for `bias: Centred`.
@@ -172,8 +246,19 @@ impl IterativeRidge {
     }
 }
 
+/// Steps on tiles before the matrix is stored, and steps that must then be left: as many as storing takes the time of.
+pub(crate) const STEPS_ON_TILES: u64 = 6;
+
+/// Errors of the stored matrix, |Ev|/|v|, up to which it is used, as a share of λ. Their norm is about twice that, and each
+/// round of conjugate gradients leaves about |E|/λ of the residual: half of it at the most.
+const ROUNDING_LIMIT: f64 = 0.25;
+
 /// What is left of the diagonal in single-precision tiles is noise below this share of it.
 const SINGLE_NOISE: f64 = 1e-6;
+
+fn mean_weight(weights: Option<&[f64]>) -> f64 {
+    weights.map_or(1.0, |w| w.iter().sum::<f64>() / w.len() as f64)
+}
 
 fn converted<A: Real, B: Real>(samples: &Samples<'_, A>) -> Samples<'static, B> {
     let convert = |values: &[A]| values.iter().map(|v| B::from_f64(v.to_f64())).collect::<Vec<B>>();

@@ -29,6 +29,7 @@ pub use approx_classes::{ApproxClassifier, ClassLoss};
 pub use approx_ridge::{ApproxFit, ApproxRidge, BeyondSample, Prepared, Quality, Sizes, SummedError};
 pub use error::LearnError;
 pub use form::{Form, FormChoice};
+pub(crate) use iterative::STEPS_ON_TILES;
 pub use iterative::{AfterStep, IterativeRidge};
 pub use knn::Knn;
 pub use lms::{GramStorage, Lms, LmsCoefficients, LmsReport};

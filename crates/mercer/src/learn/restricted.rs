@@ -98,8 +98,13 @@ impl RestrictedRidge {
             watch,
         )?;
         let rhs = operator.transposed(targets, watch)?;
-        let problem =
-            CgProblem { operator: &operator, exact: None, rhs: &rhs, preconditioner: &preconditioner };
+        let problem = CgProblem {
+            coarse: None,
+            operator: &operator,
+            exact: None,
+            rhs: &rhs,
+            preconditioner: &preconditioner,
+        };
         let (beta, mut report) = self.solver.solve(&problem, watch)?;
         report.warnings.extend(admitted.warning);
         let coefficients = operator.coefficients(&beta);

@@ -22,7 +22,7 @@ mod system;
 
 pub use cholesky::{Cholesky, CholeskyError};
 pub use conjugate_gradient::{
-    CgError, CgProblem, CgState, ConjugateGradient, LowRank, Preconditioner, Unconditioned,
+    CgError, CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Preconditioner, Unconditioned,
 };
 pub use direct::{Factor, SolveError, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
@@ -41,5 +41,5 @@ pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
 pub use restricted::{RestrictedNormal, RestrictedPreconditioner};
 pub use saved::InvalidSaved;
-pub use system::Regularised;
 pub(crate) use system::scale_rows;
+pub use system::{Penalised, Regularised};

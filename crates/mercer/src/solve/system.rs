@@ -75,12 +75,38 @@ impl LinearOperator for Regularised<'_> {
     }
 
     fn apply(&self, out: &mut Matrix<f64>, rhs: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
+        let Self { gram, lambda, root_weights } = *self;
+        Penalised { matrix: gram, lambda, root_weights }.apply(out, rhs, watch)
+    }
+}
+
+/// SKS + λI for a K that is known by its products alone.
+#[derive(Clone, Copy)]
+pub struct Penalised<'a> {
+    /// K.
+    pub matrix: &'a dyn LinearOperator,
+    /// λ.
+    pub lambda: f64,
+    /// The diagonal of S, the square roots of sample weights; none for the identity.
+    pub root_weights: Option<&'a [f64]>,
+}
+
+impl LinearOperator for Penalised<'_> {
+    fn nrows(&self) -> usize {
+        self.matrix.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.matrix.ncols()
+    }
+
+    fn apply(&self, out: &mut Matrix<f64>, rhs: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
         match self.root_weights {
-            None => self.gram.apply(out, rhs, watch)?,
+            None => self.matrix.apply(out, rhs, watch)?,
             Some(root) => {
                 let mut scaled = rhs.clone();
                 scale_rows(&mut scaled, root);
-                self.gram.apply(out, &scaled, watch)?;
+                self.matrix.apply(out, &scaled, watch)?;
                 scale_rows(out, root);
             }
         }

@@ -1,12 +1,11 @@
 //! Ridge regression where the kernel matrix is too large: conjugate gradients, landmarks, random features.
 
 use crate::data::Dtype;
-use crate::gram::GramError;
-use crate::learn::suggested_features;
-use crate::learn::{ApproxRidge, IterativeRidge};
+use crate::gram::{CompactGram, GramError};
+use crate::learn::{ApproxRidge, IterativeRidge, STEPS_ON_TILES, suggested_features};
 
 use super::Shape;
-use super::calibrate::{Calibration, Growth};
+use super::calibrate::{Calibration, Growth, Streams};
 use super::ways::{Candidate, Way};
 
 /// Rows from which such ways are looked at.
@@ -15,12 +14,21 @@ pub(super) const FROM: usize = 5_000;
 /// Steps of conjugate gradients at λ = 1, and for every tenth of it, with the default preconditioner and residual.
 const STEPS: (f64, f64) = (25.0, 25.0);
 
-/// The ways, in the order in which they would be tried.
+/// What was measured already.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rates {
+    /// Seconds for an entry below the diagonal of a matrix that is applied and not stored.
+    pub apply: f64,
+    /// Of memory.
+    pub streams: Streams,
+}
+
+/// The ways, in the order in which they would be tried, beside samples of so many bytes in all the bytes there are.
 pub(super) fn ways(
     shape: Shape,
     lambda: f64,
-    samples_bytes: f64,
-    apply: f64,
+    [samples_bytes, budget]: [f64; 2],
+    rates: Rates,
     calibration: &Calibration<'_>,
 ) -> Result<Vec<Candidate>, GramError> {
     let (n, targets) = (shape.rows as f64, shape.targets as f64);
@@ -34,14 +42,22 @@ pub(super) fn ways(
         let k = IterativeRidge::default_rank(shape.rows) as f64;
         let steps = STEPS.0 + STEPS.1 * (-lambda.log10()).max(0.0);
         let memory = 4.0 * n * k + 16.0 * k * k + 40.0 * 8.0 * n * (targets + 1.0) + samples_bytes;
+        let matrix = CompactGram::bytes(shape.rows) as f64;
+        let stores = memory + matrix <= budget;
+        let on_tiles = if stores { steps.min(STEPS_ON_TILES as f64) } else { steps };
+        let tiles = n * (n + 1.0) / 2.0 * rates.apply;
         let stages = [
             // A triangular half of nk² multiply-adds, at the rate of the n³/6 of a factor.
             ("preconditioner", n * k * value + 3.0 * factor.cubic * n * k * k),
-            ("about so many steps", steps * n * (n + 1.0) / 2.0 * apply),
+            ("kernel matrix in 16 bits", if stores { tiles + matrix * rates.streams.touch } else { 0.0 }),
+            ("about so many steps", on_tiles * tiles + (steps - on_tiles) * matrix * rates.streams.read),
         ];
-        let mut cg = Candidate::new(Way::ConjugateGradients, memory, &stages);
+        let stages = if stores { &stages[..] } else { &[stages[0], stages[2]] };
+        let memory = if stores { memory + matrix } else { memory };
+        let mut cg = Candidate::new(Way::ConjugateGradients, memory, stages);
         cg.remark = Some(format!(
-            "conjugate gradients (--solver cg) solve the same problem without its matrix, in about {steps:.0} steps"
+            "conjugate gradients (--solver cg) solve the same problem {}, in about {steps:.0} steps",
+            if stores { "with its matrix in 16 bits" } else { "without its matrix" }
         ));
         ways.push(cg);
     }

@@ -170,9 +170,9 @@ impl Plan {
         let clock = Instant::now();
         watch.begin("measuring this machine", 0);
         let calibration = Calibration::new(kernel, shape, samples, watch)?;
-        let mut candidates = ways::candidates(&task, shape, &calibration)?;
-        let calibration_seconds = clock.elapsed().as_secs_f64();
         let budget = budget.unwrap_or_else(memory::default_budget);
+        let mut candidates = ways::candidates(&task, shape, budget, &calibration)?;
+        let calibration_seconds = clock.elapsed().as_secs_f64();
         for candidate in &mut candidates {
             candidate.fits = candidate.memory <= budget;
         }

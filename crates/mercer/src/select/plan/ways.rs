@@ -26,7 +26,7 @@ pub enum Way {
         /// D.
         features: u64,
     },
-    /// On tiles of the kernel matrix, never stored, by preconditioned conjugate gradients.
+    /// On the kernel matrix in 16 bits or on tiles of it, by preconditioned conjugate gradients.
     ConjugateGradients,
     /// On random features that stand in for the kernel, in chunks.
     RandomFeatures {
@@ -56,7 +56,7 @@ impl fmt::Display for Way {
             Self::DualDouble => f.write_str("dual, double-precision factor"),
             Self::DualMixed => f.write_str("dual, single-precision factor, refined"),
             Self::Primal { features } => write!(f, "primal, {} features", people_count(*features)),
-            Self::ConjugateGradients => f.write_str("conjugate gradients, the matrix never stored"),
+            Self::ConjugateGradients => f.write_str("conjugate gradients"),
             Self::RandomFeatures { features } => {
                 write!(f, "approximate, {} random features", people_count(*features))
             }
@@ -122,11 +122,12 @@ const COPIES: f64 = 3.0;
 pub(super) fn candidates(
     task: &Task,
     shape: Shape,
+    budget: u64,
     calibration: &Calibration<'_>,
 ) -> Result<Vec<Candidate>, GramError> {
     match *task {
         Task::Gram => gram(shape, calibration),
-        Task::Ridge { lambda, features } => ridge(shape, lambda, features, calibration),
+        Task::Ridge { lambda, features } => ridge(shape, lambda, features, budget, calibration),
         Task::RidgeFeatures { features } => {
             let (factor, streams) = (calibration.cholesky::<f64>()?, calibration.memory()?);
             Ok(vec![primal(features, shape, factor, streams)])
@@ -214,6 +215,7 @@ fn ridge(
     shape: Shape,
     lambda: f64,
     features: Option<u64>,
+    budget: u64,
     calibration: &Calibration<'_>,
 ) -> Result<Vec<Candidate>, GramError> {
     let n = rows(shape);
@@ -244,7 +246,8 @@ fn ridge(
         ways.insert(place, primal(features, shape, double, streams));
     }
     if shape.rows >= large::FROM {
-        ways.extend(large::ways(shape, lambda, samples_bytes(shape), apply, calibration)?);
+        let rates = large::Rates { apply, streams };
+        ways.extend(large::ways(shape, lambda, [samples_bytes(shape), budget as f64], rates, calibration)?);
     }
     Ok(ways)
 }

@@ -9,9 +9,16 @@
 //! scratch with the exact operator whenever the recurrence says that the answer is there, and every so many steps (van der
 //! Vorst and Ye 2000). What the fast operator gets wrong is so corrected until the answer is that of the exact
 //! one, or until it no longer gets better, which the report says.
+//!
+//! There may be a still faster, coarse operator A + E. The recurrence then solves (A + E)x = b and leaves a residual of
+//! Ex, so it is of no use to go on once it believes in less than about |Ex|: the residual is computed from scratch there, and the
+//! steps begin afresh with what is left to solve. Each such round makes the residual about |Ex|/|b| times smaller, until the answer
+//! is there, however coarse the operator, as long as E is well below A⁻¹. Where a round gains less than a factor of two, or
+//! where A + E turns out indefinite, the coarse operator is given up for the fast one.
 
 mod preconditioner;
 mod state;
+mod tall;
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
@@ -20,7 +27,7 @@ use crate::watch::{Stopped, Watch};
 
 pub use preconditioner::{LowRank, Preconditioner, Unconditioned};
 pub use state::CgState;
-use state::Standing;
+use state::{CoarseUse, Standing};
 
 /// Why conjugate gradients have no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -64,6 +71,8 @@ pub enum CgError {
 /// A·X = B with what it takes to solve it.
 #[derive(Clone, Copy)]
 pub struct CgProblem<'a> {
+    /// A, faster but coarser than `operator`; used as long as it helps.
+    pub coarse: Option<Coarse<'a>>,
     /// A, as fast as possible.
     pub operator: &'a dyn LinearOperator,
     /// A, as exact as possible; none where the fast operator is that.
@@ -72,6 +81,15 @@ pub struct CgProblem<'a> {
     pub rhs: &'a Matrix<f64>,
     /// P⁻¹.
     pub preconditioner: &'a dyn Preconditioner,
+}
+
+/// A matrix A + E near A.
+#[derive(Clone, Copy)]
+pub struct Coarse<'a> {
+    /// A + E.
+    pub operator: &'a dyn LinearOperator,
+    /// What |Ev|/|v| is about.
+    pub rounding: f64,
 }
 
 /// Conjugate gradients: the stopping rule.
@@ -87,7 +105,7 @@ pub struct ConjugateGradient {
 
 impl Default for ConjugateGradient {
     fn default() -> Self {
-        Self { tolerance: 1e-6, iterations: 1_000, check_every: 50 }
+        Self { tolerance: 1e-6, iterations: 1_000, check_every: 200 }
     }
 }
 
@@ -97,6 +115,19 @@ const STAGNANT: f64 = 0.5;
 /// The recurrence is wrong where the residual from scratch is this many times its own. As long as it is right, a residual
 /// that does not fall is slow convergence: its norm need not fall in every step.
 const WRONG: f64 = 2.0;
+
+/// A round with a coarse operator goes on to this share of the residual that its errors are expected to leave.
+const BELOW_ROUNDING: f64 = 0.5;
+
+/// A round makes the residual smaller by this at least, whatever its errors are expected to be.
+const LEAST_ROUND: f64 = 0.25;
+
+impl<'a> CgProblem<'a> {
+    /// The coarse operator, unless it was given up.
+    fn coarse_for(&self, state: &CgState) -> Option<Coarse<'a>> {
+        self.coarse.filter(|_| state.uses_coarse())
+    }
+}
 
 impl ConjugateGradient {
     /// Solves from zero.
@@ -129,6 +160,31 @@ impl ConjugateGradient {
         watch: &dyn Watch,
         after: &mut dyn FnMut(&CgState),
     ) -> Result<Report, CgError> {
+        self.advance(problem, state, self.iterations, watch, after)?;
+        let active = state.active();
+        if !active.is_empty() {
+            // Out of steps: the report tells the true residual all the same.
+            let norms = column_norms(problem.rhs);
+            let remaining = column_norms(&from_scratch(problem, &state.x, &active, watch)?);
+            for (place, &o) in active.iter().enumerate() {
+                state.checked[o] = remaining[place] / norms[o];
+            }
+        }
+        Ok(self.report(problem, state))
+    }
+
+    /// As [`run`](Self::run), but no further than to step number `until`, and without a report.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn advance(
+        &self,
+        problem: &CgProblem<'_>,
+        state: &mut CgState,
+        until: u64,
+        watch: &dyn Watch,
+        after: &mut dyn FnMut(&CgState),
+    ) -> Result<(), CgError> {
         let order = problem.operator.nrows();
         for (what, found, expected) in [
             ("rows of the right-hand sides", problem.rhs.nrows(), order),
@@ -141,28 +197,40 @@ impl ConjugateGradient {
             }
         }
         let norms = column_norms(problem.rhs);
+        if problem.coarse.is_some() && state.coarse == CoarseUse::None {
+            state.coarse = CoarseUse::Used;
+            // What was solved before has none of the errors to come.
+            let believed = column_norms(&state.residual);
+            state.active().iter().for_each(|&o| state.checked[o] = believed[o] / norms[o]);
+        }
         watch.begin("conjugate gradients", self.iterations);
         watch.advance(state.iterations);
         loop {
             let active = state.active();
-            if active.is_empty() || state.iterations >= self.iterations {
+            if active.is_empty() || state.iterations >= until.min(self.iterations) {
                 break;
             }
-            let next = self.step(problem, state, &active, &norms, watch)?;
-            *state = next;
+            *state = match self.step(problem, state, &active, &norms, watch) {
+                Err(CgError::Indefinite { .. }) if problem.coarse_for(state).is_some() => {
+                    state.coarse = CoarseUse::GivenUp;
+                    self.start_afresh(problem, state, &active, &norms, watch)?;
+                    continue;
+                }
+                next => next?,
+            };
             watch.advance(1);
             watch.note(&format!("step {}, residual {:.2e}", state.iterations, estimate(state, &norms)));
             after(state);
         }
-        let active = state.active();
-        if !active.is_empty() {
-            // Out of steps: the report tells the true residual all the same.
-            let residual = from_scratch(problem, &state.x, &active, watch)?;
-            for (place, &o) in active.iter().enumerate() {
-                state.checked[o] = column_norms(&residual)[place] / norms[o];
-            }
-        }
-        Ok(self.report(problem, state))
+        Ok(())
+    }
+
+    /// Steps that are left at the rate of those so far, by what the recurrence believes; infinite where nothing is gained yet.
+    #[must_use]
+    pub fn steps_to_go(&self, rhs: &Matrix<f64>, state: &CgState) -> f64 {
+        let residual = estimate(state, &column_norms(rhs));
+        let gained = -residual.ln() / state.iterations as f64;
+        if gained > 0.0 { ((residual / self.tolerance).ln() / gained).max(0.0) } else { f64::INFINITY }
     }
 
     /// The state after one step.
@@ -192,7 +260,8 @@ impl ConjugateGradient {
             (next.rho[o], next.standing[o]) = (rho[place], Standing::Running);
         }
         let mut ap = Matrix::zeros(n, active.len());
-        problem.operator.apply(&mut ap, &p, watch)?;
+        let coarse = problem.coarse_for(state);
+        coarse.map_or(problem.operator, |coarse| coarse.operator).apply(&mut ap, &p, watch)?;
         let curvature = column_dots(&p, &ap);
         next.iterations += 1;
         next.since_check += 1;
@@ -208,7 +277,12 @@ impl ConjugateGradient {
             }
         }
         let remaining = column_norms(&next.residual);
-        let seems_solved = |o: usize| remaining[o] <= self.tolerance * norms[o];
+        let sizes = column_norms(&next.x);
+        let enough = |o: usize| {
+            let left = coarse.map_or(0.0, |coarse| coarse.rounding * sizes[o] / norms[o]);
+            self.tolerance.max(next.checked[o] * (BELOW_ROUNDING * left).min(LEAST_ROUND))
+        };
+        let seems_solved = |o: usize| remaining[o] <= enough(o) * norms[o];
         if active.iter().all(|&o| seems_solved(o)) || next.since_check >= self.check_every {
             let believed: Vec<f64> = active.iter().map(|&o| remaining[o] / norms[o]).collect();
             self.replace(problem, &mut next, active, &believed, norms, watch)?;
@@ -229,6 +303,7 @@ impl ConjugateGradient {
     ) -> Result<(), CgError> {
         let residual = from_scratch(problem, &state.x, active, watch)?;
         let remaining = column_norms(&residual);
+        let mut given_up = false;
         for (place, &o) in active.iter().enumerate() {
             let relative = remaining[place] / norms[o];
             let wrong = believed[place] <= self.tolerance || relative > WRONG * believed[place];
@@ -239,10 +314,35 @@ impl ConjugateGradient {
             } else if relative < STAGNANT * state.checked[o] {
                 // Start again from the true residual.
                 Standing::Fresh
+            } else if problem.coarse_for(state).is_some() {
+                given_up = true;
+                Standing::Fresh
             } else {
                 Standing::Stagnated
             };
             state.checked[o] = relative;
+            (0..residual.nrows()).for_each(|i| state.residual.row_mut(i)[o] = residual.row(i)[place]);
+        }
+        state.since_check = 0;
+        if given_up {
+            state.coarse = CoarseUse::GivenUp;
+        }
+        Ok(())
+    }
+
+    /// Makes every active right-hand side begin again from its residual, computed from scratch.
+    fn start_afresh(
+        &self,
+        problem: &CgProblem<'_>,
+        state: &mut CgState,
+        active: &[usize],
+        norms: &[f64],
+        watch: &dyn Watch,
+    ) -> Result<(), CgError> {
+        let residual = from_scratch(problem, &state.x, active, watch)?;
+        let remaining = column_norms(&residual);
+        for (place, &o) in active.iter().enumerate() {
+            (state.checked[o], state.standing[o]) = (remaining[place] / norms[o], Standing::Fresh);
             (0..residual.nrows()).for_each(|i| state.residual.row_mut(i)[o] = residual.row(i)[place]);
         }
         state.since_check = 0;

@@ -7,6 +7,7 @@ use crate::solve::{Cholesky, CholeskyError, Moments, MomentsError, PivotedCholes
 use crate::watch::{Stopped, Watch};
 
 use super::CgError;
+use super::tall::{add_transposed, times};
 
 /// A symmetric positive definite approximation of the inverse of a matrix.
 pub trait Preconditioner: Sync {
@@ -113,13 +114,10 @@ impl LowRank {
             .par_chunks((BAND * k).max(1))
             .enumerate()
             .map(|(band, rows)| {
-                // One output after the other, so that the inner loop runs along the rank.
                 let mut sums = vec![0.0; k * t];
-                for (r, row) in rows.chunks_exact(k).enumerate() {
-                    for (sums, v) in sums.chunks_exact_mut(k).zip(residual.row(band * BAND + r)) {
-                        sums.iter_mut().zip(row).for_each(|(s, f)| *s += v * f64::from(*f));
-                    }
-                }
+                let first = band * BAND * t;
+                let numbers = &residual.entries()[first..first + rows.len() / k * t];
+                add_transposed(rows, k, numbers, t, &mut sums);
                 sums
             })
             .collect();
@@ -143,15 +141,12 @@ impl Preconditioner for LowRank {
         }
         let mut inner = self.transposed_times(residual);
         self.small.solve(&mut inner, watch)?;
-        let columns: Vec<Vec<f64>> = (0..t).map(|o| (0..k).map(|j| inner.row(j)[o]).collect()).collect();
-        let rows = self.factor.entries().par_chunks(BAND * k).enumerate();
-        out.entries_mut().par_chunks_mut(BAND * t).zip(rows).for_each(|(out, (band, rows))| {
-            for (r, (out, row)) in out.chunks_exact_mut(t).zip(rows.chunks_exact(k)).enumerate() {
-                let residual = residual.row(band * BAND + r);
-                for (o, out) in out.iter_mut().enumerate() {
-                    *out = (residual[o] - dot(row, &columns[o])) / self.lambda;
-                }
-            }
+        let columns: Vec<f64> =
+            (0..t).flat_map(|o| (0..k).map(move |j| (j, o))).map(|(j, o)| inner.row(j)[o]).collect();
+        let bands = self.factor.entries().par_chunks(BAND * k).zip(residual.entries().par_chunks(BAND * t));
+        out.entries_mut().par_chunks_mut(BAND * t).zip(bands).for_each(|(out, (rows, residual))| {
+            times(rows, k, &columns, t, out);
+            out.iter_mut().zip(residual).for_each(|(o, r)| *o = (r - *o) / self.lambda);
         });
         Ok(())
     }
@@ -159,18 +154,4 @@ impl Preconditioner for LowRank {
     fn describe(&self) -> String {
         format!("pivoted Cholesky of rank {}", self.rank())
     }
-}
-
-/// Σ aᵢbᵢ in eight sums side by side, so that it runs on vectors.
-fn dot(a: &[f32], b: &[f64]) -> f64 {
-    const LANES: usize = 8;
-    let mut sums = [0.0; LANES];
-    let (whole_a, whole_b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f64 = whole_a.remainder().iter().zip(whole_b.remainder()).map(|(a, b)| f64::from(*a) * b).sum();
-    for (a, b) in whole_a.zip(whole_b) {
-        for l in 0..LANES {
-            sums[l] += f64::from(a[l]) * b[l];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
 }

@@ -3,7 +3,7 @@
 use crate::data::Matrix;
 use crate::solve::saved::{self, InvalidSaved, Mark};
 
-const MARK: Mark = "mercer cgstate 1";
+const MARK: Mark = "mercer cgstate 2";
 
 /// Where conjugate gradients stand between two steps: enough to go on later, with the same answer bit for bit.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +24,19 @@ pub struct CgState {
     pub(super) iterations: u64,
     /// Steps since the residual was last computed from scratch.
     pub(super) since_check: u64,
+    /// How it stands with a coarse operator.
+    pub(super) coarse: CoarseUse,
+}
+
+/// How it stands with a coarse operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CoarseUse {
+    /// There was none so far.
+    None,
+    /// Steps are taken with it.
+    Used,
+    /// Its errors were too large for the problem.
+    GivenUp,
 }
 
 /// How a right-hand side stands.
@@ -65,7 +78,26 @@ impl CgState {
             standing,
             iterations: 0,
             since_check: 0,
+            coarse: CoarseUse::None,
         }
+    }
+
+    /// Whether steps are taken with a coarse operator.
+    #[must_use]
+    pub fn uses_coarse(&self) -> bool {
+        self.coarse == CoarseUse::Used
+    }
+
+    /// Whether a coarse operator was given up: its errors were too large for the problem.
+    #[must_use]
+    pub fn gave_up_coarse(&self) -> bool {
+        self.coarse == CoarseUse::GivenUp
+    }
+
+    /// Whether every right-hand side is solved, or no longer gets better.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.active().is_empty()
     }
 
     /// The answer so far.
@@ -83,7 +115,8 @@ impl CgState {
     /// The state as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let counts = [self.x.nrows() as u64, self.x.ncols() as u64, self.iterations, self.since_check];
+        let (n, t) = (self.x.nrows() as u64, self.x.ncols() as u64);
+        let counts = [n, t, self.iterations, self.since_check, self.coarse as u64];
         let standing: Vec<f64> = self.standing.iter().map(|s| f64::from(*s as u8)).collect();
         let numbers = [
             self.x.entries(),
@@ -101,8 +134,8 @@ impl CgState {
     /// # Errors
     /// Where the bytes are not those of a state.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidSaved> {
-        let count = |[n, t, _, _]: [u64; 4]| n.checked_mul(t)?.checked_mul(3)?.checked_add(t.checked_mul(3)?);
-        let ([n, t, iterations, since_check], mut numbers) = saved::from_bytes(MARK, bytes, count)?;
+        let count = |[n, t, ..]: [u64; 5]| n.checked_mul(t)?.checked_mul(3)?.checked_add(t.checked_mul(3)?);
+        let ([n, t, iterations, since_check, coarse], mut numbers) = saved::from_bytes(MARK, bytes, count)?;
         // There are as many bytes as both say: they fit the address space.
         let (n, t) = (n as usize, t as usize);
         let mut take = |count: usize| numbers.by_ref().take(count).collect::<Vec<f64>>();
@@ -112,7 +145,12 @@ impl CgState {
             .into_iter()
             .map(|s| Standing::ALL.get(s as usize).copied().ok_or(InvalidSaved::Checksum))
             .collect::<Result<_, _>>()?;
-        Ok(Self { x, residual, direction, rho, checked, standing, iterations, since_check })
+        let coarse = match coarse {
+            0 => CoarseUse::None,
+            1 => CoarseUse::Used,
+            _ => CoarseUse::GivenUp,
+        };
+        Ok(Self { x, residual, direction, rho, checked, standing, iterations, since_check, coarse })
     }
 
     /// The right-hand sides that are not done.

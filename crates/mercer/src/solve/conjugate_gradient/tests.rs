@@ -1,6 +1,6 @@
 use super::*;
 use crate::data::{AnySamples, Samples};
-use crate::gram::{CpuEngine, Engine, Resident};
+use crate::gram::{CpuEngine, DenseGram, Engine, Resident};
 use crate::kernel::Kernel;
 use crate::pool;
 use crate::solve::{Factor, PivotedCholesky, Regularised, randomly_pivoted, solve_direct};
@@ -47,8 +47,13 @@ fn equals_cholesky_to_the_tolerance() {
         let system = Regularised::new(&*gram, lambda, None);
         let (expected, _) = solve_direct(&system, &rhs(n), Factor::Double, &Unwatched).unwrap();
         let conditioner = low_rank(&*resident, 100, lambda);
-        let problem =
-            CgProblem { operator: &system, exact: None, rhs: &rhs(n), preconditioner: &conditioner };
+        let problem = CgProblem {
+            coarse: None,
+            operator: &system,
+            exact: None,
+            rhs: &rhs(n),
+            preconditioner: &conditioner,
+        };
         let solver = ConjugateGradient { tolerance: 1e-11, ..Default::default() };
         let (found, report) = solver.solve(&problem, &Unwatched).unwrap();
         assert_eq!(report.status, Status::Converged);
@@ -63,7 +68,8 @@ fn the_preconditioner_saves_steps() {
     let gram = resident.gram(&kernel()).unwrap();
     let system = Regularised::new(&*gram, lambda, None);
     let steps = |preconditioner: &dyn Preconditioner| {
-        let problem = CgProblem { operator: &system, exact: None, rhs: &rhs(n), preconditioner };
+        let problem =
+            CgProblem { coarse: None, operator: &system, exact: None, rhs: &rhs(n), preconditioner };
         let (_, report) = ConjugateGradient::default().solve(&problem, &Unwatched).unwrap();
         assert_eq!(report.status, Status::Converged, "{report:?}");
         report.iterations
@@ -103,8 +109,13 @@ fn single_precision_tiles_give_the_double_precision_answer() {
     let conditioner = low_rank(&*fast, 100, lambda);
     let solver = ConjugateGradient { tolerance: 1e-10, ..Default::default() };
     let b = rhs(n);
-    let problem =
-        CgProblem { operator: &operator, exact: Some(&true_operator), rhs: &b, preconditioner: &conditioner };
+    let problem = CgProblem {
+        coarse: None,
+        operator: &operator,
+        exact: Some(&true_operator),
+        rhs: &b,
+        preconditioner: &conditioner,
+    };
     let (found, report) = solver.solve(&problem, &Unwatched).unwrap();
     assert_eq!(report.status, Status::Converged, "{report:?}");
     assert!(distance(&found, &expected) < 1e-6);
@@ -114,9 +125,9 @@ fn single_precision_tiles_give_the_double_precision_answer() {
 }
 
 /// An operator that cannot tell more than seven digits, so that the residual stops falling.
-struct Coarse<'a>(&'a dyn LinearOperator);
+struct Rounded<'a>(&'a dyn LinearOperator);
 
-impl LinearOperator for Coarse<'_> {
+impl LinearOperator for Rounded<'_> {
     fn nrows(&self) -> usize {
         self.0.nrows()
     }
@@ -138,10 +149,11 @@ fn stagnation_is_noticed_and_told() {
     let resident = double(n, 3);
     let gram = resident.gram(&kernel()).unwrap();
     let system = Regularised::new(&*gram, lambda, None);
-    let coarse = Coarse(&system);
+    let coarse = Rounded(&system);
     let conditioner = low_rank(&*resident, 100, lambda);
     let b = rhs(n);
-    let problem = CgProblem { operator: &coarse, exact: None, rhs: &b, preconditioner: &conditioner };
+    let problem =
+        CgProblem { coarse: None, operator: &coarse, exact: None, rhs: &b, preconditioner: &conditioner };
     let solver = ConjugateGradient { tolerance: 1e-14, ..Default::default() };
     let (_, report) = solver.solve(&problem, &Unwatched).unwrap();
     assert_eq!(report.status, Status::Stagnated);
@@ -149,6 +161,57 @@ fn stagnation_is_noticed_and_told() {
     let short = ConjugateGradient { tolerance: 1e-9, iterations: 2, ..Default::default() };
     let (_, report) = short.solve(&problem, &Unwatched).unwrap();
     assert_eq!((report.status, report.iterations), (Status::OutOfIterations, 2));
+}
+
+/// A plus errors of this size, symmetric and of both signs.
+fn disturbed(gram: &dyn crate::gram::Gram, size: f64) -> DenseGram<'static, f64> {
+    let n = gram.nrows();
+    let all: Vec<usize> = (0..n).collect();
+    let mut entries = vec![0.0; n * n];
+    gram.block(&all, &all, &mut entries);
+    for i in 0..n {
+        for j in 0..n {
+            let (low, high) = (i.min(j) as f64, i.max(j) as f64);
+            entries[i * n + j] += size * (12.9898 * low + 78.233 * high + low * high).sin();
+        }
+    }
+    DenseGram::new(n, entries)
+}
+
+#[test]
+fn a_coarse_operator_is_corrected_or_given_up() {
+    let (n, lambda) = (400, 1e-2);
+    let resident = double(n, 3);
+    let gram = resident.gram(&kernel()).unwrap();
+    let system = Regularised::new(&*gram, lambda, None);
+    let (b, conditioner) = (rhs(n), low_rank(&*resident, 100, lambda));
+    let (expected, _) = solve_direct(&system, &b, Factor::Double, &Unwatched).unwrap();
+    // Errors of norm about λ/20, λ/2 and 20λ.
+    for (size, given_up) in [(2e-5, Some(false)), (2e-4, None), (8e-3, Some(true))] {
+        let near = disturbed(&*gram, size);
+        let near = Regularised::new(&near, lambda, None);
+        let problem = CgProblem {
+            coarse: Some(Coarse { operator: &near, rounding: size * (0.5 * n as f64).sqrt() }),
+            operator: &system,
+            exact: None,
+            rhs: &b,
+            preconditioner: &conditioner,
+        };
+        let solver = ConjugateGradient { tolerance: 1e-9, ..Default::default() };
+        let mut state = CgState::start(&b);
+        let mut saved = Vec::new();
+        let report =
+            solver.run(&problem, &mut state, &Unwatched, &mut |state| saved.push(state.to_bytes())).unwrap();
+        assert_eq!(report.status, Status::Converged, "{size}: {report:?}");
+        assert!(given_up.is_none_or(|given_up| given_up == state.gave_up_coarse()), "{size}: {report:?}");
+        assert!(distance(state.solution(), &expected) < 1e-6, "{size}");
+        // The same bits from wherever it is gone on.
+        for bytes in saved.iter().step_by(saved.len().div_ceil(7)) {
+            let mut again = CgState::from_bytes(bytes).unwrap();
+            assert_eq!(solver.run(&problem, &mut again, &Unwatched, &mut |_| {}).unwrap(), report);
+            assert!(again.solution() == state.solution());
+        }
+    }
 }
 
 #[test]
@@ -159,7 +222,8 @@ fn a_saved_state_goes_on_to_the_same_bits() {
     let system = Regularised::new(&*gram, lambda, None);
     let conditioner = low_rank(&*resident, 30, lambda);
     let b = rhs(n);
-    let problem = CgProblem { operator: &system, exact: None, rhs: &b, preconditioner: &conditioner };
+    let problem =
+        CgProblem { coarse: None, operator: &system, exact: None, rhs: &b, preconditioner: &conditioner };
     let solver = ConjugateGradient { tolerance: 1e-9, check_every: 7, ..Default::default() };
     let (whole, report) = solver.solve(&problem, &Unwatched).unwrap();
     let mut saved = Vec::new();
@@ -192,7 +256,13 @@ fn has_the_same_bits_for_every_number_of_threads() {
     let run = |threads| {
         pool::with(Some(threads), || {
             let conditioner = low_rank(&*resident, 60, lambda);
-            let problem = CgProblem { operator: &system, exact: None, rhs: &b, preconditioner: &conditioner };
+            let problem = CgProblem {
+                coarse: None,
+                operator: &system,
+                exact: None,
+                rhs: &b,
+                preconditioner: &conditioner,
+            };
             ConjugateGradient::default().solve(&problem, &Unwatched).unwrap()
         })
     };
@@ -206,7 +276,8 @@ fn what_cannot_be_solved_is_refused() {
     let gram = resident.gram(&"-1*rbf".parse().unwrap()).unwrap();
     let system = Regularised::new(&*gram, 0.1, None);
     let b = rhs(50);
-    let problem = CgProblem { operator: &system, exact: None, rhs: &b, preconditioner: &Unconditioned };
+    let problem =
+        CgProblem { coarse: None, operator: &system, exact: None, rhs: &b, preconditioner: &Unconditioned };
     let error = ConjugateGradient::default().solve(&problem, &Unwatched).unwrap_err();
     assert!(matches!(error, CgError::Indefinite { .. }));
     let good = resident.gram(&kernel()).unwrap();

@@ -37,6 +37,11 @@ pub(crate) trait Simd: Copy {
     /// # Safety
     /// They must be readable.
     unsafe fn load(self, from: *const Self::T) -> Self::V;
+    /// The [`LANES`](Self::LANES) 16-bit integers at `from`, as elements.
+    ///
+    /// # Safety
+    /// They must be readable.
+    unsafe fn load_short(self, from: *const i16) -> Self::V;
     /// Writes the lanes to `to`.
     ///
     /// # Safety

@@ -37,6 +37,11 @@ macro_rules! portable {
                 unsafe { from.cast::<Self::V>().read() }
             }
             #[inline(always)]
+            unsafe fn load_short(self, from: *const i16) -> Self::V {
+                // SAFETY: the caller's promise; arrays need no more alignment than their elements.
+                unsafe { from.cast::<[i16; $lanes]>().read() }.map(<$t>::from)
+            }
+            #[inline(always)]
             unsafe fn store(self, to: *mut $t, v: Self::V) {
                 // SAFETY: the caller's promise.
                 unsafe { to.cast::<Self::V>().write(v) }

@@ -34,7 +34,7 @@ macro_rules! avx2 {
         $t:ty, $v:ty, $lanes:literal,
         $splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $mul:ident, $div:ident, $fma:ident,
         $sqrt:ident, $min:ident, $max:ident, $cmp:ident, $blend:ident, $round:ident, $movemask:ident,
-        $cast:ident, $cast_back:ident, $shl:ident, $shr:ident, $set1:ident, $mantissa:literal, $bias:literal, $magic:literal, $and:ident, $andnot:ident, $or:ident, $widen:item, $double:item, $double2:item
+        $cast:ident, $cast_back:ident, $shl:ident, $shr:ident, $set1:ident, $mantissa:literal, $bias:literal, $magic:literal, $and:ident, $andnot:ident, $or:ident, $short:item, $widen:item, $double:item, $double2:item
     ) => {
         // SAFETY (of every block here): the token's existence, see the module's note; pointers are the caller's promise.
         #[allow(clippy::undocumented_unsafe_blocks)]
@@ -154,6 +154,8 @@ macro_rules! avx2 {
                 Avx2(PhantomData)
             }
             #[inline(always)]
+            $short
+            #[inline(always)]
             $widen
             #[inline(always)]
             $double
@@ -193,6 +195,9 @@ avx2!(
     _mm256_and_ps,
     _mm256_andnot_ps,
     _mm256_or_ps,
+    unsafe fn load_short(self, from: *const i16) -> __m256 {
+        unsafe { _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128(from.cast()))) }
+    },
     fn widen(self, a: __m256) -> [__m256d; 2] {
         unsafe {
             [_mm256_cvtps_pd(_mm256_castps256_ps128(a)), _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a))]
@@ -246,6 +251,9 @@ avx2!(
     _mm256_and_pd,
     _mm256_andnot_pd,
     _mm256_or_pd,
+    unsafe fn load_short(self, from: *const i16) -> __m256d {
+        unsafe { _mm256_cvtepi32_pd(_mm_cvtepi16_epi32(_mm_loadl_epi64(from.cast()))) }
+    },
     fn widen(self, a: __m256d) -> [__m256d; 2] {
         [a, a]
     },

@@ -38,7 +38,7 @@ macro_rules! avx512 {
         $t:ty, $v:ty, $m:ty, $lanes:literal,
         $splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $mul:ident, $div:ident, $fma:ident,
         $sqrt:ident, $abs:ident, $min:ident, $max:ident, $cmp:ident, $blend:ident, $round:ident, $scalef:ident,
-        $getmant:ident, $getexp:ident, $and:ident, $andnot:ident, $or:ident, $widen:item, $double:item, $double2:item
+        $getmant:ident, $getexp:ident, $and:ident, $andnot:ident, $or:ident, $short:item, $widen:item, $double:item, $double2:item
     ) => {
         // SAFETY (of every block here): the token's existence, see the module's note; pointers are the caller's promise.
         #[allow(clippy::undocumented_unsafe_blocks)]
@@ -141,6 +141,8 @@ macro_rules! avx512 {
                 Avx512(PhantomData)
             }
             #[inline(always)]
+            $short
+            #[inline(always)]
             $widen
             #[inline(always)]
             $double
@@ -176,6 +178,9 @@ avx512!(
     _mm512_and_ps,
     _mm512_andnot_ps,
     _mm512_or_ps,
+    unsafe fn load_short(self, from: *const i16) -> __m512 {
+        unsafe { _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_loadu_si256(from.cast()))) }
+    },
     fn widen(self, a: __m512) -> [__m512d; 2] {
         unsafe {
             [_mm512_cvtps_pd(_mm512_castps512_ps256(a)), _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(a))]
@@ -231,6 +236,9 @@ avx512!(
     _mm512_and_pd,
     _mm512_andnot_pd,
     _mm512_or_pd,
+    unsafe fn load_short(self, from: *const i16) -> __m512d {
+        unsafe { _mm512_cvtepi32_pd(_mm256_cvtepi16_epi32(_mm_loadu_si128(from.cast()))) }
+    },
     fn widen(self, a: __m512d) -> [__m512d; 2] {
         [a, a]
     },
