@@ -93,6 +93,7 @@ impl<T: Real> HeldRidge<'_, T> {
         let operator = Normal { problem: self, first: &first, lambda };
         let problem = CgProblem {
             operator: &operator,
+            coarse: None,
             exact: None,
             rhs: &first.cross,
             preconditioner: &OfSample { factor: &factor, share },
