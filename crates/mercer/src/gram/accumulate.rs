@@ -7,6 +7,8 @@ use crate::data::Matrix;
 use crate::real::Real;
 use crate::tile::{Element, Simd, ValueBlock, Vectorized};
 
+use super::store::converted;
+
 /// Numbers for every row of a matrix side, one output after the other.
 #[derive(Debug, Clone)]
 pub(super) struct ByOutput {
@@ -49,12 +51,20 @@ pub(super) fn forward<T: Element>(
     rhs: &ByOutput,
     out: &mut ByOutput,
     offset: usize,
+    buffer: &mut Vec<f64>,
 ) {
+    let values = converted::<T, f64>(block, buffer);
     let rows = block.rows.start - offset;
-    for o in 0..rhs.outputs() {
-        let rhs = &rhs.entries[o * rhs.len + first..][..cols];
-        let out = &mut out.entries[o * out.len + rows..][..block.rows.len()];
-        T::vectorize(Products { block, rhs, out, mirrored: None });
+    let (stride, height) = (block.stride, block.rows.len());
+    let rhs_of = |o: usize| &rhs.entries[o * rhs.len + first..][..cols];
+    let whole = rhs.outputs() - rhs.outputs() % OUTPUTS;
+    let mut outs = out.entries.chunks_exact_mut(out.len.max(1)).map(|out| &mut out[rows..][..height]);
+    for o in (0..whole).step_by(OUTPUTS) {
+        let out: [&mut [f64]; OUTPUTS] = std::array::from_fn(|_| outs.next().expect("one for each output"));
+        f64::vectorize(Dots { values, stride, rhs: std::array::from_fn(|k| rhs_of(o + k)), out });
+    }
+    for (o, out) in (whole..rhs.outputs()).zip(outs) {
+        f64::vectorize(Dots { values, stride, rhs: [rhs_of(o)], out: [out] });
     }
 }
 
@@ -71,65 +81,101 @@ pub(super) fn both_ways<T: Element>(
         let rhs = &rhs.entries[o * rhs.len..(o + 1) * rhs.len];
         let (before, after) = out.entries[o * out.len..].split_at_mut(rows.start);
         let (out, mirrored) = (&mut after[..rows.len()], &mut before[first..first + cols]);
-        let mirrored = Some((&rhs[rows.clone()], mirrored));
-        T::vectorize(Products { block, rhs: &rhs[first..first + cols], out, mirrored });
+        let (rhs, numbers) = (&rhs[first..first + cols], &rhs[rows.clone()]);
+        T::vectorize(Mirrored { block, rhs, out, numbers, mirrored });
     }
 }
 
-/// Each row of a block times `rhs`, and where wanted its rows times their own numbers, added up.
-struct Products<'a, 'b, T> {
+/// Each row of `values` times each of `rhs`.
+struct Dots<'a, const N: usize> {
+    values: &'a [f64],
+    stride: usize,
+    rhs: [&'a [f64]; N],
+    out: [&'a mut [f64]; N],
+}
+
+/// Right-hand sides that are multiplied together, so that a value is read once for all of them: with four rows each, their sums
+/// fit the registers.
+const OUTPUTS: usize = 3;
+
+impl<const N: usize> Vectorized<f64> for Dots<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd<T = f64>>(mut self, s: S) {
+        let (rows, cols) = (self.out[0].len(), self.rhs[0].len());
+        assert!(self.rhs.iter().all(|rhs| rhs.len() == cols) && self.out.iter().all(|out| out.len() == rows));
+        let whole = cols - cols % S::LANES;
+        for first in (0..rows).step_by(TOGETHER) {
+            // A block has room for whole groups of rows; what is beyond its last row does not count.
+            let values = &self.values[first * self.stride..];
+            assert!(values.len() >= (TOGETHER - 1) * self.stride + cols);
+            let mut sums = [[s.splat(0.0); TOGETHER]; N];
+            for k in (0..whole).step_by(S::LANES) {
+                // SAFETY: by the assertions, `cols` entries are in each of the rows and right-hand sides.
+                unsafe {
+                    let rows: [S::V; TOGETHER] =
+                        std::array::from_fn(|r| s.load(values.as_ptr().add(r * self.stride + k)));
+                    for (sums, rhs) in sums.iter_mut().zip(&self.rhs) {
+                        let v = s.load(rhs.as_ptr().add(k));
+                        sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum = s.mul_add(row, v, *sum));
+                    }
+                }
+            }
+            for ((sums, rhs), out) in sums.iter().zip(&self.rhs).zip(&mut self.out) {
+                let count = TOGETHER.min(rows - first);
+                for (r, out) in out[first..first + count].iter_mut().enumerate() {
+                    let mut lanes = [0.0; 8];
+                    // SAFETY: no vector of f64 has more than 8 lanes.
+                    unsafe { s.store(lanes.as_mut_ptr(), sums[r]) };
+                    let row = &values[r * self.stride..][..cols];
+                    let mut sum = lanes.iter().sum::<f64>();
+                    for k in whole..cols {
+                        sum += row[k] * rhs[k];
+                    }
+                    *out += sum;
+                }
+            }
+        }
+    }
+}
+
+/// Rows that are multiplied together, so that a right-hand side is read once for all of them.
+const TOGETHER: usize = 4;
+
+/// Each row of a block times `rhs`, and its rows times their own `numbers`, added up.
+struct Mirrored<'a, 'b, T> {
     block: &'a ValueBlock<'b, T>,
     rhs: &'a [f64],
     out: &'a mut [f64],
-    /// The numbers of the rows, and what their combination is added to.
-    mirrored: Option<(&'a [f64], &'a mut [f64])>,
+    numbers: &'a [f64],
+    mirrored: &'a mut [f64],
 }
 
-/// Rows that are multiplied together, so that `rhs` is read once for all of them.
-const TOGETHER: usize = 4;
-
-impl<T: Element> Vectorized<T> for Products<'_, '_, T> {
+impl<T: Element> Vectorized<T> for Mirrored<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd<T = T>>(self, s: S) {
-        let Self { block, rhs, out, mut mirrored } = self;
+        let Self { block, rhs, out, numbers, mirrored } = self;
         let whole = out.len() - out.len() % TOGETHER;
+        let values = |first: usize| &block.values[first * block.stride..];
         for first in (0..whole).step_by(TOGETHER) {
-            let out = out[first..].first_chunk_mut().expect("a whole group of rows");
-            rows_from::<S, TOGETHER>(s, block, first, rhs, out, &mut mirrored);
+            let numbers: [f64; TOGETHER] = std::array::from_fn(|r| numbers[first + r]);
+            let sums = both_products(s, values(first), block.stride, rhs, numbers, mirrored);
+            out[first..].iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
         }
         // What the block has beyond its last row may be anything, so it is not touched.
         for (first, out) in out.iter_mut().enumerate().skip(whole) {
-            rows_from::<S, 1>(s, block, first, rhs, std::array::from_mut(out), &mut mirrored);
+            let [sum] = both_products(s, values(first), block.stride, rhs, [numbers[first]], mirrored);
+            *out += sum;
         }
     }
 }
 
-/// As [`Products`], for R rows from `first` on.
+/// The products of R rows with `rhs`; `mirrored`, as long as `rhs`, gets their combination.
 #[inline(always)]
-fn rows_from<S: Simd, const R: usize>(
-    s: S,
-    block: &ValueBlock<'_, S::T>,
-    first: usize,
-    rhs: &[f64],
-    out: &mut [f64; R],
-    mirrored: &mut Option<(&[f64], &mut [f64])>,
-) {
-    let values = &block.values[first * block.stride..];
-    let sums = match mirrored {
-        Some((numbers, mirrored)) => {
-            let numbers = std::array::from_fn(|r| numbers[first + r]);
-            products::<S, R, true>(s, values, block.stride, rhs, numbers, mirrored)
-        }
-        None => products::<S, R, false>(s, values, block.stride, rhs, [0.0; R], &mut []),
-    };
-    out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
-}
-
-/// The products of R rows with `rhs`; `mirrored`, as long as `rhs`, gets their combination where it is wanted.
-#[inline(always)]
-fn products<S: Simd, const R: usize, const MIRRORED: bool>(
+fn both_products<S: Simd, const R: usize>(
     s: S,
     values: &[S::T],
     stride: usize,
@@ -139,7 +185,7 @@ fn products<S: Simd, const R: usize, const MIRRORED: bool>(
 ) -> [f64; R] {
     let (cols, wide) = (rhs.len(), s.wide());
     let half = <S::Wide as Simd>::LANES;
-    assert!(values.len() >= (R - 1) * stride + cols && (!MIRRORED || mirrored.len() == cols));
+    assert!(values.len() >= (R - 1) * stride + cols && mirrored.len() == cols);
     let whole = cols - cols % (2 * half);
     let splats = numbers.map(|v| wide.splat(v));
     let mut lanes = [[wide.splat(0.0); 2]; R];
@@ -147,23 +193,15 @@ fn products<S: Simd, const R: usize, const MIRRORED: bool>(
         // SAFETY: by the assertion, `cols` entries are in each of the rows and in both vectors of numbers.
         unsafe {
             let (first, second) = (wide.load(rhs.as_ptr().add(k)), wide.load(rhs.as_ptr().add(k + half)));
-            let mut down = [wide.splat(0.0); 2];
-            if MIRRORED {
-                let from = mirrored.as_ptr().add(k);
-                down = [wide.load(from), wide.load(from.add(half))];
-            }
+            let to = mirrored.as_mut_ptr().add(k);
+            let mut down = [wide.load(to), wide.load(to.add(half))];
             for (r, lanes) in lanes.iter_mut().enumerate() {
                 let [a, b] = s.load_wide(values.as_ptr().add(r * stride + k));
                 *lanes = [wide.mul_add(a, first, lanes[0]), wide.mul_add(b, second, lanes[1])];
-                if MIRRORED {
-                    down = [wide.mul_add(a, splats[r], down[0]), wide.mul_add(b, splats[r], down[1])];
-                }
+                down = [wide.mul_add(a, splats[r], down[0]), wide.mul_add(b, splats[r], down[1])];
             }
-            if MIRRORED {
-                let to = mirrored.as_mut_ptr().add(k);
-                wide.store(to, down[0]);
-                wide.store(to.add(half), down[1]);
-            }
+            wide.store(to, down[0]);
+            wide.store(to.add(half), down[1]);
         }
     }
     std::array::from_fn(|r| {
@@ -174,9 +212,7 @@ fn products<S: Simd, const R: usize, const MIRRORED: bool>(
         for k in whole..cols {
             let value = values[r * stride + k].to_f64();
             sum += value * rhs[k];
-            if MIRRORED {
-                mirrored[k] += value * numbers[r];
-            }
+            mirrored[k] += value * numbers[r];
         }
         sum
     })

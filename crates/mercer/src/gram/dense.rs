@@ -116,7 +116,7 @@ impl<T: Real> LinearOperator for DenseGram<'_, T> {
                         strip.iter_mut().zip(row).for_each(|(s, k)| *s = k.to_f64());
                     }
                     let block = ValueBlock { rows: rows.clone(), values, stride: STRIP };
-                    forward(&block, first, cols, &rhs, &mut sums, rows.start);
+                    forward(&block, first, cols, &rhs, &mut sums, rows.start, &mut Vec::new());
                 }
                 for (i, out) in out.chunks_exact_mut(outputs).enumerate() {
                     out.iter_mut().enumerate().for_each(|(o, out)| *out = sums.entry(i, o));

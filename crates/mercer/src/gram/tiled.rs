@@ -147,12 +147,13 @@ impl<T: Element> KernelMatrix<T> {
             |scratch, (band, out)| {
                 let (start, rows) = (band * TILE, out.len() / outputs);
                 let mut sums = ByOutput::zeros(rows, outputs);
+                let mut buffer = Vec::new();
                 for col in (0..self.ncols()).step_by(TILE) {
                     watch.check()?;
                     let rectangle = self.tile(start, col);
                     let cols = rectangle.cols.len();
                     self.filler.fill(&rectangle, scratch, &mut |block| {
-                        forward(block, col, cols, rhs, &mut sums, start);
+                        forward(block, col, cols, rhs, &mut sums, start, &mut buffer);
                     });
                 }
                 for (i, out) in out.chunks_exact_mut(outputs).enumerate() {
@@ -172,6 +173,7 @@ impl<T: Element> KernelMatrix<T> {
             .map(|group| {
                 let mut scratch = Scratch::default();
                 let mut sums = ByOutput::zeros(n, outputs);
+                let mut buffer = Vec::new();
                 for band in bands_of(group, bands) {
                     for col in (0..=band * TILE).step_by(TILE) {
                         watch.check()?;
@@ -181,7 +183,7 @@ impl<T: Element> KernelMatrix<T> {
                             if col < band * TILE {
                                 both_ways(block, col, cols, rhs, &mut sums);
                             } else {
-                                forward(block, col, cols, rhs, &mut sums, 0);
+                                forward(block, col, cols, rhs, &mut sums, 0, &mut buffer);
                             }
                         });
                     }
