@@ -30,7 +30,7 @@ def cases(settings):
         def load_made(kind=kind, precision=precision, size=size, bar=bar):
             return features_contest(settings, kind, size, *made(n, 28, precision), gamma=1 / 56, alpha=1.0, bar=bar)
 
-        yield Study("large", name, TOLERANCE, load_made, slow=True)
+        yield Study("large", name, TOLERANCE, load_made)
     for name in ("nycflights13", "uci_protein", "kin40k_split"):
         for kind in KINDS:
             size = settings.size(2_048, 64)

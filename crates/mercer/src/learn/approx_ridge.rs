@@ -148,7 +148,7 @@ impl ApproxRidge {
     /// Fits `targets` (one row per sample, one column per target).
     ///
     /// O(nD(d + D) + D³) time, O(D²) memory for D features. In large problems, from n = 8D on, where the features of all rows
-    /// fit the memory budget, they are held and passed over some twenty times in place of summing their products ([`HeldRidge`]): O(nDd + D³).
+    /// fit the memory budget, they are held and passed over some twenty times in place of summing their products ([`HeldRidge`](crate::solve::HeldRidge)): O(nDd + D³).
     ///
     /// # Errors
     /// Where the input does not line up, where the kernel has no such features, where the sums do not fit the memory

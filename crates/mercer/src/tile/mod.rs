@@ -2,7 +2,7 @@
 //!
 //! A kernel expression is compiled once ([`Program`]) into the pairwise *statistics* it needs (inner products,
 //! squared distances, L1 distances, χ² sums, each over a *group* of columns) and a short list of vector operations
-//! that turn them into kernel values. Samples are packed once into panels ([`pack`]); a tile is then filled a block of
+//! that turn them into kernel values. Samples are packed once into panels (`pack`); a tile is then filled a block of
 //! rows at a time, so that every operation runs over a few thousand numbers in the first-level cache.
 
 mod bound;
