@@ -11,8 +11,8 @@ use crate::watch::Watch;
 use super::domain::first_outside;
 use super::error::ModelError;
 
-/// Multiplications at each sample that cost less than another pass over the samples.
-const PASS: usize = 3_000;
+/// Multiplications at each sample that cost less than another pass over the samples: so many, and so many for each column.
+const PASS: [usize; 2] = [3_000, 32];
 
 /// Machines for the pairs (0, 1), (0, 2), …, (1, 2), … of classes over one set of support vectors, in LIBSVM's layout.
 ///
@@ -99,7 +99,8 @@ impl Pairs {
         let queries = CpuEngine.load(samples);
         // At once, every support vector is multiplied for all pairs, also for those that it is not in.
         let spare = self.centres.nrows() * (self.noutputs() + 1 - self.nclasses());
-        let mut out = if spare <= PASS * self.nclasses() {
+        let pass = PASS[0] + PASS[1] * samples.ncols();
+        let mut out = if spare <= pass * self.nclasses() {
             self.sums_at_once(&*queries, watch)?
         } else {
             self.sums_by_class(&*queries, watch)?
@@ -233,6 +234,8 @@ pub fn one_vs_rest_decisions(decisions: &Matrix<f64>) -> Matrix<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Samples;
+    use crate::watch::Unwatched;
 
     #[test]
     fn pairs_have_their_places() {
@@ -243,6 +246,30 @@ mod tests {
             assert_eq!(classes_of_pairs(pairs_of(classes).count()), Some(classes));
         }
         assert!([0, 2, 4, 5, 7].into_iter().all(|pairs| classes_of_pairs(pairs).is_none()));
+    }
+
+    #[test]
+    fn both_ways_to_sum_give_the_decisions() {
+        let (per_class, classes) = (vec![3, 0, 2, 4, 1], 5);
+        let entry = |k: usize| (k as f64 * 0.7).sin();
+        let samples = |rows: usize| {
+            AnySamples::F64(Samples::dense(rows, 3, (0..rows * 3).map(entry).collect::<Vec<_>>()).unwrap())
+        };
+        let pairs = Pairs {
+            kernel: "rbf(sigma=1)".parse().unwrap(),
+            domain: None,
+            centres: samples(10),
+            per_class,
+            coefficients: Matrix::from_entries(10, classes - 1, (5..45).map(entry).collect()),
+            rho: (0..10).map(entry).collect(),
+        };
+        assert_eq!(pairs.fault(), None);
+        let queries = CpuEngine.load(&samples(33));
+        let [a, b] = [pairs.sums_at_once(&*queries, &Unwatched), pairs.sums_by_class(&*queries, &Unwatched)]
+            .map(Result::unwrap);
+        assert_eq!((a.nrows(), a.ncols()), (33, 10));
+        assert!(a.entries().iter().zip(b.entries()).all(|(a, b)| (a - b).abs() < 1e-12));
+        assert!(a.entries().iter().any(|v| v.abs() > 0.1));
     }
 
     #[test]

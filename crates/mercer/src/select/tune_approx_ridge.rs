@@ -229,11 +229,7 @@ impl TuneApproxRidge {
         }
         let scales = SampleScales::new(sample, self.seed);
         let kernel = self.kernel.resolve_auto(&scales)?;
-        let tunables = kernel.tunables()?;
-        let axes: Vec<Axis> = tunables
-            .iter()
-            .map(|t| Axis { name: t.parameter.to_owned(), space: t.search_space(&scales) })
-            .collect();
+        let axes = Axis::of_kernel(&kernel, &scales)?;
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
             axes,
