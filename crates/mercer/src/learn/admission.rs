@@ -48,11 +48,14 @@ impl Admission {
         if self == Self::Assume {
             return Ok(Admitted { domain: None, warning: None });
         }
-        let deadline = Instant::now() + PATIENCE;
         let dim = Dim::Exactly(samples.ncols());
-        let mut narrowest = None;
-        for domain in domains(samples) {
-            let verdict = check(kernel, dim, domain, deadline);
+        // Samples are gone through only where the kernel is not one everywhere, which does not count as time of the checks.
+        let narrower = std::iter::once_with(|| narrower_domains(samples)).flatten();
+        let (mut narrowest, mut patience) = (None, PATIENCE);
+        for domain in std::iter::once(Domain::All).chain(narrower) {
+            let asked = Instant::now();
+            let verdict = check(kernel, dim, domain, patience);
+            patience = patience.saturating_sub(asked.elapsed());
             if matches!(verdict, Verdict::Proven(_)) {
                 return Ok(Admitted { domain: Some(domain), warning: None });
             }
@@ -74,14 +77,14 @@ impl Admission {
     }
 }
 
-/// The domains to try, from the widest to the narrowest.
-fn domains(samples: &AnySamples<'_>) -> Vec<Domain> {
+/// The domains to try after all of R^d, from the wider to the narrower.
+fn narrower_domains(samples: &AnySamples<'_>) -> Vec<Domain> {
     let (mut orthant, mut radius) = (true, 0.0f64);
     for row in 0..samples.nrows() {
         orthant &= first_negative(samples, row).is_none();
         radius = radius.max(norm(samples, row));
     }
-    let mut domains = vec![Domain::All];
+    let mut domains = Vec::new();
     if orthant {
         domains.push(Domain::Orthant);
     }
@@ -92,7 +95,7 @@ fn domains(samples: &AnySamples<'_>) -> Vec<Domain> {
 }
 
 /// The verdict, from memory where the same question was asked before.
-fn check(kernel: &Kernel, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
+fn check(kernel: &Kernel, dim: Dim, domain: Domain, patience: Duration) -> Verdict {
     static VERDICTS: Mutex<Option<HashMap<String, Verdict>>> = Mutex::new(None);
     let question = format!("{} on {domain} in {dim}", kernel.canonical());
     let known = VERDICTS
@@ -103,7 +106,7 @@ fn check(kernel: &Kernel, dim: Dim, domain: Domain, deadline: Instant) -> Verdic
     if let Some(verdict) = known {
         return verdict;
     }
-    let verdict = kernel.check_within(dim, domain, deadline.saturating_duration_since(Instant::now()));
+    let verdict = kernel.check_within(dim, domain, patience);
     // An undecided verdict may be for want of time, so it is asked again.
     if !matches!(verdict, Verdict::Undecided(_)) {
         let mut verdicts = VERDICTS.lock().unwrap_or_else(PoisonError::into_inner);
