@@ -1,7 +1,8 @@
 //! `--approx` of ridge regression: a file of any size through sums over features.
 //!
 //! Two passes: the first finds the scaling and a sample of rows, from which `auto`, landmarks and the quality follow;
-//! the second adds every row to the sums (`tune` has one such pass for every kernel it tries). Nothing else is kept of the rows, so the file may be larger than memory.
+//! the second adds every row to the sums (`tune` has one such pass for every kernel it tries). Nothing else is kept of the
+//! rows, so the file may be larger than memory.
 
 mod choice;
 mod quality;

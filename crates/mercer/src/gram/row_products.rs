@@ -1,7 +1,60 @@
-//! A few rows of a matrix times vectors from either side, in double precision whatever the rows are held in.
+//! Rows of a matrix times vectors from either side, in double precision whatever the rows are held in.
 
+use rayon::prelude::*;
+
+use crate::data::Matrix;
 use crate::real::Real;
 use crate::tile::{Element, Simd, Vectorized};
+use crate::watch::{Stopped, Watch};
+
+/// Rows that are in cache between the product with a vector and the sum: two thousand entries of each are 64 or 128 KiB.
+const ROWS: usize = 8;
+
+/// Rows that one task passes over.
+const TASK: usize = 2048;
+
+/// Tasks whose partial sums are held at once.
+const ABREAST: usize = 64;
+
+/// Σᵢ vᵢ·(row i of `matrix`) for so many outputs, one after the other. `factors` writes v for the rows of one block, one output
+/// after the other, told the block, its first row and the place.
+///
+/// # Errors
+/// [`Stopped`] where `watch` asks for it.
+pub fn combined_rows<T: Real>(
+    matrix: &Matrix<T>,
+    outputs: usize,
+    watch: &dyn Watch,
+    factors: impl Fn(RowProducts<'_, T>, usize, &mut [f64]) + Sync,
+) -> Result<Vec<f64>, Stopped> {
+    let (n, width) = (matrix.nrows(), matrix.ncols());
+    let mut sums = vec![0.0; outputs * width];
+    let starts: Vec<usize> = (0..n).step_by(TASK).collect();
+    for abreast in starts.chunks(ABREAST) {
+        let parts = abreast.par_iter().map(|&start| {
+            watch.check()?;
+            let mut part = vec![0.0; outputs * width];
+            let mut by_output = Vec::new();
+            let end = n.min(start + TASK);
+            for first in (start..end).step_by(ROWS) {
+                let count = ROWS.min(end - first);
+                let entries = &matrix.entries()[first * width..(first + count) * width];
+                let block = RowProducts::new(entries, width);
+                by_output.clear();
+                by_output.resize(outputs * count, 0.0);
+                factors(block, first, &mut by_output);
+                for (v, part) in by_output.chunks_exact(count).zip(part.chunks_exact_mut(width)) {
+                    block.combine(v, part);
+                }
+            }
+            Ok::<_, Stopped>(part)
+        });
+        for part in parts.collect::<Vec<_>>() {
+            sums.iter_mut().zip(part?).for_each(|(sum, part)| *sum += part);
+        }
+    }
+    Ok(sums)
+}
 
 /// Rows that are multiplied together, so that a vector is read once for all of them.
 const TOGETHER: usize = 4;

@@ -1,5 +1,5 @@
-//! Kernel ridge regression by conjugate gradients: on a matrix stored in 16 bits where it fits, on tiles that are never stored
-//! where not.
+//! Kernel ridge regression by conjugate gradients: on tiles that are never stored, and on a matrix in 16 bits where it fits and
+//! many steps are to go.
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
 use crate::gram::{CompactGram, CpuEngine, Engine, Gram};
@@ -21,9 +21,9 @@ use super::weights::check_weights;
 
 /// The full problem of [`Ridge`](super::Ridge), solved iteratively with a preconditioner of rank k.
 ///
-/// Where n² bytes fit the memory beside the preconditioner, the kernel matrix is stored once in 16 bits an entry ([`CompactGram`])
-/// and a step reads it: O(n²) time, bound by memory. Elsewhere, and where λ is too small for 16 bits, each step computes its tiles
-/// again in single precision: O(n²d) time, O(nk) memory. Either way the answer is corrected by residuals in double
+/// Each step computes the tiles of the kernel matrix again in single precision: O(n²d) time, O(nk) memory. Where many steps are
+/// still to go after the first ones, n² bytes fit the memory beside the preconditioner and λ is not too small for 16 bits, the matrix is
+/// stored once in 16 bits an entry ([`CompactGram`]), and a step reads it: O(n²) time, bound by memory. Either way the answer is corrected by residuals in double
 /// precision, so it is that of the kernel in double precision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IterativeRidge {

@@ -14,25 +14,15 @@
 
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::{LinearOperator, RowProducts};
+use crate::gram::{LinearOperator, RowProducts, combined_rows};
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
 use super::conjugate_gradient::{CgError, CgProblem, ConjugateGradient, Preconditioner};
 use super::moments::{Intercept, LinearFit, Moments, MomentsError, RidgeFactor};
 use super::report::{Report, Status};
-
-/// Rows that are in cache between the product with a vector and the sum: two thousand features of each are 64 or 128 KiB.
-const ROWS: usize = 8;
-
-/// Rows that one task passes over.
-const TASK: usize = 2048;
-
-/// Tasks whose partial sums are held at once.
-const ABREAST: usize = 64;
 
 /// Relative residual of the answer at most.
 const TOLERANCE: f64 = 1e-7;
@@ -138,7 +128,6 @@ impl<T: Real> HeldRidge<'_, T> {
                 by_output[t * rows + r] = w;
             }
         })?;
-        let sums = self.whitened(sums);
         let mut squares = vec![0.0; t];
         for i in 0..n {
             let y = self.targets.row(i).iter().zip(&targets);
@@ -151,41 +140,15 @@ impl<T: Real> HeldRidge<'_, T> {
         Ok(FirstPass { weight: total, features, targets, cross, squares })
     }
 
-    /// Σᵢ vᵢ·rowᵢ for so many outputs, where `factors` writes v for the rows of one block, one output after the other, told the block,
-    /// its first row and the place.
+    /// L⁻¹Σᵢ vᵢ·(row i), as [`combined_rows`] tells.
     fn pass(
         &self,
         outputs: usize,
         watch: &dyn Watch,
-        factors: impl Fn(&RowProducts<'_, T>, usize, &mut [f64]) + Sync,
+        factors: impl Fn(RowProducts<'_, T>, usize, &mut [f64]) + Sync,
     ) -> Result<Matrix<f64>, Stopped> {
-        let (n, d) = (self.rows.nrows(), self.rows.ncols());
-        let mut sums = vec![0.0; outputs * d];
-        let starts: Vec<usize> = (0..n).step_by(TASK).collect();
-        for abreast in starts.chunks(ABREAST) {
-            let parts = abreast.par_iter().map(|&start| {
-                watch.check()?;
-                let mut part = vec![0.0; outputs * d];
-                let mut by_output = Vec::new();
-                let task = start..n.min(start + TASK);
-                for first in task.clone().step_by(ROWS) {
-                    let count = ROWS.min(task.end - first);
-                    let entries = &self.rows.entries()[first * d..(first + count) * d];
-                    let block = RowProducts::new(entries, d);
-                    by_output.clear();
-                    by_output.resize(outputs * count, 0.0);
-                    factors(&block, first, &mut by_output);
-                    for (v, part) in by_output.chunks_exact(count).zip(part.chunks_exact_mut(d)) {
-                        block.combine(v, part);
-                    }
-                }
-                Ok::<_, Stopped>(part)
-            });
-            for part in parts.collect::<Vec<_>>() {
-                sums.iter_mut().zip(part?).for_each(|(sum, part)| *sum += part);
-            }
-        }
-        Ok(transposed(&sums, outputs, d))
+        let sums = combined_rows(self.rows, outputs, watch, factors)?;
+        Ok(self.whitened(transposed(&sums, outputs, self.rows.ncols())))
     }
 
     /// L⁻¹·`sums`.
@@ -269,7 +232,6 @@ impl<T: Real> LinearOperator for Normal<'_, T> {
                 }
             }
         })?;
-        let sums = self.problem.whitened(sums);
         let mut level = vec![0.0; t];
         for (k, mean) in self.first.features.iter().enumerate() {
             level.iter_mut().zip(rhs.row(k)).for_each(|(l, v)| *l += self.first.weight * mean * v);

@@ -18,7 +18,6 @@
 
 mod preconditioner;
 mod state;
-mod tall;
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;

@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 
 use crate::data::Matrix;
+use crate::gram::{RowProducts, combined_rows};
 use crate::solve::{Cholesky, CholeskyError, Moments, MomentsError, PivotedCholesky};
 use crate::watch::{Stopped, Watch};
 
 use super::CgError;
-use super::tall::{add_transposed, times};
 
 /// A symmetric positive definite approximation of the inverse of a matrix.
 pub trait Preconditioner: Sync {
@@ -52,8 +52,11 @@ pub struct LowRank {
     lambda: f64,
 }
 
-/// Rows whose sums are taken by one task, in a fixed order.
+/// Rows of the factor that are widened at a time.
 const BAND: usize = 2048;
+
+/// Rows of the factor that stay in cache while each column is multiplied.
+const CACHED: usize = 64;
 
 impl LowRank {
     /// From a factor of K, for K + λI, or for SKS + λI where there are roots of sample weights.
@@ -105,29 +108,15 @@ impl LowRank {
         self.factor.ncols()
     }
 
-    /// Fᵀr: bands of rows side by side, then added in their order.
-    fn transposed_times(&self, residual: &Matrix<f64>) -> Matrix<f64> {
-        let (k, t) = (self.rank(), residual.ncols());
-        let partial: Vec<Vec<f64>> = self
-            .factor
-            .entries()
-            .par_chunks((BAND * k).max(1))
-            .enumerate()
-            .map(|(band, rows)| {
-                let mut sums = vec![0.0; k * t];
-                let first = band * BAND * t;
-                let numbers = &residual.entries()[first..first + rows.len() / k * t];
-                add_transposed(rows, k, numbers, t, &mut sums);
-                sums
-            })
-            .collect();
-        let mut out = Matrix::zeros(k, t);
-        for sums in &partial {
-            for (o, sums) in sums.chunks_exact(k.max(1)).enumerate() {
-                sums.iter().enumerate().for_each(|(j, s)| out.row_mut(j)[o] += s);
+    /// Fᵀr, one column after the other.
+    fn transposed_times(&self, residual: &Matrix<f64>, watch: &dyn Watch) -> Result<Vec<f64>, Stopped> {
+        let t = residual.ncols();
+        combined_rows(&self.factor, t, watch, |_, first, by_output| {
+            let rows = by_output.len() / t.max(1);
+            for r in 0..rows {
+                (0..t).for_each(|o| by_output[o * rows + r] = residual.row(first + r)[o]);
             }
-        }
-        out
+        })
     }
 }
 
@@ -139,14 +128,23 @@ impl Preconditioner for LowRank {
             out.entries_mut().iter_mut().zip(residual.entries()).for_each(|(o, r)| *o = r / self.lambda);
             return Ok(());
         }
-        let mut inner = self.transposed_times(residual);
+        let columns = self.transposed_times(residual, watch)?;
+        let mut inner = Matrix::zeros(k, t);
+        for (o, column) in columns.chunks_exact(k).enumerate() {
+            column.iter().enumerate().for_each(|(j, v)| inner.row_mut(j)[o] = *v);
+        }
         self.small.solve(&mut inner, watch)?;
-        let columns: Vec<f64> =
-            (0..t).flat_map(|o| (0..k).map(move |j| (j, o))).map(|(j, o)| inner.row(j)[o]).collect();
-        let bands = self.factor.entries().par_chunks(BAND * k).zip(residual.entries().par_chunks(BAND * t));
-        out.entries_mut().par_chunks_mut(BAND * t).zip(bands).for_each(|(out, (rows, residual))| {
-            times(rows, k, &columns, t, out);
-            out.iter_mut().zip(residual).for_each(|(o, r)| *o = (r - *o) / self.lambda);
+        let columns: Vec<Vec<f64>> = (0..t).map(|o| (0..k).map(|j| inner.row(j)[o]).collect()).collect();
+        let bands =
+            self.factor.entries().par_chunks(CACHED * k).zip(residual.entries().par_chunks(CACHED * t));
+        out.entries_mut().par_chunks_mut(CACHED * t).zip(bands).for_each(|(out, (rows, residual))| {
+            let mut dots = vec![0.0; rows.len() / k];
+            for (o, column) in columns.iter().enumerate() {
+                RowProducts::new(rows, k).dot(column, &mut dots);
+                for (r, dot) in dots.iter().enumerate() {
+                    out[r * t + o] = (residual[r * t + o] - dot) / self.lambda;
+                }
+            }
         });
         Ok(())
     }
