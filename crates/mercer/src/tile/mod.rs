@@ -11,6 +11,7 @@ mod extent;
 mod fill;
 mod group;
 mod math;
+mod outer;
 mod pack;
 mod plan;
 mod program;
@@ -26,6 +27,7 @@ pub use program::Program;
 
 pub(crate) use extent::Extent;
 pub(crate) use fill::{Filler, Rectangle, Scratch, ValueBlock};
+pub(crate) use outer::ColumnPanels;
 pub(crate) use pack::Operand;
 pub(crate) use plan::{Known, Plan};
 pub(crate) use scan::scan;

@@ -11,12 +11,11 @@ mod parts;
 mod ridge;
 mod validation;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::real::Real;
+use crate::real::{Precision, Real};
+use crate::tile::{ColumnPanels, Element};
 use crate::watch::{Stopped, Watch};
 
 pub use ridge::{Intercept, LinearFit, RidgeFactor, RidgePath};
@@ -178,25 +177,30 @@ impl Moments {
         watch: &dyn Watch,
     ) -> Result<(), MomentsError> {
         self.check(features, targets, weights)?;
+        match T::PRECISION {
+            Precision::Single => self.add_as::<T, f32>(features, targets, weights, watch),
+            Precision::Double => self.add_as::<T, f64>(features, targets, weights, watch),
+        }
+    }
+
+    /// Adds a chunk whose features are of the element `E`.
+    fn add_as<T: Real, E: Element>(
+        &mut self,
+        features: &Matrix<T>,
+        targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
+        watch: &dyn Watch,
+    ) -> Result<(), MomentsError> {
         let width = self.features;
-        let mut scaled = Vec::new();
+        let roots: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
+        let mut panels = ColumnPanels::<E>::default();
         for first in (0..features.nrows()).step_by(SLICE) {
             watch.check()?;
             let rows = first..features.nrows().min(first + SLICE);
             let slice = &features.entries()[rows.start * width..rows.end * width];
+            panels.pack(slice, width, roots.as_ref().map(|roots| &roots[rows.clone()]));
+            self.add_products(&panels, watch)?;
             let weights = weights.map(|w| &w[rows.clone()]);
-            let weighted = match weights {
-                None => slice,
-                Some(weights) => {
-                    scaled.clear();
-                    for (row, w) in slice.chunks_exact(width.max(1)).zip(weights) {
-                        let root = w.sqrt();
-                        scaled.extend(row.iter().map(|v| T::from_f64(v.to_f64() * root)));
-                    }
-                    scaled.as_slice()
-                }
-            };
-            self.add_products(weighted, rows.len(), watch)?;
             let weight = |r: usize| weights.map_or(1.0, |w| w[r]);
             self.add_targets(slice, targets, rows.start, &weight);
             self.rows += rows.len() as u64;
@@ -205,28 +209,20 @@ impl Moments {
     }
 
     /// Σwφφᵀ over one slice, whose rows already carry √w.
-    fn add_products<T: Real>(
+    fn add_products<E: Element>(
         &mut self,
-        slice: &[T],
-        rows: usize,
+        panels: &ColumnPanels<E>,
         watch: &dyn Watch,
-    ) -> Result<(), MomentsError> {
+    ) -> Result<(), Stopped> {
         let width = self.features;
-        let slice = MatRef::from_row_major_slice(slice, rows, width);
         let bands = width.div_ceil(BLOCK);
         let pairs: Vec<(usize, usize)> = (0..bands).flat_map(|i| (0..=i).map(move |j| (i, j))).collect();
-        let side = |b: usize| BLOCK.min(width - b * BLOCK);
-        self.blocks.par_iter_mut().zip(pairs).try_for_each_init(Vec::new, |product, (block, (i, j))| {
+        let columns = |b: usize| b * BLOCK..width.min((b + 1) * BLOCK);
+        self.blocks.par_iter_mut().zip(pairs).try_for_each(|(block, (i, j))| {
             watch.check()?;
-            let (a, b) = (slice.subcols(i * BLOCK, side(i)), slice.subcols(j * BLOCK, side(j)));
-            product.clear();
-            product.resize(side(i) * side(j), T::default());
-            let out = MatMut::from_row_major_slice_mut(product, side(i), side(j));
-            matmul(out, Accum::Replace, a.transpose(), b, T::from_f64(1.0), Par::Seq);
-            block.iter_mut().zip(product.iter()).for_each(|(sum, p)| *sum += p.to_f64());
-            Ok::<_, Stopped>(())
-        })?;
-        Ok(())
+            panels.add_products(columns(i), columns(j), block);
+            Ok(())
+        })
     }
 
     /// Everything that is linear in the features, in double precision.
