@@ -8,7 +8,8 @@ use mercer::features::{
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
 use mercer::learn::{
-    Admission, ApproxRidge, Bias, LearnError, Prepared, Quality, Sizes, choose_approximation as choose,
+    Admission, ApproxRidge, Bias, LearnError, Prepared, Quality, Sizes, Summed,
+    choose_approximation as choose,
 };
 use mercer::memory;
 use mercer::model::{Expansion, Linear, Predictor};
@@ -296,20 +297,31 @@ fn of_features(features: ApproximateFeatures) -> (ApproxRidge, Prepared) {
     (ridge, Prepared { features, domain: None, warning: None })
 }
 
-/// Solves ridge regression from sums: the weights of random features, or the dual coefficients of landmarks.
+/// Solves ridge regression from sums: the weights of random features, or the dual coefficients of landmarks; and how well the
+/// features do, where there are rows to tell by.
 #[pyfunction]
 pub fn fit_ridge_sums<'py>(
     py: Python<'py>,
     features: FeatureParts<'py>,
     sums: &NativeSums,
+    rows: Option<Rows<'py>>,
     problem: SumsProblem,
     job: Job<'py>,
-) -> PyResult<Fitted<'py>> {
+) -> PyResult<(Fitted<'py>, Option<Bound<'py, PyDict>>)> {
+    let samples = rows.as_ref().map(Rows::samples).transpose()?;
     let (ridge, prepared) = problem.on(features.features()?);
     let moments = &sums.0;
-    let (predictor, report) =
-        job.run(py, |watch| ridge.solve(&prepared, moments, watch))?.map_err(learn_error)?;
-    linear_parts(py, predictor, &report)
+    let (predictor, report, quality) = job
+        .run(py, |watch| {
+            let solution = ridge.solve(moments, watch)?;
+            let summed = Summed { sums: moments, solution: &solution, held_out: None };
+            let measured = samples.map(|samples| ridge.quality(&prepared, summed, &some(&samples), watch));
+            let (predictor, report) = ridge.finish(&prepared, &solution);
+            Ok::<_, LearnError>((predictor, report, measured.transpose()?))
+        })?
+        .map_err(learn_error)?;
+    let quality = quality.map(|quality| told(py, &quality)).transpose()?;
+    Ok((linear_parts(py, predictor, &report)?, quality))
 }
 
 fn linear_parts<'py>(py: Python<'py>, predictor: Predictor, report: &Report) -> PyResult<Fitted<'py>> {
@@ -339,34 +351,21 @@ pub fn fit_ridge_features<'py>(
     let (fit, quality) = job
         .run(py, |watch| {
             let fit = ridge.fit_prepared(prepared, &samples, &targets, weights, watch)?;
-            let step = samples.nrows() / QUALITY_ROWS + 1;
-            let some: Vec<usize> = (0..samples.nrows()).step_by(step).collect();
-            let quality = ridge.quality_of(&fit, &samples.select(&some), watch)?;
+            let quality = ridge.quality_of(&fit, &some(&samples), watch)?;
             Ok::<_, LearnError>((fit, quality))
         })?
         .map_err(learn_error)?;
     Ok((linear_parts(py, fit.predictor, &fit.report)?, told(py, &quality)?))
 }
 
-/// How well the features do, on pairs among some rows and by the sums.
-#[pyfunction]
-pub fn ridge_quality<'py>(
-    py: Python<'py>,
-    features: FeatureParts<'py>,
-    sums: &NativeSums,
-    rows: Rows<'py>,
-    problem: SumsProblem,
-    job: Job<'py>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let samples: AnySamples<'_> = rows.samples()?;
-    let (ridge, prepared) = problem.on(features.features()?);
-    let moments = &sums.0;
-    let quality = job.run(py, |watch| ridge.quality(&prepared, (moments, None), &samples, watch))?;
-    told(py, &quality.map_err(learn_error)?)
-}
-
 /// Rows that the error of the kernel is measured on, at most.
 const QUALITY_ROWS: usize = 10_000;
+
+/// So many rows, evenly spread.
+fn some(samples: &AnySamples<'_>) -> AnySamples<'static> {
+    let step = samples.nrows() / QUALITY_ROWS + 1;
+    samples.select(&(0..samples.nrows()).step_by(step).collect::<Vec<_>>())
+}
 
 /// kernel_error, effective_dimension, and the mean squared error of each target with half of the features, all and twice as many.
 fn told<'py>(py: Python<'py>, quality: &Quality) -> PyResult<Bound<'py, PyDict>> {

@@ -27,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use super::approx_ridge::{
         NativeSums, choose_approximation, fit_ridge_features, fit_ridge_sums, fold_errors, prepare_features,
-        ridge_quality, sum_features, sum_folds,
+        sum_features, sum_folds,
     };
     #[pymodule_export]
     use super::errors::{IndefiniteMatrix, NotAKernel, SingularMatrix};

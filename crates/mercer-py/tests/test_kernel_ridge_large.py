@@ -84,12 +84,15 @@ def test_chunks_and_parts_give_the_fit_of_all(data, bias):
     X, y, Z, _ = data
     weights = np.linspace(0.5, 2, len(y))
     new = lambda: KernelRidge(0.1, kernel="rbf(sigma=2)", approx="fourier:128", bias=bias)
-    expected = new().fit(X, y, weights).predict(Z)
+    whole = new().fit(X, y, weights)
+    expected = whole.predict(Z)
     chunked = new()
     for rows in np.array_split(np.arange(len(X)), 7):
         chunked.partial_fit(X[rows], y[rows], weights[rows])
     np.testing.assert_allclose(chunked.predict(Z), expected, rtol=1e-9)
     assert chunked.n_samples_seen_ == 400
+    for name in ("effective_dimension", "mse_half", "mse"):
+        np.testing.assert_allclose(chunked.quality_[name], whole.quality_[name], rtol=1e-6)
     parts = [new().partial_fit(X[i::3], y[i::3], weights[i::3]) for i in range(3)]
     left, right = copy.deepcopy(parts), pickle.loads(pickle.dumps(parts))
     one = left[0].merge(left[1]).merge(left[2])
@@ -97,6 +100,7 @@ def test_chunks_and_parts_give_the_fit_of_all(data, bias):
     np.testing.assert_allclose(one.predict(Z), expected, rtol=1e-9)
     np.testing.assert_allclose(one.predict(Z), other.predict(Z), rtol=1e-10)
     assert one.n_samples_seen_ == 400 and left[1].n_samples_seen_ == 133
+    assert not hasattr(one, "quality_") and hasattr(left[1], "quality_")
     # A merged one goes on.
     one.partial_fit(X[:10], y[:10])
     assert one.n_samples_seen_ == 410

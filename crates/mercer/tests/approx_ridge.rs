@@ -88,7 +88,7 @@ fn streaming_is_the_same_fit() {
         add_samples(&mut part, &prepared.features, &samples, &chosen, None, &Unwatched).unwrap();
         sums.merge(&part).unwrap();
     }
-    let (predictor, _) = ridge.solve(&prepared, &sums, &Unwatched).unwrap();
+    let predictor = ridge.fit_sums(prepared, sums, &Unwatched).unwrap().predictor;
     let there = double(&points[..60]);
     let difference = largest_difference(
         &predictor.predict(&there, &Unwatched).unwrap(),
@@ -131,8 +131,8 @@ fn held_out_errors_are_those_of_predictions() {
         sums
     };
     let (rest, held) = (sums(0..150), sums(150..200));
-    let told = ridge.held_out(&rest, &held, &Unwatched).unwrap();
-    let (predictor, _) = ridge.solve(&prepared, &rest, &Unwatched).unwrap();
+    let told = ridge.held_out(&ridge.solve(&rest, &Unwatched).unwrap(), &held).unwrap();
+    let predictor = ridge.fit_sums(prepared, rest, &Unwatched).unwrap().predictor;
     let found = predictor.predict(&double(&points[450..]), &Unwatched).unwrap();
     for (o, told) in told.iter().enumerate() {
         let y = |i: usize| targets.row(150 + i)[o];
@@ -159,7 +159,7 @@ fn quality_is_what_it_says() {
     let error = |features: usize| {
         let ridge = ApproxRidge::new(kernel(), Approximation::fourier(features), 0.1);
         let fit = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
-        ridge.quality(&fit.prepared, (&fit.sums, None), &samples, &Unwatched).unwrap()
+        ridge.quality_of(&fit, &samples, &Unwatched).unwrap()
     };
     let (few, many) = (error(64), error(1024));
     assert!(many.kernel.relative < 0.5 * few.kernel.relative);
@@ -170,7 +170,7 @@ fn quality_is_what_it_says() {
 
     let ridge = ApproxRidge::new(kernel(), Approximation::nystrom(16), 0.1);
     let fit = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
-    let quality = ridge.quality(&fit.prepared, (&fit.sums, None), &samples, &Unwatched).unwrap();
+    let quality = ridge.quality_of(&fit, &samples, &Unwatched).unwrap();
     let Predictor::Expansion(expansion) = &fit.predictor else { panic!("landmarks") };
     let half = expansion.centres.select(&(0..8).collect::<Vec<_>>());
     let features = mercer::features::Nystrom::with_landmarks(&kernel(), &half, None, &Unwatched).unwrap();

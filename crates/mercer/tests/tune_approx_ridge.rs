@@ -91,7 +91,7 @@ impl Problem {
             let weights: Vec<f64> = train.iter().map(|&row| weight(row)).collect();
             let (x, y) = (self.x.select(&train), self.y.select(&train));
             add_samples(&mut sums, &prepared.features, &x, &y, Some(&weights), &Unwatched).unwrap();
-            let (predictor, _) = ridge.solve(&prepared, &sums, &Unwatched).unwrap();
+            let predictor = ridge.fit_sums(prepared.clone(), sums, &Unwatched).unwrap().predictor;
             let found = predictor.predict(&self.x.select(held), &Unwatched).unwrap();
             for (place, &row) in held.iter().enumerate() {
                 total += 2.0 * weight(row);

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use mercer::data::{Chunks, Source, TrainingChunks};
 use mercer::gram::SampleScales;
-use mercer::learn::{ApproxRidge, Bias};
+use mercer::learn::{ApproxRidge, Bias, Summed};
 use mercer::model::{Method, Model};
 use mercer::pool;
 use mercer::select::Split;
@@ -99,12 +99,22 @@ fn in_chunks(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failu
     let sums = sums.over(&mut chunks, &survey, &mut checkpoint, watch)?;
 
     let names: Vec<String> = schema.targets.iter().map(|target| target.name.clone()).collect();
+    let solution = ridge.solve(&sums.rest, watch)?;
     let holdout = match &sums.held_out {
-        Some(held) => Some(Errors::of_sums(&ridge.held_out(&sums.rest, held, watch)?, &names)),
+        Some(held) => Some(Errors::of_sums(&ridge.held_out(&solution, held)?, &names)),
         None => None,
     };
-    let quality = ridge.quality(&prepared, (&sums.rest, sums.held_out.as_ref()), &survey.sample, watch)?;
-    let (predictor, report) = ridge.solve(&prepared, &sums.all()?, watch)?;
+    let summed = Summed { sums: &sums.rest, solution: &solution, held_out: sums.held_out.as_ref() };
+    let quality = ridge.quality(&prepared, summed, &survey.sample, watch)?;
+    let of_all = match &sums.held_out {
+        None => solution,
+        Some(held_out) => {
+            let mut all = sums.rest.clone();
+            all.merge(held_out)?;
+            ridge.solve(&all, watch)?
+        }
+    };
+    let (predictor, report) = ridge.finish(&prepared, &of_all);
     let seconds =
         Seconds { read: seconds_reading, holdout: 0.0, fit: clock.elapsed().as_secs_f64(), total: 0.0 };
     let (mut facts, lines) = told(&quality, &ridge, &names, why);

@@ -104,15 +104,6 @@ impl<'a> Sums<'a> {
         Ok(())
     }
 
-    /// The sums over all rows.
-    pub fn all(&self) -> Result<Moments, Failure> {
-        let mut all = self.rest.clone();
-        if let Some(held_out) = &self.held_out {
-            all.merge(held_out)?;
-        }
-        Ok(all)
-    }
-
     fn state(&self) -> Vec<u8> {
         let mut bytes = self.rows.to_le_bytes().to_vec();
         let rest = self.rest.to_bytes();

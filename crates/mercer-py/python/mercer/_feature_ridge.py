@@ -11,9 +11,6 @@ from mercer._rows import borrowable
 
 __all__ = ["FeatureFits", "FeatureRidge"]
 
-#: Rows that the quality of features is measured on, at most.
-QUALITY_ROWS = 10_000
-
 
 def _streams(ridge):
     if ridge.approx in (None, "auto") or ridge.solver != "auto":
@@ -45,16 +42,16 @@ class FeatureFits(Approximated, ExpansionMachine):
         features["landmarks"] = borrowable(landmarks)
         return features, landmarks
 
-    def _measure(self, features, sums, X, alpha, job):
-        """Keeps how well the features do: kernel_error, effective_dimension and mse with half of them, all and twice as many."""
-        some = X if X.shape[0] <= QUALITY_ROWS else X[:: X.shape[0] // QUALITY_ROWS + 1]
-        self.quality_ = _native.ridge_quality(features, sums, borrowable(some), self._sums_problem(alpha), job)
-
     def _sums_problem(self, alpha):
         return {"alpha": alpha.tolist(), "intercept": self.bias == "centred", "seed": self._fit_seed}
 
-    def _solve_sums(self, features, sums, alpha, job):
-        found = _native.fit_ridge_sums(features, sums, self._sums_problem(alpha), job)
+    def _solve_sums(self, features, sums, rows, alpha, job):
+        """The weights and intercepts; keeps how well the features do, where there are rows to tell by."""
+        rows = None if rows is None else borrowable(rows)
+        found, quality = _native.fit_ridge_sums(features, sums, rows, self._sums_problem(alpha), job)
+        vars(self).pop("quality_", None)
+        if quality is not None:
+            self.quality_ = quality
         return self._told(features, *found, sums.rows)
 
     def _told(self, features, weights, intercepts, report, rows):
@@ -139,7 +136,7 @@ class FeatureRidge(FeatureFits):
             chunk = _native.sum_features(features, borrowable(X), targets, sample_weight, job)
             if not first:
                 chunk.merge(self._sums)
-            found = self._solve_sums(features, chunk, alpha, job)
+            found = self._solve_sums(features, chunk, X, alpha, job)
         self._features, self._sums, self.residual_ = features, chunk, self._report["residual"]
         names = output_names or (None if first else self._output_names)
         self._keep_fit(y, *found, landmarks, names)
@@ -175,7 +172,7 @@ class FeatureRidge(FeatureFits):
         sums.merge(other._sums)
         alpha = self._alphas(sums.targets)
         with self._job() as job:
-            weights, intercepts = self._solve_sums(self._features, sums, alpha, job)
+            weights, intercepts = self._solve_sums(self._features, sums, None, alpha, job)
         self._sums, self.residual_ = sums, self._report["residual"]
         single = np.empty(0) if np.ndim(self.intercept_) == 0 else np.empty((0, sums.targets))
         self._keep_fit(single, weights, intercepts, getattr(self, "X_fit_", None), self._output_names)

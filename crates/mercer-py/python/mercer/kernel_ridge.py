@@ -91,7 +91,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, FeatureRidge):
     quality_ : dict
         How well the features of an approximation do: ``kernel_error``, relative, on pairs of rows; ``effective_dimension``,
         what the fit uses of them; ``mse_half``, ``mse`` and ``mse_doubled`` for each target, the training error with half of
-        the features, with all, and about with twice as many. Not there after `partial_fit`.
+        the features, with all, and about with twice as many. After `partial_fit` the pairs are among the last rows; after
+        `merge`, which sees no rows, it is not there.
     n_samples_seen_ : int
         Rows that `partial_fit` has seen.
     n_features_in_ : int

@@ -262,8 +262,7 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, FeatureFits)
         self._domain, self._warning = domain, warning
         alpha = np.array([self.alpha_])
         with self._job() as job:
-            found = self._solve_sums(features, sums, alpha, job)
-            self._measure(features, sums, X, alpha, job)
+            found = self._solve_sums(features, sums, X, alpha, job)
         self._keep_fit(y, *found, landmarks, output_names)
 
     def _folds(self, X, y, default=None):

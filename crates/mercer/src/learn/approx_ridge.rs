@@ -4,10 +4,7 @@
 //! over their features ([`Moments`]), so samples in memory, in chunks and on several machines give the same fit.
 
 use crate::data::{AnySamples, Matrix};
-use crate::features::{
-    ApproximateFeatures, Approximation, ApproximationError, KernelError, KernelFeatures, add_samples,
-    kernel_error,
-};
+use crate::features::{ApproximateFeatures, Approximation, ApproximationError, KernelFeatures, add_samples};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 use crate::memory;
@@ -19,9 +16,6 @@ use super::admission::Admission;
 use super::error::LearnError;
 use super::held_features::Held;
 use super::ridge::{Bias, check_problem, targets_by_lambda};
-
-/// Pairs of samples that the error of the kernel is measured on.
-const PAIRS: usize = 2_000;
 
 /// Ridge regression on approximate features: its hyper-parameters.
 ///
@@ -78,8 +72,21 @@ pub struct ApproxFit {
     pub prepared: Prepared,
     /// The sums over φ that the fit follows from, or those over a sample where the features of all rows were held.
     pub sums: Moments,
+    /// What the sums lead to, with λ times the share of a sample.
+    pub solution: Solution,
     /// Where the sums are over a sample, what is known of all rows.
     pub beyond: Option<BeyondSample>,
+}
+
+/// What sums lead to, from one factor of them for each λ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solution {
+    /// β and b.
+    pub fit: LinearFit,
+    /// ‖c − (G + λI)β‖/‖c‖ of the normal equations, the largest over the targets.
+    pub residual: f64,
+    /// An estimate of tr G(G + λI)⁻¹ at the largest λ: what the fit uses of its features.
+    pub effective_dimension: f64,
 }
 
 /// What is known of all rows where sums are over a sample of them.
@@ -89,34 +96,6 @@ pub struct BeyondSample {
     pub share: f64,
     /// The mean squared error of each target over all rows.
     pub errors: Vec<f64>,
-}
-
-/// How well features do.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Quality {
-    /// ⟨φ(x),φ(z)⟩ against k(x,z) on pairs of samples.
-    pub kernel: KernelError,
-    /// An estimate of tr G(G + λI)⁻¹: what the fit uses of its features.
-    pub effective_dimension: f64,
-    /// What more features would do, one for each target; empty where there is only one feature.
-    pub sizes: Vec<Sizes>,
-}
-
-/// The mean squared error of one target by the number of features.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sizes {
-    /// With half of the features.
-    pub half: f64,
-    /// With all of them.
-    pub all: f64,
-    /// With twice as many, where the error falls as a constant and 1/D do: all − (half − all)/2, at least 0.
-    pub doubled: f64,
-}
-
-impl Sizes {
-    fn of(half: f64, all: f64) -> Self {
-        Self { half, all, doubled: (all - (half - all) / 2.0).max(0.0) }
-    }
 }
 
 /// The errors of a fit over the samples of some sums, for one target.
@@ -178,16 +157,15 @@ impl ApproxRidge {
     ) -> Result<ApproxFit, LearnError> {
         check_problem(&self.lambda, samples.nrows(), targets, weights)?;
         let mut sums = self.sums(&prepared, targets.ncols())?;
-        if let Some(Held { fit, mut report, sample, beyond }) =
+        if let Some(Held { fit, mut report, sample: (sums, solution), beyond }) =
             self.held(&prepared, samples, targets, weights, watch)?
         {
             report.warnings.extend(prepared.warning.clone());
-            let predictor = predictor(&prepared, fit);
-            return Ok(ApproxFit { predictor, report, prepared, sums: sample, beyond: Some(beyond) });
+            let predictor = prepared.predictor(fit);
+            return Ok(ApproxFit { predictor, report, prepared, sums, solution, beyond: Some(beyond) });
         }
         add_samples(&mut sums, &prepared.features, samples, targets, weights, watch)?;
-        let (predictor, report) = self.solve(&prepared, &sums, watch)?;
-        Ok(ApproxFit { predictor, report, prepared, sums, beyond: None })
+        self.fit_sums(prepared, sums, watch)
     }
 
     /// The features: frequencies drawn, or landmarks chosen among `samples`.
@@ -265,44 +243,51 @@ impl ApproxRidge {
             .saturating_add(8 * 1024 * d)
     }
 
-    /// The fit that sums lead to.
+    /// The fit on features that sums are over.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve).
+    pub fn fit_sums(
+        &self,
+        prepared: Prepared,
+        sums: Moments,
+        watch: &dyn Watch,
+    ) -> Result<ApproxFit, LearnError> {
+        let solution = self.solve(&sums, watch)?;
+        let (predictor, report) = self.finish(&prepared, &solution);
+        Ok(ApproxFit { predictor, report, prepared, sums, solution, beyond: None })
+    }
+
+    /// What predicts by a solution, and how good it is.
+    #[must_use]
+    pub fn finish(&self, prepared: &Prepared, solution: &Solution) -> (Predictor, Report) {
+        let report = Report {
+            status: Status::Converged,
+            solver: format!("cholesky f64 on {}", self.approximation),
+            iterations: 0,
+            residual: solution.residual,
+            warnings: prepared.warning.iter().cloned().collect(),
+        };
+        (prepared.predictor(solution.fit.clone()), report)
+    }
+
+    /// What sums lead to.
     ///
     /// D³/3 multiply-adds for each different λ.
     ///
     /// # Errors
     /// Where there are no samples, where λ = 0 and the features are linearly dependent, and where `watch` asks to stop.
-    pub fn solve(
-        &self,
-        prepared: &Prepared,
-        sums: &Moments,
-        watch: &dyn Watch,
-    ) -> Result<(Predictor, Report), LearnError> {
-        let (LinearFit { weights, intercepts }, residual) = self.linear(sums, 1.0, watch)?;
-        let report = Report {
-            status: Status::Converged,
-            solver: format!("cholesky f64 on {}", self.approximation),
-            iterations: 0,
-            residual,
-            warnings: prepared.warning.iter().cloned().collect(),
-        };
-        Ok((predictor(prepared, LinearFit { weights, intercepts }), report))
-    }
-
-    /// The weights for √c times the features of `sums`, in terms of those features, and the relative residual.
-    fn linear(&self, sums: &Moments, c: f64, watch: &dyn Watch) -> Result<(LinearFit, f64), LearnError> {
+    pub fn solve(&self, sums: &Moments, watch: &dyn Watch) -> Result<Solution, LearnError> {
         let (features, targets) = (sums.features(), sums.targets());
-        let mut all = LinearFit { weights: Matrix::zeros(features, targets), intercepts: vec![0.0; targets] };
-        let mut residual = 0.0f64;
+        let fit = LinearFit { weights: Matrix::zeros(features, targets), intercepts: vec![0.0; targets] };
+        let mut all = Solution { fit, residual: 0.0, effective_dimension: f64::INFINITY };
         for (lambda, group) in targets_by_lambda(&self.lambda, targets) {
-            let factor = sums.factor(lambda / c, self.intercept(), watch)?;
+            let factor = sums.factor(lambda, self.intercept(), watch)?;
             let fit = factor.fit(watch)?;
-            residual = residual.max(factor.residual(&fit));
-            for &o in &group {
-                all.intercepts[o] = fit.intercepts[o];
-                (0..features).for_each(|k| all.weights.row_mut(k)[o] = fit.weights.row(k)[o]);
-            }
+            all.residual = all.residual.max(factor.residual(&fit));
+            all.take(&fit, factor.effective_dimension(watch)?, &group);
         }
-        Ok((all, residual))
+        Ok(all)
     }
 
     /// What the sums are solved with.
@@ -310,19 +295,13 @@ impl ApproxRidge {
         if self.bias == Bias::None { Intercept::None } else { Intercept::Unpenalised }
     }
 
-    /// The errors on samples held out, by a fit that has not seen them: `held_out` are their sums, `rest` those of the
-    /// others.
+    /// The errors on samples held out, by a fit that has not seen them: `held_out` are their sums, `solution` is that of
+    /// the others.
     ///
     /// # Errors
-    /// As [`solve`](Self::solve).
-    pub fn held_out(
-        &self,
-        rest: &Moments,
-        held_out: &Moments,
-        watch: &dyn Watch,
-    ) -> Result<Vec<SummedError>, LearnError> {
-        let (fit, _) = self.linear(rest, 1.0, watch)?;
-        let squares = held_out.squared_errors(&fit)?;
+    /// Where the fit is of other features or targets.
+    pub fn held_out(&self, solution: &Solution, held_out: &Moments) -> Result<Vec<SummedError>, LearnError> {
+        let squares = held_out.squared_errors(&solution.fit)?;
         let spreads = held_out.target_spreads();
         let of_target = |(squares, spread): (f64, f64)| SummedError {
             rows: held_out.rows(),
@@ -331,79 +310,22 @@ impl ApproxRidge {
         };
         Ok(squares.into_iter().zip(spreads).map(of_target).collect())
     }
+}
 
-    /// The [`quality`](Self::quality) of a fit in memory. Where its sums are over a sample, the effective dimension is that of the
-    /// sample at the same λ for each row, and the errors with half of the features and with twice as many are those over all rows times
-    /// what they are on the sample as a part of those with these features, each without what fitting so few rows takes from it.
-    ///
-    /// # Errors
-    /// As [`quality`](Self::quality).
-    pub fn quality_of(
-        &self,
-        fit: &ApproxFit,
-        samples: &AnySamples<'_>,
-        watch: &dyn Watch,
-    ) -> Result<Quality, LearnError> {
-        let ApproxFit { prepared, sums, beyond, .. } = fit;
-        let Some(BeyondSample { share, errors }) = beyond else {
-            return self.quality(prepared, (sums, None), samples, watch);
-        };
-        let of_sample = Self { lambda: self.lambda.iter().map(|l| l * share).collect(), ..self.clone() };
-        let Quality { kernel, effective_dimension, mut sizes } =
-            of_sample.quality(prepared, (sums, None), samples, watch)?;
-        let rows = sums.rows() as f64;
-        // A fit with d degrees of freedom takes the part d/s from the error on its own s rows.
-        let left = |dimension: f64| (1.0 - dimension * share / rows) / (1.0 - dimension / rows);
-        if let Some((kept, c)) = prepared.features.half() {
-            let few = sums.of_features(&kept);
-            let lambda = of_sample.largest_lambda() / c;
-            let half = few.factor(lambda, self.intercept(), watch)?.effective_dimension(watch)?;
-            for (sizes, &all) in sizes.iter_mut().zip(errors) {
-                let ratio = sizes.half * left(half) / (sizes.all * left(effective_dimension));
-                *sizes = Sizes::of(if ratio.is_finite() { all * ratio } else { all }, all);
-            }
-        }
-        Ok(Quality { kernel, effective_dimension, sizes })
-    }
-
-    fn largest_lambda(&self) -> f64 {
-        self.lambda.iter().copied().fold(0.0, f64::max)
-    }
-
-    /// How well the features do: their kernel on pairs among `samples`, what the fit uses of them, and what half of them or
-    /// twice as many would do, on samples held out where there are sums over those.
-    ///
-    /// Half of the features is measured, twice as many extrapolated. D³ multiply-adds.
-    ///
-    /// # Errors
-    /// As [`solve`](Self::solve) and [`kernel_error`].
-    pub fn quality(
-        &self,
-        prepared: &Prepared,
-        (rest, held_out): (&Moments, Option<&Moments>),
-        samples: &AnySamples<'_>,
-        watch: &dyn Watch,
-    ) -> Result<Quality, LearnError> {
-        let kernel = kernel_error(&prepared.features, &self.kernel, samples, PAIRS, self.seed, watch)?;
-        let effective_dimension =
-            rest.factor(self.largest_lambda(), self.intercept(), watch)?.effective_dimension(watch)?;
-        let sizes = match prepared.features.half() {
-            None => Vec::new(),
-            Some((kept, c)) => {
-                let judge = held_out.unwrap_or(rest);
-                let (all, _) = self.linear(rest, 1.0, watch)?;
-                let (half, _) = self.linear(&rest.of_features(&kept), c, watch)?;
-                let mean = |squares: f64| squares / judge.weight();
-                let all = judge.squared_errors(&all)?;
-                let half = judge.of_features(&kept).squared_errors(&half)?;
-                let sizes = all.into_iter().map(mean).zip(half.into_iter().map(mean));
-                sizes.map(|(all, half)| Sizes::of(half, all)).collect()
-            }
-        };
-        Ok(Quality { kernel, effective_dimension, sizes })
+impl Prepared {
+    /// What predicts by a linear function of the features.
+    pub(super) fn predictor(&self, fit: LinearFit) -> Predictor {
+        Predictor::on_features(self.features.clone(), fit.weights, fit.intercepts, self.domain)
     }
 }
 
-fn predictor(prepared: &Prepared, fit: LinearFit) -> Predictor {
-    Predictor::on_features(prepared.features.clone(), fit.weights, fit.intercepts, prepared.domain)
+impl Solution {
+    /// Takes the answer of some targets, which share one λ. The larger λ is, the smaller the effective dimension.
+    pub(super) fn take(&mut self, fit: &LinearFit, effective_dimension: f64, targets: &[usize]) {
+        self.effective_dimension = self.effective_dimension.min(effective_dimension);
+        for &o in targets {
+            self.fit.intercepts[o] = fit.intercepts[o];
+            (0..fit.weights.nrows()).for_each(|k| self.fit.weights.row_mut(k)[o] = fit.weights.row(k)[o]);
+        }
+    }
 }

@@ -11,7 +11,7 @@ use crate::real::Real;
 use crate::solve::{HeldFit, HeldRidge, LinearFit, Moments, Report};
 use crate::watch::Watch;
 
-use super::approx_ridge::{ApproxRidge, BeyondSample, Prepared};
+use super::approx_ridge::{ApproxRidge, BeyondSample, Prepared, Solution};
 use super::error::LearnError;
 use super::ridge::targets_by_lambda;
 
@@ -31,8 +31,8 @@ const LAMBDAS: usize = 4;
 pub(super) struct Held {
     pub fit: LinearFit,
     pub report: Report,
-    /// The sums over the sample.
-    pub sample: Moments,
+    /// The sums over the sample, and what they lead to.
+    pub sample: (Moments, Solution),
     pub beyond: BeyondSample,
 }
 
@@ -114,6 +114,7 @@ impl ApproxRidge {
     ) -> Result<Option<Held>, LearnError> {
         let (d, t) = (rows.ncols(), targets.ncols());
         let mut all = LinearFit { weights: Matrix::zeros(d, t), intercepts: vec![0.0; t] };
+        let mut solution = Solution { fit: all.clone(), residual: 0.0, effective_dimension: f64::INFINITY };
         let (mut errors, mut last) = (vec![0.0; t], None::<Report>);
         let total = weights.map_or(rows.nrows() as f64, |w| w.iter().sum());
         for (lambda, group) in &targets_by_lambda(&self.lambda, t) {
@@ -122,9 +123,9 @@ impl ApproxRidge {
             let of_group = Matrix::from_entries(targets.nrows(), group.len(), entries);
             let problem =
                 HeldRidge { rows, whitening, targets: &of_group, weights, intercept: self.intercept() };
-            let Some(HeldFit { fit, squared_errors, report }) = problem.fit(*lambda, &sample, watch)? else {
-                return Ok(None);
-            };
+            let Some(held) = problem.fit(*lambda, &sample, watch)? else { return Ok(None) };
+            let HeldFit { fit, squared_errors, report, of_sample, effective_dimension } = held;
+            solution.take(&of_sample, effective_dimension, group);
             for (place, &o) in group.iter().enumerate() {
                 all.intercepts[o] = fit.intercepts[place];
                 errors[o] = squared_errors[place] / total;
@@ -142,6 +143,6 @@ impl ApproxRidge {
         let Some(mut report) = last else { return Ok(None) };
         report.solver = format!("conjugate gradients on {}", self.approximation);
         let beyond = BeyondSample { share: sample.weight() / total, errors };
-        Ok(Some(Held { fit: all, report, sample, beyond }))
+        Ok(Some(Held { fit: all, report, sample: (sample, solution), beyond }))
     }
 }

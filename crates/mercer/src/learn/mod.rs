@@ -3,6 +3,7 @@
 mod admission;
 mod approx_choice;
 mod approx_classes;
+mod approx_quality;
 mod approx_ridge;
 mod codes;
 mod error;
@@ -26,7 +27,8 @@ mod weights;
 pub use admission::{Admission, Admitted};
 pub use approx_choice::{choose_approximation, suggested_features};
 pub use approx_classes::{ApproxClassifier, ClassLoss};
-pub use approx_ridge::{ApproxFit, ApproxRidge, BeyondSample, Prepared, Quality, Sizes, SummedError};
+pub use approx_quality::{Quality, Sizes, Summed};
+pub use approx_ridge::{ApproxFit, ApproxRidge, BeyondSample, Prepared, Solution, SummedError};
 pub use error::LearnError;
 pub use form::{Form, FormChoice};
 pub(crate) use iterative::STEPS_ON_TILES;

@@ -202,12 +202,12 @@ impl TuneApproxRidge {
         let (prepared, sums) = candidates.sums_at(&best.values, watch)?;
         let kernel = kernel.with_values(&best.values).map_err(LearnError::from)?;
         let ridge = self.ridge(kernel.clone(), best.setting);
-        let (predictor, report) = ridge.solve(&prepared, &sums, watch)?;
+        let fit = ridge.fit_sums(prepared, sums, watch)?;
         let mut warnings = search.edge_warnings(&best);
-        warnings.extend(prepared.warning.clone());
+        warnings.extend(fit.prepared.warning.clone());
         let score = best.score.unwrap_or(f64::NAN);
         let tuned = Tuned { kernel, lambda: best.setting, score, trials, warnings };
-        Ok(TunedApproxRidge { tuned, fit: ApproxFit { predictor, report, prepared, sums, beyond: None } })
+        Ok(TunedApproxRidge { tuned, fit })
     }
 
     /// What is searched, and the kernel with each `auto` a number.

@@ -75,7 +75,7 @@ impl Searcher<'_> {
             seed,
             ..ApproxRidge::new(tuned.kernel.clone(), approximation, tuned.lambda)
         };
-        let mut quality = ridge.quality(&fit.prepared, (&fit.sums, None), &survey.sample, watch)?;
+        let mut quality = ridge.quality_of(&fit, &survey.sample, watch)?;
         // Without rows held out of the last fit these would be errors on the rows it was trained on.
         quality.sizes.clear();
         let (mut report, lines) = approx::told(&quality, &ridge, &names, why);

@@ -11,6 +11,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Matrix;
@@ -125,6 +126,7 @@ impl Moments {
         }
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         Ok((0..self.targets)
+            .into_par_iter()
             .map(|o| {
                 let beta: Vec<f64> = (0..self.features).map(|k| fit.weights.row(k)[o]).collect();
                 let cross: Vec<f64> = (0..self.features).map(|k| self.cross.row(k)[o]).collect();
@@ -256,7 +258,7 @@ impl RidgeFactor<'_> {
             }
             if left_out == 0.0 { 0.0 } else { (left_out / size).sqrt() }
         };
-        (0..self.moments.targets).map(of_target).fold(0.0, f64::max)
+        (0..self.moments.targets).into_par_iter().map(of_target).reduce(|| 0.0, f64::max)
     }
 
     /// An estimate of tr G(G + λI)⁻¹, the effective dimension: what the fit uses of its features.

@@ -1,0 +1,133 @@
+//! How well features stand in for a kernel, and what more of them would do.
+
+use crate::data::AnySamples;
+use crate::features::{KernelError, kernel_error};
+use crate::solve::Moments;
+use crate::watch::Watch;
+
+use super::approx_ridge::{ApproxFit, ApproxRidge, BeyondSample, Prepared, Solution};
+use super::error::LearnError;
+
+/// Pairs of samples that the error of the kernel is measured on.
+const PAIRS: usize = 2_000;
+
+/// How well features do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quality {
+    /// ⟨φ(x),φ(z)⟩ against k(x,z) on pairs of samples.
+    pub kernel: KernelError,
+    /// An estimate of tr G(G + λI)⁻¹: what the fit uses of its features.
+    pub effective_dimension: f64,
+    /// What more features would do, one for each target; empty where there is only one feature.
+    pub sizes: Vec<Sizes>,
+}
+
+/// The mean squared error of one target by the number of features.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sizes {
+    /// With half of the features.
+    pub half: f64,
+    /// With all of them.
+    pub all: f64,
+    /// With twice as many, where the error falls as a constant and 1/D do: all − (half − all)/2, at least 0.
+    pub doubled: f64,
+}
+
+impl Sizes {
+    fn of(half: f64, all: f64) -> Self {
+        Self { half, all, doubled: (all - (half - all) / 2.0).max(0.0) }
+    }
+}
+
+/// Sums, what they lead to, and the sums over samples held out of them, where there are any.
+#[derive(Debug, Clone, Copy)]
+pub struct Summed<'a> {
+    /// The sums.
+    pub sums: &'a Moments,
+    /// What they lead to.
+    pub solution: &'a Solution,
+    /// Sums over other samples, to judge by.
+    pub held_out: Option<&'a Moments>,
+}
+
+impl ApproxRidge {
+    /// How well the features do: their kernel on pairs among `samples`, what the fit uses of them, and what half of them or
+    /// twice as many would do, on samples held out where there are sums over those.
+    ///
+    /// Half of the features is measured, twice as many extrapolated: (D/2)³/3 multiply-adds.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve) and [`kernel_error`].
+    pub fn quality(
+        &self,
+        prepared: &Prepared,
+        summed: Summed<'_>,
+        samples: &AnySamples<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Quality, LearnError> {
+        let kernel = kernel_error(&prepared.features, &self.kernel, samples, PAIRS, self.seed, watch)?;
+        let halves = self.halves(prepared, summed, watch)?;
+        let sizes = halves.map_or_else(Vec::new, |halves| halves.sizes);
+        Ok(Quality { kernel, effective_dimension: summed.solution.effective_dimension, sizes })
+    }
+
+    /// The [`quality`](Self::quality) of a fit in memory. Where its sums are over a sample, the effective dimension is that of the
+    /// sample at the same λ for each row, and the errors with half of the features and with twice as many are those over all rows times
+    /// what they are on the sample as a part of those with these features, each without what fitting so few rows takes from it.
+    ///
+    /// # Errors
+    /// As [`quality`](Self::quality).
+    pub fn quality_of(
+        &self,
+        fit: &ApproxFit,
+        samples: &AnySamples<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Quality, LearnError> {
+        let ApproxFit { prepared, sums, solution, beyond, .. } = fit;
+        let summed = Summed { sums, solution, held_out: None };
+        let Some(BeyondSample { share, errors }) = beyond else {
+            return self.quality(prepared, summed, samples, watch);
+        };
+        let of_sample = Self { lambda: self.lambda.iter().map(|l| l * share).collect(), ..self.clone() };
+        let kernel = kernel_error(&prepared.features, &self.kernel, samples, PAIRS, self.seed, watch)?;
+        let rows = sums.rows() as f64;
+        // A fit with d degrees of freedom takes the part d/s from the error on its own s rows.
+        let left = |dimension: f64| (1.0 - dimension * share / rows) / (1.0 - dimension / rows);
+        let effective_dimension = solution.effective_dimension;
+        let of_all = |halves: Halves| {
+            let of_target = |(sizes, &all): (&Sizes, &f64)| {
+                let ratio = sizes.half * left(halves.dimension) / (sizes.all * left(effective_dimension));
+                Sizes::of(if ratio.is_finite() { all * ratio } else { all }, all)
+            };
+            halves.sizes.iter().zip(errors).map(of_target).collect()
+        };
+        let sizes = of_sample.halves(prepared, summed, watch)?.map_or_else(Vec::new, of_all);
+        Ok(Quality { kernel, effective_dimension, sizes })
+    }
+
+    /// The errors with half of the features beside those with all; none where there is no half.
+    fn halves(
+        &self,
+        prepared: &Prepared,
+        Summed { sums, solution, held_out }: Summed<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Halves>, LearnError> {
+        let Some((kept, c)) = prepared.features.half() else { return Ok(None) };
+        // Half of the features times √c: in terms of the features themselves, λ/c.
+        let scaled = Self { lambda: self.lambda.iter().map(|l| l / c).collect(), ..self.clone() };
+        let half = scaled.solve(&sums.of_features(&kept), watch)?;
+        let judge = held_out.unwrap_or(sums);
+        let errors = judge.of_features(&kept).squared_errors(&half.fit)?.into_iter();
+        let all = judge.squared_errors(&solution.fit)?.into_iter();
+        let weight = judge.weight();
+        let sizes = errors.zip(all).map(|(half, all)| Sizes::of(half / weight, all / weight)).collect();
+        Ok(Some(Halves { sizes, dimension: half.effective_dimension }))
+    }
+}
+
+/// What half of the features do.
+struct Halves {
+    sizes: Vec<Sizes>,
+    /// Their effective dimension.
+    dimension: f64,
+}
