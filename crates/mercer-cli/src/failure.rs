@@ -16,6 +16,8 @@ use mercer::solve::svm::SvmError;
 use mercer::solve::{MomentsError, SolveError};
 use mercer::watch::Stopped;
 
+use crate::output::tell;
+
 /// Why a command did not do its work.
 #[derive(Debug)]
 pub struct Failure {
@@ -55,6 +57,16 @@ impl Failure {
         }
     }
 
+    /// Whether Ctrl-C is the reason.
+    pub fn is_interrupt(&self) -> bool {
+        self.code == 130
+    }
+
+    /// What happened.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// What the user can do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -63,9 +75,9 @@ impl Failure {
 
     /// Tells the user, and gives the exit code.
     pub fn report(self) -> ExitCode {
-        eprintln!("error: {}", self.message);
+        tell(format_args!("error: {}", self.message));
         if let Some(hint) = self.hint {
-            eprintln!("  hint: {hint}");
+            tell(format_args!("  hint: {hint}"));
         }
         ExitCode::from(self.code)
     }

@@ -1,6 +1,8 @@
 //! What commands print: lines for people or one JSON document.
 
+use std::fmt;
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -35,14 +37,35 @@ pub fn print_lines(lines: &[(&str, String)]) -> Result<(), Failure> {
         .map_err(|error| Failure::stdout(&error))
 }
 
+/// Finds out before the work, not after it, that a file cannot be written.
+pub fn check_output(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.is_dir() {
+        return Err(Failure::usage(format!("cannot write {}: it is a folder", path.display())));
+    }
+    if !folder.is_dir() {
+        return Err(Failure::usage(format!(
+            "cannot write {}: there is no folder {}",
+            path.display(),
+            folder.display()
+        )));
+    }
+    tempfile::tempfile_in(folder).map(drop).map_err(|error| Failure::write(path, &error))
+}
+
 /// Tells something on standard error, unless told to be quiet.
 pub fn note(common: &Common, text: &str) {
     if !common.quiet {
-        eprintln!("note: {text}");
+        tell(format_args!("note: {text}"));
     }
 }
 
 /// Warns on standard error.
 pub fn warn(text: &str) {
-    eprintln!("warning: {text}");
+    tell(format_args!("warning: {text}"));
+}
+
+/// Writes a line on standard error, if anybody is there to read it.
+pub fn tell(line: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "{line}");
 }

@@ -1,10 +1,16 @@
 //! From the rows of a file to a fitted predictor: targets, scaling, held-out rows.
 
-use mercer::data::{AnySamples, Classes, Dataset, Matrix, ScaleMethod, Scaling, Target, TargetValues};
+use std::path::Path;
+
+use mercer::data::{
+    self, AnySamples, Classes, DataError, Dataset, Matrix, ReadOptions, ScaleMethod, Scaling, Schema, Target,
+    TargetValues,
+};
 use mercer::model::{Link, Method};
 use mercer::select::Split;
 use mercer::watch::Watch;
 
+use crate::args;
 use crate::failure::Failure;
 use crate::learner::{Learner, Learnt};
 use crate::score::{Errors, Score};
@@ -184,6 +190,22 @@ impl Trained {
     }
 }
 
+/// Reads a file to train on. Where no target is named, a column of text is more likely the target than a feature.
+pub fn read_for_training(
+    method: args::Method,
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<(Dataset, Schema), Failure> {
+    let missing = options.target.is_empty() && method != args::Method::OneClass;
+    data::read(path, options).map_err(|error| match error {
+        DataError::NotANumber { .. } if missing => match data::column_names(path, &options.layout) {
+            Ok(columns) => missing_target(&path.display().to_string(), &columns),
+            Err(_) => error.into(),
+        },
+        error => error.into(),
+    })
+}
+
 /// No target was named.
 pub fn missing_target(source: &str, columns: &[String]) -> Failure {
     let columns: Vec<String> = columns.iter().map(|name| format!("`{name}`")).collect();
@@ -198,7 +220,8 @@ pub fn constant_columns(constant: &[usize], names: &[String]) -> Option<String> 
     (!constant.is_empty()).then(|| format!("constant, so not scaled: {}{more}", first.join(", ")))
 }
 
-/// The errors on held-out rows of a predictor that has not seen them; none where no row is held out.
+/// The errors on held-out rows of a predictor that has not seen them; none where no row is held out, and the reason where the others
+/// alone cannot be learnt from.
 pub fn hold_out(
     learner: &dyn Learner,
     scale: Option<ScaleMethod>,
@@ -206,17 +229,20 @@ pub fn hold_out(
     dataset: &Dataset,
     goal: &Goal,
     watch: &dyn Watch,
-) -> Result<Option<Vec<Errors>>, Failure> {
+) -> Result<Result<Option<Vec<Errors>>, String>, Failure> {
     let split = Split::hold_out(dataset.nrows(), fraction, seed);
     let Some(Split { train, held_out }) = split.map_err(|e| Failure::usage(format!("--holdout: {e}")))?
     else {
-        return Ok(None);
+        return Ok(Ok(None));
     };
     let features = dataset.features.select(&train);
     let weights: Option<Vec<f64>> =
         goal.weights.as_ref().map(|weights| train.iter().map(|&row| weights[row]).collect());
     let kept = (&goal.targets.select(&train), weights.as_deref());
-    let trained = Trained::weighted(learner, scale, &features, kept, watch)?;
+    let trained = match Trained::weighted(learner, scale, &features, kept, watch) {
+        Err(failure) if !failure.is_interrupt() => return Ok(Err(failure.message().to_owned())),
+        trained => trained?,
+    };
     let unseen = trained.scaling.apply(dataset.features.select(&held_out))?;
     let predicted = trained.learnt.predictor.predict(&unseen, watch)?;
     let truth = goal.targets.select(&held_out);
@@ -237,5 +263,5 @@ pub fn hold_out(
             score
         }
     };
-    Ok(Some(score.errors(&goal.names)))
+    Ok(Ok(Some(score.errors(&goal.names))))
 }

@@ -149,6 +149,10 @@ fn bad_requests_are_named() {
     assert!(fit(2, &["--approx", "fourier:64", "--solver", "cg"]).contains("leave --solver out"));
     assert!(fit(2, &["--checkpoint", "c"]).contains("--checkpoint is for"));
     assert!(fit(2, &["--tol", "1e-3"]).contains("--solver cg"));
+    for how in [["--solver", "cg"], ["--approx", "fourier:64"]] {
+        let error = fit(2, &[&how[..], &["--checkpoint", "nowhere/half"]].concat());
+        assert!(error.contains("there is no folder nowhere"), "{error}");
+    }
     assert!(fit(2, &["--solver", "cg", "--lambda", "0"]).contains("lambda is 0"));
     // 99 centred rows cannot tell 512 features apart.
     let error = fit(1, &["--approx", "fourier:512", "--lambda", "0"]);

@@ -93,6 +93,15 @@ fn a_precomputed_kernel_is_the_same_machine() {
         bench.read("given.model").contains("kernel_type precomputed")
             && bench.read("given.model").contains(" 0:")
     );
+    for kind in ["0", "1", "2", "3", "4"] {
+        let validate = |kernel, file| {
+            bench.ok(&["svm-train", "-s", kind, "-t", kernel, "-v", "5", "-e", "1e-9", "-q", file])
+        };
+        let digits =
+            |told: String| told.split(&['=', '%', '\n']).nth(1).unwrap().trim().parse::<f64>().unwrap();
+        let (plain, given) = (digits(validate("0", "plain")), digits(validate("4", "given")));
+        assert!((plain - given).abs() < 1e-4 * plain.abs(), "-s {kind}: {plain} {given}");
+    }
     bench.ok(&["svm-predict", "plain", "plain.model", "a"]);
     bench.ok(&["svm-predict", "given", "given.model", "b"]);
     assert_eq!(bench.read("a"), bench.read("b"));

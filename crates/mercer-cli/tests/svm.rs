@@ -298,3 +298,43 @@ fn a_precomputed_kernel() {
         bench.fails(2, &["fit", "ridge", "d.csv", "--target", "a", "--kernel", "precomputed", "-o", "n"]);
     assert!(error.contains("support vector machines"), "{error}");
 }
+
+/// Whether there is an error on held-out rows to tell or not, the model is that of all rows.
+#[test]
+fn rows_held_out_do_not_make_a_fit_fail() {
+    let bench = bench();
+    // A ν that all rows allow, and the rows that are left of them mostly do not.
+    let told: Value =
+        serde_json::from_str(&bench.ok(&[
+            "fit", "nu-svc", "d.csv", "--target", "kind", "--nu", "0.999", "--json", "-o", "m.mercer",
+        ]))
+        .unwrap();
+    assert!(told["holdout"].is_null(), "{told}");
+    let mut rare = String::from("a,kind\n0.5,rare\n");
+    (0..40).for_each(|i| rare.push_str(&format!("{},usual\n", i % 7)));
+    bench.write("rare.csv", rare);
+    for seed in ["0", "1", "2", "3", "4", "5", "6", "7"] {
+        bench.ok(&["fit", "svc", "rare.csv", "--target", "kind", "--seed", seed, "-o", "m.mercer"]);
+    }
+}
+
+#[test]
+fn what_would_be_ignored_is_refused() {
+    let bench = bench();
+    let fit = ["fit", "svc", "d.csv", "--target", "kind", "--approx", "nystrom:20", "-o", "m.mercer"];
+    let refused = |arguments: &[&str], reason: &str| {
+        let error = bench.fails(2, arguments);
+        assert!(error.contains(reason), "{arguments:?}: {error}");
+    };
+    refused(&[&fit[..], &["--multiclass", "one-vs-one"]].concat(), "one-vs-one");
+    refused(&[&fit[..], &["--kernel", "precomputed"]].concat(), "kernel values already");
+    refused(&["tune", "svc", "d.csv", "--target", "kind", "--holdout", "0.3", "-o", "m.mercer"], "--holdout");
+    // The column that is not a number is likely the target, so it is not asked to be encoded.
+    for command in ["fit", "tune"] {
+        refused(
+            &[command, "svc", "d.csv", "-o", "m.mercer"],
+            "--target is missing; d.csv has the columns `a`, `b`, `kind`",
+        );
+    }
+    refused(&["plan", "svc", "d.csv"], "--target is missing");
+}

@@ -231,3 +231,26 @@ def test_plots(data):
         model.plot()
     assert model.plot(X[:, :1], y) is not None
     assert KernelRidge(kernel="rbf", approx="nystrom:20").fit(X[:, :1], y).plot() is not None
+
+
+def test_partial_fit_goes_on_from_partial_fits_alone(data):
+    X, y, Z, _ = data
+    new = lambda **how: KernelRidge(**({"alpha": 0.1, "kernel": "rbf(sigma=2)", "approx": "fourier:64"} | how))
+    with pytest.raises(ValueError, match="fitted by fit"):
+        new().fit(X, y).partial_fit(X, y)
+    for changed in ({"approx": "fourier:32"}, {"kernel": "rbf(sigma=3)"}, {"bias": "centred"}):
+        model = new().partial_fit(X[:100], y[:100])
+        with pytest.raises(ValueError, match="changed after the first"):
+            model.set_params(**changed).partial_fit(X[100:], y[100:])
+    # Rows count before there are enough of them for an answer.
+    for approx in ("fourier:64", "nystrom:40"):
+        model = new(alpha=0.0, approx=approx)
+        start = 45 if approx == "nystrom:40" else 30
+        for rows in np.split(np.arange(400), [start, 60, 70]):
+            try:
+                model.partial_fit(X[rows], y[rows])
+            except ValueError as error:
+                assert "unique" in str(error)
+        assert model.n_samples_seen_ == 400
+        if approx == "fourier:64":
+            np.testing.assert_allclose(model.predict(Z), new(alpha=0.0).fit(X, y).predict(Z), rtol=1e-4, atol=1e-6)

@@ -202,3 +202,22 @@ fn landmarks_give_the_answer_of_nystrom_features() {
     let error = RestrictedRidge::new(kernel, 0.1, 401).fit(&samples, &targets, None, &Unwatched).unwrap_err();
     assert!(matches!(error, LearnError::Approximation(ApproximationError::Parameter { .. })));
 }
+
+/// Where λ is below the errors of single precision, steps are taken in double precision in the end.
+#[test]
+fn a_lambda_below_single_precision_is_solved_all_the_same() {
+    let (samples, targets, _) = data(300);
+    for kernel in ["rbf(sigma=3)", "linear", "poly(degree=3)"] {
+        let kernel: Kernel = kernel.parse().unwrap();
+        let direct = Ridge { bias: Bias::Centred, ..Ridge::new(kernel.clone(), 1e-6) };
+        let (expected, _) = direct.fit(&samples, &targets, None, &Unwatched).unwrap();
+        let solver = ConjugateGradient { tolerance: 1e-8, ..Default::default() };
+        let ridge =
+            IterativeRidge { solver, bias: Bias::Centred, ..IterativeRidge::new(kernel.clone(), 1e-6) };
+        let (found, report) = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
+        assert_eq!(report.status, Status::Converged, "{kernel}: {report:?}");
+        for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
+            assert!((a - b).abs() < 1e-4, "{kernel}: {a} {b}");
+        }
+    }
+}

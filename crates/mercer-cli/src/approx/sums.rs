@@ -55,7 +55,7 @@ impl<'a> Sums<'a> {
         checkpoint: &mut Option<Checkpoint>,
         watch: &dyn Watch,
     ) -> Result<Self, Failure> {
-        let data = format!("{:x} {} {:?}", self.work, survey.rows, survey.scaling);
+        let data = format!("{:x} {} {:x} {:?}", self.work, survey.rows, survey.content, survey.scaling);
         self.work = fingerprint(data.as_bytes());
         if let Some(state) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.state(self.work)) {
             self.restore(state)?;

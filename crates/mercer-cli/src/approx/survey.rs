@@ -7,6 +7,8 @@ use mercer::features::Approximation;
 use mercer::watch::Watch;
 
 use super::Approx;
+use super::sums::targets;
+use crate::checkpoint::Content;
 use crate::failure::Failure;
 use crate::training::constant_columns;
 
@@ -24,6 +26,8 @@ pub struct Survey {
     pub scaling: Scaling,
     /// A sample of the rows, scaled.
     pub sample: AnySamples<'static>,
+    /// What tells these rows and their targets from others.
+    pub content: u64,
     constant: Vec<usize>,
 }
 
@@ -44,18 +48,21 @@ impl Survey {
         };
         let mut sample = RowSample::new(capacity, seed);
         let mut scaling = ScalingSums::new(scale.unwrap_or(ScaleMethod::Standard));
+        let mut content = Content::default();
         watch.begin("first pass", 0);
         for_each_chunk::<Failure>(chunks, |chunk| {
             watch.check()?;
             scaling.add(&chunk.features)?;
             sample.add(&chunk.features);
+            content.add_samples(&chunk.features);
+            content.add(targets(&chunk).entries());
             watch.advance(chunk.nrows() as u64);
             watch.note(&format!("{} rows", sample.seen()));
             Ok(())
         })?;
         let (rows, (scaling, constant)) = (sample.seen(), scaling.finish());
         let sample = sample.finish().ok_or_else(|| Failure::usage("there are no rows"))?;
-        Ok(Self { rows, sample: scaling.apply(sample)?, scaling, constant })
+        Ok(Self { rows, sample: scaling.apply(sample)?, scaling, constant, content: content.finish() })
     }
 
     /// What a user should know about the scaling.

@@ -61,7 +61,7 @@ Examples:
 pub struct Fit {
     /// What to fit
     pub method: Method,
-    /// CSV, LIBSVM, .npy or .npz file, gzipped or not; `-` is standard input
+    /// CSV, LIBSVM, Parquet, .npy or .npz file, gzipped or not; `-` is standard input
     pub data: PathBuf,
     /// File to write the model to
     #[arg(short, long, value_name = "MODEL")]
@@ -94,7 +94,7 @@ pub struct Fit {
     /// How it is solved. ridge: auto, cholesky, mixed, primal, cg; lms: batch, sgd; logistic: newton, gd, sgd
     #[arg(long, value_enum)]
     pub solver: Option<Solver>,
-    /// ridge, logistic: features that stand in for the kernel: random ones, landmarks, or whichever suits; D counts the
+    /// ridge, logistic, svc: features that stand in for the kernel: random ones, landmarks, or whichever suits; D counts the
     /// features, M the landmarks. Ridge then reads the data in chunks: it may be larger than memory
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
@@ -149,7 +149,8 @@ pub struct Fit {
     /// Fraction of the rows held out to report an error; the model is then fitted on all rows. 0 holds none out
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub holdout: f64,
-    /// Memory that matrices may take: 8G, 500M [default: four fifths of what is available]
+    /// Memory that matrices may take: 8G, 500M [default: four fifths of what is available; the cache of support vectors a
+    /// fifth]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
     /// Take the kernel as positive semidefinite without asking for a proof

@@ -23,7 +23,7 @@ Examples:
 pub struct Plan {
     /// What is to be fitted
     pub method: Method,
-    /// CSV, LIBSVM, .npy or .npz file, gzipped or not; `-` is standard input
+    /// CSV, LIBSVM, Parquet, .npy or .npz file, gzipped or not; `-` is standard input
     #[arg(required_unless_present = "shape", conflicts_with = "shape")]
     pub data: Option<PathBuf>,
     /// Rows and feature columns, where there is no data yet

@@ -29,7 +29,7 @@ With --checkpoint FILE every trial is kept in FILE, and a run that was stopped g
 pub struct Tune {
     /// What to tune
     pub method: Method,
-    /// CSV, LIBSVM, .npy or .npz file, gzipped or not; `-` is standard input
+    /// CSV, LIBSVM, Parquet, .npy or .npz file, gzipped or not; `-` is standard input
     pub data: PathBuf,
     /// File to write the best model to
     #[arg(short, long, value_name = "MODEL")]

@@ -1,10 +1,9 @@
 //! `mercer fit`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Instant;
 
-use mercer::data::{self, Dataset, ReadOptions, ScaleMethod, Schema};
+use mercer::data::{Dataset, ReadOptions, ScaleMethod, Schema};
 use mercer::model::{Model, Predictor};
 use mercer::pool;
 use mercer::solve::{Report, Status};
@@ -20,7 +19,7 @@ use crate::learner::{self, Learner};
 use crate::output;
 use crate::progress::{self, Progress};
 use crate::score::Errors;
-use crate::training::{Goal, Trained, hold_out};
+use crate::training::{Goal, Trained, hold_out, read_for_training};
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -102,7 +101,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     let began = Instant::now();
     // What the text alone decides is refused before a long file is read.
     learner::check_text(arguments)?;
-    check_output(&arguments.output)?;
+    output::check_output(&arguments.output)?;
     let streamed = match (arguments.method, arguments.approx) {
         (Method::Ridge, Some(approx)) if approx.is_asked() => {
             let watch = Progress::new(arguments.common.quiet || arguments.common.json);
@@ -122,7 +121,8 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
 fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
     let clock = Instant::now();
     let mut seconds = Seconds::default();
-    let (mut dataset, schema) = data::read(&arguments.data, &read_options(arguments))?;
+    let (mut dataset, schema) =
+        read_for_training(arguments.method, &arguments.data, &read_options(arguments))?;
     let mut learner = learner::of(arguments, &dataset.feature_names)?;
     // The weights were read as the last of the targets.
     let weights = arguments.sample_weight.as_ref().and_then(|_| dataset.targets.pop());
@@ -156,7 +156,11 @@ fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
     })?;
     watch.finish();
 
-    let notes: Vec<String> = dataset.notes.iter().cloned().chain(trained.notes(&dataset)).collect();
+    let mut notes: Vec<String> = dataset.notes.iter().cloned().chain(trained.notes(&dataset)).collect();
+    let holdout = holdout.unwrap_or_else(|reason| {
+        notes.push(format!("no error on rows held out, because of the others alone: {reason}"));
+        None
+    });
     Ok(Outcome {
         report: trained.learnt.report.clone(),
         facts: trained.learnt.facts.clone(),
@@ -277,22 +281,6 @@ fn lines(
     }
     lines.push(("model", document.model.clone()));
     lines
-}
-
-/// Finds out before the work, not after it, that the model cannot be written.
-pub fn check_output(path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if path.is_dir() {
-        return Err(Failure::usage(format!("cannot write {}: it is a folder", path.display())));
-    }
-    if !folder.is_dir() {
-        return Err(Failure::usage(format!(
-            "cannot write {}: there is no folder {}",
-            path.display(),
-            folder.display()
-        )));
-    }
-    tempfile::tempfile_in(folder).map(drop).map_err(|error| Failure::write(path, &error))
 }
 
 /// The model to save.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mercer::data::{self, Classes, ScaleMethod, Scaling, Source, TrainingChunks};
+use mercer::data::{Classes, ScaleMethod, Scaling, Source, TrainingChunks};
 use mercer::features::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::pool;
@@ -13,6 +13,7 @@ use crate::args::{Method, Plan};
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::{self, Progress};
+use crate::training::read_for_training;
 
 /// Values tried for each `?` of a kernel.
 const TRIED: usize = 10;
@@ -48,7 +49,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             pool::with(arguments.common.threads(), plan)
         }
         (Some(path), _) => {
-            let (dataset, _) = data::read(path, &arguments.input.read_options())?;
+            let (dataset, _) = read_for_training(arguments.method, path, &arguments.input.read_options())?;
             dataset.notes.iter().for_each(|note| output::note(&arguments.common, note));
             let (scaling, _) =
                 Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::Standard), &dataset.features)?;

@@ -11,9 +11,9 @@ use mercer::model;
 use mercer::watch::Watch;
 use serde_json::{Value, json};
 
-use super::{Learner, Learnt, Lift, admission, codes_of, resolved, weights_by_name};
+use super::{Learner, Learnt, Lift, admission, codes_of, is_precomputed, resolved, weights_by_name};
 use crate::approx::Approx;
-use crate::args::{Balance, Fit};
+use crate::args::{Balance, Fit, Multiclass};
 use crate::failure::Failure;
 
 /// Rows from which `--approx auto` approximates.
@@ -49,6 +49,17 @@ impl ApproxClassesLearner {
                 "--approx stands in for a kernel, but --features are features already",
             ));
         };
+        if is_precomputed(arguments) {
+            return Err(Failure::usage(
+                "--approx stands in for a kernel, but the data are kernel values already",
+            ));
+        }
+        if arguments.multiclass == Some(Multiclass::OneVsOne) {
+            return Err(Failure::usage(
+                "--multiclass one-vs-one is for support vectors on the kernel itself",
+            )
+            .hint("with --approx there is one machine for each class against the rest"));
+        }
         if arguments.probability {
             return Err(Failure::usage(
                 "--probability is for support vectors on the kernel itself, not for --approx",

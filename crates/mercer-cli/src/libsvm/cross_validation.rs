@@ -68,7 +68,7 @@ fn predict(
     let mut weights = vec![0.0; y.len()];
     kept.iter().for_each(|&row| weights[row] = 1.0);
     let weights = Some(weights.as_slice());
-    let queries = samples.select(held_out);
+    let queries = job.queries(samples, held_out)?;
     let kernel = job.kernel.clone();
     let one = |found: mercer::learn::svm::SupportVectors| {
         let outputs = found.expansion(kernel.clone(), None, samples).predict(&queries, watch);

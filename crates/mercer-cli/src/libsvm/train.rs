@@ -130,6 +130,18 @@ impl<'a> Job<'a> {
         Ok(Rows { samples, gram: Some(DenseGram::new(n, gram)) })
     }
 
+    /// What machines on `samples` are asked about some of the rows: for a precomputed kernel, their kernel values.
+    pub fn queries(
+        &self,
+        samples: &AnySamples<'static>,
+        chosen: &[usize],
+    ) -> Result<AnySamples<'static>, Refusal> {
+        match self.options.kernel_type {
+            KernelType::Precomputed => Ok(self.problem.samples(samples.ncols())?.select(chosen)),
+            _ => Ok(samples.select(chosen)),
+        }
+    }
+
     pub fn svc(&self, labels: &[i32]) -> Svc {
         let factor = |label: &i32| {
             let own = self.options.weights.iter().filter(|(named, _)| named == label);

@@ -82,7 +82,9 @@ class FeatureRidge(FeatureFits):
 
     #: The features as the native code takes them, and the sums over them, where `partial_fit` goes on from them.
     _features = None
+    _landmarks = None
     _sums = None
+    _settled = None
 
     def _fit_features(self, approx, X, targets, alpha, weights):
         """Fits on features, and says how well they do."""
@@ -94,8 +96,12 @@ class FeatureRidge(FeatureFits):
             )
         return (*self._told(features, *found, X.shape[0]), landmarks)
 
+    def _settles(self):
+        """What the first `partial_fit` settles for the others."""
+        return repr((self.approx, self.kernel, self.bias))
+
     def _forget(self):
-        self._features = self._sums = None
+        self._features = self._landmarks = self._sums = self._settled = None
         super()._forget("n_samples_seen_")
 
     @available_if(_streams)
@@ -117,6 +123,12 @@ class FeatureRidge(FeatureFits):
         """
         self._check_parameters()
         first = self._sums is None
+        if first and hasattr(self, "intercept_"):
+            raise ValueError(
+                "this was fitted by fit, which keeps nothing that partial_fit could go on from; begin with partial_fit, or on a clone"
+            )
+        if not first and self._settled != self._settles():
+            raise ValueError("approx, kernel or bias was changed after the first partial_fit; begin anew on a clone")
         output_names = column_names(y)
         X, y = self._fit_input(X, y, multi_output=True, y_numeric=True, reset=first)
         if sample_weight is not None:
@@ -125,22 +137,25 @@ class FeatureRidge(FeatureFits):
         alpha = self._alphas(targets.shape[1])
         if first:
             self._forget()
+            self._settled = self._settles()
             self._choose_kernel(X)
             self._shift = None
             features, landmarks = self._prepare(self._chosen_approx(X), X)
         else:
-            features, landmarks = self._features, getattr(self, "X_fit_", None)
+            features, landmarks = self._features, self._landmarks
             if targets.shape[1] != self._sums.targets:
                 raise ValueError(f"y has {targets.shape[1]} targets, but the rows before had {self._sums.targets}")
         with self._job() as job:
             chunk = _native.sum_features(features, borrowable(X), targets, sample_weight, job)
             if not first:
                 chunk.merge(self._sums)
+            # The rows count, even where there are too few of them for an answer yet.
+            self._features, self._landmarks, self._sums = features, landmarks, chunk
+            self.n_samples_seen_ = chunk.rows
             found = self._solve_sums(features, chunk, X, alpha, job)
-        self._features, self._sums, self.residual_ = features, chunk, self._report["residual"]
-        names = output_names or (None if first else self._output_names)
+        self.residual_ = self._report["residual"]
+        names = output_names or (None if first else getattr(self, "_output_names", None))
         self._keep_fit(y, *found, landmarks, names)
-        self.n_samples_seen_ = chunk.rows
         return self
 
     def merge(self, other):

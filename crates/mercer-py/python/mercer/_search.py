@@ -57,17 +57,22 @@ class KernelSearch:
 def folds_of(cv, X, y):
     """The fold of each row, from an iterable of train and test rows or a splitter."""
     folds = np.full(X.shape[0], -1)
-    for fold, (_, test) in enumerate(cv.split(X, y) if hasattr(cv, "split") else cv):
+    for fold, (train, test) in enumerate(cv.split(X, y) if hasattr(cv, "split") else cv):
         if (folds[test] >= 0).any():
             raise ValueError("the test rows of cv overlap; each row may be in one fold only")
         folds[test] = fold
+        others = np.ones(X.shape[0], dtype=bool)
+        others[test] = False
+        if not np.array_equal(np.sort(np.arange(X.shape[0])[train]), np.flatnonzero(others)):
+            raise ValueError(
+                f"the train rows of fold {fold} are not the rows that it does not test on; "
+                "such a cv needs scikit-learn's GridSearchCV"
+            )
     if (folds < 0).any():
         raise ValueError("cv leaves rows out of all folds; each row must be in one")
     return folds
 
 
 def ranks(scores):
-    """The place of each score, 1 for the largest, the first of equals before the others."""
-    places = np.empty(len(scores), dtype=np.int32)
-    places[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    return places
+    """The place of each score, 1 for the largest; equals have one place."""
+    return (1 + np.searchsorted(np.sort(-scores), -scores)).astype(np.int32)

@@ -233,7 +233,8 @@ class SupportVectorMachine(KernelMachine):
     def n_support_(self):
         """Number of support vectors, of each class where there are classes."""
         if not hasattr(self, "_n_support"):
-            raise AttributeError(f"this {type(self).__name__} is not fitted yet")
+            why = "is not fitted yet" if getattr(self, "approx_", None) is None else "is fitted on features: it has none"
+            raise AttributeError(f"this {type(self).__name__} {why}")
         return self._n_support
 
     @property

@@ -109,7 +109,9 @@ impl IterativeRidge {
         let (fast, exact) = (fast.gram(&self.kernel)?, exact.gram(&self.kernel)?);
         let rank = self.rank.unwrap_or_else(|| Self::default_rank(samples.nrows()));
         let factor = randomly_pivoted::<f32>(&*fast, rank, SINGLE_NOISE, self.seed, watch)?;
-        let preconditioner = LowRank::new(factor, self.lambda, roots.as_deref(), watch)?;
+        // What the factor leaves out is noise down to this; a smaller λ would make P⁻¹ amplify it.
+        let noise = SINGLE_NOISE * fast.diagonal().into_iter().fold(0.0, f64::max);
+        let preconditioner = LowRank::new(factor, self.lambda.max(noise), roots.as_deref(), watch)?;
         let rhs = self.right_hand_sides(targets, roots.as_deref());
         let (lambda, root_weights) = (self.lambda, roots.as_deref());
         let tiled = CgProblem {
@@ -133,6 +135,7 @@ impl IterativeRidge {
         report.solver += match (stored.is_some() && state.uses_coarse(), state.gave_up_coarse()) {
             (true, _) => ", matrix stored in 16 bits",
             (_, true) => ", matrix stored in 16 bits, then tiles computed in every step",
+            _ if state.uses_exact() => ", tiles computed in every step, in double precision at last",
             _ => ", tiles computed in every step",
         };
         report.warnings.extend(admitted.warning);
@@ -158,7 +161,11 @@ impl IterativeRidge {
     ) -> Result<bool, LearnError> {
         while !state.uses_coarse() {
             let steps = state.iterations();
-            if state.gave_up_coarse() || state.is_done() || steps >= self.solver.iterations {
+            if state.gave_up_coarse()
+                || state.uses_exact()
+                || state.is_done()
+                || steps >= self.solver.iterations
+            {
                 return Ok(false);
             }
             let decides = steps > 0 && steps.is_multiple_of(STEPS_ON_TILES);

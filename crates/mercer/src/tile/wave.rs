@@ -20,6 +20,9 @@ use super::statistic::{Block, Norms, ROWS, block};
 /// Bytes of packed frequencies that a block of rows goes over at a time: half of a second-level cache of 512 KiB.
 const TILE_BYTES: usize = 256 << 10;
 
+/// Waves that go from the product to the sines at a time: those of [`ROWS`] rows stay in the first-level cache.
+const STRIP: usize = 128;
+
 /// From here on a double has no fraction: the phase is taken as 0.
 const NO_FRACTION: f64 = 4_503_599_627_370_496.0;
 
@@ -98,13 +101,33 @@ impl Waves {
         for first in (0..padded).step_by(tile) {
             let waves = first..padded.min(first + tile);
             for (start, out) in rows.clone().step_by(ROWS).zip(out.chunks_mut(ROWS * width)) {
-                self.phases(samples, start..start + out.len() / width, waves.clone(), scratch);
-                self.sines(waves.clone(), scratch, out);
+                let rows = start..start + out.len() / width;
+                self.pack(samples, rows.clone(), &mut scratch.rows);
+                for first in waves.clone().step_by(STRIP) {
+                    let strip = first..waves.end.min(first + STRIP);
+                    self.phases(samples, rows.clone(), strip.clone(), scratch);
+                    self.sines(strip, scratch, out);
+                }
             }
         }
     }
 
-    /// Phases of at most [`ROWS`] rows with some frequencies, whole turns taken off, into `scratch.phases`.
+    /// Puts at most [`ROWS`] dense rows side by side.
+    fn pack(&self, samples: &AnySamples<'_>, rows: Range<usize>, packed: &mut Vec<f64>) {
+        packed.clear();
+        packed.resize(self.columns * f64::PANEL, 0.0);
+        with_samples!(samples, s => if let Storage::Dense(entries) = s.storage() {
+            for (lane, row) in rows.enumerate() {
+                let row = &entries[row * self.columns..(row + 1) * self.columns];
+                for (to, value) in packed[lane..].iter_mut().step_by(f64::PANEL).zip(row) {
+                    *to = value.to_f64();
+                }
+            }
+        });
+    }
+
+    /// Phases of at most [`ROWS`] rows, packed where they are dense, with some frequencies, whole turns taken off, into
+    /// `scratch.phases`.
     fn phases<T: Element>(
         &self,
         samples: &AnySamples<'_>,
@@ -114,19 +137,10 @@ impl Waves {
     ) {
         let panels = self.panels.panels(waves.start / f64::PANEL, waves.len() / f64::PANEL);
         let shifts = &self.shifts[waves.clone()];
-        scratch.phases.clear();
-        scratch.phases.resize(ROWS * waves.len(), 0.0);
         let WaveScratch { rows: packed, phases, zeros, stored, .. } = scratch;
+        phases.resize(ROWS * waves.len(), 0.0);
         with_samples!(samples, s => match s.storage() {
-            Storage::Dense(entries) => {
-                packed.clear();
-                packed.resize(self.columns * f64::PANEL, 0.0);
-                for (lane, row) in rows.enumerate() {
-                    let row = &entries[row * self.columns..(row + 1) * self.columns];
-                    for (to, value) in packed[lane..].iter_mut().step_by(f64::PANEL).zip(row) {
-                        *to = value.to_f64();
-                    }
-                }
+            Storage::Dense(_) => {
                 zeros.resize(waves.len().max(ROWS), 0.0);
                 f64::vectorize(DensePhases { rows: packed, width: self.columns, panels, shifts, zeros, phases });
             }

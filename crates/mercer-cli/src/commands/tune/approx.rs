@@ -61,7 +61,7 @@ impl Searcher<'_> {
             sample: &survey.sample,
             rows: survey.rows,
             targets: names.len(),
-            name: &format!("{names:?} {:?}", survey.scaling),
+            name: &format!("{names:?} {:x} {:?}", survey.content, survey.scaling),
         };
         let pass = |sums: &mut FoldSums<'_>, watch: &dyn Watch| add_all(sums, &mut chunks, &survey, watch);
         let TunedApproxRidge { tuned, fit } = self.with_checkpoint(|resume, on_trials| {

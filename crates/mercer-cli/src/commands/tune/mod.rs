@@ -25,7 +25,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::{self, Method, Search, Tune};
-use crate::commands::fit::{check_output, model};
+use crate::commands::fit::model;
 use crate::commands::plot;
 use crate::describe;
 use crate::failure::Failure;
@@ -37,7 +37,7 @@ use crate::learner::{
 use crate::output;
 use crate::plot::Figure;
 use crate::progress::{self, Progress};
-use crate::training::{Goal, Trained};
+use crate::training::{Goal, Trained, read_for_training};
 
 use checkpoint::Checkpoint;
 use measure::Measure;
@@ -100,7 +100,7 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
     let lambda: LambdaSpace =
         arguments.lambda.as_deref().unwrap_or("?").parse().map_err(|e| Failure::usage(format!("{e}")))?;
     let range = neighbours_range(arguments.k.as_deref())?;
-    check_output(&arguments.output)?;
+    output::check_output(&arguments.output)?;
     let format = arguments.plot.as_deref().map(plot::format_of).transpose()?;
     let criterion = arguments.criterion(false);
     let searcher = Searcher { arguments, kernel, lambda, range, loss: Loss::Squared, criterion };
@@ -122,7 +122,8 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
 /// The search on all rows at once.
 fn in_memory(mut searcher: Searcher<'_>, draw: bool, watch: &Progress) -> Result<Outcome, Failure> {
     let arguments = searcher.arguments;
-    let (dataset, schema) = data::read(&arguments.data, &arguments.input.read_options())?;
+    let (dataset, schema) =
+        read_for_training(arguments.method, &arguments.data, &arguments.input.read_options())?;
     let stand_in = stand_in(arguments);
     let goal = Goal::of(&dataset, &*stand_in)?;
     let (scaling, _) =
@@ -376,6 +377,7 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
         ("--checkpoint", arguments.checkpoint.is_some(), ridge || classifier || svc),
         ("--assume-psd", arguments.assume_psd, ridge || classifier || svc),
         ("--criterion", arguments.criterion.is_some(), ridge || classifier),
+        ("--holdout", arguments.holdout.is_some(), ridge || classifier),
         ("--score", arguments.score.is_some(), classifier),
         ("--kernel", arguments.kernel.is_some(), arguments.method != Method::Knn),
         ("-k", arguments.k.is_some(), arguments.method == Method::Knn),

@@ -26,7 +26,7 @@ use crate::watch::{Stopped, Watch};
 
 pub use preconditioner::{LowRank, Preconditioner, Unconditioned};
 pub use state::CgState;
-use state::{CoarseUse, Standing};
+use state::{Operator, Standing};
 
 /// Why conjugate gradients have no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -126,6 +126,24 @@ impl<'a> CgProblem<'a> {
     fn coarse_for(&self, state: &CgState) -> Option<Coarse<'a>> {
         self.coarse.filter(|_| state.uses_coarse())
     }
+
+    /// What steps are taken with.
+    fn operator_for(&self, state: &CgState) -> &'a dyn LinearOperator {
+        match (self.coarse_for(state), self.exact) {
+            (Some(coarse), _) => coarse.operator,
+            (None, Some(exact)) if state.uses_exact() => exact,
+            _ => self.operator,
+        }
+    }
+
+    /// An operator with smaller errors than the one steps are taken with.
+    fn better_than(&self, state: &CgState) -> Option<Operator> {
+        if self.coarse_for(state).is_some() {
+            Some(Operator::WithoutCoarse)
+        } else {
+            self.exact.filter(|_| !state.uses_exact()).map(|_| Operator::Exact)
+        }
+    }
 }
 
 impl ConjugateGradient {
@@ -196,8 +214,8 @@ impl ConjugateGradient {
             }
         }
         let norms = column_norms(problem.rhs);
-        if problem.coarse.is_some() && state.coarse == CoarseUse::None {
-            state.coarse = CoarseUse::Used;
+        if problem.coarse.is_some() && state.operator == Operator::Fast {
+            state.operator = Operator::Coarse;
             // What was solved before has none of the errors to come.
             let believed = column_norms(&state.residual);
             state.active().iter().for_each(|&o| state.checked[o] = believed[o] / norms[o]);
@@ -210,8 +228,8 @@ impl ConjugateGradient {
                 break;
             }
             *state = match self.step(problem, state, &active, &norms, watch) {
-                Err(CgError::Indefinite { .. }) if problem.coarse_for(state).is_some() => {
-                    state.coarse = CoarseUse::GivenUp;
+                Err(CgError::Indefinite { .. }) if problem.better_than(state).is_some() => {
+                    state.operator = problem.better_than(state).unwrap_or(state.operator);
                     self.start_afresh(problem, state, &active, &norms, watch)?;
                     continue;
                 }
@@ -260,7 +278,7 @@ impl ConjugateGradient {
         }
         let mut ap = Matrix::zeros(n, active.len());
         let coarse = problem.coarse_for(state);
-        coarse.map_or(problem.operator, |coarse| coarse.operator).apply(&mut ap, &p, watch)?;
+        problem.operator_for(state).apply(&mut ap, &p, watch)?;
         let curvature = column_dots(&p, &ap);
         next.iterations += 1;
         next.since_check += 1;
@@ -302,6 +320,7 @@ impl ConjugateGradient {
     ) -> Result<(), CgError> {
         let residual = from_scratch(problem, &state.x, active, watch)?;
         let remaining = column_norms(&residual);
+        let better = problem.better_than(state);
         let mut given_up = false;
         for (place, &o) in active.iter().enumerate() {
             let relative = remaining[place] / norms[o];
@@ -313,7 +332,7 @@ impl ConjugateGradient {
             } else if relative < STAGNANT * state.checked[o] {
                 // Start again from the true residual.
                 Standing::Fresh
-            } else if problem.coarse_for(state).is_some() {
+            } else if better.is_some() {
                 given_up = true;
                 Standing::Fresh
             } else {
@@ -323,8 +342,8 @@ impl ConjugateGradient {
             (0..residual.nrows()).for_each(|i| state.residual.row_mut(i)[o] = residual.row(i)[place]);
         }
         state.since_check = 0;
-        if given_up {
-            state.coarse = CoarseUse::GivenUp;
+        if let Some(better) = better.filter(|_| given_up) {
+            state.operator = better;
         }
         Ok(())
     }
@@ -362,7 +381,7 @@ impl ConjugateGradient {
         if status == Status::Stagnated {
             warnings.push(format!(
                 "the residual stopped falling at {residual:.1e}, above the tolerance of {:.1e}: \
-                 rounding does not allow a better answer; a larger λ or double precision would",
+                 rounding does not allow a better answer; a larger λ would",
                 self.tolerance
             ));
         }

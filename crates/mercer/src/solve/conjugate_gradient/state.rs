@@ -24,19 +24,21 @@ pub struct CgState {
     pub(super) iterations: u64,
     /// Steps since the residual was last computed from scratch.
     pub(super) since_check: u64,
-    /// How it stands with a coarse operator.
-    pub(super) coarse: CoarseUse,
+    /// What steps are taken with.
+    pub(super) operator: Operator,
 }
 
-/// How it stands with a coarse operator.
+/// What steps are taken with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CoarseUse {
-    /// There was none so far.
-    None,
-    /// Steps are taken with it.
-    Used,
-    /// Its errors were too large for the problem.
-    GivenUp,
+pub(super) enum Operator {
+    /// The fast operator; there was no coarse one so far.
+    Fast,
+    /// The coarse operator.
+    Coarse,
+    /// The fast operator: the errors of the coarse one were too large for the problem.
+    WithoutCoarse,
+    /// The exact operator: the errors of the fast one were too large as well.
+    Exact,
 }
 
 /// How a right-hand side stands.
@@ -78,20 +80,26 @@ impl CgState {
             standing,
             iterations: 0,
             since_check: 0,
-            coarse: CoarseUse::None,
+            operator: Operator::Fast,
         }
     }
 
     /// Whether steps are taken with a coarse operator.
     #[must_use]
     pub fn uses_coarse(&self) -> bool {
-        self.coarse == CoarseUse::Used
+        self.operator == Operator::Coarse
     }
 
     /// Whether a coarse operator was given up: its errors were too large for the problem.
     #[must_use]
     pub fn gave_up_coarse(&self) -> bool {
-        self.coarse == CoarseUse::GivenUp
+        self.operator == Operator::WithoutCoarse
+    }
+
+    /// Whether steps are taken with the exact operator: the errors of the fast one were too large for the problem.
+    #[must_use]
+    pub fn uses_exact(&self) -> bool {
+        self.operator == Operator::Exact
     }
 
     /// Whether every right-hand side is solved, or no longer gets better.
@@ -116,7 +124,7 @@ impl CgState {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let (n, t) = (self.x.nrows() as u64, self.x.ncols() as u64);
-        let counts = [n, t, self.iterations, self.since_check, self.coarse as u64];
+        let counts = [n, t, self.iterations, self.since_check, self.operator as u64];
         let standing: Vec<f64> = self.standing.iter().map(|s| f64::from(*s as u8)).collect();
         let numbers = [
             self.x.entries(),
@@ -135,7 +143,7 @@ impl CgState {
     /// Where the bytes are not those of a state.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidSaved> {
         let count = |[n, t, ..]: [u64; 5]| n.checked_mul(t)?.checked_mul(3)?.checked_add(t.checked_mul(3)?);
-        let ([n, t, iterations, since_check, coarse], mut numbers) = saved::from_bytes(MARK, bytes, count)?;
+        let ([n, t, iterations, since_check, operator], mut numbers) = saved::from_bytes(MARK, bytes, count)?;
         // There are as many bytes as both say: they fit the address space.
         let (n, t) = (n as usize, t as usize);
         let mut take = |count: usize| numbers.by_ref().take(count).collect::<Vec<f64>>();
@@ -145,12 +153,13 @@ impl CgState {
             .into_iter()
             .map(|s| Standing::ALL.get(s as usize).copied().ok_or(InvalidSaved::Checksum))
             .collect::<Result<_, _>>()?;
-        let coarse = match coarse {
-            0 => CoarseUse::None,
-            1 => CoarseUse::Used,
-            _ => CoarseUse::GivenUp,
+        let operator = match operator {
+            0 => Operator::Fast,
+            1 => Operator::Coarse,
+            2 => Operator::WithoutCoarse,
+            _ => Operator::Exact,
         };
-        Ok(Self { x, residual, direction, rho, checked, standing, iterations, since_check, coarse })
+        Ok(Self { x, residual, direction, rho, checked, standing, iterations, since_check, operator })
     }
 
     /// The right-hand sides that are not done.

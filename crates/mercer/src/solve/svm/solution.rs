@@ -299,7 +299,11 @@ impl<'a> Run<'a> {
             ));
         }
         let report = SvmReport {
-            status: if end == End::Converged { Status::Converged } else { Status::OutOfIterations },
+            status: match end {
+                End::Converged => Status::Converged,
+                End::OutOfSteps => Status::OutOfIterations,
+                End::Stalled | End::Coarse => Status::Stagnated,
+            },
             violation,
             objective,
             gap,
