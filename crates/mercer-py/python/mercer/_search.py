@@ -56,20 +56,19 @@ class KernelSearch:
 
 def folds_of(cv, X, y):
     """The fold of each row, from an iterable of train and test rows or a splitter."""
-    folds = np.full(X.shape[0], -1)
+    folds, rows, trains = np.full(X.shape[0], -1), np.arange(X.shape[0]), []
     for fold, (train, test) in enumerate(cv.split(X, y) if hasattr(cv, "split") else cv):
         if (folds[test] >= 0).any():
             raise ValueError("the test rows of cv overlap; each row may be in one fold only")
         folds[test] = fold
-        others = np.ones(X.shape[0], dtype=bool)
-        others[test] = False
-        if not np.array_equal(np.sort(np.arange(X.shape[0])[train]), np.flatnonzero(others)):
-            raise ValueError(
-                f"the train rows of fold {fold} are not the rows that it does not test on; "
-                "such a cv needs scikit-learn's GridSearchCV"
-            )
+        trains.append(rows[train])
     if (folds < 0).any():
         raise ValueError("cv leaves rows out of all folds; each row must be in one")
+    for fold, train in enumerate(trains):
+        if not np.array_equal(np.sort(train), rows[folds != fold]):
+            raise ValueError(
+                f"the train rows of fold {fold} are not the rows that it does not test on; such a cv is for GridSearchCV"
+            )
     return folds
 
 
