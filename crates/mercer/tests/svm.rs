@@ -251,6 +251,26 @@ fn large_problems_meet_the_conditions_in_double_precision() {
 }
 
 #[test]
+fn badly_conditioned_free_variables_do_not_take_millions_of_steps() {
+    // Columns of very different widths: two variables at a time, LIBSVM takes millions of steps on these.
+    let (n, d, c) = (200, 8, 100.0);
+    for seed in 0..3 {
+        let widths: Vec<f64> = (0..d).map(|j| 0.25 * f64::from(1 << j)).collect();
+        let unit = points(n, d, seed);
+        let noise = points(n, 1, seed + 50);
+        let x: Vec<f64> = unit.iter().enumerate().map(|(k, x)| x * widths[k % d]).collect();
+        let positive: Vec<bool> =
+            unit.chunks_exact(d).zip(&noise).map(|(x, e)| x.iter().sum::<f64>() + 0.3 * e > 0.0).collect();
+        for single in [false, true] {
+            let found = classify(&x, d, "linear", &positive, c, single, &settings(1e-3));
+            assert_eq!(found.report.status, Status::Converged);
+            assert!(found.report.iterations < 200_000, "{}", found.report.iterations);
+            assert!(violation(&x, d, "linear", &positive, c, &found.beta) <= 1e-3 * (1.0 + 1e-6));
+        }
+    }
+}
+
+#[test]
 fn small_caches_and_large_ones_give_one_answer() {
     let (x, positive) = ring(1500, 2);
     let run = |cache| {

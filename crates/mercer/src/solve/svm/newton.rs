@@ -26,7 +26,7 @@ const SHARE: f64 = 0.25;
 const RESERVE: f64 = 8.0;
 
 /// How much less than by their share Newton steps work, at most.
-const MOST_RESERVE: f64 = 1024.0;
+const MOST_RESERVE: f64 = 32.0;
 
 /// When to try a Newton step: what pairs and Newton steps have cost, in entries passed over, and gained.
 #[derive(Debug)]
@@ -119,25 +119,31 @@ impl<T: Element> Pairwise<T> {
             T::vectorize(Combine { out: &mut change[range], rows: &rows, factors: &moves });
         }
         let curvature: f64 = slots.iter().zip(&moves).map(|(&k, d)| d * change[k]).sum();
-        let room = |(&k, &d): (&usize, &f64)| {
+        let end = |k: usize, d: f64| {
             let (v, beta) = (self.slots[k], self.beta[k]);
-            if d > 0.0 { (qp.ceiling(v, beta) - beta) / d } else { (qp.ground(v, beta) - beta) / d }
+            if d > 0.0 { qp.ceiling(v, beta) } else { qp.ground(v, beta) }
+        };
+        let room = |(&k, &d): (&usize, &f64)| match d {
+            0.0 => f64::INFINITY,
+            _ => (end(k, d) - self.beta[k]) / d,
         };
         let rooms: Vec<f64> = slots.iter().zip(&moves).map(room).collect();
-        let farthest = rooms.iter().copied().filter(|room| !room.is_nan()).fold(f64::INFINITY, f64::min);
+        let farthest = rooms.iter().copied().fold(f64::INFINITY, f64::min);
         let best = if curvature > 0.0 { -slope / curvature } else { f64::INFINITY };
         let step = best.min(farthest);
         if !(slope < 0.0 && step > 0.0 && step.is_finite()) {
             return None;
         }
-        for ((&k, &d), &room) in slots.iter().zip(&moves).zip(&rooms) {
-            let (v, beta) = (self.slots[k], self.beta[k]);
-            // Ends are met exactly, as by pairs.
-            let end = if d > 0.0 { qp.ceiling(v, beta) } else { qp.ground(v, beta) };
-            let moved = beta + step * d;
-            let past = room <= step || (if d > 0.0 { moved >= end } else { d < 0.0 && moved <= end });
-            self.beta[k] = if past { end } else { moved };
-            (self.up[k], self.low[k]) = qp.slopes(v, self.beta[k]);
+        // Ends are met exactly, as by pairs.
+        let moved = |((&k, &d), &room): ((&usize, &f64), &f64)| {
+            let (to, end) = (self.beta[k] + step * d, end(k, d));
+            let past = room <= step || (d > 0.0 && to >= end) || (d < 0.0 && to <= end);
+            if past { end } else { to }
+        };
+        let moved: Vec<f64> = slots.iter().zip(&moves).zip(&rooms).map(moved).collect();
+        for (&k, beta) in slots.iter().zip(moved) {
+            self.beta[k] = beta;
+            (self.up[k], self.low[k]) = qp.slopes(self.slots[k], beta);
         }
         self.f.iter_mut().zip(&change).for_each(|(f, change)| *f += step * change);
         let gain = -step * (slope + 0.5 * step * curvature);
