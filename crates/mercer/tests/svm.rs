@@ -429,7 +429,10 @@ fn leaving_variables_out_changes_the_way_and_not_the_answer() {
         let (left_out, all) = (with(true), with(false));
         longest = longest.max(left_out.report.iterations);
         assert_eq!(left_out.report.status, Status::Converged);
-        assert_close(left_out.report.objective, all.report.objective, 1e-8, "the objective");
+        // Neither is further from the minimum than its gap; where the gradient is small, a tolerance of 1e-6 is not.
+        let (a, b) = (left_out.report.objective, all.report.objective);
+        let allowed = left_out.report.gap.max(all.report.gap).max(1e-8 * (1.0 + b.abs()));
+        assert!((a - b).abs() <= allowed && allowed < 1e-4 * (1.0 + b.abs()), "{a}, {b}: {allowed}");
         // f is the matrix times β, whatever was left out on the way.
         let beta = &left_out.beta;
         let again = qp.clone().starting_from(beta).unwrap();
