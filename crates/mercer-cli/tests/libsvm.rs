@@ -135,10 +135,36 @@ fn scaling_is_saved_and_restored() {
 }
 
 #[test]
+fn data_of_one_class_gives_a_machine_that_always_says_it() {
+    let bench = Bench::new();
+    bench.write("one", "2 1:2\n2 1:3 2:1\n");
+    bench.write("new", "2 1:2 3:1\n5 2:1\n");
+    let header = |kind: &str| {
+        format!("svm_type {kind}\nkernel_type rbf\ngamma 0.5\nnr_class 1\ntotal_sv 0\nrho\nlabel 2\n")
+    };
+    for (number, kind) in [("0", "c_svc"), ("1", "nu_svc")] {
+        let told = bench.ok(&["svm-train", "-s", number, "one", "m"]);
+        assert_eq!(
+            told,
+            "WARNING: training data in only one class. See README for details.\nTotal nSV = 0\n"
+        );
+        assert_eq!(bench.read("m"), format!("{}nr_sv 0\nSV\n", header(kind)));
+        assert_eq!(bench.ok(&["svm-predict", "new", "m", "out"]), "Accuracy = 50% (1/2) (classification)\n");
+        assert_eq!(bench.read("out"), "2\n2\n");
+    }
+    assert!(bench.ok(&["svm-train", "-b", "1", "-q", "one", "m"]).is_empty());
+    assert_eq!(bench.read("m"), format!("{}probA\nprobB\nnr_sv 0\nSV\n", header("c_svc")));
+    bench.ok(&["svm-predict", "-b", "1", "-q", "new", "m", "out"]);
+    assert_eq!(bench.read("out"), "labels 2\n2 1\n2 1\n");
+    assert_eq!(bench.ok(&["svm-train", "-v", "2", "one"]), "Cross Validation Accuracy = 100%\n");
+    bench.ok(&["convert", "m", "m.mercer", "--columns", "2"]);
+    assert_eq!(bench.ok(&["predict", "m.mercer", "one"]).lines().skip(1).collect::<Vec<_>>(), ["2", "2"]);
+}
+
+#[test]
 fn mistakes_end_with_exit_code_1() {
     let bench = bench();
     bench.write("bad", "1 1:2\n1 2:x\n");
-    bench.write("one", "1 1:2\n1 1:3\n");
     let refused = |arguments: &[&str], told: &str| {
         let output = bench.run(arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
@@ -152,7 +178,6 @@ fn mistakes_end_with_exit_code_1() {
     refused(&["svm-train", "-s", "1", "-n", "2", "d"], "nu <= 0 or nu > 1");
     refused(&["svm-train", "none"], "can't open input file none");
     refused(&["svm-train", "bad"], "Wrong input format at line 2");
-    refused(&["svm-train", "one"], "only one class");
     refused(&["svm-train", "-t", "4", "d"], "first column must be 0:sample_serial_number");
     refused(&["svm-predict", "d"], "Usage: svm-predict");
     refused(&["svm-predict", "d", "none", "out"], "can't open model file none");

@@ -133,11 +133,12 @@ fn what_is_wrong_is_told_with_its_line() {
     refused("c_svc", "d_svc", 1, "d_svc");
     refused("rbf", "matern", 2, "matern");
     refused("gamma 0.5", "gamma half", 3, "half");
-    refused("gamma 0.5", "gamma 0", 2, "no kernel");
+    refused("gamma 0.5", "gamma -1", 2, "no kernel");
     refused("gamma 0.5", "gama 0.5", 3, "gama");
     refused("gamma 0.5\n", "", 10, "does not say `gamma`");
     refused("gamma 0.5\n", "gamma 0.5\ngamma 0.5\n", 4, "twice");
-    refused("nr_class 3", "nr_class 1", 4, "nothing to decide");
+    refused("nr_class 3", "nr_class 0", 4, "nothing to decide");
+    refused("nr_class 3", "nr_class 1", 6, "`rho` has 3 values");
     refused("nr_class 3", "nr_class -3", 4, "nr_class");
     refused("nr_class 3", "nr_class 4", 6, "6");
     refused("total_sv 44", "total_sv 45", 55, "45");
@@ -153,6 +154,36 @@ fn what_is_wrong_is_told_with_its_line() {
     assert!(
         Model::from_libsvm(b"svm_type \xff", Path::new("m")).unwrap_err().to_string().contains("not text")
     );
+}
+
+/// What LIBSVM 3.37 writes, with `-b 1`, for rows of class 2 alone.
+const ONE_CLASS: &str = "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 1\ntotal_sv 0\nrho\nlabel 2\nprobA\nprobB\nnr_sv 0\nSV\n";
+
+#[test]
+fn a_model_of_one_class_predicts_it() {
+    let read = Model::from_libsvm(ONE_CLASS.as_bytes(), Path::new("m")).unwrap();
+    assert_eq!(read.to_libsvm().unwrap(), ONE_CLASS);
+    assert_eq!(Model::from_bytes(&read.to_bytes().unwrap(), Path::new("m")).unwrap(), read);
+    let read = read.widened(2);
+    let rows = samples(&[vec![1.0, 2.0], vec![0.0, -3.0]]);
+    let outputs = read.predict(&rows, &Unwatched).unwrap();
+    assert_eq!((outputs.nrows(), outputs.ncols()), (2, 0));
+    assert!((0..2).all(|row| read.link().class(outputs.row(row)) == 0));
+    assert_eq!(read.probabilities(&outputs).unwrap().entries(), [1.0, 1.0]);
+}
+
+#[test]
+fn a_gaussian_with_gamma_0_is_1_everywhere() {
+    let text = text("c_svc_rbf").replacen("gamma 0.5", "gamma 0", 1);
+    let model = Model::from_libsvm(text.as_bytes(), Path::new("m")).unwrap();
+    assert_eq!(model.to_libsvm().unwrap(), text);
+    let Predictor::Pairs(pairs) = &model.predictor else { panic!("a machine for each pair") };
+    let rows = samples(&[vec![0.0; pairs.centres.ncols()], vec![1e3; pairs.centres.ncols()]]);
+    let outputs = model.predict(&rows, &Unwatched).unwrap();
+    // The coefficients of a pair add up to 0, so its decision is −ρ.
+    for row in 0..2 {
+        outputs.row(row).iter().zip(&pairs.rho).for_each(|(f, rho)| assert!((f + rho).abs() < 1e-9));
+    }
 }
 
 /// Two interleaved spirals, a few rows with every entry away from zero.

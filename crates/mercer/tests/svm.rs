@@ -251,6 +251,26 @@ fn large_problems_meet_the_conditions_in_double_precision() {
 }
 
 #[test]
+fn badly_conditioned_free_variables_do_not_take_millions_of_steps() {
+    // Columns of very different widths: two variables at a time, LIBSVM takes millions of steps on these.
+    let (n, d, c) = (200, 8, 100.0);
+    for seed in 0..3 {
+        let widths: Vec<f64> = (0..d).map(|j| 0.25 * f64::from(1 << j)).collect();
+        let unit = points(n, d, seed);
+        let noise = points(n, 1, seed + 50);
+        let x: Vec<f64> = unit.iter().enumerate().map(|(k, x)| x * widths[k % d]).collect();
+        let positive: Vec<bool> =
+            unit.chunks_exact(d).zip(&noise).map(|(x, e)| x.iter().sum::<f64>() + 0.3 * e > 0.0).collect();
+        for single in [false, true] {
+            let found = classify(&x, d, "linear", &positive, c, single, &settings(1e-3));
+            assert_eq!(found.report.status, Status::Converged);
+            assert!(found.report.iterations < 200_000, "{}", found.report.iterations);
+            assert!(violation(&x, d, "linear", &positive, c, &found.beta) <= 1e-3 * (1.0 + 1e-6));
+        }
+    }
+}
+
+#[test]
 fn small_caches_and_large_ones_give_one_answer() {
     let (x, positive) = ring(1500, 2);
     let run = |cache| {
@@ -409,7 +429,10 @@ fn leaving_variables_out_changes_the_way_and_not_the_answer() {
         let (left_out, all) = (with(true), with(false));
         longest = longest.max(left_out.report.iterations);
         assert_eq!(left_out.report.status, Status::Converged);
-        assert_close(left_out.report.objective, all.report.objective, 1e-8, "the objective");
+        // Neither is further from the minimum than its gap; where the gradient is small, a tolerance of 1e-6 is not.
+        let (a, b) = (left_out.report.objective, all.report.objective);
+        let allowed = left_out.report.gap.max(all.report.gap).max(1e-8 * (1.0 + b.abs()));
+        assert!((a - b).abs() <= allowed && allowed < 1e-4 * (1.0 + b.abs()), "{a}, {b}: {allowed}");
         // f is the matrix times β, whatever was left out on the way.
         let beta = &left_out.beta;
         let again = qp.clone().starting_from(beta).unwrap();

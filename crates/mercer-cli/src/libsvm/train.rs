@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use mercer::data::{AnySamples, Classes, Samples, Scaling};
+use mercer::data::{AnySamples, Classes, Matrix, Samples, Scaling};
 use mercer::gram::{CpuEngine, DenseGram, Engine, Resident};
 use mercer::kernel::Kernel;
 use mercer::learn::LearnError;
 use mercer::learn::svm::{NuSvc, NuSvr, OneClass, OneVsOne, SupportVectors, Svc, Svr, Training};
 use mercer::model::libsvm::PRECOMPUTED;
-use mercer::model::{Calibration, Method, Model, Predictor, pairs_of};
+use mercer::model::{Calibration, Method, Model, Pairs, Predictor, pairs_of};
 use mercer::pool;
 use mercer::solve::Status;
 use mercer::solve::svm::{SvmError, SvmReport, SvmSettings};
@@ -213,11 +213,11 @@ impl<'a> Job<'a> {
         let order: Vec<usize> = (0..self.problem.labels.len()).collect();
         let (labels, codes) = group(&self.problem.labels, &order);
         let classes = labels.len();
-        if classes < 2 {
-            return Err(Refusal::new("ERROR: training data in only one class"));
-        }
         for (label, _) in self.options.weights.iter().filter(|(label, _)| !labels.contains(label)) {
             eprintln!("WARNING: class label {label} specified in weight is not found");
+        }
+        if classes < 2 {
+            return Ok(self.only_class(labels, samples));
         }
         let probability = self.options.probability;
         let (method, found, sigmoids) = if self.options.svm_type == SvmType::NuSvc {
@@ -236,6 +236,23 @@ impl<'a> Job<'a> {
         let classes = Classes::Numbers(labels.iter().copied().map(f64::from).collect());
         let pairs = found.pairs(self.kernel.clone(), None, samples);
         Ok((method, pairs.into(), Some(classes), calibration))
+    }
+
+    /// The machine of a single class, which has no pairs and no support vectors.
+    fn only_class(&self, labels: Vec<i32>, samples: &AnySamples<'static>) -> Parts {
+        self.told("WARNING: training data in only one class. See README for details.\nTotal nSV = 0\n");
+        let pairs = Pairs {
+            kernel: self.kernel.clone(),
+            domain: None,
+            centres: samples.select(&[]),
+            per_class: vec![0],
+            coefficients: Matrix::zeros(0, 0),
+            rho: Vec::new(),
+        };
+        let method = if self.options.svm_type == SvmType::NuSvc { Method::NuSvc } else { Method::Svc };
+        let classes = Classes::Numbers(labels.into_iter().map(f64::from).collect());
+        let calibration = self.options.probability.then(|| Calibration::Sigmoids(Vec::new()));
+        (method, pairs.into(), Some(classes), calibration)
     }
 
     fn single(

@@ -17,7 +17,8 @@ const PASS: [usize; 2] = [3_000, 32];
 /// Machines for the pairs (0, 1), (0, 2), …, (1, 2), … of classes over one set of support vectors, in LIBSVM's layout.
 ///
 /// For a pair (i, j), the coefficients of class i's support vectors stand in column j − 1, those of class j's in column i.
-/// f_ij(x) > 0 is a vote for class i, anything else one for class j; of classes with equally many votes the first wins.
+/// f_ij(x) > 0 is a vote for class i, anything else one for class j; of classes with equally many votes the first wins. A single
+/// class has no pairs and wins everywhere: no fit gives that, but LIBSVM writes it for training data of one class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairs {
     /// k, with every hyper-parameter a number.
@@ -26,7 +27,7 @@ pub struct Pairs {
     pub domain: Option<Domain>,
     /// The support vectors, class by class.
     pub centres: AnySamples<'static>,
-    /// How many of them each class has: two classes at least.
+    /// How many of them each class has: one class at least.
     pub per_class: Vec<usize>,
     /// One row per support vector, one column less than there are classes.
     pub coefficients: Matrix<f64>,
@@ -51,8 +52,8 @@ impl Pairs {
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let (classes, rows) = (self.nclasses(), self.centres.nrows());
-        if classes < 2 {
-            return Some(format!("{classes} classes in pairs"));
+        if classes == 0 {
+            return Some("no classes".into());
         }
         // The sum of counts that a file claims may overflow.
         let counted = self.per_class.iter().try_fold(0usize, |sum, n| sum.checked_add(*n));
@@ -175,7 +176,7 @@ fn place(classes: usize, i: usize, j: usize) -> usize {
 /// Number of classes that have this many pairs; none where no number has.
 #[must_use]
 pub fn classes_of_pairs(pairs: usize) -> Option<usize> {
-    (2..).take_while(|k| k * (k - 1) / 2 <= pairs).last().filter(|k| k * (k - 1) / 2 == pairs)
+    (1..).take_while(|k| k * (k - 1) / 2 <= pairs).last().filter(|k| k * (k - 1) / 2 == pairs)
 }
 
 /// The pairs (0, 1), (0, 2), …, (1, 2), … of `classes` classes, in their order.
@@ -190,6 +191,7 @@ pub fn pairs_of(classes: usize) -> impl Iterator<Item = (usize, usize)> {
 ///
 /// assert_eq!(vote(&[0.5]), 0);
 /// assert_eq!(vote(&[0.0]), 1);
+/// assert_eq!(vote(&[]), 0); // one class has no pairs
 /// assert_eq!(vote(&[1.0, -1.0, 1.0]), 0); // 0 beats 1, 2 beats 0, 1 beats 2: all have one vote
 /// ```
 ///
@@ -239,13 +241,13 @@ mod tests {
 
     #[test]
     fn pairs_have_their_places() {
-        for classes in 2..9 {
+        for classes in 1..9 {
             for (at, (i, j)) in pairs_of(classes).enumerate() {
                 assert_eq!(place(classes, i, j), at);
             }
             assert_eq!(classes_of_pairs(pairs_of(classes).count()), Some(classes));
         }
-        assert!([0, 2, 4, 5, 7].into_iter().all(|pairs| classes_of_pairs(pairs).is_none()));
+        assert!([2, 4, 5, 7].into_iter().all(|pairs| classes_of_pairs(pairs).is_none()));
     }
 
     #[test]

@@ -68,12 +68,15 @@ fn statistic(way: Way, centred: bool, extent: Extent, features: usize, sparse: b
     let squared = if centred { extent.centred } else { extent.raw };
     // Sparse sums are taken in double precision, then rounded.
     let (step, rounding) = if sparse { (walk * 0.5 * f64::EPSILON, unit) } else { (walk * unit, 0.0) };
+    // Sums of products of whole numbers are whole, and exact as long as they are below 1/unit.
+    let exact = extent.whole && !centred && 4.0 * squared * unit <= 1.0;
+    let product = if exact { 0.0 } else { step * squared };
     let spread = 2.0 * squared.sqrt();
     let manhattan = spread * (features as f64).sqrt();
     match way {
-        Way::Dot => Bound { low: -squared, high: squared, absolute: step * squared, relative: rounding },
+        Way::Dot => Bound { low: -squared, high: squared, absolute: product, relative: rounding },
         Way::DistanceByDots => {
-            Bound { low: 0.0, high: 4.0 * squared, absolute: 4.0 * step * squared, relative: rounding }
+            Bound { low: 0.0, high: 4.0 * squared, absolute: 4.0 * product, relative: rounding }
         }
         Way::DistanceByDifferences => {
             // Features that were centred or mapped are rounded: by u|x|, which moves a distance r by 2ru|x|.

@@ -17,16 +17,18 @@ pub(crate) struct Extent {
     pub centred: f64,
     /// Whether no coordinate is negative.
     pub non_negative: bool,
+    /// Whether every coordinate is a whole number as the data are: counts, marks of categories, grey values.
+    pub whole: bool,
 }
 
 impl Extent {
     /// Of `samples` over `group`, with one centre per column of the samples. O(nd).
     pub fn of(group: &Group, samples: &AnySamples<'_>, centre: &[f64]) -> Self {
         match &group.embedding {
-            Embedding::Unit => Self { raw: 1.0, centred: 1.0, non_negative: false },
+            Embedding::Unit => Self { raw: 1.0, centred: 1.0, non_negative: false, whole: false },
             Embedding::Circle { lengths, .. } => {
                 let bound = lengths.iter().map(|length| (length * length).recip()).sum();
-                Self { raw: bound, centred: bound, non_negative: false }
+                Self { raw: bound, centred: bound, non_negative: false, whole: false }
             }
             Embedding::Plain => Self::measured(group, samples, centre, |_| 1.0),
             Embedding::Scaled(factors) => Self::measured(group, samples, centre, |j| factors[j]),
@@ -39,6 +41,7 @@ impl Extent {
             raw: self.raw.max(other.raw),
             centred: self.centred.max(other.centred),
             non_negative: self.non_negative && other.non_negative,
+            whole: self.whole && other.whole,
         }
     }
 
@@ -48,7 +51,7 @@ impl Extent {
         centre: &[f64],
         factor: impl Fn(usize) -> f64 + Sync,
     ) -> Self {
-        let nothing = Self { raw: 0.0, centred: 0.0, non_negative: true };
+        let nothing = Self { raw: 0.0, centred: 0.0, non_negative: true, whole: true };
         let ncols = samples.ncols();
         let of_row = |row: &mut dyn Iterator<Item = (usize, f64)>| {
             let mut extent = nothing;
@@ -57,6 +60,7 @@ impl Extent {
                 extent.raw += raw * raw;
                 extent.centred += centred * centred;
                 extent.non_negative &= value >= 0.0;
+                extent.whole &= raw.fract() == 0.0;
             }
             extent
         };

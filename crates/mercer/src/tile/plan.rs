@@ -64,7 +64,8 @@ pub(crate) enum Way {
 /// How squared distances are computed, from cheap to safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Distances {
-    /// From inner products of the data as they are, shared with a kernel's own inner products or made of few non-zeros.
+    /// From inner products of the data as they are: shared with a kernel's own inner products, made of few non-zeros, or
+    /// exact.
     Shared,
     /// From inner products of centred data.
     Centred,
@@ -109,23 +110,35 @@ impl Plan {
         };
         let strict = known.double || known.wanted == Some(Precision::Double);
         let loose = if known.wanted.is_some() { CHECKED_TOLERANCE } else { SINGLE_TOLERANCE };
-        let single = try_single.then_some((false, loose));
-        let double = Some((true, if strict { DOUBLE_TOLERANCE } else { SINGLE_TOLERANCE }));
-        for (double, tolerance) in single.into_iter().chain(double) {
-            let unit = 0.5 * if double { f64::EPSILON } else { f64::from(f32::EPSILON) };
-            for distances in [Distances::Shared, Distances::Centred, Distances::Differences] {
-                let plan = Self::with(program, known, distances, double);
-                let ways: Vec<Way> = plan.routes.iter().map(|r| r.way).collect();
-                let centred: Vec<bool> = plan.routes.iter().map(|r| plan.inexact(program, *r)).collect();
-                if distances == Distances::Shared && !plan.shares() && !known.zeros {
-                    continue;
-                }
-                if relative_error(program, &ways, &centred, known.extents, known.sparse, unit) <= tolerance {
-                    return plan;
-                }
+        let strict = if strict { DOUBLE_TOLERANCE } else { SINGLE_TOLERANCE };
+        // Without centring, products skip zeros, or are exact where the numbers are whole.
+        let as_they_are = known.zeros || known.extents.iter().all(|extent| extent.whole);
+        // Differences do not skip zeros: even in double precision the products that do are faster.
+        let skip_in_double = known.zeros && known.wanted.is_none();
+        use Distances::{Centred, Differences, Shared};
+        let candidates = [
+            (try_single, false, Shared),
+            (try_single, false, Centred),
+            (skip_in_double, true, Shared),
+            (try_single, false, Differences),
+            (true, true, Shared),
+            (true, true, Centred),
+        ];
+        for (_, double, distances) in candidates.into_iter().filter(|(tried, ..)| *tried) {
+            let plan = Self::with(program, known, distances, double);
+            if distances == Shared && !plan.shares() && !as_they_are {
+                continue;
+            }
+            let ways: Vec<Way> = plan.routes.iter().map(|r| r.way).collect();
+            let centred: Vec<bool> = plan.routes.iter().map(|r| plan.inexact(program, *r)).collect();
+            let (unit, tolerance) =
+                if double { (f64::EPSILON, strict) } else { (f64::from(f32::EPSILON), loose) };
+            let error = relative_error(program, &ways, &centred, known.extents, known.sparse, 0.5 * unit);
+            if error <= tolerance {
+                return plan;
             }
         }
-        Self::with(program, known, Distances::Differences, true)
+        Self::with(program, known, Differences, true)
     }
 
     /// The plan of one distance, whatever its error: from rows less `means` (from sparse rows as they are), a Euclidean
@@ -187,7 +200,12 @@ mod tests {
 
     /// The plan for single-precision points on a segment around `centre`.
     fn plan(expr: &Expr, centre: f32, half_length: f32) -> Plan {
-        let entries: Vec<f32> = (0..20).map(|i| centre + half_length * (i as f32 / 9.5 - 1.0)).collect();
+        plan_of((0..20).map(|i| centre + half_length * (i as f32 / 9.5 - 1.0)).collect(), centre, expr)
+    }
+
+    /// The plan for ten points in the plane.
+    fn plan_of(entries: Vec<f32>, centre: f32, expr: &Expr) -> Plan {
+        let zeros = entries.iter().filter(|entry| **entry == 0.0).count() > 12;
         let samples = AnySamples::F32(Samples::dense(10, 2, entries).unwrap());
         let program = Program::compile_expr(expr, 2).unwrap();
         let means = [f64::from(centre); 2];
@@ -195,14 +213,7 @@ mod tests {
             program.groups().iter().map(|group| Extent::of(group, &samples, &means)).collect();
         Plan::new(
             &program,
-            Known {
-                extents: &extents,
-                means: &means,
-                sparse: false,
-                zeros: false,
-                double: false,
-                wanted: None,
-            },
+            Known { extents: &extents, means: &means, sparse: false, zeros, double: false, wanted: None },
         )
     }
 
@@ -220,6 +231,18 @@ mod tests {
         assert_eq!((far.double, far.routes[0].way), (false, Way::DistanceByDots), "centred");
         let narrow = plan(&gaussian(1e-3), 0.0, 1.0);
         assert_eq!((narrow.double, narrow.routes[0].way), (false, Way::DistanceByDifferences));
+    }
+
+    #[test]
+    fn products_of_whole_numbers_are_exact_and_products_skip_zeros() {
+        let narrow = gaussian(1e-3);
+        let whole = plan_of((0..20).map(|i| (i % 5) as f32).collect(), 2.0, &narrow);
+        assert_eq!((whole.double, whole.routes[0].way), (false, Way::DistanceByDots));
+        assert!(whole.features[0].centre.is_none());
+        let mostly_zeros = plan_of((0..20).map(|i| (i % 5 / 4) as f32 * 0.3).collect(), 0.06, &narrow);
+        assert_eq!((mostly_zeros.double, mostly_zeros.routes[0].way), (true, Way::DistanceByDots));
+        let too_large = plan_of((0..20).map(|i| i as f32 * 4096.0).collect(), 0.0, &narrow);
+        assert_eq!(too_large.routes[0].way, Way::DistanceByDifferences);
     }
 
     #[test]

@@ -150,7 +150,11 @@ impl<'a> Header<'a> {
                 let (gamma, c) = (self.number("gamma")?, self.number("coef0")?);
                 format!("poly(degree={}, gamma={gamma:e}, c={c:e})", self.count("degree")?)
             }
-            "rbf" => format!("rbf(gamma={:e})", self.number("gamma")?),
+            "rbf" => match self.number("gamma")? {
+                // What LIBSVM takes where no row has a feature: e⁰ everywhere.
+                0.0 => "1".to_owned(),
+                gamma => format!("rbf(gamma={gamma:e})"),
+            },
             "sigmoid" => {
                 format!("sigmoid(gamma={:e}, c={:e})", self.number("gamma")?, self.number("coef0")?)
             }
@@ -167,7 +171,8 @@ impl<'a> Header<'a> {
         let (method, kernel) = (self.method()?, self.kernel()?);
         let classifies = matches!(method, Method::Svc | Method::NuSvc);
         let (classes, total) = (self.count("nr_class")?, self.count("total_sv")?);
-        if classes < 2 || (!classifies && classes != 2) {
+        // One class is what LIBSVM writes for training data of one class.
+        if classes == 0 || (!classifies && classes != 2) {
             let (line, _) = self.one("nr_class")?;
             return Err((line, format!("a model of {classes} class(es) has nothing to decide")));
         }

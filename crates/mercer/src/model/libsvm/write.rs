@@ -116,6 +116,10 @@ impl<'a> Machine<'a> {
             | Scaling::MinMax { mins: shifts, ranges: scales } => (shifts, scales),
         };
         let shifted = shifts.iter().any(|shift| *shift != 0.0);
+        if *canonical.expr() == Expr::Number(1.0) {
+            self.kernel = KernelType::Rbf { gamma: 0.0 };
+            return Ok(self);
+        }
         let named = named_of(kernel.expr()).or_else(|| named_of(canonical.expr()));
         let named = named.ok_or_else(|| unknown(kernel))?;
         let number = |slot| named.number(slot).map_err(|error| error.to_string());

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `problem` | [`BoxQp`]: classification, regression, one-class and ν-problems as one program |
 //! | `pairwise` | two variables at a time on a stored matrix |
+//! | `newton` | all free variables at a time, where pairs go back and forth |
 //! | `block`, `working_set`, `rows` | a few hundred variables at a time, kernel rows computed as they are needed |
 //! | `shrink` | variables at their bounds left out of the steps for a while |
 //! | `scan` | the passes over the gradient, in vectors |
@@ -13,6 +14,7 @@
 mod block;
 mod error;
 mod exact;
+mod newton;
 mod pairwise;
 mod problem;
 mod rows;

@@ -10,6 +10,7 @@ use crate::real::Precision;
 use crate::tile::Element;
 use crate::watch::{Stopped, Watch};
 
+use super::newton::Turns;
 use super::problem::BoxQp;
 use super::scan::{Advance, CURVATURE_FLOOR, Extremes, GROUP, Second};
 use super::shrink::Shrunk;
@@ -219,6 +220,7 @@ impl<T: Element> Pairwise<T> {
         // The slope that the last step was to bring to nothing, and how often that failed.
         let (mut slope, mut misses) = (0.0, 0);
         let mut look = self.patience();
+        let mut turns = Turns::new();
         loop {
             let mut worst: Option<(usize, usize, f64, Extremes, usize)> = None;
             let mut ends = [(f64::INFINITY, f64::NEG_INFINITY); 2];
@@ -280,13 +282,24 @@ impl<T: Element> Pairwise<T> {
                     continue;
                 }
             }
+            if turns.due() {
+                let steps = self.newton(qp, &mut turns);
+                if steps > 0 {
+                    taken.steps += steps;
+                    watch.check()?;
+                    (step, slope) = (0.0, 0.0);
+                    continue;
+                }
+            }
             (i, j) = (first, second);
             let group = self.looked_at(g);
             self.ensure(j, extremes, &group, source);
-            (step, slope) = self.exchange(qp, i, j, extremes.least);
+            let gain;
+            (step, slope, gain) = self.exchange(qp, i, j, extremes.least);
             if step == 0.0 {
                 return Ok(taken);
             }
+            turns.took(gain);
             taken.steps += 1;
             if taken.steps.is_multiple_of(4096) {
                 watch.check()?;
@@ -294,9 +307,9 @@ impl<T: Element> Pairwise<T> {
         }
     }
 
-    /// Moves β_i up and β_j down to the minimum between them, or as far as they may. Returns by how much, and the slope that is
-    /// nothing afterwards: 0 where they met an end on the way.
-    fn exchange(&mut self, qp: &BoxQp, i: usize, j: usize, least: f64) -> (f64, f64) {
+    /// Moves β_i up and β_j down to the minimum between them, or as far as they may. Returns by how much, the slope that is
+    /// nothing afterwards (0 where they met an end on the way), and what that took off the objective.
+    fn exchange(&mut self, qp: &BoxQp, i: usize, j: usize, least: f64) -> (f64, f64, f64) {
         let (vi, vj) = (self.slots[i], self.slots[j]);
         let slope = self.f[j] + self.low[j] - least;
         let curvature = self.diagonal[i] + self.diagonal[j] - 2.0 * self.row(i)[j].to_f64();
@@ -309,6 +322,7 @@ impl<T: Element> Pairwise<T> {
         self.beta[j] = if step >= below { ground } else { self.beta[j] - step };
         (self.up[i], self.low[i]) = qp.slopes(vi, self.beta[i]);
         (self.up[j], self.low[j]) = qp.slopes(vj, self.beta[j]);
-        (step, if step < above.min(below) { slope } else { 0.0 })
+        let gain = step * (slope - 0.5 * step * curvature);
+        (step, if step < above.min(below) { slope } else { 0.0 }, gain)
     }
 }
