@@ -24,7 +24,10 @@ fn peak(bench: &Bench, rows: &str) -> u64 {
     drop(input);
     assert!(program.wait().unwrap().success());
     assert_eq!(bench.read("out.csv").lines().count(), rows.lines().count());
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the peak of the program's memory");
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .expect("the peak of the program's memory");
     line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() * 1024
 }
 
