@@ -83,7 +83,9 @@ impl ApproxClassifier {
 
     /// Fits samples of `classes` classes, numbered by `codes` from 0.
     ///
-    /// nD²/2 multiply-adds once and nD for each output and step; O(D²) memory.
+    /// Logistic: nD²/2 multiply-adds once and nD for each output and step. Hinge: for each output some tens of Newton steps, each nD
+    /// and what the rows near the margin take ([`HeldHinge`](crate::solve::HeldHinge)). O(D²) memory and, where they fit the budget,
+    /// the nD features; where they do not, they are computed again for each step, and the corner of the hinge is rounded off.
     ///
     /// # Errors
     /// Where the codes or weights do not line up or are out of range, where the kernel has no such features, where the
@@ -280,5 +282,12 @@ impl RowLoss for LogisticLoss<'_> {
 
     fn row(&self, i: usize, f: &[f64], g: &mut [f64]) -> f64 {
         row_loss(f, self.labels.codes[i], self.labels.weights[i], g)
+    }
+
+    /// The mean of w·p(1 − p) over the outputs, which is |g|(1 − |g|/w); twice that for several, whose curvatures differ.
+    fn curvature_at(&self, i: usize, g: &[f64]) -> Option<f64> {
+        let w = self.labels.weights[i];
+        let bent: f64 = g.iter().filter(|g| **g != 0.0).map(|g| g.abs() * (1.0 - g.abs() / w)).sum();
+        Some(bent * if g.len() == 1 { 1.0 } else { 2.0 / g.len() as f64 })
     }
 }
