@@ -5,7 +5,9 @@ use mercer::features::Approximation;
 use mercer::kernel::Kernel;
 use mercer::learn::svm::Svc;
 use mercer::learn::{ApproxClassifier, ApproxRidge, ClassLoss, LearnError, Logistic};
+use mercer::model::{Expansion, Predictor};
 use mercer::solve::Status;
+use mercer::solve::svm::SvmSettings;
 use mercer::watch::Unwatched;
 
 /// Points in the square and a class by the angle, some of them wrong.
@@ -73,13 +75,16 @@ fn the_support_vector_machine_has_the_objective_of_the_exact_one() {
     let (samples, codes) = problem(200, 2);
     let c = 3.0;
     let held = ApproxClassifier::new(ClassLoss::Hinge, kernel(), Approximation::nystrom(200), c);
-    let streamed = ApproxClassifier { memory: Some(ApproxRidge::bytes_needed(200, 0) + 1), ..held.clone() };
+    let (predictor, _) = held.fit(&samples, &codes, 2, None, &Unwatched).unwrap();
+    let Predictor::Expansion(Expansion { centres, .. }) = &predictor else { panic!("landmarks") };
+    let needed = ApproxRidge::bytes_needed(centres.nrows(), 0);
+    let streamed = ApproxClassifier { memory: Some(needed + 1), ..held.clone() };
     for (machine, solver, within) in
         [(held, "semismooth newton on features", 1e-4), (streamed, "l-bfgs on features", 5e-3)]
     {
         let (predictor, report) = machine.fit(&samples, &codes, 2, None, &Unwatched).unwrap();
         assert_eq!((report.status, report.solver.as_str()), (Status::Converged, solver));
-        let mercer::model::Predictor::Expansion(found) = &predictor else { panic!("landmarks") };
+        let Predictor::Expansion(found) = &predictor else { panic!("landmarks") };
         let values = predictor.predict(&samples, &Unwatched).unwrap();
         let sign = |i: usize| if codes[i] == 1 { 1.0 } else { -1.0 };
         let hinge: f64 = (0..200).map(|i| (1.0 - sign(i) * values.row(i)[0]).max(0.0)).sum();
@@ -98,7 +103,8 @@ fn the_support_vector_machine_has_the_objective_of_the_exact_one() {
 
 /// The optimal value of the machine, from the dual solution of the exact one.
 fn exact_objective(samples: &AnySamples<'_>, codes: &[usize], c: f64) -> f64 {
-    let svc = Svc { tol: 1e-6, ..Svc::new(kernel(), c) };
+    let settings = SvmSettings { tol: 1e-6, ..SvmSettings::default() };
+    let svc = Svc { settings, ..Svc::new(kernel(), c) };
     let fitted = svc.fit(samples, codes, 2, None, &Unwatched).unwrap();
     let mut x = [0.0; 2];
     let rows: Vec<[f64; 2]> = (0..samples.nrows())
