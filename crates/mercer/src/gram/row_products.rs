@@ -56,35 +56,112 @@ pub fn combined_rows<T: Real>(
     Ok(sums)
 }
 
+/// out = matrix · v, for all rows.
+///
+/// # Errors
+/// [`Stopped`] where `watch` asks for it.
+pub fn row_dots<T: Real>(
+    matrix: &Matrix<T>,
+    v: &[f64],
+    out: &mut [f64],
+    watch: &dyn Watch,
+) -> Result<(), Stopped> {
+    let width = matrix.ncols();
+    assert_eq!(out.len(), matrix.nrows());
+    out.par_chunks_mut(CHOSEN).enumerate().try_for_each(|(task, out)| {
+        watch.check()?;
+        let first = task * CHOSEN * width;
+        RowProducts::new(&matrix.entries()[first..first + out.len() * width], width).dot(v, out);
+        Ok(())
+    })
+}
+
+/// Chosen rows of `matrix` · v.
+///
+/// # Errors
+/// [`Stopped`] where `watch` asks for it.
+pub fn chosen_row_dots<T: Real>(
+    matrix: &Matrix<T>,
+    rows: &[usize],
+    v: &[f64],
+    watch: &dyn Watch,
+) -> Result<Vec<f64>, Stopped> {
+    let mut out = vec![0.0; rows.len()];
+    out.par_chunks_mut(CHOSEN).zip(rows.par_chunks(CHOSEN)).try_for_each(|(out, rows)| {
+        watch.check()?;
+        RowProducts::of_rows(matrix, rows).dot(v, out);
+        Ok(())
+    })?;
+    Ok(out)
+}
+
+/// Σ vᵣ·(row r of `matrix`) over chosen rows.
+///
+/// # Errors
+/// [`Stopped`] where `watch` asks for it.
+pub fn chosen_rows_combined<T: Real>(
+    matrix: &Matrix<T>,
+    rows: &[usize],
+    v: &[f64],
+    watch: &dyn Watch,
+) -> Result<Vec<f64>, Stopped> {
+    let mut sum = vec![0.0; matrix.ncols()];
+    for (rows, v) in rows.chunks(ABREAST * CHOSEN).zip(v.chunks(ABREAST * CHOSEN)) {
+        let parts = rows.par_chunks(CHOSEN).zip(v.par_chunks(CHOSEN)).map(|(rows, v)| {
+            watch.check()?;
+            let mut part = vec![0.0; matrix.ncols()];
+            RowProducts::of_rows(matrix, rows).combine(v, &mut part);
+            Ok(part)
+        });
+        for part in parts.collect::<Vec<Result<_, Stopped>>>() {
+            sum.iter_mut().zip(part?).for_each(|(sum, part)| *sum += part);
+        }
+    }
+    Ok(sum)
+}
+
+/// Rows that one task multiplies where they are chosen.
+const CHOSEN: usize = 256;
+
 /// Rows that are multiplied together, so that a vector is read once for all of them.
 const TOGETHER: usize = 4;
 
 /// Entries of a row that are taken at a time: two of the widest vectors.
 const LANES: usize = 16;
 
-/// Rows of `width` entries, row after row.
+/// Rows of `width` entries: those of a matrix, row after row, or chosen ones of it.
 #[derive(Clone, Copy)]
 pub struct RowProducts<'a, T> {
     entries: &'a [T],
     width: usize,
+    chosen: Option<&'a [usize]>,
 }
 
 impl<'a, T: Real> RowProducts<'a, T> {
     /// These rows.
     pub fn new(entries: &'a [T], width: usize) -> Self {
         assert!(entries.len().is_multiple_of(width.max(1)));
-        Self { entries, width }
+        Self { entries, width, chosen: None }
+    }
+
+    /// Chosen rows of `matrix`.
+    pub fn of_rows(matrix: &'a Matrix<T>, rows: &'a [usize]) -> Self {
+        Self { entries: matrix.entries(), width: matrix.ncols(), chosen: Some(rows) }
+    }
+
+    fn count(&self) -> usize {
+        self.chosen.map_or(self.entries.len() / self.width.max(1), <[usize]>::len)
     }
 
     /// out = rows · v.
     pub fn dot(&self, v: &[f64], out: &mut [f64]) {
-        assert_eq!((v.len(), out.len() * self.width), (self.width, self.entries.len()));
+        assert_eq!((v.len(), out.len() * self.width), (self.width, self.count() * self.width));
         f64::vectorize(Dot { rows: *self, v, out });
     }
 
     /// out += rowsᵀ · v.
     pub fn combine(&self, v: &[f64], out: &mut [f64]) {
-        assert_eq!((out.len(), v.len() * self.width), (self.width, self.entries.len()));
+        assert_eq!((out.len(), v.len() * self.width), (self.width, self.count() * self.width));
         f64::vectorize(Combine { rows: *self, v, out });
     }
 
@@ -92,7 +169,8 @@ impl<'a, T: Real> RowProducts<'a, T> {
     #[inline(always)]
     fn group(&self, first: usize, count: usize) -> [&'a [T]; TOGETHER] {
         let row = |r: usize| {
-            let row = first + r.min(count - 1);
+            let place = first + r.min(count - 1);
+            let row = self.chosen.map_or(place, |chosen| chosen[place]);
             &self.entries[row * self.width..(row + 1) * self.width]
         };
         std::array::from_fn(row)
@@ -192,6 +270,26 @@ mod tests {
             for c in 0..width {
                 assert_eq!(sums[c], 1.0 + (0..rows).map(|r| entry(r, c) * left[r]).sum::<f64>());
             }
+        }
+    }
+    #[test]
+    fn chosen_rows_are_those_of_the_matrix() {
+        let (rows, width) = (700, 21);
+        let entries: Vec<f64> = (0..rows * width).map(|k| (k * 7 % 11) as f64 - 5.0).collect();
+        let matrix = Matrix::from_entries(rows, width, entries);
+        let chosen: Vec<usize> = (0..rows).filter(|r| r % 3 != 1).rev().collect();
+        let v: Vec<f64> = (0..width).map(|k| k as f64 - 4.0).collect();
+        let mut all = vec![0.0; rows];
+        row_dots(&matrix, &v, &mut all, &crate::watch::Unwatched).unwrap();
+        let dots = chosen_row_dots(&matrix, &chosen, &v, &crate::watch::Unwatched).unwrap();
+        let left: Vec<f64> = chosen.iter().map(|r| (r % 5) as f64).collect();
+        let sums = chosen_rows_combined(&matrix, &chosen, &left, &crate::watch::Unwatched).unwrap();
+        for (&r, dot) in chosen.iter().zip(dots) {
+            let expected: f64 = matrix.row(r).iter().zip(&v).map(|(a, b)| a * b).sum();
+            assert_eq!((dot, all[r]), (expected, expected));
+        }
+        for (c, sum) in sums.iter().enumerate() {
+            assert_eq!(*sum, chosen.iter().zip(&left).map(|(&r, l)| l * matrix.row(r)[c]).sum::<f64>());
         }
     }
 }

@@ -83,7 +83,9 @@ impl ApproxClassifier {
 
     /// Fits samples of `classes` classes, numbered by `codes` from 0.
     ///
-    /// nD²/2 multiply-adds once and nD for each output and step; O(D²) memory.
+    /// Logistic: nD²/2 multiply-adds once and nD for each output and step. Hinge: for each output some tens of Newton steps, each nD
+    /// and what the rows near the margin take ([`HeldHinge`](crate::solve::HeldHinge)). O(D²) memory and, where they fit the budget,
+    /// the nD features; where they do not, they are computed again for each step, and the corner of the hinge is rounded off.
     ///
     /// # Errors
     /// Where the codes or weights do not line up or are out of range, where the kernel has no such features, where the
@@ -99,23 +101,22 @@ impl ApproxClassifier {
         let prepared = self.prepare(samples, codes, classes, weights, watch)?;
         let weights = self.class_weight.combine(codes, classes, weights)?;
         check_codes(samples.nrows(), codes, classes, Some(&weights))?;
-        let mut sums = Moments::new(prepared.features.features(), 0);
-        let none = Matrix::zeros(samples.nrows(), 0);
-        let blocks = self.blocks(&prepared.features, samples, watch)?;
-        match &blocks.held {
-            Some(Held::Single(phi)) => sums.add(phi, &none, Some(&weights), watch)?,
-            Some(Held::Double(phi)) => sums.add(phi, &none, Some(&weights), watch)?,
-            None => add_samples(&mut sums, &prepared.features, samples, &none, Some(&weights), watch)?,
-        }
         let outputs = if classes == 2 { 1 } else { classes };
         let weights: Vec<f64> = weights.iter().map(|w| self.c * w).collect();
         let labels = Labelled { codes, outputs, weights: &weights };
-        let fit = match self.loss {
-            ClassLoss::Logistic => {
-                let loss = LogisticLoss { labels, bound: self.c * if outputs == 1 { 0.25 } else { 0.5 } };
+        let blocks = self.blocks(&prepared.features, samples, watch)?;
+        let fit = match (self.loss, &blocks.held) {
+            (ClassLoss::Logistic, _) => {
+                let sums = self.sums(&blocks, &weights, watch)?;
+                let loss = LogisticLoss { labels, bound: if outputs == 1 { 0.25 } else { 0.5 } };
                 minimise(&blocks, &loss, &sums, &self.settings(self.tol), None, watch)?
             }
-            ClassLoss::Hinge => self.machine(&blocks, labels, &sums, watch)?,
+            (ClassLoss::Hinge, Some(Held::Single(phi))) => self.held_machines(phi, labels, watch)?,
+            (ClassLoss::Hinge, Some(Held::Double(phi))) => self.held_machines(phi, labels, watch)?,
+            (ClassLoss::Hinge, None) => {
+                let sums = self.sums(&blocks, &weights, watch)?;
+                self.rounded_machine(&blocks, labels, &sums, watch)?
+            }
         };
         let LinearLossFit { weights, intercepts, mut report, .. } = fit;
         report.warnings.extend(prepared.warning);
@@ -178,43 +179,25 @@ impl ApproxClassifier {
         Ok(Blocks { features, samples, held })
     }
 
-    fn settings(&self, tolerance: f64) -> LinearLossSettings {
-        LinearLossSettings { lambda: 1.0, intercept: self.intercept, tolerance, max_iter: self.max_iter }
+    /// The sums over the features of rows with these weights.
+    fn sums(&self, blocks: &Blocks<'_>, weights: &[f64], watch: &dyn Watch) -> Result<Moments, LearnError> {
+        let mut sums = Moments::new(blocks.ncols(), 0);
+        let none = Matrix::zeros(blocks.nrows(), 0);
+        match &blocks.held {
+            Some(Held::Single(phi)) => sums.add(phi, &none, Some(weights), watch)?,
+            Some(Held::Double(phi)) => sums.add(phi, &none, Some(weights), watch)?,
+            None => add_samples(&mut sums, blocks.features, blocks.samples, &none, Some(weights), watch)?,
+        }
+        Ok(sums)
     }
 
-    /// The hinge rounded off over a width δ that is cut down until what this takes from the objective is small. The rounded
-    /// objective is nowhere above the other, so its minimum is a lower bound of the minimum that is looked for, and what
-    /// rounding takes is a bound on how far the answer is from the best.
-    fn machine(
-        &self,
-        blocks: &Blocks<'_>,
-        labels: Labelled<'_>,
-        sums: &Moments,
-        watch: &dyn Watch,
-    ) -> Result<LinearLossFit, LearnError> {
-        let mut best: Option<LinearLossFit> = None;
-        let (mut iterations, mut share) = (0, 1.0);
-        for width in [1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003] {
-            // Only rows in the rounded part have curvature: about as many as the width before had, by their share.
-            let loss = RoundedHinge { labels, width, bound: self.c / width * share };
-            let mut fit = minimise(blocks, &loss, sums, &self.settings(1e-4), best.as_ref(), watch)?;
-            iterations += fit.report.iterations;
-            let (taken, rounded) = loss.rounding(blocks, &fit, watch)?;
-            let gap = if taken == 0.0 { 0.0 } else { taken / (fit.objective + taken) };
-            share = (0.5 * rounded).clamp(0.01, 1.0);
-            fit.report.iterations = iterations;
-            fit.report.residual = gap;
-            let enough = gap <= self.tol;
-            best = Some(fit);
-            if enough {
-                break;
-            }
-        }
-        best.ok_or(LearnError::Unsupported("a support vector machine takes a step at least"))
+    pub(super) fn settings(&self, tolerance: f64) -> LinearLossSettings {
+        LinearLossSettings { lambda: 1.0, intercept: self.intercept, tolerance, max_iter: self.max_iter }
     }
 }
 
-struct Blocks<'a> {
+/// The features, where they fit the memory, and else what they are computed from.
+pub(super) struct Blocks<'a> {
     features: &'a ApproximateFeatures,
     samples: &'a AnySamples<'a>,
     held: Option<Held>,
@@ -266,12 +249,21 @@ impl FeatureBlocks for Blocks<'_> {
     }
 }
 
+/// Rows with their classes.
 #[derive(Clone, Copy)]
-struct Labelled<'a> {
-    codes: &'a [usize],
-    outputs: usize,
+pub(super) struct Labelled<'a> {
+    pub codes: &'a [usize],
+    pub outputs: usize,
     /// C times the weight of each row.
-    weights: &'a [f64],
+    pub weights: &'a [f64],
+}
+
+impl Labelled<'_> {
+    /// Whether row i is on the positive side of this output: the one output of two classes is that of class 1, else each is its
+    /// class's against all others.
+    pub fn positive(&self, i: usize, output: usize) -> bool {
+        self.codes[i] == if self.outputs == 1 { 1 } else { output }
+    }
 }
 
 struct LogisticLoss<'a> {
@@ -291,77 +283,11 @@ impl RowLoss for LogisticLoss<'_> {
     fn row(&self, i: usize, f: &[f64], g: &mut [f64]) -> f64 {
         row_loss(f, self.labels.codes[i], self.labels.weights[i], g)
     }
-}
 
-/// max(0, 1 − t) with a parabola in place of its corner: (1 − t)²/(2δ) where 0 ≤ 1 − t ≤ δ, 1 − t − δ/2 beyond.
-struct RoundedHinge<'a> {
-    labels: Labelled<'a>,
-    width: f64,
-    bound: f64,
-}
-
-/// Rows whose outputs are computed at a time.
-const ROWS: usize = 512;
-
-impl RoundedHinge<'_> {
-    /// What rounding takes from the loss in all, and the share of the rows in the rounded part.
-    fn rounding(
-        &self,
-        blocks: &Blocks<'_>,
-        fit: &LinearLossFit,
-        watch: &dyn Watch,
-    ) -> Result<(f64, f64), LearnError> {
-        let (n, d, m) = (blocks.nrows(), blocks.ncols(), self.labels.outputs);
-        let (mut taken, mut rounded) = (0.0, 0usize);
-        let mut phi = vec![0.0; ROWS.min(n) * d];
-        for first in (0..n).step_by(ROWS) {
-            watch.check()?;
-            let rows = first..n.min(first + ROWS);
-            let phi = &mut phi[..rows.len() * d];
-            blocks.fill(rows.clone(), phi)?;
-            for (i, phi) in rows.zip(phi.chunks_exact(d)) {
-                let mut f = fit.intercepts.clone();
-                for (k, v) in phi.iter().enumerate() {
-                    f.iter_mut().zip(fit.weights.row(k)).for_each(|(f, w)| *f += v * w);
-                }
-                for (k, f) in f.iter().enumerate() {
-                    let short = 1.0 - self.sign(i, k) * f;
-                    let slope = (short / self.width).clamp(0.0, 1.0);
-                    taken += self.labels.weights[i]
-                        * (short.max(0.0) - slope * (short - 0.5 * self.width * slope));
-                    rounded += usize::from(short > 0.0 && short < self.width);
-                }
-            }
-        }
-        Ok((taken, rounded as f64 / (n * m) as f64))
-    }
-
-    /// One decision is that of class 1; else each is its class's against all others.
-    fn sign(&self, i: usize, output: usize) -> f64 {
-        let towards = if self.labels.outputs == 1 { 1 } else { output };
-        if self.labels.codes[i] == towards { 1.0 } else { -1.0 }
-    }
-}
-
-impl RowLoss for RoundedHinge<'_> {
-    fn outputs(&self) -> usize {
-        self.labels.outputs
-    }
-
-    fn curvature(&self) -> f64 {
-        self.bound
-    }
-
-    fn row(&self, i: usize, f: &[f64], g: &mut [f64]) -> f64 {
-        let (weight, width) = (self.labels.weights[i], self.width);
-        let mut loss = 0.0;
-        for (k, (f, g)) in f.iter().zip(g).enumerate() {
-            let sign = self.sign(i, k);
-            let short = 1.0 - sign * f;
-            let slope = (short / width).clamp(0.0, 1.0);
-            loss += weight * slope * (short - 0.5 * width * slope);
-            *g = -sign * weight * slope;
-        }
-        loss
+    /// The mean of w·p(1 − p) over the outputs, which is |g|(1 − |g|/w); twice that for several, whose curvatures differ.
+    fn curvature_at(&self, i: usize, g: &[f64]) -> Option<f64> {
+        let w = self.labels.weights[i];
+        let bent: f64 = g.iter().filter(|g| **g != 0.0).map(|g| g.abs() * (1.0 - g.abs() / w)).sum();
+        Some(bent * if g.len() == 1 { 1.0 } else { 2.0 / g.len() as f64 })
     }
 }

@@ -4,11 +4,13 @@
 //! penalised, by limited-memory BFGS (Liu and Nocedal 1989) with the inverse of a bound on the curvature,
 //!
 //! ```text
-//! H₀ = c·Σ(φᵢ − φ̄)(φᵢ − φ̄)ᵀ + λI for each output,     c ≥ ‖ℓ″‖ (Böhning 1992),
+//! H₀ = c·Σwᵢ(φᵢ − φ̄)(φᵢ − φ̄)ᵀ + λI for each output,     c·wᵢ ≥ ‖ℓᵢ″‖ (Böhning 1992),
 //! ```
 //!
-//! in place of the usual multiple of the identity: one factorisation, and what is left for the updates to learn is how the
-//! curvature differs from its bound. Features come a block of rows at a time and need not be held.
+//! in place of the usual multiple of the identity: what is left for the updates to learn is how the curvature differs from its
+//! bound. Where the bound turns out to be far from the mean curvature of the rows, that takes its place, at the cost of another
+//! factorisation: half as many steps where classes are told apart well. Features come a block of rows at a time and need not be
+//! held.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -30,16 +32,29 @@ const BLOCK: usize = 128;
 const ABREAST: usize = 64;
 
 /// Steps that the curvature is learnt from.
-const MEMORY: usize = 12;
+const MEMORY: usize = 30;
+
+/// Steps after which c is held against the mean curvature.
+const LOOK_AFTER: [usize; 4] = [3, 8, 20, 50];
+
+/// What c and the mean curvature may differ by, as a factor, before another factorisation pays.
+const DIFFERENT: f64 = 1.6;
 
 /// The loss of each row.
 pub trait RowLoss: Sync {
     /// m, the length of f.
     fn outputs(&self) -> usize;
 
-    /// c: a bound on the norm of every row's second derivative, or an estimate of it, more than 0. It decides how good the
-    /// first direction is, not what is found.
+    /// c: a bound on the norm of every row's second derivative as a part of its weight in the sums, or an estimate of it, more than
+    /// 0. It decides how good the first direction is, not what is found.
     fn curvature(&self) -> f64;
+
+    /// What c should be if all rows were as this one is where its gradient is `g`, times the weight of the row; none to stay with
+    /// [`curvature`](Self::curvature).
+    fn curvature_at(&self, i: usize, g: &[f64]) -> Option<f64> {
+        let _ = (i, g);
+        None
+    }
 
     /// ℓᵢ(f); its gradient goes into `g`.
     fn row(&self, i: usize, f: &[f64], g: &mut [f64]) -> f64;
@@ -107,12 +122,12 @@ pub fn minimise<B: FeatureBlocks>(
     let intercept = if settings.intercept { Intercept::Unpenalised } else { Intercept::None };
     let curvature = loss.curvature();
     let factor = sums.factor(settings.lambda / curvature, intercept, watch)?;
-    let problem = Problem {
+    let mut problem = Problem {
         blocks,
         loss,
         lambda: settings.lambda,
         means: sums.feature_means(intercept)?,
-        factor: &factor,
+        factor,
         curvature,
         weight: sums.weight(),
         intercept: settings.intercept,
@@ -136,6 +151,14 @@ pub fn minimise<B: FeatureBlocks>(
         if norm(&at.gradient) <= settings.tolerance * first {
             status = Status::Converged;
             break;
+        }
+        if let Some(mean) = at.curvature.filter(|_| LOOK_AFTER.contains(&iterations))
+            && mean > 0.0
+            && (mean / problem.curvature).ln().abs() > DIFFERENT.ln()
+            // A mean that is so small that rounding is in the way of the factorisation leaves c as it is.
+            && let Ok(factor) = sums.factor(settings.lambda / mean, intercept, watch)
+        {
+            (problem.factor, problem.curvature) = (factor, mean);
         }
         let mut direction = problem.direction(&at.gradient, &memory)?;
         if dot(&direction, &at.gradient) >= 0.0 {
@@ -197,6 +220,8 @@ impl Pair {
 struct Value {
     objective: f64,
     gradient: Matrix<f64>,
+    /// The mean of what the rows say c should be.
+    curvature: Option<f64>,
 }
 
 struct Problem<'a, B> {
@@ -204,7 +229,7 @@ struct Problem<'a, B> {
     loss: &'a dyn RowLoss,
     lambda: f64,
     means: Vec<f64>,
-    factor: &'a RidgeFactor<'a>,
+    factor: RidgeFactor<'a>,
     curvature: f64,
     weight: f64,
     intercept: bool,
@@ -221,7 +246,7 @@ impl<B: FeatureBlocks> Problem<'_, B> {
         let constant: Vec<f64> = x.row(d).iter().zip(shift).map(|(b, s)| b - s).collect();
         let starts: Vec<usize> = (0..n).step_by(BLOCK).collect();
         let mut gradient = Matrix::zeros(d + 1, m);
-        let mut objective = 0.0;
+        let (mut objective, mut bent) = (0.0, Some(0.0));
         for abreast in starts.chunks(ABREAST) {
             let parts = abreast.par_iter().map(|&first| {
                 self.watch.check()?;
@@ -240,8 +265,11 @@ impl<B: FeatureBlocks> Problem<'_, B> {
                     Par::Seq,
                 );
                 let mut g = vec![0.0; height * m];
-                let rows = f.chunks_exact(m).zip(g.chunks_exact_mut(m)).enumerate();
-                let loss: f64 = rows.map(|(i, (f, g))| self.loss.row(first + i, f, g)).sum();
+                let (mut loss, mut bent) = (0.0, Some(0.0));
+                for (i, (f, g)) in f.chunks_exact(m).zip(g.chunks_exact_mut(m)).enumerate() {
+                    loss += self.loss.row(first + i, f, g);
+                    bent = plus(bent, self.loss.curvature_at(first + i, g));
+                }
                 let mut part = Matrix::zeros(d + 1, m);
                 let (upper, last) = part.entries_mut().split_at_mut(d * m);
                 matmul(
@@ -253,11 +281,12 @@ impl<B: FeatureBlocks> Problem<'_, B> {
                     Par::Seq,
                 );
                 g.chunks_exact(m).for_each(|g| last.iter_mut().zip(g).for_each(|(l, g)| *l += g));
-                Ok::<_, B::Error>((loss, part))
+                Ok::<_, B::Error>((loss, bent, part))
             });
             for part in parts.collect::<Vec<_>>() {
-                let (loss, part) = part?;
+                let (loss, part_bent, part) = part?;
                 objective += loss;
+                bent = plus(bent, part_bent);
                 gradient.entries_mut().iter_mut().zip(part.entries()).for_each(|(to, from)| *to += from);
             }
         }
@@ -273,7 +302,8 @@ impl<B: FeatureBlocks> Problem<'_, B> {
         if !self.intercept {
             gradient.row_mut(d).fill(0.0);
         }
-        Ok(Value { objective: objective + 0.5 * self.lambda * squares, gradient })
+        let curvature = bent.map(|bent| bent / self.weight);
+        Ok(Value { objective: objective + 0.5 * self.lambda * squares, gradient, curvature })
     }
 
     /// φ̄ᵀW.
@@ -307,6 +337,10 @@ impl<B: FeatureBlocks> Problem<'_, B> {
         q.entries_mut().iter_mut().for_each(|v| *v = -*v);
         Ok(q)
     }
+}
+
+fn plus(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    Some(a? + b?)
 }
 
 fn dot(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {

@@ -5,6 +5,7 @@ mod conjugate_gradient;
 pub mod descent;
 mod direct;
 mod eigen;
+mod held_hinge;
 mod held_ridge;
 mod least_squares;
 mod linear_loss;
@@ -27,6 +28,7 @@ pub use conjugate_gradient::{
 pub use direct::{Factor, SolveError, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
 pub use eigen::{Eigen, EigenError};
+pub use held_hinge::{HeldHinge, HingeFit};
 pub use held_ridge::{HeldFit, HeldRidge};
 pub use least_squares::{Group, Rows, normal_equations_bytes, solve_least_squares};
 pub use linear_loss::{FeatureBlocks, LinearLossFit, LinearLossSettings, RowLoss, minimise};
