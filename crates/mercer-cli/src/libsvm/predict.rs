@@ -144,7 +144,7 @@ fn answers(model: &Model, outputs: &Matrix<f64>, probability: bool) -> (String, 
         let decided = model.link().class(outputs.row(row));
         // Probabilities that were coupled may favour another class than the votes, and LIBSVM goes by them.
         let code = match &shares {
-            Some(shares) if !one_class => Link::Shares.class(shares.row(row)),
+            Some(shares) if !one_class && classes.len() > 1 => Link::Shares.class(shares.row(row)),
             _ => decided,
         };
         let label = label(classes, code);
