@@ -117,14 +117,11 @@ mod tests {
             let factors: Vec<f64> = (0..rows).map(|r| (r % 3) as f64).collect();
             for factors in [None, Some(&factors[..])] {
                 let mut panels = ColumnPanels::<T>::default();
-                panels.pack(&vec![T::from_f64(9.0); 2 * 80], 80, None);
+                panels.pack(&[T::from_f64(9.0); 2 * 80], 80, None);
                 panels.pack(&entries, width, factors);
                 let factor = |r: usize| factors.map_or(1.0, |f| f[r]);
-                let blocks: Vec<Range<usize>> = (0..width)
-                    .step_by(32)
-                    .map(|first| first..width.min(first + 32))
-                    .chain([0..width])
-                    .collect();
+                let parts = (0..width).step_by(32).map(|first| first..width.min(first + 32));
+                let blocks: Vec<Range<usize>> = parts.chain(std::iter::once(0..width)).collect();
                 for x in &blocks {
                     for z in blocks.iter().filter(|z| *z == x || z.end <= x.start || x.end <= z.start) {
                         let mut out = vec![1.0; x.len() * z.len()];
