@@ -1,6 +1,6 @@
 //! The support vector machine on features that do not fit the memory: the hinge with its corner rounded off.
 
-use crate::solve::{FeatureBlocks, LinearLossFit, Moments, RowLoss, minimise};
+use crate::solve::{FeatureBlocks, LinearLossFit, Moments, RowLoss, Status, minimise};
 use crate::watch::Watch;
 
 use super::approx_classes::{ApproxClassifier, Blocks, Labelled};
@@ -29,13 +29,19 @@ impl ApproxClassifier {
             share = (0.5 * rounded).clamp(0.01, 1.0);
             fit.report.iterations = iterations;
             fit.report.residual = gap;
-            let enough = gap <= self.tol;
-            best = Some(fit);
-            if enough {
-                break;
+            if gap <= self.tol {
+                return Ok(fit);
             }
+            best = Some(fit);
         }
-        best.ok_or(LearnError::Unsupported("a support vector machine takes a step at least"))
+        let mut best =
+            best.ok_or(LearnError::Unsupported("a support vector machine takes a step at least"))?;
+        best.report.status = Status::Stagnated;
+        best.report.warnings.push(format!(
+            "the objective is known to {:.1e} of itself, the tolerance is {:.1e}: features that fit the memory would allow more",
+            best.report.residual, self.tol
+        ));
+        Ok(best)
     }
 }
 

@@ -282,7 +282,8 @@ impl<'a, T: Real> State<'a, T> {
             match Cholesky::factor(k, matrix, watch) {
                 Ok(factor) => break factor,
                 Err(CholeskyError::Stopped(stopped)) => return Err(stopped.into()),
-                Err(CholeskyError::NotPositiveDefinite { .. }) => ridge *= 10.0,
+                Err(CholeskyError::NotPositiveDefinite { .. }) if ridge.is_finite() => ridge *= 10.0,
+                Err(_) => return Err(MomentsError::Indefinite { lambda: ridge }),
             }
         };
         let sides = slopes.iter().flat_map(|slope| [*slope, 1.0]).collect();
@@ -312,7 +313,7 @@ impl<'a, T: Real> State<'a, T> {
         let mut ridge = 1.0 / self.sharpness;
         let factor = loop {
             match sums.factor(ridge, self.problem.intercept, watch) {
-                Err(MomentsError::Indefinite { .. }) => ridge *= 10.0,
+                Err(MomentsError::Indefinite { .. }) if ridge.is_finite() => ridge *= 10.0,
                 other => break other?,
             }
         };
