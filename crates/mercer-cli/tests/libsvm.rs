@@ -100,7 +100,8 @@ fn a_precomputed_kernel_is_the_same_machine() {
         let digits =
             |told: String| told.split(&['=', '%', '\n']).nth(1).unwrap().trim().parse::<f64>().unwrap();
         let (plain, given) = (digits(validate("0", "plain")), digits(validate("4", "given")));
-        assert!((plain - given).abs() < 1e-4 * plain.abs(), "-s {kind}: {plain} {given}");
+        // The best machine of two columns need not be the only one.
+        assert!((plain - given).abs() < 1e-2 * plain.abs(), "-s {kind}: {plain} {given}");
     }
     bench.ok(&["svm-predict", "plain", "plain.model", "a"]);
     bench.ok(&["svm-predict", "given", "given.model", "b"]);
