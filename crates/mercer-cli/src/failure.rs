@@ -222,6 +222,7 @@ impl From<LearnError> for Failure {
             LearnError::Feature(error) => return error.clone().into(),
             LearnError::Descent(DescentError::NotFinite) => "scale the data, or change the kernel".into(),
             LearnError::Parameter { .. }
+            | LearnError::Moments(MomentsError::Lambda { .. })
             | LearnError::Kernel(_)
             | LearnError::Compose(_)
             | LearnError::Unsupported(_)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::features::Approximation;
 use mercer::kernel::Kernel;
-use mercer::learn::{ApproxClassifier, ClassLoss, ClassWeight, suggested_features};
+use mercer::learn::{ApproxClassifier, ClassLoss, ClassWeight, choose_approximation};
 use mercer::model;
 
 use mercer::watch::Watch;
@@ -16,8 +16,8 @@ use crate::approx::Approx;
 use crate::args::{Balance, Fit, Multiclass};
 use crate::failure::Failure;
 
-/// Rows from which `--approx auto` approximates.
-const LARGE: usize = 10_000;
+/// Rows that `--approx auto` tries both kinds of features on, at most.
+const TRIED: usize = 10_000;
 
 /// A classifier on features, and the one on the kernel for when no approximation is needed.
 pub struct ApproxClassesLearner {
@@ -88,12 +88,23 @@ impl ApproxClassesLearner {
         })
     }
 
-    /// The approximation for this many rows; `auto` is one of landmarks, which suit every kernel, where they are many.
-    fn approximation(&self, rows: usize) -> Option<Approximation> {
+    /// The approximation of a kernel for these samples; none where `auto` finds that they need none.
+    fn approximation(
+        &self,
+        kernel: &Kernel,
+        samples: &AnySamples<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Option<Approximation>, Failure> {
         match self.approx {
-            Approx::As(approximation) => Some(approximation),
-            Approx::Auto if rows > LARGE => Some(Approximation::nystrom(suggested_features(rows as u64))),
-            Approx::Auto | Approx::Exact => None,
+            Approx::As(approximation) => Ok(Some(approximation)),
+            Approx::Exact => Ok(None),
+            Approx::Auto => {
+                let rows = samples.nrows();
+                let some: Vec<usize> = (0..rows).step_by(rows / TRIED + 1).collect();
+                let some = samples.select(&some);
+                let chosen = choose_approximation(kernel, &some, rows as u64, self.memory, self.seed, watch)?;
+                Ok(chosen.map(|(approximation, _)| approximation))
+            }
         }
     }
 }
@@ -119,9 +130,9 @@ impl Learner for ApproxClassesLearner {
     }
 
     fn check(&self, rows: usize, columns: usize) -> Result<(), Failure> {
-        match self.approximation(rows) {
-            Some(_) => Ok(()),
-            None => self.exact.check(rows, columns),
+        match self.approx {
+            Approx::Exact => self.exact.check(rows, columns),
+            _ => Ok(()),
         }
     }
 
@@ -132,10 +143,10 @@ impl Learner for ApproxClassesLearner {
         weights: Option<&[f64]>,
         watch: &dyn Watch,
     ) -> Result<Learnt, Failure> {
-        let Some(approximation) = self.approximation(samples.nrows()) else {
+        let kernel = resolved(&self.kernel, samples, self.seed)?;
+        let Some(approximation) = self.approximation(&kernel, samples, watch)? else {
             return self.exact.fit(samples, targets, weights, watch);
         };
-        let kernel = resolved(&self.kernel, samples, self.seed)?;
         let usual = ApproxClassifier::new(self.loss, kernel, approximation, self.c);
         let machine = ApproxClassifier {
             class_weight: self.class_weight.clone(),

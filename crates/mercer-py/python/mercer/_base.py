@@ -27,7 +27,13 @@ def scale_gamma(X):
             variance = np.square(X.data, dtype=np.float64).sum() / entries - mean**2
     else:
         variance = _variance(X)
-    return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
+    if variance == 0:
+        return 1.0
+    with np.errstate(over="ignore"):
+        gamma = float(1.0 / (X.shape[1] * variance))
+    if not 0 < gamma < np.inf:
+        raise ValueError(f"gamma='scale' is {gamma} for X of variance {variance}; scale X, or give a number")
+    return gamma
 
 
 def _variance(X):

@@ -40,7 +40,10 @@ class KernelSearch:
 
     def _numbers(self, name):
         """A parameter that is a list of numbers above 0."""
-        values = np.atleast_1d(np.asarray(getattr(self, name), dtype=np.float64)).ravel()
+        try:
+            values = np.atleast_1d(np.asarray(getattr(self, name), dtype=np.float64)).ravel()
+        except (TypeError, ValueError):
+            values = np.empty(0)
         if values.size == 0 or not np.isfinite(values).all() or (values <= 0).any():
             raise ValueError(
                 f"The {name!r} parameter of {type(self).__name__} must be numbers above 0. Got {getattr(self, name)!r} instead."

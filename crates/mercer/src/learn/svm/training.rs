@@ -149,7 +149,11 @@ impl SupportVectors {
 /// C times each sample's weight, or C for each of `rows` samples.
 pub(super) fn bounds(c: f64, rows: usize, weights: Option<&[f64]>) -> Result<Vec<f64>, LearnError> {
     if !(c > 0.0 && c.is_finite()) {
-        return Err(LearnError::Parameter { parameter: "C", received: c.to_string(), allowed: "above 0" });
+        return Err(LearnError::Parameter {
+            parameter: "C",
+            received: c.to_string(),
+            allowed: "a finite number above 0",
+        });
     }
     check_weights(rows, weights)?;
     Ok(weights.map_or_else(|| vec![c; rows], |w| w.iter().map(|w| c * w).collect()))
