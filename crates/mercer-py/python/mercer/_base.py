@@ -31,8 +31,8 @@ def scale_gamma(X):
         return 1.0
     with np.errstate(over="ignore"):
         gamma = float(1.0 / (X.shape[1] * variance))
-    if not 0 < gamma < np.inf:
-        raise ValueError(f"gamma='scale' is {gamma} for X of variance {variance}; scale X, or give a number")
+    if gamma == np.inf:
+        raise ValueError(f"gamma='scale' is infinite for X of variance {variance}; scale X, or give a number")
     return gamma
 
 

@@ -1,5 +1,7 @@
 """Ridge regression on features that stand in for a kernel: at once, in chunks, and in parts that are merged."""
 
+import warnings
+
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -124,8 +126,10 @@ class FeatureRidge(FeatureFits):
         self._check_parameters()
         first = self._sums is None
         if first and hasattr(self, "intercept_"):
-            raise ValueError(
-                "this was fitted by fit, which keeps nothing that partial_fit could go on from; begin with partial_fit, or on a clone"
+            warnings.warn(
+                "partial_fit begins anew: the rows that fit has seen are forgotten, as fit keeps nothing to go on from",
+                UserWarning,
+                stacklevel=2,
             )
         if not first and self._settled != self._settles():
             raise ValueError("approx, kernel or bias was changed after the first partial_fit; begin anew on a clone")

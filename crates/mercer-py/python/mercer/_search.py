@@ -64,11 +64,11 @@ def folds_of(cv, X, y):
         if (folds[test] >= 0).any():
             raise ValueError("the test rows of cv overlap; each row may be in one fold only")
         folds[test] = fold
-        trains.append(rows[train])
+        trains.append(train)
     if (folds < 0).any():
         raise ValueError("cv leaves rows out of all folds; each row must be in one")
     for fold, train in enumerate(trains):
-        if not np.array_equal(np.sort(train), rows[folds != fold]):
+        if train is not None and not np.array_equal(np.sort(rows[train]), rows[folds != fold]):
             raise ValueError(
                 f"the train rows of fold {fold} are not the rows that it does not test on; such a cv is for GridSearchCV"
             )
