@@ -43,8 +43,11 @@ pub fn combined_rows<T: Real>(
                 by_output.clear();
                 by_output.resize(outputs * count, 0.0);
                 factors(block, first, &mut by_output);
-                for (v, part) in by_output.chunks_exact(count).zip(part.chunks_exact_mut(width)) {
-                    block.combine(v, part);
+                let pairs = by_output.chunks_exact(count).zip(part.chunks_exact_mut(width));
+                for (output, (v, part)) in pairs.enumerate() {
+                    // The rows of the next block come from memory while those of this one are summed from cache.
+                    let ahead = if output == 0 { ROWS * width } else { 0 };
+                    f64::vectorize(Combine { rows: block, v, out: part, ahead });
                 }
             }
             Ok::<_, Stopped>(part)
@@ -129,6 +132,9 @@ const TOGETHER: usize = 4;
 /// Entries of a row that are taken at a time: two of the widest vectors.
 const LANES: usize = 16;
 
+/// Bytes that memory is read by.
+const LINE: usize = 64;
+
 /// Rows of `width` entries: those of a matrix, row after row, or chosen ones of it.
 #[derive(Clone, Copy)]
 pub struct RowProducts<'a, T> {
@@ -162,7 +168,7 @@ impl<'a, T: Real> RowProducts<'a, T> {
     /// out += rowsᵀ · v.
     pub fn combine(&self, v: &[f64], out: &mut [f64]) {
         assert_eq!((out.len(), v.len() * self.width), (self.width, self.count() * self.width));
-        f64::vectorize(Combine { rows: *self, v, out });
+        f64::vectorize(Combine { rows: *self, v, out, ahead: 0 });
     }
 
     /// The rows from `first` on, [`TOGETHER`] of them; the last one again where there are fewer.
@@ -218,13 +224,15 @@ struct Combine<'a, T> {
     rows: RowProducts<'a, T>,
     v: &'a [f64],
     out: &'a mut [f64],
+    /// How many entries after each one lies what is needed next; 0 where nothing is known of that.
+    ahead: usize,
 }
 
 impl<T: Real> Vectorized<f64> for Combine<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd<T = f64>>(self, _: S) {
+    fn run<S: Simd<T = f64>>(self, s: S) {
         let whole = self.out.len() - self.out.len() % LANES;
         for (group, v) in self.v.chunks(TOGETHER).enumerate() {
             let rows = self.rows.group(group * TOGETHER, v.len());
@@ -235,6 +243,12 @@ impl<T: Real> Vectorized<f64> for Combine<'_, T> {
                     (&mut self.out[k..k + LANES]).try_into().expect("a slice of so many");
                 let mut sums = *out;
                 for (row, v) in rows.iter().zip(&v) {
+                    if self.ahead > 0 {
+                        let next = row.as_ptr().wrapping_add(k + self.ahead).cast::<f64>();
+                        (0..LANES * size_of::<T>())
+                            .step_by(LINE)
+                            .for_each(|b| s.prefetch(next.wrapping_byte_add(b)));
+                    }
                     let row = widened(row, k);
                     (0..LANES).for_each(|l| sums[l] = row[l].mul_add(*v, sums[l]));
                 }

@@ -47,6 +47,11 @@ pub(crate) trait Simd: Copy {
     /// # Safety
     /// There must be room for them.
     unsafe fn store(self, to: *mut Self::T, v: Self::V);
+    /// Has the line of memory at `at` brought into the second-level cache, where the processor can. Any address will do.
+    #[inline(always)]
+    fn prefetch(self, at: *const Self::T) {
+        let _ = at;
+    }
     /// a + b.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     /// a − b.

@@ -60,6 +60,10 @@ macro_rules! avx2 {
                 unsafe { $store(to, v) }
             }
             #[inline(always)]
+            fn prefetch(self, at: *const $t) {
+                unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
+            }
+            #[inline(always)]
             fn add(self, a: $v, b: $v) -> $v {
                 unsafe { $add(a, b) }
             }
