@@ -124,6 +124,18 @@ pub(super) const GROUPS: usize = 32;
 const MOST_PARTIAL_SUMS: usize = 1 << 26;
 
 impl<T: Element> KernelMatrix<T> {
+    /// The diagonal, computed when it is first asked for. Not within the lock: a thread that waits for its part may take up
+    /// work that asks for the diagonal, too.
+    fn known_diagonal(&self) -> &[f64] {
+        match self.diagonal.get() {
+            Some(known) => known,
+            None => {
+                let diagonal = self.compute_diagonal();
+                self.diagonal.get_or_init(|| diagonal)
+            }
+        }
+    }
+
     fn compute_diagonal(&self) -> Vec<f64> {
         let mut diagonal = vec![0.0; self.nrows()];
         let side = T::PANEL;
@@ -228,11 +240,11 @@ impl<T: Element> Gram for KernelMatrix<T> {
     }
 
     fn diagonal(&self) -> Vec<f64> {
-        self.diagonal.get_or_init(|| self.compute_diagonal()).clone()
+        self.known_diagonal().to_vec()
     }
 
     fn diagonal_at(&self, rows: &[usize]) -> Vec<f64> {
-        let diagonal = self.diagonal.get_or_init(|| self.compute_diagonal());
+        let diagonal = self.known_diagonal();
         rows.iter().map(|&i| diagonal[i]).collect()
     }
 

@@ -110,7 +110,14 @@ impl<T: Element> Panels<T> {
 
     fn select(&self, rows: &[usize]) -> Self {
         let (panel, width) = (T::PANEL, self.width);
-        let by_row = self.by_row.get_or_init(|| self.rows());
+        // Not within the lock: a thread that waits for its part of the rows may take up work that needs them, too.
+        let by_row = match self.by_row.get() {
+            Some(known) => known,
+            None => {
+                let rows = self.rows();
+                self.by_row.get_or_init(|| rows)
+            }
+        };
         let npanels = rows.len().div_ceil(panel);
         let mut entries = vec![T::default(); npanels * width * panel];
         let mut norms = vec![T::default(); npanels * panel];
