@@ -461,25 +461,3 @@ fn an_expression_that_is_not_symmetric_is_not_mirrored() {
     let kernel = Kernel::from_expr(Expr::Product(vec![Expr::NormX, Expr::Dot]));
     check(&kernel, 2, &x, &x, by_precision);
 }
-
-/// What is computed once for all is computed in parallel, also where several threads ask for it at the same time: none waits for
-/// another that waits for it.
-#[test]
-fn many_threads_may_ask_for_the_diagonal_at_once() {
-    use rayon::prelude::*;
-    let entries: Vec<f64> = (0..4000).map(|k| (k % 17) as f64).collect();
-    let kernel: Kernel = "rbf(sigma=2) + linear".parse().unwrap();
-    pool::with(Some(4), || {
-        for _ in 0..200 {
-            let resident =
-                CpuEngine.load(&AnySamples::F64(Samples::dense(2000, 2, entries.as_slice()).unwrap()));
-            let gram = resident.gram(&kernel).unwrap();
-            let expected = 1.0 + entries[0] * entries[0] + entries[1] * entries[1];
-            (0..16).into_par_iter().for_each(|i| {
-                assert_eq!(gram.diagonal_at(&[0])[0], expected);
-                let mut block = [0.0];
-                gram.block(&[i], &[i], &mut block);
-            });
-        }
-    });
-}
