@@ -6,10 +6,11 @@
 //! in double precision.
 
 use crate::kernel::Function;
+use crate::kernel::lower::PointStatistic;
 
 use super::extent::Extent;
 use super::plan::Way;
-use super::program::{Node, PointStatistic, Program};
+use super::program::{Node, Program};
 use super::statistic::longest_sum;
 
 /// Where a value lies and how far its computed form may be from it.

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use crate::kernel::lower::Side;
+
 use super::pack::{Operand, Pack, Panels};
 use super::plan::{Plan, Route};
-use super::program::{Node, Program, Side};
+use super::program::{Node, Program};
 use super::simd::{Element, Simd, Vectorized};
 use super::sparse::FeatureIndex;
 use super::statistic::{Block, Norms, ROWS, block};

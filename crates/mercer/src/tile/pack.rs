@@ -5,12 +5,13 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Storage};
+use crate::kernel::lower::PointStatistic;
 use crate::real::Real;
 use crate::with_samples;
 
 use super::group::Group;
 use super::plan::{Features, Plan};
-use super::program::{Node, PointStatistic, Program};
+use super::program::{Node, Program};
 use super::simd::Element;
 use super::skip::{DENSEST, NonZeros};
 use super::sparse::SparseRows;

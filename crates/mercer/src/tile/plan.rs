@@ -1,10 +1,11 @@
 //! How the statistics of a program are computed on given samples: in which precision, from which features.
 
+use crate::kernel::lower::Kind;
 use crate::real::Precision;
 
 use super::bound::relative_error;
 use super::extent::Extent;
-use super::program::{Kind, Program};
+use super::program::Program;
 
 /// The error that single-precision tiles may have, relative to the larger of 1 and the largest kernel value.
 pub(crate) const SINGLE_TOLERANCE: f64 = 1e-5;
@@ -196,7 +197,8 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::data::{AnySamples, Samples};
-    use crate::kernel::{Expr, Family, Named, Value};
+    use crate::kernel::family::gaussian::GAUSSIAN;
+    use crate::kernel::{Expr, Named, Value};
 
     /// The plan for single-precision points on a segment around `centre`.
     fn plan(expr: &Expr, centre: f32, half_length: f32) -> Plan {
@@ -218,7 +220,7 @@ mod tests {
     }
 
     fn gaussian(sigma: f64) -> Expr {
-        let mut named = Named::with_defaults(Family::Gaussian);
+        let mut named = Named::with_defaults(GAUSSIAN);
         named.arguments[0].value = Value::Number(sigma);
         Expr::Named(named)
     }
