@@ -13,6 +13,7 @@ use mercer::kernel::family::periodic::PERIODIC;
 use mercer::kernel::family::polynomial::POLYNOMIAL;
 use mercer::kernel::family::rational_quadratic::RATIONAL_QUADRATIC;
 use mercer::kernel::family::sigmoid::SIGMOID;
+use mercer::kernel::named::Search;
 use mercer::kernel::{Columns, Expr, FAMILIES, FamilyId, Function, Kernel, Named, Value};
 use mercer::pool;
 use mercer::watch::{Stopped, Unwatched};
@@ -194,6 +195,31 @@ fn families(d: usize) -> Vec<Expr> {
     all
 }
 
+/// Every family with its hyper-parameters at values of their search ranges: defaults, then each choice of each of them.
+fn searched() -> Vec<Expr> {
+    let mut all = Vec::new();
+    for &family in FAMILIES {
+        for (slot, declared) in family.slots().iter().enumerate() {
+            let values = match &declared.spellings[0].search {
+                Search::AroundAuto(..) => vec![0.7, 4.0],
+                Search::Between(low, high) => vec![(low * high).sqrt() * 1.5],
+                Search::OneOf(choices) => choices.to_vec(),
+            };
+            all.extend(values.into_iter().map(|value| {
+                let mut named = Named::with_defaults(family);
+                for (argument, spellings) in named.arguments.iter_mut().zip(family.slots()) {
+                    if matches!(spellings.spellings[0].search, Search::AroundAuto(..)) {
+                        argument.value = Value::Number(3.0);
+                    }
+                }
+                named.arguments[slot].value = Value::Number(value);
+                Expr::Named(named)
+            }));
+        }
+    }
+    all
+}
+
 #[test]
 fn named_kernels_on_every_path() {
     let mut random = Random::seed_from_u64(1);
@@ -204,6 +230,19 @@ fn named_kernels_on_every_path() {
         x[..d].fill(0.0);
         for family in families(d) {
             check(&Kernel::from_expr(family), d, &x, &z, by_precision);
+        }
+    }
+}
+
+#[test]
+fn hyper_parameters_of_every_family() {
+    let mut random = Random::seed_from_u64(11);
+    for (d, zeros, positive) in [(3, 0.2, true), (4, 0.3, false), (12, 0.9, true)] {
+        let (x, z) = (rows(&mut random, 21, d, zeros, positive), rows(&mut random, 10, d, zeros, positive));
+        for family in searched() {
+            if positive || !matches!(&family, Expr::Named(n) if n.family == CHI_SQUARED) {
+                check(&Kernel::from_expr(family), d, &x, &z, by_precision);
+            }
         }
     }
 }

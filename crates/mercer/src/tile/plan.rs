@@ -60,6 +60,8 @@ pub(crate) enum Way {
     Distance1,
     /// Σ (xⱼ−zⱼ)²/(xⱼ+zⱼ).
     ChiSquared,
+    /// The program of the statistic, folded over the coordinates.
+    Coordinate,
 }
 
 /// How squared distances are computed, from cheap to safe.
@@ -102,10 +104,11 @@ impl Known<'_> {
 impl Plan {
     /// The cheapest plan whose error bound holds.
     pub fn new(program: &Program, known: Known<'_>) -> Self {
-        // No bound on χ² sums allows for data that were rounded on the way.
-        let chi2 = || program.statistics.iter().any(|s| s.kind == Kind::ChiSquared);
+        // No bound on these statistics allows for data that were rounded on the way.
+        let per_coordinate =
+            || program.statistics.iter().any(|s| matches!(s.kind, Kind::ChiSquared | Kind::Coordinate(_)));
         let try_single = match known.wanted {
-            Some(Precision::Single) => !(known.rounds() && chi2()),
+            Some(Precision::Single) => !(known.rounds() && per_coordinate()),
             Some(Precision::Double) => false,
             None => !known.double,
         };
@@ -175,6 +178,7 @@ impl Plan {
             let (way, centre) = match statistic.kind {
                 Kind::Dot => (Way::Dot, false),
                 Kind::ChiSquared => (Way::ChiSquared, false),
+                Kind::Coordinate(_) => (Way::Coordinate, false),
                 // Differences of plain columns are exact without a centre; scaled columns are rounded.
                 Kind::Distance1 => (Way::Distance1, !group.is_plain() || rounds),
                 Kind::SquaredDistance if by_dots => (Way::DistanceByDots, distances == Distances::Centred),
