@@ -6,7 +6,7 @@ use crate::data::{AnySamples, Samples, Storage};
 use crate::kernel::Kernel;
 use crate::real::{Precision, Real};
 use crate::tile::{Element, Extent, Filler, Known, Operand, Plan, Program};
-use crate::with_samples;
+use crate::data::with_samples;
 
 use super::density::walks_sparse;
 use super::engine::{Engine, GramError, Resident};

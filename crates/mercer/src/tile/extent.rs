@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::data::{AnySamples, Storage};
 use crate::real::Real;
-use crate::with_samples;
+use crate::data::with_samples;
 
 use super::group::{Embedding, Group};
 

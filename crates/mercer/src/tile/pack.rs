@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::data::{AnySamples, Storage};
 use crate::real::Real;
-use crate::with_samples;
+use crate::data::with_samples;
 
 use super::group::Group;
 use super::plan::{Features, Plan};

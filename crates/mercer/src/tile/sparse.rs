@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::data::{AnySamples, Storage};
 use crate::real::Real;
-use crate::with_samples;
+use crate::data::with_samples;
 
 use super::group::Group;
 use super::plan::Way;

@@ -5,7 +5,7 @@
 
 use crate::data::{AnySamples, Samples, Storage};
 use crate::real::Real;
-use crate::with_samples;
+use crate::data::with_samples;
 
 use super::Metric;
 

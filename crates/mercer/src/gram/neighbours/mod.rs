@@ -18,7 +18,7 @@ use crate::data::{AnySamples, Samples, Storage};
 use crate::kernel::{Expr, Kernel};
 use crate::real::Real;
 use crate::watch::Watch;
-use crate::with_samples;
+use crate::data::with_samples;
 
 use super::density::walks_sparse;
 use super::engine::GramError;
