@@ -11,10 +11,14 @@ pub enum Precision {
     Double,
 }
 
-/// A storage and tile precision. Solvers and coefficients are always `f64`; this is what data and kernel tiles are held in.
-pub trait Real:
-    Copy + Default + PartialOrd + Debug + Display + Send + Sync + 'static + faer::traits::RealField
-{
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// The precision in which data and kernel tiles are stored: `f32` or `f64`. Solvers and coefficients always use `f64`.
+pub trait Real: Copy + Default + PartialOrd + Debug + Display + Send + Sync + sealed::Sealed + 'static {
     /// Distance from 1 to the next larger number.
     const EPSILON: f64;
     /// The name users see: `f32` or `f64`.

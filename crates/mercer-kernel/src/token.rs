@@ -5,28 +5,47 @@ use super::parse_error::{ParseError, Problem};
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
+    /// A number without a sign.
     Number(f64),
     /// A letter or underscore, then letters, digits and underscores.
     Name,
+    /// `+`.
     Plus,
+    /// `-` or `−`.
     Minus,
+    /// `*`.
     Star,
+    /// `/`.
     Slash,
+    /// `^`.
     Caret,
+    /// `(`.
     Open,
+    /// `)`.
     Close,
+    /// `[`.
     OpenBracket,
+    /// `]`.
     CloseBracket,
+    /// `{`.
     OpenBrace,
+    /// `}`.
     CloseBrace,
+    /// `<` or `⟨`.
     Less,
+    /// `>` or `⟩`.
     Greater,
+    /// `|`.
     Bar,
+    /// `,`.
     Comma,
+    /// `=`.
     Equals,
-    /// `..`
+    /// `..`.
     To,
+    /// `?`.
     Question,
+    /// The end of the text.
     End,
 }
 

@@ -4,6 +4,7 @@ pub mod configurations;
 pub mod confirm;
 mod descend;
 mod differences;
+mod jacobi;
 mod spectrum;
 mod sphere;
 
@@ -231,11 +232,11 @@ impl<'a> Search<'a> {
         }
         let mut chosen: Vec<usize> = (0..gram.n).collect();
         loop {
-            let (value, vector) = gram.restrict(&chosen).lowest()?;
+            let (value, vector) = gram.restrict(&chosen).lowest();
             let weakest = (0..chosen.len()).min_by(|&a, &b| vector[a].abs().total_cmp(&vector[b].abs()))?;
             let mut fewer = chosen.clone();
             fewer.remove(weakest);
-            let kept = if fewer.is_empty() { None } else { gram.restrict(&fewer).lowest() };
+            let kept = (!fewer.is_empty()).then(|| gram.restrict(&fewer).lowest());
             match kept {
                 Some((lower, _))
                     if lower < 0.35 * value || (lower < -1e-6 * gram.scale() && lower < 0.02 * value) =>
@@ -258,7 +259,7 @@ impl<'a> Search<'a> {
     /// The points of `chosen` as a counter-example, if interval arithmetic agrees.
     fn choose(&self, gram: &Gram, pool: &Pool, chosen: &[usize]) -> Option<Refutation> {
         let part = gram.restrict(chosen);
-        let (value, vector) = part.lowest()?;
+        let (value, vector) = part.lowest();
         if value >= 0.0 {
             return None;
         }

@@ -1,8 +1,7 @@
 //! Gram matrices of small point sets and their most negative directions, in doubles: candidates only.
 
-use faer::{Mat, Side};
-
 use super::configurations::Pool;
+use super::jacobi;
 use crate::eval::eval;
 use crate::expr::Expr;
 
@@ -47,18 +46,14 @@ impl Gram {
     }
 
     /// The least eigenvalue and its unit eigenvector.
-    pub fn lowest(&self) -> Option<(f64, Vec<f64>)> {
-        let matrix = Mat::from_fn(self.n, self.n, |i, j| self.at(i, j));
-        let eigen = matrix.self_adjoint_eigen(Side::Lower).ok()?;
-        let value = eigen.S().column_vector()[0];
-        let vector = (0..self.n).map(|i| eigen.U()[(i, 0)]).collect();
-        Some((value, vector))
+    pub fn lowest(&self) -> (f64, Vec<f64>) {
+        jacobi::lowest(self.n, self.entries.clone())
     }
 
     /// The least eigenvalue relative to the largest entry.
     pub fn relative_lowest(&self) -> Option<f64> {
         let scale = self.scale();
-        (scale > 0.0).then(|| self.lowest().map(|(value, _)| value / scale)).flatten()
+        (scale > 0.0).then(|| self.lowest().0 / scale)
     }
 
     pub fn form(&self, weights: &[f64]) -> f64 {
