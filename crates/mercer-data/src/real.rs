@@ -18,7 +18,9 @@ mod sealed {
 }
 
 /// The precision in which data and kernel tiles are stored: `f32` or `f64`. Solvers and coefficients always use `f64`.
-pub trait Real: Copy + Default + PartialOrd + Debug + Display + Send + Sync + sealed::Sealed + 'static {
+pub trait Real:
+    Copy + Default + PartialOrd + Debug + Display + Send + Sync + sealed::Sealed + 'static
+{
     /// Distance from 1 to the next larger number.
     const EPSILON: f64;
     /// The name users see: `f32` or `f64`.

@@ -179,10 +179,8 @@ mod tests {
 
     #[test]
     fn agrees_with_values_of_forty_digits() {
-        let stored: Vec<&str> = include_str!("../tests/data/matern.txt")
-            .lines()
-            .filter(|line| !line.starts_with('#'))
-            .collect();
+        let stored: Vec<&str> =
+            include_str!("../tests/data/matern.txt").lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(stored.len(), 276);
         for line in stored {
             let numbers: Vec<f64> = line.split(' ').map(|number| number.parse().unwrap()).collect();

@@ -10,6 +10,7 @@
 pub mod features;
 pub mod gram;
 pub mod learn;
+pub mod linalg;
 pub mod memory;
 pub mod model;
 pub mod pool;

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use mercer_data::watch::Unwatched;
 use mercer_data::{
     Chunks, ColumnRef, DataError, Dataset, Missing, ReadOptions, Source, TargetValues, TrainingChunks,
     chunks, read, read_source,
 };
-use mercer_data::watch::Unwatched;
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/parquet").join(name)

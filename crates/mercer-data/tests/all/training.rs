@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
+use mercer_data::watch::Unwatched;
 use mercer_data::{
     AnySamples, Chunks, DataError, Dataset, Dtype, Missing, ReadOptions, Source, TargetValues,
     TrainingChunks, TrainingError, for_each_chunk, read_source,
 };
-use mercer_data::watch::Unwatched;
 use proptest::prelude::*;
 
 fn options(target: &str) -> ReadOptions {

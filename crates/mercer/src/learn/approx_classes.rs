@@ -5,11 +5,10 @@ use std::ops::Range;
 use crate::data::{AnySamples, Matrix};
 use crate::features::{ApproximateFeatures, Approximation, KernelFeatures, add_samples};
 use crate::kernel::Kernel;
+use crate::linalg::NormalEquations;
 use crate::memory;
 use crate::model::Predictor;
-use crate::solve::{
-    FeatureBlocks, LinearLossFit, LinearLossSettings, Moments, Report, RowLoss, minimise, row_loss,
-};
+use crate::solve::{FeatureBlocks, LinearLossFit, LinearLossSettings, Report, RowLoss, minimise, row_loss};
 use crate::watch::{Unwatched, Watch};
 
 use super::admission::Admission;
@@ -180,8 +179,13 @@ impl ApproxClassifier {
     }
 
     /// The sums over the features of rows with these weights.
-    fn sums(&self, blocks: &Blocks<'_>, weights: &[f64], watch: &dyn Watch) -> Result<Moments, LearnError> {
-        let mut sums = Moments::new(blocks.ncols(), 0);
+    fn sums(
+        &self,
+        blocks: &Blocks<'_>,
+        weights: &[f64],
+        watch: &dyn Watch,
+    ) -> Result<NormalEquations, LearnError> {
+        let mut sums = NormalEquations::new(blocks.ncols(), 0);
         let none = Matrix::zeros(blocks.nrows(), 0);
         match &blocks.held {
             Some(Held::Single(phi)) => sums.add(phi, &none, Some(weights), watch)?,

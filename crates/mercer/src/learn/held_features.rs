@@ -6,9 +6,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::{AnySamples, Matrix};
 use crate::features::{ApproximateFeatures, KernelFeatures, add_samples};
+use crate::linalg::{LinearFit, NormalEquations};
 use crate::memory;
 use crate::real::Real;
-use crate::solve::{HeldFit, HeldRidge, LinearFit, Moments, Report};
+use crate::solve::{HeldFit, HeldRidge, Report};
 use crate::watch::Watch;
 
 use super::approx_ridge::{ApproxRidge, BeyondSample, Prepared, Solution};
@@ -32,7 +33,7 @@ pub(super) struct Held {
     pub fit: LinearFit,
     pub report: Report,
     /// The sums over the sample, and what they lead to.
-    pub sample: (Moments, Solution),
+    pub sample: (NormalEquations, Solution),
     pub beyond: BeyondSample,
 }
 
@@ -90,7 +91,7 @@ impl ApproxRidge {
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
         watch: &dyn Watch,
-    ) -> Result<Moments, LearnError> {
+    ) -> Result<NormalEquations, LearnError> {
         let (n, d) = (samples.nrows(), prepared.features.features());
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut rows = index::sample(&mut rng, n, SAMPLE_PER_FEATURE * d).into_vec();
@@ -109,7 +110,7 @@ impl ApproxRidge {
         whitening: Option<&[f64]>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        sample: Moments,
+        sample: NormalEquations,
         watch: &dyn Watch,
     ) -> Result<Option<Held>, LearnError> {
         let (d, t) = (rows.ncols(), targets.ncols());

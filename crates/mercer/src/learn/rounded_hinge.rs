@@ -1,6 +1,7 @@
 //! The support vector machine on features that do not fit the memory: the hinge with its corner rounded off.
 
-use crate::solve::{FeatureBlocks, LinearLossFit, Moments, RowLoss, Status, minimise};
+use crate::linalg::NormalEquations;
+use crate::solve::{FeatureBlocks, LinearLossFit, RowLoss, Status, minimise};
 use crate::watch::Watch;
 
 use super::approx_classes::{ApproxClassifier, Blocks, Labelled};
@@ -14,7 +15,7 @@ impl ApproxClassifier {
         &self,
         blocks: &Blocks<'_>,
         labels: Labelled<'_>,
-        sums: &Moments,
+        sums: &NormalEquations,
         watch: &dyn Watch,
     ) -> Result<LinearLossFit, LearnError> {
         let mut best: Option<LinearLossFit> = None;

@@ -34,7 +34,8 @@ pub fn lowest(n: usize, mut a: Vec<f64>) -> (f64, Vec<f64>) {
             break;
         }
     }
-    let least = (0..n).min_by(|&i, &j| a[i * n + i].total_cmp(&a[j * n + j])).expect("an order of at least 1");
+    let least =
+        (0..n).min_by(|&i, &j| a[i * n + i].total_cmp(&a[j * n + j])).expect("an order of at least 1");
     (a[least * n + least], vectors[least * n..(least + 1) * n].to_vec())
 }
 

@@ -188,9 +188,7 @@ impl Prover {
                 continue;
             }
             let Some(function) = view::as_function_of(&inside, &base, &self.space) else { continue };
-            if function == Form::var()
-                || crate::check::verify::series::nonnegative(&function).is_err()
-            {
+            if function == Form::var() || crate::check::verify::series::nonnegative(&function).is_err() {
                 continue;
             }
             let Some(premise) = self.positive(&base) else { continue };

@@ -13,11 +13,11 @@ const ROWS: usize = 8;
 /// Rows that one task passes over.
 const TASK: usize = 2048;
 
-/// Tasks whose partial sums are held at once.
-const ABREAST: usize = 64;
+/// Tasks whose partial sums are in memory at the same time.
+const PARALLEL_TASKS: usize = 64;
 
-/// Σᵢ vᵢ·(row i of `matrix`) for so many outputs, one after the other. `factors` writes v for the rows of one block, one output
-/// after the other, told the block, its first row and the place.
+/// Σᵢ vᵢ·(row i of `matrix`) for each of `outputs` vectors v, one sum after the other. `factors` receives a block of rows, the number
+/// of its first row, and the place for v at these rows, one output after the other.
 ///
 /// # Errors
 /// [`Stopped`] where `watch` asks for it.
@@ -30,8 +30,8 @@ pub fn combined_rows<T: Real>(
     let (n, width) = (matrix.nrows(), matrix.ncols());
     let mut sums = vec![0.0; outputs * width];
     let starts: Vec<usize> = (0..n).step_by(TASK).collect();
-    for abreast in starts.chunks(ABREAST) {
-        let parts = abreast.par_iter().map(|&start| {
+    for group in starts.chunks(PARALLEL_TASKS) {
+        let parts = group.par_iter().map(|&start| {
             watch.check()?;
             let mut part = vec![0.0; outputs * width];
             let mut by_output = Vec::new();
@@ -109,7 +109,7 @@ pub fn chosen_rows_combined<T: Real>(
     watch: &dyn Watch,
 ) -> Result<Vec<f64>, Stopped> {
     let mut sum = vec![0.0; matrix.ncols()];
-    for (rows, v) in rows.chunks(ABREAST * CHOSEN).zip(v.chunks(ABREAST * CHOSEN)) {
+    for (rows, v) in rows.chunks(PARALLEL_TASKS * CHOSEN).zip(v.chunks(PARALLEL_TASKS * CHOSEN)) {
         let parts = rows.par_chunks(CHOSEN).zip(v.par_chunks(CHOSEN)).map(|(rows, v)| {
             watch.check()?;
             let mut part = vec![0.0; matrix.ncols()];

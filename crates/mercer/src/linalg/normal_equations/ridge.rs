@@ -15,10 +15,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Matrix;
-use crate::solve::{Cholesky, CholeskyError, Eigen};
+use crate::linalg::{Cholesky, CholeskyError, Eigen};
 use crate::watch::{Stopped, Watch};
 
-use super::{Moments, MomentsError};
+use super::{NormalEquations, NormalEquationsError};
 
 /// What is done about a constant in the regression function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct LinearFit {
     pub intercepts: Vec<f64>,
 }
 
-impl Moments {
+impl NormalEquations {
     /// Ridge regression with one λ.
     ///
     /// D³/3 multiply-adds for D features, D² numbers of memory.
@@ -53,7 +53,7 @@ impl Moments {
         lambda: f64,
         intercept: Intercept,
         watch: &dyn Watch,
-    ) -> Result<LinearFit, MomentsError> {
+    ) -> Result<LinearFit, NormalEquationsError> {
         self.factor(lambda, intercept, watch)?.fit(watch)
     }
 
@@ -66,7 +66,7 @@ impl Moments {
         lambda: f64,
         intercept: Intercept,
         watch: &dyn Watch,
-    ) -> Result<RidgeFactor<'_>, MomentsError> {
+    ) -> Result<RidgeFactor<'_>, NormalEquationsError> {
         check_lambda(lambda)?;
         let Centred { mut gram, cross, means } = self.centred(intercept)?;
         let d = self.features;
@@ -74,7 +74,7 @@ impl Moments {
         (0..d).for_each(|i| gram[i * d + i] += lambda);
         let singular = || match lambda {
             0.0 => self.rank_deficient(intercept),
-            _ => MomentsError::Indefinite { lambda },
+            _ => NormalEquationsError::Indefinite { lambda },
         };
         let factor = match Cholesky::factor(d, gram, watch) {
             Ok(factor) => factor,
@@ -84,7 +84,7 @@ impl Moments {
         if lambda == 0.0 && factor.smallest_pivot() <= d as f64 * f64::EPSILON * largest {
             return Err(singular());
         }
-        Ok(RidgeFactor { moments: self, lambda, means, factor, cross })
+        Ok(RidgeFactor { equations: self, lambda, means, factor, cross })
     }
 
     /// The decomposition that answers for every λ.
@@ -93,7 +93,7 @@ impl Moments {
     ///
     /// # Errors
     /// Where there are no samples, or the sums are not finite.
-    pub fn ridge_path(&self, intercept: Intercept) -> Result<RidgePath, MomentsError> {
+    pub fn ridge_path(&self, intercept: Intercept) -> Result<RidgePath, NormalEquationsError> {
         let Centred { gram, cross, means } = self.centred(intercept)?;
         let (d, t) = (self.features, self.targets);
         let eigen = Eigen::of(d, &gram)?;
@@ -114,14 +114,14 @@ impl Moments {
     ///
     /// # Errors
     /// Where the fit is of other features or targets.
-    pub fn squared_errors(&self, fit: &LinearFit) -> Result<Vec<f64>, MomentsError> {
+    pub fn squared_errors(&self, fit: &LinearFit) -> Result<Vec<f64>, NormalEquationsError> {
         for (what, found, expected) in [
             ("features", fit.weights.nrows(), self.features),
             ("targets", fit.weights.ncols(), self.targets),
             ("intercepts", fit.intercepts.len(), self.targets),
         ] {
             if found != expected {
-                return Err(MomentsError::Shape { what, found, expected });
+                return Err(NormalEquationsError::Shape { what, found, expected });
             }
         }
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -144,13 +144,13 @@ impl Moments {
     ///
     /// # Errors
     /// Where there are no samples.
-    pub fn feature_means(&self, intercept: Intercept) -> Result<Vec<f64>, MomentsError> {
+    pub fn feature_means(&self, intercept: Intercept) -> Result<Vec<f64>, NormalEquationsError> {
         Ok(self.means(intercept)?.features)
     }
 
-    fn means(&self, intercept: Intercept) -> Result<Means, MomentsError> {
+    fn means(&self, intercept: Intercept) -> Result<Means, NormalEquationsError> {
         if self.weight.is_nan() || self.weight <= 0.0 {
-            return Err(MomentsError::Empty);
+            return Err(NormalEquationsError::Empty);
         }
         let mean = |sums: &[f64]| match intercept {
             Intercept::None => vec![0.0; sums.len()],
@@ -159,7 +159,7 @@ impl Moments {
         Ok(Means { features: mean(&self.feature_sums), targets: mean(&self.target_sums) })
     }
 
-    fn centred(&self, intercept: Intercept) -> Result<Centred, MomentsError> {
+    fn centred(&self, intercept: Intercept) -> Result<Centred, NormalEquationsError> {
         let means = self.means(intercept)?;
         let Means { features, targets } = &means;
         let (mut gram, mut cross) = (self.lower(), self.cross.clone());
@@ -171,7 +171,7 @@ impl Moments {
         Ok(Centred { gram, cross, means })
     }
 
-    fn rank_deficient(&self, intercept: Intercept) -> MomentsError {
+    fn rank_deficient(&self, intercept: Intercept) -> NormalEquationsError {
         match self.ridge_path(intercept) {
             Ok(path) => path.rank_deficient(),
             Err(error) => error,
@@ -203,13 +203,17 @@ impl Means {
     }
 }
 
-fn check_lambda(lambda: f64) -> Result<(), MomentsError> {
-    if lambda.is_finite() && lambda >= 0.0 { Ok(()) } else { Err(MomentsError::Lambda { received: lambda }) }
+fn check_lambda(lambda: f64) -> Result<(), NormalEquationsError> {
+    if lambda.is_finite() && lambda >= 0.0 {
+        Ok(())
+    } else {
+        Err(NormalEquationsError::Lambda { received: lambda })
+    }
 }
 
 /// G + λI, factored.
 pub struct RidgeFactor<'a> {
-    moments: &'a Moments,
+    equations: &'a NormalEquations,
     lambda: f64,
     means: Means,
     factor: Cholesky<f64>,
@@ -225,7 +229,7 @@ impl RidgeFactor<'_> {
     ///
     /// # Errors
     /// Where `watch` asks to stop.
-    pub fn fit(&self, watch: &dyn Watch) -> Result<LinearFit, MomentsError> {
+    pub fn fit(&self, watch: &dyn Watch) -> Result<LinearFit, NormalEquationsError> {
         let mut weights = self.cross.clone();
         self.factor.solve(&mut weights, watch)?;
         Ok(self.means.fit(weights))
@@ -248,17 +252,17 @@ impl RidgeFactor<'_> {
         };
         let of_target = |o: usize| {
             let (beta, right) = (column(&fit.weights, o), column(&self.cross, o));
-            let product = self.moments.gram_times(&beta);
+            let product = self.equations.gram_times(&beta);
             let mean: f64 = means.iter().zip(&beta).map(|(m, b)| m * b).sum();
             let (mut left_out, mut size) = (0.0, 0.0);
             for k in 0..beta.len() {
-                let left = product[k] - self.moments.weight * mean * means[k] + self.lambda * beta[k];
+                let left = product[k] - self.equations.weight * mean * means[k] + self.lambda * beta[k];
                 left_out += (right[k] - left).powi(2);
                 size += right[k].powi(2);
             }
             if left_out == 0.0 { 0.0 } else { (left_out / size).sqrt() }
         };
-        (0..self.moments.targets).into_par_iter().map(of_target).reduce(|| 0.0, f64::max)
+        (0..self.equations.targets).into_par_iter().map(of_target).reduce(|| 0.0, f64::max)
     }
 
     /// An estimate of tr G(G + λI)⁻¹, the effective dimension: what the fit uses of its features.
@@ -268,8 +272,8 @@ impl RidgeFactor<'_> {
     ///
     /// # Errors
     /// Where `watch` asks to stop.
-    pub fn effective_dimension(&self, watch: &dyn Watch) -> Result<f64, MomentsError> {
-        let d = self.moments.features;
+    pub fn effective_dimension(&self, watch: &dyn Watch) -> Result<f64, NormalEquationsError> {
+        let d = self.equations.features;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
         let signs = (0..d * PROBES).map(|_| if rng.random::<bool>() { 1.0 } else { -1.0 });
         let signs = Matrix::from_entries(d, PROBES, signs.collect());
@@ -314,14 +318,14 @@ impl RidgePath {
     ///
     /// # Errors
     /// Where λ is negative, or 0 and the features are linearly dependent, or below the rounding error of the sums.
-    pub fn fit(&self, lambda: f64) -> Result<LinearFit, MomentsError> {
+    pub fn fit(&self, lambda: f64) -> Result<LinearFit, NormalEquationsError> {
         check_lambda(lambda)?;
         let (d, t) = (self.eigen.values.len(), self.rotated.ncols());
         if lambda == 0.0 && self.rank() < d {
             return Err(self.rank_deficient());
         }
         if self.eigen.values.first().is_some_and(|m| m + lambda <= 0.0) {
-            return Err(MomentsError::Indefinite { lambda });
+            return Err(NormalEquationsError::Indefinite { lambda });
         }
         let mut shrunk = self.rotated.clone();
         for (k, m) in self.eigen.values.iter().enumerate() {
@@ -339,10 +343,10 @@ impl RidgePath {
         Ok(self.means.fit(weights))
     }
 
-    fn rank_deficient(&self) -> MomentsError {
+    fn rank_deficient(&self) -> NormalEquationsError {
         let largest = self.eigen.values.last().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
         let floor = 100.0 * self.eigen.values.len() as f64 * f64::EPSILON * largest;
-        MomentsError::RankDeficient {
+        NormalEquationsError::RankDeficient {
             rank: self.rank(),
             features: self.eigen.values.len(),
             suggestion: 10f64.powi(floor.log10().ceil() as i32),

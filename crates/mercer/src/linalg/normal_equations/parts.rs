@@ -2,9 +2,9 @@
 
 use crate::data::Matrix;
 
-use super::{BLOCK, Moments};
+use super::{BLOCK, NormalEquations};
 
-impl Moments {
+impl NormalEquations {
     /// The sums that samples with only these features would have given, in this order.
     ///
     /// O(k²) time and memory for k features.
@@ -41,7 +41,7 @@ impl Moments {
     }
 }
 
-impl Moments {
+impl NormalEquations {
     /// Σw(y − ȳ)² of each target, at least 0.
     #[must_use]
     pub fn target_spreads(&self) -> Vec<f64> {

@@ -4,6 +4,8 @@
 //! needed, and memory is that of a few triangles. Blocks are factored side by side in groups of a fixed size and joined
 //! in their order, so the answer does not depend on the number of threads. Demmel, Grigori, Hoemmen and Langou (2012).
 
+use std::ops::Range;
+
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::qr::no_pivoting::factor::{
     QrParams, qr_in_place, qr_in_place_scratch, recommended_block_size,
@@ -14,23 +16,28 @@ use rayon::prelude::*;
 use crate::data::Matrix;
 use crate::watch::Watch;
 
-use super::direct::SolveError;
-use super::least_squares::{Rows, fill_rows};
-use super::rank::NumericalRank;
-
-/// Blocks that are factored side by side.
-const ABREAST: usize = 4;
+/// Blocks that are factored in parallel.
+const PARALLEL_BLOCKS: usize = 4;
 
 /// Features up to which the rank is counted for a message: singular values cost more than the factorisation.
 const COUNTED: usize = 2_000;
 
 /// The upper triangle R of [Φ y] = QR.
 #[derive(Debug, Clone)]
-pub(super) struct Triangle {
+pub(crate) struct Triangle {
     /// D.
     order: usize,
     /// (D + outputs) columns; zeros below the diagonal.
     r: Mat<f64>,
+}
+
+/// Columns that are linearly dependent to working precision.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Dependence {
+    /// The numerical rank, where it was counted.
+    pub rank: Option<usize>,
+    /// A λ that makes the problem solvable.
+    pub suggestion: f64,
 }
 
 impl Triangle {
@@ -38,39 +45,48 @@ impl Triangle {
     pub fn bytes(rows: usize, order: usize, outputs: usize) -> u64 {
         let width = (order + outputs) as u64;
         let rows = Self::block_rows(order, outputs).min(rows) as u64;
-        // A block with its scratch and a triangle for each of those abreast, and the stack of triangles that joins them.
-        width.saturating_mul(ABREAST as u64 * (2 * rows + width) + 2 * (ABREAST as u64 + 1) * width) * 8
+        // A block with its scratch and a triangle for each of those in parallel, and the stack of triangles that joins them.
+        width.saturating_mul(
+            PARALLEL_BLOCKS as u64 * (2 * rows + width) + 2 * (PARALLEL_BLOCKS as u64 + 1) * width,
+        ) * 8
     }
 
     fn block_rows(order: usize, outputs: usize) -> usize {
         (2 * (order + outputs)).max(512)
     }
 
-    /// The triangle of all rows with their targets. About 2nD² multiply-adds.
-    pub fn of_rows<R: Rows>(rows: &R, targets: &Matrix<f64>, watch: &dyn Watch) -> Result<Self, R::Error> {
-        let (n, order, outputs) = (rows.nrows(), rows.ncols(), targets.ncols());
+    /// The triangle of all rows of Φ, which has `order` columns, with their targets. `fill` writes the rows of one block,
+    /// row after row. About 2nD² multiply-adds.
+    ///
+    /// # Errors
+    /// The first error of `fill`, by the order of the blocks.
+    pub fn of_rows<E: Send>(
+        order: usize,
+        targets: &Matrix<f64>,
+        watch: &dyn Watch,
+        fill: impl Fn(Range<usize>, &mut [f64]) -> Result<(), E> + Sync,
+    ) -> Result<Self, E> {
+        let (n, outputs) = (targets.nrows(), targets.ncols());
         let height = Self::block_rows(order, outputs);
         let starts: Vec<usize> = (0..n).step_by(height).collect();
         let mut whole = Mat::zeros(0, order + outputs);
         watch.begin("QR", n as u64);
-        for abreast in starts.chunks(ABREAST) {
-            let triangles = abreast.par_iter().map(|&first| {
+        for starts in starts.chunks(PARALLEL_BLOCKS) {
+            let triangles = starts.par_iter().map(|&first| {
                 let height = height.min(n - first);
                 let mut phi = vec![0.0; height * order];
-                fill_rows(rows, first..first + height, &mut phi, watch)?;
+                fill(first..first + height, &mut phi)?;
                 let y = |i: usize, j: usize| targets.row(first + i)[j];
                 let block = Mat::from_fn(height, order + outputs, |i, j| match j.checked_sub(order) {
                     None => phi[i * order + j],
                     Some(output) => y(i, output),
                 });
-                watch.check().map_err(SolveError::from)?;
                 let triangle = triangle(block);
                 watch.advance(height as u64);
                 Ok(triangle)
             });
-            // Of several errors the one of the first block is told, whatever the threads.
-            let triangles =
-                triangles.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, R::Error>>()?;
+            // Of several errors the one of the first block is returned, whatever the number of threads.
+            let triangles = triangles.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, E>>()?;
             whole = triangle(stack(&whole, &triangles));
         }
         Ok(Self { order, r: whole })
@@ -91,10 +107,10 @@ impl Triangle {
         if i < self.r.nrows() { self.r[(i, j)] } else { 0.0 }
     }
 
-    /// The error where a column is, to rounding, a combination of those before it.
+    /// Whether some column is, to rounding, a combination of those before it; `None` if none is.
     ///
-    /// What is left of each column is held against that column, so that features of very different size are no reason.
-    pub fn rank_deficient(&self, rows: usize) -> Option<SolveError> {
+    /// The remainder of each column is compared with the norm of that column, so that the features' units do not matter.
+    pub fn dependence(&self, rows: usize) -> Option<Dependence> {
         let tolerance = (rows.max(self.order) + self.order) as f64 * f64::EPSILON;
         let norm = |j: usize| (0..=j).map(|i| self.at(i, j).powi(2)).sum::<f64>().sqrt();
         let norms: Vec<f64> = (0..self.order).map(norm).collect();
@@ -103,20 +119,16 @@ impl Triangle {
             return None;
         }
         let rank = (self.order <= COUNTED).then(|| {
-            // Columns of norm 1, for the same reason.
+            // Columns are scaled to norm 1, for the same reason.
             let scaled = Mat::from_fn(self.order, self.order, |i, j| {
                 if i <= j && norms[j] > 0.0 { self.at(i, j) / norms[j] } else { 0.0 }
             });
             let values = scaled.singular_values().ok()?;
             let largest = values.iter().copied().fold(0.0, f64::max);
-            Some(NumericalRank::Exactly(values.iter().filter(|s| **s > tolerance * largest).count()))
+            Some(values.iter().filter(|s| **s > tolerance * largest).count())
         });
         let largest = norms.iter().map(|n| n * n).fold(0.0, f64::max);
-        Some(SolveError::RankDeficient {
-            rank: rank.flatten(),
-            features: self.order,
-            suggestion: suggestion(self.order, largest),
-        })
+        Some(Dependence { rank: rank.flatten(), suggestion: suggestion(self.order, largest) })
     }
 
     /// w with Rw = Qᵀy, for these targets.
@@ -157,7 +169,7 @@ impl Triangle {
 }
 
 /// A λ that makes ΦᵀΦ + λI solvable: a hundred times what rounding does to a matrix with this largest entry.
-pub(super) fn suggestion(order: usize, largest: f64) -> f64 {
+pub(crate) fn suggestion(order: usize, largest: f64) -> f64 {
     let floor = 100.0 * order as f64 * f64::EPSILON * largest.max(f64::MIN_POSITIVE);
     10f64.powi(floor.log10().ceil() as i32)
 }

@@ -1,8 +1,8 @@
-//! Sums over samples from which ridge regression on features is solved: ΦᵀWΦ, ΦᵀWy and what an intercept needs.
+//! The normal equations of ridge regression on features, (ΦᵀWΦ + λI)β = ΦᵀWy, as sums over samples.
 //!
-//! Samples come in chunks of any size and are gone once they are added; sums of parts are merged by addition. So
-//! several threads, processes or machines can each take a part of the data, and a fold of a cross-validation is what is
-//! left when its own sums are subtracted.
+//! Samples are added in chunks of any size and need not be kept; the sums of two parts of the data are merged by addition. So
+//! several threads, processes or machines can each take a part of the data, and cross-validation gets the sums without a
+//! fold by subtracting those of the fold.
 //!
 //! Products are computed block by block in the precision of the features, and added up in double precision.
 
@@ -28,10 +28,10 @@ const BLOCK: usize = 256;
 /// of single precision is that of so many terms.
 const SLICE: usize = 512;
 
-/// Why sums could not be taken or solved.
+/// Why samples could not be added or the equations not be solved.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum MomentsError {
+pub enum NormalEquationsError {
     /// A chunk does not have the shape that the sums are of.
     #[error("there are {found} {what}, but {expected} were expected")]
     Shape {
@@ -93,11 +93,11 @@ pub enum MomentsError {
     Stopped(#[from] Stopped),
 }
 
-/// Sums over samples with weights w (1 each where none are given): Σw, Σwφ, Σwy, Σwφφᵀ, Σwφy and Σwy².
+/// The normal equations of samples with features φ, targets y and weights w (1 by default): Σw, Σwφ, Σwy, Σwφφᵀ, Σwφy and Σwy².
 ///
 /// Addition is associative up to rounding. O(D²) memory for D features.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Moments {
+pub struct NormalEquations {
     features: usize,
     targets: usize,
     rows: u64,
@@ -111,7 +111,7 @@ pub struct Moments {
     cross: Matrix<f64>,
 }
 
-impl Moments {
+impl NormalEquations {
     /// Sums over nothing.
     #[must_use]
     pub fn new(features: usize, targets: usize) -> Self {
@@ -175,7 +175,7 @@ impl Moments {
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
         watch: &dyn Watch,
-    ) -> Result<(), MomentsError> {
+    ) -> Result<(), NormalEquationsError> {
         self.check(features, targets, weights)?;
         match T::PRECISION {
             Precision::Single => self.add_as::<T, f32>(features, targets, weights, watch),
@@ -190,7 +190,7 @@ impl Moments {
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
         watch: &dyn Watch,
-    ) -> Result<(), MomentsError> {
+    ) -> Result<(), NormalEquationsError> {
         let width = self.features;
         let roots: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
         let mut panels = ColumnPanels::<E>::default();
@@ -275,7 +275,7 @@ impl Moments {
         features: &Matrix<T>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-    ) -> Result<(), MomentsError> {
+    ) -> Result<(), NormalEquationsError> {
         let rows = features.nrows();
         for (what, found, expected) in [
             ("features", features.ncols(), self.features),
@@ -284,10 +284,11 @@ impl Moments {
             ("weights", weights.map_or(rows, <[f64]>::len), rows),
         ] {
             if found != expected {
-                return Err(MomentsError::Shape { what, found, expected });
+                return Err(NormalEquationsError::Shape { what, found, expected });
             }
         }
-        let refuse = |what, row, value, allowed| Err(MomentsError::Value { what, row, value, allowed });
+        let refuse =
+            |what, row, value, allowed| Err(NormalEquationsError::Value { what, row, value, allowed });
         let bad = (0..rows).into_par_iter().find_map_first(|row| {
             // Without a way out of the loop it runs on vectors.
             let bad = features.row(row).iter().fold(false, |bad, v| bad | !v.to_f64().is_finite());
@@ -312,7 +313,7 @@ impl Moments {
     ///
     /// # Errors
     /// Where they are of different numbers of features or targets.
-    pub fn merge(&mut self, other: &Self) -> Result<(), MomentsError> {
+    pub fn merge(&mut self, other: &Self) -> Result<(), NormalEquationsError> {
         self.combine(other, 1.0)?;
         self.rows += other.rows;
         Ok(())
@@ -322,18 +323,18 @@ impl Moments {
     ///
     /// # Errors
     /// As [`merge`](Self::merge).
-    pub fn subtract(&mut self, other: &Self) -> Result<(), MomentsError> {
+    pub fn subtract(&mut self, other: &Self) -> Result<(), NormalEquationsError> {
         self.combine(other, -1.0)?;
         self.rows = self.rows.saturating_sub(other.rows);
         Ok(())
     }
 
-    fn combine(&mut self, other: &Self, sign: f64) -> Result<(), MomentsError> {
+    fn combine(&mut self, other: &Self, sign: f64) -> Result<(), NormalEquationsError> {
         for (what, found, expected) in
             [("features", other.features, self.features), ("targets", other.targets, self.targets)]
         {
             if found != expected {
-                return Err(MomentsError::Shape { what, found, expected });
+                return Err(NormalEquationsError::Shape { what, found, expected });
             }
         }
         self.weight += sign * other.weight;

@@ -1,12 +1,12 @@
 //! Sums as bytes, so that parts of the work can be kept or sent.
 
-use crate::solve::saved::{self, InvalidSaved, Mark};
+use crate::linalg::saved::{self, InvalidSaved, Mark};
 
-use super::{BLOCK, Moments};
+use super::{BLOCK, NormalEquations};
 
 const MARK: Mark = "mercer moments 1";
 
-impl Moments {
+impl NormalEquations {
     /// The sums as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -30,19 +30,19 @@ impl Moments {
         let ([features, targets, rows], mut numbers) =
             saved::from_bytes(MARK, bytes, |[features, targets, _]| count(features, targets))?;
         // There are as many bytes as both say: they fit the address space.
-        let mut moments = Self::new(features as usize, targets as usize);
-        moments.rows = rows;
+        let mut equations = Self::new(features as usize, targets as usize);
+        equations.rows = rows;
         let slices = [
-            std::slice::from_mut(&mut moments.weight),
-            &mut moments.feature_sums,
-            &mut moments.target_sums,
-            &mut moments.target_squares,
-            moments.cross.entries_mut(),
+            std::slice::from_mut(&mut equations.weight),
+            &mut equations.feature_sums,
+            &mut equations.target_sums,
+            &mut equations.target_squares,
+            equations.cross.entries_mut(),
         ];
-        for slice in slices.into_iter().chain(moments.blocks.iter_mut().map(Vec::as_mut_slice)) {
+        for slice in slices.into_iter().chain(equations.blocks.iter_mut().map(Vec::as_mut_slice)) {
             slice.iter_mut().zip(&mut numbers).for_each(|(to, v)| *to = v);
         }
-        Ok(moments)
+        Ok(equations)
     }
 }
 

@@ -35,13 +35,13 @@ pub enum InvalidSaved {
 }
 
 /// A mark: a name and a version in 16 characters.
-pub(super) type Mark = &'static str;
+pub(crate) type Mark = &'static str;
 
 /// Bytes before the counts.
 const MARK_LENGTH: usize = 16;
 
 /// The counts and numbers as bytes.
-pub(super) fn to_bytes<'a>(mark: Mark, counts: &[u64], numbers: impl Iterator<Item = &'a [f64]>) -> Vec<u8> {
+pub(crate) fn to_bytes<'a>(mark: Mark, counts: &[u64], numbers: impl Iterator<Item = &'a [f64]>) -> Vec<u8> {
     debug_assert_eq!(mark.len(), MARK_LENGTH);
     let mut bytes = mark.as_bytes().to_vec();
     counts.iter().for_each(|count| bytes.extend(count.to_le_bytes()));
@@ -51,7 +51,7 @@ pub(super) fn to_bytes<'a>(mark: Mark, counts: &[u64], numbers: impl Iterator<It
 }
 
 /// The counts and the numbers, of which there must be as many as `expected` says for the counts.
-pub(super) fn from_bytes<'a, const N: usize>(
+pub(crate) fn from_bytes<'a, const N: usize>(
     mark: Mark,
     bytes: &'a [u8],
     expected: fn([u64; N]) -> Option<u64>,

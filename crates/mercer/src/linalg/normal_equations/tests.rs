@@ -1,6 +1,6 @@
 use super::*;
+use crate::linalg::InvalidSaved;
 use crate::pool;
-use crate::solve::InvalidSaved;
 use crate::watch::Unwatched;
 
 /// A chunk of n samples of fixed pseudo-random features, two targets and weights.
@@ -20,12 +20,12 @@ fn close(a: &LinearFit, b: &LinearFit, tolerance: f64) -> bool {
     near(a.weights.entries(), b.weights.entries()) && near(&a.intercepts, &b.intercepts)
 }
 
-fn sums(d: usize, parts: &[(Matrix<f64>, Matrix<f64>, Vec<f64>)]) -> Moments {
-    let mut moments = Moments::new(d, 2);
+fn sums(d: usize, parts: &[(Matrix<f64>, Matrix<f64>, Vec<f64>)]) -> NormalEquations {
+    let mut equations = NormalEquations::new(d, 2);
     for (x, y, w) in parts {
-        moments.add(x, y, Some(w), &Unwatched).unwrap();
+        equations.add(x, y, Some(w), &Unwatched).unwrap();
     }
-    moments
+    equations
 }
 
 /// Gradient of Σw(y − ⟨φ,β⟩ − b)² + λ|β|² is zero at the answer.
@@ -52,10 +52,10 @@ fn gradient(fit: &LinearFit, parts: &[(Matrix<f64>, Matrix<f64>, Vec<f64>)], lam
 fn the_fit_is_where_the_gradient_vanishes() {
     for d in [3, BLOCK, BLOCK + 5] {
         let parts = [chunk(SLICE + 90, d, 1), chunk(40, d, 2)];
-        let moments = sums(d, &parts);
-        let path = moments.ridge_path(Intercept::Unpenalised).unwrap();
+        let equations = sums(d, &parts);
+        let path = equations.ridge_path(Intercept::Unpenalised).unwrap();
         for lambda in [0.5, 30.0] {
-            let fit = moments.ridge(lambda, Intercept::Unpenalised, &Unwatched).unwrap();
+            let fit = equations.ridge(lambda, Intercept::Unpenalised, &Unwatched).unwrap();
             assert!(gradient(&fit, &parts, lambda) < 1e-9, "{d} {lambda}");
             assert!(close(&fit, &path.fit(lambda).unwrap(), 1e-10));
         }
@@ -74,7 +74,7 @@ fn merging_is_associative_and_equals_one_pass() {
     right.merge(&c).unwrap();
     let mut other = a.clone();
     other.merge(&right).unwrap();
-    let fit = |m: &Moments| m.ridge(1.0, Intercept::Unpenalised, &Unwatched).unwrap();
+    let fit = |m: &NormalEquations| m.ridge(1.0, Intercept::Unpenalised, &Unwatched).unwrap();
     assert_eq!((left.rows(), left.weight()), (one_pass.rows(), one_pass.weight()));
     assert!(close(&fit(&left), &fit(&one_pass), 1e-11) && close(&fit(&left), &fit(&other), 1e-11));
     left.subtract(&c).unwrap();
@@ -87,7 +87,7 @@ fn single_precision_is_added_up_in_double() {
     let d = 20;
     let (x, y, _) = chunk(20 * SLICE, d, 1);
     let narrow = Matrix::from_entries(x.nrows(), d, x.entries().iter().map(|v| *v as f32).collect());
-    let (mut double, mut single) = (Moments::new(d, 2), Moments::new(d, 2));
+    let (mut double, mut single) = (NormalEquations::new(d, 2), NormalEquations::new(d, 2));
     let widened =
         Matrix::from_entries(x.nrows(), d, narrow.entries().iter().map(|v| f64::from(*v)).collect());
     double.add(&widened, &y, None, &Unwatched).unwrap();
@@ -102,14 +102,14 @@ fn single_precision_is_added_up_in_double() {
 fn errors_come_from_sums() {
     let d = 7;
     let parts = [chunk(60, d, 1), chunk(50, d, 2), chunk(70, d, 3)];
-    let folds: Vec<Moments> = parts.iter().map(|p| sums(d, std::slice::from_ref(p))).collect();
+    let folds: Vec<NormalEquations> = parts.iter().map(|p| sums(d, std::slice::from_ref(p))).collect();
     let lambdas = [0.1, 10.0];
     let found = cross_validate(&folds, &lambdas, Intercept::Unpenalised, &Unwatched).unwrap();
     for (found, lambda) in found.iter().zip(lambdas) {
         let found = found.as_ref().unwrap();
         let (mut error, mut total) = ([0.0; 2], 0.0);
         for held in 0..3 {
-            let mut training = Moments::new(d, 2);
+            let mut training = NormalEquations::new(d, 2);
             (0..3).filter(|f| *f != held).for_each(|f| training.merge(&folds[f]).unwrap());
             let fit = training.ridge(lambda, Intercept::Unpenalised, &Unwatched).unwrap();
             let (x, y, w) = &parts[held];
@@ -125,9 +125,9 @@ fn errors_come_from_sums() {
     }
     assert!(cross_validate(&folds[..1], &lambdas, Intercept::None, &Unwatched).is_err());
     // A fold that holds every sample leaves none to train on.
-    let with_empty = [folds[0].clone(), Moments::new(d, 2)];
+    let with_empty = [folds[0].clone(), NormalEquations::new(d, 2)];
     let error = cross_validate(&with_empty, &lambdas, Intercept::None, &Unwatched).unwrap_err();
-    assert_eq!(error, MomentsError::Empty);
+    assert_eq!(error, NormalEquationsError::Empty);
 }
 
 /// A feature twice: only λ = 0 is without a fit, and the others keep their errors.
@@ -149,9 +149,9 @@ fn has_the_same_bits_for_every_number_of_threads() {
     let part = chunk(SLICE + 7, d, 5);
     let run = |threads| {
         pool::with(Some(threads), || {
-            let moments = sums(d, std::slice::from_ref(&part));
-            let fit = moments.ridge(2.0, Intercept::Unpenalised, &Unwatched).unwrap();
-            (moments, fit)
+            let equations = sums(d, std::slice::from_ref(&part));
+            let fit = equations.ridge(2.0, Intercept::Unpenalised, &Unwatched).unwrap();
+            (equations, fit)
         })
     };
     let one = run(1);
@@ -161,47 +161,50 @@ fn has_the_same_bits_for_every_number_of_threads() {
 #[test]
 fn bytes_give_back_the_sums_and_damage_is_noticed() {
     for d in [1, 9, BLOCK, BLOCK + 4] {
-        let moments = sums(d, &[chunk(30, d, 1)]);
-        let bytes = moments.to_bytes();
-        assert_eq!(Moments::from_bytes(&bytes).unwrap(), moments);
+        let equations = sums(d, &[chunk(30, d, 1)]);
+        let bytes = equations.to_bytes();
+        assert_eq!(NormalEquations::from_bytes(&bytes).unwrap(), equations);
         assert!(matches!(
-            Moments::from_bytes(&bytes[..bytes.len() - 1]),
+            NormalEquations::from_bytes(&bytes[..bytes.len() - 1]),
             Err(InvalidSaved::Length { .. } | InvalidSaved::Checksum)
         ));
         let mut damaged = bytes.clone();
         damaged[60] ^= 1;
-        assert_eq!(Moments::from_bytes(&damaged).unwrap_err(), InvalidSaved::Checksum);
+        assert_eq!(NormalEquations::from_bytes(&damaged).unwrap_err(), InvalidSaved::Checksum);
     }
-    assert!(matches!(Moments::from_bytes(b"something else"), Err(InvalidSaved::Mark { .. })));
+    assert!(matches!(NormalEquations::from_bytes(b"something else"), Err(InvalidSaved::Mark { .. })));
     let huge: Vec<u8> = b"mercer moments 1".iter().copied().chain([0xff; 32]).collect();
-    assert!(matches!(Moments::from_bytes(&huge), Err(InvalidSaved::Length { .. })));
+    assert!(matches!(NormalEquations::from_bytes(&huge), Err(InvalidSaved::Length { .. })));
 }
 
 #[test]
 fn bad_input_is_named() {
     let (x, y, w) = chunk(10, 4, 1);
-    let mut moments = Moments::new(4, 2);
-    assert_eq!(moments.ridge(1.0, Intercept::Unpenalised, &Unwatched).unwrap_err(), MomentsError::Empty);
+    let mut equations = NormalEquations::new(4, 2);
+    assert_eq!(
+        equations.ridge(1.0, Intercept::Unpenalised, &Unwatched).unwrap_err(),
+        NormalEquationsError::Empty
+    );
     let mut bad = y.clone();
     bad.row_mut(3)[1] = f64::NAN;
-    let error = moments.add(&x, &bad, None, &Unwatched).unwrap_err();
-    assert!(matches!(error, MomentsError::Value { what: "target", row: 3, .. }));
+    let error = equations.add(&x, &bad, None, &Unwatched).unwrap_err();
+    assert!(matches!(error, NormalEquationsError::Value { what: "target", row: 3, .. }));
     let mut bad = x.clone();
     bad.row_mut(2)[0] = f64::INFINITY;
-    let error = moments.add(&bad, &y, None, &Unwatched).unwrap_err();
-    assert!(matches!(error, MomentsError::Value { what: "feature", row: 2, .. }));
-    let error = moments.add(&x, &y, Some(&[-1.0; 10]), &Unwatched).unwrap_err();
-    assert!(matches!(error, MomentsError::Value { what: "weight", row: 0, .. }));
-    let error = moments.add(&x, &y, Some(&w[1..]), &Unwatched).unwrap_err();
-    assert!(matches!(error, MomentsError::Shape { what: "weights", found: 9, expected: 10 }));
-    assert_eq!(moments.rows(), 0);
+    let error = equations.add(&bad, &y, None, &Unwatched).unwrap_err();
+    assert!(matches!(error, NormalEquationsError::Value { what: "feature", row: 2, .. }));
+    let error = equations.add(&x, &y, Some(&[-1.0; 10]), &Unwatched).unwrap_err();
+    assert!(matches!(error, NormalEquationsError::Value { what: "weight", row: 0, .. }));
+    let error = equations.add(&x, &y, Some(&w[1..]), &Unwatched).unwrap_err();
+    assert!(matches!(error, NormalEquationsError::Shape { what: "weights", found: 9, expected: 10 }));
+    assert_eq!(equations.rows(), 0);
     // A feature twice: no unique answer without a penalty.
     let mut twice = x.clone();
     (0..10).for_each(|i| twice.row_mut(i)[3] = x.row(i)[0]);
-    moments.add(&twice, &y, None, &Unwatched).unwrap();
-    let error = moments.ridge(0.0, Intercept::Unpenalised, &Unwatched).unwrap_err();
-    assert!(matches!(error, MomentsError::RankDeficient { rank: 3, features: 4, .. }), "{error}");
-    let path = moments.ridge_path(Intercept::Unpenalised).unwrap();
+    equations.add(&twice, &y, None, &Unwatched).unwrap();
+    let error = equations.ridge(0.0, Intercept::Unpenalised, &Unwatched).unwrap_err();
+    assert!(matches!(error, NormalEquationsError::RankDeficient { rank: 3, features: 4, .. }), "{error}");
+    let path = equations.ridge_path(Intercept::Unpenalised).unwrap();
     assert!(path.fit(0.0).is_err() && path.fit(-1.0).is_err() && path.fit(f64::NAN).is_err());
     assert!(path.fit(1e-3).is_ok() && (path.effective_dimension(1e-9) - 3.0).abs() < 1e-6);
 }

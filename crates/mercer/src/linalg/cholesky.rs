@@ -23,8 +23,9 @@ use faer::{Accum, Auto, MatMut, MatRef, Par, Spec};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::real::Real;
 use crate::watch::{Stopped, Watch};
+
+use super::Scalar;
 
 /// Block size: a block of the product stays in the L2 cache, and the products are long enough to run at full speed.
 const BLOCK: usize = 256;
@@ -57,7 +58,7 @@ pub struct Cholesky<T> {
     factor: Vec<T>,
 }
 
-impl<T: Real> Cholesky<T> {
+impl<T: Scalar> Cholesky<T> {
     /// Factors the symmetric matrix whose lower triangle `matrix` holds, row-major.
     ///
     /// n³/3 multiply-adds, no memory beyond the matrix itself.
@@ -180,7 +181,7 @@ impl<T: Real> Cholesky<T> {
 }
 
 /// Factors the diagonal block of a block row, after taking out what stands to its left. `Err` is the failing pivot.
-fn factor_diagonal_block<T: Real>(
+fn factor_diagonal_block<T: Scalar>(
     rows: &mut [T],
     order: usize,
     start: usize,
@@ -212,7 +213,7 @@ fn factor_diagonal_block<T: Real>(
     Ok(())
 }
 
-fn subtract_product<T: Real>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+fn subtract_product<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     if a.ncols() > 0 {
         matmul(out, Accum::Add, a, b, T::from_f64(-1.0), Par::Seq);
     }
