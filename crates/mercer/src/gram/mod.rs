@@ -17,7 +17,7 @@ mod tiled;
 mod zeroed;
 
 pub use compact::CompactGram;
-pub use cpu::CpuEngine;
+pub use cpu::{CpuEngine, default_engine};
 pub use dense::DenseGram;
 pub use distance::kernel_to_distance;
 pub use engine::{Engine, GramError, Part, Resident};
