@@ -5,7 +5,7 @@
 //! Gram matrices at the speed of the machine, the model that is trained and saved with it.
 //!
 //! The crates `mercer-kernel` and `mercer-data` are re-exported as [`kernel`] and [`data`]. Layers, each of which uses only
-//! those before it: `{memory, pool} → tile → linalg → gram → solve → features → model → learn → select`.
+//! those before it: `{memory, pool} → tile → linalg → gram → session → solve → features → model → learn → select`.
 
 pub mod features;
 pub mod gram;
@@ -15,6 +15,7 @@ pub mod memory;
 pub mod model;
 pub mod pool;
 pub mod select;
+pub mod session;
 pub mod solve;
 pub mod tile;
 

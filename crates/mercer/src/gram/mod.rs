@@ -15,7 +15,7 @@ mod store;
 mod tiled;
 
 pub use compact::CompactGram;
-pub use cpu::CpuEngine;
+pub use cpu::{CpuEngine, default_engine};
 pub use dense::DenseGram;
 pub use distance::kernel_to_distance;
 pub use engine::{Engine, GramError, Part, Resident};
