@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, Engine, Part, Resident, zeroed};
+use mercer::gram::{CpuEngine, Engine, Part, Resident};
 use mercer::kernel::family::arc_cosine::ARC_COSINE;
 use mercer::kernel::family::chi_squared::CHI_SQUARED;
 use mercer::kernel::family::gaussian::GAUSSIAN;
@@ -17,6 +17,7 @@ use mercer::kernel::family::polynomial::POLYNOMIAL;
 use mercer::kernel::family::rational_quadratic::RATIONAL_QUADRATIC;
 use mercer::kernel::family::sigmoid::SIGMOID;
 use mercer::kernel::{Expr, FamilyId, Kernel, Named, Value};
+use mercer::linalg::zeroed;
 use mercer::pool;
 use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
+use crate::data::with_samples;
 use crate::data::{AnySamples, Storage};
 use crate::kernel::lower::Embedding;
 use crate::real::Real;
-use crate::with_samples;
 
 use super::group::Group;
 

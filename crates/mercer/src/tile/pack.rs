@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use crate::data::with_samples;
 use crate::data::{AnySamples, Storage};
 use crate::kernel::lower::PointStatistic;
 use crate::real::Real;
-use crate::with_samples;
 
 use super::group::Group;
 use super::plan::{Features, Plan};
