@@ -3,8 +3,8 @@
 use mercer::data::{Dataset, Matrix, TargetValues, TrainingChunks, for_each_chunk, is_held_out};
 use mercer::features::add_samples;
 use mercer::learn::{ApproxRidge, Prepared};
-use mercer::solve::Moments;
 use mercer::session::Session;
+use mercer::solve::Moments;
 use mercer::watch::Watch;
 
 use super::survey::Survey;
@@ -24,15 +24,6 @@ pub struct Sums<'a> {
     work: u64,
 }
 
-/// Passes the wish to stop on, and keeps the progress of parts to itself.
-struct StopAlone<'a>(&'a dyn Watch);
-
-impl Watch for StopAlone<'_> {
-    fn stop_requested(&self) -> bool {
-        self.0.stop_requested()
-    }
-}
-
 impl<'a> Sums<'a> {
     /// Sums over nothing.
     pub fn new(
@@ -40,10 +31,11 @@ impl<'a> Sums<'a> {
         prepared: &'a Prepared,
         targets: usize,
         fraction: f64,
-        seed: u64,
+        session: &Session<'_>,
     ) -> Result<Self, Failure> {
-        let rest = ridge.sums(prepared, targets)?;
-        let held_out = if fraction > 0.0 { Some(ridge.sums(prepared, targets)?) } else { None };
+        let seed = session.seed();
+        let rest = ridge.sums(prepared, targets, session)?;
+        let held_out = if fraction > 0.0 { Some(ridge.sums(prepared, targets, session)?) } else { None };
         let work = fingerprint(format!("{ridge:?} {fraction} {seed}").as_bytes());
         Ok(Self { prepared, rest, held_out, fraction, seed, rows: 0, work })
     }
@@ -68,7 +60,7 @@ impl<'a> Sums<'a> {
             let (start, rows) = (first, chunk.nrows() as u64);
             first += rows;
             if first > self.rows {
-                self.add(chunk, start, survey, &StopAlone(session))?;
+                self.add(chunk, start, survey, &session.part())?;
                 self.rows = first;
                 if let Some(checkpoint) = checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) {
                     checkpoint.keep(self.work, self.state())?;
@@ -90,7 +82,13 @@ impl<'a> Sums<'a> {
         Ok(self)
     }
 
-    fn add(&mut self, chunk: Dataset, first: u64, survey: &Survey, session: &Session<'_>) -> Result<(), Failure> {
+    fn add(
+        &mut self,
+        chunk: Dataset,
+        first: u64,
+        survey: &Survey,
+        session: &Session<'_>,
+    ) -> Result<(), Failure> {
         let targets = targets(&chunk);
         let scaled = survey.scaling.apply(chunk.features)?;
         let features = &self.prepared.features;

@@ -6,8 +6,8 @@ use crate::kernel::Kernel;
 use crate::learn::error::LearnError;
 use crate::learn::weights::check_weights;
 use crate::real::Precision;
-use crate::solve::svm::{BoxQp, Solution, SvmReport, SvmSettings};
 use crate::session::Session;
+use crate::solve::svm::{BoxQp, Solution, SvmReport, SvmSettings};
 
 /// Up to this many variables kernel values are in double precision from the start: rounding them would save nothing worth
 /// another pass to check the answer, and the answer does not hang on how the samples are stored.

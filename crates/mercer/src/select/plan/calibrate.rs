@@ -11,15 +11,12 @@ use rayon::prelude::*;
 
 use crate::data::{AnySamples, Dtype, Matrix, Samples};
 use crate::features::{ApproximationError, KernelFeatures, RandomSpec};
-use crate::gram::{
-    DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident,
-    neighbours, zeroed,
-};
+use crate::gram::{DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, neighbours, zeroed};
 use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
 use crate::model::{ModelError, Neighbours, Rule};
 use crate::real::Real;
-use crate::solve::{Cholesky, CholeskyError, PathProblem, RidgePath};
 use crate::session::Session;
+use crate::solve::{Cholesky, CholeskyError, PathProblem, RidgePath};
 use crate::watch::{Stopped, Watch};
 
 use super::Shape;
