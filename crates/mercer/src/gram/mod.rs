@@ -10,11 +10,9 @@ mod distance;
 mod engine;
 mod neighbours;
 mod operator;
-mod row_products;
 mod scales;
 mod store;
 mod tiled;
-mod zeroed;
 
 pub use compact::CompactGram;
 pub use cpu::{CpuEngine, default_engine};
@@ -23,6 +21,4 @@ pub use distance::kernel_to_distance;
 pub use engine::{Engine, GramError, Part, Resident};
 pub use neighbours::{Metric, Nearest, neighbours};
 pub use operator::{COLUMNS_AT_A_TIME, Columns, Crossing, Gram, KernelValues, LinearOperator, RowBlock};
-pub(crate) use row_products::{RowProducts, chosen_row_dots, chosen_rows_combined, combined_rows, row_dots};
 pub use scales::SampleScales;
-pub use zeroed::zeroed;

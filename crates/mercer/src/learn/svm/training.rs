@@ -1,10 +1,11 @@
 //! What every support vector machine is trained on.
 
 use crate::data::AnySamples;
-use crate::gram::{DenseGram, Gram, GramError, Part, Resident, zeroed};
+use crate::gram::{DenseGram, Gram, GramError, Part, Resident};
 use crate::kernel::Kernel;
 use crate::learn::error::LearnError;
 use crate::learn::weights::check_weights;
+use crate::linalg::zeroed;
 use crate::real::Precision;
 use crate::session::Session;
 use crate::solve::svm::{BoxQp, Solution, SvmReport, SvmSettings};
