@@ -1,8 +1,6 @@
 //! Support vector machines on the command line: fit, predict, plot, convert.
 
-mod common;
-
-use common::Bench;
+use crate::bench::Bench;
 use serde_json::Value;
 
 /// Three clusters in the plane, with a class, a number, a weight and a mark for outliers.

@@ -2,12 +2,10 @@
 
 #![cfg(target_os = "linux")]
 
-mod common;
-
 use std::io::Write;
 use std::process::Stdio;
 
-use common::{Bench, table};
+use crate::bench::{Bench, table};
 
 /// Peak resident memory, in bytes, of predicting `rows`: read once the program has taken every row from its standard
 /// input, which stays open until then, so that it cannot have ended.

@@ -1,8 +1,6 @@
 //! `mercer check`, and the check inside `fit`.
 
-mod common;
-
-use common::{Bench, table};
+use crate::bench::{Bench, table};
 use serde_json::Value;
 
 #[test]

@@ -1,8 +1,6 @@
 //! Logistic regression and the perceptron from the command line.
 
-mod common;
-
-use common::Bench;
+use crate::bench::Bench;
 use serde_json::Value;
 
 /// Two classes inside and outside of a ring, or three by the angle too; a tenth of the rows has the wrong one.

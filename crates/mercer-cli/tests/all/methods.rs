@@ -1,8 +1,6 @@
 //! The methods beside kernel ridge regression: features, least mean squares, smoother, neighbours.
 
-mod common;
-
-use common::{Bench, table};
+use crate::bench::{Bench, table};
 use serde_json::Value;
 
 /// The last column of a table of predictions.

@@ -1,8 +1,6 @@
 //! `mercer tune ridge --approx`: the search on features, from a file in chunks.
 
-mod common;
-
-use common::{Bench, table};
+use crate::bench::{Bench, table};
 use serde_json::Value;
 
 const DATA: [&str; 3] = ["d.csv", "--target", "y"];

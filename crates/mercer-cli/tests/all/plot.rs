@@ -1,8 +1,6 @@
 //! Drawing models.
 
-mod common;
-
-use common::{Bench, table};
+use crate::bench::{Bench, table};
 use serde_json::Value;
 
 /// A bench with a model of one, two and three columns and their data.

@@ -1,6 +1,4 @@
-//! What the command-line tests share.
-
-#![allow(dead_code, reason = "each test file uses a part of it")]
+//! A folder to run the command in, and data for it.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

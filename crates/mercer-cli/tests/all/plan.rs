@@ -1,8 +1,6 @@
 //! `mercer plan`: what would be done, and why.
 
-mod common;
-
-use common::{Bench, table};
+use crate::bench::{Bench, table};
 use serde_json::Value;
 
 #[test]

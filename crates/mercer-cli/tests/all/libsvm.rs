@@ -1,10 +1,8 @@
 //! svm-train, svm-predict and svm-scale: LIBSVM's options, files, lines and exit codes.
 
-mod common;
-
 use std::process::Command;
 
-use common::Bench;
+use crate::bench::Bench;
 
 /// Two classes 1 and -1 that overlap a little, -1 first.
 fn data() -> String {

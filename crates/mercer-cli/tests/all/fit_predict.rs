@@ -1,11 +1,9 @@
 //! The main job: fit, describe, predict.
 
-mod common;
-
 use std::io::Write;
 use std::process::Stdio;
 
-use common::{Bench, table};
+use crate::bench::{Bench, table};
 use serde_json::Value;
 
 #[test]

@@ -1,8 +1,6 @@
 //! `mercer tune`: the search, its table, its picture, and going on with it.
 
-mod common;
-
-use common::{Bench, table};
+use crate::bench::{Bench, table};
 use serde_json::Value;
 
 fn tune(bench: &Bench, method: &str, more: &[&str]) -> Value {

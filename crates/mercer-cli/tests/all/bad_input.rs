@@ -1,10 +1,8 @@
 //! Bad input: a clear message, exit code 1 or 2, nothing half-written.
 
-mod common;
-
 use std::process::Stdio;
 
-use common::{Bench, table};
+use crate::bench::{Bench, table};
 
 const FIT: [&str; 7] = ["fit", "ridge", "d.csv", "--target", "y", "-o", "m.mercer"];
 

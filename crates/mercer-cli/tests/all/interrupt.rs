@@ -2,13 +2,11 @@
 
 #![cfg(unix)]
 
-mod common;
-
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Bench, table};
+use crate::bench::{Bench, table};
 
 #[test]
 fn ctrl_c_stops_a_fit_and_leaves_no_model() {

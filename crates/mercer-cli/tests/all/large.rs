@@ -1,8 +1,6 @@
 //! Fits that hold neither a kernel matrix nor the rows: `--approx`, `--solver cg`, checkpoints and plans.
 
-mod common;
-
-use common::{Bench, table};
+use crate::bench::{Bench, table};
 use serde_json::Value;
 
 fn fitted(bench: &Bench, data: &str, more: &[&str]) -> Value {
