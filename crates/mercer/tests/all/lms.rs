@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use crate::oracle::noise;
 use faer::{Mat, Side};
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, DenseGram, Engine};
@@ -14,19 +15,6 @@ use mercer::watch::{Unwatched, Watch};
 use proptest::prelude::*;
 
 const STOCHASTIC: Mode = Mode::Stochastic { seed: 5 };
-
-/// Numbers that look random and are the same everywhere.
-fn noise(count: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    (0..count)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
-        })
-        .collect()
-}
 
 fn dense(rows: usize, columns: usize, entries: Vec<f64>) -> AnySamples<'static> {
     AnySamples::F64(Samples::dense(rows, columns, entries).unwrap())

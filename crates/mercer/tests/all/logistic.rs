@@ -3,6 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::oracle::{eliminate, noise};
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, DenseGram, Engine};
 use mercer::kernel::Kernel;
@@ -11,19 +12,6 @@ use mercer::model::probabilities;
 use mercer::pool;
 use mercer::solve::{LogisticError, LogisticSolver, Status};
 use mercer::watch::Unwatched;
-
-/// Numbers in [−1, 1) that look random and are the same everywhere.
-fn noise(count: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    (0..count)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
-        })
-        .collect()
-}
 
 struct Problem {
     x: Vec<Vec<f64>>,
@@ -77,28 +65,6 @@ fn softmax(f: &[f64]) -> Vec<f64> {
     e.iter().map(|e| e / sum).collect()
 }
 
-/// Solves A·x = b by elimination with partial pivoting.
-fn eliminate(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
-    let n = a.len();
-    for k in 0..n {
-        let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
-        a.swap(k, pivot);
-        b.swap(k, pivot);
-        for i in k + 1..n {
-            let factor = a[i][k] / a[k][k];
-            for j in k..n {
-                a[i][j] -= factor * a[k][j];
-            }
-            b[i] -= factor * b[k];
-        }
-    }
-    for k in (0..n).rev() {
-        let known: f64 = (k + 1..n).map(|j| a[k][j] * b[j]).sum();
-        b[k] = (b[k] - known) / a[k][k];
-    }
-    b
-}
-
 /// Probabilities of the penalised primal model Σ w·loss + (λ/2)‖θ‖², the intercept (a column of ones, put last) free.
 /// Two classes have one logit; with more, the flat direction of the intercepts is held by a tiny penalty.
 fn primal(
@@ -147,7 +113,7 @@ fn primal(
                 }
             }
         }
-        let step = eliminate(hessian, gradient);
+        let step = eliminate(hessian, gradient.into_iter().map(|g| vec![g]).collect()).concat();
         let now = objective(&theta);
         let mut t = 1.0;
         loop {

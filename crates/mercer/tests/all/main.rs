@@ -13,6 +13,7 @@ mod logistic;
 mod model_file;
 mod neighbours;
 mod nystrom;
+mod oracle;
 mod perceptron;
 mod plan;
 mod random_features;

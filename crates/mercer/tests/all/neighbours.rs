@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::oracle::noise;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{GramError, Metric, neighbours};
 use mercer::kernel::Kernel;
@@ -10,19 +11,6 @@ use mercer::model::{ModelError, Weights};
 use mercer::pool;
 use mercer::watch::Unwatched;
 use proptest::prelude::*;
-
-/// Numbers that look random and are the same everywhere, between −1 and 1.
-fn noise(count: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    (0..count)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
-        })
-        .collect()
-}
 
 #[derive(Debug, Clone, Copy)]
 enum Form {

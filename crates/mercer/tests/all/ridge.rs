@@ -1,5 +1,6 @@
 //! Ridge regression against answers found another way: Gaussian elimination on `kernel::eval`.
 
+use crate::oracle::{eliminate, noise};
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
@@ -11,19 +12,6 @@ use mercer::watch::Unwatched;
 
 const KERNEL: &str = "0.5*rbf(sigma=2) + (<x,z>+1)^2";
 
-/// Numbers that look random and are the same everywhere.
-fn noise(count: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    (0..count)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
-        })
-        .collect()
-}
-
 fn samples(rows: usize, columns: usize, seed: u64) -> AnySamples<'static> {
     AnySamples::F64(Samples::dense(rows, columns, noise(rows * columns, seed)).unwrap())
 }
@@ -32,32 +20,6 @@ fn row(samples: &AnySamples<'_>, i: usize) -> Vec<f64> {
     let mut out = vec![0.0; samples.ncols()];
     samples.copy_row(i, &mut out);
     out
-}
-
-/// Solves A·X = B by elimination with partial pivoting.
-fn eliminate(mut a: Vec<Vec<f64>>, mut b: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
-    let n = a.len();
-    for k in 0..n {
-        let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
-        a.swap(k, pivot);
-        b.swap(k, pivot);
-        for i in k + 1..n {
-            let factor = a[i][k] / a[k][k];
-            for j in k..n {
-                a[i][j] -= factor * a[k][j];
-            }
-            for c in 0..b[0].len() {
-                b[i][c] -= factor * b[k][c];
-            }
-        }
-    }
-    for k in (0..n).rev() {
-        for c in 0..b[0].len() {
-            let known: f64 = (k + 1..n).map(|j| a[k][j] * b[j][c]).sum();
-            b[k][c] = (b[k][c] - known) / a[k][k];
-        }
-    }
-    b
 }
 
 fn gram(kernel: &Kernel, x: &[Vec<f64>]) -> Vec<Vec<f64>> {

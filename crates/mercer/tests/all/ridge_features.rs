@@ -1,5 +1,6 @@
 //! Primal ridge regression against the dual and against Gaussian elimination.
 
+use crate::oracle::noise;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::features::{FeatureError, FeatureMap};
 use mercer::kernel::Kernel;
@@ -8,19 +9,6 @@ use mercer::model::ModelError;
 use mercer::pool;
 use mercer::solve::{NumericalRank, SolveError};
 use mercer::watch::Unwatched;
-
-/// Numbers that look random and are the same everywhere.
-fn noise(count: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    (0..count)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
-        })
-        .collect()
-}
 
 fn samples(rows: usize, columns: usize, seed: u64) -> AnySamples<'static> {
     AnySamples::F64(Samples::dense(rows, columns, noise(rows * columns, seed)).unwrap())

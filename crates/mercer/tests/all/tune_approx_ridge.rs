@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 
+use crate::oracle::noise;
 use mercer::data::{AnySamples, Matrix, Samples, fold_of_row, is_held_out};
 use mercer::features::{Approximation, ApproximationError, add_samples};
 use mercer::kernel::Kernel;
@@ -16,19 +17,6 @@ use mercer::watch::{Unwatched, Watch};
 
 const ROWS: usize = 90;
 const LAMBDAS: [f64; 3] = [1e-2, 0.3, 10.0];
-
-/// Numbers that look random and are the same everywhere.
-fn noise(count: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    (0..count)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
-        })
-        .collect()
-}
 
 struct Problem {
     x: AnySamples<'static>,

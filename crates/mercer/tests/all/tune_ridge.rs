@@ -1,5 +1,6 @@
 //! The choice of hyper-parameters against refits by the learner itself.
 
+use crate::oracle::noise;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::kernel::Kernel;
 use mercer::learn::{Bias, LearnError, Ridge};
@@ -10,19 +11,6 @@ use mercer::watch::Unwatched;
 const ROWS: usize = 36;
 const SIGMAS: [f64; 4] = [0.1, 0.4, 1.0, 4.0];
 const LAMBDAS: [f64; 4] = [1e-3, 1e-2, 0.3, 10.0];
-
-/// Numbers that look random and are the same everywhere.
-fn noise(count: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    (0..count)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
-        })
-        .collect()
-}
 
 struct Problem {
     x: AnySamples<'static>,
