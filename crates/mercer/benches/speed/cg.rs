@@ -1,10 +1,4 @@
-//! Times ridge regression without approximation by conjugate gradients: `cg_speed [N] [D] [LAMBDA] [RANK] [TOLERANCE]`.
-//!
-//! Prints seconds on the clock and seconds that the process ran, the second being what other work on the machine disturbs less.
-
-#![allow(clippy::print_stdout, reason = "its output is what it is for")]
-
-use std::time::Instant;
+//! Times ridge regression without approximation by conjugate gradients: `cg [N] [D] [LAMBDA] [RANK] [TOLERANCE]`.
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CompactGram, CpuEngine, Engine, LinearOperator};
@@ -17,27 +11,9 @@ use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Seconds all threads of this process have run.
-fn ran() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |i: usize| fields.get(i).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / 100.0
-}
+use crate::clock::timed;
 
-fn timed<R>(what: &str, work: impl FnOnce() -> R) -> R {
-    let (start, before) = (Instant::now(), ran());
-    let result = work();
-    println!(
-        "{what:<28} {:8.3} s on the clock {:8.3} s of processor",
-        start.elapsed().as_secs_f64(),
-        ran() - before
-    );
-    result
-}
-
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+pub fn run(arguments: &[String]) {
     let number =
         |i: usize, otherwise: f64| arguments.get(i).and_then(|a| a.parse().ok()).unwrap_or(otherwise);
     let (n, d) = (number(0, 20_000.0) as usize, number(1, 9.0) as usize);

@@ -1,4 +1,4 @@
-//! Times the Cholesky factorisation in both precisions beside faer's own: `cholesky_speed ORDER THREADS`.
+//! Times the Cholesky factorisation in both precisions beside faer's own: `cholesky ORDER THREADS`.
 
 use std::time::Instant;
 
@@ -43,10 +43,10 @@ fn compare<T: Real>(n: usize, threads: usize) {
     });
 }
 
-fn main() {
+pub fn run(arguments: &[String]) {
     let argument =
-        |k: usize, default: usize| std::env::args().nth(k).and_then(|a| a.parse().ok()).unwrap_or(default);
-    let (n, threads) = (argument(1, 6_000), argument(2, 2));
+        |k: usize, default: usize| arguments.get(k).and_then(|a| a.parse().ok()).unwrap_or(default);
+    let (n, threads) = (argument(0, 6_000), argument(1, 2));
     pool::with(Some(threads), || {
         compare::<f64>(n, threads);
         compare::<f32>(n, threads);

@@ -1,8 +1,6 @@
-//! Times kernel matrices on this machine: `engine_speed [THREADS] [REPEATS] [NAME]` prints the best of several runs in seconds.
+//! Times kernel matrices on this machine: `engine [THREADS] [REPEATS] [NAME]` prints the best of several runs in seconds.
 //!
 //! With one thread the time is what that thread ran for, so that other work on the machine disturbs it less. Each line is `name seconds`; `bench/` compares them with other programs on the same shapes.
-
-#![allow(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::time::Instant;
 
@@ -58,8 +56,7 @@ fn best(repeats: usize, mut work: impl FnMut()) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+pub fn run(arguments: &[String]) {
     let number = |i: usize, otherwise| arguments.get(i).and_then(|a| a.parse().ok()).unwrap_or(otherwise);
     let (threads, repeats) = (number(0, 2), number(1, 5));
     let wanted = arguments.get(2).cloned().unwrap_or_default();

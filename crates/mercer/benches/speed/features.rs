@@ -1,10 +1,4 @@
-//! Times random features and ridge regression on them: `features_speed [N] [D] [FEATURES] [f32|f64]`.
-//!
-//! Prints seconds on the clock and seconds that the process ran, the second being what other work on the machine disturbs less.
-
-#![allow(clippy::print_stdout, reason = "its output is what it is for")]
-
-use std::time::Instant;
+//! Times random features and ridge regression on them: `features [N] [D] [FEATURES] [f32|f64]`.
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::features::{KernelFeatures, Landmarks, Nystrom, RandomSpec, add_samples};
@@ -14,27 +8,9 @@ use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Seconds all threads of this process have run.
-fn ran() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |i: usize| fields.get(i).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / 100.0
-}
+use crate::clock::timed;
 
-fn timed<R>(what: &str, work: impl FnOnce() -> R) -> R {
-    let (start, before) = (Instant::now(), ran());
-    let result = work();
-    println!(
-        "{what:<28} {:8.3} s on the clock {:8.3} s of processor",
-        start.elapsed().as_secs_f64(),
-        ran() - before
-    );
-    result
-}
-
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+pub fn run(arguments: &[String]) {
     let number = |i: usize, otherwise| arguments.get(i).and_then(|a| a.parse().ok()).unwrap_or(otherwise);
     let (n, d, count) = (number(0, 100_000), number(1, 28), number(2, 2048));
     let single = arguments.get(3).is_none_or(|a| a == "f32");

@@ -1,4 +1,4 @@
-//! Times logistic regression beside one Cholesky factorisation of the same order: `logistic_speed ROWS CLASSES C`.
+//! Times logistic regression beside one Cholesky factorisation of the same order: `logistic ROWS CLASSES C`.
 
 use std::time::Instant;
 
@@ -29,11 +29,11 @@ fn problem(rows: usize, classes: usize) -> (Vec<f64>, Vec<usize>) {
     (x, codes)
 }
 
-fn main() {
-    let argument = |k: usize| std::env::args().nth(k).and_then(|a| a.parse::<f64>().ok());
-    let rows = argument(1).map_or(10_000, |n| n as usize);
-    let classes = argument(2).map_or(2, |k| k as usize);
-    let lambda = 1.0 / argument(3).unwrap_or(1.0);
+pub fn run(arguments: &[String]) {
+    let argument = |k: usize| arguments.get(k).and_then(|a| a.parse::<f64>().ok());
+    let rows = argument(0).map_or(10_000, |n| n as usize);
+    let classes = argument(1).map_or(2, |k| k as usize);
+    let lambda = 1.0 / argument(2).unwrap_or(1.0);
     let (x, codes) = problem(rows, classes);
     let samples = AnySamples::F64(Samples::dense(rows, COLUMNS, x).expect("rows of columns"));
     let kernel = format!("rbf(gamma={})", 1.0 / COLUMNS as f64).parse().expect("a kernel");

@@ -1,6 +1,4 @@
-//! Times the search for nearest rows: `neighbours_speed N D M K [f32] [manhattan] [THREADS]` prints the best of five runs in seconds.
-
-#![allow(clippy::print_stdout, reason = "its output is what it is for")]
+//! Times the search for nearest rows: `neighbours N D M K [f32] [manhattan] [THREADS]` prints the best of five runs in seconds.
 
 use std::time::Instant;
 
@@ -22,13 +20,12 @@ fn normal(n: usize, d: usize, seed: u64, single: bool) -> AnySamples<'static> {
     }
 }
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+pub fn run(arguments: &[String]) {
     let single = arguments.iter().any(|a| a == "f32");
     let manhattan = arguments.iter().any(|a| a == "manhattan");
     let numbers: Vec<usize> = arguments.iter().filter_map(|a| a.parse().ok()).collect();
     let [n, d, m, k, ref rest @ ..] = numbers[..] else {
-        println!("neighbours_speed N D M K [f32] [manhattan] [THREADS]");
+        println!("neighbours N D M K [f32] [manhattan] [THREADS]");
         return;
     };
     let (rows, queries) = (normal(n, d, 0, single), normal(m, d, 1, single));

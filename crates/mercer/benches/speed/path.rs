@@ -1,10 +1,4 @@
-//! Times the stages of a path of λ: `path_speed [ORDER] [THREADS] [LAMBDAS] [FOLDS] [SIGMA…]`, data with 8 columns.
-//!
-//! Each line has the seconds by the clock and the seconds of processor time, which other work on the machine disturbs less.
-
-#![allow(clippy::print_stdout, reason = "its output is what it is for")]
-
-use std::time::Instant;
+//! Times the stages of a path of λ: `path [ORDER] [THREADS] [LAMBDAS] [FOLDS] [SIGMA…]`, data with 8 columns.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
@@ -18,23 +12,10 @@ use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Processor time of all threads of this process, in seconds.
-fn processor() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after = text.rsplit(") ").next().unwrap_or_default();
-    let ticks: f64 = after.split(' ').skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
-    ticks / 100.0
-}
+use crate::clock::timed;
 
-fn timed<R>(name: &str, work: impl FnOnce() -> R) -> R {
-    let (clock, cpu) = (Instant::now(), processor());
-    let answer = work();
-    println!("  {name:<24} {:7.3} s  {:6.2} s cpu", clock.elapsed().as_secs_f64(), processor() - cpu);
-    answer
-}
-
-fn main() {
-    let arguments: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
+pub fn run(arguments: &[String]) {
+    let arguments: Vec<f64> = arguments.iter().filter_map(|a| a.parse().ok()).collect();
     let argument = |k: usize, otherwise: f64| arguments.get(k).copied().unwrap_or(otherwise);
     let (n, threads) = (argument(0, 2_000.0) as usize, argument(1, 2.0) as usize);
     let (count, folds) = (argument(2, 20.0) as usize, argument(3, 5.0) as usize);

@@ -1,9 +1,7 @@
-//! Compares what a plan says with what the work takes: `plan_accuracy [THREADS] [NAME]`.
+//! Compares what a plan says with what the work takes: `plan [THREADS] [NAME]`.
 //!
 //! Each line is a case, the estimate, the time it took, and the quotient of the two. Estimates and work take turns, so that
 //! other work on the machine disturbs both.
-
-#![allow(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::time::Instant;
 
@@ -91,8 +89,7 @@ impl Case {
     }
 }
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+pub fn run(arguments: &[String]) {
     let threads = arguments.first().and_then(|a| a.parse().ok()).unwrap_or_else(pool::available);
     let wanted = arguments.get(1).cloned().unwrap_or_default();
     let ridge = Task::Ridge { lambda: 1.0, features: None };

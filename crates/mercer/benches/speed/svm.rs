@@ -1,11 +1,9 @@
-//! Times support vector machines: `svm_speed FOLDER THREADS CASE...` reads `FOLDER/NAME.npz` (arrays `X` and `y`) and prints
+//! Times support vector machines: `svm FOLDER THREADS CASE...` reads `FOLDER/NAME.npz` (arrays `X` and `y`) and prints
 //! the seconds, the processor seconds and the quality of the answer.
 //!
 //! A case is `NAME[:WORD...]` with the words `f64`, `svr` (regression with ε = 0.1), `grid` (5 folds, C from 2⁻¹ to 2⁷ and γ from
 //! 2⁻⁷ to 2), `best=N` (the best of N runs), `c=C`, `gamma=G`, `kernel=TEXT` and `tol=TOL`; C and γ are otherwise those of
 //! the table below.
-
-#![allow(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,6 +15,8 @@ use mercer::pool;
 use mercer::select::{TuneSvc, stratify_folds};
 use mercer::solve::svm::{SvmReport, SvmSettings};
 use mercer::watch::Unwatched;
+
+use crate::clock::processor_seconds;
 
 /// Name, C, γ.
 const CASES: [(&str, f64, f64); 9] = [
@@ -31,15 +31,7 @@ const CASES: [(&str, f64, f64); 9] = [
     ("uci_protein", 1.0, 1.0 / 9.0),
 ];
 
-fn processor_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |k: usize| fields.get(k).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / 100.0
-}
-
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+pub fn run(arguments: &[String]) {
     let (folder, threads) =
         (Path::new(&arguments[0]), arguments[1].parse::<usize>().expect("a number of threads"));
     for case in &arguments[2..] {
@@ -49,11 +41,11 @@ fn main() {
         let path = folder.join(format!("{}.npz", words[0]));
         let (data, _) = read(&path, &options).expect("a readable file");
         let TargetValues::Numbers(targets) = &data.targets[0].values else { panic!("targets are numbers") };
-        pool::with(Some(threads), || run(case, &words, &data.features, targets));
+        pool::with(Some(threads), || time(case, &words, &data.features, targets));
     }
 }
 
-fn run(case: &str, words: &[&str], samples: &AnySamples<'_>, targets: &[f64]) {
+fn time(case: &str, words: &[&str], samples: &AnySamples<'_>, targets: &[f64]) {
     let word = |name: &str| words.iter().find_map(|w| w.strip_prefix(name)?.strip_prefix('='));
     let number = |name: &str| word(name).map(|text| text.parse::<f64>().expect("a number"));
     let known = CASES.iter().find(|(name, ..)| *name == words[0]).unwrap_or(&("", 1.0, 1.0));
