@@ -7,7 +7,6 @@ use crate::learn::{Admission, ApproxFit, ApproxRidge, Bias, LearnError, Prepared
 use crate::linalg::NormalEquations;
 use crate::pool;
 use crate::session::Session;
-use crate::solve::Moments;
 use crate::watch::Stopped;
 
 use super::axis::{Axis, LambdaSpace};
