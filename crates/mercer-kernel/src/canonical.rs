@@ -15,7 +15,6 @@
 
 use std::collections::BTreeMap;
 
-use super::check::form::Space;
 use super::expr::{Expr, Function};
 use super::recognise;
 use super::shared_columns::{Groups, choose, key, regroup, share_columns};
@@ -231,9 +230,7 @@ fn is_nonnegative(expr: &Expr) -> bool {
     match expr {
         Expr::Number(value) => *value >= 0.0,
         Expr::Distance | Expr::Distance1 | Expr::NormX | Expr::NormZ => true,
-        Expr::Named(named) => {
-            named.family.range(named, &Space::EVERYWHERE).is_some_and(|(low, _)| low >= 0.0)
-        }
+        Expr::Named(named) => named.bounds().is_some_and(|(low, _)| low >= 0.0),
         Expr::Columns(inner, _) => is_nonnegative(inner),
         Expr::Sum(operands) | Expr::Product(operands) => operands.iter().all(is_nonnegative),
         Expr::Pow(base, exponent) => {

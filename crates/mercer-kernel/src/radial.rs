@@ -1,6 +1,5 @@
 //! Kernels of distances alone: weights of a smoother, their sign, and their logarithm where they underflow.
 
-use super::check::form::Space;
 use super::expr::{Expr, Function};
 use super::family::Invariance;
 use super::size::check_size;
@@ -52,7 +51,7 @@ fn range(expr: &Expr) -> (f64, f64) {
     known(match expr {
         Expr::Number(value) => (*value, *value),
         Expr::Distance | Expr::Distance1 | Expr::NormX | Expr::NormZ => (0.0, f64::INFINITY),
-        Expr::Named(named) => named.family.range(named, &Space::EVERYWHERE).unwrap_or(EVERYTHING),
+        Expr::Named(named) => named.bounds().unwrap_or(EVERYTHING),
         Expr::Dot => EVERYTHING,
         Expr::Columns(inner, _) => range(inner),
         Expr::Sum(terms) => terms.iter().map(range).fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d)),

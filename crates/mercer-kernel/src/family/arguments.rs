@@ -1,7 +1,7 @@
 //! Hyper-parameters as the families read them.
 
 use super::check::enclose;
-use super::{EvalError, Expr, Fault, Named, Q, Value, exact};
+use super::{EvalError, Expr, Fault, Named, Q, Space, Value, exact};
 use crate::expr::Columns;
 
 impl Named {
@@ -26,6 +26,11 @@ impl Named {
     /// Whether every hyper-parameter is more than 0.
     pub(super) fn all_positive(&self) -> bool {
         (0..self.arguments.len()).all(|slot| self.every(slot, |value| value > 0.0))
+    }
+
+    /// Bounds of the kernel's values at all points where it is defined.
+    pub(crate) fn bounds(&self) -> Option<(f64, f64)> {
+        self.family.range(self, &Space::EVERYWHERE)
     }
 
     /// The single number in a slot as the decimal that was written.
