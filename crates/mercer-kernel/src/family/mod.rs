@@ -7,6 +7,7 @@
 pub mod arc_cosine;
 mod arguments;
 pub mod chi_squared;
+pub mod constant;
 pub mod cosine;
 pub mod gaussian;
 pub mod laplacian;
@@ -44,6 +45,7 @@ pub static FAMILIES: &[FamilyId] = &[
     cosine::COSINE,
     chi_squared::CHI_SQUARED,
     arc_cosine::ARC_COSINE,
+    constant::CONSTANT,
     sigmoid::SIGMOID,
 ];
 
