@@ -17,6 +17,7 @@ pub mod periodic;
 pub mod polynomial;
 pub mod rational_quadratic;
 pub mod sigmoid;
+pub mod wendland;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -45,6 +46,7 @@ pub static FAMILIES: &[FamilyId] = &[
     cosine::COSINE,
     chi_squared::CHI_SQUARED,
     arc_cosine::ARC_COSINE,
+    wendland::WENDLAND,
     constant::CONSTANT,
     sigmoid::SIGMOID,
 ];
