@@ -17,6 +17,7 @@ pub mod periodic;
 pub mod polynomial;
 pub mod rational_quadratic;
 pub mod sigmoid;
+pub mod spline;
 pub mod wendland;
 
 use std::fmt;
@@ -47,6 +48,7 @@ pub static FAMILIES: &[FamilyId] = &[
     chi_squared::CHI_SQUARED,
     arc_cosine::ARC_COSINE,
     wendland::WENDLAND,
+    spline::SPLINE,
     constant::CONSTANT,
     sigmoid::SIGMOID,
 ];
