@@ -11,6 +11,17 @@ pub enum Precision {
     Double,
 }
 
+impl Precision {
+    /// Bytes of one number.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::Single => 4,
+            Self::Double => 8,
+        }
+    }
+}
+
 /// A storage and tile precision. Solvers and coefficients are always `f64`; this is what data and kernel tiles are held in.
 pub trait Real:
     Copy + Default + PartialOrd + Debug + Display + Send + Sync + 'static + faer::traits::RealField

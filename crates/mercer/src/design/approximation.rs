@@ -1,22 +1,21 @@
-//! The choice between approximations of a kernel, and the features it leads to.
+//! The choice between approximations of a kernel, as text: `fourier:1024`, `nystrom:500`.
 
 use std::fmt;
-use std::ops::Range;
 use std::str::FromStr;
 
 use crate::data::AnySamples;
 use crate::kernel::Kernel;
 use crate::watch::Watch;
 
-use super::approximation::{ApproximationError, KernelFeatures};
-use super::lift::Fourier;
-use super::nystrom::{Landmarks, Nystrom};
-use super::random::{Form, RandomSpec, Sampling};
+use super::error::DesignError;
+use super::features::Features;
+use super::fourier::{Form, Fourier, RandomSpec, Sampling};
+use super::landmarks::{LandmarkChoice, Landmarks};
 
 /// How a kernel is approximated by finitely many features.
 ///
 /// ```
-/// use mercer::features::Approximation;
+/// use mercer::design::Approximation;
 /// let approximation: Approximation = "nystrom:500".parse()?;
 /// assert_eq!(approximation.to_string(), "nystrom:500");
 /// assert!("fourier:0".parse::<Approximation>().is_err());
@@ -33,12 +32,12 @@ pub enum Approximation {
         /// What a frequency becomes.
         form: Form,
     },
-    /// Landmarks among the samples ([`Nystrom`]), for every kernel.
+    /// Landmarks among the samples ([`Landmarks`]), for every kernel.
     Nystrom {
         /// M, the number of landmarks.
         landmarks: usize,
         /// How they are chosen.
-        choice: Landmarks,
+        choice: LandmarkChoice,
     },
 }
 
@@ -52,7 +51,7 @@ impl Approximation {
     /// Uniform landmarks.
     #[must_use]
     pub fn nystrom(landmarks: usize) -> Self {
-        Self::Nystrom { landmarks, choice: Landmarks::default() }
+        Self::Nystrom { landmarks, choice: LandmarkChoice::default() }
     }
 
     /// The number of features, at most.
@@ -64,27 +63,26 @@ impl Approximation {
         }
     }
 
-    /// The features of a kernel whose hyper-parameters are all numbers. Landmarks are chosen among `samples`, of which
-    /// random features take the number of columns alone.
+    /// The features of a kernel whose hyper-parameters are all numbers. Landmarks are chosen among `samples`; random features
+    /// depend on the number of their columns only.
     ///
     /// # Errors
-    /// As [`RandomSpec::draw`] and [`Nystrom::fit`].
+    /// As [`RandomSpec::draw`] and [`Landmarks::fit`].
     pub fn of(
         &self,
         kernel: &Kernel,
         samples: &AnySamples<'_>,
         seed: u64,
         watch: &dyn Watch,
-    ) -> Result<ApproximateFeatures, ApproximationError> {
+    ) -> Result<Features, DesignError> {
         match *self {
             Self::Fourier { features, sampling, form } => {
                 let spec = RandomSpec { kernel: kernel.clone(), features, sampling, form, seed };
                 let features = spec.draw(samples.ncols())?;
-                Ok(ApproximateFeatures::Random(Fourier { spec, features }))
+                Ok(Fourier { spec, features }.into())
             }
             Self::Nystrom { landmarks, choice } => {
-                Nystrom::fit(kernel, samples, landmarks, choice, seed, watch)
-                    .map(ApproximateFeatures::Landmarks)
+                Ok(Landmarks::fit(kernel, samples, landmarks, choice, seed, watch)?.into())
             }
         }
     }
@@ -99,7 +97,7 @@ impl fmt::Display for Approximation {
     }
 }
 
-/// A text that names no approximation.
+/// A text that is not the name of an approximation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{received}` is not an approximation: write fourier:D with an even number D of random features, or nystrom:M with \
@@ -126,93 +124,11 @@ impl FromStr for Approximation {
     }
 }
 
-/// Features that stand in for a kernel, of either kind.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ApproximateFeatures {
-    /// Random ones.
-    Random(Fourier),
-    /// Whitened kernel values with landmarks.
-    Landmarks(Nystrom),
-}
-
-impl ApproximateFeatures {
-    /// The kernel they stand in for.
-    #[must_use]
-    pub fn kernel(&self) -> &Kernel {
-        match self {
-            Self::Random(fourier) => &fourier.spec.kernel,
-            Self::Landmarks(nystrom) => nystrom.kernel(),
-        }
-    }
-
-    /// Features that are, up to a common factor c, a half-size approximation of the same kind, and c²: every other
-    /// frequency, or the first half of the landmarks. None where there is only one.
-    ///
-    /// So what half the features would have given follows from sums over all of them.
-    #[must_use]
-    pub fn half(&self) -> Option<(Vec<usize>, f64)> {
-        match self {
-            Self::Random(Fourier { features, .. }) => {
-                let count = features.frequencies().nrows();
-                let pairs = features.shifts().is_none();
-                let cosines = (0..count).step_by(2);
-                let sines = cosines.clone().filter(|_| pairs).map(|k| k + count);
-                (count > 1).then(|| {
-                    let kept: Vec<usize> = cosines.clone().chain(sines).collect();
-                    let share = count as f64 / cosines.len() as f64;
-                    (kept, share)
-                })
-            }
-            // The factor of the first landmarks is a corner of the factor of all.
-            Self::Landmarks(nystrom) => {
-                let count = nystrom.features();
-                (count > 1).then(|| ((0..count / 2).collect(), 1.0))
-            }
-        }
-    }
-
-    fn inner(&self) -> &dyn KernelFeatures {
-        match self {
-            Self::Random(fourier) => &fourier.features,
-            Self::Landmarks(nystrom) => nystrom,
-        }
-    }
-}
-
-impl KernelFeatures for ApproximateFeatures {
-    fn columns(&self) -> usize {
-        self.inner().columns()
-    }
-
-    fn features(&self) -> usize {
-        self.inner().features()
-    }
-
-    fn fill_f32(
-        &self,
-        samples: &AnySamples<'_>,
-        rows: Range<usize>,
-        out: &mut [f32],
-        watch: &dyn Watch,
-    ) -> Result<(), ApproximationError> {
-        self.inner().fill_f32(samples, rows, out, watch)
-    }
-
-    fn fill_f64(
-        &self,
-        samples: &AnySamples<'_>,
-        rows: Range<usize>,
-        out: &mut [f64],
-        watch: &dyn Watch,
-    ) -> Result<(), ApproximationError> {
-        self.inner().fill_f64(samples, rows, out, watch)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::Samples;
+    use crate::real::Precision;
     use crate::watch::Unwatched;
 
     fn samples() -> AnySamples<'static> {
@@ -245,8 +161,9 @@ mod tests {
         for approximation in [Approximation::fourier(4096), Approximation::nystrom(18)] {
             let features = approximation.of(&kernel, &samples(), 1, &Unwatched).unwrap();
             let (kept, square) = features.half().unwrap();
-            assert_eq!(kept.len(), features.features() / 2);
-            let phi = features.transform_f64(&samples(), &Unwatched).unwrap();
+            assert_eq!(kept.len(), features.count(3).unwrap() / 2);
+            let ready = features.ready(3, None, None).unwrap();
+            let phi = ready.transform(&samples(), Precision::Double, None, &Unwatched).unwrap().into_f64();
             let (mut x, mut z) = ([0.0; 3], [0.0; 3]);
             for (i, j) in [(0, 1), (3, 17), (5, 5)] {
                 samples().copy_row(i, &mut x);

@@ -1,43 +1,45 @@
-//! Why there are no features.
+//! Why a design has no features.
 
+use crate::data::AnySamples;
+use crate::gram::GramError;
+use crate::kernel::SpectrumError;
 use crate::memory;
+use crate::solve::{CholeskyError, EigenError, MomentsError};
 use crate::watch::Stopped;
 
-/// Why a feature map has no features of some samples.
+/// Why samples have no such features, or what is computed from the features has no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum FeatureError {
-    /// A parameter of the map is outside of its range.
-    #[error("{map}: {parameter} is {received}; it must be {allowed}")]
+pub enum DesignError {
+    /// A parameter is outside of its range.
+    #[error("{parameter} is {received}; it must be {allowed}")]
     Parameter {
-        /// The kind of map.
-        map: &'static str,
-        /// Its parameter.
-        parameter: &'static str,
-        /// What was given.
+        /// Its name; that of a feature map's parameter after the name of the map.
+        parameter: String,
+        /// The value received.
         received: String,
-        /// What is allowed.
-        allowed: &'static str,
+        /// The values allowed.
+        allowed: String,
     },
-    /// The features cannot even be counted in 64 bits.
+    /// The number of features does not fit 64 bits.
     #[error("{map} of {columns} columns has {count} features, more than any memory holds")]
     TooMany {
         /// The map.
         map: String,
-        /// Columns it was asked for.
+        /// Columns of the samples.
         columns: usize,
         /// The number of features, exactly.
         count: String,
     },
-    /// The features, or what is computed from them, do not fit the memory budget.
+    /// The features of a map, or what is computed from them, do not fit the memory budget.
     #[error(
         "{map} of {columns} columns has {count} features: {what} would take {}, more than the memory budget of {}",
         memory::human(*.needed), memory::human(*.budget)
     )]
-    Memory {
+    TooLarge {
         /// The map.
         map: String,
-        /// Columns it was asked for.
+        /// Columns of the samples.
         columns: usize,
         /// The number of features.
         count: u64,
@@ -48,16 +50,26 @@ pub enum FeatureError {
         /// Bytes it may use.
         budget: u64,
     },
-    /// A formula asks for a column that is not there.
+    /// A matrix does not fit the memory.
+    #[error("{what} would take {}, more than the {} there are", memory::human(*.needed), memory::human(*.budget))]
+    Memory {
+        /// The matrix.
+        what: &'static str,
+        /// Bytes it needs.
+        needed: u64,
+        /// Bytes there are.
+        budget: u64,
+    },
+    /// A formula refers to a column that the samples do not have.
     #[error(
         "the feature {feature} uses column {column}, but there are only {available} columns (counted from 0)"
     )]
     MissingColumn {
         /// The formula.
         feature: String,
-        /// The column asked for, from 0.
+        /// The column it refers to, from 0.
         column: usize,
-        /// Columns there are.
+        /// Columns of the samples.
         available: usize,
     },
     /// A formula names a column that the data does not have.
@@ -65,9 +77,9 @@ pub enum FeatureError {
     UnknownColumn {
         /// The name found.
         name: String,
-        /// The nearest name there is.
+        /// The nearest name of a column.
         suggestion: Option<String>,
-        /// The columns there are.
+        /// The columns of the data.
         known: String,
     },
     /// A name in a formula is the name of one column and stands for something else as well.
@@ -95,17 +107,96 @@ pub enum FeatureError {
         /// The columns it is computed from, and their values.
         at: String,
     },
-    /// The samples have another number of columns than the map was made for.
+    /// The samples have another number of columns than the features are of.
     #[error("the features are of {expected} columns, but the samples have {found}")]
     Columns {
         /// Columns of the samples.
         found: usize,
-        /// Columns the map was made for.
+        /// Columns the features are of.
         expected: usize,
     },
+    /// A map that takes samples as they are was to be used on shifted ones.
+    #[error("random features and landmarks take samples as they are, but the model shifts them")]
+    Shifted,
+    /// The rows of the design can be read in order only.
+    #[error("the rows are read in order, and what was asked for needs them in any order")]
+    Sequential,
+    /// A kernel value between landmarks is not a finite number.
+    #[error("the kernel has no finite value at landmarks {row} and {column}")]
+    KernelValue {
+        /// One landmark, from 0.
+        row: usize,
+        /// The other, from 0.
+        column: usize,
+    },
+    /// The kernel is zero, or not positive, on all landmarks.
+    #[error("the kernel matrix of the landmarks has no positive eigenvalue")]
+    NoRank,
+    /// The kernel has no spectral density to draw from.
+    #[error(transparent)]
+    Spectrum(#[from] SpectrumError),
+    /// A kernel matrix could not be computed.
+    #[error(transparent)]
+    Gram(#[from] GramError),
+    /// An eigen-decomposition failed.
+    #[error(transparent)]
+    Eigen(#[from] EigenError),
+    /// A factorisation failed.
+    #[error(transparent)]
+    Cholesky(#[from] CholeskyError),
+    /// The normal equations of the features could not be summed or solved.
+    #[error(transparent)]
+    Moments(#[from] MomentsError),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+}
+
+impl DesignError {
+    /// Whether the work ended because its watch asked for it.
+    #[must_use]
+    pub fn is_stop(&self) -> bool {
+        matches!(
+            self,
+            Self::Stopped(_)
+                | Self::Gram(GramError::Stopped(_))
+                | Self::Cholesky(CholeskyError::Stopped(_))
+                | Self::Moments(MomentsError::Stopped(_))
+        )
+    }
+
+    pub(super) fn parameter(
+        parameter: impl Into<String>,
+        received: impl ToString,
+        allowed: impl Into<String>,
+    ) -> Self {
+        Self::Parameter {
+            parameter: parameter.into(),
+            received: received.to_string(),
+            allowed: allowed.into(),
+        }
+    }
+}
+
+/// Checks that `rows × columns` numbers of `size` bytes fit the memory budget.
+pub(super) fn check_memory(
+    what: &'static str,
+    rows: usize,
+    columns: usize,
+    size: u64,
+) -> Result<(), DesignError> {
+    let needed = (rows as u64).saturating_mul(columns as u64).saturating_mul(size);
+    let budget = memory::default_budget();
+    // Asking the system costs a file read: not worth it for what surely fits.
+    if needed > 64 << 20 && needed > budget {
+        return Err(DesignError::Memory { what, needed, budget });
+    }
+    Ok(())
+}
+
+pub(super) fn check_columns(samples: &AnySamples<'_>, expected: usize) -> Result<(), DesignError> {
+    let found = samples.ncols();
+    if found == expected { Ok(()) } else { Err(DesignError::Columns { found, expected }) }
 }
 
 pub(super) fn did_you_mean(suggestion: &Option<String>) -> String {

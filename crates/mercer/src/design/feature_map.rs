@@ -8,24 +8,6 @@
 //! | `taylor(sigma=1, degree=8)` | weighted monomials times a Gaussian | exp(−‖x−z‖²/(2σ²)), up to [`FeatureMap::error_bound`] |
 //! | `x, x^2, log(abs(x)+1), x0*x1` | formulas: with `x` one feature per column, with `x0`, `x1`, … or names of columns one | |
 
-mod approximate;
-mod approximation;
-mod error;
-mod formula;
-mod formulas;
-mod lift;
-mod monomials;
-mod named;
-pub mod nystrom;
-mod of_kernel;
-mod parse;
-mod quality;
-pub mod random;
-mod streamed;
-mod text_error;
-mod transform;
-mod truncation;
-
 use std::fmt;
 use std::str::FromStr;
 
@@ -33,20 +15,17 @@ use num_bigint::BigUint;
 
 use crate::data::{AnySamples, Matrix};
 use crate::kernel::Shortest;
+use crate::real::Precision;
 use crate::watch::Watch;
 
-pub use approximate::{ApproximateFeatures, Approximation, UnknownApproximation};
-pub use approximation::{ApproximationError, KernelFeatures};
-pub use error::FeatureError;
-pub use formulas::Formulas;
-pub use lift::{Fourier, Lift};
-use monomials::{Weight, counts_by_degree};
-pub use nystrom::{Landmarks, Nystrom};
-pub use quality::{KernelError, kernel_error};
-pub use random::{Form, RandomFeatures, RandomSpec, Sampling};
-pub use streamed::add_samples;
-pub use text_error::{FeatureProblem, FeatureTextError};
-pub use transform::Transform;
+use super::error::DesignError;
+use super::features::RowFeatures;
+use super::formula::{Formulas, quoted_where_needed};
+use super::monomials::{Weight, counts_by_degree};
+use super::text::named::{Kind, Refused};
+use super::text::{self, FeatureTextError};
+use super::transform::Transform;
+use super::{of_kernel, truncation};
 
 /// The largest degree of a named map.
 pub const MAX_DEGREE: u32 = 1_000;
@@ -54,7 +33,7 @@ pub const MAX_DEGREE: u32 = 1_000;
 /// A map of samples to features.
 ///
 /// ```
-/// use mercer::features::FeatureMap;
+/// use mercer::design::FeatureMap;
 /// let map: FeatureMap = "poly(degree=2)".parse()?;
 /// assert_eq!(map.to_string(), "poly(degree=2, gamma=1, c=1)");
 /// assert_eq!(map.names(&["a".into(), "b".into()])?, ["1", "a", "b", "a^2", "a*b", "b^2"]);
@@ -96,13 +75,13 @@ impl FeatureMap {
     /// The number of features of samples with this many columns.
     ///
     /// # Errors
-    /// [`FeatureError::TooMany`], with the exact number, where it is beyond 64 bits.
-    pub fn count(&self, columns: usize) -> Result<u64, FeatureError> {
+    /// [`DesignError::TooMany`], with the exact number, where it is beyond 64 bits.
+    pub fn count(&self, columns: usize) -> Result<u64, DesignError> {
         let count = match self.squares() {
             Some((_, squares)) => self.big_count(columns, |k| squares[k] > 0.0, squares.len()),
             None => self.formulas().count(columns).into(),
         };
-        u64::try_from(&count).map_err(|_| FeatureError::TooMany {
+        u64::try_from(&count).map_err(|_| DesignError::TooMany {
             map: self.to_string(),
             columns,
             count: count.to_string(),
@@ -117,9 +96,9 @@ impl FeatureMap {
     ///
     /// # Errors
     /// As [`over`](Self::over).
-    pub fn names(&self, columns: &[String]) -> Result<Vec<String>, FeatureError> {
+    pub fn names(&self, columns: &[String]) -> Result<Vec<String>, DesignError> {
         let transform = self.bind(columns)?.over(columns.len(), None)?;
-        let columns: Vec<String> = columns.iter().map(|name| formulas::quoted_where_needed(name)).collect();
+        let columns: Vec<String> = columns.iter().map(|name| quoted_where_needed(name)).collect();
         Ok((0..transform.count()).map(|index| transform.name(index, &columns)).collect())
     }
 
@@ -128,7 +107,7 @@ impl FeatureMap {
     /// # Errors
     /// Where there is no column of a name, and where `x` or `x0`, `x1`, … is the name of another column than the one it
     /// stands for.
-    pub fn bind(&self, columns: &[String]) -> Result<Self, FeatureError> {
+    pub fn bind(&self, columns: &[String]) -> Result<Self, DesignError> {
         match self {
             Self::Formulas(formulas) => formulas.bind(columns).map(Self::Formulas),
             named => Ok(named.clone()),
@@ -139,29 +118,24 @@ impl FeatureMap {
     ///
     /// # Errors
     /// Where a parameter is out of its range, and where a formula asks for a column that is not there.
-    pub fn check_columns(&self, columns: usize) -> Result<(), FeatureError> {
+    pub fn check_columns(&self, columns: usize) -> Result<(), DesignError> {
         self.check_parameters().map_err(|refused| self.refuse(refused))?;
         if let Self::Formulas(formulas) = self {
             formulas.check_columns(columns)?;
         }
         match self.squares() {
-            Some((_, squares)) if !squares.iter().all(|a| a.is_finite()) => Err(FeatureError::Parameter {
-                map: "poly",
-                parameter: "degree",
-                received: self.to_string(),
-                allowed: "such that the expanded power has finite coefficients",
-            }),
+            Some((_, squares)) if !squares.iter().all(|a| a.is_finite()) => Err(DesignError::parameter(
+                "poly: degree",
+                self,
+                "such that the expanded power has finite coefficients",
+            )),
             _ => Ok(()),
         }
     }
 
-    fn refuse(&self, refused: named::Refused) -> FeatureError {
-        FeatureError::Parameter {
-            map: self.kind().map_or("formulas", named::Kind::name),
-            parameter: refused.parameter,
-            received: self.to_string(),
-            allowed: refused.allowed,
-        }
+    fn refuse(&self, refused: Refused) -> DesignError {
+        let map = self.kind().map_or("formulas", Kind::name);
+        DesignError::parameter(format!("{map}: {}", refused.parameter), self, refused.allowed)
     }
 
     /// The map made ready for samples with this many columns.
@@ -171,7 +145,7 @@ impl FeatureMap {
     /// # Errors
     /// As [`check_columns`](Self::check_columns), and where D numbers do not fit the memory budget (`None` for four
     /// fifths of what is available).
-    pub fn over(&self, columns: usize, memory: Option<u64>) -> Result<Transform, FeatureError> {
+    pub fn over(&self, columns: usize, memory: Option<u64>) -> Result<Transform, DesignError> {
         Transform::new(self, columns, memory)
     }
 
@@ -187,8 +161,9 @@ impl FeatureMap {
         samples: &AnySamples<'_>,
         memory: Option<u64>,
         watch: &dyn Watch,
-    ) -> Result<Matrix<f64>, FeatureError> {
-        self.over(samples.ncols(), memory)?.apply(samples, memory, watch)
+    ) -> Result<Matrix<f64>, DesignError> {
+        let transform = RowFeatures::Map(self.over(samples.ncols(), memory)?);
+        Ok(transform.transform(samples, Precision::Double, memory, watch)?.into_f64())
     }
 
     /// The largest |k(x,z) − ⟨φ(x),φ(z)⟩| over all x and z of at most this norm, in any dimension; none for a map that
@@ -247,7 +222,7 @@ impl FromStr for FeatureMap {
     type Err = FeatureTextError;
 
     fn from_str(text: &str) -> Result<Self, FeatureTextError> {
-        parse::parse(text)
+        text::parse(text)
     }
 }
 

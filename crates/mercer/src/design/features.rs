@@ -1,209 +1,297 @@
-//! What random features and Nyström have in common.
+//! What computes features of rows: a map, random features or landmarks.
 
+use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 
-use rayon::prelude::*;
-
-use crate::data::{AnySamples, Matrix};
-use crate::gram::{GramError, zeroed};
-use crate::kernel::SpectrumError;
+use crate::data::AnySamples;
+use crate::gram::{Values, ValuesMut};
+use crate::kernel::Kernel;
 use crate::memory;
-use crate::solve::{CholeskyError, EigenError, MomentsError};
-use crate::watch::{Stopped, Watch};
+use crate::real::Precision;
+use crate::watch::Watch;
 
-/// Why a kernel has no approximate features.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ApproximationError {
-    /// A parameter is outside of its range.
-    #[error("{parameter} is {received}; it must be {allowed}")]
-    Parameter {
-        /// Its name.
-        parameter: &'static str,
-        /// What was given.
-        received: String,
-        /// What is allowed.
-        allowed: String,
-    },
-    /// The samples have another number of columns than the features are of.
-    #[error("the features are of {expected} columns, but the samples have {found}")]
-    Columns {
-        /// Columns of the samples.
-        found: usize,
-        /// Columns the features are of.
-        expected: usize,
-    },
-    /// A matrix does not fit the memory.
-    #[error("{what} would take {}, more than the {} there are", memory::human(*.needed), memory::human(*.budget))]
-    Memory {
-        /// The matrix.
-        what: &'static str,
-        /// Bytes it needs.
-        needed: u64,
-        /// Bytes there are.
-        budget: u64,
-    },
-    /// A kernel value between landmarks is not a finite number.
-    #[error("the kernel has no finite value at landmarks {row} and {column}")]
-    KernelValue {
-        /// One landmark, from 0.
-        row: usize,
-        /// The other, from 0.
-        column: usize,
-    },
-    /// The kernel is zero, or not positive, on all landmarks.
-    #[error("the kernel matrix of the landmarks has no positive eigenvalue")]
-    NoRank,
-    /// The kernel has no spectral density to draw from.
-    #[error(transparent)]
-    Spectrum(#[from] SpectrumError),
-    /// A kernel matrix could not be computed.
-    #[error(transparent)]
-    Gram(#[from] GramError),
-    /// An eigen-decomposition failed.
-    #[error(transparent)]
-    Eigen(#[from] EigenError),
-    /// A factorisation failed.
-    #[error(transparent)]
-    Cholesky(#[from] CholeskyError),
-    /// Sums over features could not be taken.
-    #[error(transparent)]
-    Moments(#[from] MomentsError),
-    /// The watch asked to stop.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
+use super::Design;
+use super::error::{DesignError, check_columns};
+use super::feature_map::FeatureMap;
+use super::fourier::{Fourier, RandomFeatures};
+use super::held::Held;
+use super::landmarks::Landmarks;
+use super::recomputed::{Recomputed, fill_in_slices};
+use super::text::FeatureTextError;
+use super::transform::Transform;
+
+/// Features of samples. The features of a row do not depend on other rows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Features {
+    /// A finite map, with every column by its place.
+    Map(FeatureMap),
+    /// Random Fourier features, ⟨φ(x),φ(z)⟩ ≈ k(x,z).
+    Fourier(Box<Fourier>),
+    /// Whitened kernel values with landmarks, ⟨φ(x),φ(z)⟩ ≈ k(x,z).
+    Landmarks(Box<Landmarks>),
 }
 
-impl ApproximationError {
-    /// Whether the work ended because its watch asked for it.
+impl Features {
+    /// The kernel that the features approximate; none for a map.
     #[must_use]
-    pub fn is_stop(&self) -> bool {
-        matches!(
-            self,
-            Self::Stopped(_)
-                | Self::Gram(GramError::Stopped(_))
-                | Self::Cholesky(CholeskyError::Stopped(_))
-                | Self::Moments(MomentsError::Stopped(_))
-        )
+    pub fn kernel(&self) -> Option<&Kernel> {
+        match self {
+            Self::Map(_) => None,
+            Self::Fourier(fourier) => Some(&fourier.spec.kernel),
+            Self::Landmarks(landmarks) => Some(landmarks.kernel()),
+        }
     }
 
-    pub(super) fn parameter(
-        parameter: &'static str,
-        received: impl ToString,
-        allowed: impl Into<String>,
-    ) -> Self {
-        Self::Parameter { parameter, received: received.to_string(), allowed: allowed.into() }
-    }
-}
-
-/// A map φ of samples to features with ⟨φ(x),φ(z)⟩ ≈ k(x,z). The features of a row do not depend on other rows.
-pub trait KernelFeatures: Sync {
-    /// Columns of the samples.
-    fn columns(&self) -> usize;
-
-    /// Number of features.
-    fn features(&self) -> usize;
-
-    /// Writes the features of some rows of `samples` to `out`, row after row, in single precision.
+    /// The number of features of samples with this many columns.
     ///
     /// # Errors
-    /// Where the samples have another number of columns, and where `watch` asks to stop.
+    /// [`DesignError::TooMany`] where it does not fit the address space.
+    pub fn count(&self, columns: usize) -> Result<usize, DesignError> {
+        match self {
+            Self::Map(map) => {
+                let count = map.count(columns)?;
+                usize::try_from(count).map_err(|_| DesignError::TooMany {
+                    map: map.to_string(),
+                    columns,
+                    count: count.to_string(),
+                })
+            }
+            Self::Fourier(fourier) => Ok(fourier.features.count()),
+            Self::Landmarks(landmarks) => Ok(landmarks.count()),
+        }
+    }
+
+    /// The features made ready for samples with this many columns, from which `shift` is subtracted first.
+    ///
+    /// # Errors
+    /// Where the features are of another number of columns, as [`FeatureMap::over`], and [`DesignError::Shifted`] where others
+    /// than those of a map are to be shifted.
+    pub fn ready(
+        &self,
+        columns: usize,
+        shift: Option<&[f64]>,
+        memory: Option<u64>,
+    ) -> Result<RowFeatures<'_>, DesignError> {
+        let ready = match self {
+            Self::Map(map) => {
+                return Ok(RowFeatures::Map(map.over(columns, memory)?.shifted(shift.map(<[f64]>::to_vec))));
+            }
+            Self::Fourier(fourier) => RowFeatures::Fourier(&fourier.features),
+            Self::Landmarks(landmarks) => RowFeatures::Landmarks(landmarks),
+        };
+        if ready.columns() != columns {
+            return Err(DesignError::Columns { found: columns, expected: ready.columns() });
+        }
+        if shift.is_some() { Err(DesignError::Shifted) } else { Ok(ready) }
+    }
+
+    /// The features of all samples as a design: held in the precision of the samples where they take at most `budget` bytes, else
+    /// computed again for each pass.
+    ///
+    /// # Errors
+    /// As [`ready`](Self::ready), where features are not finite, and where `watch` asks to stop.
+    pub fn design<'a>(
+        &'a self,
+        samples: &'a AnySamples<'a>,
+        budget: u64,
+        watch: &dyn Watch,
+    ) -> Result<Box<dyn Design + 'a>, DesignError> {
+        let recomputed = Recomputed::new(self.ready(samples.ncols(), None, Some(budget))?, samples)?;
+        let entries = (samples.nrows() as u64).saturating_mul(recomputed.ncols() as u64);
+        if entries.saturating_mul(recomputed.precision().bytes()) > budget {
+            return Ok(Box::new(recomputed));
+        }
+        Ok(Box::new(Held::of(&recomputed, watch)?))
+    }
+
+    /// Features that are, up to a common factor c, a half-size approximation of the same kind, and c²: every other
+    /// frequency, or the first half of the landmarks. None where there is only one, and for a map.
+    ///
+    /// The fit with half of the features follows from sums over all of them.
+    #[must_use]
+    pub fn half(&self) -> Option<(Vec<usize>, f64)> {
+        match self {
+            Self::Map(_) => None,
+            Self::Fourier(fourier) => {
+                let features = &fourier.features;
+                let count = features.frequencies().nrows();
+                let pairs = features.shifts().is_none();
+                let cosines = (0..count).step_by(2);
+                let sines = cosines.clone().filter(|_| pairs).map(|k| k + count);
+                (count > 1).then(|| {
+                    let kept: Vec<usize> = cosines.clone().chain(sines).collect();
+                    let share = count as f64 / cosines.len() as f64;
+                    (kept, share)
+                })
+            }
+            // The factor of the first landmarks is a corner of the factor of all.
+            Self::Landmarks(landmarks) => {
+                let count = landmarks.count();
+                (count > 1).then(|| ((0..count / 2).collect(), 1.0))
+            }
+        }
+    }
+}
+
+impl From<FeatureMap> for Features {
+    fn from(map: FeatureMap) -> Self {
+        Self::Map(map)
+    }
+}
+
+impl From<Fourier> for Features {
+    fn from(fourier: Fourier) -> Self {
+        Self::Fourier(Box::new(fourier))
+    }
+}
+
+impl From<Landmarks> for Features {
+    fn from(landmarks: Landmarks) -> Self {
+        Self::Landmarks(Box::new(landmarks))
+    }
+}
+
+/// Reads a finite map; a text does not hold random features or landmarks.
+impl FromStr for Features {
+    type Err = FeatureTextError;
+
+    fn from_str(text: &str) -> Result<Self, FeatureTextError> {
+        text.parse().map(Self::Map)
+    }
+}
+
+impl fmt::Display for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Map(map) => map.fmt(f),
+            Self::Fourier(fourier) => {
+                write!(f, "fourier:{} of {}", fourier.features.count(), fourier.spec.kernel)
+            }
+            Self::Landmarks(landmarks) => write!(f, "nystrom:{} of {}", landmarks.count(), landmarks.kernel()),
+        }
+    }
+}
+
+/// Features made ready for samples with a fixed number of columns.
+#[derive(Debug)]
+pub enum RowFeatures<'a> {
+    /// A map over these columns.
+    Map(Transform),
+    /// Random features.
+    Fourier(&'a RandomFeatures),
+    /// Whitened kernel values with landmarks.
+    Landmarks(&'a Landmarks),
+}
+
+impl<'a> From<&'a RandomFeatures> for RowFeatures<'a> {
+    fn from(features: &'a RandomFeatures) -> Self {
+        Self::Fourier(features)
+    }
+}
+
+impl<'a> From<&'a Landmarks> for RowFeatures<'a> {
+    fn from(landmarks: &'a Landmarks) -> Self {
+        Self::Landmarks(landmarks)
+    }
+}
+
+impl RowFeatures<'_> {
+    /// Columns of the samples.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Map(transform) => transform.ncols(),
+            Self::Fourier(features) => features.columns(),
+            Self::Landmarks(landmarks) => landmarks.columns(),
+        }
+    }
+
+    /// The number of features.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Map(transform) => transform.count(),
+            Self::Fourier(features) => features.count(),
+            Self::Landmarks(landmarks) => landmarks.count(),
+        }
+    }
+
+    /// The precision that features of these samples are computed in: that of the samples, and double for a map.
+    #[must_use]
+    pub fn precision(&self, samples: &AnySamples<'_>) -> Precision {
+        match (self, samples) {
+            (Self::Fourier(_) | Self::Landmarks(_), AnySamples::F32(_)) => Precision::Single,
+            _ => Precision::Double,
+        }
+    }
+
+    /// Writes the features of some rows of `samples` to `out`, row after row, computed in the precision of `out`; those of a map
+    /// in double precision.
+    ///
+    /// # Errors
+    /// Where the samples have another number of columns, where a feature of a map is not finite, and where `watch` asks to stop.
     ///
     /// # Panics
-    /// Where `out` does not have [`features`](Self::features) entries for each row.
-    fn fill_f32(
+    /// Where `out` does not have an entry for each row and feature.
+    pub fn fill(
         &self,
         samples: &AnySamples<'_>,
         rows: Range<usize>,
-        out: &mut [f32],
+        out: ValuesMut<'_>,
         watch: &dyn Watch,
-    ) -> Result<(), ApproximationError>;
+    ) -> Result<(), DesignError> {
+        match (self, out) {
+            (Self::Map(transform), ValuesMut::F64(out)) => {
+                fill_in_slices(rows, transform.count(), out, watch, |rows, out| {
+                    transform.fill(samples, rows, out)
+                })
+            }
+            (Self::Map(_), ValuesMut::F32(out)) => {
+                let mut wide = vec![0.0; out.len()];
+                self.fill(samples, rows, (&mut wide).into(), watch)?;
+                out.iter_mut().zip(wide).for_each(|(out, wide)| *out = wide as f32);
+                Ok(())
+            }
+            (Self::Fourier(features), out) => features.fill(samples, rows, out, watch),
+            (Self::Landmarks(landmarks), out) => landmarks.fill(samples, rows, out, watch),
+        }
+    }
 
-    /// As [`fill_f32`](Self::fill_f32), in double precision.
+    /// The features of all samples in this precision, where they fit `memory` bytes; `None` for four fifths of what is available.
     ///
     /// # Errors
-    /// As [`fill_f32`](Self::fill_f32).
-    fn fill_f64(
+    /// As [`fill`](Self::fill), and where they do not fit the memory.
+    pub fn transform(
         &self,
         samples: &AnySamples<'_>,
-        rows: Range<usize>,
-        out: &mut [f64],
+        precision: Precision,
+        memory: Option<u64>,
         watch: &dyn Watch,
-    ) -> Result<(), ApproximationError>;
-
-    /// The features of every row in single precision.
-    ///
-    /// # Errors
-    /// As [`fill_f32`](Self::fill_f32), and where they do not fit the memory.
-    fn transform_f32(
-        &self,
-        samples: &AnySamples<'_>,
-        watch: &dyn Watch,
-    ) -> Result<Matrix<f32>, ApproximationError> {
-        let (n, width) = (samples.nrows(), self.features());
-        check_memory("the features", n, width, 4)?;
-        let mut out = zeroed(n * width);
-        self.fill_f32(samples, 0..n, &mut out, watch)?;
-        Ok(Matrix::from_entries(n, width, out))
+    ) -> Result<Values, DesignError> {
+        check_columns(samples, self.columns())?;
+        self.require(samples.nrows(), precision, memory)?;
+        watch.begin("features", samples.nrows() as u64);
+        let mut out = Values::zeros(precision, samples.nrows(), self.count());
+        self.fill(samples, 0..samples.nrows(), out.entries_mut(), watch)?;
+        watch.advance(samples.nrows() as u64);
+        Ok(out)
     }
 
-    /// The features of every row in double precision.
-    ///
-    /// # Errors
-    /// As [`transform_f32`](Self::transform_f32).
-    fn transform_f64(
-        &self,
-        samples: &AnySamples<'_>,
-        watch: &dyn Watch,
-    ) -> Result<Matrix<f64>, ApproximationError> {
-        let (n, width) = (samples.nrows(), self.features());
-        check_memory("the features", n, width, 8)?;
-        let mut out = zeroed(n * width);
-        self.fill_f64(samples, 0..n, &mut out, watch)?;
-        Ok(Matrix::from_entries(n, width, out))
+    /// Checks that the features of so many rows fit the memory budget.
+    fn require(&self, rows: usize, precision: Precision, memory: Option<u64>) -> Result<(), DesignError> {
+        let needed = (rows as u64).saturating_mul(self.count() as u64).saturating_mul(precision.bytes());
+        // Asking the system costs a file read: not worth it for what surely fits.
+        if memory.is_none() && needed <= 64 << 20 {
+            return Ok(());
+        }
+        let budget = memory.unwrap_or_else(memory::default_budget);
+        match self {
+            _ if needed <= budget => Ok(()),
+            Self::Map(transform) => {
+                Err(transform.too_large(format!("those of {rows} rows"), needed, budget))
+            }
+            _ => Err(DesignError::Memory { what: "the features", needed, budget }),
+        }
     }
-}
-
-/// Whether `rows × columns` numbers of `size` bytes fit the memory budget.
-pub(super) fn check_memory(
-    what: &'static str,
-    rows: usize,
-    columns: usize,
-    size: u64,
-) -> Result<(), ApproximationError> {
-    let needed = (rows as u64).saturating_mul(columns as u64).saturating_mul(size);
-    let budget = memory::default_budget();
-    // Asking the system costs a file read: not worth it for what surely fits.
-    if needed > 64 << 20 && needed > budget {
-        return Err(ApproximationError::Memory { what, needed, budget });
-    }
-    Ok(())
-}
-
-pub(super) fn check_columns(samples: &AnySamples<'_>, expected: usize) -> Result<(), ApproximationError> {
-    let found = samples.ncols();
-    if found == expected { Ok(()) } else { Err(ApproximationError::Columns { found, expected }) }
-}
-
-/// Calls `fill` with every band of `band` rows of `out`, in parallel, each with working memory of its thread.
-pub(super) fn by_bands<T: Send, W: Send>(
-    rows: Range<usize>,
-    out: &mut [T],
-    band: usize,
-    working: impl Fn() -> W + Sync + Send,
-    watch: &dyn Watch,
-    fill: impl Fn(&mut W, Range<usize>, &mut [T]) -> Result<(), ApproximationError> + Sync + Send,
-) -> Result<(), ApproximationError> {
-    let count = rows.len();
-    if count == 0 {
-        assert!(out.is_empty());
-        return Ok(());
-    }
-    assert!(out.len().is_multiple_of(count), "{count} rows of features");
-    let width = out.len() / count;
-    out.par_chunks_mut((band * width).max(1)).enumerate().try_for_each_init(working, |working, (b, out)| {
-        watch.check()?;
-        let start = rows.start + b * band;
-        fill(working, start..rows.end.min(start + band), out)
-    })
 }

@@ -6,9 +6,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::data::AnySamples;
 use crate::gram::GramError;
 use crate::kernel::Kernel;
+use crate::real::Precision;
 use crate::watch::Watch;
 
-use super::approximation::{ApproximationError, KernelFeatures};
+use super::error::DesignError;
+use super::features::Features;
 
 /// The difference of ⟨φ(x),φ(z)⟩ and k(x,z) over a sample of pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,21 +32,22 @@ pub struct KernelError {
 /// # Errors
 /// Where there are no samples or pairs, where the kernel does not fit the samples, and where `watch` asks to stop.
 pub fn kernel_error(
-    features: &dyn KernelFeatures,
+    features: &Features,
     kernel: &Kernel,
     samples: &AnySamples<'_>,
     pairs: usize,
     seed: u64,
     watch: &dyn Watch,
-) -> Result<KernelError, ApproximationError> {
+) -> Result<KernelError, DesignError> {
     let (n, d) = (samples.nrows(), samples.ncols());
     if n == 0 || pairs == 0 {
-        return Err(ApproximationError::parameter(
+        return Err(DesignError::parameter(
             "the number of pairs of samples",
             if n == 0 { 0 } else { pairs },
             "1 or more",
         ));
     }
+    let ready = features.ready(d, None, None)?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (mut squares, mut total, mut largest) = (0.0, 0.0, 0.0f64);
     let (mut x, mut z) = (vec![0.0; d], vec![0.0; d]);
@@ -54,7 +57,7 @@ pub fn kernel_error(
         left -= count;
         let rows: Vec<usize> = (0..2 * count).map(|_| rng.random_range(0..n)).collect();
         let chosen = samples.select(&rows);
-        let phi = features.transform_f64(&chosen, watch)?;
+        let phi = ready.transform(&chosen, Precision::Double, None, watch)?.into_f64();
         for pair in 0..count {
             watch.check()?;
             chosen.copy_row(2 * pair, &mut x);

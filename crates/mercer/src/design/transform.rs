@@ -2,23 +2,19 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
-use crate::data::{AnySamples, Matrix};
-use crate::gram::zeroed;
+use crate::data::AnySamples;
 use crate::kernel::Shortest;
 use crate::memory;
-use crate::watch::Watch;
 
 use super::FeatureMap;
-use super::error::FeatureError;
+use super::error::DesignError;
 use super::formula::Formula;
 use super::monomials::{Monomials, Scratch, product_name};
 
-/// Numbers that one task fills: enough to be worth a task, few enough to stay in the cache.
-const TASK: usize = 1 << 16;
+/// Numbers that are computed at a time: few enough to stay in the cache.
+const BLOCK: usize = 1 << 16;
 
-/// A feature map over a fixed number of columns: what [`FeatureMap::over`] makes and what fills rows of features.
+/// A feature map over a fixed number of columns: it computes the features of rows. [`FeatureMap::over`] makes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transform {
     map: FeatureMap,
@@ -36,7 +32,7 @@ enum Lift {
 }
 
 impl Transform {
-    pub(super) fn new(map: &FeatureMap, ncols: usize, memory: Option<u64>) -> Result<Self, FeatureError> {
+    pub(super) fn new(map: &FeatureMap, ncols: usize, memory: Option<u64>) -> Result<Self, DesignError> {
         map.check_columns(ncols)?;
         let count = map.count(ncols)?;
         let budget = memory.unwrap_or_else(memory::default_budget);
@@ -47,7 +43,7 @@ impl Transform {
         let needed = kept.saturating_mul(24);
         if needed > budget {
             let what = "one row of them".into();
-            return Err(FeatureError::Memory {
+            return Err(DesignError::TooLarge {
                 map: map.to_string(),
                 columns: ncols,
                 count,
@@ -66,7 +62,7 @@ impl Transform {
         Ok(Self { map: map.clone(), ncols, lift, shift: None })
     }
 
-    /// The same transform of samples from which `shift` is taken first.
+    /// The same transform of samples from which `shift` is subtracted first.
     ///
     /// # Panics
     /// Where `shift` has another length than there are columns.
@@ -129,11 +125,11 @@ impl Transform {
         samples: &AnySamples<'_>,
         rows: Range<usize>,
         out: &mut [f64],
-    ) -> Result<(), FeatureError> {
+    ) -> Result<(), DesignError> {
         let count = self.count();
         assert_eq!(out.len(), rows.len() * count, "one row of {count} features per sample");
         if samples.ncols() != self.ncols {
-            return Err(FeatureError::Columns { found: samples.ncols(), expected: self.ncols });
+            return Err(DesignError::Columns { found: samples.ncols(), expected: self.ncols });
         }
         if out.is_empty() {
             return Ok(());
@@ -168,7 +164,7 @@ impl Transform {
         rows: Range<usize>,
         out: &mut [f64],
     ) {
-        let height = (TASK / self.ncols.max(1)).clamp(1, 256);
+        let height = (BLOCK / self.ncols.max(1)).clamp(1, 256);
         let mut x = vec![0.0; self.ncols];
         for (block, out) in out.chunks_mut(height * formulas.len()).enumerate() {
             let (first, height) = (rows.start + block * height, out.len() / formulas.len());
@@ -192,7 +188,7 @@ impl Transform {
         }
     }
 
-    fn not_finite(&self, samples: &AnySamples<'_>, row: usize, index: usize, value: f64) -> FeatureError {
+    fn not_finite(&self, samples: &AnySamples<'_>, row: usize, index: usize, value: f64) -> DesignError {
         let names: Vec<String> = (0..self.ncols).map(|column| format!("x{column}")).collect();
         let columns = match &self.lift {
             Lift::Monomials { monomials, .. } => {
@@ -206,47 +202,13 @@ impl Transform {
         self.copy_row(samples, row, &mut x);
         let at = columns.iter().map(|&column| format!("{} = {}", names[column], Shortest(x[column])));
         let at = if columns.is_empty() { "it is constant".into() } else { at.collect::<Vec<_>>().join(", ") };
-        FeatureError::NonFinite { feature: self.name(index, &names), row, value, at }
-    }
-
-    /// The features of every sample, held against the memory budget first.
-    ///
-    /// # Errors
-    /// As [`FeatureMap::transform`].
-    pub fn apply(
-        &self,
-        samples: &AnySamples<'_>,
-        memory: Option<u64>,
-        watch: &dyn Watch,
-    ) -> Result<Matrix<f64>, FeatureError> {
-        let (rows, count) = (samples.nrows(), self.count());
-        let needed = (rows as u64).saturating_mul(count as u64).saturating_mul(8);
-        let budget = memory.unwrap_or_else(memory::default_budget);
-        if needed > budget {
-            return Err(self.too_large(format!("those of {rows} rows"), needed, budget));
-        }
-        watch.begin("features", rows as u64);
-        let mut features = zeroed(rows * count);
-        let height = (TASK / count.max(1)).clamp(1, 1_024);
-        let fill = |block: usize, out: &mut [f64]| {
-            watch.check()?;
-            let (first, height) = (block * height, out.len() / count);
-            self.fill(samples, first..first + height, out)?;
-            watch.advance(height as u64);
-            Ok(())
-        };
-        // Of several errors the one of the first row is told, whatever the threads.
-        let blocks = features.par_chunks_mut((height * count).max(1)).enumerate();
-        match blocks.find_map_first(|(block, out)| fill(block, out).err()) {
-            Some(error) => Err(error),
-            None => Ok(Matrix::from_entries(rows, count, features)),
-        }
+        DesignError::NonFinite { feature: self.name(index, &names), row, value, at }
     }
 
     /// Something of these features that does not fit the memory budget.
     #[must_use]
-    pub(crate) fn too_large(&self, what: String, needed: u64, budget: u64) -> FeatureError {
+    pub(crate) fn too_large(&self, what: String, needed: u64, budget: u64) -> DesignError {
         let (map, columns, count) = (self.map.to_string(), self.ncols, self.count() as u64);
-        FeatureError::Memory { map, columns, count, what, needed, budget }
+        DesignError::TooLarge { map, columns, count, what, needed, budget }
     }
 }

@@ -197,6 +197,18 @@ impl Values {
         with_values!(Values, self, values => values.entries().into())
     }
 
+    /// The values in double precision.
+    #[must_use]
+    pub fn into_f64(self) -> Matrix<f64> {
+        match self {
+            Self::F32(values) => {
+                let entries = values.entries().iter().map(|v| f64::from(*v)).collect();
+                Matrix::from_entries(values.nrows(), values.ncols(), entries)
+            }
+            Self::F64(values) => values,
+        }
+    }
+
     /// The values, row after row, to write to.
     pub fn entries_mut(&mut self) -> ValuesMut<'_> {
         with_values!(Values, self, values => values.entries_mut().into())

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::kernel::{Function, nearest};
 
-use super::error::FeatureError;
-use super::formula::Formula;
+use crate::design::DesignError;
+use super::Formula;
 
 /// Columns that an error message lists.
 const LISTED: usize = 20;
@@ -14,19 +14,19 @@ const LISTED: usize = 20;
 ///
 /// `x` stands for every column in turn, `x0`, `x1`, … for one by its place, a name for one by its name. Operators
 /// `+ - * / ^`, brackets, numbers, `pi`, and the functions of the kernel language. Made by parsing a
-/// [`FeatureMap`](super::FeatureMap).
+/// [`FeatureMap`](crate::design::FeatureMap).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Formulas(pub(super) Vec<Formula>);
+pub struct Formulas(pub(in crate::design) Vec<Formula>);
 
 impl Formulas {
     /// The number of features over this many columns.
-    pub(super) fn count(&self, columns: usize) -> u64 {
+    pub(in crate::design) fn count(&self, columns: usize) -> u64 {
         let per_column = self.0.iter().filter(|formula| formula.is_per_column()).count() as u64;
         per_column.saturating_mul(columns as u64).saturating_add(self.0.len() as u64 - per_column)
     }
 
     /// One formula per feature: `x` replaced by each column.
-    pub(super) fn expand(&self, columns: usize) -> Vec<Formula> {
+    pub(in crate::design) fn expand(&self, columns: usize) -> Vec<Formula> {
         let expand = |formula: &Formula| match formula.is_per_column() {
             true => (0..columns).map(|column| formula.of_column(column)).collect(),
             false => vec![formula.clone()],
@@ -35,12 +35,12 @@ impl Formulas {
     }
 
     /// Whether every column there is asked for is there.
-    pub(super) fn check_columns(&self, available: usize) -> Result<(), FeatureError> {
+    pub(in crate::design) fn check_columns(&self, available: usize) -> Result<(), DesignError> {
         let places = || (0..available).map(|column| format!("x{column}"));
         for formula in &self.0 {
             formula.replace(&mut |part| match part {
                 Formula::Name(name) => Err(unknown(name, &places().collect::<Vec<_>>())),
-                Formula::Column(column) if *column >= available => Err(FeatureError::MissingColumn {
+                Formula::Column(column) if *column >= available => Err(DesignError::MissingColumn {
                     feature: formula.to_string(),
                     column: *column,
                     available,
@@ -51,10 +51,10 @@ impl Formulas {
         Ok(())
     }
 
-    pub(super) fn bind(&self, columns: &[String]) -> Result<Self, FeatureError> {
+    pub(in crate::design) fn bind(&self, columns: &[String]) -> Result<Self, DesignError> {
         let place = |wanted: &str| columns.iter().position(|name| name == wanted);
         let ambiguous = |name: String, meaning: String| match place(&name) {
-            Some(column) => Err(FeatureError::Ambiguous { name, column, meaning }),
+            Some(column) => Err(DesignError::Ambiguous { name, column, meaning }),
             None => Ok(()),
         };
         let bind = |part: &Formula| {
@@ -82,7 +82,7 @@ impl Formulas {
     }
 }
 
-fn unknown(name: &str, columns: &[String]) -> FeatureError {
+fn unknown(name: &str, columns: &[String]) -> DesignError {
     let mut known = columns.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
     if columns.len() > LISTED {
         known.push_str(&format!(", … ({} in all)", columns.len()));
@@ -91,7 +91,7 @@ fn unknown(name: &str, columns: &[String]) -> FeatureError {
         known.push_str("none");
     }
     let near = nearest(name, columns.iter().map(String::as_str));
-    FeatureError::UnknownColumn {
+    DesignError::UnknownColumn {
         name: name.chars().take(40).collect(),
         suggestion: near.map(str::to_owned),
         known,
@@ -99,7 +99,7 @@ fn unknown(name: &str, columns: &[String]) -> FeatureError {
 }
 
 /// A column's name as a formula would write it.
-pub(super) fn quoted_where_needed(name: &str) -> String {
+pub(in crate::design) fn quoted_where_needed(name: &str) -> String {
     let mut characters = name.chars();
     let starts = characters.next().is_some_and(|c| c.is_alphabetic() || c == '_');
     let plain = starts && characters.all(|c| c.is_alphanumeric() || c == '_');

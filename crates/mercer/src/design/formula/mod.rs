@@ -1,15 +1,20 @@
 //! One feature written as a formula of columns.
 
+mod list;
+
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use crate::kernel::{Function, Shortest};
 
+pub use list::Formulas;
+pub(super) use list::quoted_where_needed;
+
 /// A formula of the columns of a sample.
 ///
 /// Sums and products are n-ary, so that a sum of a thousand columns is two levels deep.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Formula {
+pub(in crate::design) enum Formula {
     /// A finite constant, 0 or more: a minus is an operator.
     Number(f64),
     /// `x`: each column in turn.

@@ -1,6 +1,6 @@
 //! How many frequencies each component of a mixture gets.
 
-use crate::features::approximation::ApproximationError;
+use crate::design::error::DesignError;
 use crate::kernel::spectrum::Component;
 
 /// `count` frequencies shared out among the components: one for each constant, whose spectrum is a single point, and the
@@ -9,9 +9,9 @@ use crate::kernel::spectrum::Component;
 ///
 /// # Errors
 /// Where there are more components than frequencies.
-pub(super) fn allocate(components: &[Component], count: usize) -> Result<Vec<usize>, ApproximationError> {
+pub(super) fn allocate(components: &[Component], count: usize) -> Result<Vec<usize>, DesignError> {
     if count < components.len() {
-        return Err(ApproximationError::parameter(
+        return Err(DesignError::parameter(
             "the number of frequencies",
             count,
             format!("{} or more: the kernel's spectrum is a mixture of that many", components.len()),

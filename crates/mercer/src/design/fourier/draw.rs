@@ -3,7 +3,7 @@
 use rand::{Rng, RngExt};
 
 use crate::data::Matrix;
-use crate::features::approximation::ApproximationError;
+use crate::design::error::DesignError;
 use crate::kernel::Spectrum;
 use crate::kernel::spectrum::{Component, Law, Shape};
 
@@ -35,7 +35,7 @@ pub(super) fn frequencies(
     count: usize,
     sampling: Sampling,
     rng: &mut impl Rng,
-) -> Result<Drawn, ApproximationError> {
+) -> Result<Drawn, DesignError> {
     let components = merged_constants(spectrum.components());
     let counts = allocate(&components, count)?;
     let mut frequencies = Matrix::zeros(count, spectrum.columns());

@@ -21,14 +21,16 @@ use std::ops::Range;
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{AnySamples, Matrix};
+use crate::gram::{ValuesMut, with_values};
 use crate::kernel::{Kernel, Spectrum};
 use crate::tile::{Element, WaveScratch, Waves};
 use crate::watch::Watch;
 
-use super::approximation::{ApproximationError, KernelFeatures, by_bands, check_columns, check_memory};
+use super::error::{DesignError, check_columns, check_memory};
 
 /// How frequencies are drawn from a spectral density.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -56,16 +58,17 @@ pub enum Form {
     Shifted,
 }
 
-/// All that random features are made from: the same one gives the same features.
+/// The settings that random features are drawn from: equal settings give equal features.
 ///
 /// ```
 /// use mercer::data::{AnySamples, Samples};
-/// use mercer::features::{KernelFeatures, RandomSpec};
+/// use mercer::design::RandomSpec;
 /// use mercer::watch::Unwatched;
 /// let features = RandomSpec::new("matern(nu=2.5)".parse()?, 64, 0).draw(2)?;
 /// let samples = AnySamples::F64(Samples::dense(1, 2, vec![0.3, -1.0])?);
-/// let phi = features.transform_f64(&samples, &Unwatched)?;
-/// assert!((phi.row(0).iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-12);
+/// let mut phi = vec![0.0; 64];
+/// features.fill(&samples, 0..1, (&mut phi).into(), &Unwatched)?;
+/// assert!((phi.iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,7 +101,7 @@ impl RandomSpec {
     /// # Errors
     /// Where the kernel has no known spectral density, where D is 0, odd for pairs, or less than the kernel's sum has
     /// components, and where the frequencies do not fit the memory.
-    pub fn draw(&self, columns: usize) -> Result<RandomFeatures, ApproximationError> {
+    pub fn draw(&self, columns: usize) -> Result<RandomFeatures, DesignError> {
         let per_frequency = match self.form {
             Form::Pairs => 2,
             Form::Shifted => 1,
@@ -109,7 +112,7 @@ impl RandomSpec {
             } else {
                 "1 or more"
             };
-            return Err(ApproximationError::parameter("the number of features", self.features, allowed));
+            return Err(DesignError::parameter("the number of features", self.features, allowed));
         }
         let spectrum = Spectrum::of(&self.kernel, columns)?;
         let count = self.features / per_frequency;
@@ -126,6 +129,18 @@ impl RandomSpec {
         }
         RandomFeatures::from_matrices(drawn.frequencies, shifts, amplitudes)
     }
+}
+
+/// Random features together with the settings they were drawn from.
+///
+/// The frequencies alone decide the features: a model predicts the same, even if another version draws other frequencies from
+/// the same seed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fourier {
+    /// The settings they were drawn from.
+    pub spec: RandomSpec,
+    /// The features.
+    pub features: RandomFeatures,
 }
 
 /// Random features with their frequencies.
@@ -150,15 +165,15 @@ impl RandomFeatures {
         frequencies: Matrix<f64>,
         shifts: Option<Vec<f64>>,
         amplitudes: Vec<f64>,
-    ) -> Result<Self, ApproximationError> {
+    ) -> Result<Self, DesignError> {
         let count = frequencies.nrows();
         if count == 0 {
-            return Err(ApproximationError::parameter("the number of frequencies", 0, "1 or more"));
+            return Err(DesignError::parameter("the number of frequencies", 0, "1 or more"));
         }
         for (what, values) in [("shifts", shifts.as_deref()), ("amplitudes", Some(amplitudes.as_slice()))] {
             if let Some(values) = values.filter(|values| values.len() != count) {
                 let allowed = format!("{count}, one for each frequency");
-                return Err(ApproximationError::parameter(
+                return Err(DesignError::parameter(
                     if what == "shifts" { "the number of shifts" } else { "the number of amplitudes" },
                     values.len(),
                     allowed,
@@ -167,7 +182,7 @@ impl RandomFeatures {
         }
         let numbers = frequencies.entries().iter().chain(shifts.iter().flatten()).chain(&amplitudes);
         if let Some(bad) = numbers.into_iter().find(|v| !v.is_finite()) {
-            return Err(ApproximationError::parameter(
+            return Err(DesignError::parameter(
                 "an entry of the frequencies, shifts or amplitudes",
                 bad,
                 "finite",
@@ -195,17 +210,49 @@ impl RandomFeatures {
         &self.amplitudes
     }
 
-    fn fill<T: Element>(
+    /// Columns of the samples.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.waves.columns()
+    }
+
+    /// D, the number of features.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.waves.width()
+    }
+
+    /// Writes the features of some rows of `samples` to `out`, row after row, computed in the precision of `out`.
+    ///
+    /// # Errors
+    /// Where the samples have another number of columns, and where `watch` asks to stop.
+    ///
+    /// # Panics
+    /// Where `out` does not have an entry for each row and feature.
+    pub fn fill(
+        &self,
+        samples: &AnySamples<'_>,
+        rows: Range<usize>,
+        out: ValuesMut<'_>,
+        watch: &dyn Watch,
+    ) -> Result<(), DesignError> {
+        check_columns(samples, self.columns())?;
+        assert_eq!(out.len(), rows.len() * self.count(), "the features of each row");
+        with_values!(ValuesMut, out, out => self.fill_as(samples, rows, out, watch))
+    }
+
+    fn fill_as<T: Element>(
         &self,
         samples: &AnySamples<'_>,
         rows: Range<usize>,
         out: &mut [T],
         watch: &dyn Watch,
-    ) -> Result<(), ApproximationError> {
-        check_columns(samples, self.columns())?;
-        assert_eq!(out.len(), rows.len() * self.features(), "the features of each row");
-        by_bands(rows, out, BAND, WaveScratch::default, watch, |scratch, rows, out| {
-            self.waves.fill(samples, rows, scratch, out);
+    ) -> Result<(), DesignError> {
+        let bands = out.par_chunks_mut(BAND * self.count()).enumerate();
+        bands.try_for_each_init(WaveScratch::default, |scratch, (band, out)| {
+            watch.check()?;
+            let start = rows.start + band * BAND;
+            self.waves.fill(samples, start..rows.end.min(start + BAND), scratch, out);
             Ok(())
         })
     }
@@ -216,35 +263,5 @@ impl PartialEq for RandomFeatures {
         self.frequencies == other.frequencies
             && self.shifts == other.shifts
             && self.amplitudes == other.amplitudes
-    }
-}
-
-impl KernelFeatures for RandomFeatures {
-    fn columns(&self) -> usize {
-        self.waves.columns()
-    }
-
-    fn features(&self) -> usize {
-        self.waves.width()
-    }
-
-    fn fill_f32(
-        &self,
-        samples: &AnySamples<'_>,
-        rows: Range<usize>,
-        out: &mut [f32],
-        watch: &dyn Watch,
-    ) -> Result<(), ApproximationError> {
-        self.fill(samples, rows, out, watch)
-    }
-
-    fn fill_f64(
-        &self,
-        samples: &AnySamples<'_>,
-        rows: Range<usize>,
-        out: &mut [f64],
-        watch: &dyn Watch,
-    ) -> Result<(), ApproximationError> {
-        self.fill(samples, rows, out, watch)
     }
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::AnySamples;
-use crate::features::approximation::{ApproximationError, check_memory};
+use crate::design::error::{DesignError, check_memory};
 use crate::gram::{CpuEngine, Engine};
 use crate::kernel::Kernel;
 use crate::solve::randomly_pivoted;
@@ -16,7 +16,7 @@ use crate::watch::Watch;
 /// How landmarks are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Landmarks {
+pub enum LandmarkChoice {
     /// Every row is as likely. O(M).
     #[default]
     Uniform,
@@ -31,7 +31,7 @@ pub enum Landmarks {
 /// Rows that k-means++ looks at, for each landmark.
 const CANDIDATES: usize = 20;
 
-impl Landmarks {
+impl LandmarkChoice {
     /// `count` distinct rows, in the order they were chosen.
     ///
     /// # Errors
@@ -44,10 +44,10 @@ impl Landmarks {
         count: usize,
         seed: u64,
         watch: &dyn Watch,
-    ) -> Result<Vec<usize>, ApproximationError> {
+    ) -> Result<Vec<usize>, DesignError> {
         let n = samples.nrows();
         if count == 0 || count > n {
-            return Err(ApproximationError::parameter(
+            return Err(DesignError::parameter(
                 "the number of landmarks",
                 count,
                 format!("from 1 to the number of samples, {n}"),
@@ -89,7 +89,7 @@ fn seeds(
     count: usize,
     rng: &mut Xoshiro256PlusPlus,
     watch: &dyn Watch,
-) -> Result<Vec<usize>, ApproximationError> {
+) -> Result<Vec<usize>, DesignError> {
     let (n, d) = (samples.nrows(), samples.ncols());
     let mut nearest = vec![f64::INFINITY; n];
     let mut centre = vec![0.0; d];

@@ -10,7 +10,7 @@
 //! Any other root of K_MM⁻¹ gives the same features up to a rotation. Landmarks that add nothing, duplicates among
 //! them, are left out, so that L is well conditioned.
 
-mod landmarks;
+mod choice;
 
 use std::ops::Range;
 
@@ -20,16 +20,19 @@ use faer::{MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{CpuEngine, DenseGram, Engine, GramError, KernelValues, Part, zeroed};
+use crate::gram::{
+    CpuEngine, DenseGram, Engine, GramError, Part, Value, ValuesMut, with_values, zeroed,
+};
 use crate::kernel::Kernel;
 use crate::real::Real;
 use crate::solve::{Cholesky, CholeskyError, randomly_pivoted};
 use crate::tile::Element;
 use crate::watch::Watch;
 
-use super::approximation::{ApproximationError, KernelFeatures, check_columns, check_memory};
+use super::error::{DesignError, check_columns, check_memory};
+use super::held::solve_upper;
 
-pub use landmarks::Landmarks;
+pub use choice::LandmarkChoice;
 
 /// Rows whose kernel values with the landmarks are held at a time.
 const BAND: usize = 1024;
@@ -39,7 +42,7 @@ const SOLVE: usize = 64;
 
 /// Nyström features of a kernel.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Nystrom {
+pub struct Landmarks {
     kernel: Kernel,
     landmarks: AnySamples<'static>,
     /// L, row-major.
@@ -47,7 +50,7 @@ pub struct Nystrom {
     narrow: Vec<f32>,
 }
 
-impl Nystrom {
+impl Landmarks {
     /// Features with `count` landmarks chosen among `samples`.
     ///
     /// # Errors
@@ -57,10 +60,10 @@ impl Nystrom {
         kernel: &Kernel,
         samples: &AnySamples<'_>,
         count: usize,
-        choice: Landmarks,
+        choice: LandmarkChoice,
         seed: u64,
         watch: &dyn Watch,
-    ) -> Result<Self, ApproximationError> {
+    ) -> Result<Self, DesignError> {
         let rows = choice.choose(kernel, samples, count, seed, watch)?;
         Self::with_landmarks(kernel, &samples.select(&rows), None, watch)
     }
@@ -79,16 +82,16 @@ impl Nystrom {
         landmarks: &AnySamples<'_>,
         tolerance: Option<f64>,
         watch: &dyn Watch,
-    ) -> Result<Self, ApproximationError> {
+    ) -> Result<Self, DesignError> {
         let m = landmarks.nrows();
         if m == 0 {
-            return Err(ApproximationError::parameter("the number of landmarks", 0, "1 or more"));
+            return Err(DesignError::parameter("the number of landmarks", 0, "1 or more"));
         }
         check_memory("the kernel matrix of the landmarks", m, m, 16)?;
         let tolerance = match (tolerance, landmarks) {
             (Some(tolerance), _) if (0.0..1.0).contains(&tolerance) => tolerance,
             (Some(tolerance), _) => {
-                return Err(ApproximationError::parameter(
+                return Err(DesignError::parameter(
                     "the tolerance",
                     tolerance,
                     "0 or more and below 1",
@@ -102,7 +105,7 @@ impl Nystrom {
         let mut matrix = zeroed(m * m);
         resident.gram(kernel)?.fill_f64(Part::Full, &mut matrix, watch).map_err(GramError::from)?;
         if let Some(place) = matrix.iter().position(|k| !k.is_finite()) {
-            return Err(ApproximationError::KernelValue { row: place / m, column: place % m });
+            return Err(DesignError::KernelValue { row: place / m, column: place % m });
         }
         let largest = (0..m).map(|i| matrix[i * m + i]).fold(0.0, f64::max);
         if let Ok(factor) = factored(m, matrix.clone(), watch)?
@@ -115,7 +118,7 @@ impl Nystrom {
         let mut kept = randomly_pivoted::<f64>(&gram, m, tolerance.max(f64::EPSILON), 0, watch)?.pivots;
         kept.sort_unstable();
         if kept.is_empty() {
-            return Err(ApproximationError::NoRank);
+            return Err(DesignError::NoRank);
         }
         let among: Vec<f64> = kept
             .iter()
@@ -135,10 +138,10 @@ impl Nystrom {
         kernel: Kernel,
         landmarks: AnySamples<'static>,
         whitening: Vec<f64>,
-    ) -> Result<Self, ApproximationError> {
+    ) -> Result<Self, DesignError> {
         let m = landmarks.nrows();
         if m == 0 || whitening.len() != m * m {
-            return Err(ApproximationError::parameter(
+            return Err(DesignError::parameter(
                 "the number of entries of the whitening matrix",
                 whitening.len(),
                 format!("{}: the square of the number of landmarks, of which there must be some", m * m),
@@ -147,7 +150,7 @@ impl Nystrom {
         for i in 0..m {
             let row = &whitening[i * m..][..=i];
             if let Some(bad) = row.iter().find(|v| !v.is_finite()).or((row[i] <= 0.0).then_some(&row[i])) {
-                return Err(ApproximationError::parameter(
+                return Err(DesignError::parameter(
                     "an entry of the whitening matrix",
                     bad,
                     "finite, and positive on the diagonal",
@@ -185,54 +188,73 @@ impl Nystrom {
         &self.whitening
     }
 
-    /// k(x) of every row x with the landmarks, one row each, in single precision.
-    ///
-    /// # Errors
-    /// As [`transform_f32`](KernelFeatures::transform_f32).
-    pub fn values_f32(
-        &self,
-        samples: &AnySamples<'_>,
-        watch: &dyn Watch,
-    ) -> Result<Matrix<f32>, ApproximationError> {
-        let (n, m) = (samples.nrows(), self.features());
-        check_memory("the kernel of samples with landmarks", n, m, 4)?;
-        let mut out = zeroed(n * m);
-        let values =
-            |cross: &dyn KernelValues, out: &mut [f32]| Ok(cross.fill_f32(Part::Full, out, watch)?);
-        self.fill(samples, 0..n, &mut out, None, values, watch)?;
-        Ok(Matrix::from_entries(n, m, out))
+    /// Columns of the samples.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.landmarks.ncols()
     }
 
-    /// As [`values_f32`](Self::values_f32), in double precision.
+    /// M, the number of landmarks and of features.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.landmarks.nrows()
+    }
+
+    /// L⁻ᵀw: with these coefficients of k(c₁,·) … k(c_M,·), a function has the weights w of the features.
+    #[must_use]
+    pub fn coefficients(&self, mut weights: Matrix<f64>) -> Matrix<f64> {
+        solve_upper(&self.whitening, &mut weights);
+        weights
+    }
+
+    /// Writes the features of some rows of `samples` to `out`, row after row, computed in the precision of `out`.
     ///
     /// # Errors
-    /// As [`transform_f64`](KernelFeatures::transform_f64).
-    pub fn values_f64(
+    /// Where the samples have another number of columns, and where `watch` asks to stop.
+    ///
+    /// # Panics
+    /// Where `out` does not have an entry for each row and feature.
+    pub fn fill(
         &self,
         samples: &AnySamples<'_>,
+        rows: Range<usize>,
+        out: ValuesMut<'_>,
         watch: &dyn Watch,
-    ) -> Result<Matrix<f64>, ApproximationError> {
-        let (n, m) = (samples.nrows(), self.features());
-        check_memory("the kernel of samples with landmarks", n, m, 8)?;
-        let mut out = zeroed(n * m);
-        let values =
-            |cross: &dyn KernelValues, out: &mut [f64]| Ok(cross.fill_f64(Part::Full, out, watch)?);
-        self.fill(samples, 0..n, &mut out, None, values, watch)?;
-        Ok(Matrix::from_entries(n, m, out))
+    ) -> Result<(), DesignError> {
+        match out {
+            ValuesMut::F32(out) => self.fill_as(samples, rows, out, Some(&self.narrow), watch),
+            ValuesMut::F64(out) => self.fill_as(samples, rows, out, Some(&self.whitening), watch),
+        }
+    }
+
+    /// As [`fill`](Self::fill), of k(x) in place of φ(x).
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    ///
+    /// # Panics
+    /// As [`fill`](Self::fill).
+    pub fn fill_kernel_values(
+        &self,
+        samples: &AnySamples<'_>,
+        rows: Range<usize>,
+        out: ValuesMut<'_>,
+        watch: &dyn Watch,
+    ) -> Result<(), DesignError> {
+        with_values!(ValuesMut, out, out => self.fill_as(samples, rows, out, None, watch))
     }
 
     /// k of every row, whitened where there is an L.
-    fn fill<T: Element>(
+    fn fill_as<T: Element + Value>(
         &self,
         samples: &AnySamples<'_>,
         rows: Range<usize>,
         out: &mut [T],
         lower: Option<&[T]>,
-        values: impl Fn(&dyn KernelValues, &mut [T]) -> Result<(), GramError>,
         watch: &dyn Watch,
-    ) -> Result<(), ApproximationError> {
+    ) -> Result<(), DesignError> {
         check_columns(samples, self.columns())?;
-        let m = self.features();
+        let m = self.count();
         assert_eq!(out.len(), rows.len() * m, "the features of each row");
         let centres = CpuEngine.load(&self.landmarks);
         let lower = lower.map(|lower| MatRef::from_row_major_slice(lower, m, m));
@@ -243,7 +265,11 @@ impl Nystrom {
             let queries = CpuEngine.load(&rows_of(samples, start..start + count));
             let kernel = &mut kernel[..m * count];
             // Landmarks first: what is subtracted from both sides before distances are taken is then theirs.
-            values(&*centres.cross(&self.kernel, &*queries)?, kernel)?;
+            let cross = centres.cross(&self.kernel, &*queries)?;
+            match T::erase_mut(kernel) {
+                ValuesMut::F32(kernel) => cross.fill_f32(Part::Full, kernel, watch)?,
+                ValuesMut::F64(kernel) => cross.fill_f64(Part::Full, kernel, watch)?,
+            }
             let mut parts = Vec::new();
             let mut rest = MatMut::from_row_major_slice_mut(kernel, m, count);
             while rest.ncols() > 0 {
@@ -265,46 +291,12 @@ impl Nystrom {
     }
 }
 
-impl KernelFeatures for Nystrom {
-    fn columns(&self) -> usize {
-        self.landmarks.ncols()
-    }
-
-    fn features(&self) -> usize {
-        self.landmarks.nrows()
-    }
-
-    fn fill_f32(
-        &self,
-        samples: &AnySamples<'_>,
-        rows: Range<usize>,
-        out: &mut [f32],
-        watch: &dyn Watch,
-    ) -> Result<(), ApproximationError> {
-        let values =
-            |cross: &dyn KernelValues, out: &mut [f32]| Ok(cross.fill_f32(Part::Full, out, watch)?);
-        self.fill(samples, rows, out, Some(&self.narrow), values, watch)
-    }
-
-    fn fill_f64(
-        &self,
-        samples: &AnySamples<'_>,
-        rows: Range<usize>,
-        out: &mut [f64],
-        watch: &dyn Watch,
-    ) -> Result<(), ApproximationError> {
-        let values =
-            |cross: &dyn KernelValues, out: &mut [f64]| Ok(cross.fill_f64(Part::Full, out, watch)?);
-        self.fill(samples, rows, out, Some(&self.whitening), values, watch)
-    }
-}
-
 /// A factor or the reason why there is none; the outer error is a stop.
 fn factored(
     order: usize,
     matrix: Vec<f64>,
     watch: &dyn Watch,
-) -> Result<Result<Cholesky<f64>, CholeskyError>, ApproximationError> {
+) -> Result<Result<Cholesky<f64>, CholeskyError>, DesignError> {
     match Cholesky::factor(order, matrix, watch) {
         Err(CholeskyError::Stopped(stopped)) => Err(stopped.into()),
         other => Ok(other),

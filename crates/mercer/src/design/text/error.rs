@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use crate::design::error::did_you_mean;
 use crate::kernel::Place;
-
-use super::error::did_you_mean;
 
 /// Why a text is not a feature map, and where.
 ///

@@ -10,14 +10,18 @@
 //! primary = number | "pi" | "(" sum ")" | function "(" sum ("," sum)* ")" | "x" | "x" digits | name | "`" any "`"
 //! ```
 
+mod error;
+pub(super) mod named;
+
 use crate::kernel::{
     Function, MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, Problem, TokenKind, first_token, nearest,
 };
 
-use super::formula::Formula;
-use super::named::Kind;
-use super::text_error::{FeatureProblem, FeatureTextError};
-use super::{FeatureMap, Formulas};
+use super::FeatureMap;
+use super::formula::{Formula, Formulas};
+
+pub use error::{FeatureProblem, FeatureTextError};
+use named::Kind;
 
 type Parsed<T> = Result<T, FeatureTextError>;
 
@@ -31,7 +35,7 @@ struct Token {
 }
 
 /// The feature map that `text` stands for. O(length) time and memory.
-pub(super) fn parse(text: &str) -> Parsed<FeatureMap> {
+pub(in crate::design) fn parse(text: &str) -> Parsed<FeatureMap> {
     // A character has at most four bytes: a text far too long is refused without counting it.
     let limit = MAX_CHARACTERS;
     let length = if text.len() > 4 * limit { text.len() / 4 } else { text.chars().count() };

@@ -1,10 +1,10 @@
 //! The named feature maps: their parameters, defaults and ranges, in one table.
 
-use super::{FeatureMap, MAX_DEGREE};
+use crate::design::{FeatureMap, MAX_DEGREE};
 
 /// A feature map with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::design) enum Kind {
     Polynomial,
     Series,
     Monomials,
@@ -13,7 +13,7 @@ pub(super) enum Kind {
 
 /// A parameter that was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Refused {
+pub(in crate::design) struct Refused {
     pub slot: usize,
     pub parameter: &'static str,
     pub allowed: &'static str,
@@ -87,7 +87,7 @@ impl Kind {
 
 impl FeatureMap {
     /// The kind of a named map.
-    pub(super) fn kind(&self) -> Option<Kind> {
+    pub(in crate::design) fn kind(&self) -> Option<Kind> {
         match self {
             Self::Polynomial { .. } => Some(Kind::Polynomial),
             Self::Series(_) => Some(Kind::Series),
@@ -98,7 +98,7 @@ impl FeatureMap {
     }
 
     /// The values of the parameters of a named map, in the order they are printed.
-    pub(super) fn values(&self) -> Vec<f64> {
+    pub(in crate::design) fn values(&self) -> Vec<f64> {
         match self {
             Self::Polynomial { degree, gamma, c } => vec![f64::from(*degree), *gamma, *c],
             Self::Series(coefficients) => coefficients.clone(),
@@ -109,7 +109,7 @@ impl FeatureMap {
     }
 
     /// Whether every parameter is in its range.
-    pub(super) fn check_parameters(&self) -> Result<(), Refused> {
+    pub(in crate::design) fn check_parameters(&self) -> Result<(), Refused> {
         let require = |holds: bool, slot: usize, parameter: &'static str, allowed: &'static str| {
             if holds { Ok(()) } else { Err(Refused { slot, parameter, allowed }) }
         };
