@@ -1,4 +1,4 @@
-//! A support vector machine on features that are all held in memory.
+//! A support vector machine on features, by the method of multipliers with Newton steps.
 //!
 //! ```text
 //! minimise over w, b    P = ½‖w‖² + Σᵢ cᵢ·max(0, uᵢ),      uᵢ = 1 − sᵢ(⟨w, φᵢ⟩ + b)
@@ -22,19 +22,18 @@
 //! classification and regression", here with an intercept that is not penalised.)
 //!
 //! ν is within the bounds of the dual problem at any time; scaled down for one class so that Σᵢ sᵢνᵢ = 0, it bounds the minimum
-//! from below. What ends the work is this bound, in double precision whatever the features are held in.
+//! from below. The work ends by this bound, in double precision whatever the precision of the features.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::{chosen_row_dots, chosen_rows_combined, row_dots};
-use crate::real::Real;
-use crate::watch::{Stopped, Watch};
+use crate::design::{Access, Design, DesignError};
+use crate::gram::{Values, with_values};
+use crate::linalg::{Cholesky, CholeskyError, Intercept, NormalEquations, NormalEquationsError};
+use crate::watch::Watch;
 
-use super::cholesky::{Cholesky, CholeskyError};
-use super::moments::{Intercept, Moments, MomentsError};
 use super::report::Status;
 
 /// What the sharpness grows by from round to round.
@@ -52,11 +51,11 @@ const STEPS: usize = 50;
 /// Rows of B whose features are gathered at a time.
 const GATHERED: usize = 256;
 
-/// Features of all rows with the sides and bounds of one machine.
+/// The rows of a design with the sides and bounds of one machine.
 #[derive(Clone, Copy)]
-pub struct HeldHinge<'a, T> {
-    /// φ, one row per sample.
-    pub rows: &'a Matrix<T>,
+pub struct HingeNewton<'a> {
+    /// Φ, with access to any rows.
+    pub rows: &'a dyn Design,
     /// Whether s is 1 and not −1, for each row.
     pub positive: &'a [bool],
     /// c ≥ 0 for each row; more than 0 for one at least.
@@ -82,13 +81,13 @@ pub struct HingeFit {
     pub status: Status,
 }
 
-impl<T: Real> HeldHinge<'_, T> {
+impl HingeNewton<'_> {
     /// Minimises from w and b, until the gap is at most `tolerance` or after `max_iter` steps.
     ///
     /// A step takes O(nD) and, with k rows of curvature and l = min(k, D), O(kDl + l³).
     ///
     /// # Errors
-    /// Where features are not finite, and where `watch` asks to stop.
+    /// Where features are not finite, where rows can be read in order only, and where `watch` asks to stop.
     ///
     /// # Panics
     /// Where there is not a side and a bound for each row, or a start weight for each feature.
@@ -98,7 +97,10 @@ impl<T: Real> HeldHinge<'_, T> {
         tolerance: f64,
         max_iter: usize,
         watch: &dyn Watch,
-    ) -> Result<HingeFit, MomentsError> {
+    ) -> Result<HingeFit, DesignError> {
+        if self.rows.access() != Access::Random {
+            return Err(DesignError::Sequential);
+        }
         let mut state = State::new(self, weights, intercept, watch)?;
         let mut best = HingeFit {
             weights: state.weights.clone(),
@@ -144,8 +146,8 @@ impl<T: Real> HeldHinge<'_, T> {
     }
 }
 
-struct State<'a, T> {
-    problem: &'a HeldHinge<'a, T>,
+struct State<'a> {
+    problem: &'a HingeNewton<'a>,
     /// w.
     weights: Vec<f64>,
     /// b.
@@ -162,7 +164,7 @@ struct State<'a, T> {
     sums: [Vec<f64>; 2],
 }
 
-/// What there is to know at w, b and α.
+/// The objective, its gradient and the dual bound at (w, b, α).
 struct Place {
     /// The rows with curvature.
     band: Vec<usize>,
@@ -187,18 +189,18 @@ struct Direction {
     intercept: f64,
 }
 
-impl<'a, T: Real> State<'a, T> {
+impl<'a> State<'a> {
     /// Multipliers of zero, and parabolas of width 1.
     fn new(
-        problem: &'a HeldHinge<'a, T>,
+        problem: &'a HingeNewton<'a>,
         weights: Vec<f64>,
         intercept: f64,
         watch: &dyn Watch,
-    ) -> Result<Self, Stopped> {
+    ) -> Result<Self, DesignError> {
         let (n, d) = (problem.rows.nrows(), problem.rows.ncols());
         assert_eq!((problem.positive.len(), problem.bounds.len(), weights.len()), (n, n, d));
         let mut short = vec![0.0; n];
-        row_dots(problem.rows, &weights, &mut short, watch)?;
+        all_dots(problem.rows, &weights, &mut short, watch)?;
         for (u, positive) in short.iter_mut().zip(problem.positive) {
             *u = 1.0 - sign(*positive) * (*u + intercept);
         }
@@ -211,8 +213,8 @@ impl<'a, T: Real> State<'a, T> {
     }
 
     /// Brings ν and its sums up to date with u and α.
-    fn look(&mut self, watch: &dyn Watch) -> Result<Place, Stopped> {
-        let HeldHinge { rows, positive, bounds, intercept } = *self.problem;
+    fn look(&mut self, watch: &dyn Watch) -> Result<Place, DesignError> {
+        let HingeNewton { rows, positive, bounds, intercept } = *self.problem;
         let (mut band, mut loss, mut totals) = (Vec::new(), 0.0, [0.0; 2]);
         let mut changes = [(Vec::new(), Vec::new()), (Vec::new(), Vec::new())];
         for (i, &c) in bounds.iter().enumerate() {
@@ -231,7 +233,8 @@ impl<'a, T: Real> State<'a, T> {
             }
         }
         for (sum, (changed, by)) in self.sums.iter_mut().zip(&changes) {
-            let change = chosen_rows_combined(rows, changed, by, watch)?;
+            let mut change = vec![0.0; sum.len()];
+            rows.combine_at(changed, by, &mut change, watch)?;
             sum.iter_mut().zip(change).for_each(|(sum, change)| *sum += change);
         }
         // Each side may count as much as the lighter one.
@@ -257,7 +260,7 @@ impl<'a, T: Real> State<'a, T> {
 
     /// The Newton step, by whichever of the two systems is smaller. One that rounding has made indefinite is damped, as if σ were
     /// smaller: the step still leads down.
-    fn direction(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, MomentsError> {
+    fn direction(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, DesignError> {
         let n = self.problem.rows.nrows();
         if at.band.is_empty() {
             let weights = at.gradient.iter().map(|g| -g).collect();
@@ -271,10 +274,11 @@ impl<'a, T: Real> State<'a, T> {
     }
 
     /// (BBᵀ + I/σ)q = Bg − 1β for the border β, the change of b: δ = −g + Bᵀq, 1ᵀq = the gradient in b.
-    fn by_rows(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, MomentsError> {
+    fn by_rows(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, DesignError> {
         let (rows, k) = (self.problem.rows, at.band.len());
         let products = gram_of_rows(rows, &at.band, watch)?;
-        let slopes = chosen_row_dots(rows, &at.band, &at.gradient, watch)?;
+        let mut slopes = vec![0.0; k];
+        rows.dots_at(&at.band, &at.gradient, &mut slopes, watch)?;
         let mut ridge = 1.0 / self.sharpness;
         let factor = loop {
             let mut matrix = products.clone();
@@ -283,7 +287,7 @@ impl<'a, T: Real> State<'a, T> {
                 Ok(factor) => break factor,
                 Err(CholeskyError::Stopped(stopped)) => return Err(stopped.into()),
                 Err(CholeskyError::NotPositiveDefinite { .. }) if ridge.is_finite() => ridge *= 10.0,
-                Err(_) => return Err(MomentsError::Indefinite { lambda: ridge }),
+                Err(_) => return Err(NormalEquationsError::Indefinite { lambda: ridge }.into()),
             }
         };
         let sides = slopes.iter().flat_map(|slope| [*slope, 1.0]).collect();
@@ -295,17 +299,21 @@ impl<'a, T: Real> State<'a, T> {
             Intercept::Unpenalised => (totals[0] - at.pull) / totals[1],
         };
         let q: Vec<f64> = solved.entries().chunks_exact(2).map(|s| s[0] - s[1] * intercept).collect();
-        let mut weights = chosen_rows_combined(rows, &at.band, &q, watch)?;
+        let mut weights = vec![0.0; rows.ncols()];
+        rows.combine_at(&at.band, &q, &mut weights, watch)?;
         weights.iter_mut().zip(&at.gradient).for_each(|(w, g)| *w -= g);
         Ok(Direction { weights, intercept })
     }
 
     /// (G + I/σ)δ = −(g − φ̄·pull)/σ with G the centred second moment of B, and φ̄ its mean.
-    fn by_features(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, MomentsError> {
+    fn by_features(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, DesignError> {
         let d = self.problem.rows.ncols();
-        let mut sums = Moments::new(d, 0);
+        let mut sums = NormalEquations::new(d, 0);
         for chosen in at.band.chunks(2 * GATHERED) {
-            sums.add(&self.problem.rows.select(chosen), &Matrix::zeros(chosen.len(), 0), None, watch)?;
+            let mut phi = Values::zeros(self.problem.rows.precision(), chosen.len(), d);
+            self.problem.rows.fill_at(chosen, phi.entries_mut(), watch)?;
+            let none = Matrix::zeros(chosen.len(), 0);
+            with_values!(Values, &phi, phi => sums.add(phi, &none, None, watch))?;
         }
         let means = sums.feature_means(self.problem.intercept)?;
         let side = at.gradient.iter().zip(&means).map(|(g, mean)| g - mean * at.pull).collect();
@@ -313,7 +321,7 @@ impl<'a, T: Real> State<'a, T> {
         let mut ridge = 1.0 / self.sharpness;
         let factor = loop {
             match sums.factor(ridge, self.problem.intercept, watch) {
-                Err(MomentsError::Indefinite { .. }) if ridge.is_finite() => ridge *= 10.0,
+                Err(NormalEquationsError::Indefinite { .. }) if ridge.is_finite() => ridge *= 10.0,
                 other => break other?,
             }
         };
@@ -327,9 +335,9 @@ impl<'a, T: Real> State<'a, T> {
     }
 
     /// Takes the step along `direction` that is best.
-    fn go(&mut self, direction: &Direction, watch: &dyn Watch) -> Result<(), Stopped> {
+    fn go(&mut self, direction: &Direction, watch: &dyn Watch) -> Result<(), DesignError> {
         let mut change = vec![0.0; self.short.len()];
-        row_dots(self.problem.rows, &direction.weights, &mut change, watch)?;
+        all_dots(self.problem.rows, &direction.weights, &mut change, watch)?;
         for (change, positive) in change.iter_mut().zip(self.problem.positive) {
             *change = -sign(*positive) * (*change + direction.intercept);
         }
@@ -340,7 +348,7 @@ impl<'a, T: Real> State<'a, T> {
         Ok(())
     }
 
-    /// Where the slope along a direction, which grows with the length and is linear in pieces, is next to none: Newton's method kept
+    /// The length at which the slope along a direction, which increases and is piecewise linear, is about zero: Newton's method kept
     /// between a length known to be too short and one known to be too long.
     fn best_length(&self, direction: &Direction, change: &[f64]) -> f64 {
         let (linear, square) =
@@ -381,21 +389,31 @@ impl<'a, T: Real> State<'a, T> {
     }
 }
 
+/// ⟨φᵢ, v⟩ for all rows.
+fn all_dots(rows: &dyn Design, v: &[f64], out: &mut [f64], watch: &dyn Watch) -> Result<(), DesignError> {
+    let v = Matrix::from_entries(v.len(), 1, v.to_vec());
+    let mut dots = Matrix::zeros(out.len(), 1);
+    rows.apply(&v, &mut dots, watch)?;
+    out.copy_from_slice(dots.entries());
+    Ok(())
+}
+
 /// BBᵀ in double precision, its lower triangle, row-major.
-fn gram_of_rows<T: Real>(rows: &Matrix<T>, band: &[usize], watch: &dyn Watch) -> Result<Vec<f64>, Stopped> {
+fn gram_of_rows(rows: &dyn Design, band: &[usize], watch: &dyn Watch) -> Result<Vec<f64>, DesignError> {
     let (k, d) = (band.len(), rows.ncols());
     let mut products = vec![0.0; k * k];
-    let widened = |chosen: &[usize]| -> Vec<f64> {
-        chosen.iter().flat_map(|&row| rows.row(row).iter().map(|v| v.to_f64())).collect()
+    let widened = |chosen: &[usize]| {
+        let mut phi = vec![0.0; chosen.len() * d];
+        rows.fill_at(chosen, (&mut phi).into(), watch).map(|()| phi)
     };
     let strips = products.par_chunks_mut(GATHERED * k).zip(band.par_chunks(GATHERED)).enumerate();
     strips.try_for_each(|(strip, (out, chosen))| {
-        let left = widened(chosen);
+        let left = widened(chosen)?;
         let left = MatRef::from_row_major_slice(&left, chosen.len(), d);
         let mut out = MatMut::from_row_major_slice_mut(out, chosen.len(), k);
         for (other, chosen) in band.chunks(GATHERED).enumerate().take(strip + 1) {
             watch.check()?;
-            let right = widened(chosen);
+            let right = widened(chosen)?;
             let right = MatRef::from_row_major_slice(&right, chosen.len(), d);
             let out = out.as_mut().subcols_mut(other * GATHERED, chosen.len());
             matmul(out, Accum::Replace, left, right.transpose(), 1.0, Par::Seq);

@@ -9,27 +9,16 @@
 //!
 //! in place of the usual multiple of the identity: what is left for the updates to learn is how the curvature differs from its
 //! bound. Where the bound turns out to be far from the mean curvature of the rows, that takes its place, at the cost of another
-//! factorisation: half as many steps where classes are told apart well. Features come a block of rows at a time and need not be
-//! held.
+//! factorisation: half as many steps where classes are well separated.
 
 use std::collections::VecDeque;
-use std::ops::Range;
-
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::watch::{Stopped, Watch};
+use crate::design::{Design, DesignError, RowLoss};
+use crate::linalg::{Intercept, NormalEquations, RidgeFactor};
+use crate::watch::Watch;
 
-use super::moments::{Intercept, Moments, MomentsError, RidgeFactor};
 use super::report::{Report, Status};
-
-/// Rows whose features one task holds.
-const BLOCK: usize = 128;
-
-/// Blocks whose partial gradients are held at once.
-const ABREAST: usize = 64;
 
 /// Steps that the curvature is learnt from.
 const MEMORY: usize = 30;
@@ -39,44 +28,6 @@ const LOOK_AFTER: [usize; 4] = [3, 8, 20, 50];
 
 /// What c and the mean curvature may differ by, as a factor, before another factorisation pays.
 const DIFFERENT: f64 = 1.6;
-
-/// The loss of each row.
-pub trait RowLoss: Sync {
-    /// m, the length of f.
-    fn outputs(&self) -> usize;
-
-    /// c: a bound on the norm of every row's second derivative as a part of its weight in the sums, or an estimate of it, more than
-    /// 0. It decides how good the first direction is, not what is found.
-    fn curvature(&self) -> f64;
-
-    /// What c should be if all rows were as this one is where its gradient is `g`, times the weight of the row; none to stay with
-    /// [`curvature`](Self::curvature).
-    fn curvature_at(&self, i: usize, g: &[f64]) -> Option<f64> {
-        let _ = (i, g);
-        None
-    }
-
-    /// ℓᵢ(f); its gradient goes into `g`.
-    fn row(&self, i: usize, f: &[f64], g: &mut [f64]) -> f64;
-}
-
-/// Features, a block of rows at a time, in double precision.
-pub trait FeatureBlocks: Sync {
-    /// Why rows cannot be computed.
-    type Error: From<Stopped> + From<MomentsError> + Send;
-
-    /// n.
-    fn nrows(&self) -> usize;
-
-    /// D.
-    fn ncols(&self) -> usize;
-
-    /// Writes these rows into `out`, row after row.
-    ///
-    /// # Errors
-    /// Where the rows cannot be computed.
-    fn fill(&self, rows: Range<usize>, out: &mut [f64]) -> Result<(), Self::Error>;
-}
 
 /// The stopping rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -104,26 +55,26 @@ pub struct LinearLossFit {
     pub report: Report,
 }
 
-/// Minimises, from `start` where there is one. `sums` are over the same features, with any targets.
+/// Minimises, from `start` where there is one. `sums` are over the same rows and weights, with any targets.
 ///
 /// O(nDm) and the time of the features for a step, O(D²m) for its direction.
 ///
 /// # Errors
 /// Where features cannot be computed, where the sums do not fit or their factorisation fails, and where `watch` asks to stop.
-pub fn minimise<B: FeatureBlocks>(
-    blocks: &B,
-    loss: &dyn RowLoss,
-    sums: &Moments,
+pub fn minimise(
+    design: &dyn Design,
+    loss: &RowLoss<'_>,
+    sums: &NormalEquations,
     settings: &LinearLossSettings,
     start: Option<&LinearLossFit>,
     watch: &dyn Watch,
-) -> Result<LinearLossFit, B::Error> {
-    let (d, m) = (blocks.ncols(), loss.outputs());
+) -> Result<LinearLossFit, DesignError> {
+    let (d, m) = (design.ncols(), loss.labels().outputs);
     let intercept = if settings.intercept { Intercept::Unpenalised } else { Intercept::None };
     let curvature = loss.curvature();
     let factor = sums.factor(settings.lambda / curvature, intercept, watch)?;
     let mut problem = Problem {
-        blocks,
+        design,
         loss,
         lambda: settings.lambda,
         means: sums.feature_means(intercept)?,
@@ -224,9 +175,9 @@ struct Value {
     curvature: Option<f64>,
 }
 
-struct Problem<'a, B> {
-    blocks: &'a B,
-    loss: &'a dyn RowLoss,
+struct Problem<'a> {
+    design: &'a dyn Design,
+    loss: &'a RowLoss<'a>,
     lambda: f64,
     means: Vec<f64>,
     factor: RidgeFactor<'a>,
@@ -236,74 +187,30 @@ struct Problem<'a, B> {
     watch: &'a dyn Watch,
 }
 
-impl<B: FeatureBlocks> Problem<'_, B> {
+impl Problem<'_> {
     /// F and its gradient.
-    fn at(&self, x: &Matrix<f64>) -> Result<Value, B::Error> {
-        let (n, d, m) = (self.blocks.nrows(), self.blocks.ncols(), x.ncols());
-        let weights = MatRef::from_row_major_slice(&x.entries()[..d * m], d, m);
-        let weights_alone = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
-        let shift = self.mean_output(&weights_alone);
+    fn at(&self, x: &Matrix<f64>) -> Result<Value, DesignError> {
+        let (d, m) = (self.design.ncols(), x.ncols());
+        let weights = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
+        let shift = self.mean_output(&weights);
         let constant: Vec<f64> = x.row(d).iter().zip(shift).map(|(b, s)| b - s).collect();
-        let starts: Vec<usize> = (0..n).step_by(BLOCK).collect();
-        let mut gradient = Matrix::zeros(d + 1, m);
-        let (mut objective, mut bent) = (0.0, Some(0.0));
-        for abreast in starts.chunks(ABREAST) {
-            let parts = abreast.par_iter().map(|&first| {
-                self.watch.check()?;
-                let rows = first..n.min(first + BLOCK);
-                let height = rows.len();
-                let mut phi = vec![0.0; height * d];
-                self.blocks.fill(rows, &mut phi)?;
-                let phi = MatRef::from_row_major_slice(&phi, height, d);
-                let mut f = constant.repeat(height);
-                matmul(
-                    MatMut::from_row_major_slice_mut(&mut f, height, m),
-                    Accum::Add,
-                    phi,
-                    weights,
-                    1.0,
-                    Par::Seq,
-                );
-                let mut g = vec![0.0; height * m];
-                let (mut loss, mut bent) = (0.0, Some(0.0));
-                for (i, (f, g)) in f.chunks_exact(m).zip(g.chunks_exact_mut(m)).enumerate() {
-                    loss += self.loss.row(first + i, f, g);
-                    bent = plus(bent, self.loss.curvature_at(first + i, g));
-                }
-                let mut part = Matrix::zeros(d + 1, m);
-                let (upper, last) = part.entries_mut().split_at_mut(d * m);
-                matmul(
-                    MatMut::from_row_major_slice_mut(upper, d, m),
-                    Accum::Replace,
-                    phi.transpose(),
-                    MatRef::from_row_major_slice(&g, height, m),
-                    1.0,
-                    Par::Seq,
-                );
-                g.chunks_exact(m).for_each(|g| last.iter_mut().zip(g).for_each(|(l, g)| *l += g));
-                Ok::<_, B::Error>((loss, bent, part))
-            });
-            for part in parts.collect::<Vec<_>>() {
-                let (loss, part_bent, part) = part?;
-                objective += loss;
-                bent = plus(bent, part_bent);
-                gradient.entries_mut().iter_mut().zip(part.entries()).for_each(|(to, from)| *to += from);
-            }
-        }
-        let pull = gradient.row(d).to_vec();
+        let mut of_weights = Matrix::zeros(d, m);
+        let sums = self.design.loss(self.loss, &weights, &constant, &mut of_weights, self.watch)?;
         let mut squares = 0.0;
-        for k in 0..d {
-            let row = gradient.row_mut(k).iter_mut().zip(x.row(k)).zip(&pull);
+        for (k, mean) in self.means.iter().enumerate() {
+            let row = of_weights.row_mut(k).iter_mut().zip(x.row(k)).zip(&sums.pull);
             for ((g, w), pull) in row {
-                *g += self.lambda * w - self.means[k] * pull;
+                *g += self.lambda * w - mean * pull;
                 squares += w * w;
             }
         }
-        if !self.intercept {
-            gradient.row_mut(d).fill(0.0);
-        }
-        let curvature = bent.map(|bent| bent / self.weight);
-        Ok(Value { objective: objective + 0.5 * self.lambda * squares, gradient, curvature })
+        let mut entries = of_weights.into_entries();
+        entries.extend(sums.pull.iter().map(|pull| if self.intercept { *pull } else { 0.0 }));
+        Ok(Value {
+            objective: sums.value + 0.5 * self.lambda * squares,
+            gradient: Matrix::from_entries(d + 1, m, entries),
+            curvature: sums.curvature.map(|curvature| curvature / self.weight),
+        })
     }
 
     /// φ̄ᵀW.
@@ -315,8 +222,8 @@ impl<B: FeatureBlocks> Problem<'_, B> {
         mean
     }
 
-    /// −Hg with H the inverse curvature that the steps so far tell of: the two loops of Nocedal and Wright (2006), algorithm 7.4.
-    fn direction(&self, gradient: &Matrix<f64>, memory: &VecDeque<Pair>) -> Result<Matrix<f64>, B::Error> {
+    /// −Hg with H the estimate of the inverse curvature from the steps so far: the two loops of Nocedal and Wright (2006), algorithm 7.4.
+    fn direction(&self, gradient: &Matrix<f64>, memory: &VecDeque<Pair>) -> Result<Matrix<f64>, DesignError> {
         let mut q = gradient.clone();
         let mut shares = Vec::with_capacity(memory.len());
         for pair in memory.iter().rev() {
@@ -324,7 +231,7 @@ impl<B: FeatureBlocks> Problem<'_, B> {
             add(&mut q, &pair.change, -share);
             shares.push(share);
         }
-        let (d, m) = (self.blocks.ncols(), q.ncols());
+        let (d, m) = (self.design.ncols(), q.ncols());
         let mut upper = Matrix::from_entries(d, m, q.entries()[..d * m].to_vec());
         self.factor.solve(&mut upper, self.watch)?;
         let to = q.entries_mut()[..d * m].iter_mut().zip(upper.entries());
@@ -337,10 +244,6 @@ impl<B: FeatureBlocks> Problem<'_, B> {
         q.entries_mut().iter_mut().for_each(|v| *v = -*v);
         Ok(q)
     }
-}
-
-fn plus(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    Some(a? + b?)
 }
 
 fn dot(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {

@@ -1,4 +1,4 @@
-//! Ridge regression on features that are all held in memory, without their second moment.
+//! Ridge regression on features without their second moment, by conjugate gradients on the normal equations.
 //!
 //! ```text
 //! (G + λI)β = c,   G = Σw(φ − φ̄)(φ − φ̄)ᵀ,   c = Σw(φ − φ̄)y
@@ -8,20 +8,15 @@
 //! that G itself takes. The preconditioner is the same matrix over a sample of s rows, times Σw over the sample's, factored.
 //! Where the rows of the sample are like the others, the condition number is about ((1 + √(D/s))/(1 − √(D/s)))² whatever the
 //! features and λ: 9 at s = 4D, which is two digits in seven passes.
-//!
-//! Features may be given as φ = L⁻¹k by the rows k and the factor L: two triangular solves for each pass take the place of one
-//! for each row.
-
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{MatMut, MatRef, Par};
 
 use crate::data::Matrix;
-use crate::gram::{LinearOperator, RowProducts, combined_rows};
-use crate::real::Real;
+use crate::design::{Design, DesignError, KeptError};
+use crate::gram::LinearOperator;
+use crate::linalg::{Intercept, LinearFit, NormalEquations, NormalEquationsError, RidgeFactor};
+use crate::real::Precision;
 use crate::watch::{Stopped, Watch};
 
 use super::conjugate_gradient::{CgError, CgProblem, ConjugateGradient, Preconditioner};
-use super::moments::{Intercept, LinearFit, Moments, MomentsError, RidgeFactor};
 use super::report::{Report, Status};
 
 /// Relative residual of the answer at most: eight times what single precision tells numbers apart by, and what is aimed at where
@@ -34,13 +29,11 @@ const AIM: f64 = 1e-10;
 /// Passes after which the sample is not like the other rows, and the sums themselves are cheaper.
 const PASSES: u64 = 60;
 
-/// Features of all rows, φ or the k of φ = L⁻¹k, with the targets and weights of the rows.
+/// Ridge regression on the rows of a design.
 #[derive(Clone, Copy)]
-pub struct HeldRidge<'a, T> {
-    /// One row per sample.
-    pub rows: &'a Matrix<T>,
-    /// L, row-major with zeros above the diagonal, where rows are k.
-    pub whitening: Option<&'a [f64]>,
+pub struct NormalCg<'a> {
+    /// Φ.
+    pub design: &'a dyn Design,
     /// One row per sample, one column per target.
     pub targets: &'a Matrix<f64>,
     /// w; none for ones.
@@ -49,9 +42,9 @@ pub struct HeldRidge<'a, T> {
     pub intercept: Intercept,
 }
 
-/// An answer and what it costs.
+/// A fit by passes, and that on a sample of the rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct HeldFit {
+pub struct NormalCgFit {
     /// β and b.
     pub fit: LinearFit,
     /// Σw(y − f)² over the rows, for each target.
@@ -64,7 +57,7 @@ pub struct HeldFit {
     pub effective_dimension: f64,
 }
 
-impl<T: Real> HeldRidge<'_, T> {
+impl NormalCg<'_> {
     /// The fit for one λ > 0; `sample` are sums over the features φ of some of the rows, with any targets. None where the sample is
     /// not like the other rows, so that too many passes would be needed.
     ///
@@ -75,20 +68,21 @@ impl<T: Real> HeldRidge<'_, T> {
     pub fn fit(
         &self,
         lambda: f64,
-        sample: &Moments,
+        sample: &NormalEquations,
         watch: &dyn Watch,
-    ) -> Result<Option<HeldFit>, MomentsError> {
+    ) -> Result<Option<NormalCgFit>, DesignError> {
         let first = self.first_pass(watch)?;
         if first.weight.is_nan() || first.weight <= 0.0 {
-            return Err(MomentsError::Empty);
+            return Err(NormalEquationsError::Empty.into());
         }
         let share = sample.weight() / first.weight;
         let factor = match sample.factor(lambda * share, self.intercept, watch) {
             Ok(factor) => factor,
-            Err(MomentsError::Stopped(stopped)) => return Err(stopped.into()),
+            Err(NormalEquationsError::Stopped(stopped)) => return Err(stopped.into()),
             Err(_) => return Ok(None),
         };
-        let operator = Normal { problem: self, first: &first, lambda };
+        let centre = Some((first.weight, first.features.as_slice()));
+        let operator = NormalOperator::new(self.design, self.weights, centre, lambda);
         let problem = CgProblem {
             operator: &operator,
             coarse: None,
@@ -96,26 +90,26 @@ impl<T: Real> HeldRidge<'_, T> {
             rhs: &first.cross,
             preconditioner: &OfSample { factor: &factor, share },
         };
-        let tolerance = if size_of::<T>() == size_of::<f64>() { AIM } else { TOLERANCE };
+        let tolerance = if self.design.precision() == Precision::Double { AIM } else { TOLERANCE };
         let solver = ConjugateGradient { tolerance, iterations: PASSES, check_every: PASSES };
         let (weights, mut report) = match solver.solve(&problem, watch) {
             Ok(solved) => solved,
-            Err(CgError::Stopped(stopped)) => return Err(stopped.into()),
+            Err(CgError::Stopped(_)) => return Err(operator.failure()),
             Err(_) => return Ok(None),
         };
-        // A factor L that is badly conditioned lets the residual fall so far and no further.
+        // A badly conditioned factor L limits how small the residual can become.
         if report.residual.is_nan() || report.residual > TOLERANCE {
             return Ok(None);
         }
         (report.status, report.warnings) = (Status::Converged, Vec::new());
         let (fit, squared_errors) = first.finish(weights, lambda);
         let (of_sample, effective_dimension) = (factor.fit(watch)?, factor.effective_dimension(watch)?);
-        Ok(Some(HeldFit { fit, squared_errors, report, of_sample, effective_dimension }))
+        Ok(Some(NormalCgFit { fit, squared_errors, report, of_sample, effective_dimension }))
     }
 
     /// Means, and c.
-    fn first_pass(&self, watch: &dyn Watch) -> Result<FirstPass, Stopped> {
-        let (n, t) = (self.rows.nrows(), self.targets.ncols());
+    fn first_pass(&self, watch: &dyn Watch) -> Result<FirstPass, DesignError> {
+        let (n, t) = (self.design.nrows(), self.targets.ncols());
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..n).map(weight).sum();
         let centred = self.intercept == Intercept::Unpenalised;
@@ -126,62 +120,26 @@ impl<T: Real> HeldRidge<'_, T> {
             }
         }
         // A column for Σwφ beside those for Σwφ(y − ȳ).
-        let sums = self.pass(t + 1, watch, |_, first, by_output| {
-            let rows = by_output.len() / (t + 1);
-            for r in 0..rows {
-                let w = weight(first + r);
-                let y = self.targets.row(first + r);
-                (0..t).for_each(|o| by_output[o * rows + r] = w * (y[o] - targets[o]));
-                by_output[t * rows + r] = w;
-            }
-        })?;
+        let mut factors = Matrix::zeros(n, t + 1);
         let mut squares = vec![0.0; t];
         for i in 0..n {
-            let y = self.targets.row(i).iter().zip(&targets);
-            squares.iter_mut().zip(y).for_each(|(s, (y, m))| *s += weight(i) * (y - m) * (y - m));
+            let (w, y, factors) = (weight(i), self.targets.row(i), factors.row_mut(i));
+            (0..t).for_each(|o| factors[o] = w * (y[o] - targets[o]));
+            factors[t] = w;
+            let y = y.iter().zip(&targets);
+            squares.iter_mut().zip(y).for_each(|(s, (y, m))| *s += w * (y - m) * (y - m));
         }
-        let d = self.rows.ncols();
+        let d = self.design.ncols();
+        let mut sums = Matrix::zeros(d, t + 1);
+        self.design.apply_transposed(&factors, &mut sums, watch)?;
         let features: Vec<f64> = (0..d).map(|k| if centred { sums.row(k)[t] / total } else { 0.0 }).collect();
         let mut cross = Matrix::zeros(d, t);
         (0..d).for_each(|k| cross.row_mut(k).copy_from_slice(&sums.row(k)[..t]));
         Ok(FirstPass { weight: total, features, targets, cross, squares })
     }
-
-    /// L⁻¹Σᵢ vᵢ·(row i), as [`combined_rows`] tells.
-    fn pass(
-        &self,
-        outputs: usize,
-        watch: &dyn Watch,
-        factors: impl Fn(RowProducts<'_, T>, usize, &mut [f64]) + Sync,
-    ) -> Result<Matrix<f64>, Stopped> {
-        let sums = combined_rows(self.rows, outputs, watch, factors)?;
-        Ok(self.whitened(transposed(&sums, outputs, self.rows.ncols())))
-    }
-
-    /// L⁻¹·`sums`.
-    fn whitened(&self, mut sums: Matrix<f64>) -> Matrix<f64> {
-        if let Some(lower) = self.whitening {
-            let (d, t) = (sums.nrows(), sums.ncols());
-            let out = MatMut::from_row_major_slice_mut(sums.entries_mut(), d, t);
-            solve_lower_triangular_in_place(MatRef::from_row_major_slice(lower, d, d), out, Par::Seq);
-        }
-        sums
-    }
-
-    /// L⁻ᵀ·`weights`.
-    fn unwhitened(&self, weights: &Matrix<f64>) -> Matrix<f64> {
-        let mut weights = weights.clone();
-        if let Some(lower) = self.whitening {
-            let (d, t) = (weights.nrows(), weights.ncols());
-            let out = MatMut::from_row_major_slice_mut(weights.entries_mut(), d, t);
-            let upper = MatRef::from_row_major_slice(lower, d, d).transpose();
-            solve_upper_triangular_in_place(upper, out, Par::Seq);
-        }
-        weights
-    }
 }
 
-/// What one pass over the rows tells.
+/// The sums of one pass over the rows.
 struct FirstPass {
     /// Σw.
     weight: f64,
@@ -211,16 +169,38 @@ impl FirstPass {
     }
 }
 
-/// G + λI by a pass over the rows.
-struct Normal<'a, T> {
-    problem: &'a HeldRidge<'a, T>,
-    first: &'a FirstPass,
+/// ΦᵀWΦ − Σw·φ̄φ̄ᵀ + λI, each product by one pass over the rows of Φ.
+pub struct NormalOperator<'a> {
+    design: &'a dyn Design,
+    weights: Option<&'a [f64]>,
+    /// Σw and φ̄.
+    centre: Option<(f64, &'a [f64])>,
     lambda: f64,
+    failure: KeptError,
 }
 
-impl<T: Real> LinearOperator for Normal<'_, T> {
+impl<'a> NormalOperator<'a> {
+    /// For weights W (ones where there are none), the means φ̄ of the features with the sum of the weights (none where features are
+    /// not centred), and λ.
+    #[must_use]
+    pub fn new(
+        design: &'a dyn Design,
+        weights: Option<&'a [f64]>,
+        centre: Option<(f64, &'a [f64])>,
+        lambda: f64,
+    ) -> Self {
+        Self { design, weights, centre, lambda, failure: KeptError::default() }
+    }
+
+    /// Why a product was stopped.
+    pub fn failure(&self) -> DesignError {
+        self.failure.take()
+    }
+}
+
+impl LinearOperator for NormalOperator<'_> {
     fn nrows(&self) -> usize {
-        self.problem.rows.ncols()
+        self.design.ncols()
     }
 
     fn ncols(&self) -> usize {
@@ -228,26 +208,17 @@ impl<T: Real> LinearOperator for Normal<'_, T> {
     }
 
     fn apply(&self, out: &mut Matrix<f64>, rhs: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
-        let (d, t) = (rhs.nrows(), rhs.ncols());
-        let weights = transposed(self.problem.unwhitened(rhs).entries(), d, t);
-        let sums = self.problem.pass(t, watch, |block, first, by_output| {
-            let rows = by_output.len() / t;
-            for (u, v) in by_output.chunks_exact_mut(rows).zip(weights.entries().chunks_exact(d)) {
-                block.dot(v, u);
-                if let Some(w) = self.problem.weights {
-                    u.iter_mut().zip(&w[first..]).for_each(|(u, w)| *u *= w);
-                }
+        self.failure.keep(self.design.normal(rhs, self.weights, out, watch))?;
+        if let Some((weight, means)) = self.centre {
+            let mut level = vec![0.0; rhs.ncols()];
+            for (k, mean) in means.iter().enumerate() {
+                level.iter_mut().zip(rhs.row(k)).for_each(|(l, v)| *l += weight * mean * v);
             }
-        })?;
-        let mut level = vec![0.0; t];
-        for (k, mean) in self.first.features.iter().enumerate() {
-            level.iter_mut().zip(rhs.row(k)).for_each(|(l, v)| *l += self.first.weight * mean * v);
+            for (k, mean) in means.iter().enumerate() {
+                out.row_mut(k).iter_mut().zip(&level).for_each(|(out, level)| *out -= level * mean);
+            }
         }
-        for (k, mean) in self.first.features.iter().enumerate() {
-            let from = sums.row(k).iter().zip(rhs.row(k)).zip(&level);
-            let to = out.row_mut(k).iter_mut().zip(from);
-            to.for_each(|(out, ((sum, v), level))| *out = sum - level * mean + self.lambda * v);
-        }
+        out.entries_mut().iter_mut().zip(rhs.entries()).for_each(|(out, v)| *out += self.lambda * v);
         Ok(())
     }
 }
@@ -268,13 +239,4 @@ impl Preconditioner for OfSample<'_> {
     fn describe(&self) -> String {
         "a sample of the rows".to_owned()
     }
-}
-
-/// The transpose of a row-major `rows × columns` matrix.
-fn transposed(entries: &[f64], rows: usize, columns: usize) -> Matrix<f64> {
-    let mut out = Matrix::zeros(columns, rows);
-    for (r, row) in entries.chunks_exact(columns.max(1)).enumerate() {
-        row.iter().enumerate().for_each(|(c, v)| out.row_mut(c)[r] = *v);
-    }
-    out
 }
