@@ -18,7 +18,7 @@ mod values;
 mod zeroed;
 
 pub use compact::CompactGram;
-pub use cpu::CpuEngine;
+pub use cpu::{CpuEngine, default_engine};
 pub use dense::DenseGram;
 pub use distance::kernel_to_distance;
 pub use engine::{Engine, GramError, Part, Resident};
