@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::data::AnySamples;
 use crate::kernel::Kernel;
-use crate::watch::Watch;
+use crate::session::Session;
 
 use super::error::DesignError;
 use super::features::Features;
@@ -72,17 +72,16 @@ impl Approximation {
         &self,
         kernel: &Kernel,
         samples: &AnySamples<'_>,
-        seed: u64,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Features, DesignError> {
         match *self {
             Self::Fourier { features, sampling, form } => {
-                let spec = RandomSpec { kernel: kernel.clone(), features, sampling, form, seed };
+                let spec = RandomSpec { kernel: kernel.clone(), features, sampling, form, seed: session.seed() };
                 let features = spec.draw(samples.ncols())?;
                 Ok(Fourier { spec, features }.into())
             }
             Self::Nystrom { landmarks, choice } => {
-                Ok(Landmarks::fit(kernel, samples, landmarks, choice, seed, watch)?.into())
+                Ok(Landmarks::fit(kernel, samples, landmarks, choice, session)?.into())
             }
         }
     }
@@ -129,7 +128,6 @@ mod tests {
     use super::*;
     use crate::data::Samples;
     use crate::real::Precision;
-    use crate::watch::Unwatched;
 
     fn samples() -> AnySamples<'static> {
         let entries = (0..60).map(|k| (k as f64 * 0.7).sin()).collect::<Vec<_>>();
@@ -158,12 +156,13 @@ mod tests {
     #[test]
     fn half_of_the_features_are_features_of_the_same_kernel() {
         let kernel: Kernel = "rbf(sigma=1.5)".parse().unwrap();
+        let session = Session::default();
         for approximation in [Approximation::fourier(4096), Approximation::nystrom(18)] {
-            let features = approximation.of(&kernel, &samples(), 1, &Unwatched).unwrap();
+            let features = approximation.of(&kernel, &samples(), &session.with_seed(1)).unwrap();
             let (kept, square) = features.half().unwrap();
             assert_eq!(kept.len(), features.count(3).unwrap() / 2);
-            let ready = features.ready(3, None, None).unwrap();
-            let phi = ready.transform(&samples(), Precision::Double, None, &Unwatched).unwrap().into_f64();
+            let ready = features.ready(3, None, &session).unwrap();
+            let phi = ready.transform(&samples(), Precision::Double, &session).unwrap().into_f64();
             let (mut x, mut z) = ([0.0; 3], [0.0; 3]);
             for (i, j) in [(0, 1), (3, 17), (5, 5)] {
                 samples().copy_row(i, &mut x);

@@ -34,7 +34,7 @@ impl<'a> Crossed<'a> {
         forward: &'a dyn LinearOperator,
         backward: &'a dyn LinearOperator,
     ) -> Option<Self> {
-        let RowFeatures::Landmarks(landmarks) = rows.features() else { return None };
+        let RowFeatures::Landmarks(landmarks, _) = *rows.features() else { return None };
         Some(Self { rows, landmarks, forward, backward, centred: false })
     }
 

@@ -3,8 +3,8 @@
 use crate::data::AnySamples;
 use crate::gram::GramError;
 use crate::kernel::SpectrumError;
+use crate::linalg::{CholeskyError, EigenError, NormalEquationsError};
 use crate::memory;
-use crate::solve::{CholeskyError, EigenError, MomentsError};
 use crate::watch::Stopped;
 
 /// Why samples have no such features, or what is computed from the features has no answer.
@@ -146,7 +146,7 @@ pub enum DesignError {
     Cholesky(#[from] CholeskyError),
     /// The normal equations of the features could not be summed or solved.
     #[error(transparent)]
-    Moments(#[from] MomentsError),
+    NormalEquations(#[from] NormalEquationsError),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -161,7 +161,7 @@ impl DesignError {
             Self::Stopped(_)
                 | Self::Gram(GramError::Stopped(_))
                 | Self::Cholesky(CholeskyError::Stopped(_))
-                | Self::Moments(MomentsError::Stopped(_))
+                | Self::NormalEquations(NormalEquationsError::Stopped(_))
         )
     }
 
@@ -184,14 +184,10 @@ pub(super) fn check_memory(
     rows: usize,
     columns: usize,
     size: u64,
+    budget: u64,
 ) -> Result<(), DesignError> {
     let needed = (rows as u64).saturating_mul(columns as u64).saturating_mul(size);
-    let budget = memory::default_budget();
-    // Asking the system costs a file read: not worth it for what surely fits.
-    if needed > 64 << 20 && needed > budget {
-        return Err(DesignError::Memory { what, needed, budget });
-    }
-    Ok(())
+    if needed > budget { Err(DesignError::Memory { what, needed, budget }) } else { Ok(()) }
 }
 
 pub(super) fn check_columns(samples: &AnySamples<'_>, expected: usize) -> Result<(), DesignError> {

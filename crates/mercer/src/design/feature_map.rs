@@ -15,8 +15,9 @@ use num_bigint::BigUint;
 
 use crate::data::{AnySamples, Matrix};
 use crate::kernel::Shortest;
+use crate::memory;
 use crate::real::Precision;
-use crate::watch::Watch;
+use crate::session::Session;
 
 use super::error::DesignError;
 use super::features::RowFeatures;
@@ -97,7 +98,7 @@ impl FeatureMap {
     /// # Errors
     /// As [`over`](Self::over).
     pub fn names(&self, columns: &[String]) -> Result<Vec<String>, DesignError> {
-        let transform = self.bind(columns)?.over(columns.len(), None)?;
+        let transform = self.bind(columns)?.over(columns.len(), memory::default_budget())?;
         let columns: Vec<String> = columns.iter().map(|name| quoted_where_needed(name)).collect();
         Ok((0..transform.count()).map(|index| transform.name(index, &columns)).collect())
     }
@@ -143,10 +144,9 @@ impl FeatureMap {
     /// O(D) time and memory for D features.
     ///
     /// # Errors
-    /// As [`check_columns`](Self::check_columns), and where D numbers do not fit the memory budget (`None` for four
-    /// fifths of what is available).
-    pub fn over(&self, columns: usize, memory: Option<u64>) -> Result<Transform, DesignError> {
-        Transform::new(self, columns, memory)
+    /// As [`check_columns`](Self::check_columns), and where 3D numbers do not fit `budget` bytes.
+    pub fn over(&self, columns: usize, budget: u64) -> Result<Transform, DesignError> {
+        Transform::new(self, columns, budget)
     }
 
     /// The features of every sample, one row per sample.
@@ -155,15 +155,14 @@ impl FeatureMap {
     ///
     /// # Errors
     /// As [`over`](Self::over), where the features do not fit the memory budget, where one is not a finite number, and
-    /// where `watch` asks to stop.
+    /// the session is stopped.
     pub fn transform(
         &self,
         samples: &AnySamples<'_>,
-        memory: Option<u64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Matrix<f64>, DesignError> {
-        let transform = RowFeatures::Map(self.over(samples.ncols(), memory)?);
-        Ok(transform.transform(samples, Precision::Double, memory, watch)?.into_f64())
+        let transform = RowFeatures::Map(self.over(samples.ncols(), session.memory())?);
+        Ok(transform.transform(samples, Precision::Double, session)?.into_f64())
     }
 
     /// The largest |k(x,z) − ⟨φ(x),φ(z)⟩| over all x and z of at most this norm, in any dimension; none for a map that

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use crate::data::AnySamples;
 use crate::gram::{Values, ValuesMut};
 use crate::kernel::Kernel;
-use crate::memory;
 use crate::real::Precision;
+use crate::session::Session;
 use crate::watch::Watch;
 
 use super::Design;
@@ -67,18 +67,19 @@ impl Features {
     /// # Errors
     /// Where the features are of another number of columns, as [`FeatureMap::over`], and [`DesignError::Shifted`] where others
     /// than those of a map are to be shifted.
-    pub fn ready(
-        &self,
+    pub fn ready<'a>(
+        &'a self,
         columns: usize,
         shift: Option<&[f64]>,
-        memory: Option<u64>,
-    ) -> Result<RowFeatures<'_>, DesignError> {
+        session: &'a Session<'a>,
+    ) -> Result<RowFeatures<'a>, DesignError> {
         let ready = match self {
             Self::Map(map) => {
-                return Ok(RowFeatures::Map(map.over(columns, memory)?.shifted(shift.map(<[f64]>::to_vec))));
+                let transform = map.over(columns, session.memory())?;
+                return Ok(RowFeatures::Map(transform.shifted(shift.map(<[f64]>::to_vec))));
             }
             Self::Fourier(fourier) => RowFeatures::Fourier(&fourier.features),
-            Self::Landmarks(landmarks) => RowFeatures::Landmarks(landmarks),
+            Self::Landmarks(landmarks) => RowFeatures::Landmarks(landmarks, session),
         };
         if ready.columns() != columns {
             return Err(DesignError::Columns { found: columns, expected: ready.columns() });
@@ -86,23 +87,22 @@ impl Features {
         if shift.is_some() { Err(DesignError::Shifted) } else { Ok(ready) }
     }
 
-    /// The features of all samples as a design: held in the precision of the samples where they take at most `budget` bytes, else
+    /// The features of all samples as a design: held in the precision of the samples where they fit the memory of the session, else
     /// computed again for each pass.
     ///
     /// # Errors
-    /// As [`ready`](Self::ready), where features are not finite, and where `watch` asks to stop.
+    /// As [`ready`](Self::ready), where features are not finite, and where the session is stopped.
     pub fn design<'a>(
         &'a self,
         samples: &'a AnySamples<'a>,
-        budget: u64,
-        watch: &dyn Watch,
+        session: &'a Session<'a>,
     ) -> Result<Box<dyn Design + 'a>, DesignError> {
-        let recomputed = Recomputed::new(self.ready(samples.ncols(), None, Some(budget))?, samples)?;
+        let recomputed = Recomputed::new(self.ready(samples.ncols(), None, session)?, samples)?;
         let entries = (samples.nrows() as u64).saturating_mul(recomputed.ncols() as u64);
-        if entries.saturating_mul(recomputed.precision().bytes()) > budget {
+        if entries.saturating_mul(recomputed.precision().bytes()) > session.memory() {
             return Ok(Box::new(recomputed));
         }
-        Ok(Box::new(Held::of(&recomputed, watch)?))
+        Ok(Box::new(Held::of(&recomputed, session)?))
     }
 
     /// Features that are, up to a common factor c, a half-size approximation of the same kind, and c²: every other
@@ -181,18 +181,12 @@ pub enum RowFeatures<'a> {
     /// Random features.
     Fourier(&'a RandomFeatures),
     /// Whitened kernel values with landmarks.
-    Landmarks(&'a Landmarks),
+    Landmarks(&'a Landmarks, &'a Session<'a>),
 }
 
 impl<'a> From<&'a RandomFeatures> for RowFeatures<'a> {
     fn from(features: &'a RandomFeatures) -> Self {
         Self::Fourier(features)
-    }
-}
-
-impl<'a> From<&'a Landmarks> for RowFeatures<'a> {
-    fn from(landmarks: &'a Landmarks) -> Self {
-        Self::Landmarks(landmarks)
     }
 }
 
@@ -203,7 +197,7 @@ impl RowFeatures<'_> {
         match self {
             Self::Map(transform) => transform.ncols(),
             Self::Fourier(features) => features.columns(),
-            Self::Landmarks(landmarks) => landmarks.columns(),
+            Self::Landmarks(landmarks, _) => landmarks.columns(),
         }
     }
 
@@ -213,7 +207,7 @@ impl RowFeatures<'_> {
         match self {
             Self::Map(transform) => transform.count(),
             Self::Fourier(features) => features.count(),
-            Self::Landmarks(landmarks) => landmarks.count(),
+            Self::Landmarks(landmarks, _) => landmarks.count(),
         }
     }
 
@@ -221,7 +215,7 @@ impl RowFeatures<'_> {
     #[must_use]
     pub fn precision(&self, samples: &AnySamples<'_>) -> Precision {
         match (self, samples) {
-            (Self::Fourier(_) | Self::Landmarks(_), AnySamples::F32(_)) => Precision::Single,
+            (Self::Fourier(_) | Self::Landmarks(..), AnySamples::F32(_)) => Precision::Single,
             _ => Precision::Double,
         }
     }
@@ -254,44 +248,36 @@ impl RowFeatures<'_> {
                 Ok(())
             }
             (Self::Fourier(features), out) => features.fill(samples, rows, out, watch),
-            (Self::Landmarks(landmarks), out) => landmarks.fill(samples, rows, out, watch),
+            (Self::Landmarks(landmarks, session), out) => {
+                landmarks.fill(samples, rows, out, &session.with_watch(watch))
+            },
         }
     }
 
-    /// The features of all samples in this precision, where they fit `memory` bytes; `None` for four fifths of what is available.
+    /// The features of all samples in this precision.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill), and where they do not fit the memory.
+    /// As [`fill`](Self::fill), and where they do not fit the memory of the session.
     pub fn transform(
         &self,
         samples: &AnySamples<'_>,
         precision: Precision,
-        memory: Option<u64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Values, DesignError> {
         check_columns(samples, self.columns())?;
-        self.require(samples.nrows(), precision, memory)?;
-        watch.begin("features", samples.nrows() as u64);
-        let mut out = Values::zeros(precision, samples.nrows(), self.count());
-        self.fill(samples, 0..samples.nrows(), out.entries_mut(), watch)?;
-        watch.advance(samples.nrows() as u64);
-        Ok(out)
-    }
-
-    /// Checks that the features of so many rows fit the memory budget.
-    fn require(&self, rows: usize, precision: Precision, memory: Option<u64>) -> Result<(), DesignError> {
+        let (rows, budget) = (samples.nrows(), session.memory());
         let needed = (rows as u64).saturating_mul(self.count() as u64).saturating_mul(precision.bytes());
-        // Asking the system costs a file read: not worth it for what surely fits.
-        if memory.is_none() && needed <= 64 << 20 {
-            return Ok(());
-        }
-        let budget = memory.unwrap_or_else(memory::default_budget);
         match self {
-            _ if needed <= budget => Ok(()),
+            _ if needed <= budget => {}
             Self::Map(transform) => {
-                Err(transform.too_large(format!("those of {rows} rows"), needed, budget))
+                return Err(transform.too_large(format!("those of {rows} rows"), needed, budget));
             }
-            _ => Err(DesignError::Memory { what: "the features", needed, budget }),
+            _ => return Err(DesignError::Memory { what: "the features", needed, budget }),
         }
+        session.begin("features", rows as u64);
+        let mut out = Values::zeros(precision, rows, self.count());
+        self.fill(samples, 0..rows, out.entries_mut(), session)?;
+        session.advance(rows as u64);
+        Ok(out)
     }
 }

@@ -6,16 +6,15 @@ use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_uppe
 use faer::{MatMut, MatRef, Par};
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{
-    Values, ValuesMut, chosen_row_dots, chosen_rows_combined, combined_rows, row_dots, with_values,
-};
+use crate::gram::{Values, ValuesMut, with_values};
+use crate::linalg::{chosen_row_dots, chosen_rows_combined, combined_rows, row_dots};
 use crate::real::{Precision, Real};
+use crate::session::Session;
 use crate::watch::Watch;
 
 use super::Design;
 use super::error::{DesignError, check_memory};
 use super::features::RowFeatures;
-use super::landmarks::Landmarks;
 
 /// Φ in memory, in single or double precision; sums over it are in double precision.
 ///
@@ -54,17 +53,16 @@ impl<'a> Held<'a> {
     pub fn for_passes(
         features: &RowFeatures<'a>,
         samples: &AnySamples<'_>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Self, DesignError> {
         let precision = features.precision(samples);
-        let RowFeatures::Landmarks(landmarks) = features else {
-            return Ok(features.transform(samples, precision, None, watch)?.into());
+        let RowFeatures::Landmarks(landmarks, _) = *features else {
+            return Ok(features.transform(samples, precision, session)?.into());
         };
-        let landmarks: &'a Landmarks = landmarks;
         let (n, m) = (samples.nrows(), landmarks.count());
-        check_memory("the kernel of samples with landmarks", n, m, precision.bytes())?;
+        check_memory("the kernel of samples with landmarks", n, m, precision.bytes(), session.memory())?;
         let mut values = Values::zeros(precision, n, m);
-        landmarks.fill_kernel_values(samples, 0..n, values.entries_mut(), watch)?;
+        landmarks.fill_kernel_values(samples, 0..n, values.entries_mut(), session)?;
         Ok(Self { values, whitening: Some(landmarks.whitening()) })
     }
 

@@ -33,8 +33,8 @@ use std::sync::Mutex;
 
 use crate::data::Matrix;
 use crate::gram::ValuesMut;
+use crate::linalg::NormalEquations;
 use crate::real::Precision;
-use crate::solve::Moments;
 use crate::watch::{Stopped, Watch};
 
 pub use approximation::{Approximation, UnknownApproximation};
@@ -138,7 +138,7 @@ pub trait Design: Sync {
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
         parts: &Parts<'_>,
-        into: &mut [Moments],
+        into: &mut [NormalEquations],
         watch: &dyn Watch,
     ) -> Result<(), DesignError> {
         passes::normal_equations(self, targets, weights, parts, into, watch)

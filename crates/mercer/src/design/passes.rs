@@ -7,8 +7,8 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::{RowProducts, Values, with_values, zeroed};
-use crate::solve::Moments;
+use crate::gram::{Values, with_values};
+use crate::linalg::{NormalEquations, RowProducts, zeroed};
 use crate::watch::Watch;
 
 use super::error::DesignError;
@@ -152,7 +152,7 @@ pub(super) fn normal_equations<D: Design + ?Sized>(
     targets: &Matrix<f64>,
     weights: Option<&[f64]>,
     parts: &Parts<'_>,
-    into: &mut [Moments],
+    into: &mut [NormalEquations],
     watch: &dyn Watch,
 ) -> Result<(), DesignError> {
     let n = design.nrows();
@@ -166,7 +166,7 @@ pub(super) fn normal_equations<D: Design + ?Sized>(
     }
     watch.begin("features", n as u64);
     let mut phi = Values::zeros(design.precision(), 0, design.ncols());
-    let mut add = |sums: &mut Moments, rows: &[usize]| {
+    let mut add = |sums: &mut NormalEquations, rows: &[usize]| {
         if phi.nrows() != rows.len() {
             phi = Values::zeros(design.precision(), rows.len(), design.ncols());
         }

@@ -7,6 +7,7 @@ use crate::data::AnySamples;
 use crate::gram::GramError;
 use crate::kernel::Kernel;
 use crate::real::Precision;
+use crate::session::Session;
 use crate::watch::Watch;
 
 use super::error::DesignError;
@@ -25,19 +26,18 @@ pub struct KernelError {
     pub pairs: usize,
 }
 
-/// The error of `features` against `kernel`, on `pairs` pairs of rows drawn with `seed`.
+/// The error of `features` against `kernel`, on `pairs` pairs of rows drawn with the seed of the session.
 ///
 /// O(pairs·(D + d)) time. Random features have an error that falls as 1/√D: twice as many leave 0.71 of it.
 ///
 /// # Errors
-/// Where there are no samples or pairs, where the kernel does not fit the samples, and where `watch` asks to stop.
+/// Where there are no samples or pairs, where the kernel does not fit the samples, and where the session is stopped.
 pub fn kernel_error(
     features: &Features,
     kernel: &Kernel,
     samples: &AnySamples<'_>,
     pairs: usize,
-    seed: u64,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<KernelError, DesignError> {
     let (n, d) = (samples.nrows(), samples.ncols());
     if n == 0 || pairs == 0 {
@@ -47,8 +47,8 @@ pub fn kernel_error(
             "1 or more",
         ));
     }
-    let ready = features.ready(d, None, None)?;
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let ready = features.ready(d, None, session)?;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(session.seed());
     let (mut squares, mut total, mut largest) = (0.0, 0.0, 0.0f64);
     let (mut x, mut z) = (vec![0.0; d], vec![0.0; d]);
     let mut left = pairs;
@@ -57,9 +57,9 @@ pub fn kernel_error(
         left -= count;
         let rows: Vec<usize> = (0..2 * count).map(|_| rng.random_range(0..n)).collect();
         let chosen = samples.select(&rows);
-        let phi = ready.transform(&chosen, Precision::Double, None, watch)?.into_f64();
+        let phi = ready.transform(&chosen, Precision::Double, session)?.into_f64();
         for pair in 0..count {
-            watch.check()?;
+            session.check()?;
             chosen.copy_row(2 * pair, &mut x);
             chosen.copy_row(2 * pair + 1, &mut z);
             let exact = kernel.eval(&x, &z).map_err(GramError::from)?;

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::data::AnySamples;
 use crate::kernel::Shortest;
-use crate::memory;
 
 use super::FeatureMap;
 use super::error::DesignError;
@@ -32,10 +31,9 @@ enum Lift {
 }
 
 impl Transform {
-    pub(super) fn new(map: &FeatureMap, ncols: usize, memory: Option<u64>) -> Result<Self, DesignError> {
+    pub(super) fn new(map: &FeatureMap, ncols: usize, budget: u64) -> Result<Self, DesignError> {
         map.check_columns(ncols)?;
         let count = map.count(ncols)?;
-        let budget = memory.unwrap_or_else(memory::default_budget);
         // Three numbers for each monomial up to the degree, those that are left out among them.
         let kept = map.squares().map_or(count, |(_, squares)| {
             u64::try_from(map.big_count(ncols, |_| true, squares.len())).unwrap_or(u64::MAX)

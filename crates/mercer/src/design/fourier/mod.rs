@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{ValuesMut, with_values};
 use crate::kernel::{Kernel, Spectrum};
+use crate::memory;
 use crate::tile::{Element, WaveScratch, Waves};
 use crate::watch::Watch;
 
@@ -116,7 +117,7 @@ impl RandomSpec {
         }
         let spectrum = Spectrum::of(&self.kernel, columns)?;
         let count = self.features / per_frequency;
-        check_memory("the matrix of frequencies", count, columns, 16)?;
+        check_memory("the matrix of frequencies", count, columns, 16, memory::default_budget())?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let drawn = draw::frequencies(&spectrum, count, self.sampling, &mut rng)?;
         let mut shifts = (self.form == Form::Shifted)

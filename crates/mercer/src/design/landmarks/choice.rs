@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::AnySamples;
 use crate::design::error::{DesignError, check_memory};
-use crate::gram::{CpuEngine, Engine};
 use crate::kernel::Kernel;
+use crate::session::Session;
 use crate::solve::randomly_pivoted;
 use crate::watch::Watch;
 
@@ -35,15 +35,14 @@ impl LandmarkChoice {
     /// `count` distinct rows, in the order they were chosen.
     ///
     /// # Errors
-    /// Where there are fewer samples than that or none is asked for, where the kernel does not fit them, where what the
-    /// choice holds does not fit the memory, and where `watch` asks to stop.
+    /// Where there are fewer samples than that or none is asked for, where the kernel does not fit them, where the
+    /// memory does not suffice, and where the session is stopped.
     pub fn choose(
         self,
         kernel: &Kernel,
         samples: &AnySamples<'_>,
         count: usize,
-        seed: u64,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<usize>, DesignError> {
         let n = samples.nrows();
         if count == 0 || count > n {
@@ -53,19 +52,20 @@ impl LandmarkChoice {
                 format!("from 1 to the number of samples, {n}"),
             ));
         }
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(session.seed());
         Ok(match self {
             Self::Uniform => index::sample(&mut rng, n, count).into_vec(),
             Self::KMeansPlusPlus => {
                 let candidates = index::sample(&mut rng, n, n.min(CANDIDATES * count)).into_vec();
-                let chosen = seeds(&samples.select(&candidates), count, &mut rng, watch)?;
+                let chosen = seeds(&samples.select(&candidates), count, &mut rng, session)?;
                 filled(chosen.into_iter().map(|c| candidates[c]).collect(), n, count)
             }
             Self::RandomlyPivoted => {
-                check_memory("the factor of the kernel matrix", n, count, 4)?;
-                let resident = CpuEngine.load(samples);
+                check_memory("the factor of the kernel matrix", n, count, 4, session.memory())?;
+                let resident = session.load(samples)?;
                 let gram = resident.gram(kernel)?;
-                filled(randomly_pivoted::<f32>(&*gram, count, 1e-6, seed, watch)?.pivots, n, count)
+                let pivoted = randomly_pivoted::<f32>(&*gram, count, 1e-6, session.seed(), session)?;
+                filled(pivoted.pivots, n, count)
             }
         })
     }

@@ -20,12 +20,12 @@ use faer::{MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{
-    CpuEngine, DenseGram, Engine, GramError, Part, Value, ValuesMut, with_values, zeroed,
-};
+use crate::gram::{DenseGram, GramError, Part, Value, ValuesMut, with_values};
 use crate::kernel::Kernel;
+use crate::linalg::{Cholesky, CholeskyError, zeroed};
 use crate::real::Real;
-use crate::solve::{Cholesky, CholeskyError, randomly_pivoted};
+use crate::session::Session;
+use crate::solve::randomly_pivoted;
 use crate::tile::Element;
 use crate::watch::Watch;
 
@@ -54,18 +54,17 @@ impl Landmarks {
     /// Features with `count` landmarks chosen among `samples`.
     ///
     /// # Errors
-    /// Where there are fewer samples than that or none is asked for, as [`with_landmarks`](Self::with_landmarks), and where
-    /// `watch` asks to stop.
+    /// Where there are fewer samples than that or none is asked for, as [`with_landmarks`](Self::with_landmarks), and where the
+    /// session is stopped.
     pub fn fit(
         kernel: &Kernel,
         samples: &AnySamples<'_>,
         count: usize,
         choice: LandmarkChoice,
-        seed: u64,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Self, DesignError> {
-        let rows = choice.choose(kernel, samples, count, seed, watch)?;
-        Self::with_landmarks(kernel, &samples.select(&rows), None, watch)
+        let rows = choice.choose(kernel, samples, count, session)?;
+        Self::with_landmarks(kernel, &samples.select(&rows), None, session)
     }
 
     /// Features with these landmarks, of which those are kept that add more than `tolerance` times the largest kernel
@@ -76,18 +75,18 @@ impl Landmarks {
     ///
     /// # Errors
     /// Where there are no landmarks, where the kernel does not fit them or has no finite value between two of them or is
-    /// zero on all, where M² numbers do not fit the memory, and where `watch` asks to stop.
+    /// zero on all, where M² numbers do not fit the memory, and where the session is stopped.
     pub fn with_landmarks(
         kernel: &Kernel,
         landmarks: &AnySamples<'_>,
         tolerance: Option<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Self, DesignError> {
         let m = landmarks.nrows();
         if m == 0 {
             return Err(DesignError::parameter("the number of landmarks", 0, "1 or more"));
         }
-        check_memory("the kernel matrix of the landmarks", m, m, 16)?;
+        check_memory("the kernel matrix of the landmarks", m, m, 16, session.memory())?;
         let tolerance = match (tolerance, landmarks) {
             (Some(tolerance), _) if (0.0..1.0).contains(&tolerance) => tolerance,
             (Some(tolerance), _) => {
@@ -101,21 +100,21 @@ impl Landmarks {
             (None, AnySamples::F64(_)) => m as f64 * f64::EPSILON,
         };
         // In double precision whatever the samples: the factor magnifies errors of the kernel.
-        let resident = CpuEngine.load(&widened(landmarks));
+        let resident = session.load(&widened(landmarks))?;
         let mut matrix = zeroed(m * m);
-        resident.gram(kernel)?.fill_f64(Part::Full, &mut matrix, watch).map_err(GramError::from)?;
+        resident.gram(kernel)?.fill_f64(Part::Full, &mut matrix, session).map_err(GramError::from)?;
         if let Some(place) = matrix.iter().position(|k| !k.is_finite()) {
             return Err(DesignError::KernelValue { row: place / m, column: place % m });
         }
         let largest = (0..m).map(|i| matrix[i * m + i]).fold(0.0, f64::max);
-        if let Ok(factor) = factored(m, matrix.clone(), watch)?
+        if let Ok(factor) = factored(m, matrix.clone(), session)?
             && factor.smallest_pivot() > tolerance * largest
         {
             return Ok(Self::new(kernel, landmarks.view().into_owned(), factor));
         }
         // Some landmark adds nothing: keep those that a pivoted factorisation would.
         let gram = DenseGram::new(m, matrix);
-        let mut kept = randomly_pivoted::<f64>(&gram, m, tolerance.max(f64::EPSILON), 0, watch)?.pivots;
+        let mut kept = randomly_pivoted::<f64>(&gram, m, tolerance.max(f64::EPSILON), 0, session)?.pivots;
         kept.sort_unstable();
         if kept.is_empty() {
             return Err(DesignError::NoRank);
@@ -125,7 +124,7 @@ impl Landmarks {
             .flat_map(|&i| kept.iter().map(move |&j| (i, j)))
             .map(|(i, j)| gram.entries()[i * m + j])
             .collect();
-        let factor = factored(kept.len(), among, watch)??;
+        let factor = factored(kept.len(), among, session)??;
         Ok(Self::new(kernel, landmarks.select(&kept), factor))
     }
 
@@ -210,7 +209,7 @@ impl Landmarks {
     /// Writes the features of some rows of `samples` to `out`, row after row, computed in the precision of `out`.
     ///
     /// # Errors
-    /// Where the samples have another number of columns, and where `watch` asks to stop.
+    /// Where the samples have another number of columns, and where the session is stopped.
     ///
     /// # Panics
     /// Where `out` does not have an entry for each row and feature.
@@ -219,11 +218,11 @@ impl Landmarks {
         samples: &AnySamples<'_>,
         rows: Range<usize>,
         out: ValuesMut<'_>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(), DesignError> {
         match out {
-            ValuesMut::F32(out) => self.fill_as(samples, rows, out, Some(&self.narrow), watch),
-            ValuesMut::F64(out) => self.fill_as(samples, rows, out, Some(&self.whitening), watch),
+            ValuesMut::F32(out) => self.fill_as(samples, rows, out, Some(&self.narrow), session),
+            ValuesMut::F64(out) => self.fill_as(samples, rows, out, Some(&self.whitening), session),
         }
     }
 
@@ -239,9 +238,9 @@ impl Landmarks {
         samples: &AnySamples<'_>,
         rows: Range<usize>,
         out: ValuesMut<'_>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(), DesignError> {
-        with_values!(ValuesMut, out, out => self.fill_as(samples, rows, out, None, watch))
+        with_values!(ValuesMut, out, out => self.fill_as(samples, rows, out, None, session))
     }
 
     /// k of every row, whitened where there is an L.
@@ -251,24 +250,24 @@ impl Landmarks {
         rows: Range<usize>,
         out: &mut [T],
         lower: Option<&[T]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(), DesignError> {
         check_columns(samples, self.columns())?;
         let m = self.count();
         assert_eq!(out.len(), rows.len() * m, "the features of each row");
-        let centres = CpuEngine.load(&self.landmarks);
+        let centres = session.load(&self.landmarks)?;
         let lower = lower.map(|lower| MatRef::from_row_major_slice(lower, m, m));
         let mut kernel = zeroed(m * BAND.min(rows.len()));
         for (start, out) in rows.clone().step_by(BAND).zip(out.chunks_mut(BAND * m)) {
-            watch.check()?;
+            session.check()?;
             let count = out.len() / m;
-            let queries = CpuEngine.load(&rows_of(samples, start..start + count));
+            let queries = session.load(&rows_of(samples, start..start + count))?;
             let kernel = &mut kernel[..m * count];
             // Landmarks first: what is subtracted from both sides before distances are taken is then theirs.
             let cross = centres.cross(&self.kernel, &*queries)?;
             match T::erase_mut(kernel) {
-                ValuesMut::F32(kernel) => cross.fill_f32(Part::Full, kernel, watch)?,
-                ValuesMut::F64(kernel) => cross.fill_f64(Part::Full, kernel, watch)?,
+                ValuesMut::F32(kernel) => cross.fill_f32(Part::Full, kernel, session)?,
+                ValuesMut::F64(kernel) => cross.fill_f64(Part::Full, kernel, session)?,
             }
             let mut parts = Vec::new();
             let mut rest = MatMut::from_row_major_slice_mut(kernel, m, count);
