@@ -5,10 +5,10 @@
 //! Gram matrices at the speed of the machine, the model that is trained and saved with it.
 //!
 //! Layers, each using only what stands to its left:
-//! `{real, watch, pool} → {data, kernel} → tile → gram → solve → session → features → model → learn → select`.
+//! `{real, watch, pool} → {data, kernel} → tile → gram → session → design → solve → model → learn → select`.
 
 pub mod data;
-pub mod features;
+pub mod design;
 pub mod gram;
 pub mod kernel;
 pub mod learn;

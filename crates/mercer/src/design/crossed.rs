@@ -8,7 +8,6 @@ use crate::real::Precision;
 use crate::watch::Watch;
 
 use super::error::DesignError;
-use super::features::RowFeatures;
 use super::held::{solve_lower, solve_upper};
 use super::landmarks::Landmarks;
 use super::recomputed::Recomputed;
@@ -26,16 +25,15 @@ pub struct Crossed<'a> {
 }
 
 impl<'a> Crossed<'a> {
-    /// The design of the features of landmarks, with K (`forward`) and Kᵀ (`backward`) as operators. None where `rows` are not
-    /// those of landmarks.
+    /// The design whose `rows` are features of these landmarks, with K (`forward`) and Kᵀ (`backward`) as operators.
     #[must_use]
     pub fn new(
         rows: &'a Recomputed<'a>,
+        landmarks: &'a Landmarks,
         forward: &'a dyn LinearOperator,
         backward: &'a dyn LinearOperator,
-    ) -> Option<Self> {
-        let RowFeatures::Landmarks(landmarks, _) = *rows.features() else { return None };
-        Some(Self { rows, landmarks, forward, backward, centred: false })
+    ) -> Self {
+        Self { rows, landmarks, forward, backward, centred: false }
     }
 
     /// The same design, with products ΦᵀW(ΦV) centred.

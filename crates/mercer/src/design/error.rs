@@ -116,7 +116,7 @@ pub enum DesignError {
         expected: usize,
     },
     /// A map that takes samples as they are was to be used on shifted ones.
-    #[error("random features and landmarks take samples as they are, but the model shifts them")]
+    #[error("random features take samples as they are, but the model shifts them")]
     Shifted,
     /// The rows of the design can be read in order only.
     #[error("the rows are read in order, and what was asked for needs them in any order")]

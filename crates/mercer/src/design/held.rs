@@ -12,9 +12,9 @@ use crate::real::{Precision, Real};
 use crate::session::Session;
 use crate::watch::Watch;
 
-use super::Design;
 use super::error::{DesignError, check_memory};
 use super::features::RowFeatures;
+use super::{Access, Design};
 
 /// Φ in memory, in single or double precision; sums over it are in double precision.
 ///
@@ -110,6 +110,9 @@ impl<'a> Held<'a> {
 /// L·X = B, in place, for L row-major.
 pub(super) fn solve_lower(lower: &[f64], rhs: &mut Matrix<f64>) {
     let (d, t) = (rhs.nrows(), rhs.ncols());
+    if t == 0 {
+        return;
+    }
     let out = MatMut::from_row_major_slice_mut(rhs.entries_mut(), d, t);
     solve_lower_triangular_in_place(MatRef::from_row_major_slice(lower, d, d), out, Par::Seq);
 }
@@ -117,6 +120,9 @@ pub(super) fn solve_lower(lower: &[f64], rhs: &mut Matrix<f64>) {
 /// Lᵀ·X = B, in place, for L row-major.
 pub(super) fn solve_upper(lower: &[f64], rhs: &mut Matrix<f64>) {
     let (d, t) = (rhs.nrows(), rhs.ncols());
+    if t == 0 {
+        return;
+    }
     let out = MatMut::from_row_major_slice_mut(rhs.entries_mut(), d, t);
     solve_upper_triangular_in_place(MatRef::from_row_major_slice(lower, d, d).transpose(), out, Par::Seq);
 }
@@ -149,6 +155,10 @@ impl Design for Held<'_> {
 
     fn precision(&self) -> Precision {
         self.values.precision()
+    }
+
+    fn access(&self) -> Access {
+        Access::Held
     }
 
     fn fill(&self, rows: Range<usize>, mut out: ValuesMut<'_>, _: &dyn Watch) -> Result<(), DesignError> {

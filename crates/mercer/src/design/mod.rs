@@ -39,6 +39,7 @@ use crate::watch::{Stopped, Watch};
 
 pub use approximation::{Approximation, UnknownApproximation};
 pub use crossed::Crossed;
+pub(crate) use crossed::{column_means, subtract_and_weight};
 pub use error::DesignError;
 pub use feature_map::{FeatureMap, MAX_DEGREE};
 pub use features::{Features, RowFeatures};
@@ -54,12 +55,14 @@ pub(crate) use row_loss::{logistic_row, sigmoid, softmax};
 pub use text::{FeatureProblem, FeatureTextError};
 pub use transform::Transform;
 
-/// The order in which rows of a design can be read.
+/// How rows of a design are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Any rows at any time.
-    Random,
-    /// One row after the other: what needs chosen rows is refused, or takes a pass over all rows.
+    /// Any rows at any time, from memory.
+    Held,
+    /// Any rows at any time, computed each time.
+    Computed,
+    /// One row after the other: what needs chosen rows is refused.
     Sequential,
 }
 
@@ -83,9 +86,9 @@ pub trait Design: Sync {
     /// The precision that rows are computed or stored in.
     fn precision(&self) -> Precision;
 
-    /// The order in which rows can be read.
+    /// How rows are read.
     fn access(&self) -> Access {
-        Access::Random
+        Access::Computed
     }
 
     /// Writes a range of rows into `out`, row after row.

@@ -10,7 +10,7 @@ impl FeatureMap {
     /// negative coefficient: `linear`, `poly` of integer degree, and what sums, products and integer powers make of them.
     ///
     /// ```
-    /// use mercer::features::FeatureMap;
+    /// use mercer::design::FeatureMap;
     /// let map = FeatureMap::of_kernel(&"2*(<x,z>+1)^2 + 3".parse()?, 5);
     /// assert_eq!(map.unwrap().to_string(), "series(5, 4, 2)");
     /// assert_eq!(FeatureMap::of_kernel(&"rbf(sigma=1)".parse()?, 5), None);

@@ -34,18 +34,6 @@ impl<'a> Recomputed<'a> {
         Ok(Self { features, samples })
     }
 
-    /// What computes the rows.
-    #[must_use]
-    pub fn features(&self) -> &RowFeatures<'a> {
-        &self.features
-    }
-
-    /// The samples.
-    #[must_use]
-    pub fn samples(&self) -> &'a AnySamples<'a> {
-        self.samples
-    }
-
     /// Rows of `samples`, computed in the precision of the design and rounded to that of `out`.
     fn fill_from(
         &self,

@@ -1,7 +1,7 @@
 //! Which approximation of a kernel the size of the data asks for.
 
 use crate::data::AnySamples;
-use crate::features::{Approximation, kernel_error};
+use crate::design::{Approximation, kernel_error};
 use crate::kernel::{Kernel, Spectrum};
 use crate::session::Session;
 
@@ -30,7 +30,7 @@ pub fn choose_approximation(
     rows: u64,
     session: &Session<'_>,
 ) -> Result<Option<(Approximation, String)>, LearnError> {
-    let (budget, seed) = (session.memory(), session.seed());
+    let budget = session.memory();
     if rows <= EXACT && 8 * rows * rows <= budget {
         return Ok(None);
     }
@@ -41,8 +41,8 @@ pub fn choose_approximation(
     }
     let tried = TRIED.min(sample.nrows());
     let error = |approximation: Approximation| -> Result<f64, LearnError> {
-        let features = approximation.of(kernel, sample, seed, session)?;
-        Ok(kernel_error(&features, kernel, sample, PAIRS, seed, session)?.relative)
+        let features = approximation.of(kernel, sample, session)?;
+        Ok(kernel_error(&features, kernel, sample, PAIRS, session)?.relative)
     };
     let (random, landmarks) = (error(Approximation::fourier(TRIED))?, error(Approximation::nystrom(tried))?);
     let why = format!(

@@ -1,11 +1,11 @@
 //! λ and the hyper-parameters of a kernel for ridge regression on approximate features, chosen from sums over each fold.
 
 use crate::data::{AnySamples, Matrix};
-use crate::features::{Approximation, ApproximationError};
+use crate::design::{Approximation, DesignError};
 use crate::kernel::Kernel;
 use crate::learn::{Admission, ApproxFit, ApproxRidge, Bias, LearnError, Prepared, check_problem};
+use crate::linalg::NormalEquations;
 use crate::pool;
-use crate::solve::Moments;
 use crate::session::Session;
 use crate::watch::Stopped;
 
@@ -24,7 +24,7 @@ use super::tune_ridge::Tuned;
 ///
 /// ```
 /// use mercer::data::{AnySamples, Matrix, Samples};
-/// use mercer::features::Approximation;
+/// use mercer::design::Approximation;
 /// use mercer::select::TuneApproxRidge;
 /// use mercer::watch::Unwatched;
 /// let samples = AnySamples::F64(Samples::dense(200, 1, (0..200).map(|i| 0.05 * i as f64).collect::<Vec<_>>())?);
@@ -158,7 +158,7 @@ impl TuneApproxRidge {
         let matrix = 8u64.saturating_mul(d).saturating_mul(d);
         // Decompositions that are made at the same time: the matrix, its vectors and twice that of working memory.
         let abreast = pool::available().min(left_out) as u64;
-        let sums = Moments::bytes_needed(features, targets);
+        let sums = NormalEquations::bytes_needed(features, targets);
         sums.saturating_mul(parts as u64 + 2 + abreast)
             .saturating_add(matrix.saturating_mul(left_out as u64 + 4 * abreast))
             .saturating_add(8 * 1024 * d)
@@ -194,7 +194,7 @@ impl TuneApproxRidge {
         let (prepared, sums) = candidates.sums_at(&best.values, session)?;
         let kernel = kernel.with_values(&best.values).map_err(LearnError::from)?;
         let ridge = self.ridge(kernel.clone(), best.setting);
-        let fit = ridge.fit_sums(prepared, sums, session)?;
+        let fit = ridge.fit_sums(prepared, stream.sample.ncols(), sums, session)?;
         let mut warnings = search.edge_warnings(&best);
         warnings.extend(fit.prepared.warning.clone());
         let score = best.score.unwrap_or(f64::NAN);
@@ -222,7 +222,7 @@ impl TuneApproxRidge {
         let budget = session.memory();
         if needed > budget {
             let what = "the sums over the features of every fold and what is made of them";
-            return Err(ApproximationError::Memory { what, needed, budget }.into());
+            return Err(DesignError::Memory { what, needed, budget }.into());
         }
         let scales = session.scales(sample);
         let kernel = self.kernel.resolve_auto(&scales)?;
@@ -262,7 +262,7 @@ struct Candidates<'a, P, E> {
     parts: &'a Parts,
     pass: P,
     last: Option<Candidate<Judged>>,
-    best: Option<Candidate<(Prepared, Moments)>>,
+    best: Option<Candidate<(Prepared, NormalEquations)>>,
     /// Why a pass failed.
     failure: Option<E>,
 }
@@ -284,7 +284,8 @@ where
         let kernel = self.kernel.with_values(values)?;
         let ridge = self.tune.ridge(kernel, 0.0);
         let prepared = ridge.prepare_from_sample(self.stream.sample, self.stream.rows, session)?;
-        let mut sums = FoldSums::new(prepared, self.parts, self.stream.targets);
+        let features = prepared.features.count(self.stream.sample.ncols())?;
+        let mut sums = FoldSums::new(prepared, features, self.parts, self.stream.targets);
         if let Err(failure) = (self.pass)(&mut sums, session) {
             return Err(sums.refused.take().unwrap_or_else(|| {
                 self.failure = Some(failure);
@@ -303,7 +304,7 @@ where
     }
 
     /// The features and the sums over all samples; they are known, unless all trials at these values are of an earlier run.
-    fn sums_at(mut self, values: &[f64], session: &Session<'_>) -> Result<(Prepared, Moments), E> {
+    fn sums_at(mut self, values: &[f64], session: &Session<'_>) -> Result<(Prepared, NormalEquations), E> {
         if let Some(last) = self.last.take_if(|last| last.values == values) {
             return Ok((last.known.prepared, last.known.all));
         }

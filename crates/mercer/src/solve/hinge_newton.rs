@@ -98,7 +98,7 @@ impl HingeNewton<'_> {
         max_iter: usize,
         watch: &dyn Watch,
     ) -> Result<HingeFit, DesignError> {
-        if self.rows.access() != Access::Random {
+        if self.rows.access() == Access::Sequential {
             return Err(DesignError::Sequential);
         }
         let mut state = State::new(self, weights, intercept, watch)?;

@@ -2,7 +2,7 @@
 
 use crate::data::Matrix;
 use crate::design::{Access, Design, DesignError, KeptError, for_blocks};
-use crate::watch::{Stopped, Watch};
+use crate::watch::{Stopped, Unwatched, Watch};
 
 use super::coordinates::Coordinates;
 use super::dual::centre_columns;
@@ -12,8 +12,6 @@ pub struct Primal<'a> {
     design: &'a dyn Design,
     /// φ̄, the mean of the rows.
     means: Option<Vec<f64>>,
-    /// ‖φ(xᵢ)‖² of every row, centred where the design is.
-    squared_norms: Vec<f64>,
     failure: KeptError,
 }
 
@@ -26,12 +24,12 @@ const VISITS: usize = 64;
 impl<'a> Primal<'a> {
     /// f = Φθ, or f = (Φ − 1φ̄ᵀ)θ where `centred`.
     ///
-    /// One pass over the rows, two where `centred`.
+    /// One pass over the rows where `centred`.
     ///
     /// # Errors
     /// Where rows cannot be computed or can be read in order only, and where `watch` asks to stop.
     pub fn new(design: &'a dyn Design, centred: bool, watch: &dyn Watch) -> Result<Self, DesignError> {
-        if design.access() != Access::Random {
+        if design.access() == Access::Sequential {
             return Err(DesignError::Sequential);
         }
         let width = design.ncols();
@@ -46,15 +44,7 @@ impl<'a> Primal<'a> {
             sums.iter_mut().for_each(|sum| *sum /= design.nrows().max(1) as f64);
             means = Some(sums);
         }
-        let mut squared_norms = Vec::with_capacity(design.nrows());
-        for_blocks(design, ROWS, watch, |_, phi| {
-            squared_norms.extend(phi.chunks_exact(width.max(1)).map(|row| {
-                let row = row.iter().enumerate();
-                row.map(|(j, f)| (f - means.as_ref().map_or(0.0, |m| m[j])).powi(2)).sum::<f64>()
-            }));
-            Ok(())
-        })?;
-        Ok(Self { design, means, squared_norms, failure: KeptError::default() })
+        Ok(Self { design, means, failure: KeptError::default() })
     }
 
     /// Why the descent was stopped.
@@ -151,7 +141,19 @@ impl Coordinates for Primal<'_> {
         Ok(())
     }
 
+    /// Not a number where rows cannot be computed.
     fn squared_norms(&self) -> Vec<f64> {
-        self.squared_norms.clone()
+        let width = self.design.ncols().max(1);
+        let mean = |j: usize| self.means.as_ref().map_or(0.0, |means| means[j]);
+        let mut norms = Vec::with_capacity(self.design.nrows());
+        let pass = for_blocks(self.design, ROWS, &Unwatched, |_, phi| {
+            let norm = |row: &[f64]| row.iter().enumerate().map(|(j, f)| (f - mean(j)).powi(2)).sum::<f64>();
+            norms.extend(phi.chunks_exact(width).map(norm));
+            Ok(())
+        });
+        if self.failure.keep(pass).is_err() {
+            norms = vec![f64::NAN; self.design.nrows()];
+        }
+        norms
     }
 }
