@@ -11,10 +11,11 @@ use mercer::learn::{
     Admission, ApproxRidge, Bias, LearnError, Prepared, Quality, Sizes, Summed,
     choose_approximation as choose,
 };
+use mercer::linalg::{Intercept, NormalEquations, normal_equations};
 use mercer::memory;
 use mercer::model::{Expansion, Linear, Predictor};
 use mercer::select::TuneApproxRidge;
-use mercer::solve::{Intercept, Moments, Report, moments};
+use mercer::solve::Report;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -134,13 +135,13 @@ pub fn choose_approximation<'py>(
 /// Sums over rows from which ridge regression on features is solved. They add up, and pickle.
 #[pyclass(name = "Sums", module = "mercer._native")]
 #[derive(Debug)]
-pub struct NativeSums(Moments);
+pub struct NativeSums(NormalEquations);
 
 #[pymethods]
 impl NativeSums {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        py.detach(|| Moments::from_bytes(bytes)).map(Self).map_err(value_error)
+        py.detach(|| NormalEquations::from_bytes(bytes)).map(Self).map_err(value_error)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -226,7 +227,7 @@ pub fn sum_folds<'py>(
         return Err(approximation_error(ApproximationError::Memory { what, needed, budget }));
     }
     let sums = job.run(py, |session| {
-        let mut sums = vec![Moments::new(features.features(), targets.ncols()); count];
+        let mut sums = vec![NormalEquations::new(features.features(), targets.ncols()); count];
         for start in (0..folds.len()).step_by(CHUNK) {
             for (fold, sums) in sums.iter_mut().enumerate() {
                 let end = folds.len().min(start + CHUNK);
@@ -251,10 +252,10 @@ pub fn fold_errors<'py>(
     intercept: bool,
     job: Job<'py>,
 ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
-    let sums: Vec<Moments> = folds.iter().map(|fold| fold.0.clone()).collect();
-    let targets = sums.first().map_or(0, Moments::targets);
+    let sums: Vec<NormalEquations> = folds.iter().map(|fold| fold.0.clone()).collect();
+    let targets = sums.first().map_or(0, NormalEquations::targets);
     let intercept = if intercept { Intercept::Unpenalised } else { Intercept::None };
-    let found = job.run(py, |session| moments::fold_errors(&sums, &alphas, intercept, session))?;
+    let found = job.run(py, |session| normal_equations::fold_errors(&sums, &alphas, intercept, session))?;
     let unknown = |row: Option<Vec<f64>>| row.unwrap_or_else(|| vec![f64::NAN; targets]);
     found
         .map_err(|error| learn_error(error.into()))?
@@ -310,11 +311,11 @@ pub fn fit_ridge_sums<'py>(
 ) -> PyResult<(Fitted<'py>, Option<Bound<'py, PyDict>>)> {
     let samples = rows.as_ref().map(Rows::samples).transpose()?;
     let (ridge, prepared) = problem.on(features.features()?);
-    let moments = &sums.0;
+    let equations = &sums.0;
     let (predictor, report, quality) = job
         .run(py, |session| {
-            let solution = ridge.solve(moments, session)?;
-            let summed = Summed { sums: moments, solution: &solution, held_out: None };
+            let solution = ridge.solve(equations, session)?;
+            let summed = Summed { sums: equations, solution: &solution, held_out: None };
             let measured = samples.map(|samples| ridge.quality(&prepared, summed, &some(&samples), session));
             let (predictor, report) = ridge.finish(&prepared, &solution);
             Ok::<_, LearnError>((predictor, report, measured.transpose()?))

@@ -58,9 +58,7 @@ impl NativeKernel {
     fn resolve(&self, py: Python<'_>, rows: Rows<'_>, seed: u64, job: Job<'_>) -> PyResult<Self> {
         let samples = rows.samples()?;
         self.0.check_columns(samples.ncols()).map_err(value_error)?;
-        job.run(py, |_| self.0.resolve_auto(&session.scales(&samples)))?
-            .map(Self)
-            .map_err(value_error)
+        job.run(py, |_| self.0.resolve_auto(&session.scales(&samples)))?.map(Self).map_err(value_error)
     }
 
     /// The kernels that `?` stands for: a grid with `points` values on each range, placed by the rows; `auto` resolved.
@@ -138,14 +136,16 @@ impl NativeKernel {
                 let out = allocate::<f32>(py, shape)?;
                 // SAFETY: the array was made here and no one else has it yet.
                 let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
-                job.run(py, |session| self.fill_f32(&x, z.as_ref(), entries, session))?.map_err(gram_error)?;
+                job.run(py, |session| self.fill_f32(&x, z.as_ref(), entries, session))?
+                    .map_err(gram_error)?;
                 Ok(out.into_any())
             }
             AnySamples::F64(_) => {
                 let out = allocate::<f64>(py, shape)?;
                 // SAFETY: the array was made here and no one else has it yet.
                 let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
-                job.run(py, |session| self.fill_f64(&x, z.as_ref(), entries, session))?.map_err(gram_error)?;
+                job.run(py, |session| self.fill_f64(&x, z.as_ref(), entries, session))?
+                    .map_err(gram_error)?;
                 Ok(out.into_any())
             }
         }

@@ -34,7 +34,8 @@ pub fn nearest<'py>(
             return Err(value_error(format!("the metric is euclidean or manhattan, but this is {other}")));
         }
     };
-    let found = job.run(py, |session| neighbours(&samples, &queries, k, metric, session))?.map_err(gram_error)?;
+    let found =
+        job.run(py, |session| neighbours(&samples, &queries, k, metric, session))?.map_err(gram_error)?;
     let shape = [queries.nrows(), found.k];
     let numbers: Vec<i64> = found.rows.iter().map(|&row| row as i64).collect();
     Ok((

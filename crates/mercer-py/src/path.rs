@@ -3,8 +3,8 @@
 use mercer::data::Matrix;
 use mercer::gram::{GramError, Part};
 use mercer::learn::{LearnError, Ridge};
-use mercer::solve::{PathProblem, RidgePath};
 use mercer::session::Session;
+use mercer::solve::{PathProblem, RidgePath};
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -50,7 +50,10 @@ pub fn ridge_path<'py>(
         let n = samples.nrows();
         let mut gram = Matrix::zeros(n, n);
         let resident = session.load(&samples)?;
-        resident.gram(&kernel.0)?.fill_f64(Part::Full, gram.entries_mut(), session).map_err(GramError::from)?;
+        resident
+            .gram(&kernel.0)?
+            .fill_f64(Part::Full, gram.entries_mut(), session)
+            .map_err(GramError::from)?;
         parts.scores(gram, session)
     })?;
     hand_back(py, found)

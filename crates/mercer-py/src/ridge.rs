@@ -7,8 +7,8 @@ use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{Admission, Admitted, Bias, Coefficients, Form, LearnError, Ridge};
 use mercer::model::{Linear, ModelError, first_outside};
 use mercer::real::Real;
-use mercer::solve::{Factor, Report};
 use mercer::session::Session;
+use mercer::solve::{Factor, Report};
 use numpy::{
     Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };

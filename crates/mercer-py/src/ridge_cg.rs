@@ -55,15 +55,7 @@ pub fn fit_ridge_cg<'py>(
         .run(py, |session| {
             let kernel = kernel.clone();
             let Some(landmarks) = landmarks else {
-                let ridge = IterativeRidge {
-                    kernel,
-                    lambda,
-                    bias,
-                    admission,
-                    solver,
-                    rank: None,
-                    seed,
-                };
+                let ridge = IterativeRidge { kernel, lambda, bias, admission, solver, rank: None, seed };
                 let (expansion, report) = ridge.fit(&samples, &targets, weights, session)?;
                 return Ok::<_, LearnError>((expansion, report, None));
             };

@@ -7,9 +7,9 @@ use mercer::learn::svm::{NuSvc, NuSvr, OneClass, OneVsOne, SupportVectors, Svc, 
 use mercer::learn::{Admission, Admitted, LearnError};
 use mercer::memory;
 use mercer::model::{Calibration, Pairs, Sigmoid, classes_of_pairs, one_vs_rest_decisions, vote};
+use mercer::session::Session;
 use mercer::solve::Status;
 use mercer::solve::svm::{SvmReport, SvmSettings};
-use mercer::session::Session;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -5,9 +5,9 @@ use std::time::Instant;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltParams, cholesky_in_place, cholesky_in_place_scratch};
 use faer::{Auto, MatMut, Par, Spec};
+use mercer::linalg::Cholesky;
 use mercer::pool;
 use mercer::real::Real;
-use mercer::solve::Cholesky;
 use mercer::watch::Unwatched;
 
 fn matrix<T: Real>(n: usize) -> Vec<T> {

@@ -7,8 +7,9 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, Engine, Part, Resident, zeroed};
+use mercer::gram::{CpuEngine, Engine, Part, Resident};
 use mercer::kernel::{Expr, Family, Kernel, Named, Value};
+use mercer::linalg::zeroed;
 use mercer::pool;
 use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::features::{KernelFeatures, Landmarks, Nystrom, RandomSpec, add_samples};
+use mercer::linalg::{Intercept, NormalEquations};
 use mercer::pool;
-use mercer::solve::{Intercept, Moments};
 use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -72,7 +72,7 @@ fn main() {
 }
 
 fn fit(features: &dyn KernelFeatures, samples: &AnySamples<'_>, targets: &Matrix<f64>) {
-    let mut moments = Moments::new(features.features(), 1);
-    add_samples(&mut moments, features, samples, targets, None, &Unwatched).expect("sums");
-    moments.ridge(1.0, Intercept::Unpenalised, &Unwatched).expect("a fit");
+    let mut equations = NormalEquations::new(features.features(), 1);
+    add_samples(&mut equations, features, samples, targets, None, &Unwatched).expect("sums");
+    equations.ridge(1.0, Intercept::Unpenalised, &Unwatched).expect("a fit");
 }

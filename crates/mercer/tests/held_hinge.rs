@@ -2,9 +2,10 @@
 
 use mercer::data::Matrix;
 use mercer::gram::DenseGram;
+use mercer::linalg::Intercept;
 use mercer::pool;
 use mercer::solve::svm::{BoxQp, SvmSettings};
-use mercer::solve::{HeldHinge, HingeFit, Intercept, Status};
+use mercer::solve::{HeldHinge, HingeFit, Status};
 use mercer::watch::Unwatched;
 
 /// Features, sides by a noisy plane, and bounds.

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{self, AnySamples, Dtype, ScaleMethod, Scaling};
-use mercer::gram::{Engine, Part, Resident, SampleScales, kernel_to_distance, zeroed};
+use mercer::gram::{Engine, Part, Resident, SampleScales, kernel_to_distance};
 use mercer::kernel::Kernel;
+use mercer::linalg::zeroed;
 use mercer::session::Session;
 use mercer::{memory, pool};
 use serde::Serialize;

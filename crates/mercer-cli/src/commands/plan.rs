@@ -61,7 +61,8 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             };
             let samples = scaling.apply(dataset.features)?;
             let task = task(arguments, &kernel, features.as_ref(), samples.nrows(), samples.ncols())?;
-            let plan = || plan::Plan::for_samples(task, &kernel, &samples, targets, arguments.memory, &session);
+            let plan =
+                || plan::Plan::for_samples(task, &kernel, &samples, targets, arguments.memory, &session);
             pool::with(arguments.common.threads(), plan)
         }
         (None, shape) => {

@@ -101,7 +101,8 @@ impl ApproxClassesLearner {
                 let rows = samples.nrows();
                 let some: Vec<usize> = (0..rows).step_by(rows / TRIED + 1).collect();
                 let some = samples.select(&some);
-                let chosen = choose_approximation(kernel, &some, rows as u64, self.memory, self.seed, session)?;
+                let chosen =
+                    choose_approximation(kernel, &some, rows as u64, self.memory, self.seed, session)?;
                 Ok(chosen.map(|(approximation, _)| approximation))
             }
         }

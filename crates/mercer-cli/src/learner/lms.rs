@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use mercer::data::{AnySamples, Matrix};
 use mercer::learn::{Admission, Bias, Lms, LmsFeatures, LmsReport, LmsWeights};
 use mercer::model::{self, Linear, Predictor};
-use mercer::solve::descent::{Mode, Step};
 use mercer::session::Session;
+use mercer::solve::descent::{Mode, Step};
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, resolved};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::learn::{ClassWeight, Logistic};
 use mercer::model;
-use mercer::solve::LogisticSolver;
 use mercer::session::Session;
+use mercer::solve::LogisticSolver;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, codes_of, resolved, weights_by_name};

@@ -17,8 +17,8 @@ use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
 use mercer::learn::{Admission, ClassLoss};
 use mercer::model::{self, Calibration, Link, Predictor};
-use mercer::solve::Report;
 use mercer::session::Session;
+use mercer::solve::Report;
 use serde_json::Value;
 
 use crate::approx::{self, Approx};

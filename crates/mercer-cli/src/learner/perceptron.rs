@@ -7,8 +7,8 @@ use mercer::features::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::learn::{FeatureWeights, Perceptron, PerceptronReport, Rule, Standing};
 use mercer::model::{self, Linear, Predictor};
-use mercer::solve::{Report, Status};
 use mercer::session::Session;
+use mercer::solve::{Report, Status};
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, codes_of, resolved};

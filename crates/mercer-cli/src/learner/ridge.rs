@@ -7,8 +7,8 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::kernel::Kernel;
 use mercer::learn::{Admission, Bias, Form, IterativeRidge, Ridge, RidgeFeatures};
 use mercer::model::{self, Linear, Predictor};
-use mercer::solve::{CgState, ConjugateGradient, Factor, Report};
 use mercer::session::Session;
+use mercer::solve::{CgState, ConjugateGradient, Factor, Report};
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, resolved};
@@ -185,11 +185,7 @@ impl Learner for RidgeLearner {
                 }
             }
             Lift::Features(map) => {
-                let ridge = RidgeFeatures {
-                    map: map.clone(),
-                    lambda: self.lambda.clone(),
-                    bias: self.bias,
-                };
+                let ridge = RidgeFeatures { map: map.clone(), lambda: self.lambda.clone(), bias: self.bias };
                 linear(ridge.fit(samples, targets, weights, session)?)
             }
         };

@@ -9,9 +9,9 @@ use mercer::learn::svm::{NuSvc, NuSvr, OneClass, SupportVectors, Svc, Svr, Train
 use mercer::learn::{Admission, Admitted};
 use mercer::model::libsvm::PRECOMPUTED;
 use mercer::model::{self, Calibration, Predictor, Sigmoid};
+use mercer::session::Session;
 use mercer::solve::svm::{SvmReport, SvmSettings};
 use mercer::solve::{Report, Status};
-use mercer::session::Session;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, codes_of, is_precomputed, resolved, weights_by_name};

@@ -11,9 +11,9 @@ use mercer::learn::svm::{NuSvc, NuSvr, OneClass, OneVsOne, SupportVectors, Svc, 
 use mercer::model::libsvm::PRECOMPUTED;
 use mercer::model::{Calibration, Method, Model, Pairs, Predictor, pairs_of};
 use mercer::pool;
+use mercer::session::Session;
 use mercer::solve::Status;
 use mercer::solve::svm::{SvmError, SvmReport, SvmSettings};
-use mercer::session::Session;
 use serde_json::json;
 
 use super::cross_validation::cross_validate;

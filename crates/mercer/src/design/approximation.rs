@@ -76,7 +76,8 @@ impl Approximation {
     ) -> Result<Features, DesignError> {
         match *self {
             Self::Fourier { features, sampling, form } => {
-                let spec = RandomSpec { kernel: kernel.clone(), features, sampling, form, seed: session.seed() };
+                let spec =
+                    RandomSpec { kernel: kernel.clone(), features, sampling, form, seed: session.seed() };
                 let features = spec.draw(samples.ncols())?;
                 Ok(Fourier { spec, features }.into())
             }

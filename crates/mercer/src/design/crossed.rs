@@ -7,11 +7,11 @@ use crate::gram::{LinearOperator, ValuesMut};
 use crate::real::Precision;
 use crate::watch::Watch;
 
+use super::Design;
 use super::error::DesignError;
 use super::held::{solve_lower, solve_upper};
 use super::landmarks::Landmarks;
 use super::recomputed::Recomputed;
-use super::Design;
 
 /// Φ = KL⁻ᵀ with K the n × M kernel matrix of samples and landmarks, and LLᵀ that of the landmarks with themselves. With
 /// [`centred`](Self::centred), products ΦᵀW(ΦV) subtract the weighted mean of each column of ΦV.

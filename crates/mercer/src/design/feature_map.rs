@@ -89,7 +89,12 @@ impl FeatureMap {
         })
     }
 
-    fn big_count(&self, columns: usize, chosen: impl Fn(usize) -> bool, degrees: usize) -> BigUint {
+    pub(super) fn big_count(
+        &self,
+        columns: usize,
+        chosen: impl Fn(usize) -> bool,
+        degrees: usize,
+    ) -> BigUint {
         counts_by_degree(columns).take(degrees).enumerate().filter(|(k, _)| chosen(*k)).map(|(_, n)| n).sum()
     }
 
@@ -182,7 +187,7 @@ impl FeatureMap {
     }
 
     /// The weight of each monomial and the factor aₖ of each degree; none for formulas.
-    fn squares(&self) -> Option<(Weight, Vec<f64>)> {
+    pub(super) fn squares(&self) -> Option<(Weight, Vec<f64>)> {
         match self {
             Self::Polynomial { degree, gamma, c } => {
                 Some((Weight::Multinomial, of_kernel::power_coefficients(*degree, *gamma, *c)))
@@ -195,7 +200,7 @@ impl FeatureMap {
     }
 
     /// The formulas; none of a named map.
-    fn formulas(&self) -> &Formulas {
+    pub(super) fn formulas(&self) -> &Formulas {
         const NONE: &Formulas = &Formulas(Vec::new());
         if let Self::Formulas(formulas) = self { formulas } else { NONE }
     }

@@ -168,7 +168,9 @@ impl fmt::Display for Features {
             Self::Fourier(fourier) => {
                 write!(f, "fourier:{} of {}", fourier.features.count(), fourier.spec.kernel)
             }
-            Self::Landmarks(landmarks) => write!(f, "nystrom:{} of {}", landmarks.count(), landmarks.kernel()),
+            Self::Landmarks(landmarks) => {
+                write!(f, "nystrom:{} of {}", landmarks.count(), landmarks.kernel())
+            }
         }
     }
 }
@@ -250,7 +252,7 @@ impl RowFeatures<'_> {
             (Self::Fourier(features), out) => features.fill(samples, rows, out, watch),
             (Self::Landmarks(landmarks, session), out) => {
                 landmarks.fill(samples, rows, out, &session.with_watch(watch))
-            },
+            }
         }
     }
 

@@ -240,8 +240,7 @@ impl Design for Held<'_> {
         watch: &dyn Watch,
     ) -> Result<(), DesignError> {
         let v = self.unwhitened(&Matrix::from_entries(v.len(), 1, v.to_vec()));
-        let dots =
-            with_values!(Values, &self.values, phi => chosen_row_dots(phi, rows, v.entries(), watch))?;
+        let dots = with_values!(Values, &self.values, phi => chosen_row_dots(phi, rows, v.entries(), watch))?;
         out.copy_from_slice(&dots);
         Ok(())
     }

@@ -95,12 +95,7 @@ pub trait Design: Sync {
     fn fill(&self, rows: Range<usize>, out: ValuesMut<'_>, watch: &dyn Watch) -> Result<(), DesignError>;
 
     /// Writes chosen rows into `out`, row after row.
-    fn fill_at(
-        &self,
-        rows: &[usize],
-        mut out: ValuesMut<'_>,
-        watch: &dyn Watch,
-    ) -> Result<(), DesignError> {
+    fn fill_at(&self, rows: &[usize], mut out: ValuesMut<'_>, watch: &dyn Watch) -> Result<(), DesignError> {
         let width = self.ncols();
         rows.iter()
             .enumerate()

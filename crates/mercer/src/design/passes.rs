@@ -11,9 +11,9 @@ use crate::gram::{Values, with_values};
 use crate::linalg::{NormalEquations, RowProducts, zeroed};
 use crate::watch::Watch;
 
+use super::Design;
 use super::error::DesignError;
 use super::row_loss::{LossSums, RowLoss};
-use super::Design;
 
 /// Rows of Φ that are held at a time.
 const BLOCK: usize = 1_024;

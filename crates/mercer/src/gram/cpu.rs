@@ -3,11 +3,11 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use crate::data::with_samples;
 use crate::data::{AnySamples, Samples, Storage};
 use crate::kernel::Kernel;
 use crate::real::{Precision, Real};
 use crate::tile::{Element, Extent, Filler, Known, Operand, Plan, Program};
-use crate::with_samples;
 
 use super::density::walks_sparse;
 use super::engine::{Engine, GramError, Resident};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::data::Matrix;
 use crate::real::{Precision, Real};
 
-use super::zeroed::zeroed;
+use crate::linalg::zeroed;
 
 /// A number that kernel values are computed and stored in: `f32` or `f64`.
 pub trait Value: Real {

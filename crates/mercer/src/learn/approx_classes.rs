@@ -161,11 +161,7 @@ impl ApproxClassifier {
 }
 
 /// The sums over the features of rows with these weights.
-fn sums(
-    design: &dyn Design,
-    weights: &[f64],
-    session: &Session<'_>,
-) -> Result<NormalEquations, LearnError> {
+fn sums(design: &dyn Design, weights: &[f64], session: &Session<'_>) -> Result<NormalEquations, LearnError> {
     let mut sums = [NormalEquations::new(design.ncols(), 0)];
     let none = Matrix::zeros(design.nrows(), 0);
     design.normal_equations(&none, Some(weights), &Parts::All, &mut sums, session)?;

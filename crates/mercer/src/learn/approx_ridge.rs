@@ -9,8 +9,8 @@ use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 use crate::linalg::{Intercept, LinearFit, NormalEquations};
 use crate::model::Predictor;
-use crate::solve::{Report, Status};
 use crate::session::Session;
+use crate::solve::{Report, Status};
 
 use super::admission::Admission;
 use super::error::LearnError;
@@ -110,13 +110,7 @@ impl ApproxRidge {
     /// defaults.
     #[must_use]
     pub fn new(kernel: Kernel, approximation: Approximation, lambda: f64) -> Self {
-        Self {
-            kernel,
-            approximation,
-            lambda: vec![lambda],
-            bias: Bias::Centred,
-            admission: Admission::Check,
-        }
+        Self { kernel, approximation, lambda: vec![lambda], bias: Bias::Centred, admission: Admission::Check }
     }
 
     /// Fits `targets` (one row per sample, one column per target).
@@ -153,8 +147,7 @@ impl ApproxRidge {
     ) -> Result<ApproxFit, LearnError> {
         check_problem(&self.lambda, samples.nrows(), targets, weights)?;
         let columns = samples.ncols();
-        let mut sums =
-            [Self::sums(prepared.features.count(columns)?, targets.ncols(), session)?];
+        let mut sums = [Self::sums(prepared.features.count(columns)?, targets.ncols(), session)?];
         if let Some(PassesFit { fit, mut report, sample: (sums, solution), all_rows }) =
             self.passes(&prepared, samples, targets, weights, session)?
         {
@@ -303,7 +296,11 @@ impl ApproxRidge {
     ///
     /// # Errors
     /// Where the fit is of other features or targets.
-    pub fn held_out(&self, solution: &Solution, held_out: &NormalEquations) -> Result<Vec<TargetError>, LearnError> {
+    pub fn held_out(
+        &self,
+        solution: &Solution,
+        held_out: &NormalEquations,
+    ) -> Result<Vec<TargetError>, LearnError> {
         let squares = held_out.squared_errors(&solution.fit)?;
         let spreads = held_out.target_spreads();
         let of_target = |(squares, spread): (f64, f64)| TargetError {

@@ -7,8 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::data::{AnySamples, Matrix};
 use crate::design::{Design, Held, Parts, Recomputed};
 use crate::linalg::{LinearFit, NormalEquations};
-use crate::solve::{NormalCg, NormalCgFit, Report};
 use crate::session::Session;
+use crate::solve::{NormalCg, NormalCgFit, Report};
 
 use super::approx_ridge::{AllRows, ApproxRidge, Prepared, Solution};
 use super::error::LearnError;
@@ -105,8 +105,7 @@ impl ApproxRidge {
             let of_row = |row: usize| group.iter().map(move |&o| targets.row(row)[o]);
             let entries = (0..targets.nrows()).flat_map(of_row).collect();
             let of_group = Matrix::from_entries(targets.nrows(), group.len(), entries);
-            let problem =
-                NormalCg { design, targets: &of_group, weights, intercept: self.intercept() };
+            let problem = NormalCg { design, targets: &of_group, weights, intercept: self.intercept() };
             let Some(found) = problem.fit(*lambda, &sample, session)? else { return Ok(None) };
             let NormalCgFit { fit, squared_errors, report, of_sample, effective_dimension } = found;
             solution.take(&of_sample, effective_dimension, group);

@@ -3,8 +3,8 @@
 use crate::data::Matrix;
 use crate::design::{Design, Labelled, Parts};
 use crate::linalg::{Intercept, LinearFit, NormalEquations, NormalEquationsError};
-use crate::solve::{HingeNewton, LinearLossFit, Report, Status};
 use crate::session::Session;
+use crate::solve::{HingeNewton, LinearLossFit, Report, Status};
 use crate::watch::Watch;
 
 use super::approx_classes::ApproxClassifier;

@@ -6,11 +6,11 @@ use crate::gram::{CompactGram, Gram};
 use crate::kernel::Kernel;
 use crate::model::Expansion;
 use crate::real::Real;
+use crate::session::Session;
 use crate::solve::{
     CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Penalised, Regularised, Report, randomly_pivoted,
     scale_rows,
 };
-use crate::session::Session;
 use crate::watch::Stopped;
 
 use super::admission::Admission;

@@ -16,9 +16,9 @@ use crate::data::{AnySamples, Matrix};
 use crate::gram::{DenseGram, Gram, Resident};
 use crate::kernel::{Expr, Kernel};
 use crate::model::{Expansion, subtract};
+use crate::session::Session;
 use crate::solve::Report;
 use crate::solve::descent::{CurvePoint, Descended, Descent, DescentError, Dual, Mode, Step};
-use crate::session::Session;
 
 use super::admission::Admission;
 use super::error::LearnError;

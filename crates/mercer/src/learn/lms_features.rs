@@ -2,8 +2,8 @@
 
 use crate::data::Matrix;
 use crate::design::{Design, for_blocks};
-use crate::solve::descent::{Descent, DescentError, Mode, Primal, Step};
 use crate::session::Session;
+use crate::solve::descent::{Descent, DescentError, Mode, Primal, Step};
 
 use super::error::LearnError;
 use super::lms::{GramStorage, LmsReport};

@@ -6,8 +6,8 @@ use crate::design::{
 };
 use crate::kernel::Kernel;
 use crate::model::Expansion;
-use crate::solve::{CgError, CgProblem, ConjugateGradient, FalkonPreconditioner, NormalOperator, Report};
 use crate::session::Session;
+use crate::solve::{CgError, CgProblem, ConjugateGradient, FalkonPreconditioner, NormalOperator, Report};
 
 use super::admission::Admission;
 use super::error::LearnError;

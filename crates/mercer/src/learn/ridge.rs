@@ -14,11 +14,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{Gram};
+use crate::gram::Gram;
 use crate::kernel::{Expr, Kernel};
 use crate::model::{Expansion, subtract};
-use crate::solve::{Factor, Regularised, Report, scale_rows, solve_direct};
 use crate::session::Session;
+use crate::solve::{Factor, Regularised, Report, scale_rows, solve_direct};
 
 use super::admission::Admission;
 use super::error::LearnError;

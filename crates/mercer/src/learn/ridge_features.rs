@@ -17,9 +17,9 @@ use crate::data::{AnySamples, Matrix};
 use crate::design::{Design, DesignError, FeatureMap, Transform, fill_in_slices};
 use crate::gram::ValuesMut;
 use crate::model::Linear;
-use crate::solve::{Group, Report, normal_equations_bytes, scale_rows, solve_least_squares};
 use crate::real::Precision;
 use crate::session::Session;
+use crate::solve::{Group, Report, normal_equations_bytes, scale_rows, solve_least_squares};
 use crate::watch::Watch;
 
 use super::error::LearnError;

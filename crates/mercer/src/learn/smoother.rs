@@ -7,8 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::data::{AnySamples, Matrix};
 use crate::kernel::Kernel;
 use crate::model::{Neighbours, Rule, smooth_leaving_out};
-use crate::tile::Program;
 use crate::session::Session;
+use crate::tile::Program;
 
 use super::error::LearnError;
 use super::knn::validate;

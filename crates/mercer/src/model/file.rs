@@ -13,7 +13,7 @@ use crate::data::{Classes, Schema, write_atomically};
 
 use super::header::{FORMAT, Header, KERNEL_LANGUAGE, Preamble};
 use super::libsvm::is_libsvm;
-use super::parts::{KINDS, from_arrays, arrays_of};
+use super::parts::{KINDS, arrays_of, from_arrays};
 use super::{Calibration, Model, ModelError};
 
 /// The key of the JSON document in the header's string map.

@@ -76,7 +76,11 @@ impl Linear {
     ///
     /// # Errors
     /// Where the samples do not have the model's columns or a feature is not finite, and where the session is stopped.
-    pub fn predict(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Matrix<f64>, ModelError> {
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let design = self.design(samples, session)?;
         let (features, outputs) = (design.ncols(), self.noutputs());
         let mut out = Matrix::zeros(samples.nrows(), outputs);

@@ -101,7 +101,11 @@ impl Neighbours {
     ///
     /// # Panics
     /// Where [`fault`](Self::fault) has something to say.
-    pub fn predict(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Matrix<f64>, ModelError> {
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let (found, expected) = (samples.ncols(), self.ncols());
         if found != expected {
             return Err(ModelError::Columns { found, expected });

@@ -189,7 +189,9 @@ fn consistent(predictor: &Predictor) -> Result<(), String> {
             shifts(linear.shift.as_deref(), columns)?;
             let features = match &linear.map {
                 Features::Map(map) => count(map, columns)?,
-                Features::Landmarks(_) => return Err("its features are of landmarks, as only an expansion's are".into()),
+                Features::Landmarks(_) => {
+                    return Err("its features are of landmarks, as only an expansion's are".into());
+                }
                 Features::Fourier(fourier) => {
                     if linear.shift.is_some() {
                         return Err("it shifts the samples of random features".into());

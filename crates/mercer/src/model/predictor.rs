@@ -1,7 +1,6 @@
 //! What predicts: one of several kinds behind one `predict`.
 
 use crate::data::{AnySamples, Dtype, Matrix};
-use crate::design::Features;
 use crate::kernel::Kernel;
 use crate::session::Session;
 
@@ -77,7 +76,7 @@ impl Predictor {
             Self::Pairs(pairs) => Some(&pairs.kernel),
             Self::Neighbours(Neighbours { rule: Rule::Smoother { kernel }, .. }) => Some(kernel),
             Self::Linear(Linear { map, .. }) => map.kernel(),
-            Self::Linear(_) | Self::Neighbours(_) => None,
+            Self::Neighbours(_) => None,
         }
     }
 
@@ -103,7 +102,11 @@ impl Predictor {
     ///
     /// # Errors
     /// Where the samples do not have the columns, are outside of the kernel's domain, and where the session is stopped.
-    pub fn predict(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Matrix<f64>, ModelError> {
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         match self {
             Self::Expansion(expansion) => expansion.predict(samples, session),
             Self::Linear(linear) => linear.predict(samples, session),

@@ -101,7 +101,12 @@ impl Smoother<'_> {
     }
 
     /// The means at the queries `far`, from logarithms of the weights. O(nd) for each.
-    fn far_means(&self, far: &[usize], means: &mut Matrix<f64>, session: &Session<'_>) -> Result<(), GramError> {
+    fn far_means(
+        &self,
+        far: &[usize],
+        means: &mut Matrix<f64>,
+        session: &Session<'_>,
+    ) -> Result<(), GramError> {
         let n = self.rows.nrows();
         let logarithm = self.kernel.logarithm();
         let rows = session.load(self.rows)?;
@@ -113,11 +118,7 @@ impl Smoother<'_> {
             let mut logarithms = vec![f64::NEG_INFINITY; chunk.len() * n];
             if let Some(logarithm) = &logarithm {
                 let queries = session.load(&queries)?;
-                queries.cross(logarithm, &*rows)?.fill_f64(
-                    Part::Full,
-                    &mut logarithms,
-                    &session.part(),
-                )?;
+                queries.cross(logarithm, &*rows)?.fill_f64(Part::Full, &mut logarithms, &session.part())?;
             }
             if self.leave_out {
                 chunk
@@ -134,13 +135,8 @@ impl Smoother<'_> {
                     None => weightless.push(place),
                 }
             }
-            let nearest = neighbours(
-                self.rows,
-                &queries.select(&weightless),
-                2,
-                Metric::Euclidean,
-                &session.part(),
-            )?;
+            let nearest =
+                neighbours(self.rows, &queries.select(&weightless), 2, Metric::Euclidean, &session.part())?;
             for (query, &place) in weightless.iter().enumerate() {
                 let i = chunk[place];
                 let others = nearest.of(query).find(|(row, _)| !(self.leave_out && *row == i));

@@ -52,7 +52,11 @@ impl Voted {
     /// # Errors
     /// Where the samples do not have the centres' columns or are outside of the kernel's domain, and where the session asks to
     /// stop.
-    pub fn predict(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Matrix<f64>, ModelError> {
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let (found, expected) = (samples.ncols(), self.centres.ncols());
         if found != expected {
             return Err(ModelError::Columns { found, expected });

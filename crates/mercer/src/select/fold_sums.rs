@@ -163,7 +163,11 @@ impl<'a> FoldSums<'a> {
     ///
     /// # Errors
     /// Where there is nothing to choose by.
-    pub(super) fn finish(mut self, intercept: Intercept, session: &Session<'_>) -> Result<Judged, LearnError> {
+    pub(super) fn finish(
+        mut self,
+        intercept: Intercept,
+        session: &Session<'_>,
+    ) -> Result<Judged, LearnError> {
         let rows = self.rows();
         if rows < 3 {
             return Err(LearnError::TooFewRows { rows: rows as usize, needed: 3 });

@@ -418,7 +418,7 @@ fn gram_of_rows(rows: &dyn Design, band: &[usize], watch: &dyn Watch) -> Result<
             let out = out.as_mut().subcols_mut(other * GATHERED, chosen.len());
             matmul(out, Accum::Replace, left, right.transpose(), 1.0, Par::Seq);
         }
-        Ok(())
+        Ok::<_, DesignError>(())
     })?;
     Ok(products)
 }

@@ -1,32 +1,26 @@
 //! Solvers: they see a matrix as an operator and never a kernel.
 
-mod cholesky;
 mod conjugate_gradient;
 pub mod descent;
 mod direct;
-mod eigen;
 mod falkon;
 mod hinge_newton;
 mod lbfgs;
 mod least_squares;
 mod logistic;
 mod normal_cg;
-pub mod path;
+mod path;
 mod pivoted;
-mod qr;
 mod rank;
 mod report;
-mod saved;
 pub mod svm;
 mod system;
 
-pub use cholesky::{Cholesky, CholeskyError};
 pub use conjugate_gradient::{
     CgError, CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Preconditioner, Unconditioned,
 };
 pub use direct::{Factor, SolveError, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
-pub use eigen::{Eigen, EigenError};
 pub use falkon::FalkonPreconditioner;
 pub use hinge_newton::{HingeFit, HingeNewton};
 pub use lbfgs::{LinearLossFit, LinearLossSettings, minimise};
@@ -35,11 +29,9 @@ pub use logistic::{
     Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
 };
 pub use normal_cg::{NormalCg, NormalCgFit, NormalOperator};
-pub use moments::{Intercept, LinearFit, Moments, MomentsError};
 pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use pivoted::{PivotedCholesky, randomly_pivoted};
 pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
-pub use saved::InvalidSaved;
 pub(crate) use system::scale_rows;
 pub use system::{Penalised, Regularised};

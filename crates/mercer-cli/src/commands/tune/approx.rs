@@ -64,7 +64,8 @@ impl Searcher<'_> {
             targets: names.len(),
             name: &format!("{names:?} {:x} {:?}", survey.content, survey.scaling),
         };
-        let pass = |sums: &mut FoldSums<'_>, session: &Session<'_>| add_all(sums, &mut chunks, &survey, session);
+        let pass =
+            |sums: &mut FoldSums<'_>, session: &Session<'_>| add_all(sums, &mut chunks, &survey, session);
         let TunedApproxRidge { tuned, fit } = self.with_checkpoint(|resume, on_trials| {
             tune.run_in_passes(stream, resume, on_trials, pass, session)
         })?;

@@ -241,7 +241,8 @@ impl Searcher<'_> {
                     strategy: self.strategy(),
                     seed,
                 };
-                let TunedSmoother { kernel, score, trials, warnings } = tune.run(samples, targets, session)?;
+                let TunedSmoother { kernel, score, trials, warnings } =
+                    tune.run(samples, targets, session)?;
                 Ok(Found { learner: Box::new(SmootherLearner::of(kernel, seed)), score, trials, warnings })
             }
             Method::Knn => {

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::kernel::{Function, nearest};
 
-use crate::design::DesignError;
 use super::Formula;
+use crate::design::DesignError;
 
 /// Columns that an error message lists.
 const LISTED: usize = 20;

@@ -22,11 +22,10 @@ use rayon::prelude::*;
 use crate::data::{AnySamples, Matrix, Samples, Storage};
 use crate::gram::{DenseGram, GramError, Part, Value, ValuesMut, with_values};
 use crate::kernel::Kernel;
-use crate::linalg::{Cholesky, CholeskyError, zeroed};
+use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::real::Real;
 use crate::session::Session;
 use crate::solve::randomly_pivoted;
-use crate::tile::Element;
 use crate::watch::Watch;
 
 use super::error::{DesignError, check_columns, check_memory};
@@ -90,11 +89,7 @@ impl Landmarks {
         let tolerance = match (tolerance, landmarks) {
             (Some(tolerance), _) if (0.0..1.0).contains(&tolerance) => tolerance,
             (Some(tolerance), _) => {
-                return Err(DesignError::parameter(
-                    "the tolerance",
-                    tolerance,
-                    "0 or more and below 1",
-                ));
+                return Err(DesignError::parameter("the tolerance", tolerance, "0 or more and below 1"));
             }
             (None, AnySamples::F32(_)) => 1e-6,
             (None, AnySamples::F64(_)) => m as f64 * f64::EPSILON,
@@ -244,7 +239,7 @@ impl Landmarks {
     }
 
     /// k of every row, whitened where there is an L.
-    fn fill_as<T: Element + Value>(
+    fn fill_as<T: Scalar + Value>(
         &self,
         samples: &AnySamples<'_>,
         rows: Range<usize>,

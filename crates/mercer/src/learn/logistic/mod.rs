@@ -7,13 +7,13 @@
 mod class_weight;
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{Gram};
+use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::model::Expansion;
+use crate::session::Session;
 use crate::solve::{
     Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver, Report,
 };
-use crate::session::Session;
 
 use super::admission::Admission;
 use super::codes::check_codes;

@@ -22,7 +22,7 @@ mod train;
 mod voted;
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{Gram};
+use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::model::{Expansion, Voted};
 use crate::session::Session;

@@ -3,8 +3,8 @@
 use crate::data::AnySamples;
 use crate::learn::error::LearnError;
 use crate::model::pairs_of;
-use crate::solve::svm::{BoxQp, Solution, kernel_sums};
 use crate::session::Session;
+use crate::solve::svm::{BoxQp, Solution, kernel_sums};
 use crate::watch::Watch;
 
 use super::classify::Svc;

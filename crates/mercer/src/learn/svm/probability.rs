@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use crate::learn::error::LearnError;
 use crate::model::{Sigmoid, pairs_of};
-use crate::solve::svm::SvmError;
 use crate::session::Session;
+use crate::solve::svm::SvmError;
 use crate::watch::{Stopped, Watch};
 
 use super::classify::counted;

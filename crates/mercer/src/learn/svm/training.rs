@@ -1,13 +1,14 @@
 //! What every support vector machine is trained on.
 
 use crate::data::AnySamples;
-use crate::gram::{DenseGram, Gram, GramError, Part, Resident, zeroed};
+use crate::gram::{DenseGram, Gram, GramError, Part, Resident};
 use crate::kernel::Kernel;
 use crate::learn::error::LearnError;
 use crate::learn::weights::check_weights;
+use crate::linalg::zeroed;
 use crate::real::Precision;
-use crate::solve::svm::{BoxQp, Solution, SvmReport, SvmSettings};
 use crate::session::Session;
+use crate::solve::svm::{BoxQp, Solution, SvmReport, SvmSettings};
 
 /// Up to this many variables kernel values are in double precision from the start: rounding them would save nothing worth
 /// another pass to check the answer, and the answer does not hang on how the samples are stored.

@@ -11,15 +11,13 @@ use rayon::prelude::*;
 
 use crate::data::{AnySamples, Dtype, Matrix, Samples};
 use crate::design::{DesignError, RandomSpec, RowFeatures};
-use crate::gram::{
-    DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident,
-    Values, neighbours, zeroed,
-};
+use crate::gram::{DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, Values, neighbours};
 use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
+use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::model::{ModelError, Neighbours, Rule};
 use crate::real::Real;
-use crate::solve::{Cholesky, CholeskyError, PathProblem, RidgePath};
 use crate::session::Session;
+use crate::solve::{PathProblem, RidgePath};
 use crate::watch::{Stopped, Watch};
 
 use super::Shape;
@@ -202,7 +200,7 @@ impl<'a> Calibration<'a> {
     }
 
     /// Seconds to factor a matrix in the precision of `T`.
-    pub fn cholesky<T: Real>(&self) -> Result<Growth, Stopped> {
+    pub fn cholesky<T: Scalar>(&self) -> Result<Growth, Stopped> {
         let [growth] = growth(ROWS, |order| {
             let mut best = f64::INFINITY;
             for _ in 0..2 {
