@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::watch::Watch;
 
 use super::error::DesignError;
-use super::features::Features;
+use super::features::RowFeatures;
 
 /// The difference of ⟨φ(x),φ(z)⟩ and k(x,z) over a sample of pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,7 +33,7 @@ pub struct KernelError {
 /// # Errors
 /// Where there are no samples or pairs, where the kernel does not fit the samples, and where the session is stopped.
 pub fn kernel_error(
-    features: &Features,
+    features: &RowFeatures<'_>,
     kernel: &Kernel,
     samples: &AnySamples<'_>,
     pairs: usize,
@@ -47,7 +47,6 @@ pub fn kernel_error(
             "1 or more",
         ));
     }
-    let ready = features.ready(d, None, session)?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(session.seed());
     let (mut squares, mut total, mut largest) = (0.0, 0.0, 0.0f64);
     let (mut x, mut z) = (vec![0.0; d], vec![0.0; d]);
@@ -57,7 +56,7 @@ pub fn kernel_error(
         left -= count;
         let rows: Vec<usize> = (0..2 * count).map(|_| rng.random_range(0..n)).collect();
         let chosen = samples.select(&rows);
-        let phi = ready.transform(&chosen, Precision::Double, session)?.into_f64();
+        let phi = features.transform(&chosen, Precision::Double, session)?.into_f64();
         for pair in 0..count {
             session.check()?;
             chosen.copy_row(2 * pair, &mut x);

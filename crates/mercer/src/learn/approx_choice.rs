@@ -42,7 +42,8 @@ pub fn choose_approximation(
     let tried = TRIED.min(sample.nrows());
     let error = |approximation: Approximation| -> Result<f64, LearnError> {
         let features = approximation.of(kernel, sample, session)?;
-        Ok(kernel_error(&features, kernel, sample, PAIRS, session)?.relative)
+        Ok(kernel_error(&features.ready(sample.ncols(), None, session)?, kernel, sample, PAIRS, session)?
+            .relative)
     };
     let (random, landmarks) = (error(Approximation::fourier(TRIED))?, error(Approximation::nystrom(tried))?);
     let why = format!(

@@ -65,7 +65,7 @@ impl ApproxRidge {
         samples: &AnySamples<'_>,
         session: &Session<'_>,
     ) -> Result<Quality, LearnError> {
-        let kernel = kernel_error(&prepared.features, &self.kernel, samples, PAIRS, session)?;
+        let kernel = self.kernel_error(prepared, samples, session)?;
         let halves = self.halves(prepared, summed, session)?;
         let sizes = halves.map_or_else(Vec::new, |halves| halves.sizes);
         Ok(Quality { kernel, effective_dimension: summed.solution.effective_dimension, sizes })
@@ -89,7 +89,7 @@ impl ApproxRidge {
             return self.quality(prepared, summed, samples, session);
         };
         let of_sample = Self { lambda: self.lambda.iter().map(|l| l * share).collect(), ..self.clone() };
-        let kernel = kernel_error(&prepared.features, &self.kernel, samples, PAIRS, session)?;
+        let kernel = self.kernel_error(prepared, samples, session)?;
         let rows = sums.rows() as f64;
         // A fit with d degrees of freedom takes the part d/s from the error on its own s rows.
         let left = |dimension: f64| (1.0 - dimension * share / rows) / (1.0 - dimension / rows);
@@ -103,6 +103,16 @@ impl ApproxRidge {
         };
         let sizes = of_sample.halves(prepared, summed, session)?.map_or_else(Vec::new, of_all);
         Ok(Quality { kernel, effective_dimension, sizes })
+    }
+
+    fn kernel_error(
+        &self,
+        prepared: &Prepared,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<KernelError, LearnError> {
+        let features = prepared.features.ready(samples.ncols(), None, session)?;
+        Ok(kernel_error(&features, &self.kernel, samples, PAIRS, session)?)
     }
 
     /// The errors with half of the features beside those with all; none where there is no half.

@@ -1,11 +1,12 @@
 //! Support vector machines on held features against other solvers of the same problem.
 
 use mercer::data::Matrix;
-use mercer::gram::DenseGram;
+use mercer::design::Held;
+use mercer::gram::{DenseGram, Values};
 use mercer::linalg::Intercept;
 use mercer::pool;
 use mercer::solve::svm::{BoxQp, SvmSettings};
-use mercer::solve::{HeldHinge, HingeFit, Status};
+use mercer::solve::{HingeFit, HingeNewton, Status};
 use mercer::watch::Unwatched;
 
 /// Features, sides by a noisy plane, and bounds.
@@ -27,8 +28,8 @@ impl Problem {
     }
 
     fn fit(&self, intercept: Intercept, tolerance: f64) -> HingeFit {
-        let machine =
-            HeldHinge { rows: &self.phi, positive: &self.positive, bounds: &self.bounds, intercept };
+        let held = Held::from(Values::F64(self.phi.clone()));
+        let machine = HingeNewton { rows: &held, positive: &self.positive, bounds: &self.bounds, intercept };
         machine.fit((vec![0.0; self.phi.ncols()], 0.0), tolerance, 500, &Unwatched).unwrap()
     }
 
@@ -111,8 +112,9 @@ fn the_gap_is_a_bound_at_every_step() {
     let problem = Problem::new(160, 20, 3.0);
     let minimum = problem.minimum();
     for steps in 0..15 {
-        let machine = HeldHinge {
-            rows: &problem.phi,
+        let held = Held::from(Values::F64(problem.phi.clone()));
+        let machine = HingeNewton {
+            rows: &held,
             positive: &problem.positive,
             bounds: &problem.bounds,
             intercept: Intercept::Unpenalised,
@@ -130,8 +132,8 @@ fn features_in_single_precision() {
     let mut problem = Problem::new(300, 40, 10.0);
     let narrow: Vec<f32> = problem.phi.entries().iter().map(|v| *v as f32).collect();
     problem.phi = Matrix::from_entries(300, 40, narrow.iter().map(|v| f64::from(*v)).collect());
-    let narrow = Matrix::from_entries(300, 40, narrow);
-    let machine = HeldHinge {
+    let narrow = Held::from(Values::F32(Matrix::from_entries(300, 40, narrow)));
+    let machine = HingeNewton {
         rows: &narrow,
         positive: &problem.positive,
         bounds: &problem.bounds,
