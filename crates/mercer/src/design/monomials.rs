@@ -1,6 +1,6 @@
 //! Monomials x^α of every degree |α| up to p, each by one product with one of lower degree.
 //!
-//! The monomials of one degree stand in lexicographic order, x₀ first. Those of degree k whose first variable is xⱼ are
+//! The monomials of one degree are in lexicographic order, x₀ first. Those of degree k whose first variable is xⱼ are
 //! then xⱼ times a run of those of degree k−1: the ones in xⱼ, xⱼ₊₁, … alone, which end that list. So a degree is d runs
 //! of a product with one number, and a feature costs one or two multiplications whatever its degree.
 

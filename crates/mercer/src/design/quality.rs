@@ -1,4 +1,4 @@
-//! How well features stand in for a kernel.
+//! How well features approximate a kernel.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

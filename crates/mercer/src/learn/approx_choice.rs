@@ -17,7 +17,7 @@ const TRIED: usize = 256;
 /// Pairs of samples that they are tried on.
 const PAIRS: usize = 1_000;
 
-/// The approximation for so many rows of which `sample` is a part, and why; none where the kernel matrix is small enough.
+/// The approximation for this number of rows, of which `sample` is a part, and why; none where the kernel matrix is small enough.
 ///
 /// Random features and landmarks are both tried on the sample, and the kind that is closer to the kernel is taken. `memory`
 /// is the budget in bytes; `None` for four fifths of what is available.
@@ -52,7 +52,7 @@ pub fn choose_approximation(
     Ok(Some((if landmarks < random { nystrom } else { Approximation::fourier(size) }, why)))
 }
 
-/// Features for so many rows: 8√n, which keeps the error of the approximation below that of the data for most problems
+/// The number of features for this number of rows: 8√n, which keeps the error of the approximation below that of the data for most problems
 /// (Rudi and Rosasco 2017), from 512 to 4,096.
 #[must_use]
 pub fn suggested_features(rows: u64) -> usize {

@@ -1,4 +1,4 @@
-//! Classifiers on features that stand in for a kernel: logistic regression and the support vector machine.
+//! Classifiers on features that approximate a kernel: logistic regression and the support vector machine.
 
 use crate::data::{AnySamples, Matrix};
 use crate::design::{Access, Approximation, Design, Labelled, Parts, RowLoss};
@@ -33,7 +33,7 @@ pub struct ApproxClassifier {
     pub loss: ClassLoss,
     /// The kernel, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// What stands in for it.
+    /// The approximation of the kernel.
     pub approximation: Approximation,
     /// C > 0, which is 1/λ.
     pub c: f64,

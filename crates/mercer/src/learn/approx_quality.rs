@@ -1,4 +1,4 @@
-//! How well features stand in for a kernel, and what more of them would do.
+//! How well features approximate a kernel, and the effect of more of them.
 
 use crate::data::AnySamples;
 use crate::design::{KernelError, kernel_error};

@@ -1,4 +1,4 @@
-//! Ridge regression on features that stand in for a kernel: linear in the number of samples, in memory or streamed.
+//! Ridge regression on features that approximate a kernel: linear in the number of samples, in memory or streamed.
 //!
 //! Minimises Σᵢ wᵢ(yᵢ − ⟨v, φ(xᵢ)⟩ − b)² + λ‖v‖² with ⟨φ(x), φ(z)⟩ ≈ k(x, z). All that is kept of the samples are sums
 //! over their features ([`NormalEquations`]), so samples in memory, in chunks and on several machines give the same fit.
@@ -36,7 +36,7 @@ use super::ridge::{Bias, check_problem, targets_by_lambda};
 pub struct ApproxRidge {
     /// The kernel, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// What stands in for it.
+    /// The approximation of the kernel.
     pub approximation: Approximation,
     /// λ ≥ 0: one for all targets, or one each.
     pub lambda: Vec<f64>,
@@ -188,7 +188,7 @@ impl ApproxRidge {
         Ok(Prepared { features, domain, warning })
     }
 
-    /// The features for so many rows, with landmarks chosen among a sample of them: a kernel that is proven only where the
+    /// The features for this number of rows, with landmarks chosen among a sample of them: a kernel that is proven only where the
     /// sample is has no domain.
     ///
     /// # Errors
@@ -212,7 +212,7 @@ impl ApproxRidge {
         Ok(prepared)
     }
 
-    /// Empty sums of so many features and targets.
+    /// Empty sums over this number of features and targets.
     ///
     /// # Errors
     /// Where they, and the matrix that is factored, do not fit the memory budget.
@@ -238,7 +238,7 @@ impl ApproxRidge {
             .saturating_add(8 * 1024 * d)
     }
 
-    /// The fit on features of samples with so many columns, from sums over them.
+    /// The fit on features of samples with this many columns, from sums over them.
     ///
     /// # Errors
     /// As [`solve`](Self::solve).
@@ -254,7 +254,7 @@ impl ApproxRidge {
         Ok(ApproxFit { predictor, report, prepared, sums, solution, all_rows: None })
     }
 
-    /// The predictor of a solution for samples with so many columns, and the quality of the solution.
+    /// The predictor of a solution for samples with this many columns, and the quality of the solution.
     #[must_use]
     pub fn finish(&self, prepared: &Prepared, columns: usize, solution: &Solution) -> (Predictor, Report) {
         let report = Report {

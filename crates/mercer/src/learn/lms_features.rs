@@ -37,7 +37,7 @@ pub struct LmsWeights {
 }
 
 impl Default for LmsFeatures {
-    /// 200 batch steps at most, of a size chosen by itself, with an unpenalised intercept.
+    /// 200 batch steps at most, of the automatic size, with an unpenalised intercept.
     fn default() -> Self {
         Self { step: Step::Auto, epochs: 200, tol: 1e-6, mode: Mode::Batch, bias: Bias::Centred }
     }

@@ -37,7 +37,8 @@ pub struct RestrictedRidge {
 }
 
 impl RestrictedRidge {
-    /// With this kernel, λ and number of uniform landmarks, an unpenalised intercept and everything else by itself.
+    /// Creates a ridge learner with this kernel, λ and number of uniform landmarks, and an unpenalised intercept; other settings
+    /// take their defaults.
     #[must_use]
     pub fn new(kernel: Kernel, lambda: f64, landmarks: usize) -> Self {
         Self {

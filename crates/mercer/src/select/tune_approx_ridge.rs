@@ -40,7 +40,7 @@ use super::tune_ridge::Tuned;
 pub struct TuneApproxRidge {
     /// The kernel, with a `?` for what is searched; each `auto` comes from the samples.
     pub kernel: Kernel,
-    /// What stands in for it.
+    /// The approximation of the kernel.
     pub approximation: Approximation,
     /// The values of λ.
     pub lambda: LambdaSpace,
@@ -48,7 +48,7 @@ pub struct TuneApproxRidge {
     pub bias: Bias,
     /// What is minimised: the error on folds or on held-out rows.
     pub criterion: Criterion,
-    /// Where to look; `None` for what suits the number of hyper-parameters.
+    /// The points that are tried; `None` for the default of the number of hyper-parameters.
     pub strategy: Option<Strategy>,
     /// Whether each kernel on landmarks must be proven to be one.
     pub admission: Admission,
@@ -148,7 +148,7 @@ impl TuneApproxRidge {
         self.search(stream, &parts, digest, resume, on_trials, pass, session)
     }
 
-    /// Bytes that the sums of so many features, targets and folds take, with what is made of them.
+    /// Bytes of the sums over this number of features, targets and folds, and of their factors.
     #[must_use]
     pub fn bytes_needed(features: usize, targets: usize, folds: usize) -> u64 {
         Self::bytes(features, targets, (folds, folds))
@@ -158,10 +158,10 @@ impl TuneApproxRidge {
         let d = features as u64;
         let matrix = 8u64.saturating_mul(d).saturating_mul(d);
         // Decompositions that are made at the same time: the matrix, its vectors and twice that of working memory.
-        let abreast = pool::available().min(left_out) as u64;
+        let at_once = pool::available().min(left_out) as u64;
         let sums = NormalEquations::bytes_needed(features, targets);
-        sums.saturating_mul(parts as u64 + 2 + abreast)
-            .saturating_add(matrix.saturating_mul(left_out as u64 + 4 * abreast))
+        sums.saturating_mul(parts as u64 + 2 + at_once)
+            .saturating_add(matrix.saturating_mul(left_out as u64 + 4 * at_once))
             .saturating_add(8 * 1024 * d)
     }
 
