@@ -15,7 +15,7 @@ use super::Design;
 use super::error::{DesignError, check_columns};
 use super::feature_map::FeatureMap;
 use super::fourier::{Fourier, RandomFeatures};
-use super::held::Held;
+use super::held::{Held, filled};
 use super::landmarks::Landmarks;
 use super::recomputed::{Recomputed, fill_in_slices};
 use super::text::FeatureTextError;
@@ -276,10 +276,6 @@ impl RowFeatures<'_> {
             }
             _ => return Err(DesignError::Memory { what: "the features", needed, budget }),
         }
-        session.begin("features", rows as u64);
-        let mut out = Values::zeros(precision, rows, self.count());
-        self.fill(samples, 0..rows, out.entries_mut(), session)?;
-        session.advance(rows as u64);
-        Ok(out)
+        filled(precision, rows, self.count(), session, |rows, out| self.fill(samples, rows, out, session))
     }
 }

@@ -39,10 +39,8 @@ impl<'a> Held<'a> {
     /// # Errors
     /// Where the rows cannot be computed, and where `watch` asks to stop.
     pub fn of(design: &dyn Design, watch: &dyn Watch) -> Result<Self, DesignError> {
-        let mut values = Values::zeros(design.precision(), design.nrows(), design.ncols());
-        watch.begin("features", design.nrows() as u64);
-        design.fill(0..design.nrows(), values.entries_mut(), watch)?;
-        watch.advance(design.nrows() as u64);
+        let (n, d) = (design.nrows(), design.ncols());
+        let values = filled(design.precision(), n, d, watch, |rows, out| design.fill(rows, out, watch))?;
         Ok(values.into())
     }
 
@@ -61,8 +59,9 @@ impl<'a> Held<'a> {
         };
         let (n, m) = (samples.nrows(), landmarks.count());
         check_memory("the kernel of samples with landmarks", n, m, precision.bytes(), session.memory())?;
-        let mut values = Values::zeros(precision, n, m);
-        landmarks.fill_kernel_values(samples, 0..n, values.entries_mut(), session)?;
+        let values = filled(precision, n, m, session, |rows, out| {
+            landmarks.fill_kernel_values(samples, rows, out, session)
+        })?;
         Ok(Self { values, whitening: Some(landmarks.whitening()) })
     }
 
@@ -105,6 +104,26 @@ impl<'a> Held<'a> {
             }
         }
     }
+}
+
+/// A matrix of `n` rows and `d` columns that `fill` writes some rows of at a time.
+pub(super) fn filled(
+    precision: Precision,
+    n: usize,
+    d: usize,
+    watch: &dyn Watch,
+    fill: impl Fn(Range<usize>, ValuesMut<'_>) -> Result<(), DesignError>,
+) -> Result<Values, DesignError> {
+    /// Rows between two reports of progress: enough for all threads.
+    const ROWS: usize = 16_384;
+    watch.begin("features", n as u64);
+    let mut values = Values::zeros(precision, n, d);
+    for first in (0..n).step_by(ROWS) {
+        let rows = first..n.min(first + ROWS);
+        fill(rows.clone(), values.entries_mut().slice(rows.start * d..rows.end * d))?;
+        watch.advance(rows.len() as u64);
+    }
+    Ok(values)
 }
 
 /// L·X = B, in place, for L row-major.

@@ -1,5 +1,7 @@
 //! Classifiers on features that approximate a kernel: logistic regression and the support vector machine.
 
+use std::slice;
+
 use crate::data::{AnySamples, Matrix};
 use crate::design::{Access, Approximation, Design, Labelled, Parts, RowLoss};
 use crate::kernel::Kernel;
@@ -162,9 +164,8 @@ impl ApproxClassifier {
 
 /// The sums over the features of rows with these weights.
 fn sums(design: &dyn Design, weights: &[f64], session: &Session<'_>) -> Result<NormalEquations, LearnError> {
-    let mut sums = [NormalEquations::new(design.ncols(), 0)];
+    let mut sums = NormalEquations::new(design.ncols(), 0);
     let none = Matrix::zeros(design.nrows(), 0);
-    design.normal_equations(&none, Some(weights), &Parts::All, &mut sums, session)?;
-    let [sums] = sums;
+    design.normal_equations(&none, Some(weights), &Parts::All, slice::from_mut(&mut sums), session)?;
     Ok(sums)
 }

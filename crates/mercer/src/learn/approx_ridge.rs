@@ -3,6 +3,8 @@
 //! Minimises Σᵢ wᵢ(yᵢ − ⟨v, φ(xᵢ)⟩ − b)² + λ‖v‖² with ⟨φ(x), φ(z)⟩ ≈ k(x, z). All that is kept of the samples are sums
 //! over their features ([`NormalEquations`]), so samples in memory, in chunks and on several machines give the same fit.
 
+use std::slice;
+
 use crate::data::{AnySamples, Matrix};
 use crate::design::{Approximation, Design, DesignError, Features, Parts, Recomputed};
 use crate::kernel::Kernel;
@@ -147,7 +149,7 @@ impl ApproxRidge {
     ) -> Result<ApproxFit, LearnError> {
         check_problem(&self.lambda, samples.nrows(), targets, weights)?;
         let columns = samples.ncols();
-        let mut sums = [Self::sums(prepared.features.count(columns)?, targets.ncols(), session)?];
+        let mut sums = Self::sums(prepared.features.count(columns)?, targets.ncols(), session)?;
         if let Some(PassesFit { fit, mut report, sample: (sums, solution), all_rows }) =
             self.passes(&prepared, samples, targets, weights, session)?
         {
@@ -156,8 +158,7 @@ impl ApproxRidge {
             return Ok(ApproxFit { predictor, report, prepared, sums, solution, all_rows: Some(all_rows) });
         }
         let design = Recomputed::new(prepared.features.ready(columns, None, session)?, samples)?;
-        design.normal_equations(targets, weights, &Parts::All, &mut sums, session)?;
-        let [sums] = sums;
+        design.normal_equations(targets, weights, &Parts::All, slice::from_mut(&mut sums), session)?;
         self.fit_sums(prepared, columns, sums, session)
     }
 

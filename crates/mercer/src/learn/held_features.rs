@@ -1,5 +1,7 @@
 //! Ridge regression by passes over features in memory: conjugate gradients in place of sums.
 
+use std::slice;
+
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -79,11 +81,11 @@ impl ApproxRidge {
         let mut rows = index::sample(&mut rng, n, SAMPLE_PER_FEATURE * d).into_vec();
         rows.sort_unstable();
         let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
-        let mut sums = [Self::sums(d, targets.ncols(), session)?];
+        let mut sums = Self::sums(d, targets.ncols(), session)?;
         let (samples, targets) = (samples.select(&rows), targets.select(&rows));
         let design = Recomputed::new(prepared.features.ready(samples.ncols(), None, session)?, &samples)?;
-        design.normal_equations(&targets, weights.as_deref(), &Parts::All, &mut sums, session)?;
-        let [sums] = sums;
+        let into = slice::from_mut(&mut sums);
+        design.normal_equations(&targets, weights.as_deref(), &Parts::All, into, session)?;
         Ok(sums)
     }
 
