@@ -14,12 +14,24 @@ pub enum DesignError {
     /// A parameter is outside of its range.
     #[error("{parameter} is {received}; it must be {allowed}")]
     Parameter {
-        /// Its name; that of a feature map's parameter after the name of the map.
-        parameter: String,
+        /// Its name.
+        parameter: &'static str,
         /// The value received.
         received: String,
         /// The values allowed.
         allowed: String,
+    },
+    /// A parameter of a feature map is outside of its range.
+    #[error("{map}: {parameter} is {received}; it must be {allowed}")]
+    MapParameter {
+        /// The kind of map.
+        map: &'static str,
+        /// Its parameter.
+        parameter: &'static str,
+        /// The map received.
+        received: String,
+        /// The values allowed.
+        allowed: &'static str,
     },
     /// The number of features does not fit 64 bits.
     #[error("{map} of {columns} columns has {count} features, more than any memory holds")]
@@ -166,15 +178,26 @@ impl DesignError {
     }
 
     pub(super) fn parameter(
-        parameter: impl Into<String>,
+        parameter: &'static str,
         received: impl ToString,
         allowed: impl Into<String>,
     ) -> Self {
-        Self::Parameter {
-            parameter: parameter.into(),
-            received: received.to_string(),
-            allowed: allowed.into(),
-        }
+        Self::Parameter { parameter, received: received.to_string(), allowed: allowed.into() }
+    }
+
+    /// Whether the error is of a feature map, not of an approximation of a kernel.
+    #[must_use]
+    pub fn is_of_map(&self) -> bool {
+        matches!(
+            self,
+            Self::MapParameter { .. }
+                | Self::TooMany { .. }
+                | Self::TooLarge { .. }
+                | Self::MissingColumn { .. }
+                | Self::UnknownColumn { .. }
+                | Self::Ambiguous { .. }
+                | Self::NonFinite { .. }
+        )
     }
 }
 

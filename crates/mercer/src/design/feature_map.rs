@@ -130,18 +130,20 @@ impl FeatureMap {
             formulas.check_columns(columns)?;
         }
         match self.squares() {
-            Some((_, squares)) if !squares.iter().all(|a| a.is_finite()) => Err(DesignError::parameter(
-                "poly: degree",
-                self,
-                "such that the expanded power has finite coefficients",
-            )),
+            Some((_, squares)) if !squares.iter().all(|a| a.is_finite()) => Err(DesignError::MapParameter {
+                map: "poly",
+                parameter: "degree",
+                received: self.to_string(),
+                allowed: "such that the expanded power has finite coefficients",
+            }),
             _ => Ok(()),
         }
     }
 
     fn refuse(&self, refused: Refused) -> DesignError {
         let map = self.kind().map_or("formulas", Kind::name);
-        DesignError::parameter(format!("{map}: {}", refused.parameter), self, refused.allowed)
+        let Refused { parameter, allowed, .. } = refused;
+        DesignError::MapParameter { map, parameter, received: self.to_string(), allowed }
     }
 
     /// The map made ready for samples with this many columns.

@@ -7,6 +7,7 @@ use crate::learn::{Admission, ApproxFit, ApproxRidge, Bias, LearnError, Prepared
 use crate::linalg::NormalEquations;
 use crate::pool;
 use crate::session::Session;
+use crate::solve::Moments;
 use crate::watch::Stopped;
 
 use super::axis::{Axis, LambdaSpace};
