@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use mercer::data::AnySamples;
-use mercer::features::FeatureMap;
+use mercer::design::FeatureMap;
 use mercer::gram::{GramError, Part, kernel_to_distance};
 use mercer::kernel::check::{Dim, Domain};
 use mercer::kernel::{Expr, Kernel, ResolveError, Tunable, check_size};

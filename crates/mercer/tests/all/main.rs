@@ -5,7 +5,7 @@ mod approx_ridge;
 mod features;
 mod golden;
 mod gram;
-mod held_hinge;
+mod hinge_newton;
 mod iterative_ridge;
 mod libsvm_files;
 mod lms;
