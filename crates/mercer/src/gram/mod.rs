@@ -13,6 +13,7 @@ mod operator;
 mod scales;
 mod store;
 mod tiled;
+mod values;
 
 pub use compact::CompactGram;
 pub use cpu::{CpuEngine, default_engine};
@@ -22,3 +23,5 @@ pub use engine::{Engine, GramError, Part, Resident};
 pub use neighbours::{Metric, Nearest, neighbours};
 pub use operator::{COLUMNS_AT_A_TIME, Columns, Crossing, Gram, KernelValues, LinearOperator, RowBlock};
 pub use scales::SampleScales;
+pub(crate) use values::with_values;
+pub use values::{Segment, TileMut, Value, Values, ValuesMut, ValuesRef};
