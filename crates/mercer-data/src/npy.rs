@@ -144,8 +144,9 @@ impl ArrayTable {
         let broken = |problem: String| DataError::Npy { file: file.clone(), problem };
         let not_an_archive = |e: zip::result::ZipError| broken(format!("not a readable .npz archive: {e}"));
         let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(not_an_archive)?;
+        let entries = archive.file_names().flatten();
         let mut names: Vec<String> =
-            archive.file_names().filter_map(|name| name.strip_suffix(".npy")).map(str::to_owned).collect();
+            entries.filter_map(|name| name.strip_suffix(".npy").map(str::to_owned)).collect();
         names.sort();
         let has = |name: &str| names.iter().any(|n| n == name);
         let (features, targets) = if has("X") {

@@ -128,7 +128,7 @@ pub fn choose_approximation<'py>(
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let count = samples.nrows() as u64;
-    let chosen = job.run(py, |session| choose(&kernel.0, &samples, count, None, seed, session))?;
+    let chosen = job.run(py, |session| choose(&kernel.0, &samples, count, &session.with_seed(seed)))?;
     Ok(chosen.map_err(learn_error)?.map(|(approximation, _)| approximation.to_string()))
 }
 
@@ -189,7 +189,7 @@ pub fn sum_features<'py>(
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (ridge, prepared) = of_features(features);
     let sums = job.run(py, |session| {
-        let mut sums = ridge.sums(&prepared, targets.ncols())?;
+        let mut sums = ridge.sums(&prepared, targets.ncols(), session)?;
         add_samples(&mut sums, &prepared.features, &samples, &targets, weights, session)?;
         Ok::<_, LearnError>(sums)
     })?;
@@ -280,7 +280,7 @@ impl SumsProblem {
     fn on(self, features: ApproximateFeatures) -> (ApproxRidge, Prepared) {
         let (ridge, prepared) = of_features(features);
         let bias = if self.intercept { Bias::Centred } else { Bias::None };
-        (ApproxRidge { lambda: self.alpha, bias, seed: self.seed, ..ridge }, prepared)
+        (ApproxRidge { lambda: self.alpha, bias, ..ridge }, prepared)
     }
 }
 
@@ -310,10 +310,12 @@ pub fn fit_ridge_sums<'py>(
     job: Job<'py>,
 ) -> PyResult<(Fitted<'py>, Option<Bound<'py, PyDict>>)> {
     let samples = rows.as_ref().map(Rows::samples).transpose()?;
+    let seed = problem.seed;
     let (ridge, prepared) = problem.on(features.features()?);
     let equations = &sums.0;
     let (predictor, report, quality) = job
         .run(py, |session| {
+            let session = &session.with_seed(seed);
             let solution = ridge.solve(equations, session)?;
             let summed = Summed { sums: equations, solution: &solution, held_out: None };
             let measured = samples.map(|samples| ridge.quality(&prepared, summed, &some(&samples), session));
@@ -345,12 +347,14 @@ pub fn fit_ridge_features<'py>(
     job: Job<'py>,
 ) -> PyResult<(Fitted<'py>, Bound<'py, PyDict>)> {
     let samples = rows.samples()?;
+    let seed = problem.seed;
     let (ridge, prepared) = problem.on(features.features()?);
     let (targets, weights) = targets;
     let targets = matrix(&targets)?;
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (fit, quality) = job
         .run(py, |session| {
+            let session = &session.with_seed(seed);
             let fit = ridge.fit_prepared(prepared, &samples, &targets, weights, session)?;
             let quality = ridge.quality_of(&fit, &some(&samples), session)?;
             Ok::<_, LearnError>((fit, quality))

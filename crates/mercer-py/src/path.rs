@@ -44,10 +44,10 @@ pub fn ridge_path<'py>(
 ) -> PyResult<Scores<'py>> {
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    Ridge::new(kernel.0.clone(), 1.0).check_memory(samples.nrows()).map_err(learn_error)?;
     let parts = problem.parts()?;
     let found = job.run(py, |session| {
         let n = samples.nrows();
+        Ridge::check_memory(n, session)?;
         let mut gram = Matrix::zeros(n, n);
         let resident = session.load(&samples)?;
         resident

@@ -8,6 +8,7 @@ use mercer::learn::{
     Admission, BudgetedPerceptron, LearnError, Perceptron, PerceptronReport, Rule, Standing,
 };
 use mercer::model::{Expansion, Voted, VotedStep};
+use mercer::watch::Watch;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

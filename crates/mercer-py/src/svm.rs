@@ -82,7 +82,7 @@ impl SvmProblem<'_> {
         let settings = SvmSettings {
             tol: self.tol,
             // Asked for once, not for every pair of classes.
-            cache: Some(self.cache.unwrap_or_else(|| memory::available() / 5)),
+            cache: Some(self.cache.unwrap_or_else(|| memory::total() / 5)),
             shrinking: self.shrinking,
             max_iter: self.max_iter,
         };

@@ -24,15 +24,6 @@ pub struct Sums<'a> {
     work: u64,
 }
 
-/// Passes the wish to stop on, and keeps the progress of parts to itself.
-struct StopAlone<'a>(&'a dyn Watch);
-
-impl Watch for StopAlone<'_> {
-    fn stop_requested(&self) -> bool {
-        self.0.stop_requested()
-    }
-}
-
 impl<'a> Sums<'a> {
     /// Sums over nothing.
     pub fn new(
@@ -40,10 +31,11 @@ impl<'a> Sums<'a> {
         prepared: &'a Prepared,
         targets: usize,
         fraction: f64,
-        seed: u64,
+        session: &Session<'_>,
     ) -> Result<Self, Failure> {
-        let rest = ridge.sums(prepared, targets)?;
-        let held_out = if fraction > 0.0 { Some(ridge.sums(prepared, targets)?) } else { None };
+        let seed = session.seed();
+        let rest = ridge.sums(prepared, targets, session)?;
+        let held_out = if fraction > 0.0 { Some(ridge.sums(prepared, targets, session)?) } else { None };
         let work = fingerprint(format!("{ridge:?} {fraction} {seed}").as_bytes());
         Ok(Self { prepared, rest, held_out, fraction, seed, rows: 0, work })
     }
@@ -68,7 +60,7 @@ impl<'a> Sums<'a> {
             let (start, rows) = (first, chunk.nrows() as u64);
             first += rows;
             if first > self.rows {
-                self.add(chunk, start, survey, &StopAlone(session))?;
+                self.add(chunk, start, survey, &session.part())?;
                 self.rows = first;
                 if let Some(checkpoint) = checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) {
                     checkpoint.keep(self.work, self.state())?;

@@ -32,12 +32,12 @@ static VALID: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut array = Vec::new();
     write_npy_header::<f64>(&mut array, 3, 2).unwrap();
     write_npy_entries(&mut array, &[1.0f64, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
-    let mut archive = npyz::npz::NpzWriter::new(Cursor::new(Vec::new()));
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for name in ["X.npy", "y.npy"] {
-        archive.zip_writer().start_file(name, Default::default()).unwrap();
-        archive.zip_writer().write_all(&array).unwrap();
+        archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(&array).unwrap();
     }
-    let archive = archive.zip_writer().finish().unwrap().into_inner();
+    let archive = archive.finish().unwrap().into_inner();
     let csv = b"c,x,y\n\"u\",1.5,2\n\"v \"\"w\"\"\",NA,4\nu,-1e3,7\n".to_vec();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&csv).unwrap();

@@ -1,12 +1,13 @@
-//! NumPy files: what is read and written, with the `npyz` crate as the other party, and headers that lie.
+//! NumPy files: what NumPy wrote (`data/numpy/write.py`), what is written as NumPy writes it, and headers that lie.
 
 use std::io::{Cursor, Write};
+use std::path::Path;
 
 use mercer_data::{
     AnySamples, DataError, Dataset, Dtype, FileChunks, Layout, Missing, ReadOptions, Schema, Source,
     TargetValues, read, read_source, write_npy,
 };
-use npyz::WriterBuilder;
+use zip::write::SimpleFileOptions;
 
 fn npy(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let text = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
@@ -26,33 +27,30 @@ fn entries(dataset: &Dataset) -> Vec<f64> {
     samples.stored_values().to_vec()
 }
 
-fn by_npyz<T: npyz::AutoSerialize + Copy>(shape: &[u64], order: npyz::Order, values: &[T]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let options = npyz::WriteOptions::new().default_dtype().shape(shape).order(order);
-    let mut writer = options.writer(&mut bytes).begin_nd().unwrap();
-    writer.extend(values.iter()).unwrap();
-    writer.finish().unwrap();
-    bytes
+/// A file that NumPy wrote.
+fn by_numpy(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/numpy").join(name)).unwrap()
+}
+
+/// An array of doubles in C order.
+fn doubles(shape: &str, values: &[f64]) -> Vec<u8> {
+    let data: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    npy("<f8", "False", shape, &data)
 }
 
 #[test]
 fn arrays_of_every_number_type_and_both_orders() {
     let all = ReadOptions::default();
     let expected = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-    macro_rules! check {
-        ($($type:ty),*) => {$(
-            let rows: Vec<$type> = (1..=6).map(|i| i as $type).collect();
-            let (data, _) = read_bytes("a.npy", by_npyz(&[3, 2], npyz::Order::C, &rows), &all).unwrap();
-            assert_eq!(entries(&data), expected, stringify!($type));
+    for kind in ["f8", "f4", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"] {
+        for order in ["c", "fortran"] {
+            let name = format!("{kind}-{order}.npy");
+            let (data, _) = read_bytes(&name, by_numpy(&name), &all).unwrap();
+            assert_eq!(entries(&data), expected, "{name}");
             assert_eq!(data.feature_names, ["x0", "x1"]);
-            let columns: Vec<$type> = [1, 3, 5, 2, 4, 6].map(|i| i as $type).to_vec();
-            let bytes = by_npyz(&[3, 2], npyz::Order::Fortran, &columns);
-            assert_eq!(entries(&read_bytes("a.npy", bytes, &all).unwrap().0), expected, stringify!($type));
-        )*};
+        }
     }
-    check!(f64, f32, i8, i16, i32, i64, u8, u16, u32, u64);
-    let big: Vec<u8> = expected.iter().flat_map(|v: &f64| v.to_be_bytes()).collect();
-    assert_eq!(entries(&read_bytes("a.npy", npy(">f8", "False", "(3, 2)", &big), &all).unwrap().0), expected);
+    assert_eq!(entries(&read_bytes("a.npy", by_numpy("big-endian.npy"), &all).unwrap().0), expected);
     let flags = npy("|b1", "False", "(3,)", &[1, 0, 1]);
     assert_eq!(entries(&read_bytes("a.npy", flags, &all).unwrap().0), [1.0, 0.0, 1.0]);
     let negative = npy("<i2", "False", "(1L, 1L)", &(-7i16).to_le_bytes());
@@ -61,7 +59,7 @@ fn arrays_of_every_number_type_and_both_orders() {
 
 #[test]
 fn a_target_is_a_place() {
-    let bytes = by_npyz(&[2, 3], npyz::Order::C, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let bytes = doubles("(2, 3)", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     let options = ReadOptions { target: vec!["-1".parse().unwrap()], ..ReadOptions::default() };
     let (data, schema) = read_bytes("a.npy", bytes.clone(), &options).unwrap();
     assert_eq!(entries(&data), [1.0, 2.0, 4.0, 5.0]);
@@ -77,15 +75,15 @@ fn a_target_is_a_place() {
 
 #[test]
 fn what_is_not_a_number_is_missing_and_infinities_are_named() {
-    let bytes = by_npyz(&[2, 2], npyz::Order::C, &[1.0, f64::NAN, 3.0, 4.0]);
+    let bytes = doubles("(2, 2)", &[1.0, f64::NAN, 3.0, 4.0]);
     let error = read_bytes("a.npy", bytes.clone(), &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.starts_with("a.npy, row 0, column 1 (counted from 0): the value is missing"), "{error}");
     let fill = ReadOptions { missing: Missing::Mean, ..ReadOptions::default() };
     assert_eq!(entries(&read_bytes("a.npy", bytes, &fill).unwrap().0), [1.0, 4.0, 3.0, 4.0]);
-    let bytes = by_npyz(&[2, 1], npyz::Order::C, &[1.0, f64::INFINITY]);
+    let bytes = doubles("(2, 1)", &[1.0, f64::INFINITY]);
     let error = read_bytes("a.npy", bytes, &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.starts_with("a.npy, row 1, column 0 (counted from 0): `inf` is not a finite"), "{error}");
-    let bytes = by_npyz(&[1], npyz::Order::C, &[1e300]);
+    let bytes = doubles("(1,)", &[1e300]);
     let single = ReadOptions { dtype: Dtype::F32, ..ReadOptions::default() };
     assert!(read_bytes("a.npy", bytes, &single).is_err());
 }
@@ -130,22 +128,19 @@ fn headers_that_lie_are_refused_without_the_memory_they_claim() {
 }
 
 fn npz(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
-    let mut archive = npyz::npz::NpzWriter::new(Cursor::new(Vec::new()));
-    let writer = archive.zip_writer();
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in arrays {
-        writer.start_file(format!("{name}.npy"), Default::default()).unwrap();
-        writer.write_all(bytes).unwrap();
+        archive.start_file(format!("{name}.npy"), SimpleFileOptions::default()).unwrap();
+        archive.write_all(bytes).unwrap();
     }
-    writer.finish().unwrap().into_inner()
+    archive.finish().unwrap().into_inner()
 }
 
 #[test]
 fn archives_hold_features_and_targets() {
-    let x = by_npyz(&[2, 2], npyz::Order::C, &[1.0, 2.0, 3.0, 4.0]);
-    let y = by_npyz(&[2], npyz::Order::C, &[5i64, 6]);
-    let other = by_npyz(&[3], npyz::Order::C, &[1i64, 2, 3]);
-    for (features, target) in [("X", "y"), ("X_train", "y_train")] {
-        let bytes = npz(&[("z", other.clone()), (features, x.clone()), (target, y.clone())]);
+    let x = doubles("(2, 2)", &[1.0, 2.0, 3.0, 4.0]);
+    // `X`, `y` and another array; `X_train`, `y_train` and another one, compressed.
+    for bytes in ["stored.npz", "deflated.npz"].map(by_numpy) {
         for options in [
             ReadOptions::default(),
             ReadOptions { target: vec!["y".parse().unwrap()], ..ReadOptions::default() },
@@ -174,7 +169,7 @@ fn archives_hold_features_and_targets() {
     let error = |bytes| read_bytes("a.npz", bytes, &ReadOptions::default()).unwrap_err().to_string();
     let unnamed = error(npz(&[("b", x.clone()), ("a", x.clone())]));
     assert!(unnamed.starts_with("a.npz: ") && unnamed.contains("found `a`, `b`"), "{unnamed}");
-    let uneven = error(npz(&[("X", x.clone()), ("y", other)]));
+    let uneven = error(npz(&[("X", x.clone()), ("y", doubles("(3,)", &[1.0, 2.0, 3.0]))]));
     assert!(uneven.contains("array `y`") && uneven.contains("3 rows, but the features have 2"), "{uneven}");
     let mut cut = npz(&[("X", x)]);
     cut.truncate(60);
@@ -182,24 +177,21 @@ fn archives_hold_features_and_targets() {
 }
 
 #[test]
-fn what_is_written_is_read_by_others() {
+fn what_is_written_is_what_numpy_writes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("K.npy");
-    for (nrows, ncols) in [(3, 2), (1, 1), (123_456, 1), (0, 5)] {
-        let values: Vec<f64> = (0..nrows * ncols).map(|i| i as f64 / 3.0).collect();
-        write_npy(&path, nrows, ncols, &values).unwrap();
-        let bytes = std::fs::read(&path).unwrap();
-        assert_eq!((bytes.len() - 8 * values.len()) % 64, 0, "aligned as NumPy asks");
-        let array = npyz::NpyFile::new(&bytes[..]).unwrap();
-        assert_eq!(array.shape(), [nrows as u64, ncols as u64]);
-        assert_eq!(array.order(), npyz::Order::C);
-        assert_eq!(array.into_vec::<f64>().unwrap(), values);
-    }
+    let thirds = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0].map(|i| i / 3.0);
+    write_npy(&path, 3, 2, &thirds).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), by_numpy("thirds.npy"));
+    write_npy::<f64>(&path, 0, 5, &[]).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), by_numpy("empty.npy"));
+    let long: Vec<f64> = (0..123_456).map(|i| f64::from(i) / 3.0).collect();
+    write_npy(&path, long.len(), 1, &long).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!((bytes.len() - 8 * long.len()) % 64, 0, "aligned as NumPy asks");
+    assert_eq!(entries(&read_bytes("K.npy", bytes, &ReadOptions::default()).unwrap().0), long);
     write_npy(&path, 1, 2, &[0.1f32, 2.0]).unwrap();
-    assert_eq!(
-        npyz::NpyFile::new(&std::fs::read(&path).unwrap()[..]).unwrap().into_vec::<f32>().unwrap(),
-        [0.1, 2.0]
-    );
+    assert_eq!(std::fs::read(&path).unwrap(), by_numpy("single.npy"));
     let (data, _) = read(&path, &ReadOptions { dtype: Dtype::F32, ..ReadOptions::default() }).unwrap();
     let AnySamples::F32(samples) = &data.features else { panic!("f32") };
     assert_eq!(samples.stored_values(), [0.1, 2.0]);

@@ -1,7 +1,7 @@
 //! Numbers of a model for each kind of picture.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::{Engine, Part};
+use mercer::gram::Part;
 use mercer::model::{Link, Method, Predictor, one_vs_rest_decisions};
 use mercer::session::Session;
 use serde_json::Value;
