@@ -7,6 +7,7 @@ mod golden;
 mod gram;
 mod held_hinge;
 mod iterative_ridge;
+mod layers;
 mod libsvm_files;
 mod lms;
 mod logistic;
