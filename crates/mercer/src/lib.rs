@@ -5,9 +5,9 @@
 //! Gram matrices at the speed of the machine, the model that is trained and saved with it.
 //!
 //! The crates `mercer-kernel` and `mercer-data` are re-exported as [`kernel`] and [`data`]. Layers, each of which uses only
-//! those before it: `{memory, pool} → tile → linalg → gram → session → solve → features → model → learn → select`.
+//! those before it: `{memory, pool} → tile → linalg → gram → session → design → solve → model → learn → select`.
 
-pub mod features;
+pub mod design;
 pub mod gram;
 pub mod learn;
 pub mod linalg;
