@@ -1,12 +1,10 @@
 //! Times ridge regression without approximation by conjugate gradients: `cg [N] [D] [LAMBDA] [RANK] [TOLERANCE]`.
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CompactGram, CpuEngine, Engine, LinearOperator};
+use mercer::gram::{CompactGram, CpuEngine, Engine, LinearOperator, randomly_pivoted};
 use mercer::kernel::Kernel;
 use mercer::pool;
-use mercer::solve::{
-    CgProblem, Coarse, ConjugateGradient, LowRank, Penalised, Regularised, randomly_pivoted,
-};
+use mercer::solve::{CgProblem, Coarse, ConjugateGradient, LowRank, Penalised, Regularised};
 use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -2,14 +2,13 @@
 //! many steps are to go.
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{CompactGram, Gram};
+use crate::gram::{CompactGram, Gram, randomly_pivoted};
 use crate::kernel::Kernel;
 use crate::model::Expansion;
 use crate::real::Real;
 use crate::session::Session;
 use crate::solve::{
-    CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Penalised, Regularised, Report, randomly_pivoted,
-    scale_rows,
+    CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Penalised, Regularised, Report, scale_rows,
 };
 use crate::watch::Stopped;
 

@@ -2,12 +2,11 @@
 
 use crate::data::Matrix;
 use crate::design::DesignError;
-use crate::gram::LinearOperator;
+use crate::gram::{LinearOperator, NumericalRank, numerical_rank};
 use crate::linalg::{Cholesky, CholeskyError};
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
-use super::rank::{NumericalRank, numerical_rank};
 use super::report::{Report, Status};
 use super::system::Regularised;
 

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::AnySamples;
 use crate::design::error::{DesignError, check_memory};
+use crate::gram::randomly_pivoted;
 use crate::kernel::Kernel;
 use crate::session::Session;
-use crate::solve::randomly_pivoted;
 use crate::watch::Watch;
 
 /// How landmarks are chosen.

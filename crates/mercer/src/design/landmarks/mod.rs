@@ -20,12 +20,11 @@ use faer::{MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{DenseGram, GramError, Part, Value, ValuesMut, with_values};
+use crate::gram::{DenseGram, GramError, Part, Value, ValuesMut, randomly_pivoted, with_values};
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::real::Real;
 use crate::session::Session;
-use crate::solve::randomly_pivoted;
 use crate::watch::Watch;
 
 use super::error::{DesignError, check_columns, check_memory};

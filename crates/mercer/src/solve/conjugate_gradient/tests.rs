@@ -1,9 +1,9 @@
 use super::*;
 use crate::data::{AnySamples, Samples};
-use crate::gram::{CpuEngine, DenseGram, Engine, Resident};
+use crate::gram::{CpuEngine, DenseGram, Engine, PivotedCholesky, Resident, randomly_pivoted};
 use crate::kernel::Kernel;
 use crate::pool;
-use crate::solve::{Factor, PivotedCholesky, Regularised, randomly_pivoted, solve_direct};
+use crate::solve::{Factor, Regularised, solve_direct};
 use crate::watch::Unwatched;
 
 fn points(n: usize, d: usize) -> Vec<f64> {
