@@ -14,6 +14,7 @@ mod row_products;
 mod scales;
 mod store;
 mod tiled;
+mod values;
 mod zeroed;
 
 pub use compact::CompactGram;
@@ -25,4 +26,6 @@ pub use neighbours::{Metric, Nearest, neighbours};
 pub use operator::{COLUMNS_AT_A_TIME, Columns, Crossing, Gram, KernelValues, LinearOperator, RowBlock};
 pub(crate) use row_products::{RowProducts, chosen_row_dots, chosen_rows_combined, combined_rows, row_dots};
 pub use scales::SampleScales;
+pub(crate) use values::with_values;
+pub use values::{Segment, TileMut, Value, Values, ValuesMut, ValuesRef};
 pub use zeroed::zeroed;
