@@ -58,12 +58,12 @@ pub enum ValuesMut<'a> {
 macro_rules! with_values {
     ($kind:ident, $any:expr, $values:ident => $body:expr) => {
         match $any {
-            $crate::gram::$kind::F32($values) => $body,
-            $crate::gram::$kind::F64($values) => $body,
+            $crate::gram::values::$kind::F32($values) => $body,
+            $crate::gram::values::$kind::F64($values) => $body,
         }
     };
 }
-pub(crate) use with_values;
+pub(in crate::gram) use with_values;
 
 impl ValuesRef<'_> {
     /// Number of values.

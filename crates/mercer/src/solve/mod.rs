@@ -12,9 +12,7 @@ mod linear_loss;
 mod logistic;
 pub mod moments;
 mod path;
-mod pivoted;
 mod qr;
-mod rank;
 mod report;
 mod restricted;
 mod saved;
@@ -38,8 +36,6 @@ pub use logistic::{
 pub(crate) use logistic::{row_loss, sigmoid, softmax};
 pub use moments::{Intercept, LinearFit, Moments, MomentsError};
 pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
-pub use pivoted::{PivotedCholesky, randomly_pivoted};
-pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
 pub use restricted::{RestrictedNormal, RestrictedPreconditioner};
 pub use saved::InvalidSaved;

@@ -16,7 +16,7 @@ use crate::watch::Watch;
 
 use super::direct::SolveError;
 use super::least_squares::{Rows, fill_rows};
-use super::rank::NumericalRank;
+use crate::gram::NumericalRank;
 
 /// Blocks that are factored side by side.
 const ABREAST: usize = 4;

@@ -1,36 +1,64 @@
-//! Chosen rows of a kernel matrix with chosen columns, computed or read from store.
+//! Chosen rows of a kernel matrix with chosen columns, computed or read from memory, visited a few rows at a time in cache.
 
 use std::ops::Range;
 
+use crate::gram::values::Value;
 use crate::real::Real;
 use crate::tile::{Element, Filler, Operand, ROWS, Rectangle, Scratch};
 
-use super::operator::{COLUMNS_AT_A_TIME, Columns, Crossing, RowBlock};
 use super::store::converted;
+
+/// Columns of one visit, at most.
+pub(in crate::gram) const COLUMNS_PER_VISIT: usize = 256;
+
+/// A kernel matrix whose values are had in `O`.
+pub(in crate::gram) trait ColumnSource<O>: Sync {
+    /// Rows and columns of the matrix.
+    fn order(&self) -> usize;
+
+    /// The cost of a value in multiply-adds; 0 where values are stored.
+    fn value_cost(&self) -> usize;
+
+    /// The columns `columns` of the matrix, which may repeat. O(their features) time and memory.
+    fn columns<'a>(&'a self, columns: &[usize]) -> Box<dyn Columns<O> + 'a>;
+}
+
+/// Chosen columns of a kernel matrix, made ready once for many visits.
+pub(in crate::gram) trait Columns<O>: Send + Sync {
+    /// The part of the matrix where `rows`, by their index in the matrix, cross the columns.
+    fn cross<'a>(&'a self, rows: &[usize]) -> Box<dyn Crossing<O> + 'a>;
+}
+
+/// Kernel values of a few of the rows of a [`Crossing`] with all columns of a visit.
+#[derive(Debug)]
+pub(in crate::gram) struct RowBlock<'a, O> {
+    /// The rows, by their place in the crossing: at most eight.
+    pub rows: Range<usize>,
+    /// Their values, row after row.
+    pub values: &'a [O],
+    /// Entries from one row to the next.
+    pub stride: usize,
+}
+
+/// Chosen rows of a kernel matrix with chosen columns.
+pub(in crate::gram) trait Crossing<O>: Sync {
+    /// Hands the values of every row with the columns `columns`, counted among the chosen ones, to `sink`, a few rows at a time
+    /// while they are in cache. Runs on the calling thread.
+    ///
+    /// # Panics
+    /// Where `columns` does not start at a multiple of [`COLUMNS_PER_VISIT`] or has more columns.
+    fn visit(&self, columns: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, O>));
+}
 
 /// Columns packed for a program.
 pub(super) struct TiledColumns<'a, T: Element> {
-    filler: &'a Filler,
-    x: &'a Operand<T>,
-    z: Operand<T>,
+    pub filler: &'a Filler,
+    pub x: &'a Operand<T>,
+    pub z: Operand<T>,
 }
 
-impl<'a, T: Element> TiledColumns<'a, T> {
-    pub fn new(filler: &'a Filler, x: &'a Operand<T>, z: Operand<T>) -> Self {
-        Self { filler, x, z }
-    }
-}
-
-impl<T: Element> Columns for TiledColumns<'_, T> {
-    fn len(&self) -> usize {
-        self.z.nrows()
-    }
-
-    fn cost(&self) -> usize {
-        self.z.width()
-    }
-
-    fn cross<'a>(&'a self, rows: &[usize]) -> Box<dyn Crossing + 'a> {
+impl<T: Element, O: Real> Columns<O> for TiledColumns<'_, T> {
+    fn cross<'a>(&'a self, rows: &[usize]) -> Box<dyn Crossing<O> + 'a> {
         Box::new(TiledCrossing { filler: self.filler, x: self.x.select(rows), z: &self.z })
     }
 }
@@ -41,10 +69,10 @@ struct TiledCrossing<'a, T: Element> {
     z: &'a Operand<T>,
 }
 
-impl<T: Element> TiledCrossing<'_, T> {
-    fn visit<O: Real>(&self, cols: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, O>)) {
-        check(&cols);
-        let rectangle = Rectangle { x: &self.x, rows: 0..self.x.nrows(), z: self.z, cols };
+impl<T: Element, O: Real> Crossing<O> for TiledCrossing<'_, T> {
+    fn visit(&self, columns: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, O>)) {
+        check(&columns);
+        let rectangle = Rectangle { x: &self.x, rows: 0..self.x.nrows(), z: self.z, cols: columns };
         let mut buffer = Vec::new();
         self.filler.fill(&rectangle, &mut Scratch::default(), &mut |block| {
             let values = converted::<T, O>(block, &mut buffer);
@@ -53,46 +81,22 @@ impl<T: Element> TiledCrossing<'_, T> {
     }
 }
 
-impl<T: Element> Crossing for TiledCrossing<'_, T> {
-    fn visit_f32(&self, cols: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, f32>)) {
-        self.visit(cols, sink);
-    }
-
-    fn visit_f64(&self, cols: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, f64>)) {
-        self.visit(cols, sink);
-    }
-}
-
-fn check(cols: &Range<usize>) {
+fn check(columns: &Range<usize>) {
     assert!(
-        cols.start.is_multiple_of(COLUMNS_AT_A_TIME) && cols.len() <= COLUMNS_AT_A_TIME,
-        "columns {cols:?} are not one visit"
+        columns.start.is_multiple_of(COLUMNS_PER_VISIT) && columns.len() <= COLUMNS_PER_VISIT,
+        "columns {columns:?} are not one visit"
     );
 }
 
 /// Columns of a stored matrix.
-pub(super) struct StoredColumns<'a, T> {
-    n: usize,
-    entries: &'a [T],
-    cols: Vec<usize>,
+pub(in crate::gram) struct StoredColumns<'a, T> {
+    pub order: usize,
+    pub entries: &'a [T],
+    pub columns: Vec<usize>,
 }
 
-impl<'a, T: Real> StoredColumns<'a, T> {
-    pub fn new(n: usize, entries: &'a [T], cols: &[usize]) -> Self {
-        Self { n, entries, cols: cols.to_vec() }
-    }
-}
-
-impl<T: Real> Columns for StoredColumns<'_, T> {
-    fn len(&self) -> usize {
-        self.cols.len()
-    }
-
-    fn cost(&self) -> usize {
-        0
-    }
-
-    fn cross<'a>(&'a self, rows: &[usize]) -> Box<dyn Crossing + 'a> {
+impl<T: Value, O: Real> Columns<O> for StoredColumns<'_, T> {
+    fn cross<'a>(&'a self, rows: &[usize]) -> Box<dyn Crossing<O> + 'a> {
         Box::new(StoredCrossing { columns: self, rows: rows.to_vec() })
     }
 }
@@ -102,37 +106,32 @@ struct StoredCrossing<'a, T> {
     rows: Vec<usize>,
 }
 
-impl<T: Real> StoredCrossing<'_, T> {
-    fn visit<O: Real>(&self, cols: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, O>)) {
-        check(&cols);
-        let (n, stride) = (self.columns.n, cols.len());
-        // Columns side by side are copied side by side: those of a fold or a class often are.
-        let runs: Vec<Range<usize>> = self.columns.cols[cols]
-            .chunk_by(|a, b| a + 1 == *b)
-            .map(|run| run[0]..run[0] + run.len())
-            .collect();
-        let mut values = vec![O::default(); ROWS * stride];
+impl<T: Value, O: Real> Crossing<O> for StoredCrossing<'_, T> {
+    fn visit(&self, columns: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, O>)) {
+        check(&columns);
+        let (order, stride) = (self.columns.order, columns.len());
+        let runs = runs(&self.columns.columns[columns]);
+        let mut values = vec![O::default(); ROWS.min(self.rows.len()) * stride];
         for first in (0..self.rows.len()).step_by(ROWS) {
             let rows = first..self.rows.len().min(first + ROWS);
-            for (&i, mut out) in self.rows[rows.clone()].iter().zip(values.chunks_exact_mut(stride.max(1))) {
-                let row = &self.columns.entries[i * n..(i + 1) * n];
-                for run in &runs {
-                    let (to, rest) = out.split_at_mut(run.len());
-                    to.iter_mut().zip(&row[run.clone()]).for_each(|(o, k)| *o = O::from_f64(k.to_f64()));
-                    out = rest;
-                }
+            for (&i, out) in self.rows[rows.clone()].iter().zip(values.chunks_exact_mut(stride.max(1))) {
+                gather(&self.columns.entries[i * order..(i + 1) * order], &runs, out);
             }
             sink(&RowBlock { rows, values: &values, stride });
         }
     }
 }
 
-impl<T: Real> Crossing for StoredCrossing<'_, T> {
-    fn visit_f32(&self, cols: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, f32>)) {
-        self.visit(cols, sink);
-    }
+/// Runs of consecutive columns, which are copied together: those of a fold or a class often are.
+pub(in crate::gram) fn runs(columns: &[usize]) -> Vec<Range<usize>> {
+    columns.chunk_by(|a, b| a + 1 == *b).map(|run| run[0]..run[0] + run.len()).collect()
+}
 
-    fn visit_f64(&self, cols: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, f64>)) {
-        self.visit(cols, sink);
+/// Copies runs of a row side by side.
+pub(in crate::gram) fn gather<T: Real, O: Real>(row: &[T], runs: &[Range<usize>], mut out: &mut [O]) {
+    for run in runs {
+        let (to, rest) = out.split_at_mut(run.len());
+        to.iter_mut().zip(&row[run.clone()]).for_each(|(o, k)| *o = O::from_f64(k.to_f64()));
+        out = rest;
     }
 }

@@ -1,213 +1,132 @@
-//! Kernel rows over the columns a solver still looks at: kept while there is room, computed where they are not.
-
-use std::ops::Range;
+//! Sums of kernel rows over chosen columns: rows are kept while there is room and computed where they are not.
 
 use rayon::prelude::*;
 
-use crate::gram::{COLUMNS_AT_A_TIME, Columns, Crossing, Gram, RowBlock, zeroed};
+use crate::gram::operator::{EXPENSIVE_VALUE, Ends, KeepRows, Policy, RowSums};
+use crate::gram::values::{TileMut, with_values};
+use crate::gram::zeroed::zeroed;
 use crate::real::Precision;
 use crate::tile::Element;
 use crate::watch::{Stopped, Watch};
 
-use super::pairwise::NOBODY;
-use super::scan::Combine;
-
-/// An element that kernel rows are kept in.
-pub(super) trait RowElement: Element {
-    /// [`Crossing::visit_f32`] or [`Crossing::visit_f64`].
-    fn visit(crossing: &dyn Crossing, cols: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, Self>));
-}
-
-impl RowElement for f32 {
-    fn visit(crossing: &dyn Crossing, cols: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, f32>)) {
-        crossing.visit_f32(cols, sink);
-    }
-}
-
-impl RowElement for f64 {
-    fn visit(crossing: &dyn Crossing, cols: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, f64>)) {
-        crossing.visit_f64(cols, sink);
-    }
-}
+use super::columns::{COLUMNS_PER_VISIT, ColumnSource, Columns, Crossing, RowBlock};
+use super::combine::{Combine, LeastAndGreatest};
+use super::part::{ALONE, AnySource, Target, visits};
+use super::store::Shared;
 
 /// Columns that one task works on: kept rows are read in pieces long enough for the memory, and the sums stay in the
 /// first-level cache.
-const CHUNK: usize = 4 * COLUMNS_AT_A_TIME;
+const TASK: usize = 4 * COLUMNS_PER_VISIT;
+
+/// Sums that the calling thread computes alone, in multiply-adds.
+const SUMS_ALONE: usize = 1 << 18;
+
+/// [`Gram::row_sums`](crate::gram::Gram::row_sums).
+pub(in crate::gram) fn row_sums<'a>(
+    source: &'a impl AnySource,
+    columns: &[usize],
+    keep: KeepRows,
+) -> Box<dyn RowSums + 'a> {
+    match keep.precision {
+        Precision::Single => Box::new(CpuRowSums::<f32>::new(source, columns, keep)),
+        Precision::Double => Box::new(CpuRowSums::<f64>::new(source, columns, keep)),
+    }
+}
 
 /// Rows of a kernel matrix over chosen columns.
-pub(super) struct Rows<'a, T> {
-    columns: Box<dyn Columns + 'a>,
-    width: usize,
-    /// Places of `width` entries each.
+struct CpuRowSums<'a, T> {
+    source: &'a dyn ColumnSource<T>,
+    keep: KeepRows,
+    /// The chosen columns, by their index in the matrix.
+    chosen: Vec<usize>,
+    columns: Box<dyn Columns<T> + 'a>,
+    /// Places for rows of as many entries as there are chosen columns.
     kept: Vec<T>,
     places: usize,
-    /// Bytes that may be kept.
-    budget: u64,
-    /// The place of each row of the matrix; [`NOWHERE`] where it is not kept.
+    /// The place of each row of the matrix; [`NOWHERE`] where it is not kept. Empty until the first sum.
     place_of: Vec<u32>,
     /// The row kept in each place, and when it was last used.
     tenants: Vec<(u32, u64)>,
-    /// Rows that were computed before. Most are needed once, and memory that was never written costs more than computing
-    /// a row again: a row is kept from its second time on.
+    /// Rows that were computed before. Empty until the first sum.
     seen: Vec<bool>,
     clock: u64,
-    /// Kernel values computed so far.
-    pub evaluations: u64,
+    evaluations: u64,
 }
 
 const NOWHERE: u32 = u32::MAX;
 
-/// Multiply-adds a kernel value must cost for its row to be kept: a cheaper one is computed in the time it takes to read it
-/// from memory.
-pub(super) const KEPT_FROM: usize = 96;
-
-/// A buffer whose disjoint parts are written by several threads.
-struct Shared<T>(*mut T);
-
-// SAFETY: every use reads and writes columns that no other task touches.
-unsafe impl<T: Send> Sync for Shared<T> {}
-
-impl<'a, T: RowElement> Rows<'a, T> {
-    /// Rows of `gram` over the columns `cols`, `budget` bytes of which may be kept.
-    pub fn new(gram: &'a dyn Gram, cols: &[usize], budget: u64) -> Self {
-        let mut rows = Self {
-            columns: gram.columns(cols),
-            width: 0,
+impl<'a, T: Element> CpuRowSums<'a, T> {
+    fn new(source: &'a dyn ColumnSource<T>, columns: &[usize], keep: KeepRows) -> Self {
+        let mut sums = Self {
+            source,
+            keep,
+            chosen: columns.to_vec(),
+            columns: source.columns(columns),
             kept: Vec::new(),
             places: 0,
-            budget,
-            place_of: vec![NOWHERE; gram.nrows()],
+            place_of: Vec::new(),
             tenants: Vec::new(),
-            seen: vec![false; gram.nrows()],
+            seen: Vec::new(),
             clock: 0,
             evaluations: 0,
         };
-        rows.lay_out(cols.len());
-        rows
+        sums.count_places();
+        sums
     }
 
-    fn lay_out(&mut self, width: usize) {
-        self.width = width;
-        let fit = self.budget / (width.max(1) * size_of::<T>()) as u64;
-        let worth_it = self.columns.cost() >= KEPT_FROM;
-        self.places = if worth_it { fit.min(self.place_of.len() as u64) as usize } else { 0 };
+    fn width(&self) -> usize {
+        self.chosen.len()
     }
 
-    /// Looks at some of the columns from now on, by their place among the present ones, ascending. What is kept stays.
-    pub fn narrow(&mut self, gram: &'a dyn Gram, chosen: &[usize], cols: &[usize]) {
-        self.columns = gram.columns(cols);
-        let (old, new) = (self.width, chosen.len());
-        // Entries move towards the front only, so rows can be packed one after the other in place.
-        for place in 0..self.tenants.len() {
-            for (k, &c) in chosen.iter().enumerate() {
-                self.kept[place * new + k] = self.kept[place * old + c];
-            }
+    /// How many rows of the present width may be kept.
+    fn count_places(&mut self) {
+        let (rows, cost) = (self.source.order() as u64, self.source.value_cost());
+        let fit = (self.keep.bytes / (self.width().max(1) * size_of::<T>()) as u64).min(rows);
+        self.places = match self.keep.policy {
+            Policy::Always if cost > 0 => fit.max(1) as usize,
+            Policy::SecondUse if cost >= EXPENSIVE_VALUE => fit as usize,
+            _ => 0,
+        };
+    }
+
+    /// The terms whose rows are kept, by their place, and the others.
+    fn split(&mut self, terms: &[(usize, f64)]) -> [Vec<(usize, f64)>; 2] {
+        if self.place_of.is_empty() {
+            self.place_of = vec![NOWHERE; self.source.order()];
+            self.seen = vec![false; self.source.order()];
         }
-        self.lay_out(new);
-    }
-
-    /// `f[c]` += Σ over (row, factor) of factor·K(row, c) for every column c, and `finish` on each piece of columns, in
-    /// whatever order; its results are in the order of the columns.
-    pub fn accumulate<R: Send>(
-        &mut self,
-        terms: &[(usize, f64)],
-        f: &mut [f64],
-        watch: &dyn Watch,
-        finish: impl Fn(Range<usize>, &[f64]) -> R + Sync,
-    ) -> Result<Vec<R>, Stopped> {
-        self.clock += 1;
-        let mut old: Vec<(usize, f64)> = Vec::new();
-        let mut new: Vec<(usize, f64)> = Vec::new();
+        let (mut kept, mut new) = (Vec::new(), Vec::new());
         for &(row, factor) in terms {
             let place = self.place_of[row];
             if place == NOWHERE {
                 new.push((row, factor));
             } else {
                 self.tenants[place as usize].1 = self.clock;
-                old.push((place as usize, factor));
+                kept.push((place as usize, factor));
             }
         }
-        let places = self.make_room(&new);
-        self.evaluations += (new.len() * self.width) as u64;
-        let fresh: Vec<usize> = new.iter().map(|(row, _)| *row).collect();
-        let crossing = self.columns.cross(&fresh);
-        let factors: Vec<f64> = new.iter().map(|(_, factor)| *factor).collect();
-        let old_factors: Vec<f64> = old.iter().map(|(_, factor)| *factor).collect();
-        let (kept, width) = (Shared(self.kept.as_mut_ptr()), self.width);
-        let kept = &kept;
-        f.par_chunks_mut(CHUNK)
-            .enumerate()
-            .map(|(chunk, f)| {
-                let start = chunk * CHUNK;
-                let rows: Vec<&[T]> = old
-                    .iter()
-                    // SAFETY: the place holds a row, and only this task touches these of its columns.
-                    .map(|(place, _)| unsafe {
-                        std::slice::from_raw_parts(kept.0.add(place * width + start), f.len())
-                    })
-                    .collect();
-                T::vectorize(Combine { out: f, rows: &rows, factors: &old_factors });
-                if !fresh.is_empty() {
-                    for (part, f) in f.chunks_mut(COLUMNS_AT_A_TIME).enumerate() {
-                        watch.check()?;
-                        let first = start + part * COLUMNS_AT_A_TIME;
-                        T::visit(&*crossing, first..first + f.len(), &mut |block| {
-                            let mut rows: [&[T]; 8] = [&[]; 8];
-                            let count = block.rows.len();
-                            for (r, place) in places[block.rows.clone()].iter().enumerate() {
-                                rows[r] = &block.values[r * block.stride..][..f.len()];
-                                if let Some(place) = place {
-                                    // SAFETY: the place was made for this row, and only this task writes these of its
-                                    // columns.
-                                    unsafe {
-                                        let to = kept.0.add(place * width + first);
-                                        std::ptr::copy_nonoverlapping(rows[r].as_ptr(), to, f.len());
-                                    }
-                                }
-                            }
-                            let factors = &factors[block.rows.clone()];
-                            T::vectorize(Combine { out: f, rows: &rows[..count], factors });
-                        });
-                    }
-                }
-                Ok(finish(start..start + f.len(), f))
-            })
-            .collect()
+        [kept, new]
     }
 
-    /// Places for new rows that are worth keeping: free ones, then those unused for longest. `None` for rows without a
-    /// place.
+    /// Places for new rows that are worth keeping: free ones, then those unused for longest. `None` for rows without a place.
     fn make_room(&mut self, new: &[(usize, f64)]) -> Vec<Option<usize>> {
+        let always = self.keep.policy == Policy::Always;
         let wanted: Vec<bool> =
-            new.iter().map(|&(row, _)| std::mem::replace(&mut self.seen[row], true)).collect();
+            new.iter().map(|&(row, _)| std::mem::replace(&mut self.seen[row], true) || always).collect();
         let count = wanted.iter().filter(|&&w| w).count();
         let mut found: Vec<usize> = (self.tenants.len()..self.places).take(count).collect();
         let end = self.tenants.len() + found.len();
         self.tenants.resize(end, (NOWHERE, 0));
-        if self.kept.len() < end * self.width {
-            // Pages that are never written cost nothing, so all that may be needed is asked for at once.
+        if self.kept.len() < end * self.width() {
+            // Pages that are never written cost nothing, so all that may be needed is allocated at once.
+            let needed = self.places * self.width();
             if self.kept.is_empty() {
-                self.kept = zeroed(self.places * self.width);
+                self.kept = zeroed(needed);
             } else {
-                self.kept.resize(self.places * self.width, T::default());
+                self.kept.resize(needed, T::default());
             }
         }
-        let missing = (count - found.len()).min(self.tenants.len());
-        if missing > 0 {
-            let mut idle: Vec<usize> = (0..self.tenants.len())
-                .filter(|&p| self.tenants[p].0 != NOWHERE && self.tenants[p].1 < self.clock)
-                .collect();
-            let missing = missing.min(idle.len());
-            if missing > 0 {
-                idle.select_nth_unstable_by_key(missing - 1, |&p| (self.tenants[p].1, p));
-                idle.truncate(missing);
-                idle.sort_unstable();
-                for &place in &idle {
-                    self.place_of[self.tenants[place].0 as usize] = NOWHERE;
-                }
-                found.extend(idle);
-            }
-        }
+        found.extend(self.evict(count - found.len()));
         let mut found = found.into_iter();
         new.iter()
             .zip(wanted)
@@ -219,130 +138,248 @@ impl<'a, T: RowElement> Rows<'a, T> {
             })
             .collect()
     }
-}
 
-/// Σᵣ aᵣ K(rowᵣ, c) for each of `cols` and each vector a of `factors`, which has one entry per row: what several machines over
-/// the same samples say of them.
-///
-/// # Errors
-/// [`Stopped`] where `watch` asks for it.
-///
-/// # Panics
-/// Where a vector of factors has another length, or an index is out of range.
-pub fn kernel_sums(
-    gram: &dyn Gram,
-    rows: &[usize],
-    factors: &[Vec<f64>],
-    cols: &[usize],
-    watch: &dyn Watch,
-) -> Result<Vec<Vec<f64>>, Stopped> {
-    match gram.precision() {
-        Precision::Single => sums::<f32>(gram, rows, factors, cols, watch),
-        Precision::Double => sums::<f64>(gram, rows, factors, cols, watch),
+    /// Frees up to `count` places whose rows were not used in this call, those unused for longest first.
+    fn evict(&mut self, count: usize) -> Vec<usize> {
+        if count == 0 {
+            return Vec::new();
+        }
+        let mut idle: Vec<usize> = (0..self.tenants.len())
+            .filter(|&p| self.tenants[p].0 != NOWHERE && self.tenants[p].1 < self.clock)
+            .collect();
+        let count = count.min(idle.len());
+        if count > 0 {
+            idle.select_nth_unstable_by_key(count - 1, |&p| (self.tenants[p].1, p));
+        }
+        idle.truncate(count);
+        idle.sort_unstable();
+        for &place in &idle {
+            self.place_of[self.tenants[place].0 as usize] = NOWHERE;
+        }
+        idle
     }
 }
 
-fn sums<T: RowElement>(
-    gram: &dyn Gram,
-    rows: &[usize],
-    factors: &[Vec<f64>],
-    cols: &[usize],
-    watch: &dyn Watch,
-) -> Result<Vec<Vec<f64>>, Stopped> {
-    let columns = gram.columns(cols);
-    let crossing = columns.cross(rows);
-    let strip = |first: usize| {
-        watch.check()?;
-        let cols = first..cols.len().min(first + COLUMNS_AT_A_TIME);
-        let mut out = vec![vec![0.0; cols.len()]; factors.len()];
-        T::visit(&*crossing, cols.clone(), &mut |block| {
-            let mut rows: [&[T]; 8] = [&[]; 8];
-            for (r, row) in rows.iter_mut().enumerate().take(block.rows.len()) {
-                *row = &block.values[r * block.stride..][..cols.len()];
+impl<T: Element> RowSums for CpuRowSums<'_, T> {
+    fn add(
+        &mut self,
+        terms: &[(usize, f64)],
+        f: &mut [f64],
+        ends: Option<Ends<'_>>,
+        watch: &dyn Watch,
+    ) -> Result<Vec<(f64, f64)>, Stopped> {
+        assert_eq!(f.len(), self.width(), "one sum for each column");
+        self.clock += 1;
+        let [kept, new] = self.split(terms);
+        let places = self.make_room(&new);
+        self.evaluations += (new.len() * self.width()) as u64;
+        let (rows, new_factors): (Vec<usize>, Vec<f64>) = new.into_iter().unzip();
+        let (kept_places, kept_factors): (Vec<usize>, Vec<f64>) = kept.into_iter().unzip();
+        let crossing = (!rows.is_empty()).then(|| self.columns.cross(&rows));
+        let pass = Pass {
+            kept: Shared(self.kept.as_mut_ptr()),
+            width: self.chosen.len(),
+            kept_places: &kept_places,
+            kept_factors: &kept_factors,
+            crossing: crossing.as_deref(),
+            new_places: &places,
+            new_factors: &new_factors,
+            ends,
+            watch,
+        };
+        let work = f.len() * (kept_places.len() + rows.len() * (self.source.value_cost() + 16));
+        let task = |(task, f): (usize, &mut [f64])| pass.run(task * TASK, f);
+        let parts: Vec<Vec<(f64, f64)>> = if work < SUMS_ALONE {
+            f.chunks_mut(TASK).enumerate().map(task).collect::<Result<_, _>>()?
+        } else {
+            f.par_chunks_mut(TASK).enumerate().map(task).collect::<Result<_, _>>()?
+        };
+        let mut found = vec![(f64::INFINITY, f64::NEG_INFINITY); ends.map_or(0, |ends| ends.groups.len())];
+        for part in parts {
+            for (end, part) in found.iter_mut().zip(part) {
+                *end = (end.0.min(part.0), end.1.max(part.1));
             }
-            for (out, factors) in out.iter_mut().zip(factors) {
-                let factors = &factors[block.rows.clone()];
-                T::vectorize(Combine { out, rows: &rows[..factors.len()], factors });
-            }
+        }
+        Ok(found)
+    }
+
+    fn rows(&mut self, rows: &[usize], out: TileMut<'_>) {
+        let places = out.places(rows.len(), self.width());
+        let alone = rows.len() * self.width() * (self.source.value_cost() + 16) < ALONE;
+        let crossing = self.columns.cross(rows);
+        with_values!(ValuesMut, out.values, values => {
+            visits(&*crossing, 0, self.width(), alone, &Target::new(values, out.stride, places));
         });
-        Ok(out)
-    };
-    let strips: Vec<Vec<Vec<f64>>> =
-        (0..cols.len()).into_par_iter().step_by(COLUMNS_AT_A_TIME).map(strip).collect::<Result<_, _>>()?;
-    Ok((0..factors.len())
-        .map(|k| strips.iter().flat_map(|strip| strip[k].iter().copied()).collect())
-        .collect())
+        self.evaluations += (rows.len() * self.width()) as u64;
+    }
+
+    fn narrow(&mut self, kept: &[usize]) {
+        let (old, new) = (self.width(), kept.len());
+        self.chosen = kept.iter().map(|&k| self.chosen[k]).collect();
+        self.columns = self.source.columns(&self.chosen);
+        // Entries move towards the front only, so rows can be packed one after the other in place.
+        for place in 0..self.tenants.len() {
+            for (k, &c) in kept.iter().enumerate() {
+                self.kept[place * new + k] = self.kept[place * old + c];
+            }
+        }
+        self.count_places();
+    }
+
+    fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
 }
 
-/// Fills `out`, row after row of `stride` entries, with the kernel values of `rows`, given by slot and row, with each
-/// other; returns how many there are.
-pub(super) fn fill_tile<T: RowElement>(
-    gram: &dyn Gram,
-    rows: &[(usize, usize)],
-    out: &mut [T],
-    stride: usize,
-) -> u64 {
-    let indices: Vec<usize> = rows.iter().map(|(_, row)| *row).collect();
-    let columns = gram.columns(&indices);
-    let crossing = columns.cross(&indices);
-    let shared = Shared(out.as_mut_ptr());
-    let shared = &shared;
-    assert!(rows.iter().all(|(slot, _)| *slot < stride) && out.len() >= stride * stride);
-    (0..indices.len()).into_par_iter().step_by(COLUMNS_AT_A_TIME).for_each(|first| {
-        let cols = first..indices.len().min(first + COLUMNS_AT_A_TIME);
-        T::visit(&*crossing, cols.clone(), &mut |block| {
-            for (r, place) in block.rows.clone().enumerate() {
-                let row = rows[place].0 * stride;
-                let values = &block.values[r * block.stride..];
-                for (value, (slot, _)) in values.iter().zip(&rows[cols.clone()]) {
-                    // SAFETY: slots are below the stride, by the assertion, and only this task writes these columns.
-                    unsafe { *shared.0.add(row + slot) = *value };
-                }
-            }
-        });
-    });
-    (indices.len() * indices.len()) as u64
+/// One call of [`RowSums::add`], as every task sees it.
+struct Pass<'a, T> {
+    kept: Shared<T>,
+    width: usize,
+    kept_places: &'a [usize],
+    kept_factors: &'a [f64],
+    /// The rows that are not kept, if any.
+    crossing: Option<&'a (dyn Crossing<T> + 'a)>,
+    /// Where each of them is to be kept.
+    new_places: &'a [Option<usize>],
+    new_factors: &'a [f64],
+    ends: Option<Ends<'a>>,
+    watch: &'a dyn Watch,
 }
 
-/// Kernel values that are computed by the calling thread alone, in multiply-adds: fewer are done before another wakes up.
-const ALONE: usize = 1 << 22;
+impl<T: Element> Pass<'_, T> {
+    /// Adds all rows to the sums `f` of the columns from `start` on; returns the extremes of each group within them.
+    fn run(&self, start: usize, f: &mut [f64]) -> Result<Vec<(f64, f64)>, Stopped> {
+        let row = |place: &usize| {
+            // SAFETY: the place holds a row, and only this task touches these of its columns.
+            unsafe { std::slice::from_raw_parts(self.kept.0.add(place * self.width + start), f.len()) }
+        };
+        let rows: Vec<&[T]> = self.kept_places.iter().map(row).collect();
+        T::vectorize(Combine { out: f, rows: &rows, factors: self.kept_factors });
+        if let Some(crossing) = self.crossing {
+            for (part, f) in f.chunks_mut(COLUMNS_PER_VISIT).enumerate() {
+                self.watch.check()?;
+                let first = start + part * COLUMNS_PER_VISIT;
+                crossing.visit(first..first + f.len(), &mut |block| self.add_block(block, first, f));
+            }
+        }
+        Ok(self.ends.map_or_else(Vec::new, |ends| extremes(ends, start, f)))
+    }
 
-/// Fills `out` with the kernel values of `rows` with all columns, row after row of as many entries as there are slots;
-/// columns are those of the slots that have a variable. Returns how many values there are.
-pub(super) fn fill_rows<T: RowElement>(
-    columns: &dyn Columns,
-    rows: &[usize],
-    slots: &[usize],
-    out: &mut [T],
-) -> u64 {
-    let (n, stride) = (columns.len(), slots.len());
-    let crossing = columns.cross(rows);
-    // Slots without a variable stand at the end of the first group and at the end of all.
-    let first = slots.iter().position(|&v| v == NOBODY).unwrap_or(stride).min(n);
-    let gap = slots[first..].iter().take_while(|&&v| v == NOBODY).count();
-    let shared = Shared(out.as_mut_ptr());
-    let shared = &shared;
-    assert!(out.len() == rows.len() * stride && n + if first < n { gap } else { 0 } <= stride);
-    let visit = |start: usize| {
-        let cols = start..n.min(start + COLUMNS_AT_A_TIME);
-        let cut = first.clamp(cols.start, cols.end);
-        T::visit(&*crossing, cols.clone(), &mut |block| {
-            for (r, row) in block.rows.clone().enumerate() {
-                let values = &block.values[r * block.stride..][..cols.len()];
-                let (before, after) = values.split_at(cut - cols.start);
-                // SAFETY: slots are below the stride, by the assertion, and only this visit writes these columns.
+    /// Adds a few new rows to the sums of a visit, and copies those that are kept.
+    fn add_block(&self, block: &RowBlock<'_, T>, first: usize, f: &mut [f64]) {
+        let mut rows: [&[T]; 8] = [&[]; 8];
+        let count = block.rows.len();
+        for (r, place) in self.new_places[block.rows.clone()].iter().enumerate() {
+            rows[r] = &block.values[r * block.stride..][..f.len()];
+            if let Some(place) = place {
+                // SAFETY: the place was made for this row, and only this task writes these of its columns.
                 unsafe {
-                    let to = shared.0.add(row * stride);
-                    std::ptr::copy_nonoverlapping(before.as_ptr(), to.add(cols.start), before.len());
-                    std::ptr::copy_nonoverlapping(after.as_ptr(), to.add(cut + gap), after.len());
+                    let to = self.kept.0.add(place * self.width + first);
+                    std::ptr::copy_nonoverlapping(rows[r].as_ptr(), to, f.len());
                 }
             }
-        });
-    };
-    if rows.len() * n * (columns.cost() + 16) < ALONE {
-        (0..n).step_by(COLUMNS_AT_A_TIME).for_each(visit);
-    } else {
-        (0..n).into_par_iter().step_by(COLUMNS_AT_A_TIME).for_each(visit);
+        }
+        let factors = &self.new_factors[block.rows.clone()];
+        T::vectorize(Combine { out: f, rows: &rows[..count], factors });
     }
-    (rows.len() * n) as u64
+}
+
+/// The extremes of each group over the columns from `start` on, while their sums are in cache.
+fn extremes(ends: Ends<'_>, start: usize, f: &[f64]) -> Vec<(f64, f64)> {
+    let part = |group: &std::ops::Range<usize>| {
+        let (from, to) = (group.start.max(start), group.end.min(start + f.len()));
+        if from >= to {
+            return (f64::INFINITY, f64::NEG_INFINITY);
+        }
+        let f = &f[from - start..to - start];
+        f64::vectorize(LeastAndGreatest { f, up: &ends.up[from..to], low: &ends.low[from..to] })
+    };
+    ends.groups.iter().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gram::{DenseGram, Gram};
+    use crate::watch::Unwatched;
+    use std::borrow::Cow;
+
+    /// A stored matrix whose values count as expensive, so that rows are kept.
+    struct Expensive(DenseGram<'static, f64>);
+
+    impl<O: crate::real::Real> ColumnSource<O> for Expensive {
+        fn order(&self) -> usize {
+            ColumnSource::<O>::order(&self.0)
+        }
+
+        fn value_cost(&self) -> usize {
+            EXPENSIVE_VALUE
+        }
+
+        fn columns<'a>(&'a self, columns: &[usize]) -> Box<dyn Columns<O> + 'a> {
+            self.0.columns(columns)
+        }
+    }
+
+    fn matrix(n: usize) -> Expensive {
+        let entries = (0..n * n).map(|k| ((k * 37) % 101) as f64).collect::<Vec<_>>();
+        Expensive(DenseGram::new(n, Cow::Owned(entries)))
+    }
+
+    fn kept_rows(sums: &CpuRowSums<'_, f64>) -> Vec<usize> {
+        (0..sums.place_of.len()).filter(|&row| sums.place_of[row] != NOWHERE).collect()
+    }
+
+    #[test]
+    fn keeps_the_rows_used_last() {
+        let matrix = matrix(4);
+        let keep = KeepRows { bytes: 2 * 4 * 8, precision: Precision::Double, policy: Policy::Always };
+        let mut sums = CpuRowSums::<f64>::new(&matrix, &[0, 1, 2, 3], keep);
+        for i in [0, 1, 0, 2, 0, 3, 1, 0] {
+            let mut f = vec![0.0; 4];
+            sums.add(&[(i, 1.0)], &mut f, None, &Unwatched).unwrap();
+            assert_eq!(f, (0..4).map(|j| ((4 * i + j) * 37 % 101) as f64).collect::<Vec<_>>());
+            assert!(kept_rows(&sums).len() <= 2);
+        }
+        assert_eq!(kept_rows(&sums), [0, 1]);
+        // Rows 0, 1, 2 and 3 were computed, then 1 and 0 again.
+        assert_eq!(sums.evaluations(), 4 * 6);
+    }
+
+    #[test]
+    fn one_row_is_always_kept_where_that_is_the_policy() {
+        let matrix = matrix(3);
+        let keep = KeepRows { bytes: 0, precision: Precision::Double, policy: Policy::Always };
+        let mut sums = CpuRowSums::<f64>::new(&matrix, &[0, 2], keep);
+        for _ in 0..3 {
+            sums.add(&[(1, 1.0)], &mut [0.0; 2], None, &Unwatched).unwrap();
+        }
+        assert_eq!(sums.evaluations(), 2);
+    }
+
+    #[test]
+    fn narrowed_sums_are_those_of_the_remaining_columns() {
+        let matrix = matrix(300);
+        let all: Vec<usize> = (0..300).collect();
+        let keep = KeepRows { bytes: 1 << 20, precision: Precision::Double, policy: Policy::SecondUse };
+        let mut sums = CpuRowSums::<f64>::new(&matrix, &all, keep);
+        let terms = [(3, 2.0), (7, -1.0), (250, 0.5)];
+        for _ in 0..2 {
+            sums.add(&terms, &mut vec![0.0; 300], None, &Unwatched).unwrap();
+        }
+        assert_eq!(kept_rows(&sums), [3, 7, 250]);
+        let remaining: Vec<usize> = (0..300).filter(|c| c % 3 != 1).collect();
+        sums.narrow(&remaining);
+        let mut f = vec![0.0; 200];
+        let (up, low) = (vec![0.0; 200], vec![0.0; 200]);
+        let ends = Ends { groups: &[0..50, 50..200], up: &up, low: &low };
+        let found = sums.add(&terms, &mut f, Some(ends), &Unwatched).unwrap();
+        let mut expected = vec![0.0; 300 * 3];
+        matrix.0.block(&[3, 7, 250], &all, TileMut::new(&mut expected, 300));
+        let sum = |c: usize| 2.0 * expected[c] - expected[300 + c] + 0.5 * expected[600 + c];
+        assert_eq!(f, remaining.iter().map(|&c| sum(c)).collect::<Vec<_>>());
+        let least = f[..50].iter().copied().fold(f64::INFINITY, f64::min);
+        let greatest = f[50..].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert_eq!((found[0].0, found[1].1), (least, greatest));
+    }
 }

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::{RowProducts, combined_rows};
-use crate::solve::{Cholesky, CholeskyError, Moments, MomentsError, PivotedCholesky};
+use crate::gram::{PivotedCholesky, RowProducts, combined_rows};
+use crate::solve::{Cholesky, CholeskyError, Moments, MomentsError};
 use crate::watch::{Stopped, Watch};
 
 use super::CgError;

@@ -28,7 +28,7 @@ fn kernel() -> Kernel {
 }
 
 fn low_rank(resident: &dyn Resident, rank: usize, lambda: f64) -> LowRank {
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let factor: PivotedCholesky<f32> = randomly_pivoted(&*gram, rank, 1e-7, 1, &Unwatched).unwrap();
     LowRank::new(factor, lambda, None, &Unwatched).unwrap()
 }
@@ -42,7 +42,7 @@ fn distance(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
 fn equals_cholesky_to_the_tolerance() {
     let n = 400;
     let resident = double(n, 3);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     for lambda in [1.0, 1e-2] {
         let system = Regularised::new(&*gram, lambda, None);
         let (expected, _) = solve_direct(&system, &rhs(n), Factor::Double, &Unwatched).unwrap();
@@ -65,7 +65,7 @@ fn equals_cholesky_to_the_tolerance() {
 fn the_preconditioner_saves_steps() {
     let (n, lambda) = (600, 1e-3);
     let resident = double(n, 3);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, lambda, None);
     let steps = |preconditioner: &dyn Preconditioner| {
         let problem =
@@ -83,7 +83,7 @@ fn the_preconditioner_saves_steps() {
 fn the_preconditioner_inverts_its_low_rank_matrix() {
     let (n, lambda) = (300, 1e-2);
     let resident = double(n, 2);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let factor: PivotedCholesky<f32> = randomly_pivoted(&*gram, 40, 1e-7, 1, &Unwatched).unwrap();
     let f = factor.factor.clone();
     let conditioner = LowRank::new(factor, lambda, None, &Unwatched).unwrap();
@@ -102,7 +102,7 @@ fn the_preconditioner_inverts_its_low_rank_matrix() {
 fn single_precision_tiles_give_the_double_precision_answer() {
     let (n, lambda) = (500, 1e-2);
     let (fast, exact) = (single(n, 3), double(n, 3));
-    let (fast_gram, exact_gram) = (fast.gram(&kernel()).unwrap(), exact.gram(&kernel()).unwrap());
+    let (fast_gram, exact_gram) = (fast.gram(&kernel(), Wanted::Exact).unwrap(), exact.gram(&kernel(), Wanted::Exact).unwrap());
     let (operator, true_operator) =
         (Regularised::new(&*fast_gram, lambda, None), Regularised::new(&*exact_gram, lambda, None));
     let (expected, _) = solve_direct(&true_operator, &rhs(n), Factor::Double, &Unwatched).unwrap();
@@ -147,7 +147,7 @@ impl LinearOperator for Rounded<'_> {
 fn stagnation_is_noticed_and_told() {
     let (n, lambda) = (300, 1e-4);
     let resident = double(n, 3);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, lambda, None);
     let coarse = Rounded(&system);
     let conditioner = low_rank(&*resident, 100, lambda);
@@ -182,7 +182,7 @@ fn disturbed(gram: &dyn crate::gram::Gram, size: f64) -> DenseGram<'static, f64>
 fn a_coarse_operator_is_corrected_or_given_up() {
     let (n, lambda) = (400, 1e-2);
     let resident = double(n, 3);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, lambda, None);
     let (b, conditioner) = (rhs(n), low_rank(&*resident, 100, lambda));
     let (expected, _) = solve_direct(&system, &b, Factor::Double, &Unwatched).unwrap();
@@ -218,7 +218,7 @@ fn a_coarse_operator_is_corrected_or_given_up() {
 fn a_saved_state_goes_on_to_the_same_bits() {
     let (n, lambda) = (300, 1e-3);
     let resident = double(n, 3);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, lambda, None);
     let conditioner = low_rank(&*resident, 30, lambda);
     let b = rhs(n);
@@ -250,7 +250,7 @@ fn a_saved_state_goes_on_to_the_same_bits() {
 fn has_the_same_bits_for_every_number_of_threads() {
     let (n, lambda) = (700, 1e-2);
     let resident = single(n, 3);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, lambda, None);
     let b = rhs(n);
     let run = |threads| {
@@ -273,14 +273,14 @@ fn has_the_same_bits_for_every_number_of_threads() {
 #[test]
 fn what_cannot_be_solved_is_refused() {
     let resident = double(50, 2);
-    let gram = resident.gram(&"-1*rbf".parse().unwrap()).unwrap();
+    let gram = resident.gram(&"-1*rbf".parse().unwrap(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, 0.1, None);
     let b = rhs(50);
     let problem =
         CgProblem { coarse: None, operator: &system, exact: None, rhs: &b, preconditioner: &Unconditioned };
     let error = ConjugateGradient::default().solve(&problem, &Unwatched).unwrap_err();
     assert!(matches!(error, CgError::Indefinite { .. }));
-    let good = resident.gram(&kernel()).unwrap();
+    let good = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let factor = randomly_pivoted(&*good, 5, 0.0, 0, &Unwatched).unwrap();
     assert!(matches!(LowRank::new(factor, 0.0, None, &Unwatched), Err(CgError::Lambda { .. })));
     // A right-hand side of zeros has the answer zero.

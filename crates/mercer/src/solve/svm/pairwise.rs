@@ -20,7 +20,7 @@ use super::working_set::first;
 ///
 /// Variables have slots. Each group of variables fills whole [`GROUP`]s of slots; what is left over can neither grow nor shrink.
 pub(super) struct Pairwise<T> {
-    /// The variable of each slot; [`NOBODY`] where there is none.
+    /// The variable of each slot; [`VACANT`] where there is none.
     pub slots: Vec<usize>,
     pub(super) groups: Vec<Range<usize>>,
     /// Whether slots that stay at their bounds are left out for a while.
@@ -28,7 +28,7 @@ pub(super) struct Pairwise<T> {
     pub(super) shrunk: Shrunk,
     /// Rows of the matrix, each of as many entries as there are slots.
     pub kernel: Vec<T>,
-    /// Which of them is the row of a slot; [`NOBODY`] where it is not there yet.
+    /// Which of them is the row of a slot; [`VACANT`] where it is not there yet.
     pub(super) row_of: Vec<usize>,
     pub diagonal: Vec<f64>,
     /// Kβ, over all variables of the problem and not only these.
@@ -52,10 +52,10 @@ pub(super) struct Taken {
 const MISSES: usize = 32;
 
 /// A slot without a variable.
-pub(super) const NOBODY: usize = usize::MAX;
+pub(super) const VACANT: usize = usize::MAX;
 
-/// Told the variables of all seats and those whose rows are wanted; fills in the rows, seat by seat.
-pub(super) type Fetch<'a, T> = dyn FnMut(&[usize], &[usize], &mut [T]) + 'a;
+/// Writes the kernel rows of some variables, row after row, each over all slots as they were seated.
+pub(super) type Fetch<'a, T> = dyn FnMut(&[usize], &mut [T]) + 'a;
 
 /// Where rows of the matrix come from while a run goes on.
 pub(super) struct Source<'a, T> {
@@ -89,7 +89,7 @@ impl<T: Element> Pairwise<T> {
         for group in qp.groups() {
             let start = self.slots.len();
             self.slots.extend(variables.iter().copied().filter(|v| group.contains(v)));
-            self.slots.resize(self.slots.len().next_multiple_of(GROUP), NOBODY);
+            self.slots.resize(self.slots.len().next_multiple_of(GROUP), VACANT);
             if self.slots.len() > start {
                 self.groups.push(start..self.slots.len());
             }
@@ -97,7 +97,7 @@ impl<T: Element> Pairwise<T> {
         let n = self.slots.len();
         self.shrunk = Shrunk::new(&self.slots, &self.groups);
         self.kernel.clear();
-        self.row_of = vec![NOBODY; n];
+        self.row_of = vec![VACANT; n];
         for numbers in [&mut self.diagonal, &mut self.f, &mut self.beta] {
             numbers.clear();
             numbers.resize(n, 0.0);
@@ -124,12 +124,17 @@ impl<T: Element> Pairwise<T> {
     /// Sets the state of the variables: β and f by variable.
     pub fn place(&mut self, qp: &BoxQp, beta: &[f64], f: impl Fn(usize) -> f64) {
         for (s, &v) in self.slots.iter().enumerate() {
-            if v != NOBODY {
+            if v != VACANT {
                 self.beta[s] = beta[v];
                 self.f[s] = f(v);
                 (self.up[s], self.low[s]) = qp.slopes(v, beta[v]);
             }
         }
+    }
+
+    /// The variable of each slot in the order in which they were seated.
+    pub fn seats(&self) -> &[usize] {
+        &self.shrunk.seats
     }
 
     fn row(&self, s: usize) -> &[T] {
@@ -140,7 +145,7 @@ impl<T: Element> Pairwise<T> {
     /// Sees to it that the row of slot `s` is there, and with it those of the slots that violate the conditions most: they
     /// are likely to be next, and several rows together cost little more than one.
     fn ensure(&mut self, s: usize, ends: Extremes, group: &Range<usize>, source: &mut Source<'_, T>) {
-        if self.row_of[s] != NOBODY {
+        if self.row_of[s] != VACANT {
             return;
         }
         let mut wanted = vec![s];
@@ -153,7 +158,7 @@ impl<T: Element> Pairwise<T> {
         }
         self.kernel.resize(have + wanted.len() * n, T::default());
         let variables: Vec<usize> = wanted.iter().map(|&slot| self.slots[slot]).collect();
-        (source.fetch)(&self.shrunk.seats, &variables, &mut self.kernel[have..]);
+        (source.fetch)(&variables, &mut self.kernel[have..]);
         if self.shrunk.moved {
             let mut seated = vec![T::default(); n];
             for row in self.kernel[have..].chunks_exact_mut(n) {
@@ -165,7 +170,7 @@ impl<T: Element> Pairwise<T> {
 
     /// The slots other than `s` without a row that violate the conditions most, `half` from either end, ascending.
     fn likely(&self, s: usize, ends: Extremes, group: &Range<usize>, half: usize) -> Vec<usize> {
-        let missing = |k: &usize| self.row_of[*k] == NOBODY && *k != s;
+        let missing = |k: &usize| self.row_of[*k] == VACANT && *k != s;
         let (mut grow, mut shrink) = (Vec::new(), Vec::new());
         for k in group.clone().filter(missing) {
             let (up, low) = (self.f[k] + self.up[k], self.f[k] + self.low[k]);
