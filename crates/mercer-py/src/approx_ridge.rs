@@ -93,11 +93,11 @@ pub fn prepare_features<'py>(
         Approximation::Nystrom { landmarks, choice } => {
             let admission = admission(admit);
             let (indices, nystrom, admitted) = job
-                .run(py, |watch| {
+                .run(py, |session| {
                     let admitted = admission.decide(&kernel.0, &samples)?;
-                    let chosen = choice.choose(&kernel.0, &samples, landmarks, seed, watch)?;
+                    let chosen = choice.choose(&kernel.0, &samples, landmarks, seed, session)?;
                     let rows = samples.select(&chosen);
-                    let nystrom = Nystrom::with_landmarks(&kernel.0, &rows, None, watch)?;
+                    let nystrom = Nystrom::with_landmarks(&kernel.0, &rows, None, session)?;
                     let places = kept(&rows, nystrom.landmarks());
                     let indices: Vec<usize> = places.into_iter().map(|place| chosen[place]).collect();
                     Ok::<_, LearnError>((indices, nystrom, admitted))
@@ -127,7 +127,7 @@ pub fn choose_approximation<'py>(
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let count = samples.nrows() as u64;
-    let chosen = job.run(py, |watch| choose(&kernel.0, &samples, count, None, seed, watch))?;
+    let chosen = job.run(py, |session| choose(&kernel.0, &samples, count, None, seed, session))?;
     Ok(chosen.map_err(learn_error)?.map(|(approximation, _)| approximation.to_string()))
 }
 
@@ -187,9 +187,9 @@ pub fn sum_features<'py>(
     let (features, targets) = (features.features()?, matrix(&targets)?);
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (ridge, prepared) = of_features(features);
-    let sums = job.run(py, |watch| {
+    let sums = job.run(py, |session| {
         let mut sums = ridge.sums(&prepared, targets.ncols())?;
-        add_samples(&mut sums, &prepared.features, &samples, &targets, weights, watch)?;
+        add_samples(&mut sums, &prepared.features, &samples, &targets, weights, session)?;
         Ok::<_, LearnError>(sums)
     })?;
     sums.map(NativeSums).map_err(learn_error)
@@ -225,7 +225,7 @@ pub fn sum_folds<'py>(
         let what = "the sums over the features of every fold and what is made of them";
         return Err(approximation_error(ApproximationError::Memory { what, needed, budget }));
     }
-    let sums = job.run(py, |watch| {
+    let sums = job.run(py, |session| {
         let mut sums = vec![Moments::new(features.features(), targets.ncols()); count];
         for start in (0..folds.len()).step_by(CHUNK) {
             for (fold, sums) in sums.iter_mut().enumerate() {
@@ -233,7 +233,7 @@ pub fn sum_folds<'py>(
                 let rows: Vec<usize> = (start..end).filter(|&row| folds[row] == fold).collect();
                 let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
                 let (samples, targets) = (samples.select(&rows), targets.select(&rows));
-                add_samples(sums, &features, &samples, &targets, weights.as_deref(), watch)?;
+                add_samples(sums, &features, &samples, &targets, weights.as_deref(), session)?;
             }
         }
         Ok::<_, LearnError>(sums)
@@ -254,7 +254,7 @@ pub fn fold_errors<'py>(
     let sums: Vec<Moments> = folds.iter().map(|fold| fold.0.clone()).collect();
     let targets = sums.first().map_or(0, Moments::targets);
     let intercept = if intercept { Intercept::Unpenalised } else { Intercept::None };
-    let found = job.run(py, |watch| moments::fold_errors(&sums, &alphas, intercept, watch))?;
+    let found = job.run(py, |session| moments::fold_errors(&sums, &alphas, intercept, session))?;
     let unknown = |row: Option<Vec<f64>>| row.unwrap_or_else(|| vec![f64::NAN; targets]);
     found
         .map_err(|error| learn_error(error.into()))?
@@ -312,10 +312,10 @@ pub fn fit_ridge_sums<'py>(
     let (ridge, prepared) = problem.on(features.features()?);
     let moments = &sums.0;
     let (predictor, report, quality) = job
-        .run(py, |watch| {
-            let solution = ridge.solve(moments, watch)?;
+        .run(py, |session| {
+            let solution = ridge.solve(moments, session)?;
             let summed = Summed { sums: moments, solution: &solution, held_out: None };
-            let measured = samples.map(|samples| ridge.quality(&prepared, summed, &some(&samples), watch));
+            let measured = samples.map(|samples| ridge.quality(&prepared, summed, &some(&samples), session));
             let (predictor, report) = ridge.finish(&prepared, &solution);
             Ok::<_, LearnError>((predictor, report, measured.transpose()?))
         })?
@@ -349,9 +349,9 @@ pub fn fit_ridge_features<'py>(
     let targets = matrix(&targets)?;
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (fit, quality) = job
-        .run(py, |watch| {
-            let fit = ridge.fit_prepared(prepared, &samples, &targets, weights, watch)?;
-            let quality = ridge.quality_of(&fit, &some(&samples), watch)?;
+        .run(py, |session| {
+            let fit = ridge.fit_prepared(prepared, &samples, &targets, weights, session)?;
+            let quality = ridge.quality_of(&fit, &some(&samples), session)?;
             Ok::<_, LearnError>((fit, quality))
         })?
         .map_err(learn_error)?;

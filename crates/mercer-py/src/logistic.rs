@@ -2,7 +2,7 @@
 
 use mercer::data::AnySamples;
 use mercer::features::{Approximation, Lift};
-use mercer::gram::{CpuEngine, DenseGram, Engine};
+use mercer::gram::DenseGram;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{Admission, Admitted, ApproxClassifier, ClassLoss, ClassWeight, LearnError, Logistic};
 use mercer::model::{Expansion, Linear, Predictor};
@@ -55,7 +55,6 @@ impl LogisticProblem<'_> {
             tol: self.tol,
             max_iter: self.max_iter,
             admission: admission(self.admit),
-            memory: None,
         })
     }
 }
@@ -79,11 +78,11 @@ pub fn fit_logistic<'py>(
     let (codes, classes) = (problem.codes.as_slice().map_err(value_error)?, problem.classes);
     let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (admitted, found) = job
-        .run(py, |watch| {
+        .run(py, |session| {
             let admitted = logistic.admission.decide(&logistic.kernel, &samples)?;
-            let resident = CpuEngine.load(&samples);
+            let resident = session.load(&samples)?;
             let gram = resident.gram(&logistic.kernel)?;
-            Ok::<_, LearnError>((admitted, logistic.fit_gram(&*gram, codes, classes, weights, watch)?))
+            Ok::<_, LearnError>((admitted, logistic.fit_gram(&*gram, codes, classes, weights, session)?))
         })?
         .map_err(learn_error)?;
     hand_back(py, found, admitted)
@@ -131,12 +130,12 @@ fn fit_approx<'py>(
 ) -> PyResult<Fitted<'py>> {
     machine.kernel.check_columns(samples.ncols()).map_err(value_error)?;
     let (predictor, report, chosen) = job
-        .run(py, |watch| {
-            let (predictor, report) = machine.fit(samples, codes, classes, weights, watch)?;
+        .run(py, |session| {
+            let (predictor, report) = machine.fit(samples, codes, classes, weights, session)?;
             // The same seed chooses the same landmarks: once more, for their places.
             let chosen = match machine.approximation {
                 Approximation::Nystrom { landmarks, choice } => {
-                    choice.choose(&machine.kernel, samples, landmarks, machine.seed, watch)?
+                    choice.choose(&machine.kernel, samples, landmarks, machine.seed, session)?
                 }
                 Approximation::Fourier { .. } => Vec::new(),
             };
@@ -173,8 +172,8 @@ pub fn fit_logistic_gram<'py>(
     let logistic = problem.settings(Kernel::from_expr(Expr::Dot))?;
     let (codes, classes) = (problem.codes.as_slice().map_err(value_error)?, problem.classes);
     let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
-    let found = job.run(py, |watch| {
-        logistic.fit_gram(&DenseGram::new(order, entries), codes, classes, weights, watch)
+    let found = job.run(py, |session| {
+        logistic.fit_gram(&DenseGram::new(order, entries), codes, classes, weights, session)
     })?;
     hand_back(py, found.map_err(learn_error)?, Admitted { domain: None, warning: None })
 }

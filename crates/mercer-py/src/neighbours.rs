@@ -34,7 +34,7 @@ pub fn nearest<'py>(
             return Err(value_error(format!("the metric is euclidean or manhattan, but this is {other}")));
         }
     };
-    let found = job.run(py, |watch| neighbours(&samples, &queries, k, metric, watch))?.map_err(gram_error)?;
+    let found = job.run(py, |session| neighbours(&samples, &queries, k, metric, session))?.map_err(gram_error)?;
     let shape = [queries.nrows(), found.k];
     let numbers: Vec<i64> = found.rows.iter().map(|&row| row as i64).collect();
     Ok((
@@ -61,9 +61,9 @@ pub fn smooth<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (samples, queries) = (rows.samples()?, queries.samples()?);
     let (targets, rule) = (matrix(&targets)?, Rule::Smoother { kernel: kernel.0.clone() });
-    let out = job.run(py, |watch| {
+    let out = job.run(py, |session| {
         let rows: AnySamples<'static> = samples.into_owned();
-        Neighbours { rows, targets, rule }.predict(&queries, watch)
+        Neighbours { rows, targets, rule }.predict(&queries, session)
     })?;
     from_matrix(py, out.map_err(model_error)?)
 }

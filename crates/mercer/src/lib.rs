@@ -5,7 +5,7 @@
 //! Gram matrices at the speed of the machine, the model that is trained and saved with it.
 //!
 //! Layers, each using only what stands to its left:
-//! `{real, watch, pool} → {data, kernel} → tile → gram → solve → features → model → learn → select`.
+//! `{real, watch, pool} → {data, kernel} → tile → gram → solve → session → features → model → learn → select`.
 
 pub mod data;
 pub mod features;
@@ -17,6 +17,7 @@ pub mod model;
 pub mod pool;
 pub mod real;
 pub mod select;
+pub mod session;
 pub mod solve;
 pub mod tile;
 pub mod watch;

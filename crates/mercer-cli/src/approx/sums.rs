@@ -4,6 +4,7 @@ use mercer::data::{Dataset, Matrix, TargetValues, TrainingChunks, for_each_chunk
 use mercer::features::add_samples;
 use mercer::learn::{ApproxRidge, Prepared};
 use mercer::solve::Moments;
+use mercer::session::Session;
 use mercer::watch::Watch;
 
 use super::survey::Survey;
@@ -53,27 +54,27 @@ impl<'a> Sums<'a> {
         chunks: &mut TrainingChunks,
         survey: &Survey,
         checkpoint: &mut Option<Checkpoint>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Self, Failure> {
         let data = format!("{:x} {} {:x} {:?}", self.work, survey.rows, survey.content, survey.scaling);
         self.work = fingerprint(data.as_bytes());
         if let Some(state) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.state(self.work)) {
             self.restore(state)?;
         }
-        watch.begin("second pass", survey.rows);
+        session.begin("second pass", survey.rows);
         let mut first = 0;
         for_each_chunk::<Failure>(chunks, |chunk| {
-            watch.check()?;
+            session.check()?;
             let (start, rows) = (first, chunk.nrows() as u64);
             first += rows;
             if first > self.rows {
-                self.add(chunk, start, survey, &StopAlone(watch))?;
+                self.add(chunk, start, survey, &StopAlone(session))?;
                 self.rows = first;
                 if let Some(checkpoint) = checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) {
                     checkpoint.keep(self.work, self.state())?;
                 }
             }
-            watch.advance(rows);
+            session.advance(rows);
             Ok(())
         })?;
         if self.rows != survey.rows {
@@ -89,17 +90,17 @@ impl<'a> Sums<'a> {
         Ok(self)
     }
 
-    fn add(&mut self, chunk: Dataset, first: u64, survey: &Survey, watch: &dyn Watch) -> Result<(), Failure> {
+    fn add(&mut self, chunk: Dataset, first: u64, survey: &Survey, session: &Session<'_>) -> Result<(), Failure> {
         let targets = targets(&chunk);
         let scaled = survey.scaling.apply(chunk.features)?;
         let features = &self.prepared.features;
         let Some(held_out) = &mut self.held_out else {
-            return Ok(add_samples(&mut self.rest, features, &scaled, &targets, None, watch)?);
+            return Ok(add_samples(&mut self.rest, features, &scaled, &targets, None, session)?);
         };
         let (held, rest): (Vec<usize>, Vec<usize>) =
             (0..scaled.nrows()).partition(|&row| is_held_out(self.seed, first + row as u64, self.fraction));
         for (sums, rows) in [(&mut self.rest, rest), (held_out, held)] {
-            add_samples(sums, features, &scaled.select(&rows), &targets.select(&rows), None, watch)?;
+            add_samples(sums, features, &scaled.select(&rows), &targets.select(&rows), None, session)?;
         }
         Ok(())
     }

@@ -105,7 +105,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     let streamed = match (arguments.method, arguments.approx) {
         (Method::Ridge, Some(approx)) if approx.is_asked() => {
             let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-            let outcome = approx::fit(arguments, &watch);
+            let outcome = approx::fit(arguments, &session);
             watch.finish();
             outcome?
         }
@@ -146,11 +146,11 @@ fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
     }
     let (holdout, trained) = pool::with(arguments.common.threads(), || {
         let clock = Instant::now();
-        let holdout = hold_out(&*learner, scale, part, &dataset, &goal, &watch)?;
+        let holdout = hold_out(&*learner, scale, part, &dataset, &goal, &session)?;
         seconds.holdout = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
         let rows = (&goal.targets, goal.weights.as_deref());
-        let trained = Trained::weighted(&*learner, scale, &dataset.features, rows, &watch)?;
+        let trained = Trained::weighted(&*learner, scale, &dataset.features, rows, &session)?;
         seconds.fit = clock.elapsed().as_secs_f64();
         Ok::<_, Failure>((holdout, trained))
     })?;

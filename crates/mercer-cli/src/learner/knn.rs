@@ -6,7 +6,7 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::gram::Metric;
 use mercer::learn::Knn;
 use mercer::model;
-use mercer::watch::Watch;
+use mercer::session::Session;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt};

@@ -6,7 +6,7 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::learn::{Admission, Bias, Lms, LmsFeatures, LmsReport, LmsWeights};
 use mercer::model::{self, Linear, Predictor};
 use mercer::solve::descent::{Mode, Step};
-use mercer::watch::Watch;
+use mercer::session::Session;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, resolved};
@@ -41,7 +41,6 @@ impl LmsLearner {
             },
             bias: arguments.bias.unwrap_or(Bias::Centred),
             admission: admission(arguments),
-            memory: arguments.memory,
             seed,
         }
     }
@@ -71,7 +70,7 @@ impl Learner for LmsLearner {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         _: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Learnt, Failure> {
         let (predictor, found): (Predictor, LmsReport) = match &self.lift {
             Lift::Kernel(kernel) => {
@@ -83,9 +82,8 @@ impl Learner for LmsLearner {
                     mode: self.mode,
                     bias: self.bias,
                     admission: self.admission,
-                    memory: self.memory,
                 };
-                let (expansion, report) = lms.fit(samples, targets, watch)?;
+                let (expansion, report) = lms.fit(samples, targets, session)?;
                 (expansion.into(), report)
             }
             Lift::Features(map) => {
@@ -96,8 +94,8 @@ impl Learner for LmsLearner {
                     mode: self.mode,
                     bias: self.bias,
                 };
-                let features = map.transform(samples, self.memory, watch)?;
-                let LmsWeights { weights, intercepts, report } = lms.fit(&features, targets, watch)?;
+                let features = map.transform(samples, self.memory, session)?;
+                let LmsWeights { weights, intercepts, report } = lms.fit(&features, targets, session)?;
                 let (map, columns) = (map.clone(), samples.ncols());
                 (Linear { map: map.into(), columns, shift: None, weights, intercepts }.into(), report)
             }

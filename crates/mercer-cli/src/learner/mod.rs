@@ -18,7 +18,7 @@ use mercer::kernel::Kernel;
 use mercer::learn::{Admission, ClassLoss};
 use mercer::model::{self, Calibration, Link, Predictor};
 use mercer::solve::Report;
-use mercer::watch::Watch;
+use mercer::session::Session;
 use serde_json::Value;
 
 use crate::approx::{self, Approx};
@@ -66,7 +66,7 @@ pub trait Learner: Send + Sync {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Learnt, Failure>;
 }
 
@@ -170,7 +170,7 @@ pub fn is_precomputed(arguments: &Fit) -> bool {
 
 /// Resolves `auto` from the samples themselves.
 fn resolved(kernel: &Kernel, samples: &AnySamples<'_>, seed: u64) -> Result<Kernel, Failure> {
-    Ok(kernel.resolve_auto(&SampleScales::new(samples, seed))?)
+    Ok(kernel.resolve_auto(&session.scales(samples))?)
 }
 
 /// Whether a proof is asked for.

@@ -8,7 +8,7 @@ use mercer::kernel::Kernel;
 use mercer::learn::{Admission, Bias, Form, IterativeRidge, Ridge, RidgeFeatures};
 use mercer::model::{self, Linear, Predictor};
 use mercer::solve::{CgState, ConjugateGradient, Factor, Report};
-use mercer::watch::Watch;
+use mercer::session::Session;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, resolved};
@@ -39,7 +39,6 @@ impl RidgeLearner {
             bias: arguments.bias.unwrap_or(Bias::Centred),
             admission: admission(arguments),
             solver: arguments.solver.unwrap_or(Solver::Auto),
-            memory: arguments.memory,
             seed: arguments.common.seed,
             tol: arguments.tol.unwrap_or(1e-3),
             checkpoint: arguments.checkpoint.clone(),
@@ -75,7 +74,6 @@ impl RidgeLearner {
                 Solver::Cholesky | Solver::Mixed => Form::Dual,
                 _ => Form::Auto,
             },
-            memory: self.memory,
             ..Ridge::new(kernel, 1.0)
         }
     }
@@ -88,7 +86,7 @@ impl RidgeLearner {
         kernel: Kernel,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Predictor, Report), Failure> {
         let [lambda] = self.lambda[..] else {
             return Err(Failure::usage("--solver cg has one --lambda for all targets"));
@@ -98,7 +96,6 @@ impl RidgeLearner {
             admission: self.admission,
             solver: ConjugateGradient { tolerance: self.tol, ..ConjugateGradient::default() },
             seed: self.seed,
-            memory: self.memory,
             ..IterativeRidge::new(kernel, lambda)
         };
         let mut checkpoint = self.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
@@ -111,7 +108,7 @@ impl RidgeLearner {
         let state = state.map(CgState::from_bytes).transpose();
         let state = state.map_err(|error| Failure::usage(format!("the checkpoint: {error}")))?;
         let mut unwritten = None;
-        let (expansion, mut report) = ridge.resume(samples, targets, None, state, watch, &mut |state| {
+        let (expansion, mut report) = ridge.resume(samples, targets, None, state, session, &mut |state| {
             if let Some(checkpoint) = checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) {
                 unwritten = checkpoint.keep(work, state.to_bytes()).err().or(unwritten.take());
             }
@@ -168,21 +165,21 @@ impl Learner for RidgeLearner {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Learnt, Failure> {
         let (predictor, report) = match &self.lift {
             Lift::Kernel(kernel) => {
                 let kernel = resolved(kernel, samples, self.seed)?;
                 if self.solver == Solver::Cg {
-                    let (predictor, report) = self.iterative(kernel, samples, targets, watch)?;
+                    let (predictor, report) = self.iterative(kernel, samples, targets, session)?;
                     let facts = BTreeMap::from([("iterations".to_owned(), json!(report.iterations))]);
                     return Ok(Learnt { predictor, calibration: None, report: Some(report), facts });
                 }
                 let ridge = self.on_kernel(kernel);
                 match ridge.primal(samples.nrows(), samples.ncols()) {
-                    Some(primal) => linear(primal.fit(samples, targets, weights, watch)?),
+                    Some(primal) => linear(primal.fit(samples, targets, weights, session)?),
                     None => {
-                        let (expansion, report) = ridge.fit(samples, targets, weights, watch)?;
+                        let (expansion, report) = ridge.fit(samples, targets, weights, session)?;
                         (expansion.into(), report)
                     }
                 }
@@ -192,9 +189,8 @@ impl Learner for RidgeLearner {
                     map: map.clone(),
                     lambda: self.lambda.clone(),
                     bias: self.bias,
-                    memory: self.memory,
                 };
-                linear(ridge.fit(samples, targets, weights, watch)?)
+                linear(ridge.fit(samples, targets, weights, session)?)
             }
         };
         Ok(Learnt { predictor, calibration: None, report: Some(report), facts: BTreeMap::new() })

@@ -100,7 +100,7 @@ fn run(arguments: &[String]) -> Result<(), Refusal> {
     let columns = model.predictor.ncols();
     let samples: AnySamples<'static> = problem.samples(columns)?;
     let watch = Progress::new(true);
-    let outputs = pool::with(None, || model.predict(&samples, &watch));
+    let outputs = pool::with(None, || model.predict(&samples, &session));
     let outputs = outputs.map_err(|error| Refusal::new(error.to_string()))?;
     let (text, predicted) = answers(&model, &outputs, options.probability);
     fs::write(&options.output, text)

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use mercer::data::{AnySamples, Classes, Matrix, Samples, Scaling};
-use mercer::gram::{CpuEngine, DenseGram, Engine, Resident};
+use mercer::gram::{DenseGram, Resident};
 use mercer::kernel::Kernel;
 use mercer::learn::LearnError;
 use mercer::learn::svm::{NuSvc, NuSvr, OneClass, OneVsOne, SupportVectors, Svc, Svr, Training};
@@ -13,7 +13,7 @@ use mercer::model::{Calibration, Method, Model, Pairs, Predictor, pairs_of};
 use mercer::pool;
 use mercer::solve::Status;
 use mercer::solve::svm::{SvmError, SvmReport, SvmSettings};
-use mercer::watch::Watch;
+use mercer::session::Session;
 use serde_json::json;
 
 use super::cross_validation::cross_validate;
@@ -42,9 +42,9 @@ fn run(arguments: &[String]) -> Result<(), Refusal> {
         let resident = rows.resident();
         let training = rows.training(&*resident, &job.kernel)?;
         if let Some(folds) = options.folds {
-            return cross_validate(&job, &training, &rows.samples, folds, &watch);
+            return cross_validate(&job, &training, &rows.samples, folds, &session);
         }
-        let model = job.model(&training, &rows.samples, &watch)?;
+        let model = job.model(&training, &rows.samples, &session)?;
         if progress::interrupted() {
             return Err(Refusal::new("interrupted"));
         }
@@ -71,7 +71,7 @@ pub struct Rows {
 
 impl Rows {
     fn resident(&self) -> Box<dyn Resident> {
-        CpuEngine.load(&self.samples)
+        session.load(&self.samples)?
     }
 
     fn training<'a>(&'a self, resident: &'a dyn Resident, kernel: &Kernel) -> Result<Training<'a>, Refusal> {
@@ -183,12 +183,12 @@ impl<'a> Job<'a> {
         &self,
         training: &Training<'_>,
         samples: &AnySamples<'static>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Model, Refusal> {
         let (method, predictor, classes, calibration) = if self.options.svm_type.classifies() {
-            self.classifier(training, samples, watch)?
+            self.classifier(training, samples, session)?
         } else {
-            self.single(training, samples, watch)?
+            self.single(training, samples, session)?
         };
         let precomputed = self.options.kernel_type == KernelType::Precomputed;
         Ok(Model {
@@ -208,7 +208,7 @@ impl<'a> Job<'a> {
         &self,
         training: &Training<'_>,
         samples: &AnySamples<'static>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Parts, Refusal> {
         let order: Vec<usize> = (0..self.problem.labels.len()).collect();
         let (labels, codes) = group(&self.problem.labels, &order);
@@ -222,13 +222,13 @@ impl<'a> Job<'a> {
         let probability = self.options.probability;
         let (method, found, sigmoids) = if self.options.svm_type == SvmType::NuSvc {
             let svc = self.nu_svc();
-            let found = svc.fit_on(training, &codes, classes, None, watch).map_err(in_words)?;
-            let sigmoids = || svc.sigmoids_on(training, &codes, classes, None, 0, watch);
+            let found = svc.fit_on(training, &codes, classes, None, session).map_err(in_words)?;
+            let sigmoids = || svc.sigmoids_on(training, &codes, classes, None, 0, session);
             (Method::NuSvc, found, probability.then(sigmoids).transpose())
         } else {
             let svc = self.svc(&labels);
-            let found = svc.fit_on(training, &codes, classes, None, watch).map_err(in_words)?;
-            let sigmoids = || svc.sigmoids_on(training, &codes, classes, None, 0, watch);
+            let found = svc.fit_on(training, &codes, classes, None, session).map_err(in_words)?;
+            let sigmoids = || svc.sigmoids_on(training, &codes, classes, None, 0, session);
             (Method::Svc, found, probability.then(sigmoids).transpose())
         };
         let calibration = sigmoids.map_err(in_words)?.map(Calibration::Sigmoids);
@@ -259,7 +259,7 @@ impl<'a> Job<'a> {
         &self,
         training: &Training<'_>,
         samples: &AnySamples<'static>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Parts, Refusal> {
         let (y, n) = (&self.problem.labels, self.problem.labels.len() as f64);
         let probability = self.options.probability;
@@ -267,8 +267,8 @@ impl<'a> Job<'a> {
         let scaled = |scale: Option<f64>| scale.map(|scale| Calibration::Laplace { scale });
         let (method, found, classes, calibration) = match self.options.svm_type {
             SvmType::OneClass => {
-                let found = self.one_class().fit_on(training, None, watch).map_err(in_words)?;
-                let marks = || OneClass::density_marks_on(training, &found, watch);
+                let found = self.one_class().fit_on(training, None, session).map_err(in_words)?;
+                let marks = || OneClass::density_marks_on(training, &found, session);
                 let marks = probability.then(marks).transpose().map_err(in_words)?.flatten();
                 if probability && marks.is_none() {
                     eprintln!(
@@ -281,18 +281,18 @@ impl<'a> Job<'a> {
             }
             SvmType::NuSvr => {
                 let svr = self.nu_svr();
-                let (found, epsilon) = svr.fit_on(training, y, None, watch).map_err(in_words)?;
+                let (found, epsilon) = svr.fit_on(training, y, None, session).map_err(in_words)?;
                 self.tell_one(&found, Some(format!("epsilon = {epsilon:.6}\n")), c);
-                let scale = || svr.laplace_scale_on(training, y, None, 0, watch);
+                let scale = || svr.laplace_scale_on(training, y, None, 0, session);
                 let scale = probability.then(scale).transpose().map_err(in_words)?;
                 (Method::NuSvr, found, None, scaled(scale))
             }
             _ => {
                 let svr = self.svr();
-                let found = svr.fit_on(training, y, None, watch).map_err(in_words)?;
+                let found = svr.fit_on(training, y, None, session).map_err(in_words)?;
                 let sum: f64 = found.coefficients.iter().map(|a| a.abs()).sum();
                 self.tell_one(&found, Some(format!("nu = {:.6}\n", sum / (c * n))), c);
-                let scale = || svr.laplace_scale_on(training, y, None, 0, watch);
+                let scale = || svr.laplace_scale_on(training, y, None, 0, session);
                 let scale = probability.then(scale).transpose().map_err(in_words)?;
                 (Method::Svr, found, None, scaled(scale))
             }

@@ -13,8 +13,8 @@ mod stored;
 mod values;
 mod zeroed;
 
-pub use cpu::CpuEngine;
 pub(crate) use cpu::{Combine, LeastAndGreatest, fold};
+pub use cpu::{CpuEngine, default_engine};
 pub use distance::kernel_to_distance;
 pub use engine::{Engine, GramError, Part, Resident, Wanted};
 pub use nearest::{Metric, Nearest};

@@ -187,13 +187,13 @@ pub enum LearnError {
     /// Conjugate gradients have no answer.
     #[error(transparent)]
     ConjugateGradients(#[from] CgError),
-    /// The watch asked to stop.
+    /// The session asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
 }
 
 impl LearnError {
-    /// Whether the work ended because its watch asked for it.
+    /// Whether the work ended because its session asked for it.
     #[must_use]
     pub fn is_stop(&self) -> bool {
         matches!(

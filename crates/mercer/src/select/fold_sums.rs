@@ -7,6 +7,7 @@ use crate::features::{ApproximationError, KernelFeatures, add_samples};
 use crate::learn::{LearnError, Prepared};
 use crate::solve::moments::RidgePath;
 use crate::solve::{Intercept, Moments};
+use crate::session::Session;
 use crate::watch::Watch;
 
 use super::criterion::{Criterion, Judgement};
@@ -124,7 +125,7 @@ impl<'a> FoldSums<'a> {
     /// O(nDd + nD²/2) time for n samples of d columns and D features.
     ///
     /// # Errors
-    /// Where the samples, targets and weights do not line up or hold something else than finite numbers, and where `watch`
+    /// Where the samples, targets and weights do not line up or hold something else than finite numbers, and where the session
     /// asks to stop.
     pub fn add(
         &mut self,
@@ -132,7 +133,7 @@ impl<'a> FoldSums<'a> {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(), LearnError> {
         let n = samples.nrows();
         for (what, found) in
@@ -153,7 +154,7 @@ impl<'a> FoldSums<'a> {
                 let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
                 let (samples, targets) = (samples.select(rows), targets.select(rows));
                 let features = &self.prepared.features;
-                let added = add_samples(sums, features, &samples, &targets, weights.as_deref(), watch);
+                let added = add_samples(sums, features, &samples, &targets, weights.as_deref(), session);
                 added.map_err(LearnError::from).inspect_err(|error| {
                     self.refused = is_out_of_range(error).then(|| error.clone());
                 })?;
@@ -172,7 +173,7 @@ impl<'a> FoldSums<'a> {
     ///
     /// # Errors
     /// Where there is nothing to choose by.
-    pub(super) fn finish(mut self, intercept: Intercept, watch: &dyn Watch) -> Result<Judged, LearnError> {
+    pub(super) fn finish(mut self, intercept: Intercept, session: &Session<'_>) -> Result<Judged, LearnError> {
         let rows = self.rows();
         if rows < 3 {
             return Err(LearnError::TooFewRows { rows: rows as usize, needed: 3 });
@@ -196,7 +197,7 @@ impl<'a> FoldSums<'a> {
             });
         }
         let path = |left_out: &Moments| {
-            watch.check()?;
+            session.check()?;
             Ok(all.path_without(left_out, intercept)?)
         };
         let paths: Result<Vec<RidgePath>, LearnError> = self.sums.par_iter().map(path).collect();
@@ -221,13 +222,13 @@ impl Judged {
     /// does not exist.
     ///
     /// # Errors
-    /// Where `watch` asks to stop.
-    pub fn scores(&self, lambdas: &[f64], watch: &dyn Watch) -> Result<Vec<Option<f64>>, LearnError> {
+    /// Where the session asks to stop.
+    pub fn scores(&self, lambdas: &[f64], session: &Session<'_>) -> Result<Vec<Option<f64>>, LearnError> {
         let weight: f64 = self.left_out.iter().map(Moments::weight).sum();
         let entries = weight * self.all.targets() as f64;
         let mut scores = vec![Some(0.0); lambdas.len()];
         for (path, left_out) in self.paths.iter().zip(&self.left_out) {
-            let errors = path.squared_errors(left_out, lambdas, watch)?;
+            let errors = path.squared_errors(left_out, lambdas, session)?;
             for (score, squares) in scores.iter_mut().zip(errors) {
                 let squares = squares.map(|squares| squares.iter().sum::<f64>() / entries);
                 *score = score.zip(squares).map(|(sum, squares)| sum + squares);

@@ -3,7 +3,7 @@
 use mercer::data::{AnySamples, Matrix};
 use mercer::learn::{Admission, Logistic, Perceptron};
 use mercer::select::{ClassCriterion, Classifier, Judge, TuneClassifier, TunedClassifier};
-use mercer::watch::Watch;
+use mercer::session::Session;
 
 use super::measure::Measure;
 use super::{Found, Searcher};
@@ -21,7 +21,7 @@ impl Searcher<'_> {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Found, Failure> {
         let seed = self.arguments.common.seed;
         let admission = if self.arguments.assume_psd { Admission::Assume } else { Admission::Check };
@@ -63,7 +63,7 @@ impl Searcher<'_> {
         let codes = codes_of(targets);
         let TunedClassifier { kernel, lambda, score, trials, warnings } =
             self.with_checkpoint(|resume, on_trials| {
-                Ok(tune.run(samples, &codes, None, resume, on_trials, watch)?)
+                Ok(tune.run(samples, &codes, None, resume, on_trials, session)?)
             })?;
         let learner: Box<dyn Learner> = match tune.classifier {
             Classifier::Perceptron(perceptron) => {

@@ -12,7 +12,7 @@ mod store;
 mod tiled;
 
 use std::any::Any;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::data::{AnySamples, Samples, Storage};
 use crate::kernel::Kernel;
@@ -35,6 +35,12 @@ pub(crate) use combine::{Combine, LeastAndGreatest, fold};
 /// Computes kernel matrices on the threads of the pool it is called in.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CpuEngine;
+
+/// The engine that a session uses unless told otherwise.
+#[must_use]
+pub fn default_engine() -> Arc<dyn Engine> {
+    Arc::new(CpuEngine)
+}
 
 impl Engine for CpuEngine {
     fn name(&self) -> &'static str {
