@@ -200,8 +200,8 @@ impl NativeKernel {
     ) -> Result<(), GramError> {
         let rows = session.load(x)?;
         match z {
-            Some(z) => rows.cross(&self.0, &*session.load(z)?)?.fill_f64(Part::Full, out, session)?,
-            None => rows.gram(&self.0)?.fill_f64(Part::Full, out, session)?,
+            Some(z) => rows.cross(&self.0, &*session.load(z)?)?.fill(Part::Full, out.into(), session)?,
+            None => rows.gram(&self.0, Wanted::Exact)?.fill(Part::Full, out.into(), session)?,
         }
         Ok(())
     }
@@ -215,8 +215,8 @@ impl NativeKernel {
     ) -> Result<(), GramError> {
         let rows = session.load(x)?;
         match z {
-            Some(z) => rows.cross(&self.0, &*session.load(z)?)?.fill_f32(Part::Full, out, session)?,
-            None => rows.gram(&self.0)?.fill_f32(Part::Full, out, session)?,
+            Some(z) => rows.cross(&self.0, &*session.load(z)?)?.fill(Part::Full, out.into(), session)?,
+            None => rows.gram(&self.0, Wanted::Exact)?.fill(Part::Full, out.into(), session)?,
         }
         Ok(())
     }

@@ -50,7 +50,7 @@ pub fn ridge_path<'py>(
         let n = samples.nrows();
         let mut gram = Matrix::zeros(n, n);
         let resident = session.load(&samples)?;
-        resident.gram(&kernel.0)?.fill_f64(Part::Full, gram.entries_mut(), session).map_err(GramError::from)?;
+        resident.gram(&kernel.0, Wanted::Exact)?.fill(Part::Full, gram.entries_mut().into(), session).map_err(GramError::from)?;
         parts.scores(gram, session)
     })?;
     hand_back(py, found)

@@ -67,7 +67,7 @@ pub fn fit_perceptron<'py>(
         .run(py, |session| {
             let admitted = perceptron.admission.decide(&perceptron.kernel, &samples)?;
             let resident = session.load(&samples)?;
-            let gram = resident.gram(&perceptron.kernel)?;
+            let gram = resident.gram(&perceptron.kernel, Wanted::Exact)?;
             Ok::<_, LearnError>((admitted, perceptron.fit_gram(&*gram, codes, classes, session)?))
         })?
         .map_err(learn_error)?;

@@ -95,7 +95,7 @@ pub fn fit_ridge<'py>(
         .run(py, |session| {
             let admitted = parts.ridge.admission.decide(&parts.ridge.kernel, &samples)?;
             let resident = session.load(&samples)?;
-            let gram = resident.gram(&parts.ridge.kernel)?;
+            let gram = resident.gram(&parts.ridge.kernel, Wanted::Exact)?;
             Ok::<_, LearnError>((admitted, parts.fit(&*gram, session)?))
         })?
         .map_err(learn_error)?;

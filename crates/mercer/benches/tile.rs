@@ -35,9 +35,13 @@ fn families(criterion: &mut Criterion) {
                     bencher.iter(|| {
                         pool::with(Some(1), || {
                             if single {
-                                x.cross(&kernel, &*z).unwrap().fill_f32(Part::Full, &mut out, &Unwatched)
+                                x.cross(&kernel, &*z).unwrap().fill(Part::Full, (&mut out).into(), &Unwatched)
                             } else {
-                                x.cross(&kernel, &*z).unwrap().fill_f64(Part::Full, &mut out64, &Unwatched)
+                                x.cross(&kernel, &*z).unwrap().fill(
+                                    Part::Full,
+                                    (&mut out64).into(),
+                                    &Unwatched,
+                                )
                             }
                         })
                     });
@@ -53,7 +57,7 @@ fn apply(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements((ROWS * ROWS) as u64)).sample_size(20);
     let x = resident(16, true);
     let kernel = Kernel::from_expr(Expr::Named(Named::with_defaults(Family::Gaussian)));
-    let gram = x.gram(&kernel).expect("the kernel fits");
+    let gram = x.gram(&kernel, Wanted::Exact).expect("the kernel fits");
     for outputs in [1, 8] {
         let rhs = Matrix::from_entries(ROWS, outputs, vec![1.0; ROWS * outputs]);
         let mut out = Matrix::zeros(ROWS, outputs);

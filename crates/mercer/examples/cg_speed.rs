@@ -58,7 +58,10 @@ fn main() {
         format!("rbf(sigma={})", (2.0 * d as f64 - 4.0 / 3.0).sqrt()).parse().expect("a kernel");
     pool::with(None, || {
         let (fast, exact) = (CpuEngine.load(&single), CpuEngine.load(&double));
-        let (fast, exact) = (fast.gram(&kernel).expect("a matrix"), exact.gram(&kernel).expect("a matrix"));
+        let (fast, exact) = (
+            fast.gram(&kernel, Wanted::Exact).expect("a matrix"),
+            exact.gram(&kernel, Wanted::Exact).expect("a matrix"),
+        );
         let (operator, true_operator) =
             (Regularised::new(&*fast, lambda, None), Regularised::new(&*exact, lambda, None));
         let mut out = Matrix::zeros(n, 2);

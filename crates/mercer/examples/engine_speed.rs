@@ -86,10 +86,18 @@ fn main() {
                         let fill = |watch| {
                             if single {
                                 let mut out = zeroed::<f32>(8000 * 8000);
-                                resident.gram(&kernel).unwrap().fill_f32(Part::Full, &mut out, watch)
+                                resident.gram(&kernel, Wanted::Exact).unwrap().fill(
+                                    Part::Full,
+                                    (&mut out).into(),
+                                    watch,
+                                )
                             } else {
                                 let mut out = zeroed::<f64>(8000 * 8000);
-                                resident.gram(&kernel).unwrap().fill_f64(Part::Full, &mut out, watch)
+                                resident.gram(&kernel, Wanted::Exact).unwrap().fill(
+                                    Part::Full,
+                                    (&mut out).into(),
+                                    watch,
+                                )
                             }
                         };
                         fill(&Unwatched).expect("the kernel fits");
@@ -114,7 +122,7 @@ fn main() {
                 });
                 println!("{label} {seconds:.4}");
                 let seconds = best(repeats, || {
-                    let gram = rows.gram(&kernel).expect("the kernel fits");
+                    let gram = rows.gram(&kernel, Wanted::Exact).expect("the kernel fits");
                     gram.apply(&mut out, &coefficients, &Unwatched).expect("never stopped");
                 });
                 println!("apply_{} {seconds:.4}", &label[8..]);

@@ -34,7 +34,10 @@ pub struct Session<'a> {
 
 impl fmt::Debug for Session<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("budget", &self.budget).field("seed", &self.seed).finish_non_exhaustive()
+        f.debug_struct("Session")
+            .field("budget", &self.budget)
+            .field("seed", &self.seed)
+            .finish_non_exhaustive()
     }
 }
 
@@ -67,7 +70,13 @@ impl<'a> Session<'a> {
     /// The same session, watched by `watch`.
     #[must_use]
     pub fn with_watch<'b>(&self, watch: &'b dyn Watch) -> Session<'b> {
-        Session { engine: Arc::clone(&self.engine), budget: self.budget, seed: self.seed, watch, silent: false }
+        Session {
+            engine: Arc::clone(&self.engine),
+            budget: self.budget,
+            seed: self.seed,
+            watch,
+            silent: false,
+        }
     }
 
     /// The session of a part of the work: it can be stopped but reports nothing, since the whole reports its own progress.

@@ -100,13 +100,13 @@ fn check(kernel: &Kernel, d: usize, x: &[f64], z: &[f64], tolerance: impl Fn(For
         let what = format!("{form:?} {:?}", kernel.expr());
         let (x, z) = (load(form, n, d, x), load(form, m, d, z));
         let mut full = vec![f64::NAN; n * n];
-        x.gram(kernel).unwrap().fill_f64(Part::Full, &mut full, &Unwatched).unwrap();
+        x.gram(kernel, Wanted::Exact).unwrap().fill(Part::Full, (&mut full).into(), &Unwatched).unwrap();
         assert_close(&what, &full, &expected, tolerance);
         let mut lower = vec![f64::NAN; n * n];
-        x.gram(kernel).unwrap().fill_f64(Part::Lower, &mut lower, &Unwatched).unwrap();
+        x.gram(kernel, Wanted::Exact).unwrap().fill(Part::Lower, (&mut lower).into(), &Unwatched).unwrap();
         let mut single = vec![f32::NAN; n * n];
-        x.gram(kernel).unwrap().fill_f32(Part::Full, &mut single, &Unwatched).unwrap();
-        let gram = x.gram(kernel).unwrap();
+        x.gram(kernel, Wanted::Exact).unwrap().fill(Part::Full, (&mut single).into(), &Unwatched).unwrap();
+        let gram = x.gram(kernel, Wanted::Exact).unwrap();
         let diagonal = gram.diagonal();
         for i in 0..n {
             assert!((0..=i).all(|j| same(lower[i * n + j], full[i * n + j])), "lower {what}");
@@ -122,7 +122,7 @@ fn check(kernel: &Kernel, d: usize, x: &[f64], z: &[f64], tolerance: impl Fn(For
             }
         }
         let mut cross = vec![f64::NAN; n * m];
-        x.cross(kernel, &*z).unwrap().fill_f64(Part::Full, &mut cross, &Unwatched).unwrap();
+        x.cross(kernel, &*z).unwrap().fill(Part::Full, (&mut cross).into(), &Unwatched).unwrap();
         assert_close(&what, &cross, &expected_cross, tolerance);
         if full.iter().chain(&cross).all(|v| v.is_finite()) {
             check_apply(&what, &*gram, &full);
@@ -309,8 +309,12 @@ fn every_thread_count_gives_the_same_bits() {
                 let resident = load(form, n, d, &x);
                 let kernel = Kernel::from_expr(sum.clone());
                 let mut entries = vec![0.0; n * n];
-                resident.gram(&kernel).unwrap().fill_f64(Part::Full, &mut entries, &Unwatched).unwrap();
-                let gram = resident.gram(&kernel).unwrap();
+                resident
+                    .gram(&kernel, Wanted::Exact)
+                    .unwrap()
+                    .fill(Part::Full, (&mut entries).into(), &Unwatched)
+                    .unwrap();
+                let gram = resident.gram(&kernel, Wanted::Exact).unwrap();
                 let rhs = Matrix::from_entries(n, 2, x[..2 * n].to_vec());
                 let mut out = Matrix::zeros(n, 2);
                 gram.apply(&mut out, &rhs, &Unwatched).unwrap();
@@ -343,7 +347,7 @@ fn duplicates_are_at_distance_zero_and_near_ones_never_below() {
             resident
                 .gram(&Kernel::from_expr(expr))
                 .unwrap()
-                .fill_f64(Part::Full, &mut entries, &Unwatched)
+                .fill(Part::Full, (&mut entries).into(), &Unwatched)
                 .unwrap();
             assert!((0..n).all(|i| entries[i * n + i] == 0.0), "{form:?}");
             assert_eq!((entries[20], entries[20 * n]), (0.0, 0.0), "{form:?}");
@@ -374,7 +378,7 @@ fn values_near_a_million() {
             load(form, n, d, &x)
                 .gram(&kernel)
                 .unwrap()
-                .fill_f64(Part::Full, &mut entries, &Unwatched)
+                .fill(Part::Full, (&mut entries).into(), &Unwatched)
                 .unwrap();
             // Sparse rows cannot be centred: |x|² is 10¹³, of which f64 keeps 10⁻³.
             let tolerance = if form == Form::Sparse32 { 1e-4 } else { 1e-5 };
@@ -388,10 +392,13 @@ fn empty_samples() {
     for form in FORMS {
         let (none, some) = (load(form, 0, 3, &[]), load(form, 2, 3, &[1.0; 6]));
         let kernel = Kernel::from_expr(named(Family::Gaussian, &[1.0]));
-        none.gram(&kernel).unwrap().fill_f64(Part::Full, &mut [], &Unwatched).unwrap();
-        none.cross(&kernel, &*some).unwrap().fill_f64(Part::Full, &mut [], &Unwatched).unwrap();
-        some.cross(&kernel, &*none).unwrap().fill_f32(Part::Full, &mut [], &Unwatched).unwrap();
-        let gram = none.gram(&kernel).unwrap();
+        none.gram(&kernel, Wanted::Exact)
+            .unwrap()
+            .fill(Part::Full, ValuesMut::F64(&mut []), &Unwatched)
+            .unwrap();
+        none.cross(&kernel, &*some).unwrap().fill(Part::Full, ValuesMut::F64(&mut []), &Unwatched).unwrap();
+        some.cross(&kernel, &*none).unwrap().fill(Part::Full, ValuesMut::F32(&mut []), &Unwatched).unwrap();
+        let gram = none.gram(&kernel, Wanted::Exact).unwrap();
         assert!(gram.diagonal().is_empty());
         gram.apply(&mut Matrix::zeros(0, 2), &Matrix::zeros(0, 2), &Unwatched).unwrap();
         let mut out = Matrix::from_entries(2, 1, vec![f64::NAN; 2]);
@@ -405,7 +412,11 @@ fn no_columns_at_all() {
     let resident = load(Form::Dense64, 3, 0, &[]);
     let mut entries = vec![f64::NAN; 9];
     let kernel = Kernel::from_expr(named(Family::Gaussian, &[1.0]));
-    resident.gram(&kernel).unwrap().fill_f64(Part::Full, &mut entries, &Unwatched).unwrap();
+    resident
+        .gram(&kernel, Wanted::Exact)
+        .unwrap()
+        .fill(Part::Full, (&mut entries).into(), &Unwatched)
+        .unwrap();
     assert_eq!(entries, [1.0; 9]);
 }
 
@@ -419,7 +430,10 @@ fn selection_keeps_the_order_given() {
     for form in FORMS {
         let mut entries = vec![f64::NAN; 16];
         let some = load(form, 10, 3, &x).select(&rows);
-        some.gram(&kernel).unwrap().fill_f64(Part::Full, &mut entries, &Unwatched).unwrap();
+        some.gram(&kernel, Wanted::Exact)
+            .unwrap()
+            .fill(Part::Full, (&mut entries).into(), &Unwatched)
+            .unwrap();
         assert_close("select", &entries, &oracle(&kernel, 3, &chosen, &chosen), by_precision(form));
     }
 }
@@ -434,7 +448,7 @@ fn mixed_dense_and_sparse_precisions() {
         for b in FORMS {
             let mut entries = vec![f64::NAN; 600];
             let (x, z) = (load(a, 20, 5, &x), load(b, 30, 5, &z));
-            x.cross(&kernel, &*z).unwrap().fill_f64(Part::Full, &mut entries, &Unwatched).unwrap();
+            x.cross(&kernel, &*z).unwrap().fill(Part::Full, (&mut entries).into(), &Unwatched).unwrap();
             assert_close(&format!("{a:?} × {b:?}"), &entries, &expected, SINGLE);
         }
     }
@@ -448,10 +462,11 @@ fn errors_and_stops() {
     let missing = Kernel::from_expr(Expr::Columns(Box::new(Expr::Dot), columns(1..3)));
     assert!(matches!(a.gram(&missing), Err(GramError::Kernel(_))));
     let stop = AtomicBool::new(true);
-    let stopped = a.gram(&kernel).unwrap().fill_f64(Part::Full, &mut [0.0; 4], &stop);
+    let stopped =
+        a.gram(&kernel, Wanted::Exact).unwrap().fill(Part::Full, ValuesMut::F64(&mut [0.0; 4]), &stop);
     assert!(matches!(stopped, Err(Stopped)));
     let mut out = Matrix::zeros(2, 1);
-    assert!(a.gram(&kernel).unwrap().apply(&mut out, &Matrix::zeros(2, 1), &stop).is_err());
+    assert!(a.gram(&kernel, Wanted::Exact).unwrap().apply(&mut out, &Matrix::zeros(2, 1), &stop).is_err());
 }
 
 #[test]

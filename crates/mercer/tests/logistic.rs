@@ -489,7 +489,7 @@ fn out_of_iterations_is_a_status_and_no_error() {
     let problem = Problem::new(60, 2, 15);
     let logistic = Logistic { max_iter: 1, tol: 1e-9, ..Logistic::new(kernel("rbf(sigma=1)"), 0.01) };
     let resident = CpuEngine.load(&problem.samples());
-    let gram = resident.gram(&logistic.kernel).unwrap();
+    let gram = resident.gram(&logistic.kernel, Wanted::Exact).unwrap();
     let found = logistic.fit_gram(&*gram, &problem.codes, 2, None, &Unwatched).unwrap();
     assert_eq!(found.report.status, Status::OutOfIterations);
     assert_eq!(found.report.iterations, 1);

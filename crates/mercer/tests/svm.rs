@@ -187,8 +187,8 @@ fn classify(
     let n = positive.len();
     let kernel: Kernel = kernel.parse().unwrap();
     let resident = CpuEngine.load(&AnySamples::F64(Samples::dense(n, d, x.to_vec()).unwrap()));
-    let exact = resident.gram_in(&kernel, Precision::Double).unwrap().unwrap();
-    let fast = resident.gram_in(&kernel, Precision::Single).unwrap();
+    let exact = resident.gram(&kernel, Wanted::Double).unwrap().unwrap();
+    let fast = resident.gram(&kernel, Wanted::Single).unwrap();
     let gram: &dyn Gram = if single { fast.as_deref().unwrap_or(&*exact) } else { &*exact };
     let rows: Vec<usize> = (0..n).collect();
     let qp = BoxQp::classify(&rows, positive, &vec![c; n]).unwrap();

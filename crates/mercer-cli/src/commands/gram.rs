@@ -125,15 +125,15 @@ impl Job<'_> {
         let (rows, columns) = self.load();
         let mut out = zeroed(rows.nrows() * columns.as_ref().unwrap_or(&rows).nrows());
         match &columns {
-            None => rows.gram(self.kernel)?.fill_f64(Part::Full, &mut out, session)?,
-            Some(columns) => rows.cross(self.kernel, &**columns)?.fill_f64(Part::Full, &mut out, session)?,
+            None => rows.gram(self.kernel, Wanted::Exact)?.fill(Part::Full, (&mut out).into(), session)?,
+            Some(columns) => rows.cross(self.kernel, &**columns)?.fill(Part::Full, (&mut out).into(), session)?,
         }
         if self.distance {
-            let of_rows = rows.gram(self.kernel)?.diagonal();
+            let of_rows = rows.gram(self.kernel, Wanted::Exact)?.diagonal();
             match &columns {
                 None => kernel_to_distance(&mut out, &of_rows, &of_rows),
                 Some(columns) => {
-                    kernel_to_distance(&mut out, &of_rows, &columns.gram(self.kernel)?.diagonal())
+                    kernel_to_distance(&mut out, &of_rows, &columns.gram(self.kernel, Wanted::Exact)?.diagonal())
                 }
             }
         }
@@ -148,8 +148,8 @@ impl Job<'_> {
         let (rows, columns) = self.load();
         let mut out = zeroed(rows.nrows() * columns.as_ref().unwrap_or(&rows).nrows());
         match &columns {
-            None => rows.gram(self.kernel)?.fill_f32(Part::Full, &mut out, session)?,
-            Some(columns) => rows.cross(self.kernel, &**columns)?.fill_f32(Part::Full, &mut out, session)?,
+            None => rows.gram(self.kernel, Wanted::Exact)?.fill(Part::Full, (&mut out).into(), session)?,
+            Some(columns) => rows.cross(self.kernel, &**columns)?.fill(Part::Full, (&mut out).into(), session)?,
         }
         Ok(out)
     }

@@ -124,7 +124,8 @@ mod tests {
         let stored = Samples::sparse(4, vec![0, 1, 3, 4], vec![1u32, 0, 3, 3], vec![2.0, 1.0, -3.0, 5.0]);
         let sparse = AnySamples::F64(stored.unwrap());
         for columns in [None, Some(&[0, 3][..]), Some(&[1][..])] {
-            let (a, b) = (SampleScales::new(&filled, &CpuEngine, 0), SampleScales::new(&sparse, &CpuEngine, 0));
+            let (a, b) =
+                (SampleScales::new(&filled, &CpuEngine, 0), SampleScales::new(&sparse, &CpuEngine, 0));
             assert!((a.median_distance(columns) - b.median_distance(columns)).abs() < 1e-12);
             assert!((a.inverse_variance(columns) - b.inverse_variance(columns)).abs() < 1e-12);
         }

@@ -6,10 +6,10 @@ use crate::data::{AnySamples, Matrix};
 use crate::features::{ApproximateFeatures, Approximation, KernelFeatures, add_samples};
 use crate::kernel::Kernel;
 use crate::model::Predictor;
+use crate::session::Session;
 use crate::solve::{
     FeatureBlocks, LinearLossFit, LinearLossSettings, Moments, Report, RowLoss, minimise, row_loss,
 };
-use crate::session::Session;
 use crate::watch::Unwatched;
 
 use super::admission::Admission;
@@ -172,7 +172,12 @@ impl ApproxClassifier {
     }
 
     /// The sums over the features of rows with these weights.
-    fn sums(&self, blocks: &Blocks<'_>, weights: &[f64], session: &Session<'_>) -> Result<Moments, LearnError> {
+    fn sums(
+        &self,
+        blocks: &Blocks<'_>,
+        weights: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Moments, LearnError> {
         let mut sums = Moments::new(blocks.ncols(), 0);
         let none = Matrix::zeros(blocks.nrows(), 0);
         match &blocks.held {

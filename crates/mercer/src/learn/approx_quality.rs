@@ -2,8 +2,8 @@
 
 use crate::data::AnySamples;
 use crate::features::{KernelError, kernel_error};
-use crate::solve::Moments;
 use crate::session::Session;
+use crate::solve::Moments;
 
 use super::approx_ridge::{ApproxFit, ApproxRidge, BeyondSample, Prepared, Solution};
 use super::error::LearnError;

@@ -8,8 +8,8 @@ use crate::features::{ApproximateFeatures, Approximation, ApproximationError, Ke
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 use crate::model::Predictor;
-use crate::solve::{Intercept, LinearFit, Moments, Report, Status};
 use crate::session::Session;
+use crate::solve::{Intercept, LinearFit, Moments, Report, Status};
 
 use super::admission::Admission;
 use super::error::LearnError;
@@ -108,13 +108,7 @@ impl ApproxRidge {
     /// With this kernel, approximation and λ, an unpenalised intercept and everything else by itself.
     #[must_use]
     pub fn new(kernel: Kernel, approximation: Approximation, lambda: f64) -> Self {
-        Self {
-            kernel,
-            approximation,
-            lambda: vec![lambda],
-            bias: Bias::Centred,
-            admission: Admission::Check,
-        }
+        Self { kernel, approximation, lambda: vec![lambda], bias: Bias::Centred, admission: Admission::Check }
     }
 
     /// Fits `targets` (one row per sample, one column per target).

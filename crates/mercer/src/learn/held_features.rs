@@ -7,8 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::data::{AnySamples, Matrix};
 use crate::features::{ApproximateFeatures, KernelFeatures, add_samples};
 use crate::real::Real;
-use crate::solve::{HeldFit, HeldRidge, LinearFit, Moments, Report};
 use crate::session::Session;
+use crate::solve::{HeldFit, HeldRidge, LinearFit, Moments, Report};
 
 use super::approx_ridge::{ApproxRidge, BeyondSample, Prepared, Solution};
 use super::error::LearnError;

@@ -2,8 +2,8 @@
 
 use crate::data::Matrix;
 use crate::real::Real;
-use crate::solve::{HeldHinge, Intercept, LinearFit, LinearLossFit, Moments, MomentsError, Report, Status};
 use crate::session::Session;
+use crate::solve::{HeldHinge, Intercept, LinearFit, LinearLossFit, Moments, MomentsError, Report, Status};
 use crate::watch::Watch;
 
 use super::approx_classes::{ApproxClassifier, Labelled};

@@ -1,8 +1,8 @@
 //! Least mean squares on explicit features: θ := θ + αΦᵀ(y − Φθ).
 
 use crate::data::Matrix;
-use crate::solve::descent::{Descent, DescentError, Mode, Primal, Step};
 use crate::session::Session;
+use crate::solve::descent::{Descent, DescentError, Mode, Primal, Step};
 
 use super::error::LearnError;
 use super::lms::{GramStorage, LmsReport};

@@ -4,8 +4,8 @@ use crate::data::{AnySamples, Matrix};
 use crate::features::{KernelFeatures, Landmarks, Nystrom};
 use crate::kernel::Kernel;
 use crate::model::Expansion;
-use crate::solve::{CgProblem, ConjugateGradient, Report, RestrictedNormal, RestrictedPreconditioner};
 use crate::session::Session;
+use crate::solve::{CgProblem, ConjugateGradient, Report, RestrictedNormal, RestrictedPreconditioner};
 
 use super::admission::Admission;
 use super::error::LearnError;
@@ -73,7 +73,8 @@ impl RestrictedRidge {
             weights,
         )?;
         let admitted = self.admission.decide(&self.kernel, samples)?;
-        let nystrom = Nystrom::fit(&self.kernel, samples, self.landmarks, self.choice, session.seed(), session)?;
+        let nystrom =
+            Nystrom::fit(&self.kernel, samples, self.landmarks, self.choice, session.seed(), session)?;
         let (queries, centres) = (session.load(samples)?, session.load(nystrom.landmarks())?);
         let (forward, backward) =
             (queries.cross(&self.kernel, &*centres)?, centres.cross(&self.kernel, &*queries)?);

@@ -16,8 +16,8 @@ use rayon::prelude::*;
 use crate::data::{AnySamples, Matrix};
 use crate::features::{FeatureMap, Transform};
 use crate::model::Linear;
-use crate::solve::{Group, Report, Rows, normal_equations_bytes, scale_rows, solve_least_squares};
 use crate::session::Session;
+use crate::solve::{Group, Report, Rows, normal_equations_bytes, scale_rows, solve_least_squares};
 use crate::watch::Watch;
 
 use super::error::LearnError;

@@ -1,7 +1,7 @@
 //! The support vector machine on features that do not fit the memory: the hinge with its corner rounded off.
 
-use crate::solve::{FeatureBlocks, LinearLossFit, Moments, RowLoss, Status, minimise};
 use crate::session::Session;
+use crate::solve::{FeatureBlocks, LinearLossFit, Moments, RowLoss, Status, minimise};
 use crate::watch::Watch;
 
 use super::approx_classes::{ApproxClassifier, Blocks, Labelled};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::data::{AnySamples, Matrix, Samples};
-use crate::gram::{GramError};
+use crate::gram::GramError;
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 use crate::real::Real;
@@ -42,7 +42,11 @@ impl Expansion {
     ///
     /// # Errors
     /// Where the samples do not have the centres' columns or are outside of the kernel's domain, and where the session is stopped.
-    pub fn predict(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Matrix<f64>, ModelError> {
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let (rows, cols) = (samples.ncols(), self.centres.ncols());
         if rows != cols {
             return Err(ModelError::Columns { found: rows, expected: cols });

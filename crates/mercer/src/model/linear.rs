@@ -78,7 +78,11 @@ impl Linear {
     ///
     /// # Errors
     /// Where the samples do not have the model's columns or a feature is not finite, and where the session is stopped.
-    pub fn predict(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Matrix<f64>, ModelError> {
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let (found, expected) = (samples.ncols(), self.columns);
         if found != expected {
             return Err(ModelError::Columns { found, expected });

@@ -130,7 +130,11 @@ impl Model {
     ///
     /// # Errors
     /// Where the samples do not have the model's columns, and where the session is stopped.
-    pub fn predict(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Matrix<f64>, ModelError> {
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let (found, expected) = (samples.ncols(), self.predictor.ncols());
         if found != expected {
             return Err(ModelError::Columns { found, expected });

@@ -88,7 +88,11 @@ impl Pairs {
     ///
     /// # Panics
     /// Where [`fault`](Self::fault) has something to say.
-    pub fn predict(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Matrix<f64>, ModelError> {
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let (found, expected) = (samples.ncols(), self.centres.ncols());
         if found != expected {
             return Err(ModelError::Columns { found, expected });
@@ -133,7 +137,11 @@ impl Pairs {
     }
 
     /// The same class by class: no coefficient that is 0 for its class is multiplied.
-    fn sums_by_class(&self, queries: &dyn Resident, session: &Session<'_>) -> Result<Matrix<f64>, ModelError> {
+    fn sums_by_class(
+        &self,
+        queries: &dyn Resident,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let mut out = Matrix::zeros(queries.nrows(), self.noutputs());
         let mut sums = Matrix::zeros(queries.nrows(), self.nclasses() - 1);
         for (class, rows) in self.classes().filter(|(_, rows)| !rows.is_empty()) {

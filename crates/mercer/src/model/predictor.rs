@@ -103,7 +103,11 @@ impl Predictor {
     ///
     /// # Errors
     /// Where the samples do not have the columns, are outside of the kernel's domain, and where the session is stopped.
-    pub fn predict(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Matrix<f64>, ModelError> {
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         match self {
             Self::Expansion(expansion) => expansion.predict(samples, session),
             Self::Linear(linear) => linear.predict(samples, session),

@@ -52,7 +52,11 @@ impl Voted {
     /// # Errors
     /// Where the samples do not have the centres' columns or are outside of the kernel's domain, and where the session asks to
     /// stop.
-    pub fn predict(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Matrix<f64>, ModelError> {
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let (found, expected) = (samples.ncols(), self.centres.ncols());
         if found != expected {
             return Err(ModelError::Columns { found, expected });
@@ -67,7 +71,7 @@ impl Voted {
             let queries = session.load(&samples.select(&rows))?;
             let mut values = vec![0.0; rows.len() * self.centres.nrows()];
             let cross = queries.cross(&self.kernel, &*centres)?;
-            cross.fill_f64(Part::Full, &mut values, session).map_err(GramError::from)?;
+            cross.fill(Part::Full, (&mut values).into(), session).map_err(GramError::from)?;
             for (&row, values) in rows.iter().zip(values.chunks_exact(self.centres.nrows())) {
                 session.check().map_err(GramError::from)?;
                 self.cast(values, shares.row_mut(row));

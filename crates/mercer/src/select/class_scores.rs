@@ -8,8 +8,8 @@ use crate::gram::DenseGram;
 use crate::learn::{Coefficients, LearnError, Logistic, Perceptron};
 use crate::model::{Link, probabilities};
 use crate::pool;
-use crate::solve::LogisticError;
 use crate::session::Session;
+use crate::solve::LogisticError;
 use crate::watch::Watch;
 
 use super::tune_classifier::{Classifier, Judge};

@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use crate::data::{AnySamples, Matrix, fold_of_row, is_held_out};
 use crate::features::{ApproximationError, KernelFeatures, add_samples};
 use crate::learn::{LearnError, Prepared};
+use crate::session::Session;
 use crate::solve::moments::RidgePath;
 use crate::solve::{Intercept, Moments};
-use crate::session::Session;
 use crate::watch::Watch;
 
 use super::criterion::{Criterion, Judgement};
@@ -173,7 +173,11 @@ impl<'a> FoldSums<'a> {
     ///
     /// # Errors
     /// Where there is nothing to choose by.
-    pub(super) fn finish(mut self, intercept: Intercept, session: &Session<'_>) -> Result<Judged, LearnError> {
+    pub(super) fn finish(
+        mut self,
+        intercept: Intercept,
+        session: &Session<'_>,
+    ) -> Result<Judged, LearnError> {
         let rows = self.rows();
         if rows < 3 {
             return Err(LearnError::TooFewRows { rows: rows as usize, needed: 3 });

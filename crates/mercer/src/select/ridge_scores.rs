@@ -4,8 +4,8 @@ use crate::data::{AnySamples, Matrix};
 use crate::gram::{DenseGram, Resident};
 use crate::kernel::Kernel;
 use crate::learn::{Admission, LearnError};
-use crate::solve::{PathProblem, RidgePath, cross_validate, refit};
 use crate::session::Session;
+use crate::solve::{PathProblem, RidgePath, cross_validate, refit};
 
 use super::criterion::{Criterion, Judgement};
 
@@ -76,7 +76,9 @@ impl<'a> RidgeScores<'a> {
                 let mean = |scores: Vec<f64>| scores.iter().sum::<f64>() / scores.len() as f64 / mean_weight;
                 return Ok(scores.into_iter().map(|scores| scores.map(mean)).collect());
             }
-            Judgement::LeaveOneOut => (RidgePath::factor(gram, problem, session)?.leave_one_out(session)?, all()),
+            Judgement::LeaveOneOut => {
+                (RidgePath::factor(gram, problem, session)?.leave_one_out(session)?, all())
+            }
             Judgement::Folds(folds) => (cross_validate(gram, problem, folds, session)?, all()),
             Judgement::HoldOut(split) => {
                 let held = split.held_out.clone();

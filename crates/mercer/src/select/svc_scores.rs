@@ -1,7 +1,7 @@
 //! Accuracies of support vector classification for every C at one kernel.
 
 use crate::data::AnySamples;
-use crate::gram::{Resident};
+use crate::gram::Resident;
 use crate::learn::LearnError;
 use crate::learn::svm::{Svc, Training};
 use crate::session::Session;

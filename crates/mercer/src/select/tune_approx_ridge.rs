@@ -5,8 +5,8 @@ use crate::features::{Approximation, ApproximationError};
 use crate::kernel::Kernel;
 use crate::learn::{Admission, ApproxFit, ApproxRidge, Bias, LearnError, Prepared, check_problem};
 use crate::pool;
-use crate::solve::Moments;
 use crate::session::Session;
+use crate::solve::Moments;
 use crate::watch::Stopped;
 
 use super::axis::{Axis, LambdaSpace};
@@ -122,7 +122,8 @@ impl TuneApproxRidge {
         targets.entries().iter().for_each(|y| digest.number(*y));
         weights.into_iter().flatten().for_each(|w| digest.number(*w));
         let stream = Stream { sample: samples, rows: rows as u64, targets: targets.ncols(), name: "" };
-        let pass = |sums: &mut FoldSums<'_>, session: &Session<'_>| sums.add(0, samples, targets, weights, session);
+        let pass =
+            |sums: &mut FoldSums<'_>, session: &Session<'_>| sums.add(0, samples, targets, weights, session);
         self.search(stream, &parts, digest, resume, on_trials, pass, session)
     }
 
@@ -247,7 +248,9 @@ impl TuneApproxRidge {
     fn digest(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Digest {
         let mut digest = Digest::new();
         let Self { kernel, approximation, bias, criterion, .. } = self;
-        digest.bytes(format!("{kernel} {approximation:?} {bias:?} {criterion:?} {}", session.seed()).as_bytes());
+        digest.bytes(
+            format!("{kernel} {approximation:?} {bias:?} {criterion:?} {}", session.seed()).as_bytes(),
+        );
         digest.samples(samples);
         digest
     }

@@ -123,7 +123,8 @@ impl TuneClassifier {
         };
         let mut digest = Digest::new();
         digest.bytes(
-            format!("{:?} {:?} {:?} {}", self.classifier, self.judge, self.criterion, session.seed()).as_bytes(),
+            format!("{:?} {:?} {:?} {}", self.classifier, self.judge, self.criterion, session.seed())
+                .as_bytes(),
         );
         digest.samples(samples);
         codes.iter().for_each(|code| digest.number(*code as f64));
@@ -160,22 +161,29 @@ impl TuneClassifier {
                 Err(LearnError::Length { what: "fold numbers", rows: codes.len(), found: folds.len() })
             }
             ClassCriterion::Given(folds) => Ok(folds.clone()),
-            ClassCriterion::HoldOut(fraction) => match Split::hold_out(codes.len(), *fraction, session.seed()) {
-                Ok(Some(split)) => {
-                    let mut assignment = vec![None; codes.len()];
-                    split.held_out.iter().for_each(|&row| assignment[row] = Some(0));
-                    Ok(assignment)
+            ClassCriterion::HoldOut(fraction) => {
+                match Split::hold_out(codes.len(), *fraction, session.seed()) {
+                    Ok(Some(split)) => {
+                        let mut assignment = vec![None; codes.len()];
+                        split.held_out.iter().for_each(|&row| assignment[row] = Some(0));
+                        Ok(assignment)
+                    }
+                    _ => Err(parameter(
+                        "the held-out fraction",
+                        fraction.to_string(),
+                        "more than 0 and less than 1, and hold out a row and leave two",
+                    )),
                 }
-                _ => Err(parameter(
-                    "the held-out fraction",
-                    fraction.to_string(),
-                    "more than 0 and less than 1, and hold out a row and leave two",
-                )),
-            },
+            }
         }
     }
 
-    fn validate(&self, samples: &AnySamples<'_>, codes: &[usize], session: &Session<'_>) -> Result<(), LearnError> {
+    fn validate(
+        &self,
+        samples: &AnySamples<'_>,
+        codes: &[usize],
+        session: &Session<'_>,
+    ) -> Result<(), LearnError> {
         let (rows, columns) = (samples.nrows(), samples.ncols());
         if rows == 0 || columns == 0 {
             return Err(LearnError::Empty { rows, columns });

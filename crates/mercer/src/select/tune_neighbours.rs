@@ -1,7 +1,7 @@
 //! The width of a smoother and the k of nearest neighbours, chosen by leaving out each row in turn.
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{Metric};
+use crate::gram::Metric;
 use crate::kernel::{Kernel, SearchSpace};
 use crate::learn::{Knn, LearnError, Loss, Smoother};
 use crate::model::Weights;
@@ -232,11 +232,8 @@ mod tests {
     fn equal_targets_leave_nothing_to_choose_by() {
         let (samples, _) = wave();
         let flat = Matrix::from_entries(60, 1, vec![2.0; 60]);
-        let tune = TuneSmoother {
-            kernel: "rbf(sigma=?)".parse().unwrap(),
-            loss: Loss::Squared,
-            strategy: None,
-        };
+        let tune =
+            TuneSmoother { kernel: "rbf(sigma=?)".parse().unwrap(), loss: Loss::Squared, strategy: None };
         let error = tune.run(&samples, &flat, &Unwatched).unwrap_err();
         assert_eq!(error, LearnError::ConstantTargets { value: 2.0 });
     }

@@ -5,8 +5,8 @@ use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::learn::svm::{Svc, Training};
 use crate::learn::{Admission, LearnError};
-use crate::solve::svm::{SvmError, SvmSettings};
 use crate::session::Session;
+use crate::solve::svm::{SvmError, SvmSettings};
 use crate::watch::Watch;
 
 use super::axis::{Axis, CostSpace};

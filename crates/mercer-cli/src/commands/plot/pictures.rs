@@ -357,7 +357,7 @@ fn gram(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
         return Err(Failure::usage("--kind gram is for models with a kernel, which this one does not have"));
     };
     let mut values = vec![0.0; count * count];
-    session.load(&samples)?.gram(kernel)?.fill_f64(Part::Full, &mut values, session)?;
+    session.load(&samples)?.gram(kernel)?.fill(Part::Full, (&mut values).into(), session)?;
     let of = if shown.from_data { "row" } else { "centre" };
     let each = if stride > 1 { format!(", every {stride}th") } else { String::new() };
     let side = || Side { label: format!("{of}{each}"), names: Names::Count(count) };

@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::AnySamples;
 use crate::features::approximation::{ApproximationError, check_memory};
-use crate::gram::{CpuEngine, Engine};
+use crate::gram::{CpuEngine, Engine, Wanted, randomly_pivoted};
 use crate::kernel::Kernel;
-use crate::solve::randomly_pivoted;
 use crate::watch::Watch;
 
 /// How landmarks are chosen.
@@ -63,8 +62,8 @@ impl Landmarks {
             }
             Self::RandomlyPivoted => {
                 check_memory("the factor of the kernel matrix", n, count, 4)?;
-                let resident = CpuEngine.load(samples);
-                let gram = resident.gram(kernel)?;
+                let resident = CpuEngine.load(samples)?;
+                let gram = resident.gram(kernel, Wanted::Exact)?;
                 filled(randomly_pivoted::<f32>(&*gram, count, 1e-6, seed, watch)?.pivots, n, count)
             }
         })

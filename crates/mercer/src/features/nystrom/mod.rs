@@ -20,10 +20,12 @@ use faer::{MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{CpuEngine, DenseGram, Engine, GramError, KernelValues, Part, zeroed};
+use crate::gram::{
+    CpuEngine, DenseGram, Engine, GramError, KernelValues, Part, Wanted, randomly_pivoted, zeroed,
+};
 use crate::kernel::Kernel;
 use crate::real::Real;
-use crate::solve::{Cholesky, CholeskyError, randomly_pivoted};
+use crate::solve::{Cholesky, CholeskyError};
 use crate::tile::Element;
 use crate::watch::Watch;
 
@@ -98,9 +100,12 @@ impl Nystrom {
             (None, AnySamples::F64(_)) => m as f64 * f64::EPSILON,
         };
         // In double precision whatever the samples: the factor magnifies errors of the kernel.
-        let resident = CpuEngine.load(&widened(landmarks));
-        let mut matrix = zeroed(m * m);
-        resident.gram(kernel)?.fill_f64(Part::Full, &mut matrix, watch).map_err(GramError::from)?;
+        let resident = CpuEngine.load(&widened(landmarks))?;
+        let mut matrix: Vec<f64> = zeroed(m * m);
+        resident
+            .gram(kernel, Wanted::Exact)?
+            .fill(Part::Full, (&mut matrix).into(), watch)
+            .map_err(GramError::from)?;
         if let Some(place) = matrix.iter().position(|k| !k.is_finite()) {
             return Err(ApproximationError::KernelValue { row: place / m, column: place % m });
         }
@@ -198,7 +203,7 @@ impl Nystrom {
         check_memory("the kernel of samples with landmarks", n, m, 4)?;
         let mut out = zeroed(n * m);
         let values =
-            |cross: &dyn KernelValues, out: &mut [f32]| Ok(cross.fill_f32(Part::Full, out, watch)?);
+            |cross: &dyn KernelValues, out: &mut [f32]| Ok(cross.fill(Part::Full, out.into(), watch)?);
         self.fill(samples, 0..n, &mut out, None, values, watch)?;
         Ok(Matrix::from_entries(n, m, out))
     }
@@ -216,7 +221,7 @@ impl Nystrom {
         check_memory("the kernel of samples with landmarks", n, m, 8)?;
         let mut out = zeroed(n * m);
         let values =
-            |cross: &dyn KernelValues, out: &mut [f64]| Ok(cross.fill_f64(Part::Full, out, watch)?);
+            |cross: &dyn KernelValues, out: &mut [f64]| Ok(cross.fill(Part::Full, out.into(), watch)?);
         self.fill(samples, 0..n, &mut out, None, values, watch)?;
         Ok(Matrix::from_entries(n, m, out))
     }
@@ -234,13 +239,13 @@ impl Nystrom {
         check_columns(samples, self.columns())?;
         let m = self.features();
         assert_eq!(out.len(), rows.len() * m, "the features of each row");
-        let centres = CpuEngine.load(&self.landmarks);
+        let centres = CpuEngine.load(&self.landmarks)?;
         let lower = lower.map(|lower| MatRef::from_row_major_slice(lower, m, m));
         let mut kernel = zeroed(m * BAND.min(rows.len()));
         for (start, out) in rows.clone().step_by(BAND).zip(out.chunks_mut(BAND * m)) {
             watch.check()?;
             let count = out.len() / m;
-            let queries = CpuEngine.load(&rows_of(samples, start..start + count));
+            let queries = CpuEngine.load(&rows_of(samples, start..start + count))?;
             let kernel = &mut kernel[..m * count];
             // Landmarks first: what is subtracted from both sides before distances are taken is then theirs.
             values(&*centres.cross(&self.kernel, &*queries)?, kernel)?;
@@ -282,7 +287,7 @@ impl KernelFeatures for Nystrom {
         watch: &dyn Watch,
     ) -> Result<(), ApproximationError> {
         let values =
-            |cross: &dyn KernelValues, out: &mut [f32]| Ok(cross.fill_f32(Part::Full, out, watch)?);
+            |cross: &dyn KernelValues, out: &mut [f32]| Ok(cross.fill(Part::Full, out.into(), watch)?);
         self.fill(samples, rows, out, Some(&self.narrow), values, watch)
     }
 
@@ -294,7 +299,7 @@ impl KernelFeatures for Nystrom {
         watch: &dyn Watch,
     ) -> Result<(), ApproximationError> {
         let values =
-            |cross: &dyn KernelValues, out: &mut [f64]| Ok(cross.fill_f64(Part::Full, out, watch)?);
+            |cross: &dyn KernelValues, out: &mut [f64]| Ok(cross.fill(Part::Full, out.into(), watch)?);
         self.fill(samples, rows, out, Some(&self.whitening), values, watch)
     }
 }

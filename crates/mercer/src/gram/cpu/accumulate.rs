@@ -60,7 +60,8 @@ pub(in crate::gram) fn forward<T: Element>(
     let whole = rhs.outputs() - rhs.outputs() % OUTPUTS_PER_PASS;
     let mut outs = out.entries.chunks_exact_mut(out.len.max(1)).map(|out| &mut out[rows..][..height]);
     for o in (0..whole).step_by(OUTPUTS_PER_PASS) {
-        let out: [&mut [f64]; OUTPUTS_PER_PASS] = std::array::from_fn(|_| outs.next().expect("one for each output"));
+        let out: [&mut [f64]; OUTPUTS_PER_PASS] =
+            std::array::from_fn(|_| outs.next().expect("one for each output"));
         f64::vectorize(Dots { values, stride, rhs: std::array::from_fn(|k| rhs_of(o + k)), out });
     }
     for (o, out) in (whole..rhs.outputs()).zip(outs) {

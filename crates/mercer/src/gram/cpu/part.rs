@@ -77,12 +77,7 @@ pub(in crate::gram) fn block(source: &impl AnySource, rows: &[usize], columns: &
     });
 }
 
-fn block_into<O: Real>(
-    source: &dyn ColumnSource<O>,
-    rows: &[usize],
-    columns: &[usize],
-    out: &Target<'_, O>,
-) {
+fn block_into<O: Real>(source: &dyn ColumnSource<O>, rows: &[usize], columns: &[usize], out: &Target<'_, O>) {
     let alone = rows.len() * columns.len() * (source.value_cost() + 16) < ALONE;
     let packed = source.columns(columns);
     if rows.len() <= columns.len() {

@@ -7,8 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::data::AnySamples;
 use crate::learn::error::LearnError;
 use crate::model::Expansion;
-use crate::solve::Status;
 use crate::session::Session;
+use crate::solve::Status;
 use crate::watch::Watch;
 
 use super::{BudgetedPerceptron, Perceptron, PerceptronReport, radius};

@@ -5,8 +5,8 @@ use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
 use crate::learn::weights::check_weights;
-use crate::solve::svm::{BoxQp, SvmSettings};
 use crate::session::Session;
+use crate::solve::svm::{BoxQp, SvmSettings};
 
 use super::one_vs_one::{OneVsOne, Pair, one_vs_one};
 use super::one_vs_rest::{OneVsRest, one_vs_rest};

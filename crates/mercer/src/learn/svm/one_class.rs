@@ -5,8 +5,8 @@ use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
 use crate::learn::weights::check_weights;
-use crate::solve::svm::{BoxQp, SvmSettings};
 use crate::session::Session;
+use crate::solve::svm::{BoxQp, SvmSettings};
 use crate::watch::Watch;
 
 use super::training::{SupportVectors, Training, load};

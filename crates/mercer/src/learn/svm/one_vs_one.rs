@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use crate::data::Matrix;
 use crate::learn::error::LearnError;
 use crate::model::pairs_of;
-use crate::solve::svm::SvmReport;
 use crate::session::Session;
+use crate::solve::svm::SvmReport;
 use crate::watch::Watch;
 
 /// Machines for the pairs (0, 1), (0, 2), …, (1, 2), … of classes.

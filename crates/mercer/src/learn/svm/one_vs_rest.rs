@@ -2,8 +2,8 @@
 
 use crate::data::Matrix;
 use crate::learn::error::LearnError;
-use crate::solve::svm::SvmReport;
 use crate::session::Session;
+use crate::solve::svm::SvmReport;
 use crate::watch::Watch;
 
 use super::one_vs_one::{Pair, members};

@@ -4,8 +4,8 @@ use crate::data::AnySamples;
 use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
-use crate::solve::svm::{BoxQp, SvmSettings};
 use crate::session::Session;
+use crate::solve::svm::{BoxQp, SvmSettings};
 use crate::watch::Watch;
 
 use super::training::{SupportVectors, Training, bounds, check_length, load};

@@ -102,7 +102,8 @@ fn the_preconditioner_inverts_its_low_rank_matrix() {
 fn single_precision_tiles_give_the_double_precision_answer() {
     let (n, lambda) = (500, 1e-2);
     let (fast, exact) = (single(n, 3), double(n, 3));
-    let (fast_gram, exact_gram) = (fast.gram(&kernel(), Wanted::Exact).unwrap(), exact.gram(&kernel(), Wanted::Exact).unwrap());
+    let (fast_gram, exact_gram) =
+        (fast.gram(&kernel(), Wanted::Exact).unwrap(), exact.gram(&kernel(), Wanted::Exact).unwrap());
     let (operator, true_operator) =
         (Regularised::new(&*fast_gram, lambda, None), Regularised::new(&*exact_gram, lambda, None));
     let (expected, _) = solve_direct(&true_operator, &rhs(n), Factor::Double, &Unwatched).unwrap();

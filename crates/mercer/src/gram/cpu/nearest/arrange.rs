@@ -27,7 +27,7 @@ pub(in crate::gram::cpu) struct Arranged {
     /// The number that each had before.
     pub numbers: Vec<usize>,
     /// One per group.
-    pub groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
 }
 
 /// A group of samples: the smallest box around it, and the lowest number in it.
@@ -130,7 +130,8 @@ mod tests {
         let arranged = Arranged::new(&samples, 32);
         let mut apart = 0;
         for metric in [Metric::Euclidean, Metric::Manhattan] {
-            let search = super::super::Search { rows: &samples, queries: &samples, centre: &[0.0; 3], k: 1, metric };
+            let search =
+                super::super::Search { rows: &samples, queries: &samples, centre: &[0.0; 3], k: 1, metric };
             for (a, group) in arranged.groups.iter().enumerate() {
                 for (b, other) in arranged.groups.iter().enumerate() {
                     let measure = group.measure(other, metric);
