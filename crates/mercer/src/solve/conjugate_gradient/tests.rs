@@ -1,9 +1,11 @@
 use super::*;
 use crate::data::{AnySamples, Samples};
-use crate::gram::{CpuEngine, DenseGram, Engine, Resident};
+use crate::gram::{
+    CpuEngine, DenseGram, Engine, PivotedCholesky, Resident, TileMut, Wanted, randomly_pivoted,
+};
 use crate::kernel::Kernel;
 use crate::pool;
-use crate::solve::{Factor, PivotedCholesky, Regularised, randomly_pivoted, solve_direct};
+use crate::solve::{Factor, Regularised, solve_direct};
 use crate::watch::Unwatched;
 
 fn points(n: usize, d: usize) -> Vec<f64> {
@@ -11,12 +13,12 @@ fn points(n: usize, d: usize) -> Vec<f64> {
 }
 
 fn double(n: usize, d: usize) -> Box<dyn Resident> {
-    CpuEngine.load(&AnySamples::F64(Samples::dense(n, d, points(n, d)).unwrap()))
+    CpuEngine.load(&AnySamples::F64(Samples::dense(n, d, points(n, d)).unwrap())).unwrap()
 }
 
 fn single(n: usize, d: usize) -> Box<dyn Resident> {
     let narrow: Vec<f32> = points(n, d).into_iter().map(|v| v as f32).collect();
-    CpuEngine.load(&AnySamples::F32(Samples::dense(n, d, narrow).unwrap()))
+    CpuEngine.load(&AnySamples::F32(Samples::dense(n, d, narrow).unwrap())).unwrap()
 }
 
 fn rhs(n: usize) -> Matrix<f64> {
@@ -169,7 +171,7 @@ fn disturbed(gram: &dyn crate::gram::Gram, size: f64) -> DenseGram<'static, f64>
     let n = gram.nrows();
     let all: Vec<usize> = (0..n).collect();
     let mut entries = vec![0.0; n * n];
-    gram.block(&all, &all, &mut entries);
+    gram.block(&all, &all, TileMut::new(&mut entries, n));
     for i in 0..n {
         for j in 0..n {
             let (low, high) = (i.min(j) as f64, i.max(j) as f64);

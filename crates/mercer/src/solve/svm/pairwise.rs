@@ -48,6 +48,25 @@ pub(super) struct Taken {
     pub coarse: bool,
 }
 
+/// β_i was moved up and β_j down by `size`.
+#[derive(Debug, Clone, Copy, Default)]
+struct Step {
+    i: usize,
+    j: usize,
+    size: f64,
+    /// The slope that the step brings to zero; 0 where an end of a box stopped it.
+    slope: f64,
+}
+
+/// Two slots to move, and what that promises.
+struct Pair {
+    first: usize,
+    second: usize,
+    gain: f64,
+    extremes: Extremes,
+    group: usize,
+}
+
 /// Steps that may miss their minimum by half the way before a matrix counts as coarse.
 const MISSES: usize = 32;
 
@@ -220,70 +239,25 @@ impl<T: Element> Pairwise<T> {
         source: &mut Source<'_, T>,
         watch: &dyn Watch,
     ) -> Result<Taken, Stopped> {
-        let (mut i, mut j, mut step) = (0, 0, 0.0);
         let mut taken = Taken { steps: 0, coarse: false };
-        // The slope that the last step was to bring to nothing, and how often that failed.
-        let (mut slope, mut misses) = (0.0, 0);
-        let mut look = self.patience();
-        let mut turns = Turns::new();
+        let mut last = Step::default();
+        let (mut misses, mut next_shrink, mut turns) = (0, self.patience(), Turns::new());
         loop {
-            let mut worst: Option<(usize, usize, f64, Extremes, usize)> = None;
-            let mut ends = [(f64::INFINITY, f64::NEG_INFINITY); 2];
-            let n = self.slots.len();
-            for g in 0..self.groups.len() {
-                let group = self.looked_at(g);
-                let nothing: &[T] = &[];
-                let extremes = if step == 0.0 {
-                    T::vectorize(Advance {
-                        f: &mut self.f[group.clone()],
-                        step,
-                        a: nothing,
-                        b: nothing,
-                        up: &self.up[group.clone()],
-                        low: &self.low[group.clone()],
-                    })
-                } else {
-                    T::vectorize(Advance {
-                        f: &mut self.f[group.clone()],
-                        step,
-                        a: &self.kernel[self.row_of[i] * n..][group.clone()],
-                        b: &self.kernel[self.row_of[j] * n..][group.clone()],
-                        up: &self.up[group.clone()],
-                        low: &self.low[group.clone()],
-                    })
-                };
-                ends[g] = (extremes.least, extremes.most);
-                if extremes.violation() > tolerance && taken.steps < most {
-                    let first = group.start + extremes.at;
-                    self.ensure(first, extremes, &group, source);
-                    let (second, gain) = T::vectorize(Second {
-                        f: &self.f[group.clone()],
-                        low: &self.low[group.clone()],
-                        diagonal: &self.diagonal[group.clone()],
-                        row: &self.row(first)[group.clone()],
-                        own: self.diagonal[first],
-                        least: extremes.least,
-                    });
-                    if second != usize::MAX && worst.as_ref().is_none_or(|w| gain > w.2) {
-                        worst = Some((first, group.start + second, gain, extremes, g));
-                    }
-                }
-            }
-            let Some((first, second, _, extremes, g)) = worst else {
-                return Ok(taken);
-            };
-            if T::PRECISION == Precision::Single && slope > 0.0 {
-                let left = self.f[j] + self.low[j] - (self.f[i] + self.up[i]);
-                misses += usize::from(left.abs() > 0.5 * slope);
+            let tolerance = if taken.steps < most { tolerance } else { f64::INFINITY };
+            let (ends, pair) = self.best_pair(last, tolerance, source);
+            let Some(pair) = pair else { return Ok(taken) };
+            if T::PRECISION == Precision::Single && last.slope > 0.0 {
+                let left = self.f[last.j] + self.low[last.j] - (self.f[last.i] + self.up[last.i]);
+                misses += usize::from(left.abs() > 0.5 * last.slope);
                 if misses > MISSES {
                     return Ok(Taken { coarse: true, ..taken });
                 }
             }
-            if self.shrinking && taken.steps >= look {
-                look = taken.steps + self.patience();
+            if self.shrinking && taken.steps >= next_shrink {
+                next_shrink = taken.steps + self.patience();
                 if self.shrink(&ends) {
-                    // Slots have moved: begin anew.
-                    (step, slope) = (0.0, 0.0);
+                    // Slots have moved: choose again.
+                    last = Step::default();
                     continue;
                 }
             }
@@ -292,16 +266,14 @@ impl<T: Element> Pairwise<T> {
                 if steps > 0 {
                     taken.steps += steps;
                     watch.check()?;
-                    (step, slope) = (0.0, 0.0);
+                    last = Step::default();
                     continue;
                 }
             }
-            (i, j) = (first, second);
-            let group = self.looked_at(g);
-            self.ensure(j, extremes, &group, source);
+            self.ensure(pair.second, pair.extremes, &self.looked_at(pair.group), source);
             let gain;
-            (step, slope, gain) = self.exchange(qp, i, j, extremes.least);
-            if step == 0.0 {
+            (last, gain) = self.exchange(qp, pair.first, pair.second, pair.extremes.least);
+            if last.size == 0.0 {
                 return Ok(taken);
             }
             turns.took(gain);
@@ -312,9 +284,51 @@ impl<T: Element> Pairwise<T> {
         }
     }
 
-    /// Moves β_i up and β_j down to the minimum between them, or as far as they may. Returns by how much, the slope that is
-    /// nothing afterwards (0 where they met an end on the way), and what that took off the objective.
-    fn exchange(&mut self, qp: &BoxQp, i: usize, j: usize, least: f64) -> (f64, f64, f64) {
+    /// Brings f up to date with the last step and finds the pair that promises most among the groups whose violation is above
+    /// `tolerance`; also the ends of every group.
+    fn best_pair(
+        &mut self,
+        last: Step,
+        tolerance: f64,
+        source: &mut Source<'_, T>,
+    ) -> ([(f64, f64); 2], Option<Pair>) {
+        let mut best: Option<Pair> = None;
+        let mut ends = [(f64::INFINITY, f64::NEG_INFINITY); 2];
+        for g in 0..self.groups.len() {
+            let group = self.looked_at(g);
+            let extremes = self.advance(last, &group);
+            ends[g] = (extremes.least, extremes.most);
+            if extremes.violation() > tolerance {
+                let first = group.start + extremes.at;
+                self.ensure(first, extremes, &group, source);
+                let (second, gain) = T::vectorize(Second {
+                    f: &self.f[group.clone()],
+                    low: &self.low[group.clone()],
+                    diagonal: &self.diagonal[group.clone()],
+                    row: &self.row(first)[group.clone()],
+                    own: self.diagonal[first],
+                    least: extremes.least,
+                });
+                if second != usize::MAX && best.as_ref().is_none_or(|best| gain > best.gain) {
+                    best = Some(Pair { first, second: group.start + second, gain, extremes, group: g });
+                }
+            }
+        }
+        (ends, best)
+    }
+
+    /// Adds the last step's change of f within a group; returns the extremes.
+    fn advance(&mut self, last: Step, group: &Range<usize>) -> Extremes {
+        let (n, nothing): (_, &[T]) = (self.slots.len(), &[]);
+        let row = |slot: usize| &self.kernel[self.row_of[slot] * n..][group.clone()];
+        let (a, b) = if last.size == 0.0 { (nothing, nothing) } else { (row(last.i), row(last.j)) };
+        let (up, low) = (&self.up[group.clone()], &self.low[group.clone()]);
+        T::vectorize(Advance { f: &mut self.f[group.clone()], step: last.size, a, b, up, low })
+    }
+
+    /// Moves β_i up and β_j down to the minimum between them, or as far as their boxes allow. Returns the step and by how much it
+    /// lowered the objective.
+    fn exchange(&mut self, qp: &BoxQp, i: usize, j: usize, least: f64) -> (Step, f64) {
         let (vi, vj) = (self.slots[i], self.slots[j]);
         let slope = self.f[j] + self.low[j] - least;
         let curvature = self.diagonal[i] + self.diagonal[j] - 2.0 * self.row(i)[j].to_f64();
@@ -328,6 +342,7 @@ impl<T: Element> Pairwise<T> {
         (self.up[i], self.low[i]) = qp.slopes(vi, self.beta[i]);
         (self.up[j], self.low[j]) = qp.slopes(vj, self.beta[j]);
         let gain = step * (slope - 0.5 * step * curvature);
-        (step, if step < above.min(below) { slope } else { 0.0 }, gain)
+        let slope = if step < above.min(below) { slope } else { 0.0 };
+        (Step { i, j, size: step, slope }, gain)
     }
 }

@@ -1,8 +1,6 @@
 use super::*;
 use crate::data::{AnySamples, Samples};
-use crate::gram::{
-    CpuEngine, DenseGram, Engine, Gram, KernelValues, Part, Resident, StoreAs, Stored, Wanted,
-};
+use crate::gram::{CpuEngine, DenseGram, Engine, Gram, Part, Resident, StoreAs, Stored, Wanted};
 use crate::kernel::Kernel;
 use crate::pool;
 use crate::watch::Unwatched;
