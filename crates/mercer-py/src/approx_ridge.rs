@@ -11,10 +11,11 @@ use mercer::learn::{
     Admission, ApproxRidge, Bias, LearnError, Prepared, Quality, Sizes, Summed,
     choose_approximation as choose,
 };
+use mercer::linalg::{Intercept, NormalEquations, normal_equations};
 use mercer::memory;
 use mercer::model::{Expansion, Linear, Predictor};
 use mercer::select::TuneApproxRidge;
-use mercer::solve::{Intercept, Moments, Report, moments};
+use mercer::solve::Report;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -127,20 +128,20 @@ pub fn choose_approximation<'py>(
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let count = samples.nrows() as u64;
-    let chosen = job.run(py, |session| choose(&kernel.0, &samples, count, None, seed, session))?;
+    let chosen = job.run(py, |session| choose(&kernel.0, &samples, count, &session.with_seed(seed)))?;
     Ok(chosen.map_err(learn_error)?.map(|(approximation, _)| approximation.to_string()))
 }
 
 /// Sums over rows from which ridge regression on features is solved. They add up, and pickle.
 #[pyclass(name = "Sums", module = "mercer._native")]
 #[derive(Debug)]
-pub struct NativeSums(Moments);
+pub struct NativeSums(NormalEquations);
 
 #[pymethods]
 impl NativeSums {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        py.detach(|| Moments::from_bytes(bytes)).map(Self).map_err(value_error)
+        py.detach(|| NormalEquations::from_bytes(bytes)).map(Self).map_err(value_error)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -188,7 +189,7 @@ pub fn sum_features<'py>(
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (ridge, prepared) = of_features(features);
     let sums = job.run(py, |session| {
-        let mut sums = ridge.sums(&prepared, targets.ncols())?;
+        let mut sums = ridge.sums(&prepared, targets.ncols(), session)?;
         add_samples(&mut sums, &prepared.features, &samples, &targets, weights, session)?;
         Ok::<_, LearnError>(sums)
     })?;
@@ -226,7 +227,7 @@ pub fn sum_folds<'py>(
         return Err(approximation_error(ApproximationError::Memory { what, needed, budget }));
     }
     let sums = job.run(py, |session| {
-        let mut sums = vec![Moments::new(features.features(), targets.ncols()); count];
+        let mut sums = vec![NormalEquations::new(features.features(), targets.ncols()); count];
         for start in (0..folds.len()).step_by(CHUNK) {
             for (fold, sums) in sums.iter_mut().enumerate() {
                 let end = folds.len().min(start + CHUNK);
@@ -251,10 +252,10 @@ pub fn fold_errors<'py>(
     intercept: bool,
     job: Job<'py>,
 ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
-    let sums: Vec<Moments> = folds.iter().map(|fold| fold.0.clone()).collect();
-    let targets = sums.first().map_or(0, Moments::targets);
+    let sums: Vec<NormalEquations> = folds.iter().map(|fold| fold.0.clone()).collect();
+    let targets = sums.first().map_or(0, NormalEquations::targets);
     let intercept = if intercept { Intercept::Unpenalised } else { Intercept::None };
-    let found = job.run(py, |session| moments::fold_errors(&sums, &alphas, intercept, session))?;
+    let found = job.run(py, |session| normal_equations::fold_errors(&sums, &alphas, intercept, session))?;
     let unknown = |row: Option<Vec<f64>>| row.unwrap_or_else(|| vec![f64::NAN; targets]);
     found
         .map_err(|error| learn_error(error.into()))?
@@ -279,7 +280,7 @@ impl SumsProblem {
     fn on(self, features: ApproximateFeatures) -> (ApproxRidge, Prepared) {
         let (ridge, prepared) = of_features(features);
         let bias = if self.intercept { Bias::Centred } else { Bias::None };
-        (ApproxRidge { lambda: self.alpha, bias, seed: self.seed, ..ridge }, prepared)
+        (ApproxRidge { lambda: self.alpha, bias, ..ridge }, prepared)
     }
 }
 
@@ -309,12 +310,14 @@ pub fn fit_ridge_sums<'py>(
     job: Job<'py>,
 ) -> PyResult<(Fitted<'py>, Option<Bound<'py, PyDict>>)> {
     let samples = rows.as_ref().map(Rows::samples).transpose()?;
+    let seed = problem.seed;
     let (ridge, prepared) = problem.on(features.features()?);
-    let moments = &sums.0;
+    let equations = &sums.0;
     let (predictor, report, quality) = job
         .run(py, |session| {
-            let solution = ridge.solve(moments, session)?;
-            let summed = Summed { sums: moments, solution: &solution, held_out: None };
+            let session = &session.with_seed(seed);
+            let solution = ridge.solve(equations, session)?;
+            let summed = Summed { sums: equations, solution: &solution, held_out: None };
             let measured = samples.map(|samples| ridge.quality(&prepared, summed, &some(&samples), session));
             let (predictor, report) = ridge.finish(&prepared, &solution);
             Ok::<_, LearnError>((predictor, report, measured.transpose()?))
@@ -344,12 +347,14 @@ pub fn fit_ridge_features<'py>(
     job: Job<'py>,
 ) -> PyResult<(Fitted<'py>, Bound<'py, PyDict>)> {
     let samples = rows.samples()?;
+    let seed = problem.seed;
     let (ridge, prepared) = problem.on(features.features()?);
     let (targets, weights) = targets;
     let targets = matrix(&targets)?;
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (fit, quality) = job
         .run(py, |session| {
+            let session = &session.with_seed(seed);
             let fit = ridge.fit_prepared(prepared, &samples, &targets, weights, session)?;
             let quality = ridge.quality_of(&fit, &some(&samples), session)?;
             Ok::<_, LearnError>((fit, quality))

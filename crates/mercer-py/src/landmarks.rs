@@ -31,7 +31,8 @@ pub fn choose_landmarks<'py>(
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let choice = self::choice(choice)?;
-    job.run(py, |session| choice.choose(&kernel.0, &samples, count, seed, session))?.map_err(approximation_error)
+    job.run(py, |session| choice.choose(&kernel.0, &samples, count, seed, session))?
+        .map_err(approximation_error)
 }
 
 /// (numbers of the landmarks that add something, the factor L of their kernel matrix); none where the kernel is not known to

@@ -106,24 +106,24 @@ pub fn fit_classes_approx<'py>(
         "hinge" => ClassLoss::Hinge,
         other => return Err(value_error(format!("the loss is logistic or hinge, but this one is {other}"))),
     };
-    let (tol, max_iter, seed) = (problem.tol, problem.max_iter, problem.seed);
+    let (tol, max_iter) = (problem.tol, problem.max_iter);
     let machine = ApproxClassifier {
         intercept: problem.intercept,
         tol,
         max_iter,
         admission: admission(problem.admit),
-        seed,
         ..ApproxClassifier::new(loss, kernel.0.clone(), approximation, 1.0 / problem.lambda)
     };
     let (codes, classes) = (problem.codes.as_slice().map_err(value_error)?, problem.classes);
     let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
-    fit_approx(py, &machine, &rows.samples()?, (codes, classes, weights), &job)
+    fit_approx(py, &machine, problem.seed, &rows.samples()?, (codes, classes, weights), &job)
 }
 
 /// Fits a classifier on features and hands it back as [`fit_classes_approx`] does.
 fn fit_approx<'py>(
     py: Python<'py>,
     machine: &ApproxClassifier,
+    seed: u64,
     samples: &AnySamples<'_>,
     (codes, classes, weights): (&[usize], usize, Option<&[f64]>),
     job: &Job<'py>,
@@ -131,11 +131,12 @@ fn fit_approx<'py>(
     machine.kernel.check_columns(samples.ncols()).map_err(value_error)?;
     let (predictor, report, chosen) = job
         .run(py, |session| {
+            let session = &session.with_seed(seed);
             let (predictor, report) = machine.fit(samples, codes, classes, weights, session)?;
             // The same seed chooses the same landmarks: once more, for their places.
             let chosen = match machine.approximation {
                 Approximation::Nystrom { landmarks, choice } => {
-                    choice.choose(&machine.kernel, samples, landmarks, machine.seed, session)?
+                    choice.choose(&machine.kernel, samples, landmarks, seed, session)?
                 }
                 Approximation::Fourier { .. } => Vec::new(),
             };

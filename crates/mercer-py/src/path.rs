@@ -3,8 +3,8 @@
 use mercer::data::Matrix;
 use mercer::gram::{GramError, Part};
 use mercer::learn::{LearnError, Ridge};
-use mercer::solve::{PathProblem, RidgePath};
 use mercer::session::Session;
+use mercer::solve::{PathProblem, RidgePath};
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -44,13 +44,16 @@ pub fn ridge_path<'py>(
 ) -> PyResult<Scores<'py>> {
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    Ridge::new(kernel.0.clone(), 1.0).check_memory(samples.nrows()).map_err(learn_error)?;
     let parts = problem.parts()?;
     let found = job.run(py, |session| {
         let n = samples.nrows();
+        Ridge::check_memory(n, session)?;
         let mut gram = Matrix::zeros(n, n);
         let resident = session.load(&samples)?;
-        resident.gram(&kernel.0, Wanted::Exact)?.fill(Part::Full, gram.entries_mut().into(), session).map_err(GramError::from)?;
+        resident
+            .gram(&kernel.0)?
+            .fill(Part::Full, gram.entries_mut().into(), session)
+            .map_err(GramError::from)?;
         parts.scores(gram, session)
     })?;
     hand_back(py, found)

@@ -8,6 +8,7 @@ use mercer::learn::{
     Admission, BudgetedPerceptron, LearnError, Perceptron, PerceptronReport, Rule, Standing,
 };
 use mercer::model::{Expansion, Voted, VotedStep};
+use mercer::watch::Watch;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -135,8 +136,9 @@ pub fn fit_perceptron_voted<'py>(
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let (perceptron, classes) = (problem.settings(kernel.0.clone()), problem.classes);
     let codes = problem.codes.as_slice().map_err(value_error)?;
-    let (voted, mut report) =
-        job.run(py, |session| perceptron.fit_voted(&samples, codes, classes, session))?.map_err(learn_error)?;
+    let (voted, mut report) = job
+        .run(py, |session| perceptron.fit_voted(&samples, codes, classes, session))?
+        .map_err(learn_error)?;
     let mut used = std::mem::take(&mut report.mistaken);
     used.sort_unstable();
     used.dedup();

@@ -5,10 +5,11 @@ use mercer::gram::{DenseGram, Gram, GramError};
 use mercer::kernel::check::Domain;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{Admission, Admitted, Bias, Coefficients, Form, LearnError, Ridge};
+use mercer::memory;
 use mercer::model::{Linear, ModelError, first_outside};
 use mercer::real::Real;
-use mercer::solve::{Factor, Report};
 use mercer::session::Session;
+use mercer::solve::{Factor, Report};
 use numpy::{
     Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
@@ -115,7 +116,7 @@ pub fn fit_ridge_primal<'py>(
     let samples = rows.samples()?;
     let parts = problem.parts(kernel.0.clone())?;
     let asked = Ridge { form: Form::Primal, ..parts.ridge.clone() };
-    let Some(ridge) = asked.primal(samples.nrows(), samples.ncols()) else {
+    let Some(ridge) = asked.primal(samples.nrows(), samples.ncols(), &Session::default()) else {
         return Err(value_error(format!("{} has no finite list of features to solve in", kernel.0)));
     };
     let (linear, mut dual, report) = job
@@ -165,7 +166,7 @@ pub fn linear<'py>(
 /// Whether the features of the kernel are so few that solving in them is several times cheaper.
 #[pyfunction]
 pub fn prefers_primal(kernel: &NativeKernel, rows: usize, columns: usize) -> bool {
-    let choice = Form::Auto.choose(&kernel.0, rows, columns, None);
+    let choice = Form::Auto.choose(&kernel.0, rows, columns, memory::default_budget());
     choice.primal.is_some() && choice.primal_cost.is_some_and(|cost| 4.0 * cost < choice.dual_cost)
 }
 

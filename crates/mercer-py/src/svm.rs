@@ -7,9 +7,9 @@ use mercer::learn::svm::{NuSvc, NuSvr, OneClass, OneVsOne, SupportVectors, Svc, 
 use mercer::learn::{Admission, Admitted, LearnError};
 use mercer::memory;
 use mercer::model::{Calibration, Pairs, Sigmoid, classes_of_pairs, one_vs_rest_decisions, vote};
+use mercer::session::Session;
 use mercer::solve::Status;
 use mercer::solve::svm::{SvmReport, SvmSettings};
-use mercer::session::Session;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -82,7 +82,7 @@ impl SvmProblem<'_> {
         let settings = SvmSettings {
             tol: self.tol,
             // Asked for once, not for every pair of classes.
-            cache: Some(self.cache.unwrap_or_else(|| memory::available() / 5)),
+            cache: Some(self.cache.unwrap_or_else(|| memory::total() / 5)),
             shrinking: self.shrinking,
             max_iter: self.max_iter,
         };

@@ -79,8 +79,9 @@ impl Job<'_> {
         let work = Mutex::new(Some(work));
         let compute = || {
             let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let outcome =
-                catch_unwind(AssertUnwindSafe(|| work.map(|work| pool::with(threads, || work(&Session::default().with_watch(&board))))));
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                work.map(|work| pool::with(threads, || work(&Session::default().with_watch(&board))))
+            }));
             board.finished.store(true, Ordering::Release);
             outcome
         };

@@ -41,7 +41,6 @@ pub fn parse(text: &str) -> Result<Approx, String> {
 /// The approximation and why, where `auto` chose it; none where none is needed.
 pub fn choose(
     approx: Option<Approx>,
-    (memory, seed): (Option<u64>, u64),
     kernel: &Kernel,
     survey: &Survey,
     session: &Session<'_>,
@@ -57,7 +56,7 @@ pub fn choose(
         }
         return Ok(Some((approximation, None)));
     }
-    let chosen = choose_approximation(kernel, &survey.sample, survey.rows, memory, seed, session)?;
+    let chosen = choose_approximation(kernel, &survey.sample, survey.rows, session)?;
     Ok(chosen.map(|(approximation, why)| (approximation, Some(why))))
 }
 

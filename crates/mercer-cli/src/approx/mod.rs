@@ -14,11 +14,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{Chunks, Source, TrainingChunks};
-use mercer::gram::SampleScales;
 use mercer::learn::{ApproxRidge, Bias, Summed};
 use mercer::model::{Method, Model};
 use mercer::pool;
 use mercer::select::Split;
+use mercer::session::Session;
 use serde_json::{Value, json};
 
 pub use choice::{Approx, choose, parse};
@@ -32,7 +32,6 @@ use crate::checkpoint::Checkpoint;
 use crate::commands::fit::{Outcome, Seconds};
 use crate::failure::Failure;
 use crate::learner::{Lift, admission};
-use crate::progress::Progress;
 use crate::score::Errors;
 use crate::training::missing_target;
 
@@ -80,21 +79,19 @@ fn in_chunks(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, 
     let seconds_reading = began.elapsed().as_secs_f64();
 
     let kernel = kernel.resolve_auto(&session.scales(&survey.sample))?;
-    let limits = (arguments.memory, seed);
-    let Some((approximation, why)) = choose(arguments.approx, limits, &kernel, &survey, session)? else {
+    let Some((approximation, why)) = choose(arguments.approx, &kernel, &survey, session)? else {
         return Ok(None);
     };
     let ridge = ApproxRidge {
         lambda: if arguments.lambda.is_empty() { vec![1.0] } else { arguments.lambda.clone() },
         bias: arguments.bias.unwrap_or(Bias::Centred),
         admission: admission(arguments),
-        seed,
         ..ApproxRidge::new(kernel, approximation, 1.0)
     };
     let prepared = ridge.prepare_from_sample(&survey.sample, survey.rows, session)?;
     let clock = Instant::now();
     chunks.rewind()?;
-    let sums = Sums::new(&ridge, &prepared, schema.targets.len(), fraction, seed)?;
+    let sums = Sums::new(&ridge, &prepared, schema.targets.len(), fraction, session)?;
     let sums = sums.over(&mut chunks, &survey, &mut checkpoint, session)?;
 
     let names: Vec<String> = schema.targets.iter().map(|target| target.name.clone()).collect();
@@ -126,7 +123,7 @@ fn in_chunks(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, 
     ]);
     let model = Model {
         method: Method::Ridge,
-        settings: settings(&ridge),
+        settings: settings(&ridge, seed),
         predictor,
         schema: Some(schema.clone()),
         outputs: names,
@@ -168,11 +165,11 @@ pub fn open(data: &Path, input: &Input, session: &Session<'_>) -> Result<Trainin
 }
 
 /// The settings of a fit, as a model file has them.
-pub fn settings(ridge: &ApproxRidge) -> BTreeMap<String, Value> {
+pub fn settings(ridge: &ApproxRidge, seed: u64) -> BTreeMap<String, Value> {
     BTreeMap::from([
         ("approx".to_owned(), json!(ridge.approximation.to_string())),
         ("bias".to_owned(), json!(ridge.bias)),
         ("lambda".to_owned(), json!(ridge.lambda)),
-        ("seed".to_owned(), json!(ridge.seed)),
+        ("seed".to_owned(), json!(seed)),
     ])
 }

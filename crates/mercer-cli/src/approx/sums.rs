@@ -3,7 +3,7 @@
 use mercer::data::{Dataset, Matrix, TargetValues, TrainingChunks, for_each_chunk, is_held_out};
 use mercer::features::add_samples;
 use mercer::learn::{ApproxRidge, Prepared};
-use mercer::solve::Moments;
+use mercer::linalg::NormalEquations;
 use mercer::session::Session;
 use mercer::watch::Watch;
 
@@ -15,22 +15,13 @@ use crate::failure::Failure;
 pub struct Sums<'a> {
     prepared: &'a Prepared,
     /// Of the rows that are not held out.
-    pub rest: Moments,
+    pub rest: NormalEquations,
     /// Of the rows that are; none where none are.
-    pub held_out: Option<Moments>,
+    pub held_out: Option<NormalEquations>,
     fraction: f64,
     seed: u64,
     rows: u64,
     work: u64,
-}
-
-/// Passes the wish to stop on, and keeps the progress of parts to itself.
-struct StopAlone<'a>(&'a dyn Watch);
-
-impl Watch for StopAlone<'_> {
-    fn stop_requested(&self) -> bool {
-        self.0.stop_requested()
-    }
 }
 
 impl<'a> Sums<'a> {
@@ -40,10 +31,11 @@ impl<'a> Sums<'a> {
         prepared: &'a Prepared,
         targets: usize,
         fraction: f64,
-        seed: u64,
+        session: &Session<'_>,
     ) -> Result<Self, Failure> {
-        let rest = ridge.sums(prepared, targets)?;
-        let held_out = if fraction > 0.0 { Some(ridge.sums(prepared, targets)?) } else { None };
+        let seed = session.seed();
+        let rest = ridge.sums(prepared, targets, session)?;
+        let held_out = if fraction > 0.0 { Some(ridge.sums(prepared, targets, session)?) } else { None };
         let work = fingerprint(format!("{ridge:?} {fraction} {seed}").as_bytes());
         Ok(Self { prepared, rest, held_out, fraction, seed, rows: 0, work })
     }
@@ -68,7 +60,7 @@ impl<'a> Sums<'a> {
             let (start, rows) = (first, chunk.nrows() as u64);
             first += rows;
             if first > self.rows {
-                self.add(chunk, start, survey, &StopAlone(session))?;
+                self.add(chunk, start, survey, &session.part())?;
                 self.rows = first;
                 if let Some(checkpoint) = checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) {
                     checkpoint.keep(self.work, self.state())?;
@@ -90,7 +82,13 @@ impl<'a> Sums<'a> {
         Ok(self)
     }
 
-    fn add(&mut self, chunk: Dataset, first: u64, survey: &Survey, session: &Session<'_>) -> Result<(), Failure> {
+    fn add(
+        &mut self,
+        chunk: Dataset,
+        first: u64,
+        survey: &Survey,
+        session: &Session<'_>,
+    ) -> Result<(), Failure> {
         let targets = targets(&chunk);
         let scaled = survey.scaling.apply(chunk.features)?;
         let features = &self.prepared.features;
@@ -110,7 +108,7 @@ impl<'a> Sums<'a> {
         let rest = self.rest.to_bytes();
         bytes.extend_from_slice(&(rest.len() as u64).to_le_bytes());
         bytes.extend_from_slice(&rest);
-        bytes.extend(self.held_out.iter().flat_map(Moments::to_bytes));
+        bytes.extend(self.held_out.iter().flat_map(NormalEquations::to_bytes));
         bytes
     }
 
@@ -121,9 +119,9 @@ impl<'a> Sums<'a> {
             let (rest, held_out) = state.get(16..)?.split_at_checked(length)?;
             let held_out = match &self.held_out {
                 None => None,
-                Some(_) => Some(Moments::from_bytes(held_out).ok()?),
+                Some(_) => Some(NormalEquations::from_bytes(held_out).ok()?),
             };
-            Some((rows, Moments::from_bytes(rest).ok()?, held_out))
+            Some((rows, NormalEquations::from_bytes(rest).ok()?, held_out))
         };
         let (rows, rest, held_out) = parts().ok_or_else(|| Failure::usage("the checkpoint is damaged"))?;
         (self.rows, self.rest, self.held_out) = (rows, rest, held_out);

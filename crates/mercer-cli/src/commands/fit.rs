@@ -105,6 +105,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     let streamed = match (arguments.method, arguments.approx) {
         (Method::Ridge, Some(approx)) if approx.is_asked() => {
             let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+            let session = arguments.common.session(arguments.memory, &watch);
             let outcome = approx::fit(arguments, &session);
             watch.finish();
             outcome?
@@ -132,7 +133,8 @@ fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
     }
     seconds.read = clock.elapsed().as_secs_f64();
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    learner.check(dataset.nrows(), dataset.features.ncols())?;
+    let session = arguments.common.session(arguments.memory, &watch);
+    learner.check(dataset.nrows(), dataset.features.ncols(), &session)?;
 
     let mut scale = arguments.input.scale;
     let mut part = (arguments.holdout, arguments.common.seed);

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{self, AnySamples, Dtype, ScaleMethod, Scaling};
-use mercer::gram::{Engine, Part, Resident, SampleScales, kernel_to_distance, zeroed};
+use mercer::gram::{GramError, Part, Resident, kernel_to_distance};
 use mercer::kernel::Kernel;
+use mercer::linalg::zeroed;
 use mercer::session::Session;
 use mercer::{memory, pool};
 use serde::Serialize;
@@ -40,13 +41,15 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     let (scaling, _) = Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::None), &rows)?;
     let rows = scaling.apply(rows)?;
     let columns = columns.map(|columns| scaling.apply(columns)).transpose()?;
+    let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let session = arguments.common.session(arguments.memory, &watch);
     let kernel = kernel.resolve_auto(&session.scales(&rows))?;
     kernel.check_columns(rows.ncols())?;
 
     let shape = (rows.nrows(), columns.as_ref().unwrap_or(&rows).nrows());
     let size = if arguments.input.dtype == Dtype::F32 { 4 } else { 8 };
     let needed = (shape.0 as u64).saturating_mul(shape.1 as u64).saturating_mul(size);
-    let budget = arguments.memory.unwrap_or_else(memory::default_budget);
+    let budget = session.memory();
     if needed > budget {
         return Err(Failure::work(format!(
             "a matrix of {} × {} takes {}, more than the memory budget of {}",
@@ -56,7 +59,6 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
             memory::human(budget)
         )));
     }
-    let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     let job = Job { kernel: &kernel, rows: &rows, columns: columns.as_ref(), distance: arguments.distance };
     let clock = Instant::now();
     let seconds = pool::with(arguments.common.threads(), || match arguments.input.dtype {
@@ -122,7 +124,7 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn double(&self, session: &Session<'_>) -> Result<Vec<f64>, Failure> {
-        let (rows, columns) = self.load();
+        let (rows, columns) = self.load(session)?;
         let mut out = zeroed(rows.nrows() * columns.as_ref().unwrap_or(&rows).nrows());
         match &columns {
             None => rows.gram(self.kernel, Wanted::Exact)?.fill(Part::Full, (&mut out).into(), session)?,
@@ -145,7 +147,7 @@ impl Job<'_> {
             // The difference k(x,x) − 2k(x,z) + k(z,z) cancels: take it in double precision.
             return Ok(self.double(session)?.into_iter().map(|d| d as f32).collect());
         }
-        let (rows, columns) = self.load();
+        let (rows, columns) = self.load(session)?;
         let mut out = zeroed(rows.nrows() * columns.as_ref().unwrap_or(&rows).nrows());
         match &columns {
             None => rows.gram(self.kernel, Wanted::Exact)?.fill(Part::Full, (&mut out).into(), session)?,
@@ -154,7 +156,10 @@ impl Job<'_> {
         Ok(out)
     }
 
-    fn load(&self) -> (Box<dyn Resident>, Option<Box<dyn Resident>>) {
-        (session.load(self.rows)?, self.columns.map(|columns| session.load(columns)?))
+    fn load(
+        &self,
+        session: &Session<'_>,
+    ) -> Result<(Box<dyn Resident>, Option<Box<dyn Resident>>), GramError> {
+        Ok((session.load(self.rows)?, self.columns.map(|columns| session.load(columns)).transpose()?))
     }
 }

@@ -29,6 +29,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         .transpose()
         .map_err(|error| Failure::usage(format!("in --features: {error}")))?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let session = arguments.common.session(arguments.memory, &watch);
     let plan = match (&arguments.data, arguments.shape) {
         // The rows of a file are gone through, not held: it may be larger than memory.
         (Some(path), _) if arguments.method == Method::Ridge && Source::path(path).is_restartable() => {
@@ -44,7 +45,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             let task = task(arguments, &kernel, features.as_ref(), rows, survey.sample.ncols())?;
             let plan = || {
                 let shape = (rows, targets);
-                plan::Plan::for_part(task, &kernel, &survey.sample, shape, arguments.memory, &session)
+                plan::Plan::for_part(task, &kernel, &survey.sample, shape, &session)
             };
             pool::with(arguments.common.threads(), plan)
         }
@@ -61,7 +62,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             };
             let samples = scaling.apply(dataset.features)?;
             let task = task(arguments, &kernel, features.as_ref(), samples.nrows(), samples.ncols())?;
-            let plan = || plan::Plan::for_samples(task, &kernel, &samples, targets, arguments.memory, &session);
+            let plan = || plan::Plan::for_samples(task, &kernel, &samples, targets, &session);
             pool::with(arguments.common.threads(), plan)
         }
         (None, shape) => {
@@ -72,7 +73,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             };
             let shape = Shape { rows, columns, targets, dtype: arguments.input.dtype };
             let task = task(arguments, &kernel, features.as_ref(), rows, columns)?;
-            let plan = || plan::Plan::for_shape(task, &kernel, shape, arguments.memory, &session);
+            let plan = || plan::Plan::for_shape(task, &kernel, shape, &session);
             pool::with(arguments.common.threads(), plan)
         }
     };

@@ -30,7 +30,6 @@ pub struct ApproxClassesLearner {
     tol: Option<f64>,
     max_iter: Option<usize>,
     admission: mercer::learn::Admission,
-    memory: Option<u64>,
     seed: u64,
     exact: Box<dyn Learner>,
 }
@@ -101,7 +100,7 @@ impl ApproxClassesLearner {
                 let rows = samples.nrows();
                 let some: Vec<usize> = (0..rows).step_by(rows / TRIED + 1).collect();
                 let some = samples.select(&some);
-                let chosen = choose_approximation(kernel, &some, rows as u64, self.memory, self.seed, session)?;
+                let chosen = choose_approximation(kernel, &some, rows as u64, session)?;
                 Ok(chosen.map(|(approximation, _)| approximation))
             }
         }
@@ -128,9 +127,9 @@ impl Learner for ApproxClassesLearner {
         self.exact.name_classes(classes)
     }
 
-    fn check(&self, rows: usize, columns: usize) -> Result<(), Failure> {
+    fn check(&self, rows: usize, columns: usize, session: &Session<'_>) -> Result<(), Failure> {
         match self.approx {
-            Approx::Exact => self.exact.check(rows, columns),
+            Approx::Exact => self.exact.check(rows, columns, session),
             _ => Ok(()),
         }
     }
@@ -142,7 +141,7 @@ impl Learner for ApproxClassesLearner {
         weights: Option<&[f64]>,
         session: &Session<'_>,
     ) -> Result<Learnt, Failure> {
-        let kernel = resolved(&self.kernel, samples, self.seed)?;
+        let kernel = resolved(&self.kernel, samples, session)?;
         let Some(approximation) = self.approximation(&kernel, samples, session)? else {
             return self.exact.fit(samples, targets, weights, session);
         };
@@ -152,7 +151,6 @@ impl Learner for ApproxClassesLearner {
             tol: self.tol.unwrap_or(usual.tol),
             max_iter: self.max_iter.unwrap_or(usual.max_iter),
             admission: self.admission,
-            seed: self.seed,
             ..usual
         };
         let (predictor, report) =

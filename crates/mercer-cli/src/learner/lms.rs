@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use mercer::data::{AnySamples, Matrix};
 use mercer::learn::{Admission, Bias, Lms, LmsFeatures, LmsReport, LmsWeights};
 use mercer::model::{self, Linear, Predictor};
-use mercer::solve::descent::{Mode, Step};
 use mercer::session::Session;
+use mercer::solve::descent::{Mode, Step};
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, resolved};
@@ -22,7 +22,6 @@ pub struct LmsLearner {
     mode: Mode,
     bias: Bias,
     admission: Admission,
-    memory: Option<u64>,
     seed: u64,
 }
 
@@ -61,7 +60,7 @@ impl Learner for LmsLearner {
         ])
     }
 
-    fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
+    fn check(&self, _: usize, _: usize, _: &Session<'_>) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -75,7 +74,7 @@ impl Learner for LmsLearner {
         let (predictor, found): (Predictor, LmsReport) = match &self.lift {
             Lift::Kernel(kernel) => {
                 let lms = Lms {
-                    kernel: resolved(kernel, samples, self.seed)?,
+                    kernel: resolved(kernel, samples, session)?,
                     step: self.step,
                     epochs: self.epochs,
                     tol: self.tol,
@@ -94,7 +93,7 @@ impl Learner for LmsLearner {
                     mode: self.mode,
                     bias: self.bias,
                 };
-                let features = map.transform(samples, self.memory, session)?;
+                let features = map.transform(samples, Some(session.memory()), session)?;
                 let LmsWeights { weights, intercepts, report } = lms.fit(&features, targets, session)?;
                 let (map, columns) = (map.clone(), samples.ncols());
                 (Linear { map: map.into(), columns, shift: None, weights, intercepts }.into(), report)

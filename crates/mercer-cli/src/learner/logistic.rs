@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::learn::{ClassWeight, Logistic};
 use mercer::model;
-use mercer::solve::LogisticSolver;
 use mercer::session::Session;
+use mercer::solve::LogisticSolver;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, codes_of, resolved, weights_by_name};
@@ -93,7 +93,7 @@ impl Learner for LogisticLearner {
         Ok(())
     }
 
-    fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
+    fn check(&self, _: usize, _: usize, _: &Session<'_>) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -104,7 +104,7 @@ impl Learner for LogisticLearner {
         weights: Option<&[f64]>,
         session: &Session<'_>,
     ) -> Result<Learnt, Failure> {
-        let kernel = resolved(&self.logistic.kernel, samples, self.seed)?;
+        let kernel = resolved(&self.logistic.kernel, samples, session)?;
         let logistic = Logistic { kernel, ..self.logistic.clone() };
         let (expansion, report) =
             logistic.fit(samples, &codes_of(targets), targets.ncols(), weights, session)?;

@@ -7,8 +7,8 @@ use mercer::features::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::learn::{FeatureWeights, Perceptron, PerceptronReport, Rule, Standing};
 use mercer::model::{self, Linear, Predictor};
-use mercer::solve::{Report, Status};
 use mercer::session::Session;
+use mercer::solve::{Report, Status};
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, codes_of, resolved};
@@ -83,7 +83,7 @@ impl Learner for PerceptronLearner {
         true
     }
 
-    fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
+    fn check(&self, _: usize, _: usize, _: &Session<'_>) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -96,7 +96,7 @@ impl Learner for PerceptronLearner {
     ) -> Result<Learnt, Failure> {
         let (codes, classes) = (codes_of(targets), targets.ncols());
         let on_kernel = || -> Result<Perceptron, Failure> {
-            let kernel = resolved(&self.perceptron.kernel, samples, self.seed())?;
+            let kernel = resolved(&self.perceptron.kernel, samples, session)?;
             Ok(Perceptron { kernel, ..self.perceptron.clone() })
         };
         let (predictor, found): (Predictor, PerceptronReport) = match &self.form {
@@ -114,7 +114,7 @@ impl Learner for PerceptronLearner {
                 (expansion.into(), report)
             }
             Form::Features(map) => {
-                let features = map.transform(samples, self.perceptron.memory, session)?;
+                let features = map.transform(samples, Some(session.memory()), session)?;
                 let FeatureWeights { weights, report } =
                     self.perceptron.fit_features(&features, &codes, classes, session)?;
                 let intercepts = vec![0.0; weights.ncols()];

@@ -7,8 +7,8 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::kernel::Kernel;
 use mercer::learn::{Admission, Bias, Form, IterativeRidge, Ridge, RidgeFeatures};
 use mercer::model::{self, Linear, Predictor};
-use mercer::solve::{CgState, ConjugateGradient, Factor, Report};
 use mercer::session::Session;
+use mercer::solve::{CgState, ConjugateGradient, Factor, Report};
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, resolved};
@@ -23,7 +23,6 @@ pub struct RidgeLearner {
     bias: Bias,
     admission: Admission,
     solver: Solver,
-    memory: Option<u64>,
     seed: u64,
     tol: f64,
     checkpoint: Option<PathBuf>,
@@ -46,17 +45,10 @@ impl RidgeLearner {
     }
 
     /// With settings that are known.
-    pub fn of(
-        kernel: Kernel,
-        lambda: f64,
-        bias: Bias,
-        admission: Admission,
-        memory: Option<u64>,
-        seed: u64,
-    ) -> Self {
+    pub fn of(kernel: Kernel, lambda: f64, bias: Bias, admission: Admission, seed: u64) -> Self {
         let (lift, lambda) = (Lift::Kernel(kernel), vec![lambda]);
         let (solver, tol, checkpoint) = (Solver::Auto, 1e-3, None);
-        Self { lift, lambda, bias, admission, solver, memory, seed, tol, checkpoint }
+        Self { lift, lambda, bias, admission, solver, seed, tol, checkpoint }
     }
 
     fn on_kernel(&self, kernel: Kernel) -> Ridge {
@@ -95,7 +87,6 @@ impl RidgeLearner {
             bias: self.bias,
             admission: self.admission,
             solver: ConjugateGradient { tolerance: self.tol, ..ConjugateGradient::default() },
-            seed: self.seed,
             ..IterativeRidge::new(kernel, lambda)
         };
         let mut checkpoint = self.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
@@ -134,11 +125,11 @@ impl Learner for RidgeLearner {
         ])
     }
 
-    fn check(&self, rows: usize, columns: usize) -> Result<(), Failure> {
+    fn check(&self, rows: usize, columns: usize, session: &Session<'_>) -> Result<(), Failure> {
         match &self.lift {
             Lift::Kernel(kernel) => {
                 let ridge = self.on_kernel(kernel.clone());
-                let primal = kernel.is_resolved() && ridge.primal(rows, columns).is_some();
+                let primal = kernel.is_resolved() && ridge.primal(rows, columns, session).is_some();
                 match self.solver {
                     Solver::Cg => Ok(()),
                     _ if primal => Ok(()),
@@ -146,7 +137,7 @@ impl Learner for RidgeLearner {
                         "{kernel} has no finite list of features, so it cannot be solved in them"
                     ))
                     .hint("use --solver auto")),
-                    _ => Ok(ridge.check_memory(rows)?),
+                    _ => Ok(Ridge::check_memory(rows, session)?),
                 }
             }
             Lift::Features(_) if matches!(self.solver, Solver::Cholesky | Solver::Mixed | Solver::Cg) => {
@@ -169,14 +160,14 @@ impl Learner for RidgeLearner {
     ) -> Result<Learnt, Failure> {
         let (predictor, report) = match &self.lift {
             Lift::Kernel(kernel) => {
-                let kernel = resolved(kernel, samples, self.seed)?;
+                let kernel = resolved(kernel, samples, session)?;
                 if self.solver == Solver::Cg {
                     let (predictor, report) = self.iterative(kernel, samples, targets, session)?;
                     let facts = BTreeMap::from([("iterations".to_owned(), json!(report.iterations))]);
                     return Ok(Learnt { predictor, calibration: None, report: Some(report), facts });
                 }
                 let ridge = self.on_kernel(kernel);
-                match ridge.primal(samples.nrows(), samples.ncols()) {
+                match ridge.primal(samples.nrows(), samples.ncols(), session) {
                     Some(primal) => linear(primal.fit(samples, targets, weights, session)?),
                     None => {
                         let (expansion, report) = ridge.fit(samples, targets, weights, session)?;
@@ -185,11 +176,7 @@ impl Learner for RidgeLearner {
                 }
             }
             Lift::Features(map) => {
-                let ridge = RidgeFeatures {
-                    map: map.clone(),
-                    lambda: self.lambda.clone(),
-                    bias: self.bias,
-                };
+                let ridge = RidgeFeatures { map: map.clone(), lambda: self.lambda.clone(), bias: self.bias };
                 linear(ridge.fit(samples, targets, weights, session)?)
             }
         };

@@ -9,9 +9,9 @@ use mercer::learn::svm::{NuSvc, NuSvr, OneClass, SupportVectors, Svc, Svr, Train
 use mercer::learn::{Admission, Admitted};
 use mercer::model::libsvm::PRECOMPUTED;
 use mercer::model::{self, Calibration, Predictor, Sigmoid};
+use mercer::session::Session;
 use mercer::solve::svm::{SvmReport, SvmSettings};
 use mercer::solve::{Report, Status};
-use mercer::session::Session;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, codes_of, is_precomputed, resolved, weights_by_name};
@@ -307,7 +307,7 @@ impl Learner for SvmLearner {
         Ok(())
     }
 
-    fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
+    fn check(&self, _: usize, _: usize, _: &Session<'_>) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -334,7 +334,7 @@ impl Learner for SvmLearner {
             let fit = Fitting { kernel, training: &training, samples: &rows, admitted: &admitted, session };
             return Ok(learnt(self.fitted(&fit, targets, weights)?));
         }
-        let kernel = resolved(&self.kernel, samples, self.seed)?;
+        let kernel = resolved(&self.kernel, samples, session)?;
         kernel.check_columns(samples.ncols())?;
         let admitted = self.admission.decide(&kernel, samples)?;
         let resident = session.load(samples)?;

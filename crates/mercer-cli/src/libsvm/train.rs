@@ -11,9 +11,9 @@ use mercer::learn::svm::{NuSvc, NuSvr, OneClass, OneVsOne, SupportVectors, Svc, 
 use mercer::model::libsvm::PRECOMPUTED;
 use mercer::model::{Calibration, Method, Model, Pairs, Predictor, pairs_of};
 use mercer::pool;
+use mercer::session::Session;
 use mercer::solve::Status;
 use mercer::solve::svm::{SvmError, SvmReport, SvmSettings};
-use mercer::session::Session;
 use serde_json::json;
 
 use super::cross_validation::cross_validate;
@@ -36,10 +36,11 @@ fn run(arguments: &[String]) -> Result<(), Refusal> {
         return Err(Refusal::new(format!("{} has no rows", options.data)));
     }
     let watch = Progress::new(true);
+    let session = Session::default().with_watch(&watch);
     pool::with(None, || {
         let job = Job::new(&options, &problem)?;
         let rows = job.rows()?;
-        let resident = rows.resident();
+        let resident = rows.resident(&session)?;
         let training = rows.training(&*resident, &job.kernel)?;
         if let Some(folds) = options.folds {
             return cross_validate(&job, &training, &rows.samples, folds, &session);
@@ -70,8 +71,8 @@ pub struct Rows {
 }
 
 impl Rows {
-    fn resident(&self) -> Box<dyn Resident> {
-        session.load(&self.samples)?
+    fn resident(&self, session: &Session<'_>) -> Result<Box<dyn Resident>, Refusal> {
+        session.load(&self.samples).map_err(Refusal::new)
     }
 
     fn training<'a>(&'a self, resident: &'a dyn Resident, kernel: &Kernel) -> Result<Training<'a>, Refusal> {

@@ -7,11 +7,9 @@ mod nearest;
 mod numerical_rank;
 mod operator;
 mod pivoted_cholesky;
-mod row_products;
 mod scales;
 mod stored;
 mod values;
-mod zeroed;
 
 pub(crate) use cpu::{Combine, LeastAndGreatest, fold};
 pub use cpu::{CpuEngine, default_engine};
@@ -23,8 +21,6 @@ pub use operator::{
     EXPENSIVE_VALUE, Ends, Gram, KeepRows, KernelValues, LinearOperator, Policy, RowSums, StoreAs, Stored,
 };
 pub use pivoted_cholesky::{PivotedCholesky, randomly_pivoted};
-pub(crate) use row_products::{RowProducts, chosen_row_dots, chosen_rows_combined, combined_rows, row_dots};
 pub use scales::SampleScales;
 pub use stored::DenseGram;
 pub use values::{Segment, TileMut, Value, Values, ValuesMut, ValuesRef};
-pub use zeroed::zeroed;

@@ -20,12 +20,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::real::Real;
+use crate::linalg::{Scalar, zeroed};
 use crate::watch::{Stopped, Watch};
 
 use super::operator::Gram;
 use super::values::TileMut;
-use super::zeroed::zeroed;
 
 /// Proposals in a block: one matrix product for all of them, and few enough that most are kept.
 const PROPOSALS: usize = 128;
@@ -55,7 +54,7 @@ pub struct PivotedCholesky<T> {
 ///
 /// # Errors
 /// [`Stopped`] where `watch` asks for it.
-pub fn randomly_pivoted<T: Real>(
+pub fn randomly_pivoted<T: Scalar>(
     gram: &dyn Gram,
     rank: usize,
     tolerance: f64,
@@ -122,7 +121,7 @@ fn propose(weights: &[f64], count: usize, rng: &mut impl Rng) -> Option<Vec<usiz
 }
 
 /// The first `known` entries of some rows of F, in double precision.
-fn gather<T: Real>(factor: &[T], rows: &[usize], rank: usize, known: usize) -> Vec<f64> {
+fn gather<T: Scalar>(factor: &[T], rows: &[usize], rank: usize, known: usize) -> Vec<f64> {
     rows.iter().flat_map(|&i| factor[i * rank..i * rank + known].iter().map(|v| v.to_f64())).collect()
 }
 
@@ -187,7 +186,7 @@ struct NewColumns<'a> {
 }
 
 /// Writes (K(:,S) − F F_Sᵀ)L⁻ᵀ beside F, and takes its squares from the diagonal.
-fn extend<T: Real>(
+fn extend<T: Scalar>(
     gram: &dyn Gram,
     factor: &mut [T],
     rank: usize,
@@ -233,7 +232,7 @@ fn extend<T: Real>(
 }
 
 /// The first `found` of `rank` columns.
-fn narrowed<T: Real>(mut factor: Vec<T>, n: usize, rank: usize, found: usize) -> Matrix<T> {
+fn narrowed<T: Scalar>(mut factor: Vec<T>, n: usize, rank: usize, found: usize) -> Matrix<T> {
     if found < rank {
         for i in 0..n {
             factor.copy_within(i * rank..i * rank + found, i * found);

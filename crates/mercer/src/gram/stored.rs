@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::kernel::Kernel;
+use crate::linalg::zeroed;
 use crate::real::{Precision, Real};
 use crate::tile::{Element, ROWS, ValueBlock};
 use crate::watch::{Stopped, Watch};
@@ -21,7 +22,6 @@ use super::cpu::row_sums::row_sums;
 use super::engine::{GramError, Part, Resident, Wanted};
 use super::operator::{Gram, KeepRows, KernelValues, LinearOperator, RowSums, StoreAs, Stored};
 use super::values::{TileMut, Value, ValuesMut, with_values};
-use super::zeroed::zeroed;
 
 /// A symmetric matrix held in full, row after row, in `f64` or `f32`; borrowed or owned.
 #[derive(Debug, Clone)]
@@ -140,7 +140,7 @@ const PRODUCT_ROWS: usize = 128;
 /// From this many right-hand sides on a matrix product is faster than one row at a time.
 const PRODUCT_FROM: usize = 3;
 
-impl<T: Real> DenseGram<'_, T> {
+impl<T: Value> DenseGram<'_, T> {
     /// A product that is summed in `T`.
     fn multiply(&self, out: &mut Matrix<f64>, rhs: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
         let (n, m) = (self.n, rhs.ncols());
@@ -168,7 +168,7 @@ impl<T: Real> DenseGram<'_, T> {
     }
 }
 
-impl<T: Real> LinearOperator for DenseGram<'_, T> {
+impl<T: Value> LinearOperator for DenseGram<'_, T> {
     fn nrows(&self) -> usize {
         self.n
     }
@@ -208,7 +208,7 @@ impl<T: Real> LinearOperator for DenseGram<'_, T> {
     }
 }
 
-impl<T: Real> KernelValues for DenseGram<'_, T> {
+impl<T: Value> KernelValues for DenseGram<'_, T> {
     fn fill(&self, _: Part, out: ValuesMut<'_>, watch: &dyn Watch) -> Result<(), Stopped> {
         with_values!(ValuesMut, out, out => self.copy_to(out, watch))
     }

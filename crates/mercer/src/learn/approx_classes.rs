@@ -5,11 +5,10 @@ use std::ops::Range;
 use crate::data::{AnySamples, Matrix};
 use crate::features::{ApproximateFeatures, Approximation, KernelFeatures, add_samples};
 use crate::kernel::Kernel;
+use crate::linalg::NormalEquations;
 use crate::model::Predictor;
 use crate::session::Session;
-use crate::solve::{
-    FeatureBlocks, LinearLossFit, LinearLossSettings, Moments, Report, RowLoss, minimise, row_loss,
-};
+use crate::solve::{FeatureBlocks, LinearLossFit, LinearLossSettings, Report, RowLoss, minimise, row_loss};
 use crate::watch::Unwatched;
 
 use super::admission::Admission;
@@ -177,8 +176,8 @@ impl ApproxClassifier {
         blocks: &Blocks<'_>,
         weights: &[f64],
         session: &Session<'_>,
-    ) -> Result<Moments, LearnError> {
-        let mut sums = Moments::new(blocks.ncols(), 0);
+    ) -> Result<NormalEquations, LearnError> {
+        let mut sums = NormalEquations::new(blocks.ncols(), 0);
         let none = Matrix::zeros(blocks.nrows(), 0);
         match &blocks.held {
             Some(Held::Single(phi)) => sums.add(phi, &none, Some(weights), session)?,

@@ -2,8 +2,8 @@
 
 use crate::data::AnySamples;
 use crate::features::{KernelError, kernel_error};
+use crate::linalg::NormalEquations;
 use crate::session::Session;
-use crate::solve::Moments;
 
 use super::approx_ridge::{ApproxFit, ApproxRidge, BeyondSample, Prepared, Solution};
 use super::error::LearnError;
@@ -43,11 +43,11 @@ impl Sizes {
 #[derive(Debug, Clone, Copy)]
 pub struct Summed<'a> {
     /// The sums.
-    pub sums: &'a Moments,
+    pub sums: &'a NormalEquations,
     /// What they lead to.
     pub solution: &'a Solution,
     /// Sums over other samples, to judge by.
-    pub held_out: Option<&'a Moments>,
+    pub held_out: Option<&'a NormalEquations>,
 }
 
 impl ApproxRidge {

@@ -1,15 +1,16 @@
 //! Ridge regression on features that stand in for a kernel: linear in the number of samples, in memory or streamed.
 //!
 //! Minimises Σᵢ wᵢ(yᵢ − ⟨v, φ(xᵢ)⟩ − b)² + λ‖v‖² with ⟨φ(x), φ(z)⟩ ≈ k(x, z). All that is kept of the samples are sums
-//! over their features ([`Moments`]), so samples in memory, in chunks and on several machines give the same fit.
+//! over their features ([`NormalEquations`]), so samples in memory, in chunks and on several machines give the same fit.
 
 use crate::data::{AnySamples, Matrix};
 use crate::features::{ApproximateFeatures, Approximation, ApproximationError, KernelFeatures, add_samples};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
+use crate::linalg::{Intercept, LinearFit, NormalEquations};
 use crate::model::Predictor;
 use crate::session::Session;
-use crate::solve::{Intercept, LinearFit, Moments, Report, Status};
+use crate::solve::{Report, Status};
 
 use super::admission::Admission;
 use super::error::LearnError;
@@ -66,7 +67,7 @@ pub struct ApproxFit {
     /// φ.
     pub prepared: Prepared,
     /// The sums over φ that the fit follows from, or those over a sample where the features of all rows were held.
-    pub sums: Moments,
+    pub sums: NormalEquations,
     /// What the sums lead to, with λ times the share of a sample.
     pub solution: Solution,
     /// Where the sums are over a sample, what is known of all rows.
@@ -215,7 +216,7 @@ impl ApproxRidge {
         prepared: &Prepared,
         targets: usize,
         session: &Session<'_>,
-    ) -> Result<Moments, LearnError> {
+    ) -> Result<NormalEquations, LearnError> {
         let features = prepared.features.features();
         let needed = Self::bytes_needed(features, targets);
         let budget = session.memory();
@@ -223,14 +224,14 @@ impl ApproxRidge {
             let what = "the sums over the features and the factor of them";
             return Err(ApproximationError::Memory { what, needed, budget }.into());
         }
-        Ok(Moments::new(features, targets))
+        Ok(NormalEquations::new(features, targets))
     }
 
     /// Bytes that a fit takes beside the samples: the sums, their matrix and a chunk of features.
     #[must_use]
     pub fn bytes_needed(features: usize, targets: usize) -> u64 {
         let d = features as u64;
-        Moments::bytes_needed(features, targets)
+        NormalEquations::bytes_needed(features, targets)
             .saturating_add(8 * d.saturating_mul(d))
             .saturating_add(8 * 1024 * d)
     }
@@ -242,7 +243,7 @@ impl ApproxRidge {
     pub fn fit_sums(
         &self,
         prepared: Prepared,
-        sums: Moments,
+        sums: NormalEquations,
         session: &Session<'_>,
     ) -> Result<ApproxFit, LearnError> {
         let solution = self.solve(&sums, session)?;
@@ -269,7 +270,7 @@ impl ApproxRidge {
     ///
     /// # Errors
     /// Where there are no samples, where λ = 0 and the features are linearly dependent, and where the session is stopped.
-    pub fn solve(&self, sums: &Moments, session: &Session<'_>) -> Result<Solution, LearnError> {
+    pub fn solve(&self, sums: &NormalEquations, session: &Session<'_>) -> Result<Solution, LearnError> {
         let (features, targets) = (sums.features(), sums.targets());
         let fit = LinearFit { weights: Matrix::zeros(features, targets), intercepts: vec![0.0; targets] };
         let mut all = Solution { fit, residual: 0.0, effective_dimension: f64::INFINITY };
@@ -292,7 +293,11 @@ impl ApproxRidge {
     ///
     /// # Errors
     /// Where the fit is of other features or targets.
-    pub fn held_out(&self, solution: &Solution, held_out: &Moments) -> Result<Vec<SummedError>, LearnError> {
+    pub fn held_out(
+        &self,
+        solution: &Solution,
+        held_out: &NormalEquations,
+    ) -> Result<Vec<SummedError>, LearnError> {
         let squares = held_out.squared_errors(&solution.fit)?;
         let spreads = held_out.target_spreads();
         let of_target = |(squares, spread): (f64, f64)| SummedError {

@@ -6,9 +6,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::{AnySamples, Matrix};
 use crate::features::{ApproximateFeatures, KernelFeatures, add_samples};
+use crate::linalg::{LinearFit, NormalEquations};
 use crate::real::Real;
 use crate::session::Session;
-use crate::solve::{HeldFit, HeldRidge, LinearFit, Moments, Report};
+use crate::solve::{HeldFit, HeldRidge, Report};
 
 use super::approx_ridge::{ApproxRidge, BeyondSample, Prepared, Solution};
 use super::error::LearnError;
@@ -31,7 +32,7 @@ pub(super) struct Held {
     pub fit: LinearFit,
     pub report: Report,
     /// The sums over the sample, and what they lead to.
-    pub sample: (Moments, Solution),
+    pub sample: (NormalEquations, Solution),
     pub beyond: BeyondSample,
 }
 
@@ -89,7 +90,7 @@ impl ApproxRidge {
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
         session: &Session<'_>,
-    ) -> Result<Moments, LearnError> {
+    ) -> Result<NormalEquations, LearnError> {
         let (n, d) = (samples.nrows(), prepared.features.features());
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(session.seed());
         let mut rows = index::sample(&mut rng, n, SAMPLE_PER_FEATURE * d).into_vec();
@@ -108,7 +109,7 @@ impl ApproxRidge {
         whitening: Option<&[f64]>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        sample: Moments,
+        sample: NormalEquations,
         session: &Session<'_>,
     ) -> Result<Option<Held>, LearnError> {
         let (d, t) = (rows.ncols(), targets.ncols());

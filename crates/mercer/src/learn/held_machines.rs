@@ -1,9 +1,10 @@
 //! Support vector machines on features that are all held in memory.
 
 use crate::data::Matrix;
+use crate::linalg::{Intercept, LinearFit, NormalEquations, NormalEquationsError};
 use crate::real::Real;
 use crate::session::Session;
-use crate::solve::{HeldHinge, Intercept, LinearFit, LinearLossFit, Moments, MomentsError, Report, Status};
+use crate::solve::{HeldHinge, LinearLossFit, Report, Status};
 use crate::watch::Watch;
 
 use super::approx_classes::{ApproxClassifier, Labelled};
@@ -61,10 +62,10 @@ impl ApproxClassifier {
         if d <= n {
             let side = |e: usize| if labels.positive(e / m, e % m) { 1.0 } else { -1.0 };
             let sides = Matrix::from_entries(n, m, (0..n * m).map(side).collect());
-            let mut sums = Moments::new(d, m);
+            let mut sums = NormalEquations::new(d, m);
             sums.add(phi, &sides, Some(labels.weights), session)?;
             match sums.ridge(1.0, self.constant(), session) {
-                Err(MomentsError::Indefinite { .. }) => {}
+                Err(NormalEquationsError::Indefinite { .. }) => {}
                 other => return Ok(other?),
             }
         }

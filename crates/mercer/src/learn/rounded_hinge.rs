@@ -1,7 +1,8 @@
 //! The support vector machine on features that do not fit the memory: the hinge with its corner rounded off.
 
+use crate::linalg::NormalEquations;
 use crate::session::Session;
-use crate::solve::{FeatureBlocks, LinearLossFit, Moments, RowLoss, Status, minimise};
+use crate::solve::{FeatureBlocks, LinearLossFit, RowLoss, Status, minimise};
 use crate::watch::Watch;
 
 use super::approx_classes::{ApproxClassifier, Blocks, Labelled};
@@ -15,7 +16,7 @@ impl ApproxClassifier {
         &self,
         blocks: &Blocks<'_>,
         labels: Labelled<'_>,
-        sums: &Moments,
+        sums: &NormalEquations,
         session: &Session<'_>,
     ) -> Result<LinearLossFit, LearnError> {
         let mut best: Option<LinearLossFit> = None;

@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use crate::data::{AnySamples, Matrix, fold_of_row, is_held_out};
 use crate::features::{ApproximationError, KernelFeatures, add_samples};
 use crate::learn::{LearnError, Prepared};
+use crate::linalg::normal_equations::RidgePath;
+use crate::linalg::{Intercept, NormalEquations};
 use crate::session::Session;
-use crate::solve::moments::RidgePath;
-use crate::solve::{Intercept, Moments};
 use crate::watch::Watch;
 
 use super::criterion::{Criterion, Judgement};
@@ -105,7 +105,7 @@ const NO_MATRIX: LearnError = LearnError::Unsupported(
 pub struct FoldSums<'a> {
     prepared: Prepared,
     parts: &'a Parts,
-    sums: Vec<Moments>,
+    sums: Vec<NormalEquations>,
     /// The targets of the first sample, and whether others differ.
     first: Option<Vec<f64>>,
     varies: bool,
@@ -116,7 +116,7 @@ pub struct FoldSums<'a> {
 impl<'a> FoldSums<'a> {
     pub(super) fn new(prepared: Prepared, parts: &'a Parts, targets: usize) -> Self {
         let features = prepared.features.features();
-        let sums = vec![Moments::new(features, targets); parts.count().0];
+        let sums = vec![NormalEquations::new(features, targets); parts.count().0];
         Self { prepared, parts, sums, first: None, varies: false, refused: None }
     }
 
@@ -166,7 +166,7 @@ impl<'a> FoldSums<'a> {
     /// Samples added so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
-        self.sums.iter().map(Moments::rows).sum()
+        self.sums.iter().map(NormalEquations::rows).sum()
     }
 
     /// What the errors follow from.
@@ -186,7 +186,7 @@ impl<'a> FoldSums<'a> {
             let value = self.first.and_then(|first| first.first().copied()).unwrap_or(f64::NAN);
             return Err(LearnError::ConstantTargets { value });
         }
-        let mut all = Moments::new(self.prepared.features.features(), self.sums[0].targets());
+        let mut all = NormalEquations::new(self.prepared.features.features(), self.sums[0].targets());
         for sums in &self.sums {
             all.merge(sums)?;
         }
@@ -200,7 +200,7 @@ impl<'a> FoldSums<'a> {
                 allowed: "enough for some to be left out and others to be left to train on",
             });
         }
-        let path = |left_out: &Moments| {
+        let path = |left_out: &NormalEquations| {
             session.check()?;
             Ok(all.path_without(left_out, intercept)?)
         };
@@ -215,9 +215,9 @@ impl<'a> FoldSums<'a> {
 pub(super) struct Judged {
     pub prepared: Prepared,
     /// Over all samples.
-    pub all: Moments,
+    pub all: NormalEquations,
     /// Over those of each part that is left out.
-    left_out: Vec<Moments>,
+    left_out: Vec<NormalEquations>,
     paths: Vec<RidgePath>,
 }
 
@@ -228,7 +228,7 @@ impl Judged {
     /// # Errors
     /// Where the session asks to stop.
     pub fn scores(&self, lambdas: &[f64], session: &Session<'_>) -> Result<Vec<Option<f64>>, LearnError> {
-        let weight: f64 = self.left_out.iter().map(Moments::weight).sum();
+        let weight: f64 = self.left_out.iter().map(NormalEquations::weight).sum();
         let entries = weight * self.all.targets() as f64;
         let mut scores = vec![Some(0.0); lambdas.len()];
         for (path, left_out) in self.paths.iter().zip(&self.left_out) {
@@ -244,14 +244,17 @@ impl Judged {
 
 /// Whether a kernel has no features with these hyper-parameters but may have with others.
 pub(super) fn is_out_of_range(error: &LearnError) -> bool {
-    use crate::solve::MomentsError;
+    use crate::linalg::NormalEquationsError;
     matches!(
         error,
         LearnError::KernelValue { .. }
             | LearnError::Approximation(
                 ApproximationError::KernelValue { .. }
                     | ApproximationError::NoRank
-                    | ApproximationError::Moments(MomentsError::Value { what: "feature", .. })
+                    | ApproximationError::NormalEquations(NormalEquationsError::Value {
+                        what: "feature",
+                        ..
+                    })
             )
     )
 }

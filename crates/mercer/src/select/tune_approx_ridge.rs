@@ -4,9 +4,9 @@ use crate::data::{AnySamples, Matrix};
 use crate::features::{Approximation, ApproximationError};
 use crate::kernel::Kernel;
 use crate::learn::{Admission, ApproxFit, ApproxRidge, Bias, LearnError, Prepared, check_problem};
+use crate::linalg::NormalEquations;
 use crate::pool;
 use crate::session::Session;
-use crate::solve::Moments;
 use crate::watch::Stopped;
 
 use super::axis::{Axis, LambdaSpace};
@@ -159,7 +159,7 @@ impl TuneApproxRidge {
         let matrix = 8u64.saturating_mul(d).saturating_mul(d);
         // Decompositions that are made at the same time: the matrix, its vectors and twice that of working memory.
         let abreast = pool::available().min(left_out) as u64;
-        let sums = Moments::bytes_needed(features, targets);
+        let sums = NormalEquations::bytes_needed(features, targets);
         sums.saturating_mul(parts as u64 + 2 + abreast)
             .saturating_add(matrix.saturating_mul(left_out as u64 + 4 * abreast))
             .saturating_add(8 * 1024 * d)
@@ -265,7 +265,7 @@ struct Candidates<'a, P, E> {
     parts: &'a Parts,
     pass: P,
     last: Option<Candidate<Judged>>,
-    best: Option<Candidate<(Prepared, Moments)>>,
+    best: Option<Candidate<(Prepared, NormalEquations)>>,
     /// Why a pass failed.
     failure: Option<E>,
 }
@@ -306,7 +306,7 @@ where
     }
 
     /// The features and the sums over all samples; they are known, unless all trials at these values are of an earlier run.
-    fn sums_at(mut self, values: &[f64], session: &Session<'_>) -> Result<(Prepared, Moments), E> {
+    fn sums_at(mut self, values: &[f64], session: &Session<'_>) -> Result<(Prepared, NormalEquations), E> {
         if let Some(last) = self.last.take_if(|last| last.values == values) {
             return Ok((last.known.prepared, last.known.all));
         }

@@ -1,7 +1,7 @@
 //! Numbers of a model for each kind of picture.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::{Engine, Part};
+use mercer::gram::Part;
 use mercer::model::{Link, Method, Predictor, one_vs_rest_decisions};
 use mercer::session::Session;
 use serde_json::Value;
@@ -30,7 +30,12 @@ const BINS: usize = 10;
 const IN_SPACE: usize = 400;
 
 /// Draws one kind of picture.
-pub fn draw(shown: &Shown, kind: Kind, column: Option<&str>, session: &Session<'_>) -> Result<Figure, Failure> {
+pub fn draw(
+    shown: &Shown,
+    kind: Kind,
+    column: Option<&str>,
+    session: &Session<'_>,
+) -> Result<Figure, Failure> {
     if column.is_some() && kind != Kind::Slice {
         return Err(Failure::usage("--column is for --kind slice"));
     }
@@ -47,10 +52,11 @@ pub fn draw(shown: &Shown, kind: Kind, column: Option<&str>, session: &Session<'
         Kind::Contour => contour(shown, session),
         Kind::Surface => surface(shown, session),
         Kind::Predicted => Ok(agreement(shown, session)?.figure()?),
-        Kind::Residuals => {
-            Ok(Agreement { title: format!("Residuals of {}", shown.output_name), ..agreement(shown, session)? }
-                .residuals()?)
+        Kind::Residuals => Ok(Agreement {
+            title: format!("Residuals of {}", shown.output_name),
+            ..agreement(shown, session)?
         }
+        .residuals()?),
         Kind::Slice => slice(shown, column, session),
         Kind::Gram => gram(shown, session),
     }

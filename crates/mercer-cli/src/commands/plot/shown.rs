@@ -176,7 +176,12 @@ impl Shown {
     }
 
     /// The terms aᵢ k(cᵢ, ·) of the model at values of its one column, those with the largest |aᵢ|, at most `most`.
-    pub fn bumps(&self, places: &[f64], most: usize, session: &Session<'_>) -> Result<Vec<Vec<f64>>, Failure> {
+    pub fn bumps(
+        &self,
+        places: &[f64],
+        most: usize,
+        session: &Session<'_>,
+    ) -> Result<Vec<Vec<f64>>, Failure> {
         let Some(expansion) = self.model.predictor.expansion() else { return Ok(Vec::new()) };
         let size = |i: usize| expansion.coefficients.row(i)[self.output].abs();
         let mut order: Vec<usize> = (0..expansion.centres.nrows()).collect();

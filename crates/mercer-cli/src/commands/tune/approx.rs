@@ -16,7 +16,6 @@ use super::{Outcome, Searcher, picture};
 use crate::approx::{self, Approx, Survey};
 use crate::args::{Criterion, Tune};
 use crate::failure::Failure;
-use crate::progress::Progress;
 
 /// Refuses what does not go with an approximation, whatever the data is.
 pub fn check_text(arguments: &Tune) -> Result<(), Failure> {
@@ -49,9 +48,8 @@ impl Searcher<'_> {
         let mut chunks = approx::open(&arguments.data, &arguments.input, session)?;
         let schema = chunks.schema().clone();
         let survey = Survey::of(&mut chunks, arguments.input.scale, arguments.approx, seed, session)?;
-        let limits = (arguments.memory, seed);
         let typical = typical(&self.kernel, &session.scales(&survey.sample))?;
-        let chosen = approx::choose(arguments.approx, limits, &typical, &survey, session)?;
+        let chosen = approx::choose(arguments.approx, &typical, &survey, session)?;
         let Some((approximation, why)) = chosen else { return Ok(None) };
         check_criterion(arguments)?;
 
@@ -64,7 +62,8 @@ impl Searcher<'_> {
             targets: names.len(),
             name: &format!("{names:?} {:x} {:?}", survey.content, survey.scaling),
         };
-        let pass = |sums: &mut FoldSums<'_>, session: &Session<'_>| add_all(sums, &mut chunks, &survey, session);
+        let pass =
+            |sums: &mut FoldSums<'_>, session: &Session<'_>| add_all(sums, &mut chunks, &survey, session);
         let TunedApproxRidge { tuned, fit } = self.with_checkpoint(|resume, on_trials| {
             tune.run_in_passes(stream, resume, on_trials, pass, session)
         })?;
@@ -72,7 +71,6 @@ impl Searcher<'_> {
         let ridge = ApproxRidge {
             bias: tune.bias,
             admission: tune.admission,
-            seed,
             ..ApproxRidge::new(tuned.kernel.clone(), approximation, tuned.lambda)
         };
         let mut quality = ridge.quality_of(&fit, &survey.sample, session)?;
@@ -97,7 +95,7 @@ impl Searcher<'_> {
         let notes = chunks.notes().into_iter().chain(survey.note(&schema)).map(|note| ("", note));
         let model = Model {
             method: Method::Ridge,
-            settings: approx::settings(&ridge),
+            settings: approx::settings(&ridge, seed),
             predictor: fit.predictor,
             schema: Some(schema.clone()),
             outputs: names,
@@ -127,7 +125,6 @@ impl Searcher<'_> {
             criterion: self.judged_by(criterion),
             strategy: exact.strategy,
             admission: exact.admission,
-            seed: exact.seed,
             ..TuneApproxRidge::new(exact.kernel, approximation)
         }
     }

@@ -25,20 +25,14 @@ impl Searcher<'_> {
     ) -> Result<Found, Failure> {
         let seed = self.arguments.common.seed;
         let admission = if self.arguments.assume_psd { Admission::Assume } else { Admission::Check };
-        let (memory, kernel) = (self.arguments.memory, self.kernel.clone());
+        let kernel = self.kernel.clone();
         let classifier = match self.arguments.method {
             Method::Perceptron => Classifier::Perceptron(Perceptron {
                 shuffle: Some(seed),
                 admission,
-                memory,
                 ..Perceptron::new(kernel)
             }),
-            _ => Classifier::Logistic(Logistic {
-                tol: TRIAL_TOL,
-                admission,
-                memory,
-                ..Logistic::new(kernel, 1.0)
-            }),
+            _ => Classifier::Logistic(Logistic { tol: TRIAL_TOL, admission, ..Logistic::new(kernel, 1.0) }),
         };
         let tune = TuneClassifier {
             classifier,
@@ -58,7 +52,6 @@ impl Searcher<'_> {
                 }
             },
             strategy: self.strategy(),
-            seed,
         };
         let codes = codes_of(targets);
         let TunedClassifier { kernel, lambda, score, trials, warnings } =

@@ -105,6 +105,7 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
     let criterion = arguments.criterion(false);
     let searcher = Searcher { arguments, kernel, lambda, range, loss: Loss::Squared, criterion };
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let session = arguments.common.session(arguments.memory, &watch);
     let streamed = match arguments.approx {
         Some(approx) if approx.is_asked() => {
             pool::with(arguments.common.threads(), || searcher.in_chunks(format.is_some(), &session))?
@@ -235,13 +236,10 @@ impl Searcher<'_> {
         let seed = self.arguments.common.seed;
         match self.arguments.method {
             Method::Smoother => {
-                let tune = TuneSmoother {
-                    kernel: self.kernel.clone(),
-                    loss: self.loss,
-                    strategy: self.strategy(),
-                    seed,
-                };
-                let TunedSmoother { kernel, score, trials, warnings } = tune.run(samples, targets, session)?;
+                let tune =
+                    TuneSmoother { kernel: self.kernel.clone(), loss: self.loss, strategy: self.strategy() };
+                let TunedSmoother { kernel, score, trials, warnings } =
+                    tune.run(samples, targets, session)?;
                 Ok(Found { learner: Box::new(SmootherLearner::of(kernel, seed)), score, trials, warnings })
             }
             Method::Knn => {
@@ -268,7 +266,7 @@ impl Searcher<'_> {
             Ok(tune.run(samples, targets, None, resume, on_trials, session)?)
         })?;
         let Tuned { kernel, lambda, score, trials, warnings } = tuned;
-        let learner = RidgeLearner::of(kernel, lambda, tune.bias, tune.admission, tune.memory, tune.seed);
+        let learner = RidgeLearner::of(kernel, lambda, tune.bias, tune.admission, self.arguments.common.seed);
         Ok(Found { learner: Box::new(learner), score, trials, warnings })
     }
 
@@ -294,7 +292,6 @@ impl Searcher<'_> {
 
     /// The search for ridge regression.
     fn ridge(&self) -> TuneRidge {
-        let seed = self.arguments.common.seed;
         TuneRidge {
             kernel: self.kernel.clone(),
             lambda: self.lambda.clone(),
@@ -302,7 +299,6 @@ impl Searcher<'_> {
             criterion: self.judged_by(self.criterion),
             strategy: self.strategy(),
             admission: if self.arguments.assume_psd { Admission::Assume } else { Admission::Check },
-            seed,
         }
     }
 
@@ -334,7 +330,7 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
         Method::Svc => Box::new(SvmLearner::of(Kernel::linear(), Machine::Svc { c: 1.0 }, 0)),
         _ => {
             let bias = arguments.bias.unwrap_or(Bias::Centred);
-            Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, None, 0))
+            Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, 0))
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The search as a picture: the error along one hyper-parameter, with the ends where it follows the noise and the mean.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::SampleScales;
 use mercer::learn::Ridge;
 use mercer::select::{Trial, Trials};
 use mercer::session::Session;

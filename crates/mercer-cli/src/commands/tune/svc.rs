@@ -24,7 +24,6 @@ pub fn search(
         c: c.map_err(|error| Failure::usage(format!("--C: {error}")))?,
         strategy: searcher.strategy(),
         admission: if arguments.assume_psd { Admission::Assume } else { Admission::Check },
-        seed,
         ..TuneSvc::new(searcher.kernel.clone())
     };
     let (codes, classes) = (codes_of(targets), targets.ncols());

@@ -20,13 +20,10 @@ use faer::{MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{
-    CpuEngine, DenseGram, Engine, GramError, KernelValues, Part, Wanted, randomly_pivoted, zeroed,
-};
+use crate::gram::{CpuEngine, DenseGram, Engine, GramError, KernelValues, Part, Wanted, randomly_pivoted};
 use crate::kernel::Kernel;
+use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::real::Real;
-use crate::solve::{Cholesky, CholeskyError};
-use crate::tile::Element;
 use crate::watch::Watch;
 
 use super::approximation::{ApproximationError, KernelFeatures, check_columns, check_memory};
@@ -102,10 +99,7 @@ impl Nystrom {
         // In double precision whatever the samples: the factor magnifies errors of the kernel.
         let resident = CpuEngine.load(&widened(landmarks))?;
         let mut matrix: Vec<f64> = zeroed(m * m);
-        resident
-            .gram(kernel, Wanted::Exact)?
-            .fill(Part::Full, (&mut matrix).into(), watch)
-            .map_err(GramError::from)?;
+        resident.gram(kernel, Wanted::Exact)?.fill(Part::Full, (&mut matrix).into(), watch).map_err(GramError::from)?;
         if let Some(place) = matrix.iter().position(|k| !k.is_finite()) {
             return Err(ApproximationError::KernelValue { row: place / m, column: place % m });
         }
@@ -227,7 +221,7 @@ impl Nystrom {
     }
 
     /// k of every row, whitened where there is an L.
-    fn fill<T: Element>(
+    fn fill<T: Scalar>(
         &self,
         samples: &AnySamples<'_>,
         rows: Range<usize>,

@@ -14,12 +14,12 @@ mod tiled;
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
+use crate::data::with_samples;
 use crate::data::{AnySamples, Samples, Storage};
 use crate::kernel::Kernel;
 use crate::real::{Precision, Real};
 use crate::tile::{Element, Extent, Filler, Known, Operand, Plan, Program};
 use crate::watch::Watch;
-use crate::with_samples;
 
 use super::engine::{Engine, GramError, Resident, Wanted};
 use super::nearest::{Metric, Nearest};

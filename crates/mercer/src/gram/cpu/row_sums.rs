@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::gram::operator::{EXPENSIVE_VALUE, Ends, KeepRows, Policy, RowSums};
 use crate::gram::values::{TileMut, with_values};
-use crate::gram::zeroed::zeroed;
+use crate::linalg::zeroed;
 use crate::real::Precision;
 use crate::tile::Element;
 use crate::watch::{Stopped, Watch};

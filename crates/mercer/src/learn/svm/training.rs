@@ -1,10 +1,11 @@
 //! What every support vector machine is trained on.
 
 use crate::data::AnySamples;
-use crate::gram::{Gram, GramError, Part, Resident, StoreAs, Stored, Wanted, zeroed};
+use crate::gram::{Gram, GramError, Part, Resident, StoreAs, Stored, Wanted};
 use crate::kernel::Kernel;
 use crate::learn::error::LearnError;
 use crate::learn::weights::check_weights;
+use crate::linalg::zeroed;
 use crate::session::Session;
 use crate::solve::svm::{BoxQp, Solution, SvmReport, SvmSettings};
 

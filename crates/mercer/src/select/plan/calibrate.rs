@@ -11,14 +11,13 @@ use rayon::prelude::*;
 
 use crate::data::{AnySamples, Dtype, Matrix, Samples};
 use crate::features::{ApproximationError, KernelFeatures, RandomSpec};
-use crate::gram::{
-    DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, TileMut, Value, Wanted, zeroed,
-};
+use crate::gram::{DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, TileMut, Value, Wanted};
 use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
+use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::model::{ModelError, Neighbours, Rule};
 use crate::real::Real;
 use crate::session::Session;
-use crate::solve::{Cholesky, CholeskyError, PathProblem, RidgePath};
+use crate::solve::{PathProblem, RidgePath};
 use crate::watch::{Stopped, Watch};
 
 use super::Shape;
@@ -204,7 +203,7 @@ impl<'a> Calibration<'a> {
     }
 
     /// Seconds to factor a matrix in the precision of `T`.
-    pub fn cholesky<T: Real>(&self) -> Result<Growth, Stopped> {
+    pub fn cholesky<T: Scalar>(&self) -> Result<Growth, Stopped> {
         let [growth] = growth(ROWS, |order| {
             let mut best = f64::INFINITY;
             for _ in 0..2 {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::gram::operator::LinearOperator;
-use crate::gram::zeroed::zeroed;
+use crate::linalg::zeroed;
 use crate::watch::{Stopped, Watch};
 
 use super::columns::{COLUMNS_PER_VISIT, ColumnSource};

@@ -12,13 +12,13 @@
 mod arrange;
 mod tiles;
 
+use crate::data::with_samples;
 use crate::data::{AnySamples, Samples, Storage};
 use crate::gram::engine::GramError;
 use crate::gram::nearest::{Metric, Nearest};
 use crate::kernel::{Expr, Kernel};
 use crate::real::Real;
 use crate::watch::Watch;
-use crate::with_samples;
 
 use super::CpuResident;
 use super::density::walks_sparse;
