@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use mercer::data::{DataError, TrainingError};
-use mercer::features::{ApproximationError, FeatureError};
+use mercer::design::DesignError;
 use mercer::gram::GramError;
 use mercer::kernel::{EvalError, ParseError, ResolveError};
 use mercer::learn::LearnError;
@@ -108,17 +108,8 @@ impl From<GramError> for Failure {
     }
 }
 
-impl From<FeatureError> for Failure {
-    fn from(error: FeatureError) -> Self {
-        match error {
-            FeatureError::Stopped(_) => Self::interrupted(),
-            other => Self::usage(format!("in --features: {other}")),
-        }
-    }
-}
-
-impl From<ApproximationError> for Failure {
-    fn from(error: ApproximationError) -> Self {
+impl From<DesignError> for Failure {
+    fn from(error: DesignError) -> Self {
         LearnError::from(error).into()
     }
 }
@@ -162,8 +153,7 @@ impl From<ModelError> for Failure {
         match error {
             ModelError::Gram(error) => error.into(),
             ModelError::Data(error) => error.into(),
-            ModelError::Feature(FeatureError::Stopped(_)) => Self::interrupted(),
-            ModelError::Approximation(error) => error.into(),
+            ModelError::Design(error) if !error.is_of_map() => error.into(),
             ModelError::Newer { .. } | ModelError::Requires { .. } => {
                 Self::usage(error).hint("update mercer, or fit the model again with this one")
             }
@@ -199,14 +189,17 @@ impl From<LearnError> for Failure {
             LearnError::NormalEquations(NormalEquationsError::Indefinite { .. }) => {
                 "pass a larger --lambda, or --dtype f64".into()
             }
-            LearnError::Approximation(ApproximationError::Spectrum(_)) => {
+            LearnError::Design(error) if error.is_of_map() => {
+                return Self::usage(format!("in --features: {error}"));
+            }
+            LearnError::Design(DesignError::Spectrum(_)) => {
                 return Self::usage(format!("no random features: {error}"))
                     .hint("--approx nystrom:2000 works with every kernel");
             }
-            LearnError::Approximation(ApproximationError::Memory { .. }) => {
+            LearnError::Design(DesignError::Memory { .. }) => {
                 "ask for fewer features or landmarks, or allow more with --memory".into()
             }
-            LearnError::Approximation(ApproximationError::Parameter { .. }) => {
+            LearnError::Design(DesignError::Parameter { .. }) => {
                 return Self::usage(format!("--approx: {error}"));
             }
             LearnError::NotAKernel { .. } => "pass --assume-psd to train all the same".into(),
@@ -220,7 +213,6 @@ impl From<LearnError> for Failure {
             }
             LearnError::Svm(SvmError::KernelValue { .. }) => "scale the data, or change the kernel".into(),
             LearnError::Svm(_) => return Self::usage(error),
-            LearnError::Feature(error) => return error.clone().into(),
             LearnError::Descent(DescentError::NotFinite) => "scale the data, or change the kernel".into(),
             LearnError::Parameter { .. }
             | LearnError::NormalEquations(NormalEquationsError::Lambda { .. })

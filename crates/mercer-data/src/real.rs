@@ -11,6 +11,17 @@ pub enum Precision {
     Double,
 }
 
+impl Precision {
+    /// Bytes of one number.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::Single => 4,
+            Self::Double => 8,
+        }
+    }
+}
+
 mod sealed {
     pub trait Sealed {}
     impl Sealed for f32 {}

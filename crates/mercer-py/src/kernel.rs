@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use mercer::data::AnySamples;
-use mercer::features::FeatureMap;
+use mercer::design::FeatureMap;
 use mercer::gram::{GramError, Part, kernel_to_distance};
 use mercer::kernel::check::{Dim, Domain};
 use mercer::kernel::{Expr, Kernel, ResolveError, Tunable, check_size};
@@ -188,7 +188,7 @@ impl NativeKernel {
         job: Job<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let x = rows.samples()?;
-        let diagonal = job.run(py, |_| self.diagonal_of(&x, session))?.map_err(gram_error)?;
+        let diagonal = job.run(py, |session| self.diagonal_of(&x, session))?.map_err(gram_error)?;
         Ok(PyArray1::from_vec(py, diagonal))
     }
 }

@@ -1,7 +1,7 @@
 //! Kernel logistic regression.
 
 use mercer::data::AnySamples;
-use mercer::features::{Approximation, Lift};
+use mercer::design::{Approximation, Features};
 use mercer::gram::DenseGram;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{Admission, Admitted, ApproxClassifier, ClassLoss, ClassWeight, LearnError, Logistic};
@@ -136,7 +136,7 @@ fn fit_approx<'py>(
             // The same seed chooses the same landmarks: once more, for their places.
             let chosen = match machine.approximation {
                 Approximation::Nystrom { landmarks, choice } => {
-                    choice.choose(&machine.kernel, samples, landmarks, seed, session)?
+                    choice.choose(&machine.kernel, samples, landmarks, session)?
                 }
                 Approximation::Fourier { .. } => Vec::new(),
             };
@@ -145,7 +145,7 @@ fn fit_approx<'py>(
         .map_err(learn_error)?;
     let dict = described(py, &report)?;
     let (weights, intercepts) = match predictor {
-        Predictor::Linear(Linear { map: Lift::Random(fourier), weights, intercepts, .. }) => {
+        Predictor::Linear(Linear { map: Features::Fourier(fourier), weights, intercepts, .. }) => {
             dict.set_item("domain", "all")?;
             dict.set_item("features", drawn(py, &fourier)?)?;
             (weights, intercepts)

@@ -1,6 +1,6 @@
 //! Ridge regression by conjugate gradients: all rows as centres, or landmarks alone.
 
-use mercer::features::Landmarks;
+use mercer::design::LandmarkChoice;
 use mercer::learn::{Bias, IterativeRidge, LearnError, RestrictedRidge};
 use mercer::solve::ConjugateGradient;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -50,7 +50,7 @@ pub fn fit_ridge_cg<'py>(
     let bias = if problem.intercept { Bias::Centred } else { Bias::None };
     let solver =
         ConjugateGradient { tolerance: problem.tol, iterations: problem.max_iter, ..Default::default() };
-    let (landmarks, choice) = (problem.landmarks, Landmarks::default());
+    let (landmarks, choice) = (problem.landmarks, LandmarkChoice::default());
     let (expansion, report, indices) = job
         .run(py, |session| {
             let (kernel, session) = (kernel.clone(), &session.with_seed(seed));

@@ -4,10 +4,10 @@
 //! points ([`kernel::Kernel::eval`]), a proof that it is positive semidefinite, the tile program that fills
 //! Gram matrices at the speed of the machine, the model that is trained and saved with it.
 //!
-//! The crates `mercer-kernel` and `mercer-data` are re-exported as [`kernel`] and [`data`]. Layers, each of which uses only
-//! those before it: `{memory, pool} → tile → linalg → gram → session → solve → features → model → learn → select`.
+//! Layers, each using only what stands to its left:
+//! `{real, watch, pool} → {data, kernel} → tile → gram → session → design → solve → model → learn → select`.
 
-pub mod features;
+pub mod design;
 pub mod gram;
 pub mod learn;
 pub mod linalg;

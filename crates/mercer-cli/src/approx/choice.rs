@@ -1,6 +1,6 @@
 //! Which approximation: as asked for, or by itself.
 
-use mercer::features::Approximation;
+use mercer::design::Approximation;
 use mercer::kernel::Kernel;
 use mercer::learn::choose_approximation;
 use mercer::session::Session;

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{Chunks, Source, TrainingChunks};
-use mercer::learn::{ApproxRidge, Bias, Summed};
+use mercer::learn::{ApproxRidge, Bias, SolvedSums};
 use mercer::model::{Method, Model};
 use mercer::pool;
 use mercer::select::Split;
@@ -91,7 +91,7 @@ fn in_chunks(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, 
     let prepared = ridge.prepare_from_sample(&survey.sample, survey.rows, session)?;
     let clock = Instant::now();
     chunks.rewind()?;
-    let sums = Sums::new(&ridge, &prepared, schema.targets.len(), fraction, session)?;
+    let sums = Sums::new(&ridge, &prepared, (schema.nfeatures(), schema.targets.len()), fraction, session)?;
     let sums = sums.over(&mut chunks, &survey, &mut checkpoint, session)?;
 
     let names: Vec<String> = schema.targets.iter().map(|target| target.name.clone()).collect();
@@ -100,7 +100,7 @@ fn in_chunks(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, 
         Some(held) => Some(Errors::of_sums(&ridge.held_out(&solution, held)?, &names)),
         None => None,
     };
-    let summed = Summed { sums: &sums.rest, solution: &solution, held_out: sums.held_out.as_ref() };
+    let summed = SolvedSums { sums: &sums.rest, solution: &solution, held_out: sums.held_out.as_ref() };
     let quality = ridge.quality(&prepared, summed, &survey.sample, session)?;
     let of_all = match &sums.held_out {
         None => solution,
@@ -110,7 +110,7 @@ fn in_chunks(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, 
             ridge.solve(&all, session)?
         }
     };
-    let (predictor, report) = ridge.finish(&prepared, &of_all);
+    let (predictor, report) = ridge.finish(&prepared, schema.nfeatures(), &of_all);
     let seconds =
         Seconds { read: seconds_reading, holdout: 0.0, fit: clock.elapsed().as_secs_f64(), total: 0.0 };
     let (mut facts, lines) = told(&quality, &ridge, &names, why);

@@ -1,7 +1,9 @@
 //! The second pass: every row added to the sums over features.
 
+use std::slice;
+
 use mercer::data::{Dataset, Matrix, TargetValues, TrainingChunks, for_each_chunk, is_held_out};
-use mercer::features::add_samples;
+use mercer::design::{Design, Parts, Recomputed};
 use mercer::learn::{ApproxRidge, Prepared};
 use mercer::linalg::NormalEquations;
 use mercer::session::Session;
@@ -25,17 +27,18 @@ pub struct Sums<'a> {
 }
 
 impl<'a> Sums<'a> {
-    /// Sums over nothing.
+    /// Empty sums over features of this many columns, and this many targets.
     pub fn new(
         ridge: &ApproxRidge,
         prepared: &'a Prepared,
-        targets: usize,
+        (columns, targets): (usize, usize),
         fraction: f64,
         session: &Session<'_>,
     ) -> Result<Self, Failure> {
         let seed = session.seed();
-        let rest = ridge.sums(prepared, targets, session)?;
-        let held_out = if fraction > 0.0 { Some(ridge.sums(prepared, targets, session)?) } else { None };
+        let features = prepared.features.count(columns)?;
+        let rest = ApproxRidge::sums(features, targets, session)?;
+        let held_out = if fraction > 0.0 { Some(rest.clone()) } else { None };
         let work = fingerprint(format!("{ridge:?} {fraction} {seed}").as_bytes());
         Ok(Self { prepared, rest, held_out, fraction, seed, rows: 0, work })
     }
@@ -91,14 +94,13 @@ impl<'a> Sums<'a> {
     ) -> Result<(), Failure> {
         let targets = targets(&chunk);
         let scaled = survey.scaling.apply(chunk.features)?;
-        let features = &self.prepared.features;
-        let Some(held_out) = &mut self.held_out else {
-            return Ok(add_samples(&mut self.rest, features, &scaled, &targets, None, session)?);
-        };
-        let (held, rest): (Vec<usize>, Vec<usize>) =
-            (0..scaled.nrows()).partition(|&row| is_held_out(self.seed, first + row as u64, self.fraction));
-        for (sums, rows) in [(&mut self.rest, rest), (held_out, held)] {
-            add_samples(sums, features, &scaled.select(&rows), &targets.select(&rows), None, session)?;
+        let design = Recomputed::new(self.prepared.features.ready(scaled.ncols(), None, session)?, &scaled)?;
+        for (held, sums) in [(false, Some(&mut self.rest)), (true, self.held_out.as_mut())] {
+            let Some(sums) = sums else { continue };
+            let is_held = |row: usize| is_held_out(self.seed, first + row as u64, self.fraction);
+            let table: Vec<Option<usize>> =
+                (0..scaled.nrows()).map(|row| (is_held(row) == held).then_some(0)).collect();
+            design.normal_equations(&targets, None, &Parts::Table(&table), slice::from_mut(sums), session)?;
         }
         Ok(())
     }

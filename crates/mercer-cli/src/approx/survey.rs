@@ -3,7 +3,7 @@
 use mercer::data::{
     AnySamples, RowSample, ScaleMethod, Scaling, ScalingSums, Schema, TrainingChunks, for_each_chunk,
 };
-use mercer::features::Approximation;
+use mercer::design::Approximation;
 use mercer::session::Session;
 use mercer::watch::Watch;
 

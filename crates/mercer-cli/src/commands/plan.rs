@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use mercer::data::{Classes, ScaleMethod, Scaling, Source, TrainingChunks};
-use mercer::features::FeatureMap;
+use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::pool;
 use mercer::select::plan::{self, PlanError, Shape, Task};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Classes, Matrix};
-use mercer::features::Approximation;
+use mercer::design::Approximation;
 use mercer::kernel::Kernel;
 use mercer::learn::{ApproxClassifier, ClassLoss, ClassWeight, choose_approximation};
 use mercer::model;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Matrix};
+use mercer::design::Held;
+use mercer::gram::Values;
 use mercer::learn::{Admission, Bias, Lms, LmsFeatures, LmsReport, LmsWeights};
 use mercer::model::{self, Linear, Predictor};
 use mercer::session::Session;
@@ -93,7 +95,7 @@ impl Learner for LmsLearner {
                     mode: self.mode,
                     bias: self.bias,
                 };
-                let features = map.transform(samples, Some(session.memory()), session)?;
+                let features = Held::from(Values::F64(map.transform(samples, session)?));
                 let LmsWeights { weights, intercepts, report } = lms.fit(&features, targets, session)?;
                 let (map, columns) = (map.clone(), samples.ncols());
                 (Linear { map: map.into(), columns, shift: None, weights, intercepts }.into(), report)

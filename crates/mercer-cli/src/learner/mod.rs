@@ -12,7 +12,7 @@ pub mod svm;
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Classes, Matrix};
-use mercer::features::FeatureMap;
+use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::learn::{Admission, ClassLoss};
 use mercer::model::{self, Calibration, Link, Predictor};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::features::FeatureMap;
+use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::learn::{FeatureWeights, Perceptron, PerceptronReport, Rule, Standing};
 use mercer::model::{self, Linear, Predictor};
@@ -114,7 +114,7 @@ impl Learner for PerceptronLearner {
                 (expansion.into(), report)
             }
             Form::Features(map) => {
-                let features = map.transform(samples, Some(session.memory()), session)?;
+                let features = map.transform(samples, session)?;
                 let FeatureWeights { weights, report } =
                     self.perceptron.fit_features(&features, &codes, classes, session)?;
                 let intercepts = vec![0.0; weights.ncols()];

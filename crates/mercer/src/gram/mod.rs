@@ -23,4 +23,5 @@ pub use operator::{
 pub use pivoted_cholesky::{PivotedCholesky, randomly_pivoted};
 pub use scales::SampleScales;
 pub use stored::DenseGram;
+pub(crate) use values::with_values;
 pub use values::{Segment, TileMut, Value, Values, ValuesMut, ValuesRef};

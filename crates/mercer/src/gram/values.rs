@@ -57,12 +57,12 @@ pub enum ValuesMut<'a> {
 macro_rules! with_values {
     ($kind:ident, $any:expr, $values:ident => $body:expr) => {
         match $any {
-            $crate::gram::values::$kind::F32($values) => $body,
-            $crate::gram::values::$kind::F64($values) => $body,
+            $crate::gram::$kind::F32($values) => $body,
+            $crate::gram::$kind::F64($values) => $body,
         }
     };
 }
-pub(in crate::gram) use with_values;
+pub(crate) use with_values;
 
 impl ValuesRef<'_> {
     /// Number of values.
@@ -194,6 +194,18 @@ impl Values {
     #[must_use]
     pub fn entries(&self) -> ValuesRef<'_> {
         with_values!(Values, self, values => values.entries().into())
+    }
+
+    /// The values in double precision.
+    #[must_use]
+    pub fn into_f64(self) -> Matrix<f64> {
+        match self {
+            Self::F32(values) => {
+                let entries = values.entries().iter().map(|v| f64::from(*v)).collect();
+                Matrix::from_entries(values.nrows(), values.ncols(), entries)
+            }
+            Self::F64(values) => values,
+        }
     }
 
     /// The values, row after row, to write to.

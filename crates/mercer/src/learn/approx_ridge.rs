@@ -1,10 +1,12 @@
-//! Ridge regression on features that stand in for a kernel: linear in the number of samples, in memory or streamed.
+//! Ridge regression on features that approximate a kernel: linear in the number of samples, in memory or streamed.
 //!
 //! Minimises Σᵢ wᵢ(yᵢ − ⟨v, φ(xᵢ)⟩ − b)² + λ‖v‖² with ⟨φ(x), φ(z)⟩ ≈ k(x, z). All that is kept of the samples are sums
 //! over their features ([`NormalEquations`]), so samples in memory, in chunks and on several machines give the same fit.
 
+use std::slice;
+
 use crate::data::{AnySamples, Matrix};
-use crate::features::{ApproximateFeatures, Approximation, ApproximationError, KernelFeatures, add_samples};
+use crate::design::{Approximation, Design, DesignError, Features, Parts, Recomputed};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 use crate::linalg::{Intercept, LinearFit, NormalEquations};
@@ -14,14 +16,14 @@ use crate::solve::{Report, Status};
 
 use super::admission::Admission;
 use super::error::LearnError;
-use super::held_features::Held;
+use super::held_features::PassesFit;
 use super::ridge::{Bias, check_problem, targets_by_lambda};
 
 /// Ridge regression on approximate features: its hyper-parameters.
 ///
 /// ```
 /// use mercer::data::{AnySamples, Matrix, Samples};
-/// use mercer::features::Approximation;
+/// use mercer::design::Approximation;
 /// use mercer::learn::ApproxRidge;
 /// use mercer::watch::Unwatched;
 /// let samples = AnySamples::F64(Samples::dense(50, 1, (0..50).map(|i| 0.1 * i as f64).collect::<Vec<_>>())?);
@@ -36,7 +38,7 @@ use super::ridge::{Bias, check_problem, targets_by_lambda};
 pub struct ApproxRidge {
     /// The kernel, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// What stands in for it.
+    /// The approximation of the kernel.
     pub approximation: Approximation,
     /// λ ≥ 0: one for all targets, or one each.
     pub lambda: Vec<f64>,
@@ -50,7 +52,7 @@ pub struct ApproxRidge {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prepared {
     /// φ.
-    pub features: ApproximateFeatures,
+    pub features: Features,
     /// Where the kernel is proven to be positive semidefinite.
     pub domain: Option<Domain>,
     /// What the user should know.
@@ -68,13 +70,13 @@ pub struct ApproxFit {
     pub prepared: Prepared,
     /// The sums over φ that the fit follows from, or those over a sample where the features of all rows were held.
     pub sums: NormalEquations,
-    /// What the sums lead to, with λ times the share of a sample.
+    /// The solution of the sums, with λ times the share of a sample.
     pub solution: Solution,
-    /// Where the sums are over a sample, what is known of all rows.
-    pub beyond: Option<BeyondSample>,
+    /// The errors over all rows, where the sums are over a sample of them.
+    pub all_rows: Option<AllRows>,
 }
 
-/// What sums lead to, from one factor of them for each λ.
+/// The solution of the normal equations, from one factor of them for each λ.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
     /// β and b.
@@ -85,9 +87,9 @@ pub struct Solution {
     pub effective_dimension: f64,
 }
 
-/// What is known of all rows where sums are over a sample of them.
+/// The errors over all rows of a fit whose sums are over a sample of them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BeyondSample {
+pub struct AllRows {
     /// Σw of the sample as a part of that of all rows.
     pub share: f64,
     /// The mean squared error of each target over all rows.
@@ -96,7 +98,7 @@ pub struct BeyondSample {
 
 /// The errors of a fit over the samples of some sums, for one target.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SummedError {
+pub struct TargetError {
     /// Samples.
     pub rows: u64,
     /// √ of the mean of the squared errors.
@@ -106,7 +108,8 @@ pub struct SummedError {
 }
 
 impl ApproxRidge {
-    /// With this kernel, approximation and λ, an unpenalised intercept and everything else by itself.
+    /// Creates a ridge learner with this kernel, approximation and λ, and an unpenalised intercept; other settings take their
+    /// defaults.
     #[must_use]
     pub fn new(kernel: Kernel, approximation: Approximation, lambda: f64) -> Self {
         Self { kernel, approximation, lambda: vec![lambda], bias: Bias::Centred, admission: Admission::Check }
@@ -115,7 +118,8 @@ impl ApproxRidge {
     /// Fits `targets` (one row per sample, one column per target).
     ///
     /// O(nD(d + D) + D³) time, O(D²) memory for D features. In large problems, from n = 8D on, where the features of all rows
-    /// fit the memory budget, they are held and passed over some twenty times in place of summing their products ([`HeldRidge`](crate::solve::HeldRidge)): O(nDd + D³).
+    /// fit the memory budget, they are held, and some twenty passes over them replace the sums of their products
+    /// ([`NormalCg`](crate::solve::NormalCg)): O(nDd + D³).
     ///
     /// # Errors
     /// Where the input does not line up, where the kernel has no such features, where the sums do not fit the memory
@@ -144,16 +148,18 @@ impl ApproxRidge {
         session: &Session<'_>,
     ) -> Result<ApproxFit, LearnError> {
         check_problem(&self.lambda, samples.nrows(), targets, weights)?;
-        let mut sums = self.sums(&prepared, targets.ncols(), session)?;
-        if let Some(Held { fit, mut report, sample: (sums, solution), beyond }) =
-            self.held(&prepared, samples, targets, weights, session)?
+        let columns = samples.ncols();
+        let mut sums = Self::sums(prepared.features.count(columns)?, targets.ncols(), session)?;
+        if let Some(PassesFit { fit, mut report, sample: (sums, solution), all_rows }) =
+            self.passes(&prepared, samples, targets, weights, session)?
         {
             report.warnings.extend(prepared.warning.clone());
-            let predictor = prepared.predictor(fit);
-            return Ok(ApproxFit { predictor, report, prepared, sums, solution, beyond: Some(beyond) });
+            let predictor = prepared.predictor(fit, columns);
+            return Ok(ApproxFit { predictor, report, prepared, sums, solution, all_rows: Some(all_rows) });
         }
-        add_samples(&mut sums, &prepared.features, samples, targets, weights, session)?;
-        self.fit_sums(prepared, sums, session)
+        let design = Recomputed::new(prepared.features.ready(columns, None, session)?, samples)?;
+        design.normal_equations(targets, weights, &Parts::All, slice::from_mut(&mut sums), session)?;
+        self.fit_sums(prepared, columns, sums, session)
     }
 
     /// The features: frequencies drawn, or landmarks chosen among `samples`.
@@ -171,11 +177,11 @@ impl ApproxRidge {
             return Err(LearnError::Unsupported(reason));
         }
         self.kernel.check_columns(columns)?;
-        let features = self.approximation.of(&self.kernel, samples, session.seed(), session)?;
+        let features = self.approximation.of(&self.kernel, samples, session)?;
         let (domain, warning) = match &features {
             // A spectral density is a proof (Bochner).
-            ApproximateFeatures::Random(_) => (Some(Domain::All), None),
-            ApproximateFeatures::Landmarks(_) => {
+            Features::Fourier(_) | Features::Map(_) => (Some(Domain::All), None),
+            Features::Landmarks(_) => {
                 let admitted = self.admission.decide(&self.kernel, samples)?;
                 (admitted.domain, admitted.warning)
             }
@@ -183,7 +189,7 @@ impl ApproxRidge {
         Ok(Prepared { features, domain, warning })
     }
 
-    /// The features for so many rows, with landmarks chosen among a sample of them: a kernel that is proven only where the
+    /// The features for this number of rows, with landmarks chosen among a sample of them: a kernel that is proven only where the
     /// sample is has no domain.
     ///
     /// # Errors
@@ -207,22 +213,19 @@ impl ApproxRidge {
         Ok(prepared)
     }
 
-    /// Sums over nothing, of these features and so many targets.
+    /// Empty sums over this number of features and targets.
     ///
     /// # Errors
     /// Where they, and the matrix that is factored, do not fit the memory budget.
     pub fn sums(
-        &self,
-        prepared: &Prepared,
+        features: usize,
         targets: usize,
         session: &Session<'_>,
     ) -> Result<NormalEquations, LearnError> {
-        let features = prepared.features.features();
-        let needed = Self::bytes_needed(features, targets);
-        let budget = session.memory();
+        let (needed, budget) = (Self::bytes_needed(features, targets), session.memory());
         if needed > budget {
             let what = "the sums over the features and the factor of them";
-            return Err(ApproximationError::Memory { what, needed, budget }.into());
+            return Err(DesignError::Memory { what, needed, budget }.into());
         }
         Ok(NormalEquations::new(features, targets))
     }
@@ -236,24 +239,25 @@ impl ApproxRidge {
             .saturating_add(8 * 1024 * d)
     }
 
-    /// The fit on features that sums are over.
+    /// The fit on features of samples with this many columns, from sums over them.
     ///
     /// # Errors
     /// As [`solve`](Self::solve).
     pub fn fit_sums(
         &self,
         prepared: Prepared,
+        columns: usize,
         sums: NormalEquations,
         session: &Session<'_>,
     ) -> Result<ApproxFit, LearnError> {
         let solution = self.solve(&sums, session)?;
-        let (predictor, report) = self.finish(&prepared, &solution);
-        Ok(ApproxFit { predictor, report, prepared, sums, solution, beyond: None })
+        let (predictor, report) = self.finish(&prepared, columns, &solution);
+        Ok(ApproxFit { predictor, report, prepared, sums, solution, all_rows: None })
     }
 
-    /// What predicts by a solution, and how good it is.
+    /// The predictor of a solution for samples with this many columns, and the quality of the solution.
     #[must_use]
-    pub fn finish(&self, prepared: &Prepared, solution: &Solution) -> (Predictor, Report) {
+    pub fn finish(&self, prepared: &Prepared, columns: usize, solution: &Solution) -> (Predictor, Report) {
         let report = Report {
             status: Status::Converged,
             solver: format!("cholesky f64 on {}", self.approximation),
@@ -261,10 +265,10 @@ impl ApproxRidge {
             residual: solution.residual,
             warnings: prepared.warning.iter().cloned().collect(),
         };
-        (prepared.predictor(solution.fit.clone()), report)
+        (prepared.predictor(solution.fit.clone(), columns), report)
     }
 
-    /// What sums lead to.
+    /// The solution of sums.
     ///
     /// D³/3 multiply-adds for each different λ.
     ///
@@ -297,10 +301,10 @@ impl ApproxRidge {
         &self,
         solution: &Solution,
         held_out: &NormalEquations,
-    ) -> Result<Vec<SummedError>, LearnError> {
+    ) -> Result<Vec<TargetError>, LearnError> {
         let squares = held_out.squared_errors(&solution.fit)?;
         let spreads = held_out.target_spreads();
-        let of_target = |(squares, spread): (f64, f64)| SummedError {
+        let of_target = |(squares, spread): (f64, f64)| TargetError {
             rows: held_out.rows(),
             rmse: (squares / held_out.weight()).sqrt(),
             r2: (spread > 0.0).then(|| 1.0 - squares / spread),
@@ -310,9 +314,9 @@ impl ApproxRidge {
 }
 
 impl Prepared {
-    /// What predicts by a linear function of the features.
-    pub(super) fn predictor(&self, fit: LinearFit) -> Predictor {
-        Predictor::on_features(self.features.clone(), fit.weights, fit.intercepts, self.domain)
+    /// The predictor of a linear function of the features.
+    pub(super) fn predictor(&self, fit: LinearFit, columns: usize) -> Predictor {
+        Predictor::on_features(self.features.clone(), columns, fit.weights, fit.intercepts, self.domain)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Primal or dual: the same ridge regression on features or on the kernel matrix.
 
-use crate::features::FeatureMap;
+use crate::design::FeatureMap;
 use crate::kernel::Kernel;
 use crate::solve::normal_equations_bytes;
 

@@ -1,13 +1,13 @@
 //! Support vector machines on features that are all held in memory.
 
 use crate::data::Matrix;
+use crate::design::{Design, Labelled, Parts};
 use crate::linalg::{Intercept, LinearFit, NormalEquations, NormalEquationsError};
-use crate::real::Real;
 use crate::session::Session;
-use crate::solve::{HeldHinge, LinearLossFit, Report, Status};
+use crate::solve::{HingeNewton, LinearLossFit, Report, Status};
 use crate::watch::Watch;
 
-use super::approx_classes::{ApproxClassifier, Labelled};
+use super::approx_classes::ApproxClassifier;
 use super::error::LearnError;
 
 /// The gap that is aimed at, as a part of the one that is asked for: the last steps cost little and bring much.
@@ -15,14 +15,14 @@ const AIM: f64 = 0.1;
 
 impl ApproxClassifier {
     /// A machine for each output, from ridge regression on its sides where that costs no more than a step.
-    pub(super) fn held_machines<T: Real>(
+    pub(super) fn machines(
         &self,
-        phi: &Matrix<T>,
+        design: &dyn Design,
         labels: Labelled<'_>,
         session: &Session<'_>,
     ) -> Result<LinearLossFit, LearnError> {
-        let (n, d, m) = (phi.nrows(), phi.ncols(), labels.outputs);
-        let LinearFit { mut weights, mut intercepts } = self.sides_by_ridge(phi, labels, session)?;
+        let (n, d, m) = (design.nrows(), design.ncols(), labels.outputs);
+        let LinearFit { mut weights, mut intercepts } = self.sides_by_ridge(design, labels, session)?;
         let solver = "semismooth newton on features".to_owned();
         let mut report =
             Report { status: Status::Converged, solver, iterations: 0, residual: 0.0, warnings: Vec::new() };
@@ -30,8 +30,8 @@ impl ApproxClassifier {
         session.begin("machines", m as u64);
         for k in 0..m {
             let positive: Vec<bool> = (0..n).map(|i| labels.positive(i, k)).collect();
-            let machine = HeldHinge {
-                rows: phi,
+            let machine = HingeNewton {
+                rows: design,
                 positive: &positive,
                 bounds: labels.weights,
                 intercept: self.constant(),
@@ -52,19 +52,19 @@ impl ApproxClassifier {
     }
 
     /// Ridge regression on ±1; zero where there are more features than rows or rounding is in the way.
-    fn sides_by_ridge<T: Real>(
+    fn sides_by_ridge(
         &self,
-        phi: &Matrix<T>,
+        design: &dyn Design,
         labels: Labelled<'_>,
         session: &Session<'_>,
     ) -> Result<LinearFit, LearnError> {
-        let (n, d, m) = (phi.nrows(), phi.ncols(), labels.outputs);
+        let (n, d, m) = (design.nrows(), design.ncols(), labels.outputs);
         if d <= n {
-            let side = |e: usize| if labels.positive(e / m, e % m) { 1.0 } else { -1.0 };
-            let sides = Matrix::from_entries(n, m, (0..n * m).map(side).collect());
-            let mut sums = NormalEquations::new(d, m);
-            sums.add(phi, &sides, Some(labels.weights), session)?;
-            match sums.ridge(1.0, self.constant(), session) {
+            let sides = Matrix::from_entries(n, m, (0..n * m).map(|e| labels.sign(e / m, e % m)).collect());
+            let mut sums = [NormalEquations::new(d, m)];
+            let weights = Some(labels.weights);
+            design.normal_equations(&sides, weights, &Parts::All, &mut sums, &session.part())?;
+            match sums[0].ridge(1.0, self.constant(), session) {
                 Err(NormalEquationsError::Indefinite { .. }) => {}
                 other => return Ok(other?),
             }

@@ -14,10 +14,12 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix};
-use crate::features::{FeatureMap, Transform};
+use crate::design::{Design, DesignError, FeatureMap, Transform, fill_in_slices};
+use crate::gram::ValuesMut;
 use crate::model::Linear;
+use crate::real::Precision;
 use crate::session::Session;
-use crate::solve::{Group, Report, Rows, normal_equations_bytes, scale_rows, solve_least_squares};
+use crate::solve::{Group, Report, normal_equations_bytes, scale_rows, solve_least_squares};
 use crate::watch::Watch;
 
 use super::error::LearnError;
@@ -45,7 +47,7 @@ impl Ridge {
 }
 
 impl RidgeFeatures {
-    /// Ridge regression on these features with this λ, an unpenalised intercept, and everything else by itself.
+    /// Ridge regression on these features with this λ and an unpenalised intercept.
     #[must_use]
     pub fn new(map: FeatureMap, lambda: f64) -> Self {
         Self { map, lambda: vec![lambda], bias: Bias::Centred }
@@ -71,7 +73,7 @@ impl RidgeFeatures {
         }
         check_problem(&self.lambda, rows, targets, weights)?;
         let budget = session.memory();
-        let transform = self.map.over(columns, Some(budget))?;
+        let transform = self.map.over(columns, budget)?;
         let groups: Vec<Group> = targets_by_lambda(&self.lambda, targets.ncols())
             .into_iter()
             .map(|(lambda, targets)| Group { lambda, targets })
@@ -85,7 +87,7 @@ impl RidgeFeatures {
             _ => None,
         };
         let roots: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
-        let mut design = Design::new(transform.shifted(shift.clone()), samples, roots.as_deref());
+        let mut design = LeastSquaresRows::new(transform.shifted(shift.clone()), samples, roots.as_deref());
         match self.bias {
             Bias::None => {}
             Bias::Centred => design.centre(weights, session)?,
@@ -109,7 +111,7 @@ impl RidgeFeatures {
 }
 
 /// √wᵢ(φ(xᵢ) − φ̄), or √wᵢ[φ(xᵢ) 1]: the rows of the least-squares problem.
-struct Design<'a> {
+struct LeastSquaresRows<'a> {
     transform: Transform,
     samples: &'a AnySamples<'a>,
     roots: Option<&'a [f64]>,
@@ -120,7 +122,7 @@ struct Design<'a> {
     append_one: bool,
 }
 
-impl<'a> Design<'a> {
+impl<'a> LeastSquaresRows<'a> {
     fn new(transform: Transform, samples: &'a AnySamples<'a>, roots: Option<&'a [f64]>) -> Self {
         Self { transform, samples, roots, means: None, left_out: Vec::new(), append_one: false }
     }
@@ -130,7 +132,7 @@ impl<'a> Design<'a> {
     /// The means are taken of differences to one row, so that a constant column has its mean exactly.
     fn centre(&mut self, weights: Option<&[f64]>, session: &Session<'_>) -> Result<(), LearnError> {
         /// Blocks whose sums are in memory at once.
-        const ABREAST: usize = 64;
+        const BLOCKS: usize = 64;
         let (n, count) = (self.samples.nrows(), self.transform.count());
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..n).map(weight).sum();
@@ -141,8 +143,8 @@ impl<'a> Design<'a> {
         let starts: Vec<usize> = (0..n).step_by(height).collect();
         let mut sums = vec![0.0; count];
         session.begin("means of the features", n as u64);
-        for abreast in starts.chunks(ABREAST) {
-            let partial = abreast.par_iter().map(|&start| {
+        for starts in starts.chunks(BLOCKS) {
+            let partial = starts.par_iter().map(|&start| {
                 session.check()?;
                 let height = height.min(n - start);
                 let mut phi = vec![0.0; height * count];
@@ -186,9 +188,7 @@ impl<'a> Design<'a> {
     }
 }
 
-impl Rows for Design<'_> {
-    type Error = LearnError;
-
+impl Design for LeastSquaresRows<'_> {
     fn nrows(&self) -> usize {
         self.samples.nrows()
     }
@@ -197,7 +197,27 @@ impl Rows for Design<'_> {
         self.transform.count() - self.left_out.len() + usize::from(self.append_one)
     }
 
-    fn fill(&self, rows: Range<usize>, out: &mut [f64]) -> Result<(), LearnError> {
+    fn precision(&self) -> Precision {
+        Precision::Double
+    }
+
+    fn fill(&self, rows: Range<usize>, out: ValuesMut<'_>, watch: &dyn Watch) -> Result<(), DesignError> {
+        match out {
+            ValuesMut::F64(out) => {
+                fill_in_slices(rows, self.ncols(), out, watch, |rows, out| self.fill_slice(rows, out))
+            }
+            ValuesMut::F32(out) => {
+                let mut wide = vec![0.0; out.len()];
+                self.fill(rows, (&mut wide).into(), watch)?;
+                out.iter_mut().zip(wide).for_each(|(out, wide)| *out = wide as f32);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl LeastSquaresRows<'_> {
+    fn fill_slice(&self, rows: Range<usize>, out: &mut [f64]) -> Result<(), DesignError> {
         let (count, width) = (self.transform.count(), self.ncols());
         if width == count {
             self.transform.fill(self.samples, rows.clone(), out)?;
@@ -220,9 +240,7 @@ impl Rows for Design<'_> {
         }
         Ok(())
     }
-}
 
-impl Design<'_> {
     /// One row of features, centred, without those left out or with a 1 at its end.
     fn compress(&self, all: &[f64], out: &mut [f64]) {
         if self.append_one {

@@ -1,6 +1,5 @@
 //! Models: what a learner hands back, what is saved, and what predicts.
 
-mod approximate;
 mod calibration;
 mod describe;
 mod domain;

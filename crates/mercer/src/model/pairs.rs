@@ -245,7 +245,6 @@ pub fn one_vs_rest_decisions(decisions: &Matrix<f64>) -> Matrix<f64> {
 mod tests {
     use super::*;
     use crate::data::Samples;
-    use crate::watch::Unwatched;
 
     #[test]
     fn pairs_have_their_places() {
@@ -274,8 +273,9 @@ mod tests {
             rho: (0..10).map(entry).collect(),
         };
         assert_eq!(pairs.fault(), None);
-        let queries = session.load(&samples(33))?;
-        let [a, b] = [pairs.sums_at_once(&*queries, &Unwatched), pairs.sums_by_class(&*queries, &Unwatched)]
+        let session = Session::default();
+        let queries = session.load(&samples(33)).unwrap();
+        let [a, b] = [pairs.sums_at_once(&*queries, &session), pairs.sums_by_class(&*queries, &session)]
             .map(Result::unwrap);
         assert_eq!((a.nrows(), a.ncols()), (33, 10));
         assert!(a.entries().iter().zip(b.entries()).all(|(a, b)| (a - b).abs() < 1e-12));

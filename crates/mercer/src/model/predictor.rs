@@ -1,7 +1,6 @@
 //! What predicts: one of several kinds behind one `predict`.
 
 use crate::data::{AnySamples, Dtype, Matrix};
-use crate::features::Lift;
 use crate::kernel::Kernel;
 use crate::session::Session;
 
@@ -76,8 +75,8 @@ impl Predictor {
             Self::Voted(voted) => Some(&voted.kernel),
             Self::Pairs(pairs) => Some(&pairs.kernel),
             Self::Neighbours(Neighbours { rule: Rule::Smoother { kernel }, .. }) => Some(kernel),
-            Self::Linear(Linear { map: Lift::Random(fourier), .. }) => Some(&fourier.spec.kernel),
-            Self::Linear(_) | Self::Neighbours(_) => None,
+            Self::Linear(Linear { map, .. }) => map.kernel(),
+            Self::Neighbours(_) => None,
         }
     }
 

@@ -3,17 +3,14 @@
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix, fold_of_row, is_held_out};
-use crate::features::{ApproximationError, KernelFeatures, add_samples};
+use crate::design::{self, Design, DesignError, Recomputed};
 use crate::learn::{LearnError, Prepared};
 use crate::linalg::normal_equations::RidgePath;
-use crate::linalg::{Intercept, NormalEquations};
+use crate::linalg::{Intercept, NormalEquations, NormalEquationsError};
 use crate::session::Session;
 use crate::watch::Watch;
 
 use super::criterion::{Criterion, Judgement};
-
-/// Rows that are sorted into parts at a time.
-const CHUNK: usize = 16_384;
 
 /// The parts that samples are split into, the first of which are each left out in turn.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,8 +111,7 @@ pub struct FoldSums<'a> {
 }
 
 impl<'a> FoldSums<'a> {
-    pub(super) fn new(prepared: Prepared, parts: &'a Parts, targets: usize) -> Self {
-        let features = prepared.features.features();
+    pub(super) fn new(prepared: Prepared, features: usize, parts: &'a Parts, targets: usize) -> Self {
         let sums = vec![NormalEquations::new(features, targets); parts.count().0];
         Self { prepared, parts, sums, first: None, varies: false, refused: None }
     }
@@ -143,24 +139,18 @@ impl<'a> FoldSums<'a> {
                 return Err(LearnError::Length { what, rows: n, found });
             }
         }
-        for start in (0..n).step_by(CHUNK) {
-            let mut rows = vec![Vec::new(); self.sums.len()];
-            for row in (start..n.min(start + CHUNK)).filter(|&row| weights.is_none_or(|w| w[row] != 0.0)) {
-                rows[self.parts.of_row(first + row as u64)].push(row);
-                let known = self.first.get_or_insert_with(|| targets.row(row).to_vec());
-                self.varies |= known != targets.row(row);
-            }
-            for (sums, rows) in self.sums.iter_mut().zip(&rows).filter(|(_, rows)| !rows.is_empty()) {
-                let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
-                let (samples, targets) = (samples.select(rows), targets.select(rows));
-                let features = &self.prepared.features;
-                let added = add_samples(sums, features, &samples, &targets, weights.as_deref(), session);
-                added.map_err(LearnError::from).inspect_err(|error| {
-                    self.refused = is_out_of_range(error).then(|| error.clone());
-                })?;
-            }
+        let mut table = vec![None; n];
+        for row in (0..n).filter(|&row| weights.is_none_or(|w| w[row] != 0.0)) {
+            table[row] = Some(self.parts.of_row(first + row as u64));
+            let known = self.first.get_or_insert_with(|| targets.row(row).to_vec());
+            self.varies |= known != targets.row(row);
         }
-        Ok(())
+        let design = Recomputed::new(self.prepared.features.ready(samples.ncols(), None, session)?, samples)?;
+        let parts = design::Parts::Table(&table);
+        let added = design.normal_equations(targets, weights, &parts, &mut self.sums, session);
+        added.map_err(LearnError::from).inspect_err(|error| {
+            self.refused = is_out_of_range(error).then(|| error.clone());
+        })
     }
 
     /// Samples added so far.
@@ -186,7 +176,7 @@ impl<'a> FoldSums<'a> {
             let value = self.first.and_then(|first| first.first().copied()).unwrap_or(f64::NAN);
             return Err(LearnError::ConstantTargets { value });
         }
-        let mut all = NormalEquations::new(self.prepared.features.features(), self.sums[0].targets());
+        let mut all = NormalEquations::new(self.sums[0].features(), self.sums[0].targets());
         for sums in &self.sums {
             all.merge(sums)?;
         }
@@ -244,17 +234,10 @@ impl Judged {
 
 /// Whether a kernel has no features with these hyper-parameters but may have with others.
 pub(super) fn is_out_of_range(error: &LearnError) -> bool {
-    use crate::linalg::NormalEquationsError;
     matches!(
         error,
         LearnError::KernelValue { .. }
-            | LearnError::Approximation(
-                ApproximationError::KernelValue { .. }
-                    | ApproximationError::NoRank
-                    | ApproximationError::NormalEquations(NormalEquationsError::Value {
-                        what: "feature",
-                        ..
-                    })
-            )
+            | LearnError::Design(DesignError::KernelValue { .. } | DesignError::NoRank)
+            | LearnError::NormalEquations(NormalEquationsError::Value { what: "feature", .. })
     )
 }

@@ -244,7 +244,6 @@ fn draw(axis: &Axis, rng: &mut Xoshiro256PlusPlus) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Unwatched;
 
     /// A bowl in log coordinates with its bottom at (3, 0.7) and λ = 0.02; counts its calls.
     struct Bowl(usize);
@@ -254,7 +253,7 @@ mod tests {
             &mut self,
             values: &[f64],
             settings: &[f64],
-            _: &dyn Watch,
+            _: &Session<'_>,
         ) -> Result<Vec<Option<f64>>, LearnError> {
             self.0 += 1;
             let outer: f64 = values.iter().zip([3.0, 0.7]).map(|(v, at)| (v / at).ln().powi(2)).sum();
@@ -277,7 +276,7 @@ mod tests {
 
     fn run(search: &Search, trials: &mut Trials) -> (Trial, usize) {
         let mut bowl = Bowl(0);
-        let best = search.run(&mut bowl, trials, &mut |_| {}, &Unwatched).unwrap();
+        let best = search.run(&mut bowl, trials, &mut |_| {}, &Session::default()).unwrap();
         (best, bowl.0)
     }
 
@@ -326,7 +325,7 @@ mod tests {
     fn without_a_score_there_is_an_error() {
         let mut search = search(Strategy::Grid { points: 2, refinements: 1 });
         search.setting.space = SearchSpace::OneOf(vec![1e-9]);
-        let error = search.run(&mut Bowl(0), &mut none(), &mut |_| {}, &Unwatched).unwrap_err();
+        let error = search.run(&mut Bowl(0), &mut none(), &mut |_| {}, &Session::default()).unwrap_err();
         assert_eq!(error, LearnError::NoScore { trials: 4 });
     }
 }

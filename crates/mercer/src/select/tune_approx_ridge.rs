@@ -1,7 +1,7 @@
 //! λ and the hyper-parameters of a kernel for ridge regression on approximate features, chosen from sums over each fold.
 
 use crate::data::{AnySamples, Matrix};
-use crate::features::{Approximation, ApproximationError};
+use crate::design::{Approximation, DesignError};
 use crate::kernel::Kernel;
 use crate::learn::{Admission, ApproxFit, ApproxRidge, Bias, LearnError, Prepared, check_problem};
 use crate::linalg::NormalEquations;
@@ -24,7 +24,7 @@ use super::tune_ridge::Tuned;
 ///
 /// ```
 /// use mercer::data::{AnySamples, Matrix, Samples};
-/// use mercer::features::Approximation;
+/// use mercer::design::Approximation;
 /// use mercer::select::TuneApproxRidge;
 /// use mercer::watch::Unwatched;
 /// let samples = AnySamples::F64(Samples::dense(200, 1, (0..200).map(|i| 0.05 * i as f64).collect::<Vec<_>>())?);
@@ -40,7 +40,7 @@ use super::tune_ridge::Tuned;
 pub struct TuneApproxRidge {
     /// The kernel, with a `?` for what is searched; each `auto` comes from the samples.
     pub kernel: Kernel,
-    /// What stands in for it.
+    /// The approximation of the kernel.
     pub approximation: Approximation,
     /// The values of λ.
     pub lambda: LambdaSpace,
@@ -48,7 +48,7 @@ pub struct TuneApproxRidge {
     pub bias: Bias,
     /// What is minimised: the error on folds or on held-out rows.
     pub criterion: Criterion,
-    /// Where to look; `None` for what suits the number of hyper-parameters.
+    /// The points that are tried; `None` for the default of the number of hyper-parameters.
     pub strategy: Option<Strategy>,
     /// Whether each kernel on landmarks must be proven to be one.
     pub admission: Admission,
@@ -148,7 +148,7 @@ impl TuneApproxRidge {
         self.search(stream, &parts, digest, resume, on_trials, pass, session)
     }
 
-    /// Bytes that the sums of so many features, targets and folds take, with what is made of them.
+    /// Bytes of the sums over this number of features, targets and folds, and of their factors.
     #[must_use]
     pub fn bytes_needed(features: usize, targets: usize, folds: usize) -> u64 {
         Self::bytes(features, targets, (folds, folds))
@@ -158,10 +158,10 @@ impl TuneApproxRidge {
         let d = features as u64;
         let matrix = 8u64.saturating_mul(d).saturating_mul(d);
         // Decompositions that are made at the same time: the matrix, its vectors and twice that of working memory.
-        let abreast = pool::available().min(left_out) as u64;
+        let at_once = pool::available().min(left_out) as u64;
         let sums = NormalEquations::bytes_needed(features, targets);
-        sums.saturating_mul(parts as u64 + 2 + abreast)
-            .saturating_add(matrix.saturating_mul(left_out as u64 + 4 * abreast))
+        sums.saturating_mul(parts as u64 + 2 + at_once)
+            .saturating_add(matrix.saturating_mul(left_out as u64 + 4 * at_once))
             .saturating_add(8 * 1024 * d)
     }
 
@@ -195,7 +195,7 @@ impl TuneApproxRidge {
         let (prepared, sums) = candidates.sums_at(&best.values, session)?;
         let kernel = kernel.with_values(&best.values).map_err(LearnError::from)?;
         let ridge = self.ridge(kernel.clone(), best.setting);
-        let fit = ridge.fit_sums(prepared, sums, session)?;
+        let fit = ridge.fit_sums(prepared, stream.sample.ncols(), sums, session)?;
         let mut warnings = search.edge_warnings(&best);
         warnings.extend(fit.prepared.warning.clone());
         let score = best.score.unwrap_or(f64::NAN);
@@ -223,7 +223,7 @@ impl TuneApproxRidge {
         let budget = session.memory();
         if needed > budget {
             let what = "the sums over the features of every fold and what is made of them";
-            return Err(ApproximationError::Memory { what, needed, budget }.into());
+            return Err(DesignError::Memory { what, needed, budget }.into());
         }
         let scales = session.scales(sample);
         let kernel = self.kernel.resolve_auto(&scales)?;
@@ -287,7 +287,8 @@ where
         let kernel = self.kernel.with_values(values)?;
         let ridge = self.tune.ridge(kernel, 0.0);
         let prepared = ridge.prepare_from_sample(self.stream.sample, self.stream.rows, session)?;
-        let mut sums = FoldSums::new(prepared, self.parts, self.stream.targets);
+        let features = prepared.features.count(self.stream.sample.ncols())?;
+        let mut sums = FoldSums::new(prepared, features, self.parts, self.stream.targets);
         if let Err(failure) = (self.pass)(&mut sums, session) {
             return Err(sums.refused.take().unwrap_or_else(|| {
                 self.failure = Some(failure);

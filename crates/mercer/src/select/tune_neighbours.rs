@@ -182,7 +182,6 @@ fn varied(targets: &Matrix<f64>) -> Result<(), LearnError> {
 mod tests {
     use super::*;
     use crate::data::Samples;
-    use crate::watch::Unwatched;
 
     fn wave() -> (AnySamples<'static>, Matrix<f64>) {
         let x: Vec<f64> = (0..60).map(|i| f64::from(i) * 0.1).collect();
@@ -199,11 +198,11 @@ mod tests {
             loss: Loss::Squared,
             strategy: None,
         };
-        let tuned = tune.run(&samples, &targets, &Unwatched).unwrap();
+        let tuned = tune.run(&samples, &targets, &Session::default()).unwrap();
         assert!(tuned.warnings.is_empty(), "{:?}", tuned.warnings);
         for trial in &tuned.trials.rows {
             let kernel = tune.kernel.with_values(&trial.values).unwrap();
-            let direct = Smoother { kernel }.leave_one_out(&samples, &targets, Loss::Squared, &Unwatched);
+            let direct = Smoother { kernel }.leave_one_out(&samples, &targets, Loss::Squared, &Session::default());
             assert_eq!(trial.score, Some(direct.unwrap()));
             assert!(trial.score.unwrap() >= tuned.score);
         }
@@ -218,13 +217,13 @@ mod tests {
             metric: Metric::Euclidean,
             loss: Loss::Squared,
         };
-        let tuned = tune.run(&samples, &targets, &Unwatched).unwrap();
+        let tuned = tune.run(&samples, &targets, &Session::default()).unwrap();
         assert_eq!(tuned.trials.rows.len(), 59, "no more neighbours than other rows");
         assert!(tuned.k > 1 && tuned.k < 30, "{}", tuned.k);
-        let end = TuneKnn { range: (1, 2), ..tune.clone() }.run(&samples, &targets, &Unwatched).unwrap();
+        let end = TuneKnn { range: (1, 2), ..tune.clone() }.run(&samples, &targets, &Session::default()).unwrap();
         assert!(end.warnings[0].contains("upper end"), "{:?}", end.warnings);
         for (range, rows) in [((0, 3), 60), ((5, 4), 60), ((70, 80), 60)] {
-            assert!(TuneKnn { range, ..tune.clone() }.run(&samples, &targets, &Unwatched).is_err(), "{rows}");
+            assert!(TuneKnn { range, ..tune.clone() }.run(&samples, &targets, &Session::default()).is_err(), "{rows}");
         }
     }
 
@@ -234,7 +233,7 @@ mod tests {
         let flat = Matrix::from_entries(60, 1, vec![2.0; 60]);
         let tune =
             TuneSmoother { kernel: "rbf(sigma=?)".parse().unwrap(), loss: Loss::Squared, strategy: None };
-        let error = tune.run(&samples, &flat, &Unwatched).unwrap_err();
+        let error = tune.run(&samples, &flat, &Session::default()).unwrap_err();
         assert_eq!(error, LearnError::ConstantTargets { value: 2.0 });
     }
 }

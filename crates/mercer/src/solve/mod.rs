@@ -3,14 +3,14 @@
 mod conjugate_gradient;
 pub mod descent;
 mod direct;
-mod held_hinge;
-mod held_ridge;
+mod falkon;
+mod hinge_newton;
+mod lbfgs;
 mod least_squares;
-mod linear_loss;
 mod logistic;
+mod normal_cg;
 mod path;
 mod report;
-mod restricted;
 pub mod svm;
 mod system;
 
@@ -19,16 +19,15 @@ pub use conjugate_gradient::{
 };
 pub use direct::{Factor, SolveError, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
-pub use held_hinge::{HeldHinge, HingeFit};
-pub use held_ridge::{HeldFit, HeldRidge};
-pub use least_squares::{Group, Rows, normal_equations_bytes, solve_least_squares};
-pub use linear_loss::{FeatureBlocks, LinearLossFit, LinearLossSettings, RowLoss, minimise};
+pub use falkon::FalkonPreconditioner;
+pub use hinge_newton::{HingeFit, HingeNewton};
+pub use lbfgs::{LinearLossFit, LinearLossSettings, minimise};
+pub use least_squares::{Group, normal_equations_bytes, solve_least_squares};
 pub use logistic::{
     Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
 };
-pub(crate) use logistic::{row_loss, sigmoid, softmax};
+pub use normal_cg::{NormalCg, NormalCgFit, NormalOperator};
 pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use report::{Report, Status};
-pub use restricted::{RestrictedNormal, RestrictedPreconditioner};
 pub(crate) use system::scale_rows;
 pub use system::{Penalised, Regularised};

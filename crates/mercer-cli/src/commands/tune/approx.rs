@@ -1,7 +1,7 @@
 //! The search for ridge regression on features that stand in for a kernel: a file in chunks, once for each kernel tried.
 
 use mercer::data::{Chunks, TrainingChunks, for_each_chunk};
-use mercer::features::Approximation;
+use mercer::design::Approximation;
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
 use mercer::learn::{ApproxRidge, Bias};

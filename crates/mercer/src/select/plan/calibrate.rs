@@ -10,8 +10,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Dtype, Matrix, Samples};
-use crate::features::{ApproximationError, KernelFeatures, RandomSpec};
-use crate::gram::{DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, TileMut, Value, Wanted};
+use crate::design::{DesignError, RandomSpec, RowFeatures};
+use crate::gram::{DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, TileMut, Value, Values, Wanted};
 use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
 use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::model::{ModelError, Neighbours, Rule};
@@ -147,15 +147,15 @@ impl<'a> Calibration<'a> {
             return Ok(None);
         };
         let rows = self.sample.nrows().min(2 * FEW);
-        let fill = || match match &self.sample {
-            AnySamples::F32(_) => {
-                features.fill_f32(&self.sample, 0..rows, &mut zeroed(rows * count), self.session)
-            }
-            AnySamples::F64(_) => {
-                features.fill_f64(&self.sample, 0..rows, &mut zeroed(rows * count), self.session)
-            }
-        } {
-            Err(ApproximationError::Stopped(stopped)) => Err(GramError::from(stopped)),
+        let features = RowFeatures::from(&features);
+        let precision = features.precision(&self.sample);
+        let fill = || match features.fill(
+            &self.sample,
+            0..rows,
+            Values::zeros(precision, rows, count).entries_mut(),
+            self.session,
+        ) {
+            Err(DesignError::Stopped(stopped)) => Err(GramError::from(stopped)),
             _ => Ok(()),
         };
         Ok(Some(self.best(fill, (rows * count) as f64)?.0 * self.wider))
