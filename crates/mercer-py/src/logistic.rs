@@ -2,7 +2,7 @@
 
 use mercer::data::AnySamples;
 use mercer::design::{Approximation, Features};
-use mercer::gram::DenseGram;
+use mercer::gram::{DenseGram, Wanted};
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{Admission, Admitted, ApproxClassifier, ClassLoss, ClassWeight, LearnError, Logistic};
 use mercer::model::{Expansion, Linear, Predictor};

@@ -1,7 +1,7 @@
 //! The kernel perceptron.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::DenseGram;
+use mercer::gram::{DenseGram, Wanted};
 use mercer::kernel::check::Domain;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{

@@ -1,7 +1,7 @@
 //! Kernel ridge regression and the expansions it fits.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::{DenseGram, Gram, GramError};
+use mercer::gram::{DenseGram, Gram, GramError, Wanted};
 use mercer::kernel::check::Domain;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{Admission, Admitted, Bias, Coefficients, Form, LearnError, Ridge};

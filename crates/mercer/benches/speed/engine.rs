@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, Engine, Part, Resident};
+use mercer::gram::{CpuEngine, Engine, Part, Resident, Wanted};
 use mercer::kernel::{Expr, Family, Kernel, Named, Value};
 use mercer::linalg::zeroed;
 use mercer::pool;
@@ -26,7 +26,7 @@ fn load(n: usize, d: usize, single: bool, seed: u64) -> Box<dyn Resident> {
     } else {
         Samples::dense(n, d, entries).map(AnySamples::F64)
     };
-    CpuEngine.load(&samples.expect("n·d entries"))
+    CpuEngine.load(&samples.expect("n·d entries")).expect("room")
 }
 
 fn kernel(family: Family, slot: usize, value: f64) -> Kernel {

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, Engine, Part, Resident};
+use mercer::gram::{CpuEngine, Engine, Part, Resident, Wanted};
 use mercer::kernel::{Expr, Family, Kernel, Named};
 use mercer::pool;
 use mercer::watch::Unwatched;
@@ -18,7 +18,7 @@ fn resident(d: usize, single: bool) -> Box<dyn Resident> {
     } else {
         AnySamples::F64(Samples::dense(ROWS, d, entries.collect::<Vec<_>>()).expect("n·d"))
     };
-    CpuEngine.load(&samples)
+    CpuEngine.load(&samples).expect("room")
 }
 
 /// Prints what one kernel value takes.

@@ -7,7 +7,9 @@ use crate::kernel::Kernel;
 use crate::model::Expansion;
 use crate::real::Real;
 use crate::session::Session;
-use crate::solve::{CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Penalised, Regularised, Report, scale_rows};
+use crate::solve::{
+    CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Penalised, Regularised, Report, scale_rows,
+};
 use crate::watch::Stopped;
 
 use super::admission::Admission;
@@ -97,7 +99,8 @@ impl IterativeRidge {
         let roots: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
         let (single, double) = (in_single(samples), in_double(samples));
         let (fast, exact) = (session.load(&single)?, session.load(&double)?);
-        let (fast, exact) = (fast.gram(&self.kernel, Wanted::Exact)?, exact.gram(&self.kernel, Wanted::Exact)?);
+        let (fast, exact) =
+            (fast.gram(&self.kernel, Wanted::Exact)?, exact.gram(&self.kernel, Wanted::Exact)?);
         let rank = self.rank.unwrap_or_else(|| Self::default_rank(samples.nrows()));
         let factor = randomly_pivoted::<f32>(&*fast, rank, SINGLE_NOISE, session.seed(), session)?;
         // What the factor leaves out is noise down to this; a smaller λ would make P⁻¹ amplify it.
@@ -183,7 +186,9 @@ impl IterativeRidge {
         weight: f64,
         session: &Session<'_>,
     ) -> Result<Option<(Box<dyn LinearOperator>, f64)>, Stopped> {
-        let Stored::Products { operator, rounding } = gram.store(StoreAs::I16, session)? else { return Ok(None) };
+        let Stored::Products { operator, rounding } = gram.store(StoreAs::I16, session)? else {
+            return Ok(None);
+        };
         let rounding = weight * rounding;
         Ok((rounding <= ROUNDING_LIMIT * self.lambda).then_some((operator, rounding)))
     }

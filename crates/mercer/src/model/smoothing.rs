@@ -117,7 +117,11 @@ impl Smoother<'_> {
             let queries = session.load(&widened(&self.queries.select(chunk)))?;
             let mut logarithms = vec![f64::NEG_INFINITY; chunk.len() * n];
             if let Some(logarithm) = &logarithm {
-                queries.cross(logarithm, &*rows)?.fill(Part::Full, (&mut logarithms).into(), &session.part())?;
+                queries.cross(logarithm, &*rows)?.fill(
+                    Part::Full,
+                    (&mut logarithms).into(),
+                    &session.part(),
+                )?;
             }
             if self.leave_out {
                 chunk

@@ -3,7 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, DenseGram, Engine, GramError, LinearOperator, Part, Resident};
+use mercer::gram::{
+    CpuEngine, DenseGram, Engine, Gram, GramError, LinearOperator, Part, Resident, TileMut, ValuesMut, Wanted,
+};
 use mercer::kernel::{Columns, Expr, Family, Function, Kernel, Named, Value};
 use mercer::pool;
 use mercer::watch::{Stopped, Unwatched};
@@ -68,7 +70,23 @@ fn load(form: Form, n: usize, d: usize, entries: &[f64]) -> Box<dyn Resident> {
         Form::Sparse64 => AnySamples::F64(Samples::sparse(d, indptr, indices, values).unwrap()),
         Form::Sparse32 => AnySamples::F32(Samples::sparse(d, indptr, indices, single(&values)).unwrap()),
     };
-    CpuEngine.load(&samples)
+    CpuEngine.load(&samples).unwrap()
+}
+
+/// Sums over every third row at every second column, against the values of the matrix.
+fn check_apply_part(what: &str, gram: &dyn Gram, full: &[f64]) {
+    let n = gram.nrows();
+    let (rows, columns): (Vec<_>, Vec<_>) = ((0..n).step_by(3).collect(), (0..n).step_by(2).collect());
+    let rhs = Matrix::from_entries(rows.len(), 2, (0..2 * rows.len()).map(|k| (k as f64).cos()).collect());
+    let mut found = Matrix::zeros(columns.len(), 2);
+    gram.apply_part(&columns, &rows, &rhs, &mut found, &Unwatched).unwrap();
+    for (c, &column) in columns.iter().enumerate() {
+        for o in 0..2 {
+            let terms = rows.iter().enumerate().map(|(r, &row)| rhs.row(r)[o] * full[row * n + column]);
+            let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), t| (sum + t, size + t.abs()));
+            assert!((found.row(c)[o] - sum).abs() <= 1e-13 * size, "{what}: column {column}, output {o}");
+        }
+    }
 }
 
 fn oracle(kernel: &Kernel, d: usize, x: &[f64], z: &[f64]) -> Vec<f64> {
@@ -115,7 +133,7 @@ fn check(kernel: &Kernel, d: usize, x: &[f64], z: &[f64], tolerance: impl Fn(For
         assert!(single.iter().zip(&full).all(|(s, f)| same(f64::from(*s), f64::from(*f as f32))), "{what}");
         let (rows, cols): (Vec<_>, Vec<_>) = ((0..n).rev().collect(), (0..n).step_by(2).collect());
         let mut block = vec![f64::NAN; rows.len() * cols.len()];
-        gram.block(&rows, &cols, &mut block);
+        gram.block(&rows, &cols, TileMut::new(&mut block, cols.len()));
         for (r, &i) in rows.iter().enumerate() {
             for (c, &j) in cols.iter().enumerate() {
                 assert!(same(block[r * cols.len() + c], full[i * n + j]), "block {what}");
@@ -126,6 +144,7 @@ fn check(kernel: &Kernel, d: usize, x: &[f64], z: &[f64], tolerance: impl Fn(For
         assert_close(&what, &cross, &expected_cross, tolerance);
         if full.iter().chain(&cross).all(|v| v.is_finite()) {
             check_apply(&what, &*gram, &full);
+            check_apply_part(&what, &*gram, &full);
             check_apply(&what, &DenseGram::<f64>::compute(&*x, kernel, &Unwatched).unwrap(), &full);
             let rounded: Vec<f64> = single.iter().map(|v| f64::from(*v)).collect();
             check_apply(&what, &DenseGram::<f32>::compute(&*x, kernel, &Unwatched).unwrap(), &rounded);
@@ -345,7 +364,7 @@ fn duplicates_are_at_distance_zero_and_near_ones_never_below() {
         ] {
             let mut entries = vec![f64::NAN; n * n];
             resident
-                .gram(&Kernel::from_expr(expr))
+                .gram(&Kernel::from_expr(expr), Wanted::Exact)
                 .unwrap()
                 .fill(Part::Full, (&mut entries).into(), &Unwatched)
                 .unwrap();
@@ -376,7 +395,7 @@ fn values_near_a_million() {
         for form in [Form::Dense32, Form::Dense64, Form::Sparse32] {
             let mut entries = vec![f64::NAN; n * n];
             load(form, n, d, &x)
-                .gram(&kernel)
+                .gram(&kernel, Wanted::Exact)
                 .unwrap()
                 .fill(Part::Full, (&mut entries).into(), &Unwatched)
                 .unwrap();
@@ -460,7 +479,7 @@ fn errors_and_stops() {
     let kernel = Kernel::from_expr(named(Family::Gaussian, &[1.0]));
     assert!(matches!(a.cross(&kernel, &*b), Err(GramError::Columns { rows: 2, cols: 3 })));
     let missing = Kernel::from_expr(Expr::Columns(Box::new(Expr::Dot), columns(1..3)));
-    assert!(matches!(a.gram(&missing), Err(GramError::Kernel(_))));
+    assert!(matches!(a.gram(&missing, Wanted::Exact), Err(GramError::Kernel(_))));
     let stop = AtomicBool::new(true);
     let stopped =
         a.gram(&kernel, Wanted::Exact).unwrap().fill(Part::Full, ValuesMut::F64(&mut [0.0; 4]), &stop);

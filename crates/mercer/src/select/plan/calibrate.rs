@@ -11,7 +11,9 @@ use rayon::prelude::*;
 
 use crate::data::{AnySamples, Dtype, Matrix, Samples};
 use crate::design::{DesignError, RandomSpec, RowFeatures};
-use crate::gram::{DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, TileMut, Value, Values, Wanted};
+use crate::gram::{
+    DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, TileMut, Value, Values, Wanted,
+};
 use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
 use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::model::{ModelError, Neighbours, Rule};
