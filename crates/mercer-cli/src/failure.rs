@@ -9,11 +9,12 @@ use mercer::features::{ApproximationError, FeatureError};
 use mercer::gram::GramError;
 use mercer::kernel::{EvalError, ParseError, ResolveError};
 use mercer::learn::LearnError;
+use mercer::linalg::NormalEquationsError;
 use mercer::memory;
 use mercer::model::ModelError;
+use mercer::solve::SolveError;
 use mercer::solve::descent::DescentError;
 use mercer::solve::svm::SvmError;
-use mercer::solve::{MomentsError, SolveError};
 use mercer::watch::Stopped;
 
 use crate::output::tell;
@@ -122,8 +123,8 @@ impl From<ApproximationError> for Failure {
     }
 }
 
-impl From<MomentsError> for Failure {
-    fn from(error: MomentsError) -> Self {
+impl From<NormalEquationsError> for Failure {
+    fn from(error: NormalEquationsError) -> Self {
         LearnError::from(error).into()
     }
 }
@@ -192,10 +193,10 @@ impl From<LearnError> for Failure {
                      which); or use fewer rows, or a machine with more memory and --memory {size}"
                 )
             }
-            LearnError::Moments(MomentsError::RankDeficient { suggestion, .. }) => {
+            LearnError::NormalEquations(NormalEquationsError::RankDeficient { suggestion, .. }) => {
                 format!("pass --lambda {suggestion:e} or more")
             }
-            LearnError::Moments(MomentsError::Indefinite { .. }) => {
+            LearnError::NormalEquations(NormalEquationsError::Indefinite { .. }) => {
                 "pass a larger --lambda, or --dtype f64".into()
             }
             LearnError::Approximation(ApproximationError::Spectrum(_)) => {
@@ -222,7 +223,7 @@ impl From<LearnError> for Failure {
             LearnError::Feature(error) => return error.clone().into(),
             LearnError::Descent(DescentError::NotFinite) => "scale the data, or change the kernel".into(),
             LearnError::Parameter { .. }
-            | LearnError::Moments(MomentsError::Lambda { .. })
+            | LearnError::NormalEquations(NormalEquationsError::Lambda { .. })
             | LearnError::Kernel(_)
             | LearnError::Compose(_)
             | LearnError::Unsupported(_)

@@ -11,10 +11,11 @@ use mercer::learn::{
     Admission, ApproxRidge, Bias, LearnError, Prepared, Quality, Sizes, Summed,
     choose_approximation as choose,
 };
+use mercer::linalg::{Intercept, NormalEquations, normal_equations};
 use mercer::memory;
 use mercer::model::{Expansion, Linear, Predictor};
 use mercer::select::TuneApproxRidge;
-use mercer::solve::{Intercept, Moments, Report, moments};
+use mercer::solve::Report;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -93,11 +94,11 @@ pub fn prepare_features<'py>(
         Approximation::Nystrom { landmarks, choice } => {
             let admission = admission(admit);
             let (indices, nystrom, admitted) = job
-                .run(py, |watch| {
+                .run(py, |session| {
                     let admitted = admission.decide(&kernel.0, &samples)?;
-                    let chosen = choice.choose(&kernel.0, &samples, landmarks, seed, watch)?;
+                    let chosen = choice.choose(&kernel.0, &samples, landmarks, seed, session)?;
                     let rows = samples.select(&chosen);
-                    let nystrom = Nystrom::with_landmarks(&kernel.0, &rows, None, watch)?;
+                    let nystrom = Nystrom::with_landmarks(&kernel.0, &rows, None, session)?;
                     let places = kept(&rows, nystrom.landmarks());
                     let indices: Vec<usize> = places.into_iter().map(|place| chosen[place]).collect();
                     Ok::<_, LearnError>((indices, nystrom, admitted))
@@ -127,20 +128,20 @@ pub fn choose_approximation<'py>(
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let count = samples.nrows() as u64;
-    let chosen = job.run(py, |watch| choose(&kernel.0, &samples, count, None, seed, watch))?;
+    let chosen = job.run(py, |session| choose(&kernel.0, &samples, count, &session.with_seed(seed)))?;
     Ok(chosen.map_err(learn_error)?.map(|(approximation, _)| approximation.to_string()))
 }
 
 /// Sums over rows from which ridge regression on features is solved. They add up, and pickle.
 #[pyclass(name = "Sums", module = "mercer._native")]
 #[derive(Debug)]
-pub struct NativeSums(Moments);
+pub struct NativeSums(NormalEquations);
 
 #[pymethods]
 impl NativeSums {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        py.detach(|| Moments::from_bytes(bytes)).map(Self).map_err(value_error)
+        py.detach(|| NormalEquations::from_bytes(bytes)).map(Self).map_err(value_error)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -187,9 +188,9 @@ pub fn sum_features<'py>(
     let (features, targets) = (features.features()?, matrix(&targets)?);
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (ridge, prepared) = of_features(features);
-    let sums = job.run(py, |watch| {
-        let mut sums = ridge.sums(&prepared, targets.ncols())?;
-        add_samples(&mut sums, &prepared.features, &samples, &targets, weights, watch)?;
+    let sums = job.run(py, |session| {
+        let mut sums = ridge.sums(&prepared, targets.ncols(), session)?;
+        add_samples(&mut sums, &prepared.features, &samples, &targets, weights, session)?;
         Ok::<_, LearnError>(sums)
     })?;
     sums.map(NativeSums).map_err(learn_error)
@@ -225,15 +226,15 @@ pub fn sum_folds<'py>(
         let what = "the sums over the features of every fold and what is made of them";
         return Err(approximation_error(ApproximationError::Memory { what, needed, budget }));
     }
-    let sums = job.run(py, |watch| {
-        let mut sums = vec![Moments::new(features.features(), targets.ncols()); count];
+    let sums = job.run(py, |session| {
+        let mut sums = vec![NormalEquations::new(features.features(), targets.ncols()); count];
         for start in (0..folds.len()).step_by(CHUNK) {
             for (fold, sums) in sums.iter_mut().enumerate() {
                 let end = folds.len().min(start + CHUNK);
                 let rows: Vec<usize> = (start..end).filter(|&row| folds[row] == fold).collect();
                 let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
                 let (samples, targets) = (samples.select(&rows), targets.select(&rows));
-                add_samples(sums, &features, &samples, &targets, weights.as_deref(), watch)?;
+                add_samples(sums, &features, &samples, &targets, weights.as_deref(), session)?;
             }
         }
         Ok::<_, LearnError>(sums)
@@ -251,10 +252,10 @@ pub fn fold_errors<'py>(
     intercept: bool,
     job: Job<'py>,
 ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
-    let sums: Vec<Moments> = folds.iter().map(|fold| fold.0.clone()).collect();
-    let targets = sums.first().map_or(0, Moments::targets);
+    let sums: Vec<NormalEquations> = folds.iter().map(|fold| fold.0.clone()).collect();
+    let targets = sums.first().map_or(0, NormalEquations::targets);
     let intercept = if intercept { Intercept::Unpenalised } else { Intercept::None };
-    let found = job.run(py, |watch| moments::fold_errors(&sums, &alphas, intercept, watch))?;
+    let found = job.run(py, |session| normal_equations::fold_errors(&sums, &alphas, intercept, session))?;
     let unknown = |row: Option<Vec<f64>>| row.unwrap_or_else(|| vec![f64::NAN; targets]);
     found
         .map_err(|error| learn_error(error.into()))?
@@ -279,7 +280,7 @@ impl SumsProblem {
     fn on(self, features: ApproximateFeatures) -> (ApproxRidge, Prepared) {
         let (ridge, prepared) = of_features(features);
         let bias = if self.intercept { Bias::Centred } else { Bias::None };
-        (ApproxRidge { lambda: self.alpha, bias, seed: self.seed, ..ridge }, prepared)
+        (ApproxRidge { lambda: self.alpha, bias, ..ridge }, prepared)
     }
 }
 
@@ -309,13 +310,15 @@ pub fn fit_ridge_sums<'py>(
     job: Job<'py>,
 ) -> PyResult<(Fitted<'py>, Option<Bound<'py, PyDict>>)> {
     let samples = rows.as_ref().map(Rows::samples).transpose()?;
+    let seed = problem.seed;
     let (ridge, prepared) = problem.on(features.features()?);
-    let moments = &sums.0;
+    let equations = &sums.0;
     let (predictor, report, quality) = job
-        .run(py, |watch| {
-            let solution = ridge.solve(moments, watch)?;
-            let summed = Summed { sums: moments, solution: &solution, held_out: None };
-            let measured = samples.map(|samples| ridge.quality(&prepared, summed, &some(&samples), watch));
+        .run(py, |session| {
+            let session = &session.with_seed(seed);
+            let solution = ridge.solve(equations, session)?;
+            let summed = Summed { sums: equations, solution: &solution, held_out: None };
+            let measured = samples.map(|samples| ridge.quality(&prepared, summed, &some(&samples), session));
             let (predictor, report) = ridge.finish(&prepared, &solution);
             Ok::<_, LearnError>((predictor, report, measured.transpose()?))
         })?
@@ -344,14 +347,16 @@ pub fn fit_ridge_features<'py>(
     job: Job<'py>,
 ) -> PyResult<(Fitted<'py>, Bound<'py, PyDict>)> {
     let samples = rows.samples()?;
+    let seed = problem.seed;
     let (ridge, prepared) = problem.on(features.features()?);
     let (targets, weights) = targets;
     let targets = matrix(&targets)?;
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (fit, quality) = job
-        .run(py, |watch| {
-            let fit = ridge.fit_prepared(prepared, &samples, &targets, weights, watch)?;
-            let quality = ridge.quality_of(&fit, &some(&samples), watch)?;
+        .run(py, |session| {
+            let session = &session.with_seed(seed);
+            let fit = ridge.fit_prepared(prepared, &samples, &targets, weights, session)?;
+            let quality = ridge.quality_of(&fit, &some(&samples), session)?;
             Ok::<_, LearnError>((fit, quality))
         })?
         .map_err(learn_error)?;

@@ -45,7 +45,7 @@ impl NativeFeatureMap {
         job: Job<'py>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let samples = rows.samples()?;
-        let out = job.run(py, |watch| self.0.transform(&samples, None, watch))?;
+        let out = job.run(py, |session| self.0.transform(&samples, None, session))?;
         from_matrix(py, out.map_err(feature_error)?)
     }
 }

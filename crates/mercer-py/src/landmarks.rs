@@ -31,7 +31,8 @@ pub fn choose_landmarks<'py>(
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let choice = self::choice(choice)?;
-    job.run(py, |watch| choice.choose(&kernel.0, &samples, count, seed, watch))?.map_err(approximation_error)
+    job.run(py, |session| choice.choose(&kernel.0, &samples, count, seed, session))?
+        .map_err(approximation_error)
 }
 
 /// (numbers of the landmarks that add something, the factor L of their kernel matrix); none where the kernel is not known to
@@ -48,11 +49,11 @@ pub fn whiten<'py>(
 ) -> PyResult<Whitening<'py>> {
     let samples = landmarks.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    let found = job.run(py, |watch| {
+    let found = job.run(py, |session| {
         if !Admission::Check.decide(&kernel.0, &samples).is_ok_and(|admitted| admitted.domain.is_some()) {
             return Ok(None);
         }
-        match Nystrom::with_landmarks(&kernel.0, &samples, None, watch) {
+        match Nystrom::with_landmarks(&kernel.0, &samples, None, session) {
             Ok(nystrom) => Ok(Some(nystrom)),
             // A kernel that is zero on all landmarks is no reason to stop.
             Err(ApproximationError::NoRank) => Ok(None),

@@ -5,7 +5,7 @@ use mercer::features::{
     ApproximationError, Form, Fourier, KernelFeatures, Lift, RandomFeatures, RandomSpec, Sampling,
 };
 use mercer::kernel::Kernel;
-use mercer::watch::Watch;
+use mercer::session::Session;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -136,12 +136,12 @@ pub fn features_of<'py>(
     let samples = rows.samples()?;
     match samples {
         AnySamples::F32(_) => {
-            let out = job.run(py, |watch: &dyn Watch| features.transform_f32(&samples, watch))?;
+            let out = job.run(py, |session: &Session<'_>| features.transform_f32(&samples, session))?;
             Ok(from_matrix(py, out.map_err(approximation_error)?)?.into_any())
         }
         AnySamples::F64(_) => {
             let out: Result<_, ApproximationError> =
-                job.run(py, |watch| features.transform_f64(&samples, watch))?;
+                job.run(py, |session| features.transform_f64(&samples, session))?;
             Ok(from_matrix(py, out.map_err(approximation_error)?)?.into_any())
         }
     }

@@ -52,26 +52,17 @@ pub fn fit_ridge_cg<'py>(
         ConjugateGradient { tolerance: problem.tol, iterations: problem.max_iter, ..Default::default() };
     let (landmarks, choice) = (problem.landmarks, Landmarks::default());
     let (expansion, report, indices) = job
-        .run(py, |watch| {
-            let kernel = kernel.clone();
+        .run(py, |session| {
+            let (kernel, session) = (kernel.clone(), &session.with_seed(seed));
             let Some(landmarks) = landmarks else {
-                let ridge = IterativeRidge {
-                    kernel,
-                    lambda,
-                    bias,
-                    admission,
-                    solver,
-                    rank: None,
-                    memory: None,
-                    seed,
-                };
-                let (expansion, report) = ridge.fit(&samples, &targets, weights, watch)?;
+                let ridge = IterativeRidge { kernel, lambda, bias, admission, solver, rank: None };
+                let (expansion, report) = ridge.fit(&samples, &targets, weights, session)?;
                 return Ok::<_, LearnError>((expansion, report, None));
             };
             // The same seed chooses the same landmarks: here for their places, there for the fit.
-            let chosen = choice.choose(&kernel, &samples, landmarks, seed, watch)?;
-            let ridge = RestrictedRidge { kernel, lambda, landmarks, choice, bias, admission, solver, seed };
-            let (expansion, report) = ridge.fit(&samples, &targets, weights, watch)?;
+            let chosen = choice.choose(&kernel, &samples, landmarks, seed, session)?;
+            let ridge = RestrictedRidge { kernel, lambda, landmarks, choice, bias, admission, solver };
+            let (expansion, report) = ridge.fit(&samples, &targets, weights, session)?;
             let places = kept(&samples.select(&chosen), &expansion.centres);
             let indices: Vec<usize> = places.into_iter().map(|place| chosen[place]).collect();
             Ok((expansion, report, Some(indices)))

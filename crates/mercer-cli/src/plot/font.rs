@@ -3,15 +3,13 @@
 
 use std::sync::LazyLock;
 
-use skrifa::instance::{LocationRef, Size};
-use skrifa::{FontRef, MetadataProvider};
+use ttf_parser::Face;
 
 use super::svg::{RAISED_SIZE, runs};
 
-/// The file.
-pub static FACE: &[u8] = include_bytes!("../../fonts/MercerSans-Regular.ttf");
-
-static FONT: LazyLock<Option<FontRef<'static>>> = LazyLock::new(|| FontRef::new(FACE).ok());
+/// The typeface; `None` cannot be, as a test makes sure.
+pub static FACE: LazyLock<Option<Face<'static>>> =
+    LazyLock::new(|| Face::parse(include_bytes!("../../fonts/MercerSans-Regular.ttf"), 0).ok());
 
 /// What a character that the typeface lacks is taken to be wide: a square.
 const FULL_WIDTH: f64 = 1.0;
@@ -26,17 +24,19 @@ pub fn width(words: &str, size: f64) -> f64 {
 }
 
 fn plain_width(words: &str) -> f64 {
-    let Some(font) = FONT.as_ref() else { return 0.55 * words.chars().count() as f64 };
-    let (map, metrics) = (font.charmap(), font.glyph_metrics(Size::new(1.0), LocationRef::default()));
-    let of = |character: char| {
-        map.map(character).and_then(|glyph| metrics.advance_width(glyph)).map_or(FULL_WIDTH, f64::from)
-    };
+    let of = |character| FACE.as_ref().and_then(|face| advance(face, character)).unwrap_or(FULL_WIDTH);
     words.chars().map(of).sum()
 }
 
-/// Whether the typeface has every character of a text.
-pub fn covers(words: &str) -> bool {
-    FONT.as_ref().is_some_and(|font| words.chars().all(|c| c == '\n' || font.charmap().map(c).is_some()))
+/// How far a character of a face moves the next one at size 1; none where the face lacks it.
+fn advance(face: &Face<'_>, character: char) -> Option<f64> {
+    let advance = face.glyph_hor_advance(face.glyph_index(character)?)?;
+    Some(f64::from(advance) / f64::from(face.units_per_em()))
+}
+
+/// Whether the typeface has a character.
+pub fn covers(character: char) -> bool {
+    FACE.as_ref().is_some_and(|face| face.glyph_index(character).is_some())
 }
 
 /// The text, its end replaced by an ellipsis where it is wider than `limit`.
@@ -71,8 +71,8 @@ mod tests {
 
     #[test]
     fn the_signs_of_our_own_texts_are_there() {
-        assert!(covers("σ λ − × · … aᵢk(cᵢ, x) ‖x‖ ≤ ≥ ± √ μ Ω é ß Ж →"));
-        assert!(!covers("漢字"));
+        assert!("σ λ − × · … aᵢk(cᵢ, x) ‖x‖ ≤ ≥ ± √ μ Ω é ß Ж →".chars().all(covers));
+        assert!(!covers('漢'));
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod reliability;
 mod scene;
 mod surface;
 mod svg;
+mod system_font;
 mod terminal;
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,8 @@ const FACES: &str = "Mercer Sans, Liberation Sans, Arimo, Helvetica, Arial, sans
 
 /// How raised figures are set, relative to the size of their text.
 pub const RAISED_SIZE: f64 = 0.7;
-const RAISED_BY: f64 = 0.38;
+/// How far they are above the baseline, relative to the same.
+pub const RAISED_BY: f64 = 0.38;
 
 impl Scene {
     /// The scene as an SVG document.
@@ -210,17 +211,24 @@ fn path(parts: &[Vec<Place>], closed: bool) -> String {
     data
 }
 
-/// Words as XML character data; characters that XML 1.0 does not have become U+FFFD.
+/// The character that is drawn for one of a text: a blank for white space, U+FFFD for what XML 1.0 does not have.
+pub fn drawn(character: char) -> char {
+    match character {
+        '\t' | '\n' | '\r' => ' ',
+        '\u{0}'..='\u{1f}' | '\u{7f}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        other => other,
+    }
+}
+
+/// Words as XML character data.
 fn escaped(words: &str) -> String {
     let mut out = String::with_capacity(words.len());
     for character in words.chars() {
-        match character {
+        match drawn(character) {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            '\t' | '\n' | '\r' => out.push(' '),
-            '\u{0}'..='\u{1f}' | '\u{7f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             other => out.push(other),
         }
     }

@@ -5,10 +5,10 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{GramError, zeroed};
+use crate::gram::GramError;
 use crate::kernel::SpectrumError;
+use crate::linalg::{CholeskyError, EigenError, NormalEquationsError, zeroed};
 use crate::memory;
-use crate::solve::{CholeskyError, EigenError, MomentsError};
 use crate::watch::{Stopped, Watch};
 
 /// Why a kernel has no approximate features.
@@ -68,7 +68,7 @@ pub enum ApproximationError {
     Cholesky(#[from] CholeskyError),
     /// Sums over features could not be taken.
     #[error(transparent)]
-    Moments(#[from] MomentsError),
+    NormalEquations(#[from] NormalEquationsError),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -83,7 +83,7 @@ impl ApproximationError {
             Self::Stopped(_)
                 | Self::Gram(GramError::Stopped(_))
                 | Self::Cholesky(CholeskyError::Stopped(_))
-                | Self::Moments(MomentsError::Stopped(_))
+                | Self::NormalEquations(NormalEquationsError::Stopped(_))
         )
     }
 

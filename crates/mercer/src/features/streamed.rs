@@ -1,7 +1,7 @@
 //! Samples into sums over their features, without ever holding the features of all.
 
 use crate::data::{AnySamples, Matrix};
-use crate::solve::Moments;
+use crate::linalg::NormalEquations;
 use crate::tile::Element;
 use crate::watch::Watch;
 
@@ -12,14 +12,14 @@ const CHUNK: usize = 1024;
 
 /// Adds samples to the sums over their features: single-precision samples by features in single precision, double by double.
 ///
-/// Call it for every chunk of the data; sums of several parts are merged by [`Moments::merge`]. O(nDd + nD²/2) time,
+/// Call it for every chunk of the data; sums of several parts are merged by [`NormalEquations::merge`]. O(nDd + nD²/2) time,
 /// 1,024 rows of features in memory.
 ///
 /// # Errors
 /// Where the samples, targets and weights do not have the shape of the features and sums or hold something else than
 /// finite numbers, and where `watch` asks to stop.
 pub fn add_samples(
-    moments: &mut Moments,
+    equations: &mut NormalEquations,
     features: &dyn KernelFeatures,
     samples: &AnySamples<'_>,
     targets: &Matrix<f64>,
@@ -38,7 +38,7 @@ pub fn add_samples(
     watch.begin("features", rows as u64);
     match samples {
         AnySamples::F32(_) => add(
-            moments,
+            equations,
             samples,
             targets,
             weights,
@@ -47,7 +47,7 @@ pub fn add_samples(
             features.features(),
         ),
         AnySamples::F64(_) => add(
-            moments,
+            equations,
             samples,
             targets,
             weights,
@@ -59,7 +59,7 @@ pub fn add_samples(
 }
 
 fn add<T: Element>(
-    moments: &mut Moments,
+    equations: &mut NormalEquations,
     samples: &AnySamples<'_>,
     targets: &Matrix<f64>,
     weights: Option<&[f64]>,
@@ -77,7 +77,7 @@ fn add<T: Element>(
         let outputs = targets.ncols();
         let of_chunk = targets.entries()[rows.start * outputs..rows.end * outputs].to_vec();
         let of_chunk = Matrix::from_entries(rows.len(), outputs, of_chunk);
-        moments.add(&chunk, &of_chunk, weights.map(|w| &w[rows.clone()]), watch)?;
+        equations.add(&chunk, &of_chunk, weights.map(|w| &w[rows.clone()]), watch)?;
         watch.advance(rows.len() as u64);
     }
     Ok(())

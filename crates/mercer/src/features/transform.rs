@@ -5,8 +5,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::zeroed;
 use crate::kernel::Shortest;
+use crate::linalg::zeroed;
 use crate::memory;
 use crate::watch::Watch;
 

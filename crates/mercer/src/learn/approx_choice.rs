@@ -3,8 +3,7 @@
 use crate::data::AnySamples;
 use crate::features::{Approximation, kernel_error};
 use crate::kernel::{Kernel, Spectrum};
-use crate::memory;
-use crate::watch::Watch;
+use crate::session::Session;
 
 use super::approx_ridge::ApproxRidge;
 use super::error::LearnError;
@@ -24,16 +23,14 @@ const PAIRS: usize = 1_000;
 /// is the budget in bytes; `None` for four fifths of what is available.
 ///
 /// # Errors
-/// Where the kernel does not fit the samples, and where `watch` asks to stop.
+/// Where the kernel does not fit the samples, and where the session is stopped.
 pub fn choose_approximation(
     kernel: &Kernel,
     sample: &AnySamples<'_>,
     rows: u64,
-    memory: Option<u64>,
-    seed: u64,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Option<(Approximation, String)>, LearnError> {
-    let budget = memory.unwrap_or_else(memory::default_budget);
+    let (budget, seed) = (session.memory(), session.seed());
     if rows <= EXACT && 8 * rows * rows <= budget {
         return Ok(None);
     }
@@ -44,8 +41,8 @@ pub fn choose_approximation(
     }
     let tried = TRIED.min(sample.nrows());
     let error = |approximation: Approximation| -> Result<f64, LearnError> {
-        let features = approximation.of(kernel, sample, seed, watch)?;
-        Ok(kernel_error(&features, kernel, sample, PAIRS, seed, watch)?.relative)
+        let features = approximation.of(kernel, sample, seed, session)?;
+        Ok(kernel_error(&features, kernel, sample, PAIRS, seed, session)?.relative)
     };
     let (random, landmarks) = (error(Approximation::fourier(TRIED))?, error(Approximation::nystrom(tried))?);
     let why = format!(

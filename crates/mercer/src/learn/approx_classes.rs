@@ -5,12 +5,11 @@ use std::ops::Range;
 use crate::data::{AnySamples, Matrix};
 use crate::features::{ApproximateFeatures, Approximation, KernelFeatures, add_samples};
 use crate::kernel::Kernel;
-use crate::memory;
+use crate::linalg::NormalEquations;
 use crate::model::Predictor;
-use crate::solve::{
-    FeatureBlocks, LinearLossFit, LinearLossSettings, Moments, Report, RowLoss, minimise, row_loss,
-};
-use crate::watch::{Unwatched, Watch};
+use crate::session::Session;
+use crate::solve::{FeatureBlocks, LinearLossFit, LinearLossSettings, Report, RowLoss, minimise, row_loss};
+use crate::watch::Unwatched;
 
 use super::admission::Admission;
 use super::approx_ridge::{ApproxRidge, Prepared};
@@ -52,10 +51,6 @@ pub struct ApproxClassifier {
     pub max_iter: usize,
     /// Whether a kernel on landmarks must be proven to be one.
     pub admission: Admission,
-    /// Bytes the sums over features may take; `None` for four fifths of what is available.
-    pub memory: Option<u64>,
-    /// The seed of frequencies and landmarks.
-    pub seed: u64,
 }
 
 impl ApproxClassifier {
@@ -76,8 +71,6 @@ impl ApproxClassifier {
             tol,
             max_iter: 500,
             admission: Admission::Check,
-            memory: None,
-            seed: 0,
         }
     }
 
@@ -89,33 +82,33 @@ impl ApproxClassifier {
     ///
     /// # Errors
     /// Where the codes or weights do not line up or are out of range, where the kernel has no such features, where the
-    /// sums do not fit the memory budget, and where `watch` asks to stop.
+    /// sums do not fit the memory budget, and where the session is stopped.
     pub fn fit(
         &self,
         samples: &AnySamples<'_>,
         codes: &[usize],
         classes: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Predictor, Report), LearnError> {
-        let prepared = self.prepare(samples, codes, classes, weights, watch)?;
+        let prepared = self.prepare(samples, codes, classes, weights, session)?;
         let weights = self.class_weight.combine(codes, classes, weights)?;
         check_codes(samples.nrows(), codes, classes, Some(&weights))?;
         let outputs = if classes == 2 { 1 } else { classes };
         let weights: Vec<f64> = weights.iter().map(|w| self.c * w).collect();
         let labels = Labelled { codes, outputs, weights: &weights };
-        let blocks = self.blocks(&prepared.features, samples, watch)?;
+        let blocks = self.blocks(&prepared.features, samples, session)?;
         let fit = match (self.loss, &blocks.held) {
             (ClassLoss::Logistic, _) => {
-                let sums = self.sums(&blocks, &weights, watch)?;
+                let sums = self.sums(&blocks, &weights, session)?;
                 let loss = LogisticLoss { labels, bound: if outputs == 1 { 0.25 } else { 0.5 } };
-                minimise(&blocks, &loss, &sums, &self.settings(self.tol), None, watch)?
+                minimise(&blocks, &loss, &sums, &self.settings(self.tol), None, session)?
             }
-            (ClassLoss::Hinge, Some(Held::Single(phi))) => self.held_machines(phi, labels, watch)?,
-            (ClassLoss::Hinge, Some(Held::Double(phi))) => self.held_machines(phi, labels, watch)?,
+            (ClassLoss::Hinge, Some(Held::Single(phi))) => self.held_machines(phi, labels, session)?,
+            (ClassLoss::Hinge, Some(Held::Double(phi))) => self.held_machines(phi, labels, session)?,
             (ClassLoss::Hinge, None) => {
-                let sums = self.sums(&blocks, &weights, watch)?;
-                self.rounded_machine(&blocks, labels, &sums, watch)?
+                let sums = self.sums(&blocks, &weights, session)?;
+                self.rounded_machine(&blocks, labels, &sums, session)?
             }
         };
         let LinearLossFit { weights, intercepts, mut report, .. } = fit;
@@ -129,7 +122,7 @@ impl ApproxClassifier {
         codes: &[usize],
         classes: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Prepared, LearnError> {
         for (parameter, received, fine) in [
             ("C", self.c, self.c > 0.0 && self.c.is_finite()),
@@ -149,13 +142,11 @@ impl ApproxClassifier {
         let ridge = ApproxRidge {
             bias: if self.intercept { Bias::Centred } else { Bias::None },
             admission: self.admission,
-            memory: self.memory,
-            seed: self.seed,
             ..ApproxRidge::new(self.kernel.clone(), self.approximation, 1.0)
         };
-        let prepared = ridge.prepare(samples, watch)?;
+        let prepared = ridge.prepare(samples, session)?;
         // The check of the memory; the sums themselves are without targets.
-        ridge.sums(&prepared, 0)?;
+        ridge.sums(&prepared, 0, session)?;
         Ok(prepared)
     }
 
@@ -165,28 +156,33 @@ impl ApproxClassifier {
         &self,
         features: &'a ApproximateFeatures,
         samples: &'a AnySamples<'a>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Blocks<'a>, LearnError> {
         let (rows, columns) = (samples.nrows() as u64, features.features());
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        let budget = session.memory();
         let left = budget.saturating_sub(ApproxRidge::bytes_needed(columns, 0));
         let fits = |size: u64| rows.saturating_mul(columns as u64).saturating_mul(size) <= left;
         let held = match samples {
-            AnySamples::F64(_) if fits(8) => Some(Held::Double(features.transform_f64(samples, watch)?)),
-            AnySamples::F32(_) if fits(4) => Some(Held::Single(features.transform_f32(samples, watch)?)),
+            AnySamples::F64(_) if fits(8) => Some(Held::Double(features.transform_f64(samples, session)?)),
+            AnySamples::F32(_) if fits(4) => Some(Held::Single(features.transform_f32(samples, session)?)),
             _ => None,
         };
         Ok(Blocks { features, samples, held })
     }
 
     /// The sums over the features of rows with these weights.
-    fn sums(&self, blocks: &Blocks<'_>, weights: &[f64], watch: &dyn Watch) -> Result<Moments, LearnError> {
-        let mut sums = Moments::new(blocks.ncols(), 0);
+    fn sums(
+        &self,
+        blocks: &Blocks<'_>,
+        weights: &[f64],
+        session: &Session<'_>,
+    ) -> Result<NormalEquations, LearnError> {
+        let mut sums = NormalEquations::new(blocks.ncols(), 0);
         let none = Matrix::zeros(blocks.nrows(), 0);
         match &blocks.held {
-            Some(Held::Single(phi)) => sums.add(phi, &none, Some(weights), watch)?,
-            Some(Held::Double(phi)) => sums.add(phi, &none, Some(weights), watch)?,
-            None => add_samples(&mut sums, blocks.features, blocks.samples, &none, Some(weights), watch)?,
+            Some(Held::Single(phi)) => sums.add(phi, &none, Some(weights), session)?,
+            Some(Held::Double(phi)) => sums.add(phi, &none, Some(weights), session)?,
+            None => add_samples(&mut sums, blocks.features, blocks.samples, &none, Some(weights), session)?,
         }
         Ok(sums)
     }

@@ -1,16 +1,16 @@
 //! Ridge regression on features that stand in for a kernel: linear in the number of samples, in memory or streamed.
 //!
 //! Minimises Σᵢ wᵢ(yᵢ − ⟨v, φ(xᵢ)⟩ − b)² + λ‖v‖² with ⟨φ(x), φ(z)⟩ ≈ k(x, z). All that is kept of the samples are sums
-//! over their features ([`Moments`]), so samples in memory, in chunks and on several machines give the same fit.
+//! over their features ([`NormalEquations`]), so samples in memory, in chunks and on several machines give the same fit.
 
 use crate::data::{AnySamples, Matrix};
 use crate::features::{ApproximateFeatures, Approximation, ApproximationError, KernelFeatures, add_samples};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
-use crate::memory;
+use crate::linalg::{Intercept, LinearFit, NormalEquations};
 use crate::model::Predictor;
-use crate::solve::{Intercept, LinearFit, Moments, Report, Status};
-use crate::watch::Watch;
+use crate::session::Session;
+use crate::solve::{Report, Status};
 
 use super::admission::Admission;
 use super::error::LearnError;
@@ -44,10 +44,6 @@ pub struct ApproxRidge {
     pub bias: Bias,
     /// Whether a kernel on landmarks must be proven to be one. One with random features is, by its spectral density.
     pub admission: Admission,
-    /// Bytes the sums may take; `None` for four fifths of what is available.
-    pub memory: Option<u64>,
-    /// The seed of frequencies and landmarks.
-    pub seed: u64,
 }
 
 /// Features that samples are summed over.
@@ -71,7 +67,7 @@ pub struct ApproxFit {
     /// φ.
     pub prepared: Prepared,
     /// The sums over φ that the fit follows from, or those over a sample where the features of all rows were held.
-    pub sums: Moments,
+    pub sums: NormalEquations,
     /// What the sums lead to, with λ times the share of a sample.
     pub solution: Solution,
     /// Where the sums are over a sample, what is known of all rows.
@@ -113,15 +109,7 @@ impl ApproxRidge {
     /// With this kernel, approximation and λ, an unpenalised intercept and everything else by itself.
     #[must_use]
     pub fn new(kernel: Kernel, approximation: Approximation, lambda: f64) -> Self {
-        Self {
-            kernel,
-            approximation,
-            lambda: vec![lambda],
-            bias: Bias::Centred,
-            admission: Admission::Check,
-            memory: None,
-            seed: 0,
-        }
+        Self { kernel, approximation, lambda: vec![lambda], bias: Bias::Centred, admission: Admission::Check }
     }
 
     /// Fits `targets` (one row per sample, one column per target).
@@ -131,16 +119,16 @@ impl ApproxRidge {
     ///
     /// # Errors
     /// Where the input does not line up, where the kernel has no such features, where the sums do not fit the memory
-    /// budget, where λ = 0 and the features are linearly dependent, and where `watch` asks to stop.
+    /// budget, where λ = 0 and the features are linearly dependent, and where the session is stopped.
     pub fn fit(
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<ApproxFit, LearnError> {
         check_problem(&self.lambda, samples.nrows(), targets, weights)?;
-        self.fit_prepared(self.prepare(samples, watch)?, samples, targets, weights, watch)
+        self.fit_prepared(self.prepare(samples, session)?, samples, targets, weights, session)
     }
 
     /// As [`fit`](Self::fit), on features that are ready.
@@ -153,27 +141,27 @@ impl ApproxRidge {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<ApproxFit, LearnError> {
         check_problem(&self.lambda, samples.nrows(), targets, weights)?;
-        let mut sums = self.sums(&prepared, targets.ncols())?;
+        let mut sums = self.sums(&prepared, targets.ncols(), session)?;
         if let Some(Held { fit, mut report, sample: (sums, solution), beyond }) =
-            self.held(&prepared, samples, targets, weights, watch)?
+            self.held(&prepared, samples, targets, weights, session)?
         {
             report.warnings.extend(prepared.warning.clone());
             let predictor = prepared.predictor(fit);
             return Ok(ApproxFit { predictor, report, prepared, sums, solution, beyond: Some(beyond) });
         }
-        add_samples(&mut sums, &prepared.features, samples, targets, weights, watch)?;
-        self.fit_sums(prepared, sums, watch)
+        add_samples(&mut sums, &prepared.features, samples, targets, weights, session)?;
+        self.fit_sums(prepared, sums, session)
     }
 
     /// The features: frequencies drawn, or landmarks chosen among `samples`.
     ///
     /// # Errors
     /// Where there are no samples, where the settings do not fit each other, where the kernel has no such features, and
-    /// where `watch` asks to stop.
-    pub fn prepare(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Prepared, LearnError> {
+    /// where the session is stopped.
+    pub fn prepare(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Prepared, LearnError> {
         let (rows, columns) = (samples.nrows(), samples.ncols());
         if rows == 0 || columns == 0 {
             return Err(LearnError::Empty { rows, columns });
@@ -183,7 +171,7 @@ impl ApproxRidge {
             return Err(LearnError::Unsupported(reason));
         }
         self.kernel.check_columns(columns)?;
-        let features = self.approximation.of(&self.kernel, samples, self.seed, watch)?;
+        let features = self.approximation.of(&self.kernel, samples, session.seed(), session)?;
         let (domain, warning) = match &features {
             // A spectral density is a proof (Bochner).
             ApproximateFeatures::Random(_) => (Some(Domain::All), None),
@@ -204,9 +192,9 @@ impl ApproxRidge {
         &self,
         sample: &AnySamples<'_>,
         rows: u64,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Prepared, LearnError> {
-        let mut prepared = self.prepare(sample, watch)?;
+        let mut prepared = self.prepare(sample, session)?;
         if let Some(domain) = prepared.domain.filter(|domain| *domain != Domain::All)
             && rows > sample.nrows() as u64
         {
@@ -223,22 +211,27 @@ impl ApproxRidge {
     ///
     /// # Errors
     /// Where they, and the matrix that is factored, do not fit the memory budget.
-    pub fn sums(&self, prepared: &Prepared, targets: usize) -> Result<Moments, LearnError> {
+    pub fn sums(
+        &self,
+        prepared: &Prepared,
+        targets: usize,
+        session: &Session<'_>,
+    ) -> Result<NormalEquations, LearnError> {
         let features = prepared.features.features();
         let needed = Self::bytes_needed(features, targets);
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        let budget = session.memory();
         if needed > budget {
             let what = "the sums over the features and the factor of them";
             return Err(ApproximationError::Memory { what, needed, budget }.into());
         }
-        Ok(Moments::new(features, targets))
+        Ok(NormalEquations::new(features, targets))
     }
 
     /// Bytes that a fit takes beside the samples: the sums, their matrix and a chunk of features.
     #[must_use]
     pub fn bytes_needed(features: usize, targets: usize) -> u64 {
         let d = features as u64;
-        Moments::bytes_needed(features, targets)
+        NormalEquations::bytes_needed(features, targets)
             .saturating_add(8 * d.saturating_mul(d))
             .saturating_add(8 * 1024 * d)
     }
@@ -250,10 +243,10 @@ impl ApproxRidge {
     pub fn fit_sums(
         &self,
         prepared: Prepared,
-        sums: Moments,
-        watch: &dyn Watch,
+        sums: NormalEquations,
+        session: &Session<'_>,
     ) -> Result<ApproxFit, LearnError> {
-        let solution = self.solve(&sums, watch)?;
+        let solution = self.solve(&sums, session)?;
         let (predictor, report) = self.finish(&prepared, &solution);
         Ok(ApproxFit { predictor, report, prepared, sums, solution, beyond: None })
     }
@@ -276,16 +269,16 @@ impl ApproxRidge {
     /// D³/3 multiply-adds for each different λ.
     ///
     /// # Errors
-    /// Where there are no samples, where λ = 0 and the features are linearly dependent, and where `watch` asks to stop.
-    pub fn solve(&self, sums: &Moments, watch: &dyn Watch) -> Result<Solution, LearnError> {
+    /// Where there are no samples, where λ = 0 and the features are linearly dependent, and where the session is stopped.
+    pub fn solve(&self, sums: &NormalEquations, session: &Session<'_>) -> Result<Solution, LearnError> {
         let (features, targets) = (sums.features(), sums.targets());
         let fit = LinearFit { weights: Matrix::zeros(features, targets), intercepts: vec![0.0; targets] };
         let mut all = Solution { fit, residual: 0.0, effective_dimension: f64::INFINITY };
         for (lambda, group) in targets_by_lambda(&self.lambda, targets) {
-            let factor = sums.factor(lambda, self.intercept(), watch)?;
-            let fit = factor.fit(watch)?;
+            let factor = sums.factor(lambda, self.intercept(), session)?;
+            let fit = factor.fit(session)?;
             all.residual = all.residual.max(factor.residual(&fit));
-            all.take(&fit, factor.effective_dimension(watch)?, &group);
+            all.take(&fit, factor.effective_dimension(session)?, &group);
         }
         Ok(all)
     }
@@ -300,7 +293,11 @@ impl ApproxRidge {
     ///
     /// # Errors
     /// Where the fit is of other features or targets.
-    pub fn held_out(&self, solution: &Solution, held_out: &Moments) -> Result<Vec<SummedError>, LearnError> {
+    pub fn held_out(
+        &self,
+        solution: &Solution,
+        held_out: &NormalEquations,
+    ) -> Result<Vec<SummedError>, LearnError> {
         let squares = held_out.squared_errors(&solution.fit)?;
         let spreads = held_out.target_spreads();
         let of_target = |(squares, spread): (f64, f64)| SummedError {

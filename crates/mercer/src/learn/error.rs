@@ -4,10 +4,11 @@ use crate::features::{ApproximationError, FeatureError};
 use crate::gram::GramError;
 use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError, ResolveError};
+use crate::linalg::NormalEquationsError;
 use crate::memory;
 use crate::solve::descent::DescentError;
 use crate::solve::svm::SvmError;
-use crate::solve::{CgError, LogisticError, MomentsError, SolveError};
+use crate::solve::{CgError, LogisticError, SolveError};
 use crate::watch::Stopped;
 
 /// Why a learner has no model.
@@ -183,17 +184,17 @@ pub enum LearnError {
     Approximation(#[from] ApproximationError),
     /// Sums over features have no answer.
     #[error(transparent)]
-    Moments(#[from] MomentsError),
+    NormalEquations(#[from] NormalEquationsError),
     /// Conjugate gradients have no answer.
     #[error(transparent)]
     ConjugateGradients(#[from] CgError),
-    /// The watch asked to stop.
+    /// The session asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
 }
 
 impl LearnError {
-    /// Whether the work ended because its watch asked for it.
+    /// Whether the work ended because its session asked for it.
     #[must_use]
     pub fn is_stop(&self) -> bool {
         matches!(
@@ -206,7 +207,7 @@ impl LearnError {
                 | Self::Logistic(LogisticError::Stopped(_) | LogisticError::Solve(SolveError::Stopped(_)))
                 | Self::Svm(SvmError::Stopped(_))
                 | Self::ConjugateGradients(CgError::Stopped(_))
-                | Self::Moments(MomentsError::Stopped(_))
+                | Self::NormalEquations(NormalEquationsError::Stopped(_))
         ) || matches!(self, Self::Approximation(error) if error.is_stop())
     }
 }

@@ -6,10 +6,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::{AnySamples, Matrix};
 use crate::features::{ApproximateFeatures, KernelFeatures, add_samples};
-use crate::memory;
+use crate::linalg::{LinearFit, NormalEquations};
 use crate::real::Real;
-use crate::solve::{HeldFit, HeldRidge, LinearFit, Moments, Report};
-use crate::watch::Watch;
+use crate::session::Session;
+use crate::solve::{HeldFit, HeldRidge, Report};
 
 use super::approx_ridge::{ApproxRidge, BeyondSample, Prepared, Solution};
 use super::error::LearnError;
@@ -32,7 +32,7 @@ pub(super) struct Held {
     pub fit: LinearFit,
     pub report: Report,
     /// The sums over the sample, and what they lead to.
-    pub sample: (Moments, Solution),
+    pub sample: (NormalEquations, Solution),
     pub beyond: BeyondSample,
 }
 
@@ -44,7 +44,7 @@ impl ApproxRidge {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Option<Held>, LearnError> {
         let (n, d) = (samples.nrows(), prepared.features.features());
         let size = if matches!(samples, AnySamples::F32(_)) { 4 } else { 8 };
@@ -57,27 +57,27 @@ impl ApproxRidge {
             || n < ROWS_PER_FEATURE * d
             || groups.len() > LAMBDAS
             || groups.iter().any(|(lambda, _)| *lambda <= 0.0)
-            || needed > self.memory.unwrap_or_else(memory::default_budget)
+            || needed > session.memory()
         {
             return Ok(None);
         }
-        let sample = self.sample(prepared, samples, targets, weights, watch)?;
+        let sample = self.sample(prepared, samples, targets, weights, session)?;
         match (&prepared.features, samples) {
             (ApproximateFeatures::Random(random), AnySamples::F32(_)) => {
-                let rows = random.features.transform_f32(samples, watch)?;
-                self.passes(&rows, None, targets, weights, sample, watch)
+                let rows = random.features.transform_f32(samples, session)?;
+                self.passes(&rows, None, targets, weights, sample, session)
             }
             (ApproximateFeatures::Random(random), AnySamples::F64(_)) => {
-                let rows = random.features.transform_f64(samples, watch)?;
-                self.passes(&rows, None, targets, weights, sample, watch)
+                let rows = random.features.transform_f64(samples, session)?;
+                self.passes(&rows, None, targets, weights, sample, session)
             }
             (ApproximateFeatures::Landmarks(nystrom), AnySamples::F32(_)) => {
-                let rows = nystrom.values_f32(samples, watch)?;
-                self.passes(&rows, Some(nystrom.whitening()), targets, weights, sample, watch)
+                let rows = nystrom.values_f32(samples, session)?;
+                self.passes(&rows, Some(nystrom.whitening()), targets, weights, sample, session)
             }
             (ApproximateFeatures::Landmarks(nystrom), AnySamples::F64(_)) => {
-                let rows = nystrom.values_f64(samples, watch)?;
-                self.passes(&rows, Some(nystrom.whitening()), targets, weights, sample, watch)
+                let rows = nystrom.values_f64(samples, session)?;
+                self.passes(&rows, Some(nystrom.whitening()), targets, weights, sample, session)
             }
         }
     }
@@ -89,16 +89,16 @@ impl ApproxRidge {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
-    ) -> Result<Moments, LearnError> {
+        session: &Session<'_>,
+    ) -> Result<NormalEquations, LearnError> {
         let (n, d) = (samples.nrows(), prepared.features.features());
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(session.seed());
         let mut rows = index::sample(&mut rng, n, SAMPLE_PER_FEATURE * d).into_vec();
         rows.sort_unstable();
         let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
-        let mut sums = self.sums(prepared, targets.ncols())?;
+        let mut sums = self.sums(prepared, targets.ncols(), session)?;
         let (samples, targets) = (samples.select(&rows), targets.select(&rows));
-        add_samples(&mut sums, &prepared.features, &samples, &targets, weights.as_deref(), watch)?;
+        add_samples(&mut sums, &prepared.features, &samples, &targets, weights.as_deref(), session)?;
         Ok(sums)
     }
 
@@ -109,8 +109,8 @@ impl ApproxRidge {
         whitening: Option<&[f64]>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        sample: Moments,
-        watch: &dyn Watch,
+        sample: NormalEquations,
+        session: &Session<'_>,
     ) -> Result<Option<Held>, LearnError> {
         let (d, t) = (rows.ncols(), targets.ncols());
         let mut all = LinearFit { weights: Matrix::zeros(d, t), intercepts: vec![0.0; t] };
@@ -123,7 +123,7 @@ impl ApproxRidge {
             let of_group = Matrix::from_entries(targets.nrows(), group.len(), entries);
             let problem =
                 HeldRidge { rows, whitening, targets: &of_group, weights, intercept: self.intercept() };
-            let Some(held) = problem.fit(*lambda, &sample, watch)? else { return Ok(None) };
+            let Some(held) = problem.fit(*lambda, &sample, session)? else { return Ok(None) };
             let HeldFit { fit, squared_errors, report, of_sample, effective_dimension } = held;
             solution.take(&of_sample, effective_dimension, group);
             for (place, &o) in group.iter().enumerate() {

@@ -1,8 +1,10 @@
 //! Support vector machines on features that are all held in memory.
 
 use crate::data::Matrix;
+use crate::linalg::{Intercept, LinearFit, NormalEquations, NormalEquationsError};
 use crate::real::Real;
-use crate::solve::{HeldHinge, Intercept, LinearFit, LinearLossFit, Moments, MomentsError, Report, Status};
+use crate::session::Session;
+use crate::solve::{HeldHinge, LinearLossFit, Report, Status};
 use crate::watch::Watch;
 
 use super::approx_classes::{ApproxClassifier, Labelled};
@@ -17,15 +19,15 @@ impl ApproxClassifier {
         &self,
         phi: &Matrix<T>,
         labels: Labelled<'_>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<LinearLossFit, LearnError> {
         let (n, d, m) = (phi.nrows(), phi.ncols(), labels.outputs);
-        let LinearFit { mut weights, mut intercepts } = self.sides_by_ridge(phi, labels, watch)?;
+        let LinearFit { mut weights, mut intercepts } = self.sides_by_ridge(phi, labels, session)?;
         let solver = "semismooth newton on features".to_owned();
         let mut report =
             Report { status: Status::Converged, solver, iterations: 0, residual: 0.0, warnings: Vec::new() };
         let mut objective = 0.0;
-        watch.begin("machines", m as u64);
+        session.begin("machines", m as u64);
         for k in 0..m {
             let positive: Vec<bool> = (0..n).map(|i| labels.positive(i, k)).collect();
             let machine = HeldHinge {
@@ -35,7 +37,7 @@ impl ApproxClassifier {
                 intercept: self.constant(),
             };
             let start = (0..d).map(|j| weights.row(j)[k]).collect();
-            let fit = machine.fit((start, intercepts[k]), AIM * self.tol, self.max_iter, watch)?;
+            let fit = machine.fit((start, intercepts[k]), AIM * self.tol, self.max_iter, session)?;
             fit.weights.iter().enumerate().for_each(|(j, w)| weights.row_mut(j)[k] = *w);
             intercepts[k] = fit.intercept;
             objective += fit.objective;
@@ -44,7 +46,7 @@ impl ApproxClassifier {
             if fit.gap > self.tol {
                 report.status = fit.status;
             }
-            watch.advance(1);
+            session.advance(1);
         }
         Ok(LinearLossFit { weights, intercepts, objective, report })
     }
@@ -54,16 +56,16 @@ impl ApproxClassifier {
         &self,
         phi: &Matrix<T>,
         labels: Labelled<'_>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<LinearFit, LearnError> {
         let (n, d, m) = (phi.nrows(), phi.ncols(), labels.outputs);
         if d <= n {
             let side = |e: usize| if labels.positive(e / m, e % m) { 1.0 } else { -1.0 };
             let sides = Matrix::from_entries(n, m, (0..n * m).map(side).collect());
-            let mut sums = Moments::new(d, m);
-            sums.add(phi, &sides, Some(labels.weights), watch)?;
-            match sums.ridge(1.0, self.constant(), watch) {
-                Err(MomentsError::Indefinite { .. }) => {}
+            let mut sums = NormalEquations::new(d, m);
+            sums.add(phi, &sides, Some(labels.weights), session)?;
+            match sums.ridge(1.0, self.constant(), session) {
+                Err(NormalEquationsError::Indefinite { .. }) => {}
                 other => return Ok(other?),
             }
         }

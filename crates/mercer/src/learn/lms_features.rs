@@ -1,8 +1,8 @@
 //! Least mean squares on explicit features: θ := θ + αΦᵀ(y − Φθ).
 
 use crate::data::Matrix;
+use crate::session::Session;
 use crate::solve::descent::{Descent, DescentError, Mode, Primal, Step};
-use crate::watch::Watch;
 
 use super::error::LearnError;
 use super::lms::{GramStorage, LmsReport};
@@ -48,13 +48,13 @@ impl LmsFeatures {
     /// O(nD) time an epoch for D features; no memory beyond a few vectors.
     ///
     /// # Errors
-    /// Where the input does not line up or is not finite, a setting is out of its range, the step is too large, or `watch` asks
+    /// Where the input does not line up or is not finite, a setting is out of its range, the step is too large, or the session asks
     /// to stop.
     pub fn fit(
         &self,
         features: &Matrix<f64>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<LmsWeights, LearnError> {
         let (rows, columns) = (features.nrows(), features.ncols());
         if rows == 0 || columns == 0 {
@@ -75,7 +75,7 @@ impl LmsFeatures {
             _ => (targets.clone(), vec![0.0; targets.ncols()]),
         };
         let settings = Descent { step: self.step, epochs: self.epochs, tol: self.tol, mode: self.mode };
-        let descended = settings.run(&primal, &aims, watch).map_err(|error| explain(features, error))?;
+        let descended = settings.run(&primal, &aims, session).map_err(|error| explain(features, error))?;
         let report = LmsReport::new(&descended, &aims, self.mode, GramStorage::Unused);
         let intercepts = primal.intercepts(&descended.unknown, &means);
         Ok(LmsWeights { weights: descended.unknown, intercepts, report })

@@ -42,6 +42,7 @@ pub use logistic::{ClassWeight, Logistic};
 pub use loss::Loss;
 pub use perceptron::{BudgetedPerceptron, FeatureWeights, Perceptron, PerceptronReport, Rule, Standing};
 pub use restricted::RestrictedRidge;
+pub(crate) use ridge::check_problem;
 pub use ridge::{Bias, Coefficients, Ridge};
 pub use ridge_features::RidgeFeatures;
 pub use smoother::Smoother;

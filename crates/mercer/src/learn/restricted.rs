@@ -2,11 +2,10 @@
 
 use crate::data::{AnySamples, Matrix};
 use crate::features::{KernelFeatures, Landmarks, Nystrom};
-use crate::gram::{CpuEngine, Engine};
 use crate::kernel::Kernel;
 use crate::model::Expansion;
+use crate::session::Session;
 use crate::solve::{CgProblem, ConjugateGradient, Report, RestrictedNormal, RestrictedPreconditioner};
-use crate::watch::Watch;
 
 use super::admission::Admission;
 use super::error::LearnError;
@@ -33,8 +32,6 @@ pub struct RestrictedRidge {
     pub admission: Admission,
     /// The stopping rule.
     pub solver: ConjugateGradient,
-    /// The seed of the landmarks.
-    pub seed: u64,
 }
 
 impl RestrictedRidge {
@@ -49,21 +46,20 @@ impl RestrictedRidge {
             bias: Bias::Centred,
             admission: Admission::Check,
             solver: ConjugateGradient::default(),
-            seed: 0,
         }
     }
 
     /// Fits `targets` (one row per sample, one column per target).
     ///
     /// # Errors
-    /// Where the input does not line up, where λ is not positive, where landmarks cannot be had, and where `watch` asks to
+    /// Where the input does not line up, where λ is not positive, where landmarks cannot be had, and where the session asks to
     /// stop.
     pub fn fit(
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Expansion, Report), LearnError> {
         super::iterative::validate(
             super::iterative::Given {
@@ -77,8 +73,9 @@ impl RestrictedRidge {
             weights,
         )?;
         let admitted = self.admission.decide(&self.kernel, samples)?;
-        let nystrom = Nystrom::fit(&self.kernel, samples, self.landmarks, self.choice, self.seed, watch)?;
-        let (queries, centres) = (CpuEngine.load(samples), CpuEngine.load(nystrom.landmarks()));
+        let nystrom =
+            Nystrom::fit(&self.kernel, samples, self.landmarks, self.choice, session.seed(), session)?;
+        let (queries, centres) = (session.load(samples)?, session.load(nystrom.landmarks())?);
         let (forward, backward) =
             (queries.cross(&self.kernel, &*centres)?, centres.cross(&self.kernel, &*queries)?);
         let operator = RestrictedNormal {
@@ -95,9 +92,9 @@ impl RestrictedRidge {
             nystrom.features(),
             total,
             self.lambda,
-            watch,
+            session,
         )?;
-        let rhs = operator.transposed(targets, watch)?;
+        let rhs = operator.transposed(targets, session)?;
         let problem = CgProblem {
             coarse: None,
             operator: &operator,
@@ -105,13 +102,13 @@ impl RestrictedRidge {
             rhs: &rhs,
             preconditioner: &preconditioner,
         };
-        let (beta, mut report) = self.solver.solve(&problem, watch)?;
+        let (beta, mut report) = self.solver.solve(&problem, session)?;
         report.warnings.extend(admitted.warning);
         let coefficients = operator.coefficients(&beta);
         let mut intercepts = vec![0.0; targets.ncols()];
         if self.bias == Bias::Centred {
             let mut values = Matrix::zeros(samples.nrows(), targets.ncols());
-            operator.forward.apply(&mut values, &coefficients, watch)?;
+            operator.forward.apply(&mut values, &coefficients, session)?;
             let (y, f) = (operator.means(targets), operator.means(&values));
             intercepts.iter_mut().zip(y.iter().zip(&f)).for_each(|(b, (y, f))| *b = y - f);
         }

@@ -15,8 +15,8 @@ use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix};
 use crate::features::{FeatureMap, Transform};
-use crate::memory;
 use crate::model::Linear;
+use crate::session::Session;
 use crate::solve::{Group, Report, Rows, normal_equations_bytes, scale_rows, solve_least_squares};
 use crate::watch::Watch;
 
@@ -32,17 +32,15 @@ pub struct RidgeFeatures {
     pub lambda: Vec<f64>,
     /// What is done about a constant.
     pub bias: Bias,
-    /// Bytes the work may take; `None` for four fifths of what is available.
-    pub memory: Option<u64>,
 }
 
 impl Ridge {
     /// The same problem on explicit features, where the [`form`](Ridge::form) asks for it or finds it cheaper; none
     /// where [`fit`](Ridge::fit), the dual, is the one to take.
     #[must_use]
-    pub fn primal(&self, rows: usize, columns: usize) -> Option<RidgeFeatures> {
-        let map = self.form.choose(&self.kernel, rows, columns, self.memory).primal?;
-        Some(RidgeFeatures { map, lambda: self.lambda.clone(), bias: self.bias, memory: self.memory })
+    pub fn primal(&self, rows: usize, columns: usize, session: &Session<'_>) -> Option<RidgeFeatures> {
+        let map = self.form.choose(&self.kernel, rows, columns, session.memory()).primal?;
+        Some(RidgeFeatures { map, lambda: self.lambda.clone(), bias: self.bias })
     }
 }
 
@@ -50,7 +48,7 @@ impl RidgeFeatures {
     /// Ridge regression on these features with this λ, an unpenalised intercept, and everything else by itself.
     #[must_use]
     pub fn new(map: FeatureMap, lambda: f64) -> Self {
-        Self { map, lambda: vec![lambda], bias: Bias::Centred, memory: None }
+        Self { map, lambda: vec![lambda], bias: Bias::Centred }
     }
 
     /// Fits `targets` (one row per sample, one column per target).
@@ -65,14 +63,14 @@ impl RidgeFeatures {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Linear, Report), LearnError> {
         let (rows, columns) = (samples.nrows(), samples.ncols());
         if rows == 0 || columns == 0 {
             return Err(LearnError::Empty { rows, columns });
         }
         check_problem(&self.lambda, rows, targets, weights)?;
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        let budget = session.memory();
         let transform = self.map.over(columns, Some(budget))?;
         let groups: Vec<Group> = targets_by_lambda(&self.lambda, targets.ncols())
             .into_iter()
@@ -90,7 +88,7 @@ impl RidgeFeatures {
         let mut design = Design::new(transform.shifted(shift.clone()), samples, roots.as_deref());
         match self.bias {
             Bias::None => {}
-            Bias::Centred => design.centre(weights, watch)?,
+            Bias::Centred => design.centre(weights, session)?,
             Bias::Column => design.append_one = true,
         }
         let means = match self.bias {
@@ -104,7 +102,7 @@ impl RidgeFeatures {
         if let Some(roots) = &roots {
             scale_rows(&mut y, roots);
         }
-        let (solution, report) = solve_least_squares(&design, &y, &groups, budget, watch)?;
+        let (solution, report) = solve_least_squares(&design, &y, &groups, budget, session)?;
         let (weights, intercepts) = design.model(&solution, means);
         Ok((Linear { map: self.map.clone().into(), columns, shift, weights, intercepts }, report))
     }
@@ -130,7 +128,7 @@ impl<'a> Design<'a> {
     /// Centres the features at their weighted means.
     ///
     /// The means are taken of differences to one row, so that a constant column has its mean exactly.
-    fn centre(&mut self, weights: Option<&[f64]>, watch: &dyn Watch) -> Result<(), LearnError> {
+    fn centre(&mut self, weights: Option<&[f64]>, session: &Session<'_>) -> Result<(), LearnError> {
         /// Blocks whose sums are in memory at once.
         const ABREAST: usize = 64;
         let (n, count) = (self.samples.nrows(), self.transform.count());
@@ -142,10 +140,10 @@ impl<'a> Design<'a> {
         let height = ((1 << 16) / count.max(1)).clamp(1, 1_024);
         let starts: Vec<usize> = (0..n).step_by(height).collect();
         let mut sums = vec![0.0; count];
-        watch.begin("means of the features", n as u64);
+        session.begin("means of the features", n as u64);
         for abreast in starts.chunks(ABREAST) {
             let partial = abreast.par_iter().map(|&start| {
-                watch.check()?;
+                session.check()?;
                 let height = height.min(n - start);
                 let mut phi = vec![0.0; height * count];
                 self.transform.fill(self.samples, start..start + height, &mut phi)?;
@@ -155,7 +153,7 @@ impl<'a> Design<'a> {
                     let differences = row.iter().zip(&first).map(|(v, f)| w * (v - f));
                     sums.iter_mut().zip(differences).for_each(|(sum, d)| *sum += d);
                 }
-                watch.advance(height as u64);
+                session.advance(height as u64);
                 Ok::<_, LearnError>(sums)
             });
             for partial in partial.collect::<Vec<_>>() {

@@ -1,6 +1,8 @@
 //! The support vector machine on features that do not fit the memory: the hinge with its corner rounded off.
 
-use crate::solve::{FeatureBlocks, LinearLossFit, Moments, RowLoss, Status, minimise};
+use crate::linalg::NormalEquations;
+use crate::session::Session;
+use crate::solve::{FeatureBlocks, LinearLossFit, RowLoss, Status, minimise};
 use crate::watch::Watch;
 
 use super::approx_classes::{ApproxClassifier, Blocks, Labelled};
@@ -14,17 +16,17 @@ impl ApproxClassifier {
         &self,
         blocks: &Blocks<'_>,
         labels: Labelled<'_>,
-        sums: &Moments,
-        watch: &dyn Watch,
+        sums: &NormalEquations,
+        session: &Session<'_>,
     ) -> Result<LinearLossFit, LearnError> {
         let mut best: Option<LinearLossFit> = None;
         let (mut iterations, mut share) = (0, 1.0);
         for width in [1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003] {
             // Only rows in the rounded part have curvature: about as many as the width before had, by their share.
             let loss = RoundedHinge { labels, width, bound: share / width };
-            let mut fit = minimise(blocks, &loss, sums, &self.settings(1e-4), best.as_ref(), watch)?;
+            let mut fit = minimise(blocks, &loss, sums, &self.settings(1e-4), best.as_ref(), session)?;
             iterations += fit.report.iterations;
-            let (taken, rounded) = loss.rounding(blocks, &fit, watch)?;
+            let (taken, rounded) = loss.rounding(blocks, &fit, session)?;
             let gap = if taken == 0.0 { 0.0 } else { taken / (fit.objective + taken) };
             share = (0.5 * rounded).clamp(0.01, 1.0);
             fit.report.iterations = iterations;
@@ -61,13 +63,13 @@ impl RoundedHinge<'_> {
         &self,
         blocks: &Blocks<'_>,
         fit: &LinearLossFit,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(f64, f64), LearnError> {
         let (n, d, m) = (blocks.nrows(), blocks.ncols(), self.labels.outputs);
         let (mut taken, mut rounded) = (0.0, 0usize);
         let mut phi = vec![0.0; ROWS.min(n) * d];
         for first in (0..n).step_by(ROWS) {
-            watch.check()?;
+            session.check()?;
             let rows = first..n.min(first + ROWS);
             let phi = &mut phi[..rows.len() * d];
             blocks.fill(rows.clone(), phi)?;

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix};
 use crate::features::{FeatureError, KernelFeatures, Lift, RandomFeatures, Transform};
+use crate::session::Session;
 use crate::watch::{Unwatched, Watch};
 
 use super::error::ModelError;
@@ -76,8 +77,12 @@ impl Linear {
     /// O(nD) time for n samples and D features; a block of features for each thread in memory, never all of them.
     ///
     /// # Errors
-    /// Where the samples do not have the model's columns or a feature is not finite, and where `watch` asks to stop.
-    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+    /// Where the samples do not have the model's columns or a feature is not finite, and where the session is stopped.
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let (found, expected) = (samples.ncols(), self.columns);
         if found != expected {
             return Err(ModelError::Columns { found, expected });
@@ -90,9 +95,9 @@ impl Linear {
         }
         let weights = MatRef::from_row_major_slice(self.weights.entries(), features, outputs);
         let height = (BLOCK / features.max(1)).clamp(1, 1_024);
-        watch.begin("predict", samples.nrows() as u64);
+        session.begin("predict", samples.nrows() as u64);
         let predict = |block: usize, out: &mut [f64]| {
-            watch.check().map_err(FeatureError::from)?;
+            session.check().map_err(FeatureError::from)?;
             let (first, height) = (block * height, out.len() / outputs);
             let mut phi = vec![0.0; height * features];
             transform.fill(samples, first..first + height, &mut phi)?;
@@ -100,7 +105,7 @@ impl Linear {
             let phi = MatRef::from_row_major_slice(&phi, height, features);
             let out = MatMut::from_row_major_slice_mut(out, height, outputs);
             matmul(out, Accum::Add, phi, weights, 1.0, Par::Seq);
-            watch.advance(height as u64);
+            session.advance(height as u64);
             Ok::<_, ModelError>(())
         };
         // Of several errors the one of the first row is told, whatever the threads.

@@ -5,8 +5,9 @@ use rayon::prelude::*;
 use crate::data::{AnySamples, Matrix, fold_of_row, is_held_out};
 use crate::features::{ApproximationError, KernelFeatures, add_samples};
 use crate::learn::{LearnError, Prepared};
-use crate::solve::moments::RidgePath;
-use crate::solve::{Intercept, Moments};
+use crate::linalg::normal_equations::RidgePath;
+use crate::linalg::{Intercept, NormalEquations};
+use crate::session::Session;
 use crate::watch::Watch;
 
 use super::criterion::{Criterion, Judgement};
@@ -104,7 +105,7 @@ const NO_MATRIX: LearnError = LearnError::Unsupported(
 pub struct FoldSums<'a> {
     prepared: Prepared,
     parts: &'a Parts,
-    sums: Vec<Moments>,
+    sums: Vec<NormalEquations>,
     /// The targets of the first sample, and whether others differ.
     first: Option<Vec<f64>>,
     varies: bool,
@@ -115,7 +116,7 @@ pub struct FoldSums<'a> {
 impl<'a> FoldSums<'a> {
     pub(super) fn new(prepared: Prepared, parts: &'a Parts, targets: usize) -> Self {
         let features = prepared.features.features();
-        let sums = vec![Moments::new(features, targets); parts.count().0];
+        let sums = vec![NormalEquations::new(features, targets); parts.count().0];
         Self { prepared, parts, sums, first: None, varies: false, refused: None }
     }
 
@@ -124,7 +125,7 @@ impl<'a> FoldSums<'a> {
     /// O(nDd + nD²/2) time for n samples of d columns and D features.
     ///
     /// # Errors
-    /// Where the samples, targets and weights do not line up or hold something else than finite numbers, and where `watch`
+    /// Where the samples, targets and weights do not line up or hold something else than finite numbers, and where the session
     /// asks to stop.
     pub fn add(
         &mut self,
@@ -132,7 +133,7 @@ impl<'a> FoldSums<'a> {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(), LearnError> {
         let n = samples.nrows();
         for (what, found) in
@@ -153,7 +154,7 @@ impl<'a> FoldSums<'a> {
                 let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
                 let (samples, targets) = (samples.select(rows), targets.select(rows));
                 let features = &self.prepared.features;
-                let added = add_samples(sums, features, &samples, &targets, weights.as_deref(), watch);
+                let added = add_samples(sums, features, &samples, &targets, weights.as_deref(), session);
                 added.map_err(LearnError::from).inspect_err(|error| {
                     self.refused = is_out_of_range(error).then(|| error.clone());
                 })?;
@@ -165,14 +166,18 @@ impl<'a> FoldSums<'a> {
     /// Samples added so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
-        self.sums.iter().map(Moments::rows).sum()
+        self.sums.iter().map(NormalEquations::rows).sum()
     }
 
     /// What the errors follow from.
     ///
     /// # Errors
     /// Where there is nothing to choose by.
-    pub(super) fn finish(mut self, intercept: Intercept, watch: &dyn Watch) -> Result<Judged, LearnError> {
+    pub(super) fn finish(
+        mut self,
+        intercept: Intercept,
+        session: &Session<'_>,
+    ) -> Result<Judged, LearnError> {
         let rows = self.rows();
         if rows < 3 {
             return Err(LearnError::TooFewRows { rows: rows as usize, needed: 3 });
@@ -181,7 +186,7 @@ impl<'a> FoldSums<'a> {
             let value = self.first.and_then(|first| first.first().copied()).unwrap_or(f64::NAN);
             return Err(LearnError::ConstantTargets { value });
         }
-        let mut all = Moments::new(self.prepared.features.features(), self.sums[0].targets());
+        let mut all = NormalEquations::new(self.prepared.features.features(), self.sums[0].targets());
         for sums in &self.sums {
             all.merge(sums)?;
         }
@@ -195,8 +200,8 @@ impl<'a> FoldSums<'a> {
                 allowed: "enough for some to be left out and others to be left to train on",
             });
         }
-        let path = |left_out: &Moments| {
-            watch.check()?;
+        let path = |left_out: &NormalEquations| {
+            session.check()?;
             Ok(all.path_without(left_out, intercept)?)
         };
         let paths: Result<Vec<RidgePath>, LearnError> = self.sums.par_iter().map(path).collect();
@@ -210,9 +215,9 @@ impl<'a> FoldSums<'a> {
 pub(super) struct Judged {
     pub prepared: Prepared,
     /// Over all samples.
-    pub all: Moments,
+    pub all: NormalEquations,
     /// Over those of each part that is left out.
-    left_out: Vec<Moments>,
+    left_out: Vec<NormalEquations>,
     paths: Vec<RidgePath>,
 }
 
@@ -221,13 +226,13 @@ impl Judged {
     /// does not exist.
     ///
     /// # Errors
-    /// Where `watch` asks to stop.
-    pub fn scores(&self, lambdas: &[f64], watch: &dyn Watch) -> Result<Vec<Option<f64>>, LearnError> {
-        let weight: f64 = self.left_out.iter().map(Moments::weight).sum();
+    /// Where the session asks to stop.
+    pub fn scores(&self, lambdas: &[f64], session: &Session<'_>) -> Result<Vec<Option<f64>>, LearnError> {
+        let weight: f64 = self.left_out.iter().map(NormalEquations::weight).sum();
         let entries = weight * self.all.targets() as f64;
         let mut scores = vec![Some(0.0); lambdas.len()];
         for (path, left_out) in self.paths.iter().zip(&self.left_out) {
-            let errors = path.squared_errors(left_out, lambdas, watch)?;
+            let errors = path.squared_errors(left_out, lambdas, session)?;
             for (score, squares) in scores.iter_mut().zip(errors) {
                 let squares = squares.map(|squares| squares.iter().sum::<f64>() / entries);
                 *score = score.zip(squares).map(|(sum, squares)| sum + squares);
@@ -239,14 +244,17 @@ impl Judged {
 
 /// Whether a kernel has no features with these hyper-parameters but may have with others.
 pub(super) fn is_out_of_range(error: &LearnError) -> bool {
-    use crate::solve::MomentsError;
+    use crate::linalg::NormalEquationsError;
     matches!(
         error,
         LearnError::KernelValue { .. }
             | LearnError::Approximation(
                 ApproximationError::KernelValue { .. }
                     | ApproximationError::NoRank
-                    | ApproximationError::Moments(MomentsError::Value { what: "feature", .. })
+                    | ApproximationError::NormalEquations(NormalEquationsError::Value {
+                        what: "feature",
+                        ..
+                    })
             )
     )
 }

@@ -1,14 +1,14 @@
 //! The width of a smoother and the k of nearest neighbours, chosen by leaving out each row in turn.
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{Metric, SampleScales};
+use crate::gram::Metric;
 use crate::kernel::{Kernel, SearchSpace};
 use crate::learn::{Knn, LearnError, Loss, Smoother};
 use crate::model::Weights;
-use crate::watch::Watch;
+use crate::session::Session;
 
 use super::axis::Axis;
-use super::search::{Quiet, Scorer, Search, Strategy};
+use super::search::{Scorer, Search, Strategy};
 use super::trials::{Trial, Trials};
 
 /// A search for the hyper-parameters of a smoother's kernel.
@@ -20,8 +20,6 @@ pub struct TuneSmoother {
     pub loss: Loss,
     /// Where to look; `None` for what suits the number of hyper-parameters.
     pub strategy: Option<Strategy>,
-    /// Seed of random points and of what `auto` and the range of `?` look at.
-    pub seed: u64,
 }
 
 /// What a search for a smoother found.
@@ -46,18 +44,18 @@ impl TuneSmoother {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<TunedSmoother, LearnError> {
         varied(targets)?;
         self.kernel.check_columns(samples.ncols())?;
-        let scales = SampleScales::new(samples, self.seed);
+        let scales = session.scales(samples);
         let kernel = self.kernel.resolve_auto(&scales)?;
         let axes = Axis::of_kernel(&kernel, &scales)?;
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
             axes,
             setting: Axis { name: String::new(), space: SearchSpace::OneOf(vec![1.0]) },
-            seed: self.seed,
+            seed: session.seed(),
         };
         let mut trials = Trials {
             problem: String::new(),
@@ -65,7 +63,7 @@ impl TuneSmoother {
             rows: Vec::new(),
         };
         let mut scorer = Widths { kernel: &kernel, samples, targets, loss: self.loss };
-        let best = search.run(&mut scorer, &mut trials, &mut |_| {}, watch)?;
+        let best = search.run(&mut scorer, &mut trials, &mut |_| {}, session)?;
         Ok(TunedSmoother {
             kernel: kernel.with_values(&best.values)?,
             score: best.score.unwrap_or(f64::NAN),
@@ -88,10 +86,10 @@ impl Scorer for Widths<'_> {
         &mut self,
         values: &[f64],
         settings: &[f64],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Option<f64>>, LearnError> {
         let smoother = Smoother { kernel: self.kernel.with_values(values)? };
-        let loss = smoother.leave_one_out(self.samples, self.targets, self.loss, &Quiet(watch))?;
+        let loss = smoother.leave_one_out(self.samples, self.targets, self.loss, &session.part())?;
         Ok(vec![Some(loss); settings.len()])
     }
 }
@@ -131,7 +129,7 @@ impl TuneKnn {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<TunedKnn, LearnError> {
         varied(targets)?;
         let (least, most) = self.range;
@@ -148,7 +146,7 @@ impl TuneKnn {
         }
         let largest = most.min(others);
         let knn = Knn { k: largest, weights: self.weights, metric: self.metric };
-        let losses = knn.leave_one_out(samples, targets, largest, self.loss, watch)?;
+        let losses = knn.leave_one_out(samples, targets, largest, self.loss, session)?;
         let rows: Vec<Trial> = (least..=largest)
             .map(|k| Trial { values: Vec::new(), setting: k as f64, score: Some(losses[k - 1]) })
             .collect();
@@ -200,7 +198,6 @@ mod tests {
             kernel: "rbf(sigma=?0.01..100)".parse().unwrap(),
             loss: Loss::Squared,
             strategy: None,
-            seed: 0,
         };
         let tuned = tune.run(&samples, &targets, &Unwatched).unwrap();
         assert!(tuned.warnings.is_empty(), "{:?}", tuned.warnings);
@@ -235,12 +232,8 @@ mod tests {
     fn equal_targets_leave_nothing_to_choose_by() {
         let (samples, _) = wave();
         let flat = Matrix::from_entries(60, 1, vec![2.0; 60]);
-        let tune = TuneSmoother {
-            kernel: "rbf(sigma=?)".parse().unwrap(),
-            loss: Loss::Squared,
-            strategy: None,
-            seed: 0,
-        };
+        let tune =
+            TuneSmoother { kernel: "rbf(sigma=?)".parse().unwrap(), loss: Loss::Squared, strategy: None };
         let error = tune.run(&samples, &flat, &Unwatched).unwrap_err();
         assert_eq!(error, LearnError::ConstantTargets { value: 2.0 });
     }

@@ -2,10 +2,10 @@
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
+use crate::linalg::{Cholesky, CholeskyError};
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
-use super::cholesky::{Cholesky, CholeskyError};
 use super::rank::{NumericalRank, numerical_rank};
 use super::report::{Report, Status};
 use super::system::Regularised;

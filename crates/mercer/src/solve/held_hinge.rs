@@ -29,12 +29,13 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::{chosen_row_dots, chosen_rows_combined, row_dots};
+use crate::linalg::{
+    Cholesky, CholeskyError, Intercept, NormalEquations, NormalEquationsError, chosen_row_dots,
+    chosen_rows_combined, row_dots,
+};
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
-use super::cholesky::{Cholesky, CholeskyError};
-use super::moments::{Intercept, Moments, MomentsError};
 use super::report::Status;
 
 /// What the sharpness grows by from round to round.
@@ -98,7 +99,7 @@ impl<T: Real> HeldHinge<'_, T> {
         tolerance: f64,
         max_iter: usize,
         watch: &dyn Watch,
-    ) -> Result<HingeFit, MomentsError> {
+    ) -> Result<HingeFit, NormalEquationsError> {
         let mut state = State::new(self, weights, intercept, watch)?;
         let mut best = HingeFit {
             weights: state.weights.clone(),
@@ -257,7 +258,7 @@ impl<'a, T: Real> State<'a, T> {
 
     /// The Newton step, by whichever of the two systems is smaller. One that rounding has made indefinite is damped, as if σ were
     /// smaller: the step still leads down.
-    fn direction(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, MomentsError> {
+    fn direction(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, NormalEquationsError> {
         let n = self.problem.rows.nrows();
         if at.band.is_empty() {
             let weights = at.gradient.iter().map(|g| -g).collect();
@@ -271,7 +272,7 @@ impl<'a, T: Real> State<'a, T> {
     }
 
     /// (BBᵀ + I/σ)q = Bg − 1β for the border β, the change of b: δ = −g + Bᵀq, 1ᵀq = the gradient in b.
-    fn by_rows(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, MomentsError> {
+    fn by_rows(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, NormalEquationsError> {
         let (rows, k) = (self.problem.rows, at.band.len());
         let products = gram_of_rows(rows, &at.band, watch)?;
         let slopes = chosen_row_dots(rows, &at.band, &at.gradient, watch)?;
@@ -283,7 +284,7 @@ impl<'a, T: Real> State<'a, T> {
                 Ok(factor) => break factor,
                 Err(CholeskyError::Stopped(stopped)) => return Err(stopped.into()),
                 Err(CholeskyError::NotPositiveDefinite { .. }) if ridge.is_finite() => ridge *= 10.0,
-                Err(_) => return Err(MomentsError::Indefinite { lambda: ridge }),
+                Err(_) => return Err(NormalEquationsError::Indefinite { lambda: ridge }),
             }
         };
         let sides = slopes.iter().flat_map(|slope| [*slope, 1.0]).collect();
@@ -301,9 +302,9 @@ impl<'a, T: Real> State<'a, T> {
     }
 
     /// (G + I/σ)δ = −(g − φ̄·pull)/σ with G the centred second moment of B, and φ̄ its mean.
-    fn by_features(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, MomentsError> {
+    fn by_features(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, NormalEquationsError> {
         let d = self.problem.rows.ncols();
-        let mut sums = Moments::new(d, 0);
+        let mut sums = NormalEquations::new(d, 0);
         for chosen in at.band.chunks(2 * GATHERED) {
             sums.add(&self.problem.rows.select(chosen), &Matrix::zeros(chosen.len(), 0), None, watch)?;
         }
@@ -313,7 +314,7 @@ impl<'a, T: Real> State<'a, T> {
         let mut ridge = 1.0 / self.sharpness;
         let factor = loop {
             match sums.factor(ridge, self.problem.intercept, watch) {
-                Err(MomentsError::Indefinite { .. }) if ridge.is_finite() => ridge *= 10.0,
+                Err(NormalEquationsError::Indefinite { .. }) if ridge.is_finite() => ridge *= 10.0,
                 other => break other?,
             }
         };

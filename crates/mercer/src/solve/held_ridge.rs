@@ -16,12 +16,14 @@ use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_uppe
 use faer::{MatMut, MatRef, Par};
 
 use crate::data::Matrix;
-use crate::gram::{LinearOperator, RowProducts, combined_rows};
+use crate::gram::LinearOperator;
+use crate::linalg::{
+    Intercept, LinearFit, NormalEquations, NormalEquationsError, RidgeFactor, RowProducts, combined_rows,
+};
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
 use super::conjugate_gradient::{CgError, CgProblem, ConjugateGradient, Preconditioner};
-use super::moments::{Intercept, LinearFit, Moments, MomentsError, RidgeFactor};
 use super::report::{Report, Status};
 
 /// Relative residual of the answer at most: eight times what single precision tells numbers apart by, and what is aimed at where
@@ -75,17 +77,17 @@ impl<T: Real> HeldRidge<'_, T> {
     pub fn fit(
         &self,
         lambda: f64,
-        sample: &Moments,
+        sample: &NormalEquations,
         watch: &dyn Watch,
-    ) -> Result<Option<HeldFit>, MomentsError> {
+    ) -> Result<Option<HeldFit>, NormalEquationsError> {
         let first = self.first_pass(watch)?;
         if first.weight.is_nan() || first.weight <= 0.0 {
-            return Err(MomentsError::Empty);
+            return Err(NormalEquationsError::Empty);
         }
         let share = sample.weight() / first.weight;
         let factor = match sample.factor(lambda * share, self.intercept, watch) {
             Ok(factor) => factor,
-            Err(MomentsError::Stopped(stopped)) => return Err(stopped.into()),
+            Err(NormalEquationsError::Stopped(stopped)) => return Err(stopped.into()),
             Err(_) => return Ok(None),
         };
         let operator = Normal { problem: self, first: &first, lambda };

@@ -19,13 +19,12 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::zeroed;
+use crate::linalg::{Cholesky, CholeskyError, Triangle, suggestion, zeroed};
 use crate::memory;
 use crate::watch::{Stopped, Watch};
 
-use super::cholesky::{Cholesky, CholeskyError};
 use super::direct::SolveError;
-use super::qr::Triangle;
+use super::rank::NumericalRank;
 use super::report::{Report, Status};
 
 /// The largest 1/pivot, of a matrix scaled to diagonal 1, that the normal equations are trusted with: six of sixteen
@@ -119,13 +118,15 @@ pub fn solve_least_squares<R: Rows>(
             let needed = Triangle::bytes(rows.nrows(), order, targets.ncols());
             if needed <= budget {
                 if triangle.is_none() {
-                    triangle = Some(Triangle::of_rows(rows, targets, watch)?);
+                    triangle = Some(triangle_of(rows, targets, watch)?);
                 }
                 let all = triangle.as_ref().map(|t| t.regularised(group.lambda));
                 if group.lambda == 0.0
-                    && let Some(deficient) = all.as_ref().and_then(|r| r.rank_deficient(rows.nrows()))
+                    && let Some(found) = all.as_ref().and_then(|r| r.dependence(rows.nrows()))
                 {
-                    return Err(deficient.into());
+                    let rank = found.rank.map(NumericalRank::Exactly);
+                    let suggestion = found.suggestion;
+                    return Err(SolveError::RankDeficient { rank, features: order, suggestion }.into());
                 }
                 factor = all.map(Factor::Qr);
             } else if let (Some(_), true) = (&factor, group.lambda > 0.0) {
@@ -210,7 +211,7 @@ impl NormalEquations {
         SolveError::RankDeficient {
             rank: None,
             features: self.order,
-            suggestion: super::qr::suggestion(self.order, largest),
+            suggestion: suggestion(self.order, largest),
         }
     }
 }
@@ -352,8 +353,16 @@ fn for_blocks<R: Rows>(
     Ok(())
 }
 
+/// The triangle of [Φ y].
+fn triangle_of<R: Rows>(rows: &R, targets: &Matrix<f64>, watch: &dyn Watch) -> Result<Triangle, R::Error> {
+    Triangle::of_rows(rows.ncols(), targets, watch, |block, phi| {
+        fill_rows(rows, block, phi, watch)?;
+        Ok(watch.check().map_err(SolveError::from)?)
+    })
+}
+
 /// Fills a block of rows, slices of it at a time on all threads.
-pub(super) fn fill_rows<R: Rows>(
+fn fill_rows<R: Rows>(
     rows: &R,
     block: Range<usize>,
     phi: &mut [f64],

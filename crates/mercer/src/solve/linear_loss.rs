@@ -20,9 +20,9 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
+use crate::linalg::{Intercept, NormalEquations, NormalEquationsError, RidgeFactor};
 use crate::watch::{Stopped, Watch};
 
-use super::moments::{Intercept, Moments, MomentsError, RidgeFactor};
 use super::report::{Report, Status};
 
 /// Rows whose features one task holds.
@@ -63,7 +63,7 @@ pub trait RowLoss: Sync {
 /// Features, a block of rows at a time, in double precision.
 pub trait FeatureBlocks: Sync {
     /// Why rows cannot be computed.
-    type Error: From<Stopped> + From<MomentsError> + Send;
+    type Error: From<Stopped> + From<NormalEquationsError> + Send;
 
     /// n.
     fn nrows(&self) -> usize;
@@ -113,7 +113,7 @@ pub struct LinearLossFit {
 pub fn minimise<B: FeatureBlocks>(
     blocks: &B,
     loss: &dyn RowLoss,
-    sums: &Moments,
+    sums: &NormalEquations,
     settings: &LinearLossSettings,
     start: Option<&LinearLossFit>,
     watch: &dyn Watch,

@@ -17,9 +17,9 @@ use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
+use crate::linalg::{Cholesky, CholeskyError};
 use crate::watch::{Stopped, Watch};
 
-use super::cholesky::{Cholesky, CholeskyError};
 use super::conjugate_gradient::{CgError, Preconditioner};
 
 /// ΦᵀWΦ + λI, never formed.

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
+use crate::data::with_samples;
 use crate::data::{AnySamples, Storage};
 use crate::real::Real;
-use crate::with_samples;
 
 use super::group::{Embedding, Group};
 

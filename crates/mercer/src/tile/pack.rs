@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use crate::data::with_samples;
 use crate::data::{AnySamples, Storage};
 use crate::real::Real;
-use crate::with_samples;
 
 use super::group::Group;
 use super::plan::{Features, Plan};

@@ -8,9 +8,9 @@
 
 use std::ops::Range;
 
+use crate::data::with_samples;
 use crate::data::{AnySamples, Storage};
 use crate::real::Real;
-use crate::with_samples;
 
 use super::group::Group;
 use super::plan::Way;

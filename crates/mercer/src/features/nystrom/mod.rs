@@ -20,11 +20,11 @@ use faer::{MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{CpuEngine, DenseGram, Engine, GramError, KernelValues, Part, zeroed};
+use crate::gram::{CpuEngine, DenseGram, Engine, GramError, KernelValues, Part};
 use crate::kernel::Kernel;
+use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::real::Real;
-use crate::solve::{Cholesky, CholeskyError, randomly_pivoted};
-use crate::tile::Element;
+use crate::solve::randomly_pivoted;
 use crate::watch::Watch;
 
 use super::approximation::{ApproximationError, KernelFeatures, check_columns, check_memory};
@@ -222,7 +222,7 @@ impl Nystrom {
     }
 
     /// k of every row, whitened where there is an L.
-    fn fill<T: Element>(
+    fn fill<T: Scalar>(
         &self,
         samples: &AnySamples<'_>,
         rows: Range<usize>,

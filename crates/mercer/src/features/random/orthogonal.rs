@@ -6,7 +6,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rand::Rng;
 
 use crate::data::Matrix;
-use crate::solve::Cholesky;
+use crate::linalg::Cholesky;
 use crate::watch::Unwatched;
 
 use super::draw::uniform;

@@ -1,0 +1,38 @@
+//! `mercer plan`: what would be done, and why.
+
+use crate::bench::{Bench, table};
+use serde_json::Value;
+
+#[test]
+fn says_what_fit_would_do() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(200));
+    let plan = bench.ok(&["plan", "ridge", "d.csv", "--target", "y"]);
+    assert!(plan.contains("200"), "{plan}");
+    for method in ["ridge", "lms", "smoother", "knn"] {
+        let text = bench.ok(&["plan", method, "--shape", "500,4", "--json"]);
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert!(document.is_object(), "{method}: {text}");
+    }
+    assert_eq!(bench.files(), ["d.csv"], "a plan writes nothing");
+}
+
+#[test]
+fn features_beat_rows_when_they_are_few_and_memory_decides() {
+    let bench = Bench::new();
+    let few = bench.ok(&["plan", "ridge", "--shape", "20000,3", "--kernel", "poly(degree=2)"]);
+    assert!(few.contains("primal") || few.contains("features"), "{few}");
+    let tight =
+        bench.ok(&["plan", "ridge", "--shape", "50000,3", "--kernel", "rbf(sigma=1)", "--memory", "1G"]);
+    assert!(tight.contains("does not fit") || tight.contains("more than"), "{tight}");
+    let tune = bench.ok(&["plan", "ridge", "--shape", "1000,3", "--kernel", "rbf(sigma=?)"]);
+    assert!(tune.contains("10"), "{tune}");
+}
+
+#[test]
+fn bad_requests_are_named() {
+    let bench = Bench::new();
+    assert!(bench.fails(2, &["plan", "ridge", "--shape", "0,3"]).contains('0'));
+    assert!(bench.fails(2, &["plan", "ridge", "none.csv"]).contains("none.csv"));
+    assert!(bench.fails(2, &["plan", "ridge", "--shape", "10,2", "--features", "x9"]).contains('9'));
+}

@@ -1,0 +1,122 @@
+//! Times kernel matrices on this machine: `engine [THREADS] [REPEATS] [NAME]` prints the best of several runs in seconds.
+//!
+//! With one thread the time is what that thread ran for, so that other work on the machine disturbs it less. Each line is `name seconds`; `bench/` compares them with other programs on the same shapes.
+
+use std::time::Instant;
+
+use mercer::data::{AnySamples, Matrix, Samples};
+use mercer::gram::{CpuEngine, Engine, Part, Resident};
+use mercer::kernel::{Expr, Family, Kernel, Named, Value};
+use mercer::linalg::zeroed;
+use mercer::pool;
+use mercer::watch::Unwatched;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+fn normal(n: usize, d: usize, seed: u64) -> Vec<f64> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    (0..n * d).map(|_| random.sample::<f64, _>(rand_distr::StandardNormal)).collect()
+}
+
+fn load(n: usize, d: usize, single: bool, seed: u64) -> Box<dyn Resident> {
+    let entries = normal(n, d, seed);
+    let samples = if single {
+        let entries: Vec<f32> = entries.iter().map(|v| *v as f32).collect();
+        Samples::dense(n, d, entries).map(AnySamples::F32)
+    } else {
+        Samples::dense(n, d, entries).map(AnySamples::F64)
+    };
+    CpuEngine.load(&samples.expect("n·d entries"))
+}
+
+fn kernel(family: Family, slot: usize, value: f64) -> Kernel {
+    let mut named = Named::with_defaults(family);
+    named.arguments[slot].value = Value::Number(value);
+    if family == Family::Gaussian {
+        named.arguments[slot].spelling = 1;
+    }
+    Kernel::from_expr(Expr::Named(named))
+}
+
+/// Seconds this thread has run, not counting what it waited for a busy processor.
+fn running() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(text.split(' ').next()?.parse::<f64>().ok()? * 1e-9)
+}
+
+fn best(repeats: usize, mut work: impl FnMut()) -> f64 {
+    (0..repeats)
+        .map(|_| {
+            let (start, ran) = (Instant::now(), running());
+            work();
+            match (ran, running()) {
+                (Some(before), Some(after)) if rayon::current_num_threads() == 1 => after - before,
+                _ => start.elapsed().as_secs_f64(),
+            }
+        })
+        .fold(f64::INFINITY, f64::min)
+}
+
+pub fn run(arguments: &[String]) {
+    let number = |i: usize, otherwise| arguments.get(i).and_then(|a| a.parse().ok()).unwrap_or(otherwise);
+    let (threads, repeats) = (number(0, 2), number(1, 5));
+    let wanted = arguments.get(2).cloned().unwrap_or_default();
+    pool::with(Some(threads), || {
+        for (name, family, slot, value) in [
+            ("rbf", Family::Gaussian, 0, None),
+            ("laplacian", Family::Laplacian, 0, None),
+            ("poly3", Family::Polynomial, 1, None),
+            ("sigmoid", Family::Sigmoid, 0, Some(0.01)),
+            ("matern05", Family::Matern, 0, Some(0.5)),
+            ("rq0.7", Family::RationalQuadratic, 0, Some(0.7)),
+            ("chi2", Family::ChiSquared, 0, Some(0.1)),
+            ("arccos1", Family::ArcCosine, 0, Some(1.0)),
+        ] {
+            for d in [16, 128] {
+                for single in [true, false] {
+                    let label = format!("gram_{name}_{}_d{d}", if single { "f32" } else { "f64" });
+                    if !label.contains(&wanted) {
+                        continue;
+                    }
+                    let resident = load(8000, d, single, 1);
+                    let kernel = kernel(family, slot, value.unwrap_or(1.0 / d as f64));
+                    let seconds = best(repeats, || {
+                        let fill = |watch| {
+                            if single {
+                                let mut out = zeroed::<f32>(8000 * 8000);
+                                resident.gram(&kernel).unwrap().fill_f32(Part::Full, &mut out, watch)
+                            } else {
+                                let mut out = zeroed::<f64>(8000 * 8000);
+                                resident.gram(&kernel).unwrap().fill_f64(Part::Full, &mut out, watch)
+                            }
+                        };
+                        fill(&Unwatched).expect("the kernel fits");
+                    });
+                    println!("{label} {seconds:.4}");
+                }
+            }
+        }
+        for single in [true, false] {
+            for outputs in [1, 10] {
+                let label = format!("predict_rbf_{}_d10_m{outputs}", if single { "f32" } else { "f64" });
+                if !label.contains(&wanted) {
+                    continue;
+                }
+                let (rows, centres) = (load(10_000, 10, single, 1), load(10_000, 10, single, 2));
+                let kernel = kernel(Family::Gaussian, 0, 0.1);
+                let coefficients = Matrix::from_entries(10_000, outputs, normal(10_000, outputs, 3));
+                let mut out = Matrix::zeros(10_000, outputs);
+                let seconds = best(repeats, || {
+                    let cross = rows.cross(&kernel, &*centres).expect("the kernel fits");
+                    cross.apply(&mut out, &coefficients, &Unwatched).expect("never stopped");
+                });
+                println!("{label} {seconds:.4}");
+                let seconds = best(repeats, || {
+                    let gram = rows.gram(&kernel).expect("the kernel fits");
+                    gram.apply(&mut out, &coefficients, &Unwatched).expect("never stopped");
+                });
+                println!("apply_{} {seconds:.4}", &label[8..]);
+            }
+        }
+    });
+}

@@ -1,0 +1,132 @@
+//! Compares what a plan says with what the work takes: `plan [THREADS] [NAME]`.
+//!
+//! Each line is a case, the estimate, the time it took, and the quotient of the two. Estimates and work take turns, so that
+//! other work on the machine disturbs both.
+
+use std::time::Instant;
+
+use mercer::data::{AnySamples, Matrix, Samples};
+use mercer::gram::{CpuEngine, DenseGram, Engine};
+use mercer::kernel::Kernel;
+use mercer::learn::{Lms, Ridge};
+use mercer::model::Expansion;
+use mercer::pool;
+use mercer::select::plan::{Plan, Task, Way};
+use mercer::solve::Factor;
+use mercer::solve::descent::Mode;
+use mercer::watch::Unwatched;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+fn normal(rows: usize, columns: usize, single: bool) -> AnySamples<'static> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let entries: Vec<f64> =
+        (0..rows * columns).map(|_| random.sample::<f64, _>(rand_distr::StandardNormal)).collect();
+    if single {
+        let entries: Vec<f32> = entries.iter().map(|v| *v as f32).collect();
+        AnySamples::F32(Samples::dense(rows, columns, entries).expect("rows × columns entries"))
+    } else {
+        AnySamples::F64(Samples::dense(rows, columns, entries).expect("rows × columns entries"))
+    }
+}
+
+struct Case {
+    name: &'static str,
+    rows: usize,
+    columns: usize,
+    single: bool,
+    task: Task,
+    way: Way,
+}
+
+impl Case {
+    /// The time the plan gives for this way, and what measuring took.
+    fn estimate(&self, kernel: &Kernel, samples: &AnySamples<'_>) -> (f64, f64) {
+        let plan = Plan::for_samples(self.task, kernel, samples, 1, None, &Unwatched).expect("a plan");
+        let mut ways = std::iter::once(&plan.chosen).chain(&plan.alternatives);
+        let way = ways.find(|candidate| candidate.way == self.way).expect("the way is one of the task's");
+        (way.seconds(), plan.calibration_seconds)
+    }
+
+    fn work(&self, kernel: &Kernel, samples: &AnySamples<'_>) -> f64 {
+        let y: Vec<f64> = (0..self.rows).map(|i| (i as f64).sin()).collect();
+        let targets = Matrix::from_entries(self.rows, 1, y);
+        let clock = Instant::now();
+        match self.task {
+            Task::Ridge { lambda, .. } => {
+                let factor = if self.way == Way::DualMixed { Factor::Mixed } else { Factor::Double };
+                let ridge = Ridge { factor, ..Ridge::new(kernel.clone(), lambda) };
+                ridge.fit(samples, &targets, None, &Unwatched).expect("a fit");
+            }
+            Task::Lms { epochs, stochastic, .. } => {
+                let mode = if stochastic { Mode::Stochastic { seed: 0 } } else { Mode::Batch };
+                let memory = (self.way == Way::Tiled).then_some(1);
+                Lms { epochs, mode, tol: 0.0, memory, ..Lms::new(kernel.clone()) }
+                    .fit(samples, &targets, &Unwatched)
+                    .expect("a fit");
+            }
+            Task::Predict { .. } => {
+                let model = Expansion {
+                    kernel: kernel.clone(),
+                    domain: None,
+                    centres: samples.view().into_owned(),
+                    shift: None,
+                    coefficients: targets,
+                    intercepts: vec![0.0],
+                };
+                model.predict(samples, &Unwatched).expect("predictions");
+            }
+            _ => {
+                let resident = CpuEngine.load(samples);
+                if self.single {
+                    DenseGram::<f32>::compute(&*resident, kernel, &Unwatched).expect("a matrix");
+                } else {
+                    DenseGram::<f64>::compute(&*resident, kernel, &Unwatched).expect("a matrix");
+                }
+            }
+        }
+        clock.elapsed().as_secs_f64()
+    }
+}
+
+pub fn run(arguments: &[String]) {
+    let threads = arguments.first().and_then(|a| a.parse().ok()).unwrap_or_else(pool::available);
+    let wanted = arguments.get(1).cloned().unwrap_or_default();
+    let ridge = Task::Ridge { lambda: 1.0, features: None };
+    let lms = |stochastic| Task::Lms { epochs: 50, stochastic, features: None };
+    let case = |name, rows, columns, single, task, way| Case { name, rows, columns, single, task, way };
+    let cases = [
+        case("gram f64 n=8000 d=16", 8_000, 16, false, Task::Gram, Way::Stored),
+        case("gram f32 n=8000 d=128", 8_000, 128, true, Task::Gram, Way::Stored),
+        case("predict 10000 x 10000", 10_000, 10, false, Task::Predict { queries: 10_000 }, Way::Tiled),
+        case("ridge double n=2000", 2_000, 10, false, ridge, Way::DualDouble),
+        case("ridge mixed n=2000", 2_000, 10, false, ridge, Way::DualMixed),
+        case("ridge double n=10000", 10_000, 10, false, ridge, Way::DualDouble),
+        case("ridge mixed n=10000", 10_000, 10, false, ridge, Way::DualMixed),
+        case("lms stored n=5000", 5_000, 10, false, lms(false), Way::Stored),
+        case("lms tiled n=5000", 5_000, 10, false, lms(false), Way::Tiled),
+        case("lms stored n=5000, sgd", 5_000, 10, false, lms(true), Way::Stored),
+        case("lms tiled n=5000, sgd", 5_000, 10, false, lms(true), Way::Tiled),
+    ];
+    println!("{:<24} {:>9} {:>9} {:>9} {:>12}", "", "estimate", "real", "quotient", "calibration");
+    pool::with(Some(threads), || {
+        for case in cases.iter().filter(|case| case.name.contains(&wanted)) {
+            let samples = normal(case.rows, case.columns, case.single);
+            let kernel: Kernel =
+                format!("rbf(gamma={})", 1.0 / case.columns as f64).parse().expect("a kernel");
+            let mut runs: Vec<(f64, f64, f64)> = (0..3)
+                .map(|_| {
+                    let (estimate, calibration) = case.estimate(&kernel, &samples);
+                    (estimate, case.work(&kernel, &samples), calibration)
+                })
+                .collect();
+            runs.sort_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)));
+            let (estimate, real, calibration) = runs[runs.len() / 2];
+            println!(
+                "{:<24} {estimate:>8.3}s {real:>8.3}s {:>9.2} {calibration:>11.2}s",
+                case.name,
+                estimate / real
+            );
+        }
+    });
+}

@@ -1,0 +1,338 @@
+//! Ridge regression on approximate features against the exact one, and what it refuses.
+
+use mercer::data::{AnySamples, Matrix, Samples};
+use mercer::features::{Approximation, ApproximationError, Landmarks, add_samples};
+use mercer::kernel::Kernel;
+use mercer::learn::{ApproxRidge, Bias, LearnError, Ridge};
+use mercer::linalg::{NormalEquations, NormalEquationsError};
+use mercer::model::Predictor;
+use mercer::watch::Unwatched;
+
+/// Points of a grid-like sequence in the cube, and a smooth function of them with a constant.
+fn problem(rows: usize) -> (Vec<f64>, Matrix<f64>) {
+    let points: Vec<f64> = (0..rows * 3)
+        .map(|k| ((k / 3) as f64 * [0.618_034, 0.754_878, 0.569_84][k % 3]).fract() * 2.0 - 1.0)
+        .collect();
+    let f = |p: &[f64]| [3.0 + (2.0 * p[0]).sin() + p[1] * p[2], p[0] - p[1]];
+    let targets = points.chunks_exact(3).flat_map(f).collect();
+    (points, Matrix::from_entries(rows, 2, targets))
+}
+
+fn double(points: &[f64]) -> AnySamples<'static> {
+    AnySamples::F64(Samples::dense(points.len() / 3, 3, points.to_vec()).unwrap())
+}
+
+fn single(points: &[f64]) -> AnySamples<'static> {
+    let points: Vec<f32> = points.iter().map(|v| *v as f32).collect();
+    AnySamples::F32(Samples::dense(points.len() / 3, 3, points).unwrap())
+}
+
+fn kernel() -> Kernel {
+    "rbf(sigma=1)".parse().unwrap()
+}
+
+fn largest_difference(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
+    a.entries().iter().zip(b.entries()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn comes_near_the_exact_fit_in_either_precision() {
+    let (points, targets) = problem(400);
+    for bias in [Bias::Centred, Bias::None] {
+        let exact = Ridge { bias, ..Ridge::new(kernel(), 0.1) };
+        let (exact, _) = exact.fit(&double(&points), &targets, None, &Unwatched).unwrap();
+        let truth = exact.predict(&double(&points), &Unwatched).unwrap();
+        for samples in [double(&points), single(&points)] {
+            // 1/√2048 of targets that reach 5.
+            for (approximation, near) in
+                [(Approximation::fourier(2048), 0.11), (Approximation::nystrom(100), 0.03)]
+            {
+                let ridge = ApproxRidge { bias, ..ApproxRidge::new(kernel(), approximation, 0.1) };
+                let fit = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
+                let found = fit.predictor.predict(&samples, &Unwatched).unwrap();
+                let difference = largest_difference(&found, &truth);
+                assert!(difference < near, "{approximation}, {bias:?}: {difference}");
+                assert!(fit.report.residual < 1e-10, "{}", fit.report.residual);
+            }
+        }
+    }
+}
+
+/// With every sample a landmark nothing is approximated.
+#[test]
+fn all_landmarks_give_the_exact_fit() {
+    let (points, targets) = problem(60);
+    let samples = double(&points);
+    let (exact, _) = Ridge::new(kernel(), 0.5).fit(&samples, &targets, None, &Unwatched).unwrap();
+    let ridge = ApproxRidge::new(kernel(), Approximation::nystrom(60), 0.5);
+    let fit = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
+    let (found, truth) =
+        (fit.predictor.predict(&samples, &Unwatched).unwrap(), exact.predict(&samples, &Unwatched).unwrap());
+    assert!(largest_difference(&found, &truth) < 1e-6);
+    assert!(matches!(fit.predictor, Predictor::Expansion(_)), "landmarks need no map in the model");
+}
+
+/// Chunks in any split, merged, give what one call gives.
+#[test]
+fn streaming_is_the_same_fit() {
+    let (points, targets) = problem(300);
+    let ridge = ApproxRidge::new(kernel(), Approximation::fourier(128), 0.01);
+    let whole = ridge.fit(&double(&points), &targets, None, &Unwatched).unwrap();
+    let prepared = ridge.prepare(&double(&points[..30]), &Unwatched).unwrap();
+    assert_eq!(prepared.features, whole.prepared.features, "random features do not see the samples");
+    let mut sums = ridge.sums(&prepared, 2).unwrap();
+    for rows in [0..17, 17..250, 250..300] {
+        let mut part = ridge.sums(&prepared, 2).unwrap();
+        let samples = double(&points[rows.start * 3..rows.end * 3]);
+        let chosen = targets.select(&rows.collect::<Vec<_>>());
+        add_samples(&mut part, &prepared.features, &samples, &chosen, None, &Unwatched).unwrap();
+        sums.merge(&part).unwrap();
+    }
+    let predictor = ridge.fit_sums(prepared, sums, &Unwatched).unwrap().predictor;
+    let there = double(&points[..60]);
+    let difference = largest_difference(
+        &predictor.predict(&there, &Unwatched).unwrap(),
+        &whole.predictor.predict(&there, &Unwatched).unwrap(),
+    );
+    assert!(difference < 1e-9, "{difference}");
+}
+
+#[test]
+fn one_lambda_for_each_target() {
+    let (points, targets) = problem(120);
+    let samples = double(&points);
+    let fit = |lambda: Vec<f64>| {
+        let ridge = ApproxRidge { lambda, ..ApproxRidge::new(kernel(), Approximation::fourier(64), 1.0) };
+        ridge
+            .fit(&samples, &targets, None, &Unwatched)
+            .unwrap()
+            .predictor
+            .predict(&samples, &Unwatched)
+            .unwrap()
+    };
+    let (both, first, second) = (fit(vec![0.1, 5.0]), fit(vec![0.1]), fit(vec![5.0]));
+    for i in 0..120 {
+        assert!((both.row(i)[0] - first.row(i)[0]).abs() < 1e-9);
+        assert!((both.row(i)[1] - second.row(i)[1]).abs() < 1e-9);
+    }
+}
+
+/// What sums say of held-out rows is what predicting them says.
+#[test]
+fn held_out_errors_are_those_of_predictions() {
+    let (points, targets) = problem(200);
+    let ridge = ApproxRidge::new(kernel(), Approximation::nystrom(30), 0.1);
+    let prepared = ridge.prepare(&double(&points), &Unwatched).unwrap();
+    let sums = |rows: std::ops::Range<usize>| -> NormalEquations {
+        let mut sums = ridge.sums(&prepared, 2).unwrap();
+        let chosen = targets.select(&rows.clone().collect::<Vec<_>>());
+        let samples = double(&points[rows.start * 3..rows.end * 3]);
+        add_samples(&mut sums, &prepared.features, &samples, &chosen, None, &Unwatched).unwrap();
+        sums
+    };
+    let (rest, held) = (sums(0..150), sums(150..200));
+    let told = ridge.held_out(&ridge.solve(&rest, &Unwatched).unwrap(), &held).unwrap();
+    let predictor = ridge.fit_sums(prepared, rest, &Unwatched).unwrap().predictor;
+    let found = predictor.predict(&double(&points[450..]), &Unwatched).unwrap();
+    for (o, told) in told.iter().enumerate() {
+        let y = |i: usize| targets.row(150 + i)[o];
+        let squares: f64 = (0..50).map(|i| (found.row(i)[o] - y(i)).powi(2)).sum();
+        let mean = (0..50).map(y).sum::<f64>() / 50.0;
+        let spread: f64 = (0..50).map(|i| (y(i) - mean).powi(2)).sum();
+        assert_eq!(told.rows, 50);
+        assert!(
+            (told.rmse - (squares / 50.0).sqrt()).abs() < 1e-6,
+            "{} {}",
+            told.rmse,
+            (squares / 50.0).sqrt()
+        );
+        assert!((told.r2.unwrap() - (1.0 - squares / spread)).abs() < 1e-6);
+    }
+}
+
+/// The quality lines: more features, a smaller kernel error; the effective dimension is the trace; half the features is
+/// what a fit with half the landmarks gives.
+#[test]
+fn quality_is_what_it_says() {
+    let (points, targets) = problem(300);
+    let samples = double(&points);
+    let error = |features: usize| {
+        let ridge = ApproxRidge::new(kernel(), Approximation::fourier(features), 0.1);
+        let fit = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
+        ridge.quality_of(&fit, &samples, &Unwatched).unwrap()
+    };
+    let (few, many) = (error(64), error(1024));
+    assert!(many.kernel.relative < 0.5 * few.kernel.relative);
+    let ridge = ApproxRidge::new(kernel(), Approximation::fourier(1024), 0.1);
+    let fit = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
+    let exact = fit.sums.ridge_path(mercer::linalg::Intercept::Unpenalised).unwrap().effective_dimension(0.1);
+    assert!((many.effective_dimension - exact).abs() < 0.15 * exact, "{} {exact}", many.effective_dimension);
+
+    let ridge = ApproxRidge::new(kernel(), Approximation::nystrom(16), 0.1);
+    let fit = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
+    let quality = ridge.quality_of(&fit, &samples, &Unwatched).unwrap();
+    let Predictor::Expansion(expansion) = &fit.predictor else { panic!("landmarks") };
+    let half = expansion.centres.select(&(0..8).collect::<Vec<_>>());
+    let features = mercer::features::Nystrom::with_landmarks(&kernel(), &half, None, &Unwatched).unwrap();
+    let mut sums = NormalEquations::new(8, 2);
+    add_samples(&mut sums, &features, &samples, &targets, None, &Unwatched).unwrap();
+    let fit = sums.ridge(0.1, mercer::linalg::Intercept::Unpenalised, &Unwatched).unwrap();
+    for (sizes, squares) in quality.sizes.iter().zip(sums.squared_errors(&fit).unwrap()) {
+        assert!(
+            (sizes.half - squares / 300.0).abs() < 1e-9 * sizes.half,
+            "{} {}",
+            sizes.half,
+            squares / 300.0
+        );
+        assert!(sizes.half > sizes.all && sizes.all > sizes.doubled);
+    }
+}
+
+#[test]
+fn bad_input_is_named() {
+    let (points, targets) = problem(50);
+    let samples = double(&points);
+    let fit = |ridge: &ApproxRidge| ridge.fit(&samples, &targets, None, &Unwatched).unwrap_err();
+    let with = |approximation| ApproxRidge::new(kernel(), approximation, 1.0);
+    for (ridge, message) in [
+        (with(Approximation::fourier(0)), "the number of features is 0; it must be a positive even number"),
+        (with(Approximation::fourier(7)), "the number of features is 7"),
+        (with(Approximation::nystrom(0)), "the number of landmarks is 0"),
+        (with(Approximation::nystrom(51)), "from 1 to the number of samples, 50"),
+        (ApproxRidge { bias: Bias::Column, ..with(Approximation::fourier(8)) }, "bias = column"),
+        (ApproxRidge { lambda: vec![-1.0], ..with(Approximation::fourier(8)) }, "lambda is -1"),
+        (
+            ApproxRidge { memory: Some(1000), ..with(Approximation::fourier(512)) },
+            "the sums over the features",
+        ),
+        (
+            ApproxRidge { kernel: "poly(degree=2)".parse().unwrap(), ..with(Approximation::fourier(8)) },
+            "spectral density",
+        ),
+    ] {
+        let error = fit(&ridge).to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    let refuted = ApproxRidge { kernel: "sigmoid".parse().unwrap(), ..with(Approximation::nystrom(5)) };
+    assert!(matches!(fit(&refuted), LearnError::NotAKernel { .. }));
+    let short = Matrix::zeros(3, 1);
+    let error = with(Approximation::fourier(8)).fit(&samples, &short, None, &Unwatched).unwrap_err();
+    assert!(matches!(error, LearnError::Length { .. }));
+}
+
+/// More features than rows and λ = 0: there is no unique answer, and a λ is named that gives one.
+#[test]
+fn rank_deficient_features_without_lambda_are_refused_with_a_lambda() {
+    let (points, targets) = problem(20);
+    let samples = double(&points);
+    let ridge = |lambda| ApproxRidge::new(kernel(), Approximation::fourier(64), lambda);
+    let error = ridge(0.0).fit(&samples, &targets, None, &Unwatched).unwrap_err();
+    let LearnError::NormalEquations(NormalEquationsError::RankDeficient { rank, features, suggestion }) =
+        error
+    else {
+        panic!("{error}")
+    };
+    assert!(rank < 20 && features == 64, "centred, so one less than there are rows: {rank}");
+    ridge(suggestion).fit(&samples, &targets, None, &Unwatched).unwrap();
+}
+
+/// The same row twice as a landmark counts once.
+#[test]
+fn duplicate_landmarks_are_left_out() {
+    let (points, targets) = problem(20);
+    let doubled: Vec<f64> = points.iter().chain(&points).copied().collect();
+    let twice = targets.select(&(0..40).map(|i| i % 20).collect::<Vec<_>>());
+    for choice in [Landmarks::Uniform, Landmarks::KMeansPlusPlus, Landmarks::RandomlyPivoted] {
+        let approximation = Approximation::Nystrom { landmarks: 40, choice };
+        let ridge = ApproxRidge::new("rbf(sigma=0.3)".parse().unwrap(), approximation, 0.1);
+        let fit = ridge.fit(&double(&doubled), &twice, None, &Unwatched).unwrap();
+        let Predictor::Expansion(expansion) = &fit.predictor else { panic!("landmarks") };
+        assert_eq!(expansion.centres.nrows(), 20, "{choice:?}");
+    }
+}
+
+#[test]
+fn a_stop_is_a_stop() {
+    struct Impatient;
+    impl mercer::watch::Watch for Impatient {
+        fn begin(&self, _: &str, _: u64) {}
+        fn advance(&self, _: u64) {}
+        fn check(&self) -> Result<(), mercer::watch::Stopped> {
+            Err(mercer::watch::Stopped)
+        }
+    }
+    let (points, targets) = problem(50);
+    for approximation in [Approximation::fourier(8), Approximation::nystrom(8)] {
+        let ridge = ApproxRidge::new(kernel(), approximation, 1.0);
+        let error = ridge.fit(&double(&points), &targets, None, &Impatient).unwrap_err();
+        assert!(error.is_stop(), "{error}");
+        assert!(!matches!(error, LearnError::Approximation(ApproximationError::NoRank)));
+    }
+}
+
+/// Where the features of all rows fit the memory they are passed over; where they do not, their products are summed. Both solve the
+/// same problem.
+#[test]
+fn passes_over_held_features_give_the_fit_of_the_sums() {
+    let rows = 20_000;
+    let (points, targets) = problem(rows);
+    let weights: Vec<f64> = (0..rows).map(|i| (i % 4) as f64 * 0.5).collect();
+    for (approximation, bias, weights, lambda) in [
+        (Approximation::fourier(256), Bias::Centred, None, vec![0.1]),
+        (Approximation::fourier(256), Bias::None, Some(&weights[..]), vec![1e-3, 2.0]),
+        (Approximation::nystrom(250), Bias::Centred, Some(&weights[..]), vec![0.1]),
+    ] {
+        // Not so smooth that landmarks are left out.
+        let kernel: Kernel = "matern(nu=1.5, length=0.5)".parse().unwrap();
+        let held = ApproxRidge { bias, lambda, ..ApproxRidge::new(kernel, approximation, 0.0) };
+        let summed = ApproxRidge { memory: Some(ApproxRidge::bytes_needed(256, 2)), ..held.clone() };
+        for (samples, near) in [(double(&points), 1e-5), (single(&points), 1e-3)] {
+            let fits =
+                [&held, &summed].map(|ridge| ridge.fit(&samples, &targets, weights, &Unwatched).unwrap());
+            let [by_passes, by_sums] = &fits;
+            assert!(by_passes.report.solver.contains("conjugate gradients"), "{:?}", by_passes.report);
+            assert!(by_sums.report.solver.contains("cholesky"), "{:?}", by_sums.report);
+            let [a, b] = [by_passes, by_sums].map(|f| f.predictor.predict(&samples, &Unwatched).unwrap());
+            assert!(largest_difference(&a, &b) < near, "{approximation}: {}", largest_difference(&a, &b));
+            // The quality from a sample is near the one from all rows.
+            let [a, b] = [(&held, by_passes), (&summed, by_sums)]
+                .map(|(ridge, fit)| ridge.quality_of(fit, &samples, &Unwatched).unwrap());
+            assert_eq!(a.kernel, b.kernel);
+            let ratio = a.effective_dimension / b.effective_dimension;
+            assert!((0.8..1.25).contains(&ratio), "{approximation}: {ratio}");
+            if matches!(samples, AnySamples::F64(_)) {
+                for (a, b) in a.sizes.iter().zip(&b.sizes) {
+                    assert!((a.all - b.all).abs() < 1e-3 * b.all + 1e-12, "{a:?} {b:?}");
+                    assert!((0.2..5.0).contains(&(a.half / b.half)), "{a:?} {b:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn passes_do_not_depend_on_the_number_of_threads() {
+    let (points, targets) = problem(20_000);
+    let ridge = ApproxRidge::new(kernel(), Approximation::fourier(256), 0.1);
+    let fit = || ridge.fit(&single(&points), &targets, None, &Unwatched).unwrap().predictor;
+    let [one, three] = [1, 3]
+        .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(fit));
+    assert_eq!(one, three);
+}
+
+/// Rows of one kind at the beginning and another at the end: a sample by chance still tells of both; one that does not must not
+/// lead to a wrong answer.
+#[test]
+fn a_sample_that_tells_nothing_is_no_harm() {
+    let (mut points, targets) = problem(20_000);
+    // All but a few rows are one point.
+    points[150..].fill(0.25);
+    let held = ApproxRidge::new(kernel(), Approximation::fourier(256), 1e-4);
+    let summed = ApproxRidge { memory: Some(ApproxRidge::bytes_needed(256, 2)), ..held.clone() };
+    let samples = double(&points);
+    let [a, b] = [&held, &summed].map(|ridge| {
+        let fit = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
+        fit.predictor.predict(&samples.select(&(0..60).collect::<Vec<_>>()), &Unwatched).unwrap()
+    });
+    assert!(largest_difference(&a, &b) < 1e-4, "{}", largest_difference(&a, &b));
+}
