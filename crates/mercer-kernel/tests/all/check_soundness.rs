@@ -1,13 +1,10 @@
 //! No proof of a false claim: random proven formulas have no negative eigenvalue, and the checker rejects every proof
 //! that was tampered with and every single step that does not follow.
 
-use std::time::Duration;
-
-use mercer_kernel::Kernel;
 use mercer_kernel::check::exact::{from_decimal, int, ratio};
 use mercer_kernel::check::form::{Atom, Form, Fun, Space};
 use mercer_kernel::check::proof::{Claim, Proof, Property, Rule};
-use mercer_kernel::check::{Dim, Domain, Verdict, verify};
+use mercer_kernel::check::{Checked, Dim, Domain, Verdict, verify};
 use mercer_kernel::named::Allowed;
 use mercer_kernel::{Expr, FAMILIES, FamilyId, Kernel, Named, Value};
 use rand::{Rng, RngExt, SeedableRng};
@@ -154,7 +151,7 @@ fn proven_differences_have_no_negative_eigenvalue() {
             .collect();
         let text = terms.join(" + ");
         let kernel: Kernel = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
-        match kernel.check_within(Dim::Exactly(dim), domain, Duration::from_millis(80)) {
+        match kernel.check_within(Dim::Exactly(dim), domain, 800_000).verdict {
             Verdict::Proven(_) => {
                 seen[0] += 1;
                 has_no_negative_eigenvalue(&text, &kernel, dim, domain, &mut random);
@@ -177,7 +174,7 @@ fn proven_formulas_have_no_negative_eigenvalue() {
         let dim = 1 + round % 3;
         // A text may fold to an infinite constant, which the parser refuses.
         let Ok(kernel) = text.parse::<Kernel>() else { continue };
-        let verdict = kernel.check_within(Dim::Exactly(dim), domain, Duration::from_millis(60));
+        let verdict = kernel.check_within(Dim::Exactly(dim), domain, 600_000).verdict;
         if !verdict.is_proven() {
             continue;
         }
@@ -283,9 +280,9 @@ fn strange_formulas_neither_panic_nor_take_long() {
             (Dim::Exactly(1), Domain::Sphere),
             (Dim::Exactly(600), Domain::Ball(1e-9)),
         ] {
-            let start = std::time::Instant::now();
-            let verdict = kernel.check_within(dim, domain, Duration::from_millis(100));
-            assert!(start.elapsed() < Duration::from_secs(8), "{text}: {:?}", start.elapsed());
+            let Checked { verdict, steps, .. } = kernel.check_within(dim, domain, 1_000_000);
+            // What has begun when the limit is reached is finished: a few confirmations, a few large forms.
+            assert!(steps < 20_000_000, "{text}: {steps} steps");
             assert!(!verdict.to_string().is_empty() && verdict.to_json(text, dim, domain).is_object());
         }
     }
