@@ -5,15 +5,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use mercer::data::{DataError, TrainingError};
-use mercer::features::{ApproximationError, FeatureError};
+use mercer::design::DesignError;
 use mercer::gram::GramError;
 use mercer::kernel::{EvalError, ParseError, ResolveError};
 use mercer::learn::LearnError;
+use mercer::linalg::NormalEquationsError;
 use mercer::memory;
 use mercer::model::ModelError;
+use mercer::solve::SolveError;
 use mercer::solve::descent::DescentError;
 use mercer::solve::svm::SvmError;
-use mercer::solve::{MomentsError, SolveError};
 use mercer::watch::Stopped;
 
 use crate::output::tell;
@@ -107,23 +108,14 @@ impl From<GramError> for Failure {
     }
 }
 
-impl From<FeatureError> for Failure {
-    fn from(error: FeatureError) -> Self {
-        match error {
-            FeatureError::Stopped(_) => Self::interrupted(),
-            other => Self::usage(format!("in --features: {other}")),
-        }
-    }
-}
-
-impl From<ApproximationError> for Failure {
-    fn from(error: ApproximationError) -> Self {
+impl From<DesignError> for Failure {
+    fn from(error: DesignError) -> Self {
         LearnError::from(error).into()
     }
 }
 
-impl From<MomentsError> for Failure {
-    fn from(error: MomentsError) -> Self {
+impl From<NormalEquationsError> for Failure {
+    fn from(error: NormalEquationsError) -> Self {
         LearnError::from(error).into()
     }
 }
@@ -161,8 +153,7 @@ impl From<ModelError> for Failure {
         match error {
             ModelError::Gram(error) => error.into(),
             ModelError::Data(error) => error.into(),
-            ModelError::Feature(FeatureError::Stopped(_)) => Self::interrupted(),
-            ModelError::Approximation(error) => error.into(),
+            ModelError::Design(error) if !error.is_of_map() => error.into(),
             ModelError::Newer { .. } | ModelError::Requires { .. } => {
                 Self::usage(error).hint("update mercer, or fit the model again with this one")
             }
@@ -192,20 +183,23 @@ impl From<LearnError> for Failure {
                      which); or use fewer rows, or a machine with more memory and --memory {size}"
                 )
             }
-            LearnError::Moments(MomentsError::RankDeficient { suggestion, .. }) => {
+            LearnError::NormalEquations(NormalEquationsError::RankDeficient { suggestion, .. }) => {
                 format!("pass --lambda {suggestion:e} or more")
             }
-            LearnError::Moments(MomentsError::Indefinite { .. }) => {
+            LearnError::NormalEquations(NormalEquationsError::Indefinite { .. }) => {
                 "pass a larger --lambda, or --dtype f64".into()
             }
-            LearnError::Approximation(ApproximationError::Spectrum(_)) => {
+            LearnError::Design(error) if error.is_of_map() => {
+                return Self::usage(format!("in --features: {error}"));
+            }
+            LearnError::Design(DesignError::Spectrum(_)) => {
                 return Self::usage(format!("no random features: {error}"))
                     .hint("--approx nystrom:2000 works with every kernel");
             }
-            LearnError::Approximation(ApproximationError::Memory { .. }) => {
+            LearnError::Design(DesignError::Memory { .. }) => {
                 "ask for fewer features or landmarks, or allow more with --memory".into()
             }
-            LearnError::Approximation(ApproximationError::Parameter { .. }) => {
+            LearnError::Design(DesignError::Parameter { .. }) => {
                 return Self::usage(format!("--approx: {error}"));
             }
             LearnError::NotAKernel { .. } => "pass --assume-psd to train all the same".into(),
@@ -219,10 +213,9 @@ impl From<LearnError> for Failure {
             }
             LearnError::Svm(SvmError::KernelValue { .. }) => "scale the data, or change the kernel".into(),
             LearnError::Svm(_) => return Self::usage(error),
-            LearnError::Feature(error) => return error.clone().into(),
             LearnError::Descent(DescentError::NotFinite) => "scale the data, or change the kernel".into(),
             LearnError::Parameter { .. }
-            | LearnError::Moments(MomentsError::Lambda { .. })
+            | LearnError::NormalEquations(NormalEquationsError::Lambda { .. })
             | LearnError::Kernel(_)
             | LearnError::Compose(_)
             | LearnError::Unsupported(_)

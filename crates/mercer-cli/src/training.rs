@@ -8,7 +8,7 @@ use mercer::data::{
 };
 use mercer::model::{Link, Method};
 use mercer::select::Split;
-use mercer::watch::Watch;
+use mercer::session::Session;
 
 use crate::args;
 use crate::failure::Failure;
@@ -165,9 +165,9 @@ impl Trained {
         scale: Option<ScaleMethod>,
         features: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Self, Failure> {
-        Self::weighted(learner, scale, features, (targets, None), watch)
+        Self::weighted(learner, scale, features, (targets, None), session)
     }
 
     /// The same with what each row counts beside its targets.
@@ -176,11 +176,11 @@ impl Trained {
         scale: Option<ScaleMethod>,
         features: &AnySamples<'_>,
         (targets, weights): (&Matrix<f64>, Option<&[f64]>),
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Self, Failure> {
         let (scaling, constant) = Scaling::fit(scale.unwrap_or(ScaleMethod::Standard), features)?;
         let scaled = scaling.apply(features.view())?;
-        let learnt = learner.fit(&scaled, targets, weights, watch)?;
+        let learnt = learner.fit(&scaled, targets, weights, session)?;
         Ok(Self { learnt, scaling, constant })
     }
 
@@ -228,7 +228,7 @@ pub fn hold_out(
     (fraction, seed): (f64, u64),
     dataset: &Dataset,
     goal: &Goal,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Result<Option<Vec<Errors>>, String>, Failure> {
     let split = Split::hold_out(dataset.nrows(), fraction, seed);
     let Some(Split { train, held_out }) = split.map_err(|e| Failure::usage(format!("--holdout: {e}")))?
@@ -239,12 +239,12 @@ pub fn hold_out(
     let weights: Option<Vec<f64>> =
         goal.weights.as_ref().map(|weights| train.iter().map(|&row| weights[row]).collect());
     let kept = (&goal.targets.select(&train), weights.as_deref());
-    let trained = match Trained::weighted(learner, scale, &features, kept, watch) {
+    let trained = match Trained::weighted(learner, scale, &features, kept, session) {
         Err(failure) if !failure.is_interrupt() => return Ok(Err(failure.message().to_owned())),
         trained => trained?,
     };
     let unseen = trained.scaling.apply(dataset.features.select(&held_out))?;
-    let predicted = trained.learnt.predictor.predict(&unseen, watch)?;
+    let predicted = trained.learnt.predictor.predict(&unseen, session)?;
     let truth = goal.targets.select(&held_out);
     let score = match &goal.classes {
         Some(_) if goal.untold => Score::of_inliers(&predicted),

@@ -1,27 +1,28 @@
-//! Ridge regression on features that stand in for a kernel: sums over rows, and what is solved from them.
+//! Ridge regression on features that approximate a kernel: sums over rows, and their solutions.
+
+use std::slice;
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::features::{
-    ApproximateFeatures, Approximation, ApproximationError, Fourier, KernelFeatures, Nystrom, RandomSpec,
-    add_samples,
+use mercer::design::{
+    Approximation, Design, DesignError, Features, Fourier, Landmarks, Parts, RandomSpec, Recomputed,
 };
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
 use mercer::learn::{
-    Admission, ApproxRidge, Bias, LearnError, Prepared, Quality, Sizes, Summed,
+    Admission, ApproxRidge, Bias, LearnError, Prepared, Quality, Sizes, SolvedSums,
     choose_approximation as choose,
 };
-use mercer::memory;
+use mercer::linalg::{Intercept, NormalEquations, normal_equations};
 use mercer::model::{Expansion, Linear, Predictor};
 use mercer::select::TuneApproxRidge;
-use mercer::solve::{Intercept, Moments, Report, moments};
+use mercer::solve::Report;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::json;
 
-use crate::errors::{approximation_error, learn_error, value_error};
+use crate::errors::{design_error, learn_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::landmarks::kept;
 use crate::logistic::admission;
@@ -49,16 +50,16 @@ pub struct Whitened<'py> {
 }
 
 impl FeatureParts<'_> {
-    fn features(&self) -> PyResult<ApproximateFeatures> {
+    fn features(&self) -> PyResult<Features> {
         match self {
-            Self::Random(drawn) => drawn.fourier().map(ApproximateFeatures::Random),
+            Self::Random(drawn) => drawn.fourier().map(Features::from),
             Self::Landmarks(Whitened { kernel, landmarks, lower }) => {
                 let kernel: Kernel = serde_json::from_value(json!(kernel)).map_err(value_error)?;
                 let landmarks = landmarks.samples()?.into_owned();
                 let (_, entries) = square(lower)?;
-                Nystrom::from_parts(kernel, landmarks, entries.to_vec())
-                    .map(ApproximateFeatures::Landmarks)
-                    .map_err(approximation_error)
+                Landmarks::from_parts(kernel, landmarks, entries.to_vec())
+                    .map(Features::from)
+                    .map_err(design_error)
             }
         }
     }
@@ -83,7 +84,7 @@ pub fn prepare_features<'py>(
     match approximation {
         Approximation::Fourier { features, sampling, form } => {
             let spec = RandomSpec { kernel: kernel.0.clone(), features, sampling, form, seed };
-            let features = py.detach(|| spec.draw(samples.ncols())).map_err(approximation_error)?;
+            let features = py.detach(|| spec.draw(samples.ncols())).map_err(design_error)?;
             let dict = drawn(py, &Fourier { spec, features })?;
             // A spectral density is a proof (Bochner).
             dict.set_item("domain", Domain::All.to_string())?;
@@ -92,22 +93,22 @@ pub fn prepare_features<'py>(
         }
         Approximation::Nystrom { landmarks, choice } => {
             let admission = admission(admit);
-            let (indices, nystrom, admitted) = job
-                .run(py, |watch| {
+            let (indices, whitened, admitted) = job
+                .run(py, |session| {
                     let admitted = admission.decide(&kernel.0, &samples)?;
-                    let chosen = choice.choose(&kernel.0, &samples, landmarks, seed, watch)?;
+                    let chosen = choice.choose(&kernel.0, &samples, landmarks, &session.with_seed(seed))?;
                     let rows = samples.select(&chosen);
-                    let nystrom = Nystrom::with_landmarks(&kernel.0, &rows, None, watch)?;
-                    let places = kept(&rows, nystrom.landmarks());
+                    let whitened = Landmarks::with_landmarks(&kernel.0, &rows, None, session)?;
+                    let places = kept(&rows, whitened.landmarks());
                     let indices: Vec<usize> = places.into_iter().map(|place| chosen[place]).collect();
-                    Ok::<_, LearnError>((indices, nystrom, admitted))
+                    Ok::<_, LearnError>((indices, whitened, admitted))
                 })?
                 .map_err(learn_error)?;
-            let order = nystrom.features();
+            let order = whitened.count();
             let dict = PyDict::new(py);
             dict.set_item("kernel", kernel.0.to_string())?;
             dict.set_item("indices", indices)?;
-            dict.set_item("lower", PyArray1::from_slice(py, nystrom.whitening()).reshape([order, order])?)?;
+            dict.set_item("lower", PyArray1::from_slice(py, whitened.whitening()).reshape([order, order])?)?;
             dict.set_item("domain", admitted.domain.map(|domain| domain.to_string()))?;
             dict.set_item("warning", admitted.warning)?;
             Ok(dict)
@@ -127,20 +128,20 @@ pub fn choose_approximation<'py>(
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let count = samples.nrows() as u64;
-    let chosen = job.run(py, |watch| choose(&kernel.0, &samples, count, None, seed, watch))?;
+    let chosen = job.run(py, |session| choose(&kernel.0, &samples, count, &session.with_seed(seed)))?;
     Ok(chosen.map_err(learn_error)?.map(|(approximation, _)| approximation.to_string()))
 }
 
 /// Sums over rows from which ridge regression on features is solved. They add up, and pickle.
 #[pyclass(name = "Sums", module = "mercer._native")]
 #[derive(Debug)]
-pub struct NativeSums(Moments);
+pub struct NativeSums(NormalEquations);
 
 #[pymethods]
 impl NativeSums {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        py.detach(|| Moments::from_bytes(bytes)).map(Self).map_err(value_error)
+        py.detach(|| NormalEquations::from_bytes(bytes)).map(Self).map_err(value_error)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -186,17 +187,14 @@ pub fn sum_features<'py>(
     let samples = rows.samples()?;
     let (features, targets) = (features.features()?, matrix(&targets)?);
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
-    let (ridge, prepared) = of_features(features);
-    let sums = job.run(py, |watch| {
-        let mut sums = ridge.sums(&prepared, targets.ncols())?;
-        add_samples(&mut sums, &prepared.features, &samples, &targets, weights, watch)?;
+    let sums = job.run(py, |session| {
+        let design = Recomputed::new(features.ready(samples.ncols(), None, session)?, &samples)?;
+        let mut sums = ApproxRidge::sums(design.ncols(), targets.ncols(), session)?;
+        design.normal_equations(&targets, weights, &Parts::All, slice::from_mut(&mut sums), session)?;
         Ok::<_, LearnError>(sums)
     })?;
     sums.map(NativeSums).map_err(learn_error)
 }
-
-/// Rows that are sorted into folds at a time.
-const CHUNK: usize = 16_384;
 
 /// The sums over the rows of each of `count` folds.
 #[pyfunction]
@@ -219,23 +217,17 @@ pub fn sum_folds<'py>(
     if lengths.iter().any(|length| *length != samples.nrows()) || folds.iter().any(|fold| *fold >= count) {
         return Err(value_error("folds, targets and weights must be one for each row"));
     }
-    let needed = TuneApproxRidge::bytes_needed(features.features(), targets.ncols(), count);
-    let budget = memory::default_budget();
-    if needed > budget {
-        let what = "the sums over the features of every fold and what is made of them";
-        return Err(approximation_error(ApproximationError::Memory { what, needed, budget }));
-    }
-    let sums = job.run(py, |watch| {
-        let mut sums = vec![Moments::new(features.features(), targets.ncols()); count];
-        for start in (0..folds.len()).step_by(CHUNK) {
-            for (fold, sums) in sums.iter_mut().enumerate() {
-                let end = folds.len().min(start + CHUNK);
-                let rows: Vec<usize> = (start..end).filter(|&row| folds[row] == fold).collect();
-                let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
-                let (samples, targets) = (samples.select(&rows), targets.select(&rows));
-                add_samples(sums, &features, &samples, &targets, weights.as_deref(), watch)?;
-            }
+    let sums = job.run(py, |session| {
+        let design = Recomputed::new(features.ready(samples.ncols(), None, session)?, &samples)?;
+        let needed = TuneApproxRidge::bytes_needed(design.ncols(), targets.ncols(), count);
+        let budget = session.memory();
+        if needed > budget {
+            let what = "the sums over the features of every fold and what is made of them";
+            return Err(DesignError::Memory { what, needed, budget }.into());
         }
+        let mut sums = vec![NormalEquations::new(design.ncols(), targets.ncols()); count];
+        let table: Vec<Option<usize>> = folds.into_iter().map(Some).collect();
+        design.normal_equations(&targets, weights, &Parts::Table(&table), &mut sums, session)?;
         Ok::<_, LearnError>(sums)
     })?;
     Ok(sums.map_err(learn_error)?.into_iter().map(NativeSums).collect())
@@ -251,10 +243,10 @@ pub fn fold_errors<'py>(
     intercept: bool,
     job: Job<'py>,
 ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
-    let sums: Vec<Moments> = folds.iter().map(|fold| fold.0.clone()).collect();
-    let targets = sums.first().map_or(0, Moments::targets);
+    let sums: Vec<NormalEquations> = folds.iter().map(|fold| fold.0.clone()).collect();
+    let targets = sums.first().map_or(0, NormalEquations::targets);
     let intercept = if intercept { Intercept::Unpenalised } else { Intercept::None };
-    let found = job.run(py, |watch| moments::fold_errors(&sums, &alphas, intercept, watch))?;
+    let found = job.run(py, |session| normal_equations::fold_errors(&sums, &alphas, intercept, session))?;
     let unknown = |row: Option<Vec<f64>>| row.unwrap_or_else(|| vec![f64::NAN; targets]);
     found
         .map_err(|error| learn_error(error.into()))?
@@ -276,25 +268,27 @@ pub struct SumsProblem {
 }
 
 impl SumsProblem {
-    fn on(self, features: ApproximateFeatures) -> (ApproxRidge, Prepared) {
-        let (ridge, prepared) = of_features(features);
-        let bias = if self.intercept { Bias::Centred } else { Bias::None };
-        (ApproxRidge { lambda: self.alpha, bias, seed: self.seed, ..ridge }, prepared)
+    /// Ridge regression on features whose kernel was checked when they were made, and the columns of the features.
+    fn on(self, features: Features) -> PyResult<(ApproxRidge, Prepared, usize)> {
+        let (kernel, approximation, columns) = match &features {
+            Features::Fourier(fourier) => {
+                let Fourier { spec, features } = &**fourier;
+                (spec.kernel.clone(), Approximation::fourier(features.count()), features.columns())
+            }
+            Features::Landmarks(landmarks) => {
+                let approximation = Approximation::nystrom(landmarks.count());
+                (landmarks.kernel().clone(), approximation, landmarks.columns())
+            }
+            Features::Map(_) => return Err(value_error("these features approximate no kernel")),
+        };
+        let ridge = ApproxRidge {
+            lambda: self.alpha,
+            bias: if self.intercept { Bias::Centred } else { Bias::None },
+            admission: Admission::Assume,
+            ..ApproxRidge::new(kernel, approximation, 1.0)
+        };
+        Ok((ridge, Prepared { features, domain: None, warning: None }, columns))
     }
-}
-
-/// Ridge regression on features that are there already, whose kernel was looked at when they were made.
-fn of_features(features: ApproximateFeatures) -> (ApproxRidge, Prepared) {
-    let count = features.features();
-    let approximation = match features {
-        ApproximateFeatures::Random(_) => Approximation::fourier(count),
-        ApproximateFeatures::Landmarks(_) => Approximation::nystrom(count),
-    };
-    let ridge = ApproxRidge {
-        admission: Admission::Assume,
-        ..ApproxRidge::new(features.kernel().clone(), approximation, 1.0)
-    };
-    (ridge, Prepared { features, domain: None, warning: None })
 }
 
 /// Solves ridge regression from sums: the weights of random features, or the dual coefficients of landmarks; and how well the
@@ -309,14 +303,16 @@ pub fn fit_ridge_sums<'py>(
     job: Job<'py>,
 ) -> PyResult<(Fitted<'py>, Option<Bound<'py, PyDict>>)> {
     let samples = rows.as_ref().map(Rows::samples).transpose()?;
-    let (ridge, prepared) = problem.on(features.features()?);
-    let moments = &sums.0;
+    let seed = problem.seed;
+    let (ridge, prepared, columns) = problem.on(features.features()?)?;
+    let equations = &sums.0;
     let (predictor, report, quality) = job
-        .run(py, |watch| {
-            let solution = ridge.solve(moments, watch)?;
-            let summed = Summed { sums: moments, solution: &solution, held_out: None };
-            let measured = samples.map(|samples| ridge.quality(&prepared, summed, &some(&samples), watch));
-            let (predictor, report) = ridge.finish(&prepared, &solution);
+        .run(py, |session| {
+            let session = &session.with_seed(seed);
+            let solution = ridge.solve(equations, session)?;
+            let summed = SolvedSums { sums: equations, solution: &solution, held_out: None };
+            let measured = samples.map(|samples| ridge.quality(&prepared, summed, &some(&samples), session));
+            let (predictor, report) = ridge.finish(&prepared, columns, &solution);
             Ok::<_, LearnError>((predictor, report, measured.transpose()?))
         })?
         .map_err(learn_error)?;
@@ -344,14 +340,16 @@ pub fn fit_ridge_features<'py>(
     job: Job<'py>,
 ) -> PyResult<(Fitted<'py>, Bound<'py, PyDict>)> {
     let samples = rows.samples()?;
-    let (ridge, prepared) = problem.on(features.features()?);
+    let seed = problem.seed;
+    let (ridge, prepared, _) = problem.on(features.features()?)?;
     let (targets, weights) = targets;
     let targets = matrix(&targets)?;
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (fit, quality) = job
-        .run(py, |watch| {
-            let fit = ridge.fit_prepared(prepared, &samples, &targets, weights, watch)?;
-            let quality = ridge.quality_of(&fit, &some(&samples), watch)?;
+        .run(py, |session| {
+            let session = &session.with_seed(seed);
+            let fit = ridge.fit_prepared(prepared, &samples, &targets, weights, session)?;
+            let quality = ridge.quality_of(&fit, &some(&samples), session)?;
             Ok::<_, LearnError>((fit, quality))
         })?
         .map_err(learn_error)?;

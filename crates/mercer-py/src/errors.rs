@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io;
 
 use mercer::data::DataError;
-use mercer::features::ApproximationError;
+use mercer::design::DesignError;
 use mercer::gram::GramError;
 use mercer::learn::LearnError;
 use mercer::model::ModelError;
@@ -47,19 +47,17 @@ pub fn learn_error(error: LearnError) -> PyErr {
         LearnError::NotAKernel { .. } => NotAKernel::new_err(format!(
             "{error}. To train with it all the same, compute the matrix, mercer.Kernel(...)(X), and use kernel='precomputed'"
         )),
-        LearnError::Memory { .. } | LearnError::Approximation(ApproximationError::Memory { .. }) => {
-            PyMemoryError::new_err(error.to_string())
-        }
+        LearnError::Memory { .. }
+        | LearnError::Design(
+            DesignError::Memory { .. } | DesignError::TooLarge { .. } | DesignError::TooMany { .. },
+        ) => PyMemoryError::new_err(error.to_string()),
         _ => value_error(error),
     }
 }
 
-/// The exception for features that do not stand in for a kernel.
-pub fn approximation_error(error: ApproximationError) -> PyErr {
-    match &error {
-        ApproximationError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
-        _ => value_error(error),
-    }
+/// The exception for features that cannot be computed.
+pub fn design_error(error: DesignError) -> PyErr {
+    learn_error(error.into())
 }
 
 /// The exception for a kernel matrix that cannot be computed.

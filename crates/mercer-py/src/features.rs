@@ -1,11 +1,10 @@
 //! Explicit feature maps.
 
-use mercer::features::{FeatureError, FeatureMap};
+use mercer::design::FeatureMap;
 use numpy::PyArray2;
-use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
-use crate::errors::value_error;
+use crate::errors::{design_error, value_error};
 use crate::ridge::from_matrix;
 use crate::rows::Rows;
 use crate::work::Job;
@@ -34,7 +33,7 @@ impl NativeFeatureMap {
 
     /// The name of each feature, from the names of the columns.
     fn names(&self, columns: Vec<String>) -> PyResult<Vec<String>> {
-        self.0.names(&columns).map_err(feature_error)
+        self.0.names(&columns).map_err(design_error)
     }
 
     /// The features of each row.
@@ -45,17 +44,7 @@ impl NativeFeatureMap {
         job: Job<'py>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let samples = rows.samples()?;
-        let out = job.run(py, |watch| self.0.transform(&samples, None, watch))?;
-        from_matrix(py, out.map_err(feature_error)?)
-    }
-}
-
-/// The exception for features that cannot be computed.
-fn feature_error(error: FeatureError) -> PyErr {
-    match error {
-        FeatureError::Memory { .. } | FeatureError::TooMany { .. } => {
-            PyMemoryError::new_err(error.to_string())
-        }
-        _ => value_error(error),
+        let out = job.run(py, |session| self.0.transform(&samples, session))?;
+        from_matrix(py, out.map_err(design_error)?)
     }
 }

@@ -3,13 +3,13 @@
 use std::str::FromStr;
 
 use mercer::data::AnySamples;
-use mercer::features::FeatureMap;
-use mercer::gram::{CpuEngine, Engine, GramError, Part, SampleScales, kernel_to_distance};
+use mercer::design::FeatureMap;
+use mercer::gram::{GramError, Part, kernel_to_distance};
 use mercer::kernel::check::{Dim, Domain};
 use mercer::kernel::{Expr, Kernel, ResolveError, Tunable, check_size};
 use mercer::memory;
 use mercer::select::Axis;
-use mercer::watch::Watch;
+use mercer::session::Session;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -58,7 +58,7 @@ impl NativeKernel {
     fn resolve(&self, py: Python<'_>, rows: Rows<'_>, seed: u64, job: Job<'_>) -> PyResult<Self> {
         let samples = rows.samples()?;
         self.0.check_columns(samples.ncols()).map_err(value_error)?;
-        job.run(py, |_| self.0.resolve_auto(&SampleScales::new(&samples, seed)))?
+        job.run(py, |session| self.0.resolve_auto(&session.with_seed(seed).scales(&samples)))?
             .map(Self)
             .map_err(value_error)
     }
@@ -75,8 +75,9 @@ impl NativeKernel {
         let samples = rows.samples()?;
         self.0.check_columns(samples.ncols()).map_err(value_error)?;
         let tunables = self.0.tunables().map_err(value_error)?;
-        job.run(py, |_| {
-            let scales = SampleScales::new(&samples, seed);
+        job.run(py, |session| {
+            let session = session.with_seed(seed);
+            let scales = session.scales(&samples);
             let values = |tunable: &Tunable| {
                 let (name, space) = (tunable.parameter.to_owned(), tunable.search_space(&scales));
                 Axis { name, space }.grid(points)
@@ -138,14 +139,16 @@ impl NativeKernel {
                 let out = allocate::<f32>(py, shape)?;
                 // SAFETY: the array was made here and no one else has it yet.
                 let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
-                job.run(py, |watch| self.fill_f32(&x, z.as_ref(), entries, watch))?.map_err(gram_error)?;
+                job.run(py, |session| self.fill_f32(&x, z.as_ref(), entries, session))?
+                    .map_err(gram_error)?;
                 Ok(out.into_any())
             }
             AnySamples::F64(_) => {
                 let out = allocate::<f64>(py, shape)?;
                 // SAFETY: the array was made here and no one else has it yet.
                 let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
-                job.run(py, |watch| self.fill_f64(&x, z.as_ref(), entries, watch))?.map_err(gram_error)?;
+                job.run(py, |session| self.fill_f64(&x, z.as_ref(), entries, session))?
+                    .map_err(gram_error)?;
                 Ok(out.into_any())
             }
         }
@@ -164,11 +167,11 @@ impl NativeKernel {
         let out = allocate::<f64>(py, shape)?;
         // SAFETY: the array was made here and no one else has it yet.
         let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
-        job.run(py, |watch| -> Result<(), GramError> {
-            self.fill_f64(&x, z.as_ref(), entries, watch)?;
-            let xx = self.diagonal_of(&x)?;
+        job.run(py, |session| -> Result<(), GramError> {
+            self.fill_f64(&x, z.as_ref(), entries, session)?;
+            let xx = self.diagonal_of(&x, session)?;
             match &z {
-                Some(z) => kernel_to_distance(entries, &xx, &self.diagonal_of(z)?),
+                Some(z) => kernel_to_distance(entries, &xx, &self.diagonal_of(z, session)?),
                 None => kernel_to_distance(entries, &xx, &xx),
             }
             Ok(())
@@ -185,7 +188,7 @@ impl NativeKernel {
         job: Job<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let x = rows.samples()?;
-        let diagonal = job.run(py, |_| self.diagonal_of(&x))?.map_err(gram_error)?;
+        let diagonal = job.run(py, |session| self.diagonal_of(&x, session))?.map_err(gram_error)?;
         Ok(PyArray1::from_vec(py, diagonal))
     }
 }
@@ -196,12 +199,12 @@ impl NativeKernel {
         x: &AnySamples<'_>,
         z: Option<&AnySamples<'_>>,
         out: &mut [f64],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(), GramError> {
-        let rows = CpuEngine.load(x);
+        let rows = session.load(x)?;
         match z {
-            Some(z) => rows.cross(&self.0, &*CpuEngine.load(z))?.fill_f64(Part::Full, out, watch)?,
-            None => rows.gram(&self.0)?.fill_f64(Part::Full, out, watch)?,
+            Some(z) => rows.cross(&self.0, &*session.load(z)?)?.fill_f64(Part::Full, out, session)?,
+            None => rows.gram(&self.0)?.fill_f64(Part::Full, out, session)?,
         }
         Ok(())
     }
@@ -211,18 +214,18 @@ impl NativeKernel {
         x: &AnySamples<'_>,
         z: Option<&AnySamples<'_>>,
         out: &mut [f32],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(), GramError> {
-        let rows = CpuEngine.load(x);
+        let rows = session.load(x)?;
         match z {
-            Some(z) => rows.cross(&self.0, &*CpuEngine.load(z))?.fill_f32(Part::Full, out, watch)?,
-            None => rows.gram(&self.0)?.fill_f32(Part::Full, out, watch)?,
+            Some(z) => rows.cross(&self.0, &*session.load(z)?)?.fill_f32(Part::Full, out, session)?,
+            None => rows.gram(&self.0)?.fill_f32(Part::Full, out, session)?,
         }
         Ok(())
     }
 
-    fn diagonal_of(&self, samples: &AnySamples<'_>) -> Result<Vec<f64>, GramError> {
-        Ok(CpuEngine.load(samples).gram(&self.0)?.diagonal())
+    fn diagonal_of(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Vec<f64>, GramError> {
+        Ok(session.load(samples)?.gram(&self.0)?.diagonal())
     }
 }
 

@@ -1,19 +1,19 @@
 //! Nyström features: landmarks among rows, and the factor that whitens the kernel with them.
 
 use mercer::data::AnySamples;
-use mercer::features::{ApproximationError, KernelFeatures, Landmarks, Nystrom};
+use mercer::design::{DesignError, LandmarkChoice, Landmarks, RowFeatures};
 use mercer::learn::Admission;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::errors::{approximation_error, value_error};
+use crate::errors::{design_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::random_features::features_of;
 use crate::rows::{Rows, square};
 use crate::work::Job;
 
-pub fn choice(name: &str) -> PyResult<Landmarks> {
+pub fn choice(name: &str) -> PyResult<LandmarkChoice> {
     serde_json::from_value(json!(name)).map_err(value_error)
 }
 
@@ -31,7 +31,8 @@ pub fn choose_landmarks<'py>(
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let choice = self::choice(choice)?;
-    job.run(py, |watch| choice.choose(&kernel.0, &samples, count, seed, watch))?.map_err(approximation_error)
+    job.run(py, |session| choice.choose(&kernel.0, &samples, count, &session.with_seed(seed)))?
+        .map_err(design_error)
 }
 
 /// (numbers of the landmarks that add something, the factor L of their kernel matrix); none where the kernel is not known to
@@ -48,21 +49,21 @@ pub fn whiten<'py>(
 ) -> PyResult<Whitening<'py>> {
     let samples = landmarks.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    let found = job.run(py, |watch| {
+    let found = job.run(py, |session| {
         if !Admission::Check.decide(&kernel.0, &samples).is_ok_and(|admitted| admitted.domain.is_some()) {
             return Ok(None);
         }
-        match Nystrom::with_landmarks(&kernel.0, &samples, None, watch) {
-            Ok(nystrom) => Ok(Some(nystrom)),
+        match Landmarks::with_landmarks(&kernel.0, &samples, None, session) {
+            Ok(whitened) => Ok(Some(whitened)),
             // A kernel that is zero on all landmarks is no reason to stop.
-            Err(ApproximationError::NoRank) => Ok(None),
+            Err(DesignError::NoRank) => Ok(None),
             Err(error) => Err(error),
         }
     })?;
-    let Some(nystrom) = found.map_err(approximation_error)? else { return Ok(None) };
-    let order = nystrom.features();
-    let lower = PyArray1::from_slice(py, nystrom.whitening()).reshape([order, order])?;
-    Ok(Some((kept(&samples, nystrom.landmarks()), lower)))
+    let Some(whitened) = found.map_err(design_error)? else { return Ok(None) };
+    let order = whitened.count();
+    let lower = PyArray1::from_slice(py, whitened.whitening()).reshape([order, order])?;
+    Ok(Some((kept(&samples, whitened.landmarks()), lower)))
 }
 
 /// Where the rows of `part`, some of the rows of `all` in the same order, stand among them.
@@ -95,7 +96,7 @@ pub fn landmark_features<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (_, entries) = square(&lower)?;
     let landmarks = landmarks.samples()?.into_owned();
-    let nystrom =
-        Nystrom::from_parts(kernel.0.clone(), landmarks, entries.to_vec()).map_err(approximation_error)?;
-    features_of(py, &nystrom, &rows, &job)
+    let whitened =
+        Landmarks::from_parts(kernel.0.clone(), landmarks, entries.to_vec()).map_err(design_error)?;
+    features_of(py, |session| RowFeatures::Landmarks(&whitened, session), &rows, &job)
 }

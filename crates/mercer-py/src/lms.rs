@@ -39,7 +39,6 @@ impl Descent<'_> {
             mode: self.seed.map_or(Mode::Batch, |seed| Mode::Stochastic { seed }),
             bias: if self.intercept { Bias::Centred } else { Bias::None },
             admission: if self.admit { Admission::Check } else { Admission::Assume },
-            memory: None,
         }
     }
 }
@@ -56,7 +55,7 @@ pub fn fit_lms<'py>(
     let samples = rows.samples()?;
     let (lms, targets) = (problem.settings(kernel.0.clone()), matrix(&problem.targets)?);
     let (expansion, report) =
-        job.run(py, |watch| lms.fit(&samples, &targets, watch))?.map_err(learn_error)?;
+        job.run(py, |session| lms.fit(&samples, &targets, session))?.map_err(learn_error)?;
     let found = LmsCoefficients { dual: expansion.coefficients, intercepts: expansion.intercepts, report };
     hand_back(py, found, Admitted { domain: expansion.domain, warning: None })
 }
@@ -72,7 +71,7 @@ pub fn fit_lms_gram<'py>(
     let (rows, entries) = square(&gram)?;
     let (lms, targets) = (problem.settings(Kernel::from_expr(Expr::Dot)), matrix(&problem.targets)?);
     let found: Result<_, LearnError> =
-        job.run(py, |watch| lms.fit_gram(&DenseGram::new(rows, entries), &targets, watch))?;
+        job.run(py, |session| lms.fit_gram(&DenseGram::new(rows, entries), &targets, session))?;
     hand_back(py, found.map_err(learn_error)?, Admitted { domain: None, warning: None })
 }
 

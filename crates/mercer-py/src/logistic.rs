@@ -1,8 +1,8 @@
 //! Kernel logistic regression.
 
 use mercer::data::AnySamples;
-use mercer::features::{Approximation, Lift};
-use mercer::gram::{CpuEngine, DenseGram, Engine};
+use mercer::design::{Approximation, Features};
+use mercer::gram::DenseGram;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{Admission, Admitted, ApproxClassifier, ClassLoss, ClassWeight, LearnError, Logistic};
 use mercer::model::{Expansion, Linear, Predictor};
@@ -55,7 +55,6 @@ impl LogisticProblem<'_> {
             tol: self.tol,
             max_iter: self.max_iter,
             admission: admission(self.admit),
-            memory: None,
         })
     }
 }
@@ -79,11 +78,11 @@ pub fn fit_logistic<'py>(
     let (codes, classes) = (problem.codes.as_slice().map_err(value_error)?, problem.classes);
     let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (admitted, found) = job
-        .run(py, |watch| {
+        .run(py, |session| {
             let admitted = logistic.admission.decide(&logistic.kernel, &samples)?;
-            let resident = CpuEngine.load(&samples);
+            let resident = session.load(&samples)?;
             let gram = resident.gram(&logistic.kernel)?;
-            Ok::<_, LearnError>((admitted, logistic.fit_gram(&*gram, codes, classes, weights, watch)?))
+            Ok::<_, LearnError>((admitted, logistic.fit_gram(&*gram, codes, classes, weights, session)?))
         })?
         .map_err(learn_error)?;
     hand_back(py, found, admitted)
@@ -107,36 +106,37 @@ pub fn fit_classes_approx<'py>(
         "hinge" => ClassLoss::Hinge,
         other => return Err(value_error(format!("the loss is logistic or hinge, but this one is {other}"))),
     };
-    let (tol, max_iter, seed) = (problem.tol, problem.max_iter, problem.seed);
+    let (tol, max_iter) = (problem.tol, problem.max_iter);
     let machine = ApproxClassifier {
         intercept: problem.intercept,
         tol,
         max_iter,
         admission: admission(problem.admit),
-        seed,
         ..ApproxClassifier::new(loss, kernel.0.clone(), approximation, 1.0 / problem.lambda)
     };
     let (codes, classes) = (problem.codes.as_slice().map_err(value_error)?, problem.classes);
     let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
-    fit_approx(py, &machine, &rows.samples()?, (codes, classes, weights), &job)
+    fit_approx(py, &machine, problem.seed, &rows.samples()?, (codes, classes, weights), &job)
 }
 
 /// Fits a classifier on features and hands it back as [`fit_classes_approx`] does.
 fn fit_approx<'py>(
     py: Python<'py>,
     machine: &ApproxClassifier,
+    seed: u64,
     samples: &AnySamples<'_>,
     (codes, classes, weights): (&[usize], usize, Option<&[f64]>),
     job: &Job<'py>,
 ) -> PyResult<Fitted<'py>> {
     machine.kernel.check_columns(samples.ncols()).map_err(value_error)?;
     let (predictor, report, chosen) = job
-        .run(py, |watch| {
-            let (predictor, report) = machine.fit(samples, codes, classes, weights, watch)?;
+        .run(py, |session| {
+            let session = &session.with_seed(seed);
+            let (predictor, report) = machine.fit(samples, codes, classes, weights, session)?;
             // The same seed chooses the same landmarks: once more, for their places.
             let chosen = match machine.approximation {
                 Approximation::Nystrom { landmarks, choice } => {
-                    choice.choose(&machine.kernel, samples, landmarks, machine.seed, watch)?
+                    choice.choose(&machine.kernel, samples, landmarks, session)?
                 }
                 Approximation::Fourier { .. } => Vec::new(),
             };
@@ -145,7 +145,7 @@ fn fit_approx<'py>(
         .map_err(learn_error)?;
     let dict = described(py, &report)?;
     let (weights, intercepts) = match predictor {
-        Predictor::Linear(Linear { map: Lift::Random(fourier), weights, intercepts, .. }) => {
+        Predictor::Linear(Linear { map: Features::Fourier(fourier), weights, intercepts, .. }) => {
             dict.set_item("domain", "all")?;
             dict.set_item("features", drawn(py, &fourier)?)?;
             (weights, intercepts)
@@ -173,8 +173,8 @@ pub fn fit_logistic_gram<'py>(
     let logistic = problem.settings(Kernel::from_expr(Expr::Dot))?;
     let (codes, classes) = (problem.codes.as_slice().map_err(value_error)?, problem.classes);
     let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
-    let found = job.run(py, |watch| {
-        logistic.fit_gram(&DenseGram::new(order, entries), codes, classes, weights, watch)
+    let found = job.run(py, |session| {
+        logistic.fit_gram(&DenseGram::new(order, entries), codes, classes, weights, session)
     })?;
     hand_back(py, found.map_err(learn_error)?, Admitted { domain: None, warning: None })
 }

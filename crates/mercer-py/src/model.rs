@@ -221,7 +221,7 @@ impl NativeModel {
         job: Job<'py>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let samples = rows.samples()?;
-        let out: Result<_, ModelError> = job.run(py, |watch| self.0.predict(&samples, watch))?;
+        let out: Result<_, ModelError> = job.run(py, |session| self.0.predict(&samples, session))?;
         from_matrix(py, out.map_err(model_error)?)
     }
 

@@ -4,6 +4,7 @@ use mercer::data::AnySamples;
 use mercer::gram::{Metric, neighbours};
 use mercer::learn::Smoother;
 use mercer::model::{Neighbours, Rule};
+use mercer::session::Session;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -34,7 +35,8 @@ pub fn nearest<'py>(
             return Err(value_error(format!("the metric is euclidean or manhattan, but this is {other}")));
         }
     };
-    let found = job.run(py, |watch| neighbours(&samples, &queries, k, metric, watch))?.map_err(gram_error)?;
+    let found =
+        job.run(py, |session| neighbours(&samples, &queries, k, metric, session))?.map_err(gram_error)?;
     let shape = [queries.nrows(), found.k];
     let numbers: Vec<i64> = found.rows.iter().map(|&row| row as i64).collect();
     Ok((
@@ -46,7 +48,7 @@ pub fn nearest<'py>(
 /// Whether the smoother can weigh these rows by this kernel.
 #[pyfunction]
 pub fn check_smoother(kernel: &NativeKernel, rows: Rows<'_>) -> PyResult<()> {
-    Smoother { kernel: kernel.0.clone() }.check(&rows.samples()?).map_err(learn_error)
+    Smoother { kernel: kernel.0.clone() }.check(&rows.samples()?, &Session::default()).map_err(learn_error)
 }
 
 /// The mean of the targets weighted by the kernel, at each query.
@@ -61,9 +63,9 @@ pub fn smooth<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (samples, queries) = (rows.samples()?, queries.samples()?);
     let (targets, rule) = (matrix(&targets)?, Rule::Smoother { kernel: kernel.0.clone() });
-    let out = job.run(py, |watch| {
+    let out = job.run(py, |session| {
         let rows: AnySamples<'static> = samples.into_owned();
-        Neighbours { rows, targets, rule }.predict(&queries, watch)
+        Neighbours { rows, targets, rule }.predict(&queries, session)
     })?;
     from_matrix(py, out.map_err(model_error)?)
 }

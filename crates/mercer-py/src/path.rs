@@ -1,10 +1,10 @@
 //! Cross-validation of ridge regression for a path of penalties.
 
 use mercer::data::Matrix;
-use mercer::gram::{CpuEngine, Engine, GramError, Part};
+use mercer::gram::{GramError, Part};
 use mercer::learn::{LearnError, Ridge};
+use mercer::session::Session;
 use mercer::solve::{PathProblem, RidgePath};
-use mercer::watch::Watch;
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -44,14 +44,17 @@ pub fn ridge_path<'py>(
 ) -> PyResult<Scores<'py>> {
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    Ridge::new(kernel.0.clone(), 1.0).check_memory(samples.nrows()).map_err(learn_error)?;
     let parts = problem.parts()?;
-    let found = job.run(py, |watch| {
+    let found = job.run(py, |session| {
         let n = samples.nrows();
+        Ridge::check_memory(n, session)?;
         let mut gram = Matrix::zeros(n, n);
-        let resident = CpuEngine.load(&samples);
-        resident.gram(&kernel.0)?.fill_f64(Part::Full, gram.entries_mut(), watch).map_err(GramError::from)?;
-        parts.scores(gram, watch)
+        let resident = session.load(&samples)?;
+        resident
+            .gram(&kernel.0)?
+            .fill_f64(Part::Full, gram.entries_mut(), session)
+            .map_err(GramError::from)?;
+        parts.scores(gram, session)
     })?;
     hand_back(py, found)
 }
@@ -67,7 +70,7 @@ pub fn ridge_path_gram<'py>(
     let (rows, entries) = square(&gram)?;
     let parts = problem.parts()?;
     let found =
-        job.run(py, |watch| parts.scores(Matrix::from_entries(rows, rows, entries.to_vec()), watch))?;
+        job.run(py, |session| parts.scores(Matrix::from_entries(rows, rows, entries.to_vec()), session))?;
     hand_back(py, found)
 }
 
@@ -96,7 +99,7 @@ impl Validation<'_> {
 }
 
 impl Parts {
-    fn scores(&self, gram: Matrix<f64>, watch: &dyn Watch) -> Result<Vec<Matrix<f64>>, LearnError> {
+    fn scores(&self, gram: Matrix<f64>, session: &Session<'_>) -> Result<Vec<Matrix<f64>>, LearnError> {
         let (n, columns) = (self.targets.nrows(), self.targets.ncols());
         let problem = PathProblem {
             targets: &self.targets,
@@ -104,15 +107,15 @@ impl Parts {
             intercept: self.intercept,
             lambdas: &self.alphas,
         };
-        let mut path = RidgePath::factor(gram, problem, watch)?;
+        let mut path = RidgePath::factor(gram, problem, session)?;
         if self.gcv {
             let row = |scores: Option<Vec<f64>>| scores.unwrap_or_else(|| vec![f64::NAN; columns]);
-            let scores = path.generalised(watch)?.into_iter().map(row);
+            let scores = path.generalised(session)?.into_iter().map(row);
             return Ok(scores.map(|row| Matrix::from_entries(1, columns, row)).collect());
         }
         let found = match &self.folds {
-            Some(folds) => path.k_fold(folds, watch)?,
-            None => path.leave_one_out(watch)?,
+            Some(folds) => path.k_fold(folds, session)?,
+            None => path.leave_one_out(session)?,
         };
         let unknown = || Matrix::from_entries(n, columns, vec![f64::NAN; n * columns]);
         Ok(found.into_iter().map(|residuals| residuals.unwrap_or_else(unknown)).collect())

@@ -1,13 +1,14 @@
 //! The kernel perceptron.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::{CpuEngine, DenseGram, Engine};
+use mercer::gram::DenseGram;
 use mercer::kernel::check::Domain;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{
     Admission, BudgetedPerceptron, LearnError, Perceptron, PerceptronReport, Rule, Standing,
 };
 use mercer::model::{Expansion, Voted, VotedStep};
+use mercer::watch::Watch;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -43,7 +44,6 @@ impl PerceptronProblem<'_> {
             standing: if self.averaged { Standing::Averaged } else { Standing::Last },
             rule: if self.direct { Rule::Direct } else { Rule::OneVsRest },
             admission: admission(self.admit),
-            memory: None,
         }
     }
 }
@@ -65,11 +65,11 @@ pub fn fit_perceptron<'py>(
     let (perceptron, classes) = (problem.settings(kernel.0.clone()), problem.classes);
     let codes = problem.codes.as_slice().map_err(value_error)?;
     let (admitted, (dual, report)) = job
-        .run(py, |watch| {
+        .run(py, |session| {
             let admitted = perceptron.admission.decide(&perceptron.kernel, &samples)?;
-            let resident = CpuEngine.load(&samples);
+            let resident = session.load(&samples)?;
             let gram = resident.gram(&perceptron.kernel)?;
-            Ok::<_, LearnError>((admitted, perceptron.fit_gram(&*gram, codes, classes, watch)?))
+            Ok::<_, LearnError>((admitted, perceptron.fit_gram(&*gram, codes, classes, session)?))
         })?
         .map_err(learn_error)?;
     trained(py, dual, report, admitted.domain, admitted.warning)
@@ -87,7 +87,7 @@ pub fn fit_perceptron_gram<'py>(
     let (perceptron, classes) = (problem.settings(Kernel::from_expr(Expr::Dot)), problem.classes);
     let codes = problem.codes.as_slice().map_err(value_error)?;
     let found =
-        job.run(py, |watch| perceptron.fit_gram(&DenseGram::new(order, entries), codes, classes, watch))?;
+        job.run(py, |session| perceptron.fit_gram(&DenseGram::new(order, entries), codes, classes, session))?;
     let (dual, report) = found.map_err(learn_error)?;
     trained(py, dual, report, None, None)
 }
@@ -136,8 +136,9 @@ pub fn fit_perceptron_voted<'py>(
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let (perceptron, classes) = (problem.settings(kernel.0.clone()), problem.classes);
     let codes = problem.codes.as_slice().map_err(value_error)?;
-    let (voted, mut report) =
-        job.run(py, |watch| perceptron.fit_voted(&samples, codes, classes, watch))?.map_err(learn_error)?;
+    let (voted, mut report) = job
+        .run(py, |session| perceptron.fit_voted(&samples, codes, classes, session))?
+        .map_err(learn_error)?;
     let mut used = std::mem::take(&mut report.mistaken);
     used.sort_unstable();
     used.dedup();
@@ -165,7 +166,7 @@ pub fn cast_votes<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let voted = voted(kernel, domain, &centres.samples()?, classes, &steps)?;
     let queries = queries.samples()?;
-    let shares = job.run(py, |watch| voted.predict(&queries, watch))?;
+    let shares = job.run(py, |session| voted.predict(&queries, session))?;
     from_matrix(py, shares.map_err(model_error)?)
 }
 
@@ -207,7 +208,7 @@ pub fn fit_perceptron_budgeted<'py>(
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let (perceptron, classes) = (problem.settings(kernel.0.clone()), problem.classes);
     let codes = problem.codes.as_slice().map_err(value_error)?;
-    let found = job.run(py, |watch| perceptron.fit_budgeted(&samples, codes, classes, budget, watch))?;
+    let found = job.run(py, |session| perceptron.fit_budgeted(&samples, codes, classes, budget, session))?;
     let (expansion, report) = found.map_err(learn_error)?;
     let domain = expansion.domain;
     let (centres, dual) = kept(py, expansion)?;
@@ -234,7 +235,7 @@ pub fn update_perceptron<'py>(
     let (samples, centres, dual) = (rows.samples()?, centres.samples()?, matrix(&dual)?);
     let Perceptron { kernel, rule, admission, .. } = problem.settings(kernel.0.clone());
     let codes = problem.codes.as_slice().map_err(value_error)?;
-    let learnt = job.run(py, |watch| {
+    let learnt = job.run(py, |session| {
         if admission == Admission::Check {
             admission.decide(&kernel, &samples)?;
         }
@@ -244,12 +245,12 @@ pub fn update_perceptron<'py>(
             _ => BudgetedPerceptron::resume(kernel, &centres, &dual, problem.classes, rule, budget)?,
         };
         let mut row = vec![0.0; columns];
-        watch.begin("perceptron", codes.len() as u64);
+        session.begin("perceptron", codes.len() as u64);
         for (i, &code) in codes.iter().enumerate() {
-            watch.check()?;
+            session.check()?;
             samples.copy_row(i, &mut row);
             machine.update(&row, code)?;
-            watch.advance(1);
+            session.advance(1);
         }
         Ok::<_, LearnError>((machine.expansion()?, machine.mistakes()))
     })?;

@@ -1,17 +1,16 @@
 //! Random Fourier features: frequencies as arrays, and the features they make.
 
 use mercer::data::AnySamples;
-use mercer::features::{
-    ApproximationError, Form, Fourier, KernelFeatures, Lift, RandomFeatures, RandomSpec, Sampling,
-};
+use mercer::design::{Features, Form, Fourier, RandomFeatures, RandomSpec, RowFeatures, Sampling};
+use mercer::gram::Values;
 use mercer::kernel::Kernel;
-use mercer::watch::Watch;
+use mercer::session::Session;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
-use crate::errors::{approximation_error, value_error};
+use crate::errors::{design_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::ridge::{from_matrix, matrix};
 use crate::rows::Rows;
@@ -41,10 +40,10 @@ impl Drawn<'_> {
             shifts.map(<[f64]>::to_vec),
             amplitudes,
         )
-        .map_err(approximation_error)?;
+        .map_err(design_error)?;
         let kernel: Kernel = serde_json::from_value(json!(self.kernel)).map_err(value_error)?;
         let (sampling, form) = (sampling(&self.sampling)?, form(&self.form)?);
-        let spec = RandomSpec { kernel, features: features.features(), sampling, form, seed: self.seed };
+        let spec = RandomSpec { kernel, features: features.count(), sampling, form, seed: self.seed };
         Ok(Fourier { spec, features })
     }
 }
@@ -59,7 +58,7 @@ pub enum LiftParts<'py> {
 }
 
 impl LiftParts<'_> {
-    pub fn lift(&self) -> PyResult<Lift> {
+    pub fn lift(&self) -> PyResult<Features> {
         match self {
             Self::Text(text) => text.parse().map_err(value_error),
             Self::Random(drawn) => Ok(drawn.fourier()?.into()),
@@ -89,7 +88,7 @@ pub fn draw_features<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let (sampling, form) = (self::sampling(sampling)?, self::form(form)?);
     let spec = RandomSpec { kernel: kernel.0.clone(), features, sampling, form, seed };
-    let features = py.detach(|| spec.draw(columns)).map_err(approximation_error)?;
+    let features = py.detach(|| spec.draw(columns)).map_err(design_error)?;
     drawn(py, &Fourier { spec, features })
 }
 
@@ -122,27 +121,24 @@ pub fn random_features<'py>(
     let amplitudes = amplitudes.as_slice().map_err(value_error)?.to_vec();
     let features =
         RandomFeatures::from_matrices(matrix(&frequencies)?, shifts.map(<[f64]>::to_vec), amplitudes)
-            .map_err(approximation_error)?;
-    features_of(py, &features, &rows, &job)
+            .map_err(design_error)?;
+    features_of(py, |_| RowFeatures::from(&features), &rows, &job)
 }
 
 /// The features of each row, in the precision of the rows.
 pub fn features_of<'py>(
     py: Python<'py>,
-    features: &dyn KernelFeatures,
+    features: impl for<'s> Fn(&'s Session<'s>) -> RowFeatures<'s> + Send,
     rows: &Rows<'py>,
     job: &Job<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let samples = rows.samples()?;
-    match samples {
-        AnySamples::F32(_) => {
-            let out = job.run(py, |watch: &dyn Watch| features.transform_f32(&samples, watch))?;
-            Ok(from_matrix(py, out.map_err(approximation_error)?)?.into_any())
-        }
-        AnySamples::F64(_) => {
-            let out: Result<_, ApproximationError> =
-                job.run(py, |watch| features.transform_f64(&samples, watch))?;
-            Ok(from_matrix(py, out.map_err(approximation_error)?)?.into_any())
-        }
+    let out = job.run(py, |session| {
+        let features = features(session);
+        features.transform(&samples, features.precision(&samples), session)
+    })?;
+    match out.map_err(design_error)? {
+        Values::F32(out) => Ok(from_matrix(py, out)?.into_any()),
+        Values::F64(out) => Ok(from_matrix(py, out)?.into_any()),
     }
 }

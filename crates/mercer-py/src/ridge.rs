@@ -1,14 +1,15 @@
 //! Kernel ridge regression and the expansions it fits.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::{CpuEngine, DenseGram, Engine, Gram, GramError};
+use mercer::gram::{DenseGram, Gram, GramError};
 use mercer::kernel::check::Domain;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{Admission, Admitted, Bias, Coefficients, Form, LearnError, Ridge};
+use mercer::memory;
 use mercer::model::{Linear, ModelError, first_outside};
 use mercer::real::Real;
+use mercer::session::Session;
 use mercer::solve::{Factor, Report};
-use mercer::watch::Watch;
 use numpy::{
     Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
@@ -65,7 +66,6 @@ impl Problem<'_> {
                 bias,
                 admission: if self.admit { Admission::Check } else { Admission::Assume },
                 factor,
-                memory: None,
                 form: Form::Dual,
             },
             targets: matrix(&self.targets)?,
@@ -75,8 +75,8 @@ impl Problem<'_> {
 }
 
 impl Parts<'_> {
-    fn fit(&self, gram: &dyn Gram, watch: &dyn Watch) -> Result<Coefficients, LearnError> {
-        self.ridge.fit_gram(gram, &self.targets, self.weights, watch)
+    fn fit(&self, gram: &dyn Gram, session: &Session<'_>) -> Result<Coefficients, LearnError> {
+        self.ridge.fit_gram(gram, &self.targets, self.weights, session)
     }
 }
 
@@ -93,11 +93,11 @@ pub fn fit_ridge<'py>(
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let parts = problem.parts(kernel.0.clone())?;
     let (admitted, coefficients) = job
-        .run(py, |watch| {
+        .run(py, |session| {
             let admitted = parts.ridge.admission.decide(&parts.ridge.kernel, &samples)?;
-            let resident = CpuEngine.load(&samples);
+            let resident = session.load(&samples)?;
             let gram = resident.gram(&parts.ridge.kernel)?;
-            Ok::<_, LearnError>((admitted, parts.fit(&*gram, watch)?))
+            Ok::<_, LearnError>((admitted, parts.fit(&*gram, session)?))
         })?
         .map_err(learn_error)?;
     hand_back(py, coefficients, admitted)
@@ -116,13 +116,13 @@ pub fn fit_ridge_primal<'py>(
     let samples = rows.samples()?;
     let parts = problem.parts(kernel.0.clone())?;
     let asked = Ridge { form: Form::Primal, ..parts.ridge.clone() };
-    let Some(ridge) = asked.primal(samples.nrows(), samples.ncols()) else {
+    let Some(ridge) = asked.primal(samples.nrows(), samples.ncols(), &Session::default()) else {
         return Err(value_error(format!("{} has no finite list of features to solve in", kernel.0)));
     };
     let (linear, mut dual, report) = job
-        .run(py, |watch| {
-            let (linear, report) = ridge.fit(&samples, &parts.targets, parts.weights, watch)?;
-            let fitted = linear.predict(&samples, watch)?;
+        .run(py, |session| {
+            let (linear, report) = ridge.fit(&samples, &parts.targets, parts.weights, session)?;
+            let fitted = linear.predict(&samples, session)?;
             Ok::<_, Box<dyn std::error::Error + Send + Sync>>((linear, fitted, report))
         })?
         .map_err(value_error)?;
@@ -159,14 +159,14 @@ pub fn linear<'py>(
         intercepts: vec![0.0; weights.shape()[1]],
         weights: matrix(&weights)?,
     };
-    let out = job.run(py, |watch| linear.predict(&samples, watch))?;
+    let out = job.run(py, |session| linear.predict(&samples, session))?;
     from_matrix(py, out.map_err(model_error)?)
 }
 
 /// Whether the features of the kernel are so few that solving in them is several times cheaper.
 #[pyfunction]
 pub fn prefers_primal(kernel: &NativeKernel, rows: usize, columns: usize) -> bool {
-    let choice = Form::Auto.choose(&kernel.0, rows, columns, None);
+    let choice = Form::Auto.choose(&kernel.0, rows, columns, memory::default_budget());
     choice.primal.is_some() && choice.primal_cost.is_some_and(|cost| 4.0 * cost < choice.dual_cost)
 }
 
@@ -181,7 +181,7 @@ pub fn fit_ridge_gram<'py>(
     let (rows, entries) = square(&gram)?;
     // A kernel matrix says all about its kernel that the fit needs.
     let parts = problem.parts(Kernel::from_expr(Expr::Dot))?;
-    let coefficients = job.run(py, |watch| parts.fit(&DenseGram::new(rows, entries), watch))?;
+    let coefficients = job.run(py, |session| parts.fit(&DenseGram::new(rows, entries), session))?;
     hand_back(py, coefficients.map_err(learn_error)?, Admitted { domain: None, warning: None })
 }
 
@@ -206,7 +206,7 @@ pub fn expand<'py>(
     if let Some((row, reason)) = domain.and_then(|domain| first_outside(domain, &samples)) {
         return Err(model_error(ModelError::OutsideDomain { row, reason }));
     }
-    let out = job.run(py, |watch| apply(&kernel.0, &samples, &centres, &coefficients, watch))?;
+    let out = job.run(py, |session| apply(&kernel.0, &samples, &centres, &coefficients, session))?;
     from_matrix(py, out.map_err(gram_error)?)
 }
 
@@ -215,11 +215,11 @@ fn apply(
     samples: &AnySamples<'_>,
     centres: &AnySamples<'_>,
     coefficients: &Matrix<f64>,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Matrix<f64>, GramError> {
-    let (samples, centres) = (CpuEngine.load(samples), CpuEngine.load(centres));
+    let (samples, centres) = (session.load(samples)?, session.load(centres)?);
     let mut out = Matrix::zeros(samples.nrows(), coefficients.ncols());
-    samples.cross(kernel, &*centres)?.apply(&mut out, coefficients, watch)?;
+    samples.cross(kernel, &*centres)?.apply(&mut out, coefficients, session)?;
     Ok(out)
 }
 

@@ -1,6 +1,6 @@
 //! Ridge regression by conjugate gradients: all rows as centres, or landmarks alone.
 
-use mercer::features::Landmarks;
+use mercer::design::LandmarkChoice;
 use mercer::learn::{Bias, IterativeRidge, LearnError, RestrictedRidge};
 use mercer::solve::ConjugateGradient;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -50,28 +50,19 @@ pub fn fit_ridge_cg<'py>(
     let bias = if problem.intercept { Bias::Centred } else { Bias::None };
     let solver =
         ConjugateGradient { tolerance: problem.tol, iterations: problem.max_iter, ..Default::default() };
-    let (landmarks, choice) = (problem.landmarks, Landmarks::default());
+    let (landmarks, choice) = (problem.landmarks, LandmarkChoice::default());
     let (expansion, report, indices) = job
-        .run(py, |watch| {
-            let kernel = kernel.clone();
+        .run(py, |session| {
+            let (kernel, session) = (kernel.clone(), &session.with_seed(seed));
             let Some(landmarks) = landmarks else {
-                let ridge = IterativeRidge {
-                    kernel,
-                    lambda,
-                    bias,
-                    admission,
-                    solver,
-                    rank: None,
-                    memory: None,
-                    seed,
-                };
-                let (expansion, report) = ridge.fit(&samples, &targets, weights, watch)?;
+                let ridge = IterativeRidge { kernel, lambda, bias, admission, solver, rank: None };
+                let (expansion, report) = ridge.fit(&samples, &targets, weights, session)?;
                 return Ok::<_, LearnError>((expansion, report, None));
             };
             // The same seed chooses the same landmarks: here for their places, there for the fit.
-            let chosen = choice.choose(&kernel, &samples, landmarks, seed, watch)?;
-            let ridge = RestrictedRidge { kernel, lambda, landmarks, choice, bias, admission, solver, seed };
-            let (expansion, report) = ridge.fit(&samples, &targets, weights, watch)?;
+            let chosen = choice.choose(&kernel, &samples, landmarks, seed, session)?;
+            let ridge = RestrictedRidge { kernel, lambda, landmarks, choice, bias, admission, solver };
+            let (expansion, report) = ridge.fit(&samples, &targets, weights, session)?;
             let places = kept(&samples.select(&chosen), &expansion.centres);
             let indices: Vec<usize> = places.into_iter().map(|place| chosen[place]).collect();
             Ok((expansion, report, Some(indices)))

@@ -78,7 +78,7 @@ pub fn svc_grid<'py>(
     let (codes, folds, weights) = problem.rows()?;
     let (cs, classes) = (&problem.cs, problem.classes);
     let found =
-        job.run(py, |watch| tune.grid(&kernels, cs, &samples, codes, classes, folds, weights, watch))?;
+        job.run(py, |session| tune.grid(&kernels, cs, &samples, codes, classes, folds, weights, session))?;
     Ok(scores(found.map_err(learn_error)?))
 }
 
@@ -94,8 +94,8 @@ pub fn svc_grid_gram<'py>(
     let tune = problem.tune(Kernel::from_expr(Expr::Dot));
     let (codes, folds, weights) = problem.rows()?;
     let (cs, classes) = (&problem.cs, problem.classes);
-    let found = job.run(py, |watch| {
-        tune.grid_on(&DenseGram::new(order, entries), cs, codes, classes, folds, weights, watch)
+    let found = job.run(py, |session| {
+        tune.grid_on(&DenseGram::new(order, entries), cs, codes, classes, folds, weights, session)
     })?;
     Ok(scores(found.map_err(learn_error)?))
 }

@@ -1,15 +1,15 @@
 //! Support vector machines: their fits, and what the decisions of pairs of classes say.
 
 use mercer::data::Matrix;
-use mercer::gram::{CpuEngine, DenseGram, Engine};
+use mercer::gram::DenseGram;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::svm::{NuSvc, NuSvr, OneClass, OneVsOne, SupportVectors, Svc, Svr, Training};
 use mercer::learn::{Admission, Admitted, LearnError};
 use mercer::memory;
 use mercer::model::{Calibration, Pairs, Sigmoid, classes_of_pairs, one_vs_rest_decisions, vote};
+use mercer::session::Session;
 use mercer::solve::Status;
 use mercer::solve::svm::{SvmReport, SvmSettings};
-use mercer::watch::Watch;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -82,7 +82,7 @@ impl SvmProblem<'_> {
         let settings = SvmSettings {
             tol: self.tol,
             // Asked for once, not for every pair of classes.
-            cache: Some(self.cache.unwrap_or_else(|| memory::available() / 5)),
+            cache: Some(self.cache.unwrap_or_else(|| memory::total() / 5)),
             shrinking: self.shrinking,
             max_iter: self.max_iter,
         };
@@ -124,7 +124,7 @@ impl Task<'_> {
         }
     }
 
-    fn fit(&self, training: &Training<'_>, watch: &dyn Watch) -> Result<Found, LearnError> {
+    fn fit(&self, training: &Training<'_>, session: &Session<'_>) -> Result<Found, LearnError> {
         let Self { codes, classes, targets, weights, .. } = *self;
         let pairs = |fitted: OneVsOne, sigmoids: Option<Vec<Sigmoid>>| Found {
             support: fitted.support,
@@ -136,18 +136,18 @@ impl Task<'_> {
         };
         Ok(match &self.machine {
             Machine::Svc(svc) => {
-                let fitted = svc.fit_on(training, codes, classes, weights, watch)?;
-                let sigmoids = |seed| svc.sigmoids_on(training, codes, classes, weights, seed, watch);
+                let fitted = svc.fit_on(training, codes, classes, weights, session)?;
+                let sigmoids = |seed| svc.sigmoids_on(training, codes, classes, weights, seed, session);
                 pairs(fitted, self.calibration_seed.map(sigmoids).transpose()?)
             }
             Machine::NuSvc(svc) => {
-                let fitted = svc.fit_on(training, codes, classes, weights, watch)?;
-                let sigmoids = |seed| svc.sigmoids_on(training, codes, classes, weights, seed, watch);
+                let fitted = svc.fit_on(training, codes, classes, weights, session)?;
+                let sigmoids = |seed| svc.sigmoids_on(training, codes, classes, weights, seed, session);
                 pairs(fitted, self.calibration_seed.map(sigmoids).transpose()?)
             }
-            Machine::Svr(svr) => one(svr.fit_on(training, targets, weights, watch)?),
-            Machine::NuSvr(svr) => one(svr.fit_on(training, targets, weights, watch)?.0),
-            Machine::OneClass(machine) => one(machine.fit_on(training, weights, watch)?),
+            Machine::Svr(svr) => one(svr.fit_on(training, targets, weights, session)?),
+            Machine::NuSvr(svr) => one(svr.fit_on(training, targets, weights, session)?.0),
+            Machine::OneClass(machine) => one(machine.fit_on(training, weights, session)?),
         })
     }
 }
@@ -177,12 +177,12 @@ pub fn fit_svm<'py>(
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let task = problem.task(kernel.0.clone())?;
     let (admitted, found) = job
-        .run(py, |watch| {
+        .run(py, |session| {
             let (kernel, admission) = task.kernel_and_admission();
             let admitted = admission.decide(kernel, &samples)?;
-            let resident = CpuEngine.load(&samples);
+            let resident = session.load(&samples)?;
             let training = Training::new(&*resident, kernel)?;
-            Ok::<_, LearnError>((admitted, task.fit(&training, watch)?))
+            Ok::<_, LearnError>((admitted, task.fit(&training, session)?))
         })?
         .map_err(learn_error)?;
     hand_back(py, found, admitted)
@@ -200,7 +200,7 @@ pub fn fit_svm_gram<'py>(
     // A kernel matrix says all about its kernel that the fit needs.
     let task = problem.task(Kernel::from_expr(Expr::Dot))?;
     let found =
-        job.run(py, |watch| task.fit(&Training::precomputed(&DenseGram::new(order, entries)), watch))?;
+        job.run(py, |session| task.fit(&Training::precomputed(&DenseGram::new(order, entries)), session))?;
     hand_back(py, found.map_err(learn_error)?, Admitted { domain: None, warning: None })
 }
 
@@ -276,7 +276,7 @@ pub fn decide_pairs<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let samples = rows.samples()?;
     let pairs = machines.pairs()?;
-    let out = job.run(py, |watch| pairs.predict(&samples, watch))?;
+    let out = job.run(py, |session| pairs.predict(&samples, session))?;
     from_matrix(py, out.map_err(model_error)?)
 }
 

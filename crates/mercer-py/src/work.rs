@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mercer::pool;
+use mercer::session::Session;
 use mercer::watch::Watch;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -72,14 +73,15 @@ impl Job<'_> {
     ///
     /// # Errors
     /// What a signal handler or the progress callback raises; a panic of the work as `RuntimeError`.
-    pub fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&dyn Watch) -> R + Send) -> PyResult<R> {
+    pub fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&Session<'_>) -> R + Send) -> PyResult<R> {
         let board = Board::default();
         let threads = self.threads;
         let work = Mutex::new(Some(work));
         let compute = || {
             let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let outcome =
-                catch_unwind(AssertUnwindSafe(|| work.map(|work| pool::with(threads, || work(&board)))));
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                work.map(|work| pool::with(threads, || work(&Session::default().with_watch(&board))))
+            }));
             board.finished.store(true, Ordering::Release);
             outcome
         };

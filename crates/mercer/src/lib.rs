@@ -5,21 +5,23 @@
 //! Gram matrices at the speed of the machine, the model that is trained and saved with it.
 //!
 //! Layers, each using only what stands to its left:
-//! `{real, watch, pool} → {data, kernel} → tile → gram → solve → features → model → learn → select`.
+//! `{real, watch, pool} → {data, kernel} → tile → gram → session → design → solve → model → learn → select`.
 
-pub mod data;
-pub mod features;
+pub mod design;
 pub mod gram;
-pub mod kernel;
 pub mod learn;
+pub mod linalg;
 pub mod memory;
 pub mod model;
 pub mod pool;
-pub mod real;
 pub mod select;
+pub mod session;
 pub mod solve;
 pub mod tile;
-pub mod watch;
+
+pub use mercer_data as data;
+pub use mercer_data::{real, watch};
+pub use mercer_kernel as kernel;
 
 /// The README's Rust example, run as a test.
 #[cfg(doctest)]

@@ -1,31 +1,29 @@
 //! How much memory there is to work with.
 
-/// The bytes this process may still use: what the system has available, or less where a control group says so.
+/// The bytes of memory that this process may use: those of the machine, or fewer where a control group limits it.
 ///
-/// 4 GiB where the system does not tell.
+/// 4 GiB where the system does not tell. What is free at the moment plays no part, so that the same work makes the same
+/// choices on a busy machine.
 #[must_use]
-pub fn available() -> u64 {
-    let system = meminfo_available().unwrap_or(4 << 30);
-    cgroup_remaining().map_or(system, |group| group.min(system))
+pub fn total() -> u64 {
+    let system = meminfo_total().unwrap_or(4 << 30);
+    cgroup_limit().map_or(system, |limit| limit.min(system))
 }
 
-fn meminfo_available() -> Option<u64> {
+fn meminfo_total() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib << 10)
 }
 
-fn cgroup_remaining() -> Option<u64> {
-    let read = |name: &str| {
-        std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse::<u64>().ok()
-    };
-    read("memory.max")?.checked_sub(read("memory.current")?)
+fn cgroup_limit() -> Option<u64> {
+    std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()
 }
 
-/// The budget used where none is asked for: four fifths of [`available`].
+/// The memory budget unless one is given: four fifths of [`total`].
 #[must_use]
 pub fn default_budget() -> u64 {
-    available() / 5 * 4
+    total() / 5 * 4
 }
 
 /// A number of bytes as people write it: `1.5 GB`.
@@ -51,8 +49,8 @@ mod tests {
     }
 
     #[test]
-    fn some_memory_is_available() {
-        assert!(available() > 1 << 20);
-        assert!(default_budget() < available());
+    fn the_default_budget_is_less_than_all_memory() {
+        assert!(total() > 1 << 20);
+        assert!(default_budget() < total());
     }
 }

@@ -1,9 +1,9 @@
 //! Which approximation: as asked for, or by itself.
 
-use mercer::features::Approximation;
+use mercer::design::Approximation;
 use mercer::kernel::Kernel;
 use mercer::learn::choose_approximation;
-use mercer::watch::Watch;
+use mercer::session::Session;
 
 use super::survey::Survey;
 use crate::failure::Failure;
@@ -41,10 +41,9 @@ pub fn parse(text: &str) -> Result<Approx, String> {
 /// The approximation and why, where `auto` chose it; none where none is needed.
 pub fn choose(
     approx: Option<Approx>,
-    (memory, seed): (Option<u64>, u64),
     kernel: &Kernel,
     survey: &Survey,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Option<(Approximation, Option<String>)>, Failure> {
     if let Some(Approx::As(approximation)) = approx {
         if let Approximation::Nystrom { landmarks, .. } = approximation
@@ -57,7 +56,7 @@ pub fn choose(
         }
         return Ok(Some((approximation, None)));
     }
-    let chosen = choose_approximation(kernel, &survey.sample, survey.rows, memory, seed, watch)?;
+    let chosen = choose_approximation(kernel, &survey.sample, survey.rows, session)?;
     Ok(chosen.map(|(approximation, why)| (approximation, Some(why))))
 }
 

@@ -14,11 +14,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{Chunks, Source, TrainingChunks};
-use mercer::gram::SampleScales;
-use mercer::learn::{ApproxRidge, Bias, Summed};
+use mercer::learn::{ApproxRidge, Bias, SolvedSums};
 use mercer::model::{Method, Model};
 use mercer::pool;
 use mercer::select::Split;
+use mercer::session::Session;
 use serde_json::{Value, json};
 
 pub use choice::{Approx, choose, parse};
@@ -32,7 +32,6 @@ use crate::checkpoint::Checkpoint;
 use crate::commands::fit::{Outcome, Seconds};
 use crate::failure::Failure;
 use crate::learner::{Lift, admission};
-use crate::progress::Progress;
 use crate::score::Errors;
 use crate::training::missing_target;
 
@@ -60,11 +59,11 @@ pub fn check_text(arguments: &Fit) -> Result<(), Failure> {
 }
 
 /// A fit in chunks; none where `auto` finds that no approximation is needed.
-pub fn fit(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failure> {
-    pool::with(arguments.common.threads(), || in_chunks(arguments, watch))
+pub fn fit(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
+    pool::with(arguments.common.threads(), || in_chunks(arguments, session))
 }
 
-fn in_chunks(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failure> {
+fn in_chunks(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
     let began = Instant::now();
     let (seed, fraction) = (arguments.common.seed, arguments.holdout);
     // The check of the fraction; which rows are held out is up to a hash of their number here.
@@ -73,48 +72,45 @@ fn in_chunks(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failu
         return Err(Failure::usage("--approx stands in for a kernel"));
     };
     let mut checkpoint = arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
-    let mut chunks = open(&arguments.data, &arguments.input, watch)?;
+    let mut chunks = open(&arguments.data, &arguments.input, session)?;
     let schema = chunks.schema().clone();
-    let survey = Survey::of(&mut chunks, arguments.input.scale, arguments.approx, seed, watch)?;
+    let survey = Survey::of(&mut chunks, arguments.input.scale, arguments.approx, seed, session)?;
     let notes: Vec<String> = chunks.notes().into_iter().chain(survey.note(&schema)).collect();
     let seconds_reading = began.elapsed().as_secs_f64();
 
-    let kernel = kernel.resolve_auto(&SampleScales::new(&survey.sample, seed))?;
-    let limits = (arguments.memory, seed);
-    let Some((approximation, why)) = choose(arguments.approx, limits, &kernel, &survey, watch)? else {
+    let kernel = kernel.resolve_auto(&session.scales(&survey.sample))?;
+    let Some((approximation, why)) = choose(arguments.approx, &kernel, &survey, session)? else {
         return Ok(None);
     };
     let ridge = ApproxRidge {
         lambda: if arguments.lambda.is_empty() { vec![1.0] } else { arguments.lambda.clone() },
         bias: arguments.bias.unwrap_or(Bias::Centred),
         admission: admission(arguments),
-        memory: arguments.memory,
-        seed,
         ..ApproxRidge::new(kernel, approximation, 1.0)
     };
-    let prepared = ridge.prepare_from_sample(&survey.sample, survey.rows, watch)?;
+    let prepared = ridge.prepare_from_sample(&survey.sample, survey.rows, session)?;
     let clock = Instant::now();
     chunks.rewind()?;
-    let sums = Sums::new(&ridge, &prepared, schema.targets.len(), fraction, seed)?;
-    let sums = sums.over(&mut chunks, &survey, &mut checkpoint, watch)?;
+    let sums = Sums::new(&ridge, &prepared, (schema.nfeatures(), schema.targets.len()), fraction, session)?;
+    let sums = sums.over(&mut chunks, &survey, &mut checkpoint, session)?;
 
     let names: Vec<String> = schema.targets.iter().map(|target| target.name.clone()).collect();
-    let solution = ridge.solve(&sums.rest, watch)?;
+    let solution = ridge.solve(&sums.rest, session)?;
     let holdout = match &sums.held_out {
         Some(held) => Some(Errors::of_sums(&ridge.held_out(&solution, held)?, &names)),
         None => None,
     };
-    let summed = Summed { sums: &sums.rest, solution: &solution, held_out: sums.held_out.as_ref() };
-    let quality = ridge.quality(&prepared, summed, &survey.sample, watch)?;
+    let summed = SolvedSums { sums: &sums.rest, solution: &solution, held_out: sums.held_out.as_ref() };
+    let quality = ridge.quality(&prepared, summed, &survey.sample, session)?;
     let of_all = match &sums.held_out {
         None => solution,
         Some(held_out) => {
             let mut all = sums.rest.clone();
             all.merge(held_out)?;
-            ridge.solve(&all, watch)?
+            ridge.solve(&all, session)?
         }
     };
-    let (predictor, report) = ridge.finish(&prepared, &of_all);
+    let (predictor, report) = ridge.finish(&prepared, schema.nfeatures(), &of_all);
     let seconds =
         Seconds { read: seconds_reading, holdout: 0.0, fit: clock.elapsed().as_secs_f64(), total: 0.0 };
     let (mut facts, lines) = told(&quality, &ridge, &names, why);
@@ -127,7 +123,7 @@ fn in_chunks(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failu
     ]);
     let model = Model {
         method: Method::Ridge,
-        settings: settings(&ridge),
+        settings: settings(&ridge, seed),
         predictor,
         schema: Some(schema.clone()),
         outputs: names,
@@ -153,13 +149,13 @@ fn in_chunks(arguments: &Fit, watch: &Progress) -> Result<Option<Outcome>, Failu
 }
 
 /// The rows of a file in chunks, for as many passes as it takes.
-pub fn open(data: &Path, input: &Input, watch: &Progress) -> Result<TrainingChunks, Failure> {
+pub fn open(data: &Path, input: &Input, session: &Session<'_>) -> Result<TrainingChunks, Failure> {
     let source = Source::path(data);
     if !source.is_restartable() {
         return Err(Failure::usage("--approx goes through the data twice, which standard input cannot")
             .hint("write the data to a file first"));
     }
-    let chunks = TrainingChunks::open(source, &input.read_options(), 1, watch)?;
+    let chunks = TrainingChunks::open(source, &input.read_options(), 1, session)?;
     let schema = chunks.schema();
     if schema.targets.is_empty() {
         return Err(missing_target(&data.display().to_string(), &schema.feature_names()));
@@ -169,11 +165,11 @@ pub fn open(data: &Path, input: &Input, watch: &Progress) -> Result<TrainingChun
 }
 
 /// The settings of a fit, as a model file has them.
-pub fn settings(ridge: &ApproxRidge) -> BTreeMap<String, Value> {
+pub fn settings(ridge: &ApproxRidge, seed: u64) -> BTreeMap<String, Value> {
     BTreeMap::from([
         ("approx".to_owned(), json!(ridge.approximation.to_string())),
         ("bias".to_owned(), json!(ridge.bias)),
         ("lambda".to_owned(), json!(ridge.lambda)),
-        ("seed".to_owned(), json!(ridge.seed)),
+        ("seed".to_owned(), json!(seed)),
     ])
 }

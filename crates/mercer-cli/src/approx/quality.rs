@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mercer::features::Approximation;
+use mercer::design::Approximation;
 use mercer::learn::{ApproxRidge, Quality};
 use serde_json::{Value, json};
 

@@ -1,9 +1,12 @@
 //! The second pass: every row added to the sums over features.
 
+use std::slice;
+
 use mercer::data::{Dataset, Matrix, TargetValues, TrainingChunks, for_each_chunk, is_held_out};
-use mercer::features::add_samples;
+use mercer::design::{Design, Parts, Recomputed};
 use mercer::learn::{ApproxRidge, Prepared};
-use mercer::solve::Moments;
+use mercer::linalg::NormalEquations;
+use mercer::session::Session;
 use mercer::watch::Watch;
 
 use super::survey::Survey;
@@ -14,35 +17,28 @@ use crate::failure::Failure;
 pub struct Sums<'a> {
     prepared: &'a Prepared,
     /// Of the rows that are not held out.
-    pub rest: Moments,
+    pub rest: NormalEquations,
     /// Of the rows that are; none where none are.
-    pub held_out: Option<Moments>,
+    pub held_out: Option<NormalEquations>,
     fraction: f64,
     seed: u64,
     rows: u64,
     work: u64,
 }
 
-/// Passes the wish to stop on, and keeps the progress of parts to itself.
-struct StopAlone<'a>(&'a dyn Watch);
-
-impl Watch for StopAlone<'_> {
-    fn stop_requested(&self) -> bool {
-        self.0.stop_requested()
-    }
-}
-
 impl<'a> Sums<'a> {
-    /// Sums over nothing.
+    /// Empty sums over features of this many columns, and this many targets.
     pub fn new(
         ridge: &ApproxRidge,
         prepared: &'a Prepared,
-        targets: usize,
+        (columns, targets): (usize, usize),
         fraction: f64,
-        seed: u64,
+        session: &Session<'_>,
     ) -> Result<Self, Failure> {
-        let rest = ridge.sums(prepared, targets)?;
-        let held_out = if fraction > 0.0 { Some(ridge.sums(prepared, targets)?) } else { None };
+        let seed = session.seed();
+        let features = prepared.features.count(columns)?;
+        let rest = ApproxRidge::sums(features, targets, session)?;
+        let held_out = if fraction > 0.0 { Some(rest.clone()) } else { None };
         let work = fingerprint(format!("{ridge:?} {fraction} {seed}").as_bytes());
         Ok(Self { prepared, rest, held_out, fraction, seed, rows: 0, work })
     }
@@ -53,27 +49,27 @@ impl<'a> Sums<'a> {
         chunks: &mut TrainingChunks,
         survey: &Survey,
         checkpoint: &mut Option<Checkpoint>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Self, Failure> {
         let data = format!("{:x} {} {:x} {:?}", self.work, survey.rows, survey.content, survey.scaling);
         self.work = fingerprint(data.as_bytes());
         if let Some(state) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.state(self.work)) {
             self.restore(state)?;
         }
-        watch.begin("second pass", survey.rows);
+        session.begin("second pass", survey.rows);
         let mut first = 0;
         for_each_chunk::<Failure>(chunks, |chunk| {
-            watch.check()?;
+            session.check()?;
             let (start, rows) = (first, chunk.nrows() as u64);
             first += rows;
             if first > self.rows {
-                self.add(chunk, start, survey, &StopAlone(watch))?;
+                self.add(chunk, start, survey, &session.part())?;
                 self.rows = first;
                 if let Some(checkpoint) = checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) {
                     checkpoint.keep(self.work, self.state())?;
                 }
             }
-            watch.advance(rows);
+            session.advance(rows);
             Ok(())
         })?;
         if self.rows != survey.rows {
@@ -89,17 +85,22 @@ impl<'a> Sums<'a> {
         Ok(self)
     }
 
-    fn add(&mut self, chunk: Dataset, first: u64, survey: &Survey, watch: &dyn Watch) -> Result<(), Failure> {
+    fn add(
+        &mut self,
+        chunk: Dataset,
+        first: u64,
+        survey: &Survey,
+        session: &Session<'_>,
+    ) -> Result<(), Failure> {
         let targets = targets(&chunk);
         let scaled = survey.scaling.apply(chunk.features)?;
-        let features = &self.prepared.features;
-        let Some(held_out) = &mut self.held_out else {
-            return Ok(add_samples(&mut self.rest, features, &scaled, &targets, None, watch)?);
-        };
-        let (held, rest): (Vec<usize>, Vec<usize>) =
-            (0..scaled.nrows()).partition(|&row| is_held_out(self.seed, first + row as u64, self.fraction));
-        for (sums, rows) in [(&mut self.rest, rest), (held_out, held)] {
-            add_samples(sums, features, &scaled.select(&rows), &targets.select(&rows), None, watch)?;
+        let design = Recomputed::new(self.prepared.features.ready(scaled.ncols(), None, session)?, &scaled)?;
+        for (held, sums) in [(false, Some(&mut self.rest)), (true, self.held_out.as_mut())] {
+            let Some(sums) = sums else { continue };
+            let is_held = |row: usize| is_held_out(self.seed, first + row as u64, self.fraction);
+            let table: Vec<Option<usize>> =
+                (0..scaled.nrows()).map(|row| (is_held(row) == held).then_some(0)).collect();
+            design.normal_equations(&targets, None, &Parts::Table(&table), slice::from_mut(sums), session)?;
         }
         Ok(())
     }
@@ -109,7 +110,7 @@ impl<'a> Sums<'a> {
         let rest = self.rest.to_bytes();
         bytes.extend_from_slice(&(rest.len() as u64).to_le_bytes());
         bytes.extend_from_slice(&rest);
-        bytes.extend(self.held_out.iter().flat_map(Moments::to_bytes));
+        bytes.extend(self.held_out.iter().flat_map(NormalEquations::to_bytes));
         bytes
     }
 
@@ -120,9 +121,9 @@ impl<'a> Sums<'a> {
             let (rest, held_out) = state.get(16..)?.split_at_checked(length)?;
             let held_out = match &self.held_out {
                 None => None,
-                Some(_) => Some(Moments::from_bytes(held_out).ok()?),
+                Some(_) => Some(NormalEquations::from_bytes(held_out).ok()?),
             };
-            Some((rows, Moments::from_bytes(rest).ok()?, held_out))
+            Some((rows, NormalEquations::from_bytes(rest).ok()?, held_out))
         };
         let (rows, rest, held_out) = parts().ok_or_else(|| Failure::usage("the checkpoint is damaged"))?;
         (self.rows, self.rest, self.held_out) = (rows, rest, held_out);

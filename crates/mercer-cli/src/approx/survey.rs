@@ -3,7 +3,8 @@
 use mercer::data::{
     AnySamples, RowSample, ScaleMethod, Scaling, ScalingSums, Schema, TrainingChunks, for_each_chunk,
 };
-use mercer::features::Approximation;
+use mercer::design::Approximation;
+use mercer::session::Session;
 use mercer::watch::Watch;
 
 use super::Approx;
@@ -38,7 +39,7 @@ impl Survey {
         scale: Option<ScaleMethod>,
         approx: Option<Approx>,
         seed: u64,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Self, Failure> {
         let capacity = match approx {
             Some(Approx::As(Approximation::Nystrom { landmarks, .. })) => {
@@ -49,15 +50,15 @@ impl Survey {
         let mut sample = RowSample::new(capacity, seed);
         let mut scaling = ScalingSums::new(scale.unwrap_or(ScaleMethod::Standard));
         let mut content = Content::default();
-        watch.begin("first pass", 0);
+        session.begin("first pass", 0);
         for_each_chunk::<Failure>(chunks, |chunk| {
-            watch.check()?;
+            session.check()?;
             scaling.add(&chunk.features)?;
             sample.add(&chunk.features);
             content.add_samples(&chunk.features);
             content.add(targets(&chunk).entries());
-            watch.advance(chunk.nrows() as u64);
-            watch.note(&format!("{} rows", sample.seen()));
+            session.advance(chunk.nrows() as u64);
+            session.note(&format!("{} rows", sample.seen()));
             Ok(())
         })?;
         let (rows, (scaling, constant)) = (sample.seen(), scaling.finish());

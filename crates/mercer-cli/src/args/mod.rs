@@ -7,10 +7,14 @@ mod tune;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 use mercer::data::{ColumnRef, Dtype, Missing, ReadOptions, ScaleMethod};
+use mercer::gram::CpuEngine;
 use mercer::kernel::check::{Dim, Domain};
+use mercer::session::Session;
+use mercer::watch::Watch;
 
 pub use fit::{Balance, Fit, Method, Multiclass, Solver, Weighting};
 pub use plan::Plan;
@@ -272,6 +276,12 @@ impl Common {
     /// The number of threads asked for.
     pub fn threads(&self) -> Option<usize> {
         self.threads.map(NonZeroUsize::get)
+    }
+
+    /// The session of a command: on the CPU, with the seed and the memory budget asked for, watched by `watch`.
+    pub fn session<'a>(&self, memory: Option<u64>, watch: &'a dyn Watch) -> Session<'a> {
+        let session = Session::new(Arc::new(CpuEngine)).with_watch(watch).with_seed(self.seed);
+        memory.map_or(session.clone(), |bytes| session.with_memory(bytes))
     }
 }
 

@@ -105,7 +105,8 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     let streamed = match (arguments.method, arguments.approx) {
         (Method::Ridge, Some(approx)) if approx.is_asked() => {
             let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-            let outcome = approx::fit(arguments, &watch);
+            let session = arguments.common.session(arguments.memory, &watch);
+            let outcome = approx::fit(arguments, &session);
             watch.finish();
             outcome?
         }
@@ -132,7 +133,8 @@ fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
     }
     seconds.read = clock.elapsed().as_secs_f64();
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    learner.check(dataset.nrows(), dataset.features.ncols())?;
+    let session = arguments.common.session(arguments.memory, &watch);
+    learner.check(dataset.nrows(), dataset.features.ncols(), &session)?;
 
     let mut scale = arguments.input.scale;
     let mut part = (arguments.holdout, arguments.common.seed);
@@ -146,11 +148,11 @@ fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
     }
     let (holdout, trained) = pool::with(arguments.common.threads(), || {
         let clock = Instant::now();
-        let holdout = hold_out(&*learner, scale, part, &dataset, &goal, &watch)?;
+        let holdout = hold_out(&*learner, scale, part, &dataset, &goal, &session)?;
         seconds.holdout = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
         let rows = (&goal.targets, goal.weights.as_deref());
-        let trained = Trained::weighted(&*learner, scale, &dataset.features, rows, &watch)?;
+        let trained = Trained::weighted(&*learner, scale, &dataset.features, rows, &session)?;
         seconds.fit = clock.elapsed().as_secs_f64();
         Ok::<_, Failure>((holdout, trained))
     })?;

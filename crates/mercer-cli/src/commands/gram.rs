@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{self, AnySamples, Dtype, ScaleMethod, Scaling};
-use mercer::gram::{CpuEngine, Engine, Part, Resident, SampleScales, kernel_to_distance, zeroed};
+use mercer::gram::{GramError, Part, Resident, kernel_to_distance};
 use mercer::kernel::Kernel;
-use mercer::watch::Watch;
+use mercer::linalg::zeroed;
+use mercer::session::Session;
 use mercer::{memory, pool};
 use serde::Serialize;
 
@@ -40,13 +41,15 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     let (scaling, _) = Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::None), &rows)?;
     let rows = scaling.apply(rows)?;
     let columns = columns.map(|columns| scaling.apply(columns)).transpose()?;
-    let kernel = kernel.resolve_auto(&SampleScales::new(&rows, arguments.common.seed))?;
+    let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let session = arguments.common.session(arguments.memory, &watch);
+    let kernel = kernel.resolve_auto(&session.scales(&rows))?;
     kernel.check_columns(rows.ncols())?;
 
     let shape = (rows.nrows(), columns.as_ref().unwrap_or(&rows).nrows());
     let size = if arguments.input.dtype == Dtype::F32 { 4 } else { 8 };
     let needed = (shape.0 as u64).saturating_mul(shape.1 as u64).saturating_mul(size);
-    let budget = arguments.memory.unwrap_or_else(memory::default_budget);
+    let budget = session.memory();
     if needed > budget {
         return Err(Failure::work(format!(
             "a matrix of {} × {} takes {}, more than the memory budget of {}",
@@ -56,18 +59,17 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
             memory::human(budget)
         )));
     }
-    let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     let job = Job { kernel: &kernel, rows: &rows, columns: columns.as_ref(), distance: arguments.distance };
     let clock = Instant::now();
     let seconds = pool::with(arguments.common.threads(), || match arguments.input.dtype {
         Dtype::F32 => {
-            let entries = job.single(&watch)?;
+            let entries = job.single(&session)?;
             let seconds = clock.elapsed().as_secs_f64();
             write(&arguments.output, shape, &entries)?;
             Ok::<_, Failure>(seconds)
         }
         Dtype::F64 => {
-            let entries = job.double(&watch)?;
+            let entries = job.double(&session)?;
             let seconds = clock.elapsed().as_secs_f64();
             write(&arguments.output, shape, &entries)?;
             Ok(seconds)
@@ -121,12 +123,12 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn double(&self, watch: &dyn Watch) -> Result<Vec<f64>, Failure> {
-        let (rows, columns) = self.load();
+    fn double(&self, session: &Session<'_>) -> Result<Vec<f64>, Failure> {
+        let (rows, columns) = self.load(session)?;
         let mut out = zeroed(rows.nrows() * columns.as_ref().unwrap_or(&rows).nrows());
         match &columns {
-            None => rows.gram(self.kernel)?.fill_f64(Part::Full, &mut out, watch)?,
-            Some(columns) => rows.cross(self.kernel, &**columns)?.fill_f64(Part::Full, &mut out, watch)?,
+            None => rows.gram(self.kernel)?.fill_f64(Part::Full, &mut out, session)?,
+            Some(columns) => rows.cross(self.kernel, &**columns)?.fill_f64(Part::Full, &mut out, session)?,
         }
         if self.distance {
             let of_rows = rows.gram(self.kernel)?.diagonal();
@@ -140,21 +142,24 @@ impl Job<'_> {
         Ok(out)
     }
 
-    fn single(&self, watch: &dyn Watch) -> Result<Vec<f32>, Failure> {
+    fn single(&self, session: &Session<'_>) -> Result<Vec<f32>, Failure> {
         if self.distance {
             // The difference k(x,x) − 2k(x,z) + k(z,z) cancels: take it in double precision.
-            return Ok(self.double(watch)?.into_iter().map(|d| d as f32).collect());
+            return Ok(self.double(session)?.into_iter().map(|d| d as f32).collect());
         }
-        let (rows, columns) = self.load();
+        let (rows, columns) = self.load(session)?;
         let mut out = zeroed(rows.nrows() * columns.as_ref().unwrap_or(&rows).nrows());
         match &columns {
-            None => rows.gram(self.kernel)?.fill_f32(Part::Full, &mut out, watch)?,
-            Some(columns) => rows.cross(self.kernel, &**columns)?.fill_f32(Part::Full, &mut out, watch)?,
+            None => rows.gram(self.kernel)?.fill_f32(Part::Full, &mut out, session)?,
+            Some(columns) => rows.cross(self.kernel, &**columns)?.fill_f32(Part::Full, &mut out, session)?,
         }
         Ok(out)
     }
 
-    fn load(&self) -> (Box<dyn Resident>, Option<Box<dyn Resident>>) {
-        (CpuEngine.load(self.rows), self.columns.map(|columns| CpuEngine.load(columns)))
+    fn load(
+        &self,
+        session: &Session<'_>,
+    ) -> Result<(Box<dyn Resident>, Option<Box<dyn Resident>>), GramError> {
+        Ok((session.load(self.rows)?, self.columns.map(|columns| session.load(columns)).transpose()?))
     }
 }

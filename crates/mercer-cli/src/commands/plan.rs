@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use mercer::data::{Classes, ScaleMethod, Scaling, Source, TrainingChunks};
-use mercer::features::FeatureMap;
+use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::pool;
 use mercer::select::plan::{self, PlanError, Shape, Task};
@@ -29,22 +29,23 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         .transpose()
         .map_err(|error| Failure::usage(format!("in --features: {error}")))?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let session = arguments.common.session(arguments.memory, &watch);
     let plan = match (&arguments.data, arguments.shape) {
         // The rows of a file are gone through, not held: it may be larger than memory.
         (Some(path), _) if arguments.method == Method::Ridge && Source::path(path).is_restartable() => {
             let options = arguments.input.read_options();
-            let mut chunks = TrainingChunks::open(Source::path(path), &options, 4_096, &watch)?;
+            let mut chunks = TrainingChunks::open(Source::path(path), &options, 4_096, &session)?;
             let targets = chunks.schema().targets.len().max(1);
             let seed = arguments.common.seed;
             let survey = pool::with(arguments.common.threads(), || {
-                Survey::of(&mut chunks, arguments.input.scale, None, seed, &watch)
+                Survey::of(&mut chunks, arguments.input.scale, None, seed, &session)
             })?;
             chunks.notes().iter().for_each(|note| output::note(&arguments.common, note));
             let rows = usize::try_from(survey.rows).unwrap_or(usize::MAX);
             let task = task(arguments, &kernel, features.as_ref(), rows, survey.sample.ncols())?;
             let plan = || {
                 let shape = (rows, targets);
-                plan::Plan::for_part(task, &kernel, &survey.sample, shape, arguments.memory, &watch)
+                plan::Plan::for_part(task, &kernel, &survey.sample, shape, &session)
             };
             pool::with(arguments.common.threads(), plan)
         }
@@ -61,7 +62,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             };
             let samples = scaling.apply(dataset.features)?;
             let task = task(arguments, &kernel, features.as_ref(), samples.nrows(), samples.ncols())?;
-            let plan = || plan::Plan::for_samples(task, &kernel, &samples, targets, arguments.memory, &watch);
+            let plan = || plan::Plan::for_samples(task, &kernel, &samples, targets, &session);
             pool::with(arguments.common.threads(), plan)
         }
         (None, shape) => {
@@ -72,7 +73,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             };
             let shape = Shape { rows, columns, targets, dtype: arguments.input.dtype };
             let task = task(arguments, &kernel, features.as_ref(), rows, columns)?;
-            let plan = || plan::Plan::for_shape(task, &kernel, shape, arguments.memory, &watch);
+            let plan = || plan::Plan::for_shape(task, &kernel, shape, &session);
             pool::with(arguments.common.threads(), plan)
         }
     };

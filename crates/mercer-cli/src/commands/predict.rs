@@ -7,6 +7,7 @@ use std::time::Instant;
 use mercer::data::{self, Dataset, Matrix, TargetValues};
 use mercer::model::{Link, Method, Model, pairs_of};
 use mercer::pool;
+use mercer::session::Session;
 use mercer::watch::Watch;
 use serde::Serialize;
 
@@ -42,11 +43,12 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
     let began = Instant::now();
     let model = Model::load(&arguments.model)?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let session = arguments.common.session(None, &watch);
     let threads = arguments.common.threads();
     let mut run = Run {
         model: &model,
         threads,
-        watch: &watch,
+        session: &session,
         rows: 0,
         extra: Extra::of(arguments, &model)?,
         score: match &model.classes {
@@ -119,7 +121,7 @@ fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), F
 struct Run<'a> {
     model: &'a Model,
     threads: Option<usize>,
-    watch: &'a Progress,
+    session: &'a Session<'a>,
     rows: usize,
     extra: Extra,
     score: Score,
@@ -169,8 +171,8 @@ impl Run<'_> {
         writeln!(out, "{}", self.header()).map_err(written)?;
         for chunk in data::chunks(data, &schema, CHUNK)? {
             let chunk = chunk?;
-            self.watch.check()?;
-            let predictions = pool::with(self.threads, || self.model.predict(&chunk.features, self.watch))?;
+            self.session.check()?;
+            let predictions = pool::with(self.threads, || self.model.predict(&chunk.features, self.session))?;
             self.score(&chunk, &predictions);
             self.rows += chunk.nrows();
             let shares = match self.extra {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Classes, Matrix};
-use mercer::features::Approximation;
+use mercer::design::Approximation;
 use mercer::kernel::Kernel;
 use mercer::learn::{ApproxClassifier, ClassLoss, ClassWeight, choose_approximation};
 use mercer::model;
 
-use mercer::watch::Watch;
+use mercer::session::Session;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, codes_of, is_precomputed, resolved, weights_by_name};
@@ -30,7 +30,6 @@ pub struct ApproxClassesLearner {
     tol: Option<f64>,
     max_iter: Option<usize>,
     admission: mercer::learn::Admission,
-    memory: Option<u64>,
     seed: u64,
     exact: Box<dyn Learner>,
 }
@@ -82,7 +81,6 @@ impl ApproxClassesLearner {
             tol: arguments.tol,
             max_iter: arguments.epochs,
             admission: admission(arguments),
-            memory: arguments.memory,
             seed: arguments.common.seed,
             exact,
         })
@@ -93,7 +91,7 @@ impl ApproxClassesLearner {
         &self,
         kernel: &Kernel,
         samples: &AnySamples<'_>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Option<Approximation>, Failure> {
         match self.approx {
             Approx::As(approximation) => Ok(Some(approximation)),
@@ -102,7 +100,7 @@ impl ApproxClassesLearner {
                 let rows = samples.nrows();
                 let some: Vec<usize> = (0..rows).step_by(rows / TRIED + 1).collect();
                 let some = samples.select(&some);
-                let chosen = choose_approximation(kernel, &some, rows as u64, self.memory, self.seed, watch)?;
+                let chosen = choose_approximation(kernel, &some, rows as u64, session)?;
                 Ok(chosen.map(|(approximation, _)| approximation))
             }
         }
@@ -129,9 +127,9 @@ impl Learner for ApproxClassesLearner {
         self.exact.name_classes(classes)
     }
 
-    fn check(&self, rows: usize, columns: usize) -> Result<(), Failure> {
+    fn check(&self, rows: usize, columns: usize, session: &Session<'_>) -> Result<(), Failure> {
         match self.approx {
-            Approx::Exact => self.exact.check(rows, columns),
+            Approx::Exact => self.exact.check(rows, columns, session),
             _ => Ok(()),
         }
     }
@@ -141,11 +139,11 @@ impl Learner for ApproxClassesLearner {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Learnt, Failure> {
-        let kernel = resolved(&self.kernel, samples, self.seed)?;
-        let Some(approximation) = self.approximation(&kernel, samples, watch)? else {
-            return self.exact.fit(samples, targets, weights, watch);
+        let kernel = resolved(&self.kernel, samples, session)?;
+        let Some(approximation) = self.approximation(&kernel, samples, session)? else {
+            return self.exact.fit(samples, targets, weights, session);
         };
         let usual = ApproxClassifier::new(self.loss, kernel, approximation, self.c);
         let machine = ApproxClassifier {
@@ -153,12 +151,10 @@ impl Learner for ApproxClassesLearner {
             tol: self.tol.unwrap_or(usual.tol),
             max_iter: self.max_iter.unwrap_or(usual.max_iter),
             admission: self.admission,
-            memory: self.memory,
-            seed: self.seed,
             ..usual
         };
         let (predictor, report) =
-            machine.fit(samples, &codes_of(targets), targets.ncols(), weights, watch)?;
+            machine.fit(samples, &codes_of(targets), targets.ncols(), weights, session)?;
         let facts = BTreeMap::from([("approx".to_owned(), json!(approximation.to_string()))]);
         Ok(Learnt { predictor, calibration: None, report: Some(report), facts })
     }

@@ -6,7 +6,7 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::gram::Metric;
 use mercer::learn::Knn;
 use mercer::model;
-use mercer::watch::Watch;
+use mercer::session::Session;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt};
@@ -51,7 +51,7 @@ impl Learner for KnnLearner {
         text || self.classify
     }
 
-    fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
+    fn check(&self, _: usize, _: usize, _: &Session<'_>) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -60,7 +60,7 @@ impl Learner for KnnLearner {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         _: Option<&[f64]>,
-        _: &dyn Watch,
+        _: &Session<'_>,
     ) -> Result<Learnt, Failure> {
         let neighbours = self.knn.fit(samples, targets)?;
         Ok(Learnt { predictor: neighbours.into(), calibration: None, report: None, facts: BTreeMap::new() })

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Matrix};
+use mercer::design::Held;
+use mercer::gram::Values;
 use mercer::learn::{Admission, Bias, Lms, LmsFeatures, LmsReport, LmsWeights};
 use mercer::model::{self, Linear, Predictor};
+use mercer::session::Session;
 use mercer::solve::descent::{Mode, Step};
-use mercer::watch::Watch;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, resolved};
@@ -22,7 +24,6 @@ pub struct LmsLearner {
     mode: Mode,
     bias: Bias,
     admission: Admission,
-    memory: Option<u64>,
     seed: u64,
 }
 
@@ -41,7 +42,6 @@ impl LmsLearner {
             },
             bias: arguments.bias.unwrap_or(Bias::Centred),
             admission: admission(arguments),
-            memory: arguments.memory,
             seed,
         }
     }
@@ -62,7 +62,7 @@ impl Learner for LmsLearner {
         ])
     }
 
-    fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
+    fn check(&self, _: usize, _: usize, _: &Session<'_>) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -71,21 +71,20 @@ impl Learner for LmsLearner {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         _: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Learnt, Failure> {
         let (predictor, found): (Predictor, LmsReport) = match &self.lift {
             Lift::Kernel(kernel) => {
                 let lms = Lms {
-                    kernel: resolved(kernel, samples, self.seed)?,
+                    kernel: resolved(kernel, samples, session)?,
                     step: self.step,
                     epochs: self.epochs,
                     tol: self.tol,
                     mode: self.mode,
                     bias: self.bias,
                     admission: self.admission,
-                    memory: self.memory,
                 };
-                let (expansion, report) = lms.fit(samples, targets, watch)?;
+                let (expansion, report) = lms.fit(samples, targets, session)?;
                 (expansion.into(), report)
             }
             Lift::Features(map) => {
@@ -96,8 +95,8 @@ impl Learner for LmsLearner {
                     mode: self.mode,
                     bias: self.bias,
                 };
-                let features = map.transform(samples, self.memory, watch)?;
-                let LmsWeights { weights, intercepts, report } = lms.fit(&features, targets, watch)?;
+                let features = Held::from(Values::F64(map.transform(samples, session)?));
+                let LmsWeights { weights, intercepts, report } = lms.fit(&features, targets, session)?;
                 let (map, columns) = (map.clone(), samples.ncols());
                 (Linear { map: map.into(), columns, shift: None, weights, intercepts }.into(), report)
             }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::learn::{ClassWeight, Logistic};
 use mercer::model;
+use mercer::session::Session;
 use mercer::solve::LogisticSolver;
-use mercer::watch::Watch;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, codes_of, resolved, weights_by_name};
@@ -59,7 +59,6 @@ impl LogisticLearner {
             tol: arguments.tol.unwrap_or(1e-6),
             max_iter: arguments.epochs.unwrap_or(if solver == LogisticSolver::Newton { 100 } else { 1_000 }),
             admission: admission(arguments),
-            memory: arguments.memory,
             ..Logistic::new(kernel, lambda)
         };
         let by_name = match &arguments.class_weight {
@@ -94,7 +93,7 @@ impl Learner for LogisticLearner {
         Ok(())
     }
 
-    fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
+    fn check(&self, _: usize, _: usize, _: &Session<'_>) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -103,12 +102,12 @@ impl Learner for LogisticLearner {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Learnt, Failure> {
-        let kernel = resolved(&self.logistic.kernel, samples, self.seed)?;
+        let kernel = resolved(&self.logistic.kernel, samples, session)?;
         let logistic = Logistic { kernel, ..self.logistic.clone() };
         let (expansion, report) =
-            logistic.fit(samples, &codes_of(targets), targets.ncols(), weights, watch)?;
+            logistic.fit(samples, &codes_of(targets), targets.ncols(), weights, session)?;
         let predictor = expansion.into();
         Ok(Learnt { predictor, calibration: None, report: Some(report), facts: BTreeMap::new() })
     }

@@ -12,13 +12,12 @@ pub mod svm;
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Classes, Matrix};
-use mercer::features::FeatureMap;
-use mercer::gram::SampleScales;
+use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::learn::{Admission, ClassLoss};
 use mercer::model::{self, Calibration, Link, Predictor};
+use mercer::session::Session;
 use mercer::solve::Report;
-use mercer::watch::Watch;
 use serde_json::Value;
 
 use crate::approx::{self, Approx};
@@ -52,7 +51,7 @@ pub trait Learner: Send + Sync {
     }
 
     /// What can be refused before any work: a problem too large, a setting out of range.
-    fn check(&self, rows: usize, columns: usize) -> Result<(), Failure>;
+    fn check(&self, rows: usize, columns: usize, session: &Session<'_>) -> Result<(), Failure>;
 
     /// The file that work half done is kept in.
     fn checkpoint(&self) -> Option<Checkpoint> {
@@ -66,7 +65,7 @@ pub trait Learner: Send + Sync {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Learnt, Failure>;
 }
 
@@ -169,8 +168,8 @@ pub fn is_precomputed(arguments: &Fit) -> bool {
 }
 
 /// Resolves `auto` from the samples themselves.
-fn resolved(kernel: &Kernel, samples: &AnySamples<'_>, seed: u64) -> Result<Kernel, Failure> {
-    Ok(kernel.resolve_auto(&SampleScales::new(samples, seed))?)
+fn resolved(kernel: &Kernel, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Kernel, Failure> {
+    Ok(kernel.resolve_auto(&session.scales(samples))?)
 }
 
 /// Whether a proof is asked for.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::features::FeatureMap;
+use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::learn::{FeatureWeights, Perceptron, PerceptronReport, Rule, Standing};
 use mercer::model::{self, Linear, Predictor};
+use mercer::session::Session;
 use mercer::solve::{Report, Status};
-use mercer::watch::Watch;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, codes_of, resolved};
@@ -57,7 +57,6 @@ impl PerceptronLearner {
                 _ => Rule::Direct,
             },
             admission: admission(arguments),
-            memory: arguments.memory,
         };
         Self { perceptron, form }
     }
@@ -84,7 +83,7 @@ impl Learner for PerceptronLearner {
         true
     }
 
-    fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
+    fn check(&self, _: usize, _: usize, _: &Session<'_>) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -93,31 +92,31 @@ impl Learner for PerceptronLearner {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         _: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Learnt, Failure> {
         let (codes, classes) = (codes_of(targets), targets.ncols());
         let on_kernel = || -> Result<Perceptron, Failure> {
-            let kernel = resolved(&self.perceptron.kernel, samples, self.seed())?;
+            let kernel = resolved(&self.perceptron.kernel, samples, session)?;
             Ok(Perceptron { kernel, ..self.perceptron.clone() })
         };
         let (predictor, found): (Predictor, PerceptronReport) = match &self.form {
             Form::Function => {
-                let (expansion, report) = on_kernel()?.fit(samples, &codes, classes, watch)?;
+                let (expansion, report) = on_kernel()?.fit(samples, &codes, classes, session)?;
                 (expansion.into(), report)
             }
             Form::Votes => {
-                let (voted, report) = on_kernel()?.fit_voted(samples, &codes, classes, watch)?;
+                let (voted, report) = on_kernel()?.fit_voted(samples, &codes, classes, session)?;
                 (voted.into(), report)
             }
             Form::Budget(budget) => {
                 let (expansion, report) =
-                    on_kernel()?.fit_budgeted(samples, &codes, classes, *budget, watch)?;
+                    on_kernel()?.fit_budgeted(samples, &codes, classes, *budget, session)?;
                 (expansion.into(), report)
             }
             Form::Features(map) => {
-                let features = map.transform(samples, self.perceptron.memory, watch)?;
+                let features = map.transform(samples, session)?;
                 let FeatureWeights { weights, report } =
-                    self.perceptron.fit_features(&features, &codes, classes, watch)?;
+                    self.perceptron.fit_features(&features, &codes, classes, session)?;
                 let intercepts = vec![0.0; weights.ncols()];
                 let (map, columns) = (map.clone(), samples.ncols());
                 (Linear { map: map.into(), columns, shift: None, weights, intercepts }.into(), report)

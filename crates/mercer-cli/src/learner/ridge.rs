@@ -7,8 +7,8 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::kernel::Kernel;
 use mercer::learn::{Admission, Bias, Form, IterativeRidge, Ridge, RidgeFeatures};
 use mercer::model::{self, Linear, Predictor};
+use mercer::session::Session;
 use mercer::solve::{CgState, ConjugateGradient, Factor, Report};
-use mercer::watch::Watch;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, resolved};
@@ -23,7 +23,6 @@ pub struct RidgeLearner {
     bias: Bias,
     admission: Admission,
     solver: Solver,
-    memory: Option<u64>,
     seed: u64,
     tol: f64,
     checkpoint: Option<PathBuf>,
@@ -39,7 +38,6 @@ impl RidgeLearner {
             bias: arguments.bias.unwrap_or(Bias::Centred),
             admission: admission(arguments),
             solver: arguments.solver.unwrap_or(Solver::Auto),
-            memory: arguments.memory,
             seed: arguments.common.seed,
             tol: arguments.tol.unwrap_or(1e-3),
             checkpoint: arguments.checkpoint.clone(),
@@ -47,17 +45,10 @@ impl RidgeLearner {
     }
 
     /// With settings that are known.
-    pub fn of(
-        kernel: Kernel,
-        lambda: f64,
-        bias: Bias,
-        admission: Admission,
-        memory: Option<u64>,
-        seed: u64,
-    ) -> Self {
+    pub fn of(kernel: Kernel, lambda: f64, bias: Bias, admission: Admission, seed: u64) -> Self {
         let (lift, lambda) = (Lift::Kernel(kernel), vec![lambda]);
         let (solver, tol, checkpoint) = (Solver::Auto, 1e-3, None);
-        Self { lift, lambda, bias, admission, solver, memory, seed, tol, checkpoint }
+        Self { lift, lambda, bias, admission, solver, seed, tol, checkpoint }
     }
 
     fn on_kernel(&self, kernel: Kernel) -> Ridge {
@@ -75,7 +66,6 @@ impl RidgeLearner {
                 Solver::Cholesky | Solver::Mixed => Form::Dual,
                 _ => Form::Auto,
             },
-            memory: self.memory,
             ..Ridge::new(kernel, 1.0)
         }
     }
@@ -88,7 +78,7 @@ impl RidgeLearner {
         kernel: Kernel,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Predictor, Report), Failure> {
         let [lambda] = self.lambda[..] else {
             return Err(Failure::usage("--solver cg has one --lambda for all targets"));
@@ -97,8 +87,6 @@ impl RidgeLearner {
             bias: self.bias,
             admission: self.admission,
             solver: ConjugateGradient { tolerance: self.tol, ..ConjugateGradient::default() },
-            seed: self.seed,
-            memory: self.memory,
             ..IterativeRidge::new(kernel, lambda)
         };
         let mut checkpoint = self.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
@@ -111,7 +99,7 @@ impl RidgeLearner {
         let state = state.map(CgState::from_bytes).transpose();
         let state = state.map_err(|error| Failure::usage(format!("the checkpoint: {error}")))?;
         let mut unwritten = None;
-        let (expansion, mut report) = ridge.resume(samples, targets, None, state, watch, &mut |state| {
+        let (expansion, mut report) = ridge.resume(samples, targets, None, state, session, &mut |state| {
             if let Some(checkpoint) = checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) {
                 unwritten = checkpoint.keep(work, state.to_bytes()).err().or(unwritten.take());
             }
@@ -137,11 +125,11 @@ impl Learner for RidgeLearner {
         ])
     }
 
-    fn check(&self, rows: usize, columns: usize) -> Result<(), Failure> {
+    fn check(&self, rows: usize, columns: usize, session: &Session<'_>) -> Result<(), Failure> {
         match &self.lift {
             Lift::Kernel(kernel) => {
                 let ridge = self.on_kernel(kernel.clone());
-                let primal = kernel.is_resolved() && ridge.primal(rows, columns).is_some();
+                let primal = kernel.is_resolved() && ridge.primal(rows, columns, session).is_some();
                 match self.solver {
                     Solver::Cg => Ok(()),
                     _ if primal => Ok(()),
@@ -149,7 +137,7 @@ impl Learner for RidgeLearner {
                         "{kernel} has no finite list of features, so it cannot be solved in them"
                     ))
                     .hint("use --solver auto")),
-                    _ => Ok(ridge.check_memory(rows)?),
+                    _ => Ok(Ridge::check_memory(rows, session)?),
                 }
             }
             Lift::Features(_) if matches!(self.solver, Solver::Cholesky | Solver::Mixed | Solver::Cg) => {
@@ -168,33 +156,28 @@ impl Learner for RidgeLearner {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Learnt, Failure> {
         let (predictor, report) = match &self.lift {
             Lift::Kernel(kernel) => {
-                let kernel = resolved(kernel, samples, self.seed)?;
+                let kernel = resolved(kernel, samples, session)?;
                 if self.solver == Solver::Cg {
-                    let (predictor, report) = self.iterative(kernel, samples, targets, watch)?;
+                    let (predictor, report) = self.iterative(kernel, samples, targets, session)?;
                     let facts = BTreeMap::from([("iterations".to_owned(), json!(report.iterations))]);
                     return Ok(Learnt { predictor, calibration: None, report: Some(report), facts });
                 }
                 let ridge = self.on_kernel(kernel);
-                match ridge.primal(samples.nrows(), samples.ncols()) {
-                    Some(primal) => linear(primal.fit(samples, targets, weights, watch)?),
+                match ridge.primal(samples.nrows(), samples.ncols(), session) {
+                    Some(primal) => linear(primal.fit(samples, targets, weights, session)?),
                     None => {
-                        let (expansion, report) = ridge.fit(samples, targets, weights, watch)?;
+                        let (expansion, report) = ridge.fit(samples, targets, weights, session)?;
                         (expansion.into(), report)
                     }
                 }
             }
             Lift::Features(map) => {
-                let ridge = RidgeFeatures {
-                    map: map.clone(),
-                    lambda: self.lambda.clone(),
-                    bias: self.bias,
-                    memory: self.memory,
-                };
-                linear(ridge.fit(samples, targets, weights, watch)?)
+                let ridge = RidgeFeatures { map: map.clone(), lambda: self.lambda.clone(), bias: self.bias };
+                linear(ridge.fit(samples, targets, weights, session)?)
             }
         };
         Ok(Learnt { predictor, calibration: None, report: Some(report), facts: BTreeMap::new() })

@@ -6,7 +6,7 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::kernel::Kernel;
 use mercer::learn::Smoother;
 use mercer::model;
-use mercer::watch::Watch;
+use mercer::session::Session;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, resolved};
@@ -47,7 +47,7 @@ impl Learner for SmootherLearner {
         text
     }
 
-    fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
+    fn check(&self, _: usize, _: usize, _: &Session<'_>) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -56,10 +56,10 @@ impl Learner for SmootherLearner {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         _: Option<&[f64]>,
-        _: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Learnt, Failure> {
-        let kernel = resolved(&self.kernel, samples, self.seed)?;
-        let neighbours = Smoother { kernel }.fit(samples, targets)?;
+        let kernel = resolved(&self.kernel, samples, session)?;
+        let neighbours = Smoother { kernel }.fit(samples, targets, session)?;
         Ok(Learnt { predictor: neighbours.into(), calibration: None, report: None, facts: BTreeMap::new() })
     }
 }

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Classes, Matrix, Samples};
-use mercer::gram::{CpuEngine, DenseGram, Engine};
+use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{NuSvc, NuSvr, OneClass, SupportVectors, Svc, Svr, Training};
 use mercer::learn::{Admission, Admitted};
 use mercer::model::libsvm::PRECOMPUTED;
 use mercer::model::{self, Calibration, Predictor, Sigmoid};
+use mercer::session::Session;
 use mercer::solve::svm::{SvmReport, SvmSettings};
 use mercer::solve::{Report, Status};
-use mercer::watch::Watch;
 use serde_json::{Value, json};
 
 use super::{Learner, Learnt, Lift, admission, codes_of, is_precomputed, resolved, weights_by_name};
@@ -120,20 +120,20 @@ impl SvmLearner {
         (codes, classes): (&[usize], usize),
         weights: Option<&[f64]>,
     ) -> Result<Fitted, Failure> {
-        let Fitting { kernel, training, samples, admitted, watch } = fit;
+        let Fitting { kernel, training, samples, admitted, session } = fit;
         let calibration = |sigmoids: Vec<Sigmoid>| Calibration::Sigmoids(sigmoids);
         if self.one_vs_rest {
             let (found, sigmoids) = match classifier {
                 Classifier::C(svc) => (
-                    svc.fit_one_vs_rest_on(training, codes, classes, weights, *watch)?,
+                    svc.fit_one_vs_rest_on(training, codes, classes, weights, session)?,
                     self.probability.then(|| {
-                        svc.one_vs_rest_sigmoids_on(training, codes, classes, weights, self.seed, *watch)
+                        svc.one_vs_rest_sigmoids_on(training, codes, classes, weights, self.seed, session)
                     }),
                 ),
                 Classifier::Nu(svc) => (
-                    svc.fit_one_vs_rest_on(training, codes, classes, weights, *watch)?,
+                    svc.fit_one_vs_rest_on(training, codes, classes, weights, session)?,
                     self.probability.then(|| {
-                        svc.one_vs_rest_sigmoids_on(training, codes, classes, weights, self.seed, *watch)
+                        svc.one_vs_rest_sigmoids_on(training, codes, classes, weights, self.seed, session)
                     }),
                 ),
             };
@@ -143,14 +143,14 @@ impl SvmLearner {
         }
         let (found, sigmoids) = match classifier {
             Classifier::C(svc) => (
-                svc.fit_on(training, codes, classes, weights, *watch)?,
+                svc.fit_on(training, codes, classes, weights, session)?,
                 self.probability
-                    .then(|| svc.sigmoids_on(training, codes, classes, weights, self.seed, *watch)),
+                    .then(|| svc.sigmoids_on(training, codes, classes, weights, self.seed, session)),
             ),
             Classifier::Nu(svc) => (
-                svc.fit_on(training, codes, classes, weights, *watch)?,
+                svc.fit_on(training, codes, classes, weights, session)?,
                 self.probability
-                    .then(|| svc.sigmoids_on(training, codes, classes, weights, self.seed, *watch)),
+                    .then(|| svc.sigmoids_on(training, codes, classes, weights, self.seed, session)),
             ),
         };
         let solved = Solved::of(&found.reports, found.support.len());
@@ -159,14 +159,14 @@ impl SvmLearner {
     }
 
     fn one_class(&self, fit: &Fitting<'_>, nu: f64, weights: Option<&[f64]>) -> Result<Fitted, Failure> {
-        let Fitting { kernel, training, samples, admitted, watch } = fit;
+        let Fitting { kernel, training, samples, admitted, session } = fit;
         let machine = OneClass {
             admission: self.admission,
             settings: self.settings,
             ..OneClass::new((*kernel).clone(), nu)
         };
-        let found = machine.fit_on(training, weights, *watch)?;
-        let marks = || OneClass::density_marks_on(training, &found, *watch);
+        let found = machine.fit_on(training, weights, session)?;
+        let marks = || OneClass::density_marks_on(training, &found, session);
         let marks = self.probability.then(marks).transpose()?.flatten();
         let mut solved = Solved::of(std::slice::from_ref(&found.report), found.support.len());
         if self.probability && marks.is_none() {
@@ -197,7 +197,7 @@ impl SvmLearner {
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
     ) -> Result<Fitted, Failure> {
-        let (training, watch, seed) = (fit.training, fit.watch, self.seed);
+        let (training, session, seed) = (fit.training, fit.session, self.seed);
         let (kernel, admission, settings) = (fit.kernel.clone(), self.admission, self.settings);
         let y = targets.entries();
         match self.machine {
@@ -213,14 +213,14 @@ impl SvmLearner {
             }
             Machine::Svr { c, epsilon } => {
                 let svr = Svr { admission, settings, ..Svr::new(kernel, c, epsilon) };
-                let found = svr.fit_on(training, y, weights, watch)?;
-                let scale = || svr.laplace_scale_on(training, y, weights, seed, watch);
+                let found = svr.fit_on(training, y, weights, session)?;
+                let scale = || svr.laplace_scale_on(training, y, weights, seed, session);
                 Ok(Self::regression(fit, found, None, self.probability.then(scale).transpose()?))
             }
             Machine::NuSvr { c, nu } => {
                 let svr = NuSvr { admission, settings, ..NuSvr::new(kernel, c, nu) };
-                let (found, epsilon) = svr.fit_on(training, y, weights, watch)?;
-                let scale = || svr.laplace_scale_on(training, y, weights, seed, watch);
+                let (found, epsilon) = svr.fit_on(training, y, weights, session)?;
+                let scale = || svr.laplace_scale_on(training, y, weights, seed, session);
                 Ok(Self::regression(fit, found, Some(epsilon), self.probability.then(scale).transpose()?))
             }
             Machine::OneClass { nu } => self.one_class(fit, nu, weights),
@@ -242,7 +242,7 @@ struct Fitting<'a> {
     training: &'a Training<'a>,
     samples: &'a AnySamples<'a>,
     admitted: &'a Admitted,
-    watch: &'a dyn Watch,
+    session: &'a Session<'a>,
 }
 
 impl Learner for SvmLearner {
@@ -307,7 +307,7 @@ impl Learner for SvmLearner {
         Ok(())
     }
 
-    fn check(&self, _: usize, _: usize) -> Result<(), Failure> {
+    fn check(&self, _: usize, _: usize, _: &Session<'_>) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -316,7 +316,7 @@ impl Learner for SvmLearner {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Learnt, Failure> {
         if !self.classifies(false) && targets.ncols() != 1 {
             return Err(Failure::usage(format!(
@@ -331,15 +331,15 @@ impl Learner for SvmLearner {
             let (training, admitted) =
                 (Training::precomputed(&gram), Admitted { domain: None, warning: None });
             let kernel = &self.kernel;
-            let fit = Fitting { kernel, training: &training, samples: &rows, admitted: &admitted, watch };
+            let fit = Fitting { kernel, training: &training, samples: &rows, admitted: &admitted, session };
             return Ok(learnt(self.fitted(&fit, targets, weights)?));
         }
-        let kernel = resolved(&self.kernel, samples, self.seed)?;
+        let kernel = resolved(&self.kernel, samples, session)?;
         kernel.check_columns(samples.ncols())?;
         let admitted = self.admission.decide(&kernel, samples)?;
-        let resident = CpuEngine.load(samples);
+        let resident = session.load(samples)?;
         let training = Training::new(&*resident, &kernel)?;
-        let fit = Fitting { kernel: &kernel, training: &training, samples, admitted: &admitted, watch };
+        let fit = Fitting { kernel: &kernel, training: &training, samples, admitted: &admitted, session };
         let mut fitted = self.fitted(&fit, targets, weights)?;
         fitted.2.warnings.extend(admitted.warning.clone());
         Ok(learnt(fitted))

@@ -4,7 +4,7 @@ use mercer::data::AnySamples;
 use mercer::learn::svm::Training;
 use mercer::model::libsvm::general;
 use mercer::model::vote;
-use mercer::watch::Watch;
+use mercer::session::Session;
 
 use super::train::{Job, group, in_words};
 use super::train_options::SvmType;
@@ -16,7 +16,7 @@ pub fn cross_validate(
     training: &Training<'_>,
     samples: &AnySamples<'static>,
     folds: usize,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<(), Refusal> {
     let y = &job.problem.labels;
     let (order, starts) = draw(y, folds, job.options.svm_type.classifies());
@@ -24,7 +24,7 @@ pub fn cross_validate(
     for fold in starts.windows(2) {
         let held_out = &order[fold[0]..fold[1]];
         let kept: Vec<usize> = order[..fold[0]].iter().chain(&order[fold[1]..]).copied().collect();
-        let found = predict(job, training, samples, &kept, held_out, watch)?;
+        let found = predict(job, training, samples, &kept, held_out, session)?;
         held_out.iter().zip(found).for_each(|(&row, value)| predicted[row] = value);
     }
     if matches!(job.options.svm_type, SvmType::Svr | SvmType::NuSvr) {
@@ -62,7 +62,7 @@ fn predict(
     samples: &AnySamples<'static>,
     kept: &[usize],
     held_out: &[usize],
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Vec<f64>, Refusal> {
     let y = &job.problem.labels;
     let mut weights = vec![0.0; y.len()];
@@ -71,7 +71,7 @@ fn predict(
     let queries = job.queries(samples, held_out)?;
     let kernel = job.kernel.clone();
     let one = |found: mercer::learn::svm::SupportVectors| {
-        let outputs = found.expansion(kernel.clone(), None, samples).predict(&queries, watch);
+        let outputs = found.expansion(kernel.clone(), None, samples).predict(&queries, session);
         outputs.map(mercer::data::Matrix::into_entries).map_err(Refusal::new)
     };
     match job.options.svm_type {
@@ -81,20 +81,20 @@ fn predict(
                 return Ok(vec![f64::from(*only); held_out.len()]);
             }
             let found = if job.options.svm_type == SvmType::Svc {
-                job.svc(&labels).fit_on(training, &codes, labels.len(), weights, watch)
+                job.svc(&labels).fit_on(training, &codes, labels.len(), weights, session)
             } else {
-                job.nu_svc().fit_on(training, &codes, labels.len(), weights, watch)
+                job.nu_svc().fit_on(training, &codes, labels.len(), weights, session)
             };
             let pairs = found.map_err(in_words)?.pairs(kernel.clone(), None, samples);
-            let outputs = pairs.predict(&queries, watch).map_err(Refusal::new)?;
+            let outputs = pairs.predict(&queries, session).map_err(Refusal::new)?;
             Ok((0..outputs.nrows()).map(|i| f64::from(labels[vote(outputs.row(i))])).collect())
         }
         SvmType::OneClass => {
-            let found = job.one_class().fit_on(training, weights, watch).map_err(in_words)?;
+            let found = job.one_class().fit_on(training, weights, session).map_err(in_words)?;
             Ok(one(found)?.into_iter().map(|f| if f > 0.0 { 1.0 } else { -1.0 }).collect())
         }
-        SvmType::Svr => one(job.svr().fit_on(training, y, weights, watch).map_err(in_words)?),
-        SvmType::NuSvr => one(job.nu_svr().fit_on(training, y, weights, watch).map_err(in_words)?.0),
+        SvmType::Svr => one(job.svr().fit_on(training, y, weights, session).map_err(in_words)?),
+        SvmType::NuSvr => one(job.nu_svr().fit_on(training, y, weights, session).map_err(in_words)?.0),
     }
 }
 

@@ -9,6 +9,7 @@ use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::model::libsvm::general;
 use mercer::model::{Calibration, Link, Method, Model};
 use mercer::pool;
+use mercer::session::Session;
 
 use super::cross_validation::regression_errors;
 use super::problem::Problem;
@@ -100,7 +101,8 @@ fn run(arguments: &[String]) -> Result<(), Refusal> {
     let columns = model.predictor.ncols();
     let samples: AnySamples<'static> = problem.samples(columns)?;
     let watch = Progress::new(true);
-    let outputs = pool::with(None, || model.predict(&samples, &watch));
+    let session = Session::default().with_watch(&watch);
+    let outputs = pool::with(None, || model.predict(&samples, &session));
     let outputs = outputs.map_err(|error| Refusal::new(error.to_string()))?;
     let (text, predicted) = answers(&model, &outputs, options.probability);
     fs::write(&options.output, text)

@@ -4,16 +4,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use mercer::data::{AnySamples, Classes, Matrix, Samples, Scaling};
-use mercer::gram::{CpuEngine, DenseGram, Engine, Resident};
+use mercer::gram::{DenseGram, Resident};
 use mercer::kernel::Kernel;
 use mercer::learn::LearnError;
 use mercer::learn::svm::{NuSvc, NuSvr, OneClass, OneVsOne, SupportVectors, Svc, Svr, Training};
 use mercer::model::libsvm::PRECOMPUTED;
 use mercer::model::{Calibration, Method, Model, Pairs, Predictor, pairs_of};
 use mercer::pool;
+use mercer::session::Session;
 use mercer::solve::Status;
 use mercer::solve::svm::{SvmError, SvmReport, SvmSettings};
-use mercer::watch::Watch;
 use serde_json::json;
 
 use super::cross_validation::cross_validate;
@@ -36,15 +36,16 @@ fn run(arguments: &[String]) -> Result<(), Refusal> {
         return Err(Refusal::new(format!("{} has no rows", options.data)));
     }
     let watch = Progress::new(true);
+    let session = Session::default().with_watch(&watch);
     pool::with(None, || {
         let job = Job::new(&options, &problem)?;
         let rows = job.rows()?;
-        let resident = rows.resident();
+        let resident = rows.resident(&session)?;
         let training = rows.training(&*resident, &job.kernel)?;
         if let Some(folds) = options.folds {
-            return cross_validate(&job, &training, &rows.samples, folds, &watch);
+            return cross_validate(&job, &training, &rows.samples, folds, &session);
         }
-        let model = job.model(&training, &rows.samples, &watch)?;
+        let model = job.model(&training, &rows.samples, &session)?;
         if progress::interrupted() {
             return Err(Refusal::new("interrupted"));
         }
@@ -70,8 +71,8 @@ pub struct Rows {
 }
 
 impl Rows {
-    fn resident(&self) -> Box<dyn Resident> {
-        CpuEngine.load(&self.samples)
+    fn resident(&self, session: &Session<'_>) -> Result<Box<dyn Resident>, Refusal> {
+        session.load(&self.samples).map_err(Refusal::new)
     }
 
     fn training<'a>(&'a self, resident: &'a dyn Resident, kernel: &Kernel) -> Result<Training<'a>, Refusal> {
@@ -183,12 +184,12 @@ impl<'a> Job<'a> {
         &self,
         training: &Training<'_>,
         samples: &AnySamples<'static>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Model, Refusal> {
         let (method, predictor, classes, calibration) = if self.options.svm_type.classifies() {
-            self.classifier(training, samples, watch)?
+            self.classifier(training, samples, session)?
         } else {
-            self.single(training, samples, watch)?
+            self.single(training, samples, session)?
         };
         let precomputed = self.options.kernel_type == KernelType::Precomputed;
         Ok(Model {
@@ -208,7 +209,7 @@ impl<'a> Job<'a> {
         &self,
         training: &Training<'_>,
         samples: &AnySamples<'static>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Parts, Refusal> {
         let order: Vec<usize> = (0..self.problem.labels.len()).collect();
         let (labels, codes) = group(&self.problem.labels, &order);
@@ -222,13 +223,13 @@ impl<'a> Job<'a> {
         let probability = self.options.probability;
         let (method, found, sigmoids) = if self.options.svm_type == SvmType::NuSvc {
             let svc = self.nu_svc();
-            let found = svc.fit_on(training, &codes, classes, None, watch).map_err(in_words)?;
-            let sigmoids = || svc.sigmoids_on(training, &codes, classes, None, 0, watch);
+            let found = svc.fit_on(training, &codes, classes, None, session).map_err(in_words)?;
+            let sigmoids = || svc.sigmoids_on(training, &codes, classes, None, 0, session);
             (Method::NuSvc, found, probability.then(sigmoids).transpose())
         } else {
             let svc = self.svc(&labels);
-            let found = svc.fit_on(training, &codes, classes, None, watch).map_err(in_words)?;
-            let sigmoids = || svc.sigmoids_on(training, &codes, classes, None, 0, watch);
+            let found = svc.fit_on(training, &codes, classes, None, session).map_err(in_words)?;
+            let sigmoids = || svc.sigmoids_on(training, &codes, classes, None, 0, session);
             (Method::Svc, found, probability.then(sigmoids).transpose())
         };
         let calibration = sigmoids.map_err(in_words)?.map(Calibration::Sigmoids);
@@ -259,7 +260,7 @@ impl<'a> Job<'a> {
         &self,
         training: &Training<'_>,
         samples: &AnySamples<'static>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Parts, Refusal> {
         let (y, n) = (&self.problem.labels, self.problem.labels.len() as f64);
         let probability = self.options.probability;
@@ -267,8 +268,8 @@ impl<'a> Job<'a> {
         let scaled = |scale: Option<f64>| scale.map(|scale| Calibration::Laplace { scale });
         let (method, found, classes, calibration) = match self.options.svm_type {
             SvmType::OneClass => {
-                let found = self.one_class().fit_on(training, None, watch).map_err(in_words)?;
-                let marks = || OneClass::density_marks_on(training, &found, watch);
+                let found = self.one_class().fit_on(training, None, session).map_err(in_words)?;
+                let marks = || OneClass::density_marks_on(training, &found, session);
                 let marks = probability.then(marks).transpose().map_err(in_words)?.flatten();
                 if probability && marks.is_none() {
                     eprintln!(
@@ -281,18 +282,18 @@ impl<'a> Job<'a> {
             }
             SvmType::NuSvr => {
                 let svr = self.nu_svr();
-                let (found, epsilon) = svr.fit_on(training, y, None, watch).map_err(in_words)?;
+                let (found, epsilon) = svr.fit_on(training, y, None, session).map_err(in_words)?;
                 self.tell_one(&found, Some(format!("epsilon = {epsilon:.6}\n")), c);
-                let scale = || svr.laplace_scale_on(training, y, None, 0, watch);
+                let scale = || svr.laplace_scale_on(training, y, None, 0, session);
                 let scale = probability.then(scale).transpose().map_err(in_words)?;
                 (Method::NuSvr, found, None, scaled(scale))
             }
             _ => {
                 let svr = self.svr();
-                let found = svr.fit_on(training, y, None, watch).map_err(in_words)?;
+                let found = svr.fit_on(training, y, None, session).map_err(in_words)?;
                 let sum: f64 = found.coefficients.iter().map(|a| a.abs()).sum();
                 self.tell_one(&found, Some(format!("nu = {:.6}\n", sum / (c * n))), c);
-                let scale = || svr.laplace_scale_on(training, y, None, 0, watch);
+                let scale = || svr.laplace_scale_on(training, y, None, 0, session);
                 let scale = probability.then(scale).transpose().map_err(in_words)?;
                 (Method::Svr, found, None, scaled(scale))
             }

@@ -4,7 +4,7 @@ mod classes;
 mod numbers;
 
 use mercer::data::{Classes, Matrix};
-use mercer::learn::SummedError;
+use mercer::learn::TargetError;
 use mercer::model::{Calibration, Link};
 use serde::Serialize;
 
@@ -122,9 +122,9 @@ impl Score {
 
 impl Errors {
     /// The errors of a regression as sums over the rows have them: without absolute ones.
-    pub fn of_sums(errors: &[SummedError], targets: &[String]) -> Vec<Self> {
-        let of_target = |(error, target): (&SummedError, &String)| {
-            let SummedError { rows, rmse, r2 } = *error;
+    pub fn of_sums(errors: &[TargetError], targets: &[String]) -> Vec<Self> {
+        let of_target = |(error, target): (&TargetError, &String)| {
+            let TargetError { rows, rmse, r2 } = *error;
             Self::Numbers(NumberErrors { target: target.clone(), rows, rmse, mae: None, r2 })
         };
         errors.iter().zip(targets).map(of_target).collect()

@@ -5,9 +5,9 @@ use std::time::Instant;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltParams, cholesky_in_place, cholesky_in_place_scratch};
 use faer::{Auto, MatMut, Par, Spec};
+use mercer::linalg::{Cholesky, Scalar};
 use mercer::pool;
 use mercer::real::Real;
-use mercer::solve::Cholesky;
 use mercer::watch::Unwatched;
 
 fn matrix<T: Real>(n: usize) -> Vec<T> {
@@ -29,7 +29,7 @@ fn report<T: Real>(name: &str, n: usize, run: impl Fn(Vec<T>)) {
     eprintln!("{name:<20} n = {n}: {best:.3} s, {:.0} GFLOP/s", flops / best / 1e9);
 }
 
-fn compare<T: Real>(n: usize, threads: usize) {
+fn compare<T: Scalar>(n: usize, threads: usize) {
     report::<T>(&format!("blocks {}", T::NAME), n, |a| {
         Cholesky::factor(n, a, &Unwatched).expect("positive definite");
     });

@@ -1,10 +1,10 @@
 //! Times random features and ridge regression on them: `features [N] [D] [FEATURES] [f32|f64]`.
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::features::{KernelFeatures, Landmarks, Nystrom, RandomSpec, add_samples};
+use mercer::design::{Design, LandmarkChoice, Landmarks, Parts, RandomSpec, Recomputed, RowFeatures};
+use mercer::linalg::{Intercept, NormalEquations};
 use mercer::pool;
-use mercer::solve::{Intercept, Moments};
-use mercer::watch::Unwatched;
+use mercer::session::Session;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -30,25 +30,28 @@ pub fn run(arguments: &[String]) {
         let random = timed("random: frequencies", || {
             RandomSpec::new(kernel, count, 0).draw(d).expect("a shift-invariant kernel")
         });
-        timed("random: transform", || match single {
-            true => drop(random.transform_f32(&samples, &Unwatched).expect("features")),
-            false => drop(random.transform_f64(&samples, &Unwatched).expect("features")),
+        let session = Session::default();
+        let rows = RowFeatures::from(&random);
+        timed("random: transform", || {
+            rows.transform(&samples, rows.precision(&samples), &session).expect("features")
         });
-        timed("random: features and ridge", || fit(&random, &samples, &targets));
+        timed("random: features and ridge", || fit(rows, &samples, &targets));
         let kernel = format!("rbf(gamma={})", 1.0 / d as f64).parse().expect("a kernel");
-        for choice in [Landmarks::Uniform, Landmarks::RandomlyPivoted] {
-            let nystrom = timed(&format!("nyström {choice:?}"), || {
-                Nystrom::fit(&kernel, &samples, count, choice, 0, &Unwatched).expect("landmarks")
+        for choice in [LandmarkChoice::Uniform, LandmarkChoice::RandomlyPivoted] {
+            let landmarks = timed(&format!("landmarks {choice:?}"), || {
+                Landmarks::fit(&kernel, &samples, count, choice, &session).expect("landmarks")
             });
-            if choice == Landmarks::Uniform {
-                timed("nyström: features and ridge", || fit(&nystrom, &samples, &targets));
+            if choice == LandmarkChoice::Uniform {
+                let rows = RowFeatures::Landmarks(&landmarks, &session);
+                timed("landmarks: features and ridge", || fit(rows, &samples, &targets));
             }
         }
     });
 }
 
-fn fit(features: &dyn KernelFeatures, samples: &AnySamples<'_>, targets: &Matrix<f64>) {
-    let mut moments = Moments::new(features.features(), 1);
-    add_samples(&mut moments, features, samples, targets, None, &Unwatched).expect("sums");
-    moments.ridge(1.0, Intercept::Unpenalised, &Unwatched).expect("a fit");
+fn fit(features: RowFeatures<'_>, samples: &AnySamples<'_>, targets: &Matrix<f64>) {
+    let mut equations = [NormalEquations::new(features.count(), 1)];
+    let (design, session) = (Recomputed::new(features, samples).expect("columns"), Session::default());
+    design.normal_equations(targets, None, &Parts::All, &mut equations, &session).expect("sums");
+    equations[0].ridge(1.0, Intercept::Unpenalised, &session).expect("a fit");
 }

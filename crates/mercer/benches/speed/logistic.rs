@@ -3,10 +3,9 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Samples};
-use mercer::gram::zeroed;
 use mercer::learn::Logistic;
+use mercer::linalg::{Cholesky, zeroed};
 use mercer::pool;
-use mercer::solve::Cholesky;
 use mercer::watch::Unwatched;
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};

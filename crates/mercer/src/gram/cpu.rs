@@ -1,12 +1,13 @@
 //! The engine that computes on this machine's cores.
 
 use std::any::Any;
+use std::sync::Arc;
 
+use crate::data::with_samples;
 use crate::data::{AnySamples, Samples, Storage};
 use crate::kernel::Kernel;
 use crate::real::{Precision, Real};
 use crate::tile::{Element, Extent, Filler, Known, Operand, Plan, Program};
-use crate::with_samples;
 
 use super::density::walks_sparse;
 use super::engine::{Engine, GramError, Resident};
@@ -16,6 +17,12 @@ use super::tiled::KernelMatrix;
 /// Computes kernel matrices on the threads of the pool it is called in.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CpuEngine;
+
+/// The engine that a session uses unless told otherwise.
+#[must_use]
+pub fn default_engine() -> Arc<dyn Engine> {
+    Arc::new(CpuEngine)
+}
 
 impl Engine for CpuEngine {
     fn load(&self, samples: &AnySamples<'_>) -> Box<dyn Resident> {

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::kernel::Kernel;
+use crate::linalg::zeroed;
 use crate::real::{Precision, Real};
 use crate::tile::{ROWS, ValueBlock};
 use crate::watch::{Stopped, Watch};
@@ -14,7 +15,6 @@ use super::accumulate::{ByOutput, forward};
 use super::columns::StoredColumns;
 use super::engine::{GramError, Part, Resident};
 use super::operator::{Columns, Gram, KernelValues, LinearOperator};
-use super::zeroed::zeroed;
 
 /// A symmetric matrix held in full, row after row, in `f64` or `f32`; borrowed or owned.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! Whether rows that came without their zeros are also multiplied without them.
 
+use crate::data::with_samples;
 use crate::data::{AnySamples, Storage};
-use crate::with_samples;
 
 /// What one common feature of two sparse rows costs, in features of two dense rows in single precision: a
 /// scattered sum of one number against a sixteenth of a vector operation. A rough estimate.

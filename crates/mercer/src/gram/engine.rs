@@ -42,7 +42,7 @@ pub enum Part {
 }
 
 /// A place where kernel matrices are computed.
-pub trait Engine {
+pub trait Engine: Send + Sync {
     /// Makes samples resident: centred, with their norms, ready for any kernel.
     fn load(&self, samples: &AnySamples<'_>) -> Box<dyn Resident>;
 }

@@ -8,24 +8,23 @@ use crate::data::AnySamples;
 use crate::kernel::{Columns, Expr, Kernel, Scales};
 use crate::watch::Unwatched;
 
-use super::cpu::CpuEngine;
 use super::engine::{Engine, Part};
 
 /// Rows whose pairwise distances are looked at.
 const SAMPLE: usize = 1_000;
 
 /// The scales of samples: the median distance of a seeded sample of rows, and the variance of the entries.
-#[derive(Debug)]
 pub struct SampleScales<'a> {
     samples: &'a AnySamples<'a>,
+    engine: &'a dyn Engine,
     seed: u64,
 }
 
 impl<'a> SampleScales<'a> {
-    /// The scales of `samples`; `seed` chooses the rows that distances are taken from.
+    /// The scales of `samples`, computed on `engine`; `seed` chooses the rows that distances are taken from.
     #[must_use]
-    pub fn new(samples: &'a AnySamples<'a>, seed: u64) -> Self {
-        Self { samples, seed }
+    pub fn new(samples: &'a AnySamples<'a>, engine: &'a dyn Engine, seed: u64) -> Self {
+        Self { samples, engine, seed }
     }
 }
 
@@ -93,7 +92,7 @@ impl SampleScales<'_> {
             }
         };
         let mut matrix = vec![0.0; s * s];
-        let sample = CpuEngine.load(&self.samples.select(&rows));
+        let sample = self.engine.load(&self.samples.select(&rows));
         let Ok(gram) = sample.gram(&Kernel::from_expr(distance)) else { return Vec::new() };
         let Ok(()) = gram.fill_f64(Part::Lower, &mut matrix, &Unwatched) else { return Vec::new() };
         (0..s).flat_map(|i| matrix[i * s..i * s + i].to_vec()).collect()
@@ -104,6 +103,7 @@ impl SampleScales<'_> {
 mod tests {
     use super::*;
     use crate::data::Samples;
+    use crate::gram::CpuEngine;
 
     fn dense(nrows: usize, ncols: usize, entries: &[f64]) -> AnySamples<'static> {
         AnySamples::F64(Samples::dense(nrows, ncols, entries.to_vec()).unwrap())
@@ -113,7 +113,7 @@ mod tests {
     fn median_distance_of_three_points() {
         let samples = dense(3, 2, &[0.0, 0.0, 3.0, 4.0, 0.0, 1.0]);
         // The distances are 5, 1 and √18.
-        let scales = SampleScales::new(&samples, 0);
+        let scales = SampleScales::new(&samples, &CpuEngine, 0);
         assert!((scales.median_distance(None) - 18f64.sqrt()).abs() < 1e-12);
         assert!((scales.median_distance(Some(&[0])) - 3.0).abs() < 1e-12);
     }
@@ -124,7 +124,8 @@ mod tests {
         let stored = Samples::sparse(4, vec![0, 1, 3, 4], vec![1u32, 0, 3, 3], vec![2.0, 1.0, -3.0, 5.0]);
         let sparse = AnySamples::F64(stored.unwrap());
         for columns in [None, Some(&[0, 3][..]), Some(&[1][..])] {
-            let (a, b) = (SampleScales::new(&filled, 0), SampleScales::new(&sparse, 0));
+            let (a, b) =
+                (SampleScales::new(&filled, &CpuEngine, 0), SampleScales::new(&sparse, &CpuEngine, 0));
             assert!((a.median_distance(columns) - b.median_distance(columns)).abs() < 1e-12);
             assert!((a.inverse_variance(columns) - b.inverse_variance(columns)).abs() < 1e-12);
         }
@@ -139,23 +140,23 @@ mod tests {
         let wide = AnySamples::F64(
             Samples::sparse(10_000_000, (0..=n).collect::<Vec<_>>(), indices, values).unwrap(),
         );
-        assert!((SampleScales::new(&wide, 0).median_distance(None) - 2f64.sqrt()).abs() < 1e-12);
+        assert!((SampleScales::new(&wide, &CpuEngine, 0).median_distance(None) - 2f64.sqrt()).abs() < 1e-12);
     }
 
     #[test]
     fn coinciding_points_fall_back_to_what_differs() {
         let samples = dense(4, 1, &[2.0, 2.0, 2.0, 5.0]);
-        assert!((SampleScales::new(&samples, 0).median_distance(None) - 3.0).abs() < 1e-12);
-        assert_eq!(SampleScales::new(&dense(3, 1, &[2.0; 3]), 0).median_distance(None), 1.0);
-        assert_eq!(SampleScales::new(&dense(1, 1, &[2.0]), 0).median_distance(None), 1.0);
+        assert!((SampleScales::new(&samples, &CpuEngine, 0).median_distance(None) - 3.0).abs() < 1e-12);
+        assert_eq!(SampleScales::new(&dense(3, 1, &[2.0; 3]), &CpuEngine, 0).median_distance(None), 1.0);
+        assert_eq!(SampleScales::new(&dense(1, 1, &[2.0]), &CpuEngine, 0).median_distance(None), 1.0);
     }
 
     #[test]
     fn inverse_variance_is_over_all_entries() {
         let samples = dense(2, 2, &[1.0, 3.0, 5.0, 7.0]);
         // Variance of 1, 3, 5, 7 is 5; two columns.
-        assert_eq!(SampleScales::new(&samples, 0).inverse_variance(None), 1.0 / 10.0);
-        assert_eq!(SampleScales::new(&samples, 0).inverse_variance(Some(&[1])), 1.0 / 4.0);
-        assert_eq!(SampleScales::new(&dense(2, 1, &[2.0; 2]), 0).inverse_variance(None), 1.0);
+        assert_eq!(SampleScales::new(&samples, &CpuEngine, 0).inverse_variance(None), 1.0 / 10.0);
+        assert_eq!(SampleScales::new(&samples, &CpuEngine, 0).inverse_variance(Some(&[1])), 1.0 / 4.0);
+        assert_eq!(SampleScales::new(&dense(2, 1, &[2.0; 2]), &CpuEngine, 0).inverse_variance(None), 1.0);
     }
 }

@@ -1,10 +1,9 @@
 //! Which approximation of a kernel the size of the data asks for.
 
 use crate::data::AnySamples;
-use crate::features::{Approximation, kernel_error};
+use crate::design::{Approximation, kernel_error};
 use crate::kernel::{Kernel, Spectrum};
-use crate::memory;
-use crate::watch::Watch;
+use crate::session::Session;
 
 use super::approx_ridge::ApproxRidge;
 use super::error::LearnError;
@@ -18,22 +17,20 @@ const TRIED: usize = 256;
 /// Pairs of samples that they are tried on.
 const PAIRS: usize = 1_000;
 
-/// The approximation for so many rows of which `sample` is a part, and why; none where the kernel matrix is small enough.
+/// The approximation for this number of rows, of which `sample` is a part, and why; none where the kernel matrix is small enough.
 ///
 /// Random features and landmarks are both tried on the sample, and the kind that is closer to the kernel is taken. `memory`
 /// is the budget in bytes; `None` for four fifths of what is available.
 ///
 /// # Errors
-/// Where the kernel does not fit the samples, and where `watch` asks to stop.
+/// Where the kernel does not fit the samples, and where the session is stopped.
 pub fn choose_approximation(
     kernel: &Kernel,
     sample: &AnySamples<'_>,
     rows: u64,
-    memory: Option<u64>,
-    seed: u64,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Option<(Approximation, String)>, LearnError> {
-    let budget = memory.unwrap_or_else(memory::default_budget);
+    let budget = session.memory();
     if rows <= EXACT && 8 * rows * rows <= budget {
         return Ok(None);
     }
@@ -44,8 +41,9 @@ pub fn choose_approximation(
     }
     let tried = TRIED.min(sample.nrows());
     let error = |approximation: Approximation| -> Result<f64, LearnError> {
-        let features = approximation.of(kernel, sample, seed, watch)?;
-        Ok(kernel_error(&features, kernel, sample, PAIRS, seed, watch)?.relative)
+        let features = approximation.of(kernel, sample, session)?;
+        Ok(kernel_error(&features.ready(sample.ncols(), None, session)?, kernel, sample, PAIRS, session)?
+            .relative)
     };
     let (random, landmarks) = (error(Approximation::fourier(TRIED))?, error(Approximation::nystrom(tried))?);
     let why = format!(
@@ -54,7 +52,7 @@ pub fn choose_approximation(
     Ok(Some((if landmarks < random { nystrom } else { Approximation::fourier(size) }, why)))
 }
 
-/// Features for so many rows: 8√n, which keeps the error of the approximation below that of the data for most problems
+/// The number of features for this number of rows: 8√n, which keeps the error of the approximation below that of the data for most problems
 /// (Rudi and Rosasco 2017), from 512 to 4,096.
 #[must_use]
 pub fn suggested_features(rows: u64) -> usize {

@@ -1,16 +1,14 @@
-//! Classifiers on features that stand in for a kernel: logistic regression and the support vector machine.
+//! Classifiers on features that approximate a kernel: logistic regression and the support vector machine.
 
-use std::ops::Range;
+use std::slice;
 
 use crate::data::{AnySamples, Matrix};
-use crate::features::{ApproximateFeatures, Approximation, KernelFeatures, add_samples};
+use crate::design::{Access, Approximation, Design, Labelled, Parts, RowLoss};
 use crate::kernel::Kernel;
-use crate::memory;
+use crate::linalg::NormalEquations;
 use crate::model::Predictor;
-use crate::solve::{
-    FeatureBlocks, LinearLossFit, LinearLossSettings, Moments, Report, RowLoss, minimise, row_loss,
-};
-use crate::watch::{Unwatched, Watch};
+use crate::session::Session;
+use crate::solve::{LinearLossFit, LinearLossSettings, Report, minimise};
 
 use super::admission::Admission;
 use super::approx_ridge::{ApproxRidge, Prepared};
@@ -37,7 +35,7 @@ pub struct ApproxClassifier {
     pub loss: ClassLoss,
     /// The kernel, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// What stands in for it.
+    /// The approximation of the kernel.
     pub approximation: Approximation,
     /// C > 0, which is 1/λ.
     pub c: f64,
@@ -52,14 +50,10 @@ pub struct ApproxClassifier {
     pub max_iter: usize,
     /// Whether a kernel on landmarks must be proven to be one.
     pub admission: Admission,
-    /// Bytes the sums over features may take; `None` for four fifths of what is available.
-    pub memory: Option<u64>,
-    /// The seed of frequencies and landmarks.
-    pub seed: u64,
 }
 
 impl ApproxClassifier {
-    /// With this loss, kernel, approximation and C, an intercept and everything else by itself.
+    /// Creates a classifier with this loss, kernel, approximation and C, and an intercept; other settings take their defaults.
     #[must_use]
     pub fn new(loss: ClassLoss, kernel: Kernel, approximation: Approximation, c: f64) -> Self {
         let tol = match loss {
@@ -76,51 +70,57 @@ impl ApproxClassifier {
             tol,
             max_iter: 500,
             admission: Admission::Check,
-            memory: None,
-            seed: 0,
         }
     }
 
     /// Fits samples of `classes` classes, numbered by `codes` from 0.
     ///
     /// Logistic: nD²/2 multiply-adds once and nD for each output and step. Hinge: for each output some tens of Newton steps, each nD
-    /// and what the rows near the margin take ([`HeldHinge`](crate::solve::HeldHinge)). O(D²) memory and, where they fit the budget,
+    /// and what the rows near the margin take ([`HingeNewton`](crate::solve::HingeNewton)). O(D²) memory and, where they fit the budget,
     /// the nD features; where they do not, they are computed again for each step, and the corner of the hinge is rounded off.
     ///
     /// # Errors
     /// Where the codes or weights do not line up or are out of range, where the kernel has no such features, where the
-    /// sums do not fit the memory budget, and where `watch` asks to stop.
+    /// sums do not fit the memory budget, and where the session is stopped.
     pub fn fit(
         &self,
         samples: &AnySamples<'_>,
         codes: &[usize],
         classes: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Predictor, Report), LearnError> {
-        let prepared = self.prepare(samples, codes, classes, weights, watch)?;
+        let prepared = self.prepare(samples, codes, classes, weights, session)?;
         let weights = self.class_weight.combine(codes, classes, weights)?;
         check_codes(samples.nrows(), codes, classes, Some(&weights))?;
         let outputs = if classes == 2 { 1 } else { classes };
         let weights: Vec<f64> = weights.iter().map(|w| self.c * w).collect();
         let labels = Labelled { codes, outputs, weights: &weights };
-        let blocks = self.blocks(&prepared.features, samples, watch)?;
-        let fit = match (self.loss, &blocks.held) {
-            (ClassLoss::Logistic, _) => {
-                let sums = self.sums(&blocks, &weights, watch)?;
-                let loss = LogisticLoss { labels, bound: if outputs == 1 { 0.25 } else { 0.5 } };
-                minimise(&blocks, &loss, &sums, &self.settings(self.tol), None, watch)?
+        let columns = samples.ncols();
+        // Every step passes over all features: they are held where they fit the memory budget beside the sums.
+        let sums_bytes = ApproxRidge::bytes_needed(prepared.features.count(columns)?, 0);
+        let left = session.with_memory(session.memory().saturating_sub(sums_bytes));
+        let design = prepared.features.design(samples, &left)?;
+        let fit = match self.loss {
+            ClassLoss::Logistic => {
+                let sums = sums(&*design, &weights, session)?;
+                let loss = RowLoss::Logistic(labels);
+                minimise(&*design, &loss, &sums, &self.settings(self.tol), None, session)?
             }
-            (ClassLoss::Hinge, Some(Held::Single(phi))) => self.held_machines(phi, labels, watch)?,
-            (ClassLoss::Hinge, Some(Held::Double(phi))) => self.held_machines(phi, labels, watch)?,
-            (ClassLoss::Hinge, None) => {
-                let sums = self.sums(&blocks, &weights, watch)?;
-                self.rounded_machine(&blocks, labels, &sums, watch)?
+            ClassLoss::Hinge if design.access() == Access::Held => {
+                self.machines(&*design, labels, session)?
+            }
+            ClassLoss::Hinge => {
+                let sums = sums(&*design, &weights, session)?;
+                self.smoothed_machine(&*design, labels, &sums, session)?
             }
         };
+        drop(design);
         let LinearLossFit { weights, intercepts, mut report, .. } = fit;
         report.warnings.extend(prepared.warning);
-        Ok((Predictor::on_features(prepared.features, weights, intercepts, prepared.domain), report))
+        let predictor =
+            Predictor::on_features(prepared.features, columns, weights, intercepts, prepared.domain);
+        Ok((predictor, report))
     }
 
     fn prepare(
@@ -129,7 +129,7 @@ impl ApproxClassifier {
         codes: &[usize],
         classes: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Prepared, LearnError> {
         for (parameter, received, fine) in [
             ("C", self.c, self.c > 0.0 && self.c.is_finite()),
@@ -149,46 +149,12 @@ impl ApproxClassifier {
         let ridge = ApproxRidge {
             bias: if self.intercept { Bias::Centred } else { Bias::None },
             admission: self.admission,
-            memory: self.memory,
-            seed: self.seed,
             ..ApproxRidge::new(self.kernel.clone(), self.approximation, 1.0)
         };
-        let prepared = ridge.prepare(samples, watch)?;
+        let prepared = ridge.prepare(samples, session)?;
         // The check of the memory; the sums themselves are without targets.
-        ridge.sums(&prepared, 0)?;
+        ApproxRidge::sums(prepared.features.count(samples.ncols())?, 0, session)?;
         Ok(prepared)
-    }
-
-    /// Every step passes over all features: they are computed once where they fit the memory budget beside the sums, else anew for
-    /// each step.
-    fn blocks<'a>(
-        &self,
-        features: &'a ApproximateFeatures,
-        samples: &'a AnySamples<'a>,
-        watch: &dyn Watch,
-    ) -> Result<Blocks<'a>, LearnError> {
-        let (rows, columns) = (samples.nrows() as u64, features.features());
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
-        let left = budget.saturating_sub(ApproxRidge::bytes_needed(columns, 0));
-        let fits = |size: u64| rows.saturating_mul(columns as u64).saturating_mul(size) <= left;
-        let held = match samples {
-            AnySamples::F64(_) if fits(8) => Some(Held::Double(features.transform_f64(samples, watch)?)),
-            AnySamples::F32(_) if fits(4) => Some(Held::Single(features.transform_f32(samples, watch)?)),
-            _ => None,
-        };
-        Ok(Blocks { features, samples, held })
-    }
-
-    /// The sums over the features of rows with these weights.
-    fn sums(&self, blocks: &Blocks<'_>, weights: &[f64], watch: &dyn Watch) -> Result<Moments, LearnError> {
-        let mut sums = Moments::new(blocks.ncols(), 0);
-        let none = Matrix::zeros(blocks.nrows(), 0);
-        match &blocks.held {
-            Some(Held::Single(phi)) => sums.add(phi, &none, Some(weights), watch)?,
-            Some(Held::Double(phi)) => sums.add(phi, &none, Some(weights), watch)?,
-            None => add_samples(&mut sums, blocks.features, blocks.samples, &none, Some(weights), watch)?,
-        }
-        Ok(sums)
     }
 
     pub(super) fn settings(&self, tolerance: f64) -> LinearLossSettings {
@@ -196,98 +162,10 @@ impl ApproxClassifier {
     }
 }
 
-/// The features, where they fit the memory, and else what they are computed from.
-pub(super) struct Blocks<'a> {
-    features: &'a ApproximateFeatures,
-    samples: &'a AnySamples<'a>,
-    held: Option<Held>,
-}
-
-/// The features of all samples, in the precision of the samples.
-enum Held {
-    Single(Matrix<f32>),
-    Double(Matrix<f64>),
-}
-
-impl FeatureBlocks for Blocks<'_> {
-    type Error = LearnError;
-
-    fn nrows(&self) -> usize {
-        self.samples.nrows()
-    }
-
-    fn ncols(&self) -> usize {
-        self.features.features()
-    }
-
-    fn fill(&self, rows: Range<usize>, out: &mut [f64]) -> Result<(), LearnError> {
-        let width = self.ncols();
-        let widen = |out: &mut [f64], narrow: &[f32]| {
-            out.iter_mut().zip(narrow).for_each(|(wide, narrow)| *wide = f64::from(*narrow));
-        };
-        let entries = rows.start * width..rows.end * width;
-        match &self.held {
-            Some(Held::Double(phi)) => {
-                out.copy_from_slice(&phi.entries()[entries]);
-                return Ok(());
-            }
-            Some(Held::Single(phi)) => {
-                widen(out, &phi.entries()[entries]);
-                return Ok(());
-            }
-            None => {}
-        }
-        match self.samples {
-            AnySamples::F64(_) => self.features.fill_f64(self.samples, rows, out, &Unwatched)?,
-            AnySamples::F32(_) => {
-                let mut narrow = vec![0f32; out.len()];
-                self.features.fill_f32(self.samples, rows, &mut narrow, &Unwatched)?;
-                widen(out, &narrow);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Rows with their classes.
-#[derive(Clone, Copy)]
-pub(super) struct Labelled<'a> {
-    pub codes: &'a [usize],
-    pub outputs: usize,
-    /// C times the weight of each row.
-    pub weights: &'a [f64],
-}
-
-impl Labelled<'_> {
-    /// Whether row i is on the positive side of this output: the one output of two classes is that of class 1, else each is its
-    /// class's against all others.
-    pub fn positive(&self, i: usize, output: usize) -> bool {
-        self.codes[i] == if self.outputs == 1 { 1 } else { output }
-    }
-}
-
-struct LogisticLoss<'a> {
-    labels: Labelled<'a>,
-    bound: f64,
-}
-
-impl RowLoss for LogisticLoss<'_> {
-    fn outputs(&self) -> usize {
-        self.labels.outputs
-    }
-
-    fn curvature(&self) -> f64 {
-        self.bound
-    }
-
-    fn row(&self, i: usize, f: &[f64], g: &mut [f64]) -> f64 {
-        row_loss(f, self.labels.codes[i], self.labels.weights[i], g)
-    }
-
-    /// The mean of w·p(1 − p) over the outputs, which is |g|(1 − |g|/w); twice that for several, whose curvatures differ.
-    fn curvature_at(&self, i: usize, g: &[f64]) -> Option<f64> {
-        let w = self.labels.weights[i];
-        let bent: f64 = g.iter().filter(|g| **g != 0.0).map(|g| g.abs() * (1.0 - g.abs() / w)).sum();
-        Some(bent * if g.len() == 1 { 1.0 } else { 2.0 / g.len() as f64 })
-    }
+/// The sums over the features of rows with these weights.
+fn sums(design: &dyn Design, weights: &[f64], session: &Session<'_>) -> Result<NormalEquations, LearnError> {
+    let mut sums = NormalEquations::new(design.ncols(), 0);
+    let none = Matrix::zeros(design.nrows(), 0);
+    design.normal_equations(&none, Some(weights), &Parts::All, slice::from_mut(&mut sums), session)?;
+    Ok(sums)
 }

@@ -1,11 +1,11 @@
-//! How well features stand in for a kernel, and what more of them would do.
+//! How well features approximate a kernel, and the effect of more of them.
 
 use crate::data::AnySamples;
-use crate::features::{KernelError, kernel_error};
-use crate::solve::Moments;
-use crate::watch::Watch;
+use crate::design::{KernelError, kernel_error};
+use crate::linalg::NormalEquations;
+use crate::session::Session;
 
-use super::approx_ridge::{ApproxFit, ApproxRidge, BeyondSample, Prepared, Solution};
+use super::approx_ridge::{AllRows, ApproxFit, ApproxRidge, Prepared, Solution};
 use super::error::LearnError;
 
 /// Pairs of samples that the error of the kernel is measured on.
@@ -39,15 +39,15 @@ impl Sizes {
     }
 }
 
-/// Sums, what they lead to, and the sums over samples held out of them, where there are any.
+/// Sums, their solution, and the sums over samples held out of them, where there are any.
 #[derive(Debug, Clone, Copy)]
-pub struct Summed<'a> {
+pub struct SolvedSums<'a> {
     /// The sums.
-    pub sums: &'a Moments,
-    /// What they lead to.
+    pub sums: &'a NormalEquations,
+    /// Their solution.
     pub solution: &'a Solution,
     /// Sums over other samples, to judge by.
-    pub held_out: Option<&'a Moments>,
+    pub held_out: Option<&'a NormalEquations>,
 }
 
 impl ApproxRidge {
@@ -61,12 +61,12 @@ impl ApproxRidge {
     pub fn quality(
         &self,
         prepared: &Prepared,
-        summed: Summed<'_>,
+        summed: SolvedSums<'_>,
         samples: &AnySamples<'_>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Quality, LearnError> {
-        let kernel = kernel_error(&prepared.features, &self.kernel, samples, PAIRS, self.seed, watch)?;
-        let halves = self.halves(prepared, summed, watch)?;
+        let kernel = self.kernel_error(prepared, samples, session)?;
+        let halves = self.halves(prepared, summed, session)?;
         let sizes = halves.map_or_else(Vec::new, |halves| halves.sizes);
         Ok(Quality { kernel, effective_dimension: summed.solution.effective_dimension, sizes })
     }
@@ -81,15 +81,15 @@ impl ApproxRidge {
         &self,
         fit: &ApproxFit,
         samples: &AnySamples<'_>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Quality, LearnError> {
-        let ApproxFit { prepared, sums, solution, beyond, .. } = fit;
-        let summed = Summed { sums, solution, held_out: None };
-        let Some(BeyondSample { share, errors }) = beyond else {
-            return self.quality(prepared, summed, samples, watch);
+        let ApproxFit { prepared, sums, solution, all_rows, .. } = fit;
+        let summed = SolvedSums { sums, solution, held_out: None };
+        let Some(AllRows { share, errors }) = all_rows else {
+            return self.quality(prepared, summed, samples, session);
         };
         let of_sample = Self { lambda: self.lambda.iter().map(|l| l * share).collect(), ..self.clone() };
-        let kernel = kernel_error(&prepared.features, &self.kernel, samples, PAIRS, self.seed, watch)?;
+        let kernel = self.kernel_error(prepared, samples, session)?;
         let rows = sums.rows() as f64;
         // A fit with d degrees of freedom takes the part d/s from the error on its own s rows.
         let left = |dimension: f64| (1.0 - dimension * share / rows) / (1.0 - dimension / rows);
@@ -101,21 +101,31 @@ impl ApproxRidge {
             };
             halves.sizes.iter().zip(errors).map(of_target).collect()
         };
-        let sizes = of_sample.halves(prepared, summed, watch)?.map_or_else(Vec::new, of_all);
+        let sizes = of_sample.halves(prepared, summed, session)?.map_or_else(Vec::new, of_all);
         Ok(Quality { kernel, effective_dimension, sizes })
+    }
+
+    fn kernel_error(
+        &self,
+        prepared: &Prepared,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<KernelError, LearnError> {
+        let features = prepared.features.ready(samples.ncols(), None, session)?;
+        Ok(kernel_error(&features, &self.kernel, samples, PAIRS, session)?)
     }
 
     /// The errors with half of the features beside those with all; none where there is no half.
     fn halves(
         &self,
         prepared: &Prepared,
-        Summed { sums, solution, held_out }: Summed<'_>,
-        watch: &dyn Watch,
+        SolvedSums { sums, solution, held_out }: SolvedSums<'_>,
+        session: &Session<'_>,
     ) -> Result<Option<Halves>, LearnError> {
         let Some((kept, c)) = prepared.features.half() else { return Ok(None) };
         // Half of the features times √c: in terms of the features themselves, λ/c.
         let scaled = Self { lambda: self.lambda.iter().map(|l| l / c).collect(), ..self.clone() };
-        let half = scaled.solve(&sums.of_features(&kept), watch)?;
+        let half = scaled.solve(&sums.of_features(&kept), session)?;
         let judge = held_out.unwrap_or(sums);
         let errors = judge.of_features(&kept).squared_errors(&half.fit)?.into_iter();
         let all = judge.squared_errors(&solution.fit)?.into_iter();

@@ -1,27 +1,29 @@
-//! Ridge regression on features that stand in for a kernel: linear in the number of samples, in memory or streamed.
+//! Ridge regression on features that approximate a kernel: linear in the number of samples, in memory or streamed.
 //!
 //! Minimises Σᵢ wᵢ(yᵢ − ⟨v, φ(xᵢ)⟩ − b)² + λ‖v‖² with ⟨φ(x), φ(z)⟩ ≈ k(x, z). All that is kept of the samples are sums
-//! over their features ([`Moments`]), so samples in memory, in chunks and on several machines give the same fit.
+//! over their features ([`NormalEquations`]), so samples in memory, in chunks and on several machines give the same fit.
+
+use std::slice;
 
 use crate::data::{AnySamples, Matrix};
-use crate::features::{ApproximateFeatures, Approximation, ApproximationError, KernelFeatures, add_samples};
+use crate::design::{Approximation, Design, DesignError, Features, Parts, Recomputed};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
-use crate::memory;
+use crate::linalg::{Intercept, LinearFit, NormalEquations};
 use crate::model::Predictor;
-use crate::solve::{Intercept, LinearFit, Moments, Report, Status};
-use crate::watch::Watch;
+use crate::session::Session;
+use crate::solve::{Report, Status};
 
 use super::admission::Admission;
 use super::error::LearnError;
-use super::held_features::Held;
+use super::held_features::PassesFit;
 use super::ridge::{Bias, check_problem, targets_by_lambda};
 
 /// Ridge regression on approximate features: its hyper-parameters.
 ///
 /// ```
 /// use mercer::data::{AnySamples, Matrix, Samples};
-/// use mercer::features::Approximation;
+/// use mercer::design::Approximation;
 /// use mercer::learn::ApproxRidge;
 /// use mercer::watch::Unwatched;
 /// let samples = AnySamples::F64(Samples::dense(50, 1, (0..50).map(|i| 0.1 * i as f64).collect::<Vec<_>>())?);
@@ -36,7 +38,7 @@ use super::ridge::{Bias, check_problem, targets_by_lambda};
 pub struct ApproxRidge {
     /// The kernel, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// What stands in for it.
+    /// The approximation of the kernel.
     pub approximation: Approximation,
     /// λ ≥ 0: one for all targets, or one each.
     pub lambda: Vec<f64>,
@@ -44,17 +46,13 @@ pub struct ApproxRidge {
     pub bias: Bias,
     /// Whether a kernel on landmarks must be proven to be one. One with random features is, by its spectral density.
     pub admission: Admission,
-    /// Bytes the sums may take; `None` for four fifths of what is available.
-    pub memory: Option<u64>,
-    /// The seed of frequencies and landmarks.
-    pub seed: u64,
 }
 
 /// Features that samples are summed over.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prepared {
     /// φ.
-    pub features: ApproximateFeatures,
+    pub features: Features,
     /// Where the kernel is proven to be positive semidefinite.
     pub domain: Option<Domain>,
     /// What the user should know.
@@ -71,14 +69,14 @@ pub struct ApproxFit {
     /// φ.
     pub prepared: Prepared,
     /// The sums over φ that the fit follows from, or those over a sample where the features of all rows were held.
-    pub sums: Moments,
-    /// What the sums lead to, with λ times the share of a sample.
+    pub sums: NormalEquations,
+    /// The solution of the sums, with λ times the share of a sample.
     pub solution: Solution,
-    /// Where the sums are over a sample, what is known of all rows.
-    pub beyond: Option<BeyondSample>,
+    /// The errors over all rows, where the sums are over a sample of them.
+    pub all_rows: Option<AllRows>,
 }
 
-/// What sums lead to, from one factor of them for each λ.
+/// The solution of the normal equations, from one factor of them for each λ.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
     /// β and b.
@@ -89,9 +87,9 @@ pub struct Solution {
     pub effective_dimension: f64,
 }
 
-/// What is known of all rows where sums are over a sample of them.
+/// The errors over all rows of a fit whose sums are over a sample of them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BeyondSample {
+pub struct AllRows {
     /// Σw of the sample as a part of that of all rows.
     pub share: f64,
     /// The mean squared error of each target over all rows.
@@ -100,7 +98,7 @@ pub struct BeyondSample {
 
 /// The errors of a fit over the samples of some sums, for one target.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SummedError {
+pub struct TargetError {
     /// Samples.
     pub rows: u64,
     /// √ of the mean of the squared errors.
@@ -110,37 +108,31 @@ pub struct SummedError {
 }
 
 impl ApproxRidge {
-    /// With this kernel, approximation and λ, an unpenalised intercept and everything else by itself.
+    /// Creates a ridge learner with this kernel, approximation and λ, and an unpenalised intercept; other settings take their
+    /// defaults.
     #[must_use]
     pub fn new(kernel: Kernel, approximation: Approximation, lambda: f64) -> Self {
-        Self {
-            kernel,
-            approximation,
-            lambda: vec![lambda],
-            bias: Bias::Centred,
-            admission: Admission::Check,
-            memory: None,
-            seed: 0,
-        }
+        Self { kernel, approximation, lambda: vec![lambda], bias: Bias::Centred, admission: Admission::Check }
     }
 
     /// Fits `targets` (one row per sample, one column per target).
     ///
     /// O(nD(d + D) + D³) time, O(D²) memory for D features. In large problems, from n = 8D on, where the features of all rows
-    /// fit the memory budget, they are held and passed over some twenty times in place of summing their products ([`HeldRidge`](crate::solve::HeldRidge)): O(nDd + D³).
+    /// fit the memory budget, they are held, and some twenty passes over them replace the sums of their products
+    /// ([`NormalCg`](crate::solve::NormalCg)): O(nDd + D³).
     ///
     /// # Errors
     /// Where the input does not line up, where the kernel has no such features, where the sums do not fit the memory
-    /// budget, where λ = 0 and the features are linearly dependent, and where `watch` asks to stop.
+    /// budget, where λ = 0 and the features are linearly dependent, and where the session is stopped.
     pub fn fit(
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<ApproxFit, LearnError> {
         check_problem(&self.lambda, samples.nrows(), targets, weights)?;
-        self.fit_prepared(self.prepare(samples, watch)?, samples, targets, weights, watch)
+        self.fit_prepared(self.prepare(samples, session)?, samples, targets, weights, session)
     }
 
     /// As [`fit`](Self::fit), on features that are ready.
@@ -153,27 +145,29 @@ impl ApproxRidge {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<ApproxFit, LearnError> {
         check_problem(&self.lambda, samples.nrows(), targets, weights)?;
-        let mut sums = self.sums(&prepared, targets.ncols())?;
-        if let Some(Held { fit, mut report, sample: (sums, solution), beyond }) =
-            self.held(&prepared, samples, targets, weights, watch)?
+        let columns = samples.ncols();
+        let mut sums = Self::sums(prepared.features.count(columns)?, targets.ncols(), session)?;
+        if let Some(PassesFit { fit, mut report, sample: (sums, solution), all_rows }) =
+            self.passes(&prepared, samples, targets, weights, session)?
         {
             report.warnings.extend(prepared.warning.clone());
-            let predictor = prepared.predictor(fit);
-            return Ok(ApproxFit { predictor, report, prepared, sums, solution, beyond: Some(beyond) });
+            let predictor = prepared.predictor(fit, columns);
+            return Ok(ApproxFit { predictor, report, prepared, sums, solution, all_rows: Some(all_rows) });
         }
-        add_samples(&mut sums, &prepared.features, samples, targets, weights, watch)?;
-        self.fit_sums(prepared, sums, watch)
+        let design = Recomputed::new(prepared.features.ready(columns, None, session)?, samples)?;
+        design.normal_equations(targets, weights, &Parts::All, slice::from_mut(&mut sums), session)?;
+        self.fit_sums(prepared, columns, sums, session)
     }
 
     /// The features: frequencies drawn, or landmarks chosen among `samples`.
     ///
     /// # Errors
     /// Where there are no samples, where the settings do not fit each other, where the kernel has no such features, and
-    /// where `watch` asks to stop.
-    pub fn prepare(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Prepared, LearnError> {
+    /// where the session is stopped.
+    pub fn prepare(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Prepared, LearnError> {
         let (rows, columns) = (samples.nrows(), samples.ncols());
         if rows == 0 || columns == 0 {
             return Err(LearnError::Empty { rows, columns });
@@ -183,11 +177,11 @@ impl ApproxRidge {
             return Err(LearnError::Unsupported(reason));
         }
         self.kernel.check_columns(columns)?;
-        let features = self.approximation.of(&self.kernel, samples, self.seed, watch)?;
+        let features = self.approximation.of(&self.kernel, samples, session)?;
         let (domain, warning) = match &features {
             // A spectral density is a proof (Bochner).
-            ApproximateFeatures::Random(_) => (Some(Domain::All), None),
-            ApproximateFeatures::Landmarks(_) => {
+            Features::Fourier(_) | Features::Map(_) => (Some(Domain::All), None),
+            Features::Landmarks(_) => {
                 let admitted = self.admission.decide(&self.kernel, samples)?;
                 (admitted.domain, admitted.warning)
             }
@@ -195,7 +189,7 @@ impl ApproxRidge {
         Ok(Prepared { features, domain, warning })
     }
 
-    /// The features for so many rows, with landmarks chosen among a sample of them: a kernel that is proven only where the
+    /// The features for this number of rows, with landmarks chosen among a sample of them: a kernel that is proven only where the
     /// sample is has no domain.
     ///
     /// # Errors
@@ -204,9 +198,9 @@ impl ApproxRidge {
         &self,
         sample: &AnySamples<'_>,
         rows: u64,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Prepared, LearnError> {
-        let mut prepared = self.prepare(sample, watch)?;
+        let mut prepared = self.prepare(sample, session)?;
         if let Some(domain) = prepared.domain.filter(|domain| *domain != Domain::All)
             && rows > sample.nrows() as u64
         {
@@ -219,48 +213,51 @@ impl ApproxRidge {
         Ok(prepared)
     }
 
-    /// Sums over nothing, of these features and so many targets.
+    /// Empty sums over this number of features and targets.
     ///
     /// # Errors
     /// Where they, and the matrix that is factored, do not fit the memory budget.
-    pub fn sums(&self, prepared: &Prepared, targets: usize) -> Result<Moments, LearnError> {
-        let features = prepared.features.features();
-        let needed = Self::bytes_needed(features, targets);
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
+    pub fn sums(
+        features: usize,
+        targets: usize,
+        session: &Session<'_>,
+    ) -> Result<NormalEquations, LearnError> {
+        let (needed, budget) = (Self::bytes_needed(features, targets), session.memory());
         if needed > budget {
             let what = "the sums over the features and the factor of them";
-            return Err(ApproximationError::Memory { what, needed, budget }.into());
+            return Err(DesignError::Memory { what, needed, budget }.into());
         }
-        Ok(Moments::new(features, targets))
+        Ok(NormalEquations::new(features, targets))
     }
 
     /// Bytes that a fit takes beside the samples: the sums, their matrix and a chunk of features.
     #[must_use]
     pub fn bytes_needed(features: usize, targets: usize) -> u64 {
         let d = features as u64;
-        Moments::bytes_needed(features, targets)
+        NormalEquations::bytes_needed(features, targets)
             .saturating_add(8 * d.saturating_mul(d))
             .saturating_add(8 * 1024 * d)
     }
 
-    /// The fit on features that sums are over.
+    /// The fit on features of samples with this many columns, from sums over them.
     ///
     /// # Errors
     /// As [`solve`](Self::solve).
     pub fn fit_sums(
         &self,
         prepared: Prepared,
-        sums: Moments,
-        watch: &dyn Watch,
+        columns: usize,
+        sums: NormalEquations,
+        session: &Session<'_>,
     ) -> Result<ApproxFit, LearnError> {
-        let solution = self.solve(&sums, watch)?;
-        let (predictor, report) = self.finish(&prepared, &solution);
-        Ok(ApproxFit { predictor, report, prepared, sums, solution, beyond: None })
+        let solution = self.solve(&sums, session)?;
+        let (predictor, report) = self.finish(&prepared, columns, &solution);
+        Ok(ApproxFit { predictor, report, prepared, sums, solution, all_rows: None })
     }
 
-    /// What predicts by a solution, and how good it is.
+    /// The predictor of a solution for samples with this many columns, and the quality of the solution.
     #[must_use]
-    pub fn finish(&self, prepared: &Prepared, solution: &Solution) -> (Predictor, Report) {
+    pub fn finish(&self, prepared: &Prepared, columns: usize, solution: &Solution) -> (Predictor, Report) {
         let report = Report {
             status: Status::Converged,
             solver: format!("cholesky f64 on {}", self.approximation),
@@ -268,24 +265,24 @@ impl ApproxRidge {
             residual: solution.residual,
             warnings: prepared.warning.iter().cloned().collect(),
         };
-        (prepared.predictor(solution.fit.clone()), report)
+        (prepared.predictor(solution.fit.clone(), columns), report)
     }
 
-    /// What sums lead to.
+    /// The solution of sums.
     ///
     /// D³/3 multiply-adds for each different λ.
     ///
     /// # Errors
-    /// Where there are no samples, where λ = 0 and the features are linearly dependent, and where `watch` asks to stop.
-    pub fn solve(&self, sums: &Moments, watch: &dyn Watch) -> Result<Solution, LearnError> {
+    /// Where there are no samples, where λ = 0 and the features are linearly dependent, and where the session is stopped.
+    pub fn solve(&self, sums: &NormalEquations, session: &Session<'_>) -> Result<Solution, LearnError> {
         let (features, targets) = (sums.features(), sums.targets());
         let fit = LinearFit { weights: Matrix::zeros(features, targets), intercepts: vec![0.0; targets] };
         let mut all = Solution { fit, residual: 0.0, effective_dimension: f64::INFINITY };
         for (lambda, group) in targets_by_lambda(&self.lambda, targets) {
-            let factor = sums.factor(lambda, self.intercept(), watch)?;
-            let fit = factor.fit(watch)?;
+            let factor = sums.factor(lambda, self.intercept(), session)?;
+            let fit = factor.fit(session)?;
             all.residual = all.residual.max(factor.residual(&fit));
-            all.take(&fit, factor.effective_dimension(watch)?, &group);
+            all.take(&fit, factor.effective_dimension(session)?, &group);
         }
         Ok(all)
     }
@@ -300,10 +297,14 @@ impl ApproxRidge {
     ///
     /// # Errors
     /// Where the fit is of other features or targets.
-    pub fn held_out(&self, solution: &Solution, held_out: &Moments) -> Result<Vec<SummedError>, LearnError> {
+    pub fn held_out(
+        &self,
+        solution: &Solution,
+        held_out: &NormalEquations,
+    ) -> Result<Vec<TargetError>, LearnError> {
         let squares = held_out.squared_errors(&solution.fit)?;
         let spreads = held_out.target_spreads();
-        let of_target = |(squares, spread): (f64, f64)| SummedError {
+        let of_target = |(squares, spread): (f64, f64)| TargetError {
             rows: held_out.rows(),
             rmse: (squares / held_out.weight()).sqrt(),
             r2: (spread > 0.0).then(|| 1.0 - squares / spread),
@@ -313,9 +314,9 @@ impl ApproxRidge {
 }
 
 impl Prepared {
-    /// What predicts by a linear function of the features.
-    pub(super) fn predictor(&self, fit: LinearFit) -> Predictor {
-        Predictor::on_features(self.features.clone(), fit.weights, fit.intercepts, self.domain)
+    /// The predictor of a linear function of the features.
+    pub(super) fn predictor(&self, fit: LinearFit, columns: usize) -> Predictor {
+        Predictor::on_features(self.features.clone(), columns, fit.weights, fit.intercepts, self.domain)
     }
 }
 

@@ -1,13 +1,14 @@
 //! Why a learner has no model.
 
-use crate::features::{ApproximationError, FeatureError};
+use crate::design::DesignError;
 use crate::gram::GramError;
 use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError, ResolveError};
+use crate::linalg::NormalEquationsError;
 use crate::memory;
 use crate::solve::descent::DescentError;
 use crate::solve::svm::SvmError;
-use crate::solve::{CgError, LogisticError, MomentsError, SolveError};
+use crate::solve::{CgError, LogisticError, SolveError};
 use crate::watch::Stopped;
 
 /// Why a learner has no model.
@@ -165,10 +166,10 @@ pub enum LearnError {
     Gram(#[from] GramError),
     /// The samples do not have the features asked for.
     #[error(transparent)]
-    Feature(#[from] FeatureError),
+    Design(DesignError),
     /// The problem has no answer.
     #[error(transparent)]
-    Solve(#[from] SolveError),
+    Solve(SolveError),
     /// Gradient descent has no answer.
     #[error(transparent)]
     Descent(#[from] DescentError),
@@ -178,22 +179,37 @@ pub enum LearnError {
     /// A support vector machine's problem has no answer.
     #[error(transparent)]
     Svm(#[from] SvmError),
-    /// There are no features that stand in for the kernel.
+    /// The normal equations of features have no answer.
     #[error(transparent)]
-    Approximation(#[from] ApproximationError),
-    /// Sums over features have no answer.
-    #[error(transparent)]
-    Moments(#[from] MomentsError),
+    NormalEquations(#[from] NormalEquationsError),
     /// Conjugate gradients have no answer.
     #[error(transparent)]
     ConjugateGradients(#[from] CgError),
-    /// The watch asked to stop.
+    /// The session asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
 }
 
+impl From<DesignError> for LearnError {
+    fn from(error: DesignError) -> Self {
+        match error {
+            DesignError::NormalEquations(error) => Self::NormalEquations(error),
+            error => Self::Design(error),
+        }
+    }
+}
+
+impl From<SolveError> for LearnError {
+    fn from(error: SolveError) -> Self {
+        match error {
+            SolveError::Design(error) => error.into(),
+            error => Self::Solve(error),
+        }
+    }
+}
+
 impl LearnError {
-    /// Whether the work ended because its watch asked for it.
+    /// Whether the work ended because its session asked for it.
     #[must_use]
     pub fn is_stop(&self) -> bool {
         matches!(
@@ -202,11 +218,10 @@ impl LearnError {
                 | Self::Gram(GramError::Stopped(_))
                 | Self::Solve(SolveError::Stopped(_))
                 | Self::Descent(DescentError::Stopped(_))
-                | Self::Feature(FeatureError::Stopped(_))
                 | Self::Logistic(LogisticError::Stopped(_) | LogisticError::Solve(SolveError::Stopped(_)))
                 | Self::Svm(SvmError::Stopped(_))
                 | Self::ConjugateGradients(CgError::Stopped(_))
-                | Self::Moments(MomentsError::Stopped(_))
-        ) || matches!(self, Self::Approximation(error) if error.is_stop())
+                | Self::NormalEquations(NormalEquationsError::Stopped(_))
+        ) || matches!(self, Self::Design(error) if error.is_stop())
     }
 }

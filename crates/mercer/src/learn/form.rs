@@ -1,8 +1,7 @@
 //! Primal or dual: the same ridge regression on features or on the kernel matrix.
 
-use crate::features::FeatureMap;
+use crate::design::FeatureMap;
 use crate::kernel::Kernel;
-use crate::memory;
 use crate::solve::normal_equations_bytes;
 
 /// Which form of ridge regression is solved. Both give the same predictions.
@@ -33,12 +32,11 @@ pub struct FormChoice {
 }
 
 impl Form {
-    /// The form to take for n `rows` of d `columns`: the one that fits the memory budget (`None` for four fifths of what is
-    /// available), and of two that do the one with fewer multiply-adds.
+    /// The form to take for n `rows` of d `columns`: the one that fits the memory budget, and of two that do the one with fewer multiply-adds.
     ///
     /// [`Primal`](Self::Primal) falls back to the dual only for a kernel that has no finite map.
     #[must_use]
-    pub fn choose(self, kernel: &Kernel, rows: usize, columns: usize, memory: Option<u64>) -> FormChoice {
+    pub fn choose(self, kernel: &Kernel, rows: usize, columns: usize, budget: u64) -> FormChoice {
         let (n, d) = (rows as f64, columns as f64);
         let dual_cost = n * n * d + n * n * n / 3.0;
         let map = FeatureMap::of_kernel(kernel, columns);
@@ -65,7 +63,6 @@ impl Form {
         let (Some(count), Some(primal_cost)) = (features, primal_cost) else {
             return choice(None, format!("{map} has more features than can be counted"));
         };
-        let budget = memory.unwrap_or_else(memory::default_budget);
         let dual_bytes = (rows as u64).saturating_mul(rows as u64).saturating_mul(8);
         let dual_fits = dual_bytes <= budget;
         let primal_fits = normal_equations_bytes(rows, count, 1) <= budget;

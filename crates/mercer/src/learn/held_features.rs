@@ -1,17 +1,18 @@
-//! Ridge regression on features that are all held in memory: conjugate gradients in place of sums.
+//! Ridge regression by passes over features in memory: conjugate gradients in place of sums.
+
+use std::slice;
 
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::{AnySamples, Matrix};
-use crate::features::{ApproximateFeatures, KernelFeatures, add_samples};
-use crate::memory;
-use crate::real::Real;
-use crate::solve::{HeldFit, HeldRidge, LinearFit, Moments, Report};
-use crate::watch::Watch;
+use crate::design::{Design, Held, Parts, Recomputed};
+use crate::linalg::{LinearFit, NormalEquations};
+use crate::session::Session;
+use crate::solve::{NormalCg, NormalCgFit, Report};
 
-use super::approx_ridge::{ApproxRidge, BeyondSample, Prepared, Solution};
+use super::approx_ridge::{AllRows, ApproxRidge, Prepared, Solution};
 use super::error::LearnError;
 use super::ridge::targets_by_lambda;
 
@@ -28,58 +29,42 @@ const SAMPLE_PER_FEATURE: usize = 4;
 const LAMBDAS: usize = 4;
 
 /// A fit by passes over the features.
-pub(super) struct Held {
+pub(super) struct PassesFit {
     pub fit: LinearFit,
     pub report: Report,
-    /// The sums over the sample, and what they lead to.
-    pub sample: (Moments, Solution),
-    pub beyond: BeyondSample,
+    /// The sums over the sample, and their solution.
+    pub sample: (NormalEquations, Solution),
+    pub all_rows: AllRows,
 }
 
 impl ApproxRidge {
     /// The fit where passes are cheaper, the features fit the memory, and the rows of a sample are like the others.
-    pub(super) fn held(
+    pub(super) fn passes(
         &self,
         prepared: &Prepared,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
-    ) -> Result<Option<Held>, LearnError> {
-        let (n, d) = (samples.nrows(), prepared.features.features());
-        let size = if matches!(samples, AnySamples::F32(_)) { 4 } else { 8 };
+        session: &Session<'_>,
+    ) -> Result<Option<PassesFit>, LearnError> {
+        let ready = prepared.features.ready(samples.ncols(), None, session)?;
+        let (n, d) = (samples.nrows(), ready.count());
         let needed = (n as u64)
             .saturating_mul(d as u64)
-            .saturating_mul(size)
+            .saturating_mul(ready.precision(samples).bytes())
             .saturating_add(Self::bytes_needed(d, targets.ncols()));
         let groups = targets_by_lambda(&self.lambda, targets.ncols());
         if n.saturating_mul(d) < ENTRIES
             || n < ROWS_PER_FEATURE * d
             || groups.len() > LAMBDAS
             || groups.iter().any(|(lambda, _)| *lambda <= 0.0)
-            || needed > self.memory.unwrap_or_else(memory::default_budget)
+            || needed > session.memory()
         {
             return Ok(None);
         }
-        let sample = self.sample(prepared, samples, targets, weights, watch)?;
-        match (&prepared.features, samples) {
-            (ApproximateFeatures::Random(random), AnySamples::F32(_)) => {
-                let rows = random.features.transform_f32(samples, watch)?;
-                self.passes(&rows, None, targets, weights, sample, watch)
-            }
-            (ApproximateFeatures::Random(random), AnySamples::F64(_)) => {
-                let rows = random.features.transform_f64(samples, watch)?;
-                self.passes(&rows, None, targets, weights, sample, watch)
-            }
-            (ApproximateFeatures::Landmarks(nystrom), AnySamples::F32(_)) => {
-                let rows = nystrom.values_f32(samples, watch)?;
-                self.passes(&rows, Some(nystrom.whitening()), targets, weights, sample, watch)
-            }
-            (ApproximateFeatures::Landmarks(nystrom), AnySamples::F64(_)) => {
-                let rows = nystrom.values_f64(samples, watch)?;
-                self.passes(&rows, Some(nystrom.whitening()), targets, weights, sample, watch)
-            }
-        }
+        let sample = self.sample(prepared, samples, targets, weights, session)?;
+        let design = Held::for_passes(&ready, samples, session)?;
+        self.passes_over(&design, targets, weights, sample, session)
     }
 
     /// The sums over random rows.
@@ -89,42 +74,42 @@ impl ApproxRidge {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
-    ) -> Result<Moments, LearnError> {
-        let (n, d) = (samples.nrows(), prepared.features.features());
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        session: &Session<'_>,
+    ) -> Result<NormalEquations, LearnError> {
+        let (n, d) = (samples.nrows(), prepared.features.count(samples.ncols())?);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(session.seed());
         let mut rows = index::sample(&mut rng, n, SAMPLE_PER_FEATURE * d).into_vec();
         rows.sort_unstable();
         let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
-        let mut sums = self.sums(prepared, targets.ncols())?;
+        let mut sums = Self::sums(d, targets.ncols(), session)?;
         let (samples, targets) = (samples.select(&rows), targets.select(&rows));
-        add_samples(&mut sums, &prepared.features, &samples, &targets, weights.as_deref(), watch)?;
+        let design = Recomputed::new(prepared.features.ready(samples.ncols(), None, session)?, &samples)?;
+        let into = slice::from_mut(&mut sums);
+        design.normal_equations(&targets, weights.as_deref(), &Parts::All, into, session)?;
         Ok(sums)
     }
 
     /// The fit of each λ.
-    fn passes<T: Real>(
+    fn passes_over(
         &self,
-        rows: &Matrix<T>,
-        whitening: Option<&[f64]>,
+        design: &dyn Design,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        sample: Moments,
-        watch: &dyn Watch,
-    ) -> Result<Option<Held>, LearnError> {
-        let (d, t) = (rows.ncols(), targets.ncols());
+        sample: NormalEquations,
+        session: &Session<'_>,
+    ) -> Result<Option<PassesFit>, LearnError> {
+        let (d, t) = (design.ncols(), targets.ncols());
         let mut all = LinearFit { weights: Matrix::zeros(d, t), intercepts: vec![0.0; t] };
         let mut solution = Solution { fit: all.clone(), residual: 0.0, effective_dimension: f64::INFINITY };
         let (mut errors, mut last) = (vec![0.0; t], None::<Report>);
-        let total = weights.map_or(rows.nrows() as f64, |w| w.iter().sum());
+        let total = weights.map_or(design.nrows() as f64, |w| w.iter().sum());
         for (lambda, group) in &targets_by_lambda(&self.lambda, t) {
             let of_row = |row: usize| group.iter().map(move |&o| targets.row(row)[o]);
             let entries = (0..targets.nrows()).flat_map(of_row).collect();
             let of_group = Matrix::from_entries(targets.nrows(), group.len(), entries);
-            let problem =
-                HeldRidge { rows, whitening, targets: &of_group, weights, intercept: self.intercept() };
-            let Some(held) = problem.fit(*lambda, &sample, watch)? else { return Ok(None) };
-            let HeldFit { fit, squared_errors, report, of_sample, effective_dimension } = held;
+            let problem = NormalCg { design, targets: &of_group, weights, intercept: self.intercept() };
+            let Some(found) = problem.fit(*lambda, &sample, session)? else { return Ok(None) };
+            let NormalCgFit { fit, squared_errors, report, of_sample, effective_dimension } = found;
             solution.take(&of_sample, effective_dimension, group);
             for (place, &o) in group.iter().enumerate() {
                 all.intercepts[o] = fit.intercepts[place];
@@ -142,7 +127,7 @@ impl ApproxRidge {
         }
         let Some(mut report) = last else { return Ok(None) };
         report.solver = format!("conjugate gradients on {}", self.approximation);
-        let beyond = BeyondSample { share: sample.weight() / total, errors };
-        Ok(Some(Held { fit: all, report, sample: (sample, solution), beyond }))
+        let all_rows = AllRows { share: sample.weight() / total, errors };
+        Ok(Some(PassesFit { fit: all, report, sample: (sample, solution), all_rows }))
     }
 }

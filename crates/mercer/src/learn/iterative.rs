@@ -2,16 +2,16 @@
 //! many steps are to go.
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{CompactGram, CpuEngine, Engine, Gram};
+use crate::gram::{CompactGram, Gram};
 use crate::kernel::Kernel;
-use crate::memory;
 use crate::model::Expansion;
 use crate::real::Real;
+use crate::session::Session;
 use crate::solve::{
     CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Penalised, Regularised, Report, randomly_pivoted,
     scale_rows,
 };
-use crate::watch::{Stopped, Watch};
+use crate::watch::Stopped;
 
 use super::admission::Admission;
 use super::error::LearnError;
@@ -39,10 +39,6 @@ pub struct IterativeRidge {
     pub solver: ConjugateGradient,
     /// k, the rank of the preconditioner; `None` for [`default_rank`](Self::default_rank).
     pub rank: Option<usize>,
-    /// The seed of the preconditioner's pivots.
-    pub seed: u64,
-    /// Bytes that the preconditioner and the stored matrix may take; `None` for four fifths of what is available.
-    pub memory: Option<u64>,
 }
 
 /// What is seen after each step: the state, which can be saved and gone on from.
@@ -59,8 +55,6 @@ impl IterativeRidge {
             admission: Admission::Check,
             solver: ConjugateGradient { tolerance: 1e-3, ..Default::default() },
             rank: None,
-            seed: 0,
-            memory: None,
         }
     }
 
@@ -74,15 +68,15 @@ impl IterativeRidge {
     ///
     /// # Errors
     /// Where the input does not line up, where λ is not positive, where the preconditioner does not fit the memory, and
-    /// where `watch` asks to stop.
+    /// where the session is stopped.
     pub fn fit(
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Expansion, Report), LearnError> {
-        self.resume(samples, targets, weights, None, watch, &mut |_| {})
+        self.resume(samples, targets, weights, None, session, &mut |_| {})
     }
 
     /// Fits, going on from a saved state where there is one; `after` sees the state after each step. The state is the
@@ -96,22 +90,22 @@ impl IterativeRidge {
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
         state: Option<CgState>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
         after: AfterStep<'_>,
     ) -> Result<(Expansion, Report), LearnError> {
         let (kernel, lambda, bias, solver) = (&self.kernel, self.lambda, self.bias, self.solver);
         validate(Given { kernel, lambda, bias, solver }, samples, targets, weights)?;
-        let stores = self.check_memory(samples.nrows(), targets.ncols())?;
+        let stores = self.check_memory(samples.nrows(), targets.ncols(), session)?;
         let admitted = self.admission.decide(&self.kernel, samples)?;
         let roots: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
         let (single, double) = (in_single(samples), in_double(samples));
-        let (fast, exact) = (CpuEngine.load(&single), CpuEngine.load(&double));
+        let (fast, exact) = (session.load(&single)?, session.load(&double)?);
         let (fast, exact) = (fast.gram(&self.kernel)?, exact.gram(&self.kernel)?);
         let rank = self.rank.unwrap_or_else(|| Self::default_rank(samples.nrows()));
-        let factor = randomly_pivoted::<f32>(&*fast, rank, SINGLE_NOISE, self.seed, watch)?;
+        let factor = randomly_pivoted::<f32>(&*fast, rank, SINGLE_NOISE, session.seed(), session)?;
         // What the factor leaves out is noise down to this; a smaller λ would make P⁻¹ amplify it.
         let noise = SINGLE_NOISE * fast.diagonal().into_iter().fold(0.0, f64::max);
-        let preconditioner = LowRank::new(factor, self.lambda.max(noise), roots.as_deref(), watch)?;
+        let preconditioner = LowRank::new(factor, self.lambda.max(noise), roots.as_deref(), session)?;
         let rhs = self.right_hand_sides(targets, roots.as_deref());
         let (lambda, root_weights) = (self.lambda, roots.as_deref());
         let tiled = CgProblem {
@@ -123,15 +117,15 @@ impl IterativeRidge {
         };
         let mut state = state.unwrap_or_else(|| CgState::start(&rhs));
         let worthwhile = stores && self.may_store(&*fast, mean_weight(weights));
-        let stored = if worthwhile && self.many_steps_to_go(&tiled, &mut state, watch, after)? {
-            self.stored(&*fast, mean_weight(weights), watch)?
+        let stored = if worthwhile && self.many_steps_to_go(&tiled, &mut state, session, after)? {
+            self.stored(&*fast, mean_weight(weights), session)?
         } else {
             None
         };
         let coarse = stored.as_ref().map(|(matrix, _)| Penalised { matrix, lambda, root_weights });
         let coarse = coarse.as_ref().zip(stored.as_ref());
         let coarse = coarse.map(|(operator, (_, rounding))| Coarse { operator, rounding: *rounding });
-        let mut report = self.solver.run(&CgProblem { coarse, ..tiled }, &mut state, watch, after)?;
+        let mut report = self.solver.run(&CgProblem { coarse, ..tiled }, &mut state, session, after)?;
         report.solver += match (stored.is_some() && state.uses_coarse(), state.gave_up_coarse()) {
             (true, _) => ", matrix stored in 16 bits",
             (_, true) => ", matrix stored in 16 bits, then tiles computed in every step",
@@ -156,7 +150,7 @@ impl IterativeRidge {
         &self,
         tiled: &CgProblem<'_>,
         state: &mut CgState,
-        watch: &dyn Watch,
+        session: &Session<'_>,
         after: AfterStep<'_>,
     ) -> Result<bool, LearnError> {
         while !state.uses_coarse() {
@@ -173,7 +167,7 @@ impl IterativeRidge {
                 break;
             }
             let until = (steps / STEPS_ON_TILES + 1) * STEPS_ON_TILES;
-            self.solver.advance(tiled, state, until, watch, &mut *after)?;
+            self.solver.advance(tiled, state, until, session, &mut *after)?;
         }
         Ok(true)
     }
@@ -190,9 +184,9 @@ impl IterativeRidge {
         &self,
         gram: &dyn Gram,
         weight: f64,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Option<(CompactGram, f64)>, Stopped> {
-        let matrix = CompactGram::store(gram, watch)?;
+        let matrix = CompactGram::store(gram, session)?;
         let rounding = weight * matrix.rounding();
         Ok((rounding <= ROUNDING_LIMIT * self.lambda).then_some((matrix, rounding)))
     }
@@ -205,9 +199,9 @@ impl IterativeRidge {
     }
 
     /// Whether the matrix may be stored.
-    fn check_memory(&self, rows: usize, targets: usize) -> Result<bool, LearnError> {
+    fn check_memory(&self, rows: usize, targets: usize, session: &Session<'_>) -> Result<bool, LearnError> {
         let needed = self.bytes_needed(rows, targets);
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        let budget = session.memory();
         if needed > budget {
             return Err(LearnError::Memory { rows, needed, budget });
         }

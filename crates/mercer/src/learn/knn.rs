@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{Metric, neighbours};
 use crate::model::{Mean, Neighbours, Rule, Weights, queries_at_once};
+use crate::session::Session;
 use crate::watch::Watch;
 
 use super::error::LearnError;
@@ -47,21 +48,21 @@ impl Knn {
     /// One search for the kmax + 1 nearest serves all k: O(n²d + n·kmax·outputs) time, no n² memory.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit), with `kmax` from 1 to n − 1; and where `watch` asks to stop.
+    /// As [`fit`](Self::fit), with `kmax` from 1 to n − 1; and where the session is stopped.
     pub fn leave_one_out(
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         kmax: usize,
         loss: Loss,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<f64>, LearnError> {
         validate(samples, targets)?;
         self.check_k(kmax, samples.nrows() - 1)?;
         let mut losses = vec![0.0; kmax];
         let all: Vec<usize> = (0..samples.nrows()).collect();
         for rows in all.chunks(queries_at_once(kmax + 1)) {
-            let nearest = neighbours(samples, &samples.select(rows), kmax + 1, self.metric, watch)?;
+            let nearest = neighbours(samples, &samples.select(rows), kmax + 1, self.metric, session)?;
             let of_row = |(query, &i): (usize, &usize)| {
                 let mut mean = Mean::new(self.weights, targets.ncols());
                 let others = nearest.of(query).filter(|(row, _)| *row != i).take(kmax);
@@ -74,7 +75,7 @@ impl Knn {
             };
             // A thousand rows at a time, so that their losses at every k take little memory.
             for (block, rows) in rows.chunks(1_000).enumerate() {
-                watch.check()?;
+                session.check()?;
                 let numbered = rows.par_iter().enumerate().map(|(r, i)| (block * 1_000 + r, i));
                 let of_rows: Vec<Vec<f64>> = numbered.map(of_row).collect();
                 for of_row in of_rows {

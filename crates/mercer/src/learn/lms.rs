@@ -13,13 +13,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{CpuEngine, DenseGram, Engine, Gram, Resident};
+use crate::gram::{DenseGram, Gram, Resident};
 use crate::kernel::{Expr, Kernel};
-use crate::memory;
 use crate::model::{Expansion, subtract};
+use crate::session::Session;
 use crate::solve::Report;
 use crate::solve::descent::{CurvePoint, Descended, Descent, DescentError, Dual, Mode, Step};
-use crate::watch::Watch;
 
 use super::admission::Admission;
 use super::error::LearnError;
@@ -43,9 +42,6 @@ pub struct Lms {
     pub bias: Bias,
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
-    /// Bytes the kernel matrix may take; `None` for four fifths of what is available. Where it takes more it is computed anew
-    /// in every pass, tile by tile.
-    pub memory: Option<u64>,
 }
 
 /// How the kernel matrix was had.
@@ -97,7 +93,6 @@ impl Lms {
             mode: Mode::Batch,
             bias: Bias::Centred,
             admission: Admission::Check,
-            memory: None,
         }
     }
 
@@ -107,12 +102,12 @@ impl Lms {
     /// otherwise.
     ///
     /// # Errors
-    /// Where the input does not line up, a setting is out of its range, the step is too large, or `watch` asks to stop.
+    /// Where the input does not line up, a setting is out of its range, the step is too large, or the session asks to stop.
     pub fn fit(
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Expansion, LmsReport), LearnError> {
         let (rows, columns) = (samples.nrows(), samples.ncols());
         if rows == 0 || columns == 0 {
@@ -130,9 +125,9 @@ impl Lms {
             kernel = Kernel::sum(&[kernel, Kernel::from_expr(Expr::Number(1.0))])?;
         }
         let admitted = self.admission.decide(&kernel, &centres)?;
-        let resident = CpuEngine.load(&centres);
-        let (gram, storage) = self.gram(&*resident, &kernel, &centres, watch)?;
-        let found = self.descend(&*gram, targets, storage, watch)?;
+        let resident = session.load(&centres)?;
+        let (gram, storage) = self.gram(&*resident, &kernel, &centres, session)?;
+        let found = self.descend(&*gram, targets, storage, session)?;
         let LmsCoefficients { dual, intercepts, mut report } = found;
         report.report.warnings.extend(admitted.warning);
         let centres = centres.into_owned();
@@ -150,7 +145,7 @@ impl Lms {
         &self,
         gram: &dyn Gram,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<LmsCoefficients, LearnError> {
         targets::check(gram.nrows(), targets)?;
         if self.bias == Bias::Column {
@@ -158,7 +153,7 @@ impl Lms {
                 "bias = column centres the samples, which a kernel matrix hides",
             ));
         }
-        self.descend(gram, targets, GramStorage::Stored, watch)
+        self.descend(gram, targets, GramStorage::Stored, session)
     }
 
     /// The kernel matrix, stored in the precision of the samples where the budget allows it.
@@ -167,18 +162,18 @@ impl Lms {
         resident: &'a dyn Resident,
         kernel: &Kernel,
         samples: &AnySamples<'_>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Box<dyn Gram + 'a>, GramStorage), LearnError> {
         let single = matches!(samples, AnySamples::F32(_));
         let n = samples.nrows() as u64;
         let needed = n.saturating_mul(n).saturating_mul(if single { 4 } else { 8 });
-        if needed > self.memory.unwrap_or_else(memory::default_budget) {
+        if needed > session.memory() {
             return Ok((resident.gram(kernel)?, GramStorage::Tiled));
         }
         let gram: Box<dyn Gram + 'a> = if single {
-            Box::new(DenseGram::<f32>::compute(resident, kernel, watch)?)
+            Box::new(DenseGram::<f32>::compute(resident, kernel, session)?)
         } else {
-            Box::new(DenseGram::<f64>::compute(resident, kernel, watch)?)
+            Box::new(DenseGram::<f64>::compute(resident, kernel, session)?)
         };
         Ok((gram, GramStorage::Stored))
     }
@@ -188,18 +183,18 @@ impl Lms {
         gram: &dyn Gram,
         targets: &Matrix<f64>,
         storage: GramStorage,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<LmsCoefficients, LearnError> {
         let (aims, means) = match self.bias {
             Bias::None => (targets.clone(), vec![0.0; targets.ncols()]),
             Bias::Centred | Bias::Column => targets::centred(targets),
         };
         let dual = match self.bias {
-            Bias::Centred => Dual::centred(gram, watch)?,
+            Bias::Centred => Dual::centred(gram, session)?,
             Bias::None | Bias::Column => Dual::new(gram),
         };
         let settings = Descent { step: self.step, epochs: self.epochs, tol: self.tol, mode: self.mode };
-        let descended = settings.run(&dual, &aims, watch).map_err(|error| match error {
+        let descended = settings.run(&dual, &aims, session).map_err(|error| match error {
             DescentError::NotFinite => explain(gram, error.into()),
             _ => error.into(),
         })?;

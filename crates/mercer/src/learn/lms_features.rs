@@ -1,8 +1,9 @@
 //! Least mean squares on explicit features: θ := θ + αΦᵀ(y − Φθ).
 
 use crate::data::Matrix;
+use crate::design::{Design, for_blocks};
+use crate::session::Session;
 use crate::solve::descent::{Descent, DescentError, Mode, Primal, Step};
-use crate::watch::Watch;
 
 use super::error::LearnError;
 use super::lms::{GramStorage, LmsReport};
@@ -36,60 +37,64 @@ pub struct LmsWeights {
 }
 
 impl Default for LmsFeatures {
-    /// 200 batch steps at most, of a size chosen by itself, with an unpenalised intercept.
+    /// 200 batch steps at most, of the automatic size, with an unpenalised intercept.
     fn default() -> Self {
         Self { step: Step::Auto, epochs: 200, tol: 1e-6, mode: Mode::Batch, bias: Bias::Centred }
     }
 }
 
 impl LmsFeatures {
-    /// Fits `targets` on `features`, both with one row per sample.
+    /// Fits `targets`, one row per row of the design.
     ///
     /// O(nD) time an epoch for D features; no memory beyond a few vectors.
     ///
     /// # Errors
-    /// Where the input does not line up or is not finite, a setting is out of its range, the step is too large, or `watch` asks
-    /// to stop.
+    /// Where the input does not line up or is not finite, a setting is out of its range, the step is too large, or the session
+    /// is stopped.
     pub fn fit(
         &self,
-        features: &Matrix<f64>,
+        design: &dyn Design,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<LmsWeights, LearnError> {
-        let (rows, columns) = (features.nrows(), features.ncols());
+        let (rows, columns) = (design.nrows(), design.ncols());
         if rows == 0 || columns == 0 {
             return Err(LearnError::Empty { rows, columns });
         }
         targets::check(rows, targets)?;
-        let primal = match self.bias {
-            Bias::None => Primal::new(features),
-            Bias::Centred => Primal::centred(features),
-            Bias::Column => {
-                return Err(LearnError::Unsupported(
-                    "bias = column centres the samples, which features hide; use centred or none",
-                ));
-            }
-        };
+        if self.bias == Bias::Column {
+            return Err(LearnError::Unsupported(
+                "bias = column centres the samples, which features hide; use centred or none",
+            ));
+        }
+        let primal = Primal::new(design, self.bias == Bias::Centred, session)?;
         let (aims, means) = match self.bias {
             Bias::Centred => targets::centred(targets),
             _ => (targets.clone(), vec![0.0; targets.ncols()]),
         };
         let settings = Descent { step: self.step, epochs: self.epochs, tol: self.tol, mode: self.mode };
-        let descended = settings.run(&primal, &aims, watch).map_err(|error| explain(features, error))?;
+        let descended = match settings.run(&primal, &aims, session) {
+            Ok(descended) => descended,
+            Err(DescentError::Stopped(_)) => return Err(primal.failure().into()),
+            Err(DescentError::NotFinite) => {
+                check_finite(design, session)?;
+                return Err(DescentError::NotFinite.into());
+            }
+            Err(error) => return Err(error.into()),
+        };
         let report = LmsReport::new(&descended, &aims, self.mode, GramStorage::Unused);
         let intercepts = primal.intercepts(&descended.unknown, &means);
         Ok(LmsWeights { weights: descended.unknown, intercepts, report })
     }
 }
 
-/// A product that is not finite is often a feature that is not: look for one.
-fn explain(features: &Matrix<f64>, error: DescentError) -> LearnError {
-    if error == DescentError::NotFinite {
-        let bad = features.entries().iter().position(|f| !f.is_finite());
-        if let Some(at) = bad {
-            let (row, value) = (at / features.ncols(), features.entries()[at]);
-            return LearnError::NonFinite { what: "feature", row, value };
-        }
-    }
-    error.into()
+/// Checks that all features are finite.
+fn check_finite(design: &dyn Design, session: &Session<'_>) -> Result<(), LearnError> {
+    let (width, mut bad) = (design.ncols(), None);
+    for_blocks(design, 256, session, |rows, phi| {
+        let at = phi.iter().position(|f| !f.is_finite());
+        bad = bad.or(at.map(|at| (rows.start + at / width, phi[at])));
+        Ok(())
+    })?;
+    bad.map_or(Ok(()), |(row, value)| Err(LearnError::NonFinite { what: "feature", row, value }))
 }

@@ -14,12 +14,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{CpuEngine, Engine, Gram};
+use crate::gram::Gram;
 use crate::kernel::{Expr, Kernel};
-use crate::memory;
 use crate::model::{Expansion, subtract};
+use crate::session::Session;
 use crate::solve::{Factor, Regularised, Report, scale_rows, solve_direct};
-use crate::watch::Watch;
 
 use super::admission::Admission;
 use super::error::LearnError;
@@ -53,8 +52,6 @@ pub struct Ridge {
     pub admission: Admission,
     /// The precision of the Cholesky factor.
     pub factor: Factor,
-    /// Bytes the kernel matrix may take; `None` for four fifths of what is available.
-    pub memory: Option<u64>,
     /// Whether [`primal`](Self::primal) offers the same problem on explicit features; [`fit`](Self::fit) is dual.
     pub form: Form,
 }
@@ -80,7 +77,6 @@ impl Ridge {
             bias: Bias::Centred,
             admission: Admission::Check,
             factor: Factor::Auto,
-            memory: None,
             form: Form::Auto,
         }
     }
@@ -96,7 +92,7 @@ impl Ridge {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Expansion, Report), LearnError> {
         let (rows, columns) = (samples.nrows(), samples.ncols());
         if rows == 0 || columns == 0 {
@@ -114,12 +110,12 @@ impl Ridge {
             kernel = Kernel::sum(&[kernel, Kernel::from_expr(Expr::Number(1.0))])?;
         }
         let admitted = self.admission.decide(&kernel, &centres)?;
-        let resident = CpuEngine.load(&centres);
+        let resident = session.load(&centres)?;
         let gram = resident.gram(&kernel)?;
         let coefficients = match self.bias {
             Bias::Column => Self { bias: Bias::None, ..self.clone() }
-                .fit_centred_targets(&*gram, targets, weights, watch)?,
-            _ => self.fit_gram(&*gram, targets, weights, watch)?,
+                .fit_centred_targets(&*gram, targets, weights, session)?,
+            _ => self.fit_gram(&*gram, targets, weights, session)?,
         };
         let Coefficients { dual, intercepts, mut report } = coefficients;
         report.warnings.extend(admitted.warning);
@@ -134,9 +130,9 @@ impl Ridge {
     ///
     /// # Errors
     /// [`LearnError::Memory`] where it does not.
-    pub fn check_memory(&self, rows: usize) -> Result<(), LearnError> {
+    pub fn check_memory(rows: usize, session: &Session<'_>) -> Result<(), LearnError> {
         let needed = (rows as u64).saturating_mul(rows as u64).saturating_mul(8);
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        let budget = session.memory();
         if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
     }
 
@@ -149,9 +145,9 @@ impl Ridge {
         gram: &dyn Gram,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Coefficients, LearnError> {
-        self.validate(gram.nrows(), targets, weights)?;
+        self.validate(gram.nrows(), targets, weights, session)?;
         if self.bias == Bias::Column {
             return Err(LearnError::Unsupported(
                 "bias = column centres the samples, which a kernel matrix hides",
@@ -165,7 +161,7 @@ impl Ridge {
         for (lambda, group) in targets_by_lambda(&self.lambda, columns) {
             let system = Regularised::new(gram, lambda, roots.as_deref());
             let rhs = self.right_hand_sides(targets, &group, roots.as_deref());
-            let (solution, solved) = solve_direct(&system, &rhs, self.factor, watch)
+            let (solution, solved) = solve_direct(&system, &rhs, self.factor, session)
                 .map_err(|error| explain(gram, error.into()))?;
             for (place, &column) in group.iter().enumerate() {
                 intercepts[column] = self.intercept(&solution, place, roots.as_deref());
@@ -192,9 +188,9 @@ impl Ridge {
         gram: &dyn Gram,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Coefficients, LearnError> {
-        self.validate(gram.nrows(), targets, weights)?;
+        self.validate(gram.nrows(), targets, weights, session)?;
         let means = weighted_means(targets.nrows(), targets.ncols(), weights, |i, row| {
             row.copy_from_slice(targets.row(i))
         });
@@ -202,7 +198,7 @@ impl Ridge {
         for i in 0..centred.nrows() {
             centred.row_mut(i).iter_mut().zip(&means).for_each(|(y, mean)| *y -= mean);
         }
-        let fitted = self.fit_gram(gram, &centred, weights, watch)?;
+        let fitted = self.fit_gram(gram, &centred, weights, session)?;
         Ok(Coefficients { intercepts: means, ..fitted })
     }
 
@@ -211,9 +207,10 @@ impl Ridge {
         rows: usize,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
+        session: &Session<'_>,
     ) -> Result<(), LearnError> {
         check_problem(&self.lambda, rows, targets, weights)?;
-        self.check_memory(rows)
+        Self::check_memory(rows, session)
     }
 
     /// S[y] for `bias: None`, S[y 1] for `bias: Centred`.
@@ -247,7 +244,7 @@ impl Ridge {
 }
 
 /// Whether the parts of a regression problem line up and are in their ranges.
-pub(super) fn check_problem(
+pub(crate) fn check_problem(
     lambda: &[f64],
     rows: usize,
     targets: &Matrix<f64>,

@@ -14,10 +14,12 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix};
-use crate::features::{FeatureMap, Transform};
-use crate::memory;
+use crate::design::{Design, DesignError, FeatureMap, Transform, fill_in_slices};
+use crate::gram::ValuesMut;
 use crate::model::Linear;
-use crate::solve::{Group, Report, Rows, normal_equations_bytes, scale_rows, solve_least_squares};
+use crate::real::Precision;
+use crate::session::Session;
+use crate::solve::{Group, Report, normal_equations_bytes, scale_rows, solve_least_squares};
 use crate::watch::Watch;
 
 use super::error::LearnError;
@@ -32,25 +34,23 @@ pub struct RidgeFeatures {
     pub lambda: Vec<f64>,
     /// What is done about a constant.
     pub bias: Bias,
-    /// Bytes the work may take; `None` for four fifths of what is available.
-    pub memory: Option<u64>,
 }
 
 impl Ridge {
     /// The same problem on explicit features, where the [`form`](Ridge::form) asks for it or finds it cheaper; none
     /// where [`fit`](Ridge::fit), the dual, is the one to take.
     #[must_use]
-    pub fn primal(&self, rows: usize, columns: usize) -> Option<RidgeFeatures> {
-        let map = self.form.choose(&self.kernel, rows, columns, self.memory).primal?;
-        Some(RidgeFeatures { map, lambda: self.lambda.clone(), bias: self.bias, memory: self.memory })
+    pub fn primal(&self, rows: usize, columns: usize, session: &Session<'_>) -> Option<RidgeFeatures> {
+        let map = self.form.choose(&self.kernel, rows, columns, session.memory()).primal?;
+        Some(RidgeFeatures { map, lambda: self.lambda.clone(), bias: self.bias })
     }
 }
 
 impl RidgeFeatures {
-    /// Ridge regression on these features with this λ, an unpenalised intercept, and everything else by itself.
+    /// Ridge regression on these features with this λ and an unpenalised intercept.
     #[must_use]
     pub fn new(map: FeatureMap, lambda: f64) -> Self {
-        Self { map, lambda: vec![lambda], bias: Bias::Centred, memory: None }
+        Self { map, lambda: vec![lambda], bias: Bias::Centred }
     }
 
     /// Fits `targets` (one row per sample, one column per target).
@@ -65,15 +65,15 @@ impl RidgeFeatures {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Linear, Report), LearnError> {
         let (rows, columns) = (samples.nrows(), samples.ncols());
         if rows == 0 || columns == 0 {
             return Err(LearnError::Empty { rows, columns });
         }
         check_problem(&self.lambda, rows, targets, weights)?;
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
-        let transform = self.map.over(columns, Some(budget))?;
+        let budget = session.memory();
+        let transform = self.map.over(columns, budget)?;
         let groups: Vec<Group> = targets_by_lambda(&self.lambda, targets.ncols())
             .into_iter()
             .map(|(lambda, targets)| Group { lambda, targets })
@@ -87,10 +87,10 @@ impl RidgeFeatures {
             _ => None,
         };
         let roots: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
-        let mut design = Design::new(transform.shifted(shift.clone()), samples, roots.as_deref());
+        let mut design = LeastSquaresRows::new(transform.shifted(shift.clone()), samples, roots.as_deref());
         match self.bias {
             Bias::None => {}
-            Bias::Centred => design.centre(weights, watch)?,
+            Bias::Centred => design.centre(weights, session)?,
             Bias::Column => design.append_one = true,
         }
         let means = match self.bias {
@@ -104,14 +104,14 @@ impl RidgeFeatures {
         if let Some(roots) = &roots {
             scale_rows(&mut y, roots);
         }
-        let (solution, report) = solve_least_squares(&design, &y, &groups, budget, watch)?;
+        let (solution, report) = solve_least_squares(&design, &y, &groups, budget, session)?;
         let (weights, intercepts) = design.model(&solution, means);
         Ok((Linear { map: self.map.clone().into(), columns, shift, weights, intercepts }, report))
     }
 }
 
 /// √wᵢ(φ(xᵢ) − φ̄), or √wᵢ[φ(xᵢ) 1]: the rows of the least-squares problem.
-struct Design<'a> {
+struct LeastSquaresRows<'a> {
     transform: Transform,
     samples: &'a AnySamples<'a>,
     roots: Option<&'a [f64]>,
@@ -122,7 +122,7 @@ struct Design<'a> {
     append_one: bool,
 }
 
-impl<'a> Design<'a> {
+impl<'a> LeastSquaresRows<'a> {
     fn new(transform: Transform, samples: &'a AnySamples<'a>, roots: Option<&'a [f64]>) -> Self {
         Self { transform, samples, roots, means: None, left_out: Vec::new(), append_one: false }
     }
@@ -130,9 +130,9 @@ impl<'a> Design<'a> {
     /// Centres the features at their weighted means.
     ///
     /// The means are taken of differences to one row, so that a constant column has its mean exactly.
-    fn centre(&mut self, weights: Option<&[f64]>, watch: &dyn Watch) -> Result<(), LearnError> {
+    fn centre(&mut self, weights: Option<&[f64]>, session: &Session<'_>) -> Result<(), LearnError> {
         /// Blocks whose sums are in memory at once.
-        const ABREAST: usize = 64;
+        const BLOCKS: usize = 64;
         let (n, count) = (self.samples.nrows(), self.transform.count());
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..n).map(weight).sum();
@@ -142,10 +142,10 @@ impl<'a> Design<'a> {
         let height = ((1 << 16) / count.max(1)).clamp(1, 1_024);
         let starts: Vec<usize> = (0..n).step_by(height).collect();
         let mut sums = vec![0.0; count];
-        watch.begin("means of the features", n as u64);
-        for abreast in starts.chunks(ABREAST) {
-            let partial = abreast.par_iter().map(|&start| {
-                watch.check()?;
+        session.begin("means of the features", n as u64);
+        for starts in starts.chunks(BLOCKS) {
+            let partial = starts.par_iter().map(|&start| {
+                session.check()?;
                 let height = height.min(n - start);
                 let mut phi = vec![0.0; height * count];
                 self.transform.fill(self.samples, start..start + height, &mut phi)?;
@@ -155,7 +155,7 @@ impl<'a> Design<'a> {
                     let differences = row.iter().zip(&first).map(|(v, f)| w * (v - f));
                     sums.iter_mut().zip(differences).for_each(|(sum, d)| *sum += d);
                 }
-                watch.advance(height as u64);
+                session.advance(height as u64);
                 Ok::<_, LearnError>(sums)
             });
             for partial in partial.collect::<Vec<_>>() {
@@ -188,9 +188,7 @@ impl<'a> Design<'a> {
     }
 }
 
-impl Rows for Design<'_> {
-    type Error = LearnError;
-
+impl Design for LeastSquaresRows<'_> {
     fn nrows(&self) -> usize {
         self.samples.nrows()
     }
@@ -199,7 +197,27 @@ impl Rows for Design<'_> {
         self.transform.count() - self.left_out.len() + usize::from(self.append_one)
     }
 
-    fn fill(&self, rows: Range<usize>, out: &mut [f64]) -> Result<(), LearnError> {
+    fn precision(&self) -> Precision {
+        Precision::Double
+    }
+
+    fn fill(&self, rows: Range<usize>, out: ValuesMut<'_>, watch: &dyn Watch) -> Result<(), DesignError> {
+        match out {
+            ValuesMut::F64(out) => {
+                fill_in_slices(rows, self.ncols(), out, watch, |rows, out| self.fill_slice(rows, out))
+            }
+            ValuesMut::F32(out) => {
+                let mut wide = vec![0.0; out.len()];
+                self.fill(rows, (&mut wide).into(), watch)?;
+                out.iter_mut().zip(wide).for_each(|(out, wide)| *out = wide as f32);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl LeastSquaresRows<'_> {
+    fn fill_slice(&self, rows: Range<usize>, out: &mut [f64]) -> Result<(), DesignError> {
         let (count, width) = (self.transform.count(), self.ncols());
         if width == count {
             self.transform.fill(self.samples, rows.clone(), out)?;
@@ -222,9 +240,7 @@ impl Rows for Design<'_> {
         }
         Ok(())
     }
-}
 
-impl Design<'_> {
     /// One row of features, centred, without those left out or with a 1 at its end.
     fn compress(&self, all: &[f64], out: &mut [f64]) {
         if self.append_one {

@@ -5,11 +5,10 @@ use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{CpuEngine, Engine};
 use crate::kernel::Kernel;
 use crate::model::{Neighbours, Rule, smooth_leaving_out};
+use crate::session::Session;
 use crate::tile::Program;
-use crate::watch::Watch;
 
 use super::error::LearnError;
 use super::knn::validate;
@@ -33,9 +32,14 @@ impl Smoother {
     ///
     /// # Errors
     /// Where the input does not line up or is not finite, and where the kernel does not fit the samples or is no weight.
-    pub fn fit(&self, samples: &AnySamples<'_>, targets: &Matrix<f64>) -> Result<Neighbours, LearnError> {
+    pub fn fit(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        session: &Session<'_>,
+    ) -> Result<Neighbours, LearnError> {
         validate(samples, targets)?;
-        self.check(samples)?;
+        self.check(samples, session)?;
         let rule = Rule::Smoother { kernel: self.kernel.clone() };
         Ok(Neighbours { rows: samples.view().into_owned(), targets: targets.clone(), rule })
     }
@@ -43,20 +47,20 @@ impl Smoother {
     /// The mean loss of predicting each row from all the others. O(n²d) time, no n² memory.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit), where there is one row only, and where `watch` asks to stop.
+    /// As [`fit`](Self::fit), where there is one row only, and where the session is stopped.
     pub fn leave_one_out(
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         loss: Loss,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<f64, LearnError> {
         validate(samples, targets)?;
         if samples.nrows() < 2 {
             return Err(LearnError::TooManyNeighbours { k: 1, rows: 0 });
         }
-        self.check(samples)?;
-        let predicted = smooth_leaving_out(&self.kernel, samples, targets, watch)?;
+        self.check(samples, session)?;
+        let predicted = smooth_leaving_out(&self.kernel, samples, targets, session)?;
         Ok(loss.mean(&predicted, targets))
     }
 
@@ -64,7 +68,7 @@ impl Smoother {
     ///
     /// # Errors
     /// Where it is not, and where it does not fit the samples.
-    pub fn check(&self, samples: &AnySamples<'_>) -> Result<(), LearnError> {
+    pub fn check(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<(), LearnError> {
         let no_weight = |reason: String| LearnError::NotAWeight { kernel: self.kernel.to_string(), reason };
         Program::compile(&self.kernel, samples.ncols())?;
         if !self.kernel.is_radial() {
@@ -77,7 +81,7 @@ impl Smoother {
         let n = samples.nrows();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
         let rows = index::sample(&mut random, n, n.min(SAMPLE)).into_vec();
-        let some = CpuEngine.load(&samples.select(&rows));
+        let some = session.load(&samples.select(&rows))?;
         let places: Vec<usize> = (0..rows.len()).collect();
         let mut values = vec![0.0; rows.len() * rows.len()];
         some.gram(&self.kernel)?.block(&places, &places, &mut values);

@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use crate::data::{AnySamples, Schema};
-use crate::features::Lift;
+use crate::design::Features;
 
 use super::{FORMAT, Model, Predictor, Rule, Weights};
 
@@ -53,7 +53,7 @@ impl Predictor {
                     ("feature_count", json!(linear.weights.nrows())),
                     ("intercepts", json!(linear.intercepts)),
                 ]);
-                if let Lift::Random(fourier) = &linear.map {
+                if let Features::Fourier(fourier) = &linear.map {
                     words.extend([("kernel", json!(fourier.spec.kernel)), ("random", json!(fourier.spec))]);
                 }
                 words

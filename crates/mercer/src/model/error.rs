@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::data::DataError;
-use crate::features::{ApproximationError, FeatureError};
+use crate::design::DesignError;
 use crate::gram::GramError;
 
 /// Why a model cannot be read, written or used.
@@ -97,11 +97,5 @@ pub enum ModelError {
     },
     /// The samples do not have the model's features.
     #[error(transparent)]
-    Feature(#[from] FeatureError),
-    /// The samples do not have the model's random features.
-    #[error(transparent)]
-    Approximation(#[from] ApproximationError),
-    /// Random features of shifted samples.
-    #[error("random features take samples as they are, but the model shifts them")]
-    ShiftedFeatures,
+    Design(#[from] DesignError),
 }

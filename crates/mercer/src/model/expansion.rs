@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use crate::data::{AnySamples, Matrix, Samples};
-use crate::gram::{CpuEngine, Engine, GramError};
+use crate::gram::GramError;
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 use crate::real::Real;
-use crate::watch::Watch;
+use crate::session::Session;
 
 use super::domain::first_outside;
 use super::error::ModelError;
@@ -41,8 +41,12 @@ impl Expansion {
     /// O(mnd) time for m samples and n centres; a few tiles of memory beyond the samples and the answer.
     ///
     /// # Errors
-    /// Where the samples do not have the centres' columns or are outside of the kernel's domain, and where `watch` asks to stop.
-    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+    /// Where the samples do not have the centres' columns or are outside of the kernel's domain, and where the session is stopped.
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let (rows, cols) = (samples.ncols(), self.centres.ncols());
         if rows != cols {
             return Err(ModelError::Columns { found: rows, expected: cols });
@@ -52,11 +56,11 @@ impl Expansion {
         if let Some((row, reason)) = self.domain.and_then(|domain| first_outside(domain, samples)) {
             return Err(ModelError::OutsideDomain { row, reason });
         }
-        let queries = CpuEngine.load(samples);
-        let centres = CpuEngine.load(&self.centres);
+        let queries = session.load(samples)?;
+        let centres = session.load(&self.centres)?;
         let mut out = Matrix::zeros(samples.nrows(), self.noutputs());
         let cross = queries.cross(&self.kernel, &*centres)?;
-        cross.apply(&mut out, &self.coefficients, watch).map_err(GramError::from)?;
+        cross.apply(&mut out, &self.coefficients, session).map_err(GramError::from)?;
         for i in 0..out.nrows() {
             out.row_mut(i).iter_mut().zip(&self.intercepts).for_each(|(f, b)| *f += b);
         }

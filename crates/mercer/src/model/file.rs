@@ -13,7 +13,7 @@ use crate::data::{Classes, Schema, write_atomically};
 
 use super::header::{FORMAT, Header, KERNEL_LANGUAGE, Preamble};
 use super::libsvm::is_libsvm;
-use super::parts::{KINDS, put_together, take_apart};
+use super::parts::{KINDS, arrays_of, from_arrays};
 use super::{Calibration, Model, ModelError};
 
 /// The key of the JSON document in the header's string map.
@@ -33,7 +33,7 @@ impl Model {
     /// # Errors
     /// Where the container refuses an array; it does not for models that learners make.
     pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
-        let (kind, words, mut arrays) = take_apart(&self.predictor);
+        let (kind, words, mut arrays) = arrays_of(&self.predictor);
         arrays.sort_by_key(|array| array.name);
         let requires = iter::once(kind)
             .chain(self.classes.is_some().then_some(CLASSES))
@@ -91,7 +91,7 @@ impl Model {
         verify(&file, document, &preamble.checksum).map_err(malformed)?;
         let header: Header =
             serde_json::from_str(document).map_err(|error| malformed(format!("its header: {error}")))?;
-        let predictor = put_together(&header.requires, &header.words, &file).map_err(malformed)?;
+        let predictor = from_arrays(&header.requires, &header.words, &file).map_err(malformed)?;
         let model = Self {
             method: header.method,
             settings: header.settings,

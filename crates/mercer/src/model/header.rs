@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::data::{Classes, Scaling, Schema};
-use crate::features::{FeatureMap, RandomSpec};
+use crate::design::{FeatureMap, RandomSpec};
 use crate::kernel::Kernel;
 
 use super::{Calibration, Method, Rule};

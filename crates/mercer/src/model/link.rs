@@ -1,7 +1,7 @@
 //! How the outputs of a classifier are read.
 
 use crate::data::Matrix;
-use crate::solve::{sigmoid, softmax};
+use crate::design::{sigmoid, softmax};
 
 use super::{Method, Predictor, vote};
 

@@ -1,6 +1,5 @@
 //! Models: what a learner hands back, what is saved, and what predicts.
 
-mod approximate;
 mod calibration;
 mod describe;
 mod domain;
@@ -26,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::data::{AnySamples, Classes, Matrix, Scaling, Schema};
-use crate::watch::Watch;
+use crate::session::Session;
 
 pub use calibration::{Calibration, Sigmoid, couple};
 pub use domain::first_outside;
@@ -129,13 +128,17 @@ impl Model {
     /// The model's outputs at raw samples (before scaling): one row per sample, one column per output.
     ///
     /// # Errors
-    /// Where the samples do not have the model's columns, and where `watch` asks to stop.
-    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+    /// Where the samples do not have the model's columns, and where the session is stopped.
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let (found, expected) = (samples.ncols(), self.predictor.ncols());
         if found != expected {
             return Err(ModelError::Columns { found, expected });
         }
-        self.predictor.predict(&self.scaling.apply(samples.view())?, watch)
+        self.predictor.predict(&self.scaling.apply(samples.view())?, session)
     }
 
     /// How the outputs of a classifier are read.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{Metric, neighbours};
 use crate::kernel::Kernel;
-use crate::watch::Watch;
+use crate::session::Session;
 
 use super::error::ModelError;
 use super::smoothing::smooth;
@@ -97,18 +97,22 @@ impl Neighbours {
     /// of a smoother.
     ///
     /// # Errors
-    /// Where the samples do not have the rows' columns, and where `watch` asks to stop.
+    /// Where the samples do not have the rows' columns, and where the session is stopped.
     ///
     /// # Panics
     /// Where [`fault`](Self::fault) has something to say.
-    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let (found, expected) = (samples.ncols(), self.ncols());
         if found != expected {
             return Err(ModelError::Columns { found, expected });
         }
         assert_eq!(self.fault(), None, "a model");
         match &self.rule {
-            Rule::Smoother { kernel } => Ok(smooth(kernel, &self.rows, &self.targets, samples, watch)?),
+            Rule::Smoother { kernel } => Ok(smooth(kernel, &self.rows, &self.targets, samples, session)?),
             Rule::Nearest { k, weights, metric } => {
                 let outputs = self.noutputs();
                 let mut out = Matrix::zeros(samples.nrows(), outputs);
@@ -116,7 +120,7 @@ impl Neighbours {
                 for (chunk, out) in out.entries_mut().chunks_mut((at_once * outputs).max(1)).enumerate() {
                     let chosen: Vec<usize> =
                         (chunk * at_once..samples.nrows().min((chunk + 1) * at_once)).collect();
-                    let nearest = neighbours(&self.rows, &samples.select(&chosen), *k, *metric, watch)?;
+                    let nearest = neighbours(&self.rows, &samples.select(&chosen), *k, *metric, session)?;
                     out.par_chunks_mut(outputs).enumerate().for_each(|(query, out)| {
                         let mut mean = Mean::new(*weights, outputs);
                         nearest

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{CpuEngine, Engine, GramError, Resident};
+use crate::gram::{GramError, Resident};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
-use crate::watch::Watch;
+use crate::session::Session;
 
 use super::domain::first_outside;
 use super::error::ModelError;
@@ -83,12 +83,16 @@ impl Pairs {
     /// vectors, and O(msK) for K classes; a few tiles of memory beyond the samples and the answer.
     ///
     /// # Errors
-    /// Where the samples do not have the support vectors' columns or are outside of the kernel's domain, and where `watch` asks
+    /// Where the samples do not have the support vectors' columns or are outside of the kernel's domain, and where the session asks
     /// to stop.
     ///
     /// # Panics
     /// Where [`fault`](Self::fault) has something to say.
-    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let (found, expected) = (samples.ncols(), self.centres.ncols());
         if found != expected {
             return Err(ModelError::Columns { found, expected });
@@ -97,14 +101,14 @@ impl Pairs {
         if let Some((row, reason)) = self.domain.and_then(|domain| first_outside(domain, samples)) {
             return Err(ModelError::OutsideDomain { row, reason });
         }
-        let queries = CpuEngine.load(samples);
+        let queries = session.load(samples)?;
         // At once, every support vector is multiplied for all pairs, also for those that it is not in.
         let spare = self.centres.nrows() * (self.noutputs() + 1 - self.nclasses());
         let pass = PASS[0] + PASS[1] * samples.ncols();
         let mut out = if spare <= pass * self.nclasses() {
-            self.sums_at_once(&*queries, watch)?
+            self.sums_at_once(&*queries, session)?
         } else {
-            self.sums_by_class(&*queries, watch)?
+            self.sums_by_class(&*queries, session)?
         };
         (0..out.nrows()).for_each(|row| {
             out.row_mut(row).iter_mut().zip(&self.rho).for_each(|(f, rho)| *f -= rho);
@@ -113,7 +117,7 @@ impl Pairs {
     }
 
     /// Σₛ aₛ k(cₛ, x) of every pair, with a column of coefficients for each.
-    fn sums_at_once(&self, queries: &dyn Resident, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+    fn sums_at_once(&self, queries: &dyn Resident, session: &Session<'_>) -> Result<Matrix<f64>, ModelError> {
         let mut out = Matrix::zeros(queries.nrows(), self.noutputs());
         if self.centres.nrows() == 0 {
             return Ok(out);
@@ -126,21 +130,25 @@ impl Pairs {
                 places.iter().zip(from).for_each(|(&pair, a)| to[pair] = *a);
             }
         }
-        let centres = CpuEngine.load(&self.centres);
+        let centres = session.load(&self.centres)?;
         let cross = queries.cross(&self.kernel, &*centres)?;
-        cross.apply(&mut out, &columns, watch).map_err(GramError::from)?;
+        cross.apply(&mut out, &columns, session).map_err(GramError::from)?;
         Ok(out)
     }
 
     /// The same class by class: no coefficient that is 0 for its class is multiplied.
-    fn sums_by_class(&self, queries: &dyn Resident, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+    fn sums_by_class(
+        &self,
+        queries: &dyn Resident,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let mut out = Matrix::zeros(queries.nrows(), self.noutputs());
         let mut sums = Matrix::zeros(queries.nrows(), self.nclasses() - 1);
         for (class, rows) in self.classes().filter(|(_, rows)| !rows.is_empty()) {
             let rows: Vec<usize> = rows.collect();
-            let centres = CpuEngine.load(&self.centres.select(&rows));
+            let centres = session.load(&self.centres.select(&rows))?;
             let cross = queries.cross(&self.kernel, &*centres)?;
-            cross.apply(&mut sums, &self.coefficients.select(&rows), watch).map_err(GramError::from)?;
+            cross.apply(&mut sums, &self.coefficients.select(&rows), session).map_err(GramError::from)?;
             let places = self.places(class);
             for row in 0..out.nrows() {
                 let (out, sums) = (out.row_mut(row), sums.row(row));
@@ -237,7 +245,6 @@ pub fn one_vs_rest_decisions(decisions: &Matrix<f64>) -> Matrix<f64> {
 mod tests {
     use super::*;
     use crate::data::Samples;
-    use crate::watch::Unwatched;
 
     #[test]
     fn pairs_have_their_places() {
@@ -266,8 +273,9 @@ mod tests {
             rho: (0..10).map(entry).collect(),
         };
         assert_eq!(pairs.fault(), None);
-        let queries = CpuEngine.load(&samples(33));
-        let [a, b] = [pairs.sums_at_once(&*queries, &Unwatched), pairs.sums_by_class(&*queries, &Unwatched)]
+        let session = Session::default();
+        let queries = session.load(&samples(33)).unwrap();
+        let [a, b] = [pairs.sums_at_once(&*queries, &session), pairs.sums_by_class(&*queries, &session)]
             .map(Result::unwrap);
         assert_eq!((a.nrows(), a.ncols()), (33, 10));
         assert!(a.entries().iter().zip(b.entries()).all(|(a, b)| (a - b).abs() < 1e-12));

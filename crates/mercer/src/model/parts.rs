@@ -3,7 +3,7 @@
 use safetensors::SafeTensors;
 
 use crate::data::Matrix;
-use crate::features::{FeatureMap, Fourier, KernelFeatures, Lift, RandomFeatures};
+use crate::design::{FeatureMap, Features, Fourier, RandomFeatures};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 
@@ -16,7 +16,7 @@ pub(super) const KINDS: [&str; 6] =
     ["expansion", "linear", "neighbours", "pairs", "voted", "random-features"];
 
 /// The predictor's kind, its words and its arrays.
-pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Tensor>) {
+pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tensor>) {
     match predictor {
         Predictor::Expansion(Expansion { kernel, domain, centres, shift, coefficients, intercepts }) => {
             let words = Words {
@@ -34,17 +34,22 @@ pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Ten
             let mut arrays = vec![matrix("weights", weights), vector("intercepts", intercepts)];
             arrays.extend(shift.as_ref().map(|shift| vector("shift", shift)));
             match map {
-                Lift::Map(map) => {
+                Features::Map(map) => {
                     words.features = Some(map.clone());
                     ("linear", words, arrays)
                 }
-                Lift::Random(fourier) => {
+                Features::Fourier(fourier) => {
                     let Fourier { spec, features } = &**fourier;
                     words.random = Some(spec.clone());
                     arrays.push(matrix("frequencies", features.frequencies()));
                     arrays.push(vector("amplitudes", features.amplitudes()));
                     arrays.extend(features.shifts().map(|shifts| vector("phases", shifts)));
                     ("random-features", words, arrays)
+                }
+                // A linear function of these features is an expansion.
+                Features::Landmarks(_) => {
+                    let (map, weights) = (map.clone(), weights.clone());
+                    arrays_of(&Predictor::on_features(map, *columns, weights, intercepts.clone(), None))
                 }
             }
         }
@@ -88,7 +93,7 @@ pub(super) fn take_apart(predictor: &Predictor) -> (&'static str, Words, Vec<Ten
 }
 
 /// The predictor that the words and arrays describe.
-pub(super) fn put_together(
+pub(super) fn from_arrays(
     requires: &[String],
     words: &Words,
     file: &SafeTensors<'_>,
@@ -183,8 +188,11 @@ fn consistent(predictor: &Predictor) -> Result<(), String> {
             finite("intercepts", &linear.intercepts)?;
             shifts(linear.shift.as_deref(), columns)?;
             let features = match &linear.map {
-                Lift::Map(map) => count(map, columns)?,
-                Lift::Random(fourier) => {
+                Features::Map(map) => count(map, columns)?,
+                Features::Landmarks(_) => {
+                    return Err("its features are of landmarks, as only an expansion's are".into());
+                }
+                Features::Fourier(fourier) => {
                     if linear.shift.is_some() {
                         return Err("it shifts the samples of random features".into());
                     }
@@ -241,7 +249,7 @@ fn random(words: &Words, file: &SafeTensors<'_>) -> Result<Fourier, String> {
 
 fn random_count(fourier: &Fourier, columns: usize) -> Result<usize, String> {
     usable(&fourier.spec.kernel, columns)?;
-    let (count, found) = (fourier.features.features(), fourier.features.columns());
+    let (count, found) = (fourier.features.count(), fourier.features.columns());
     if found != columns {
         return Err(format!("its frequencies are of {found} columns, not of {columns}"));
     }

@@ -1,9 +1,8 @@
 //! What predicts: one of several kinds behind one `predict`.
 
 use crate::data::{AnySamples, Dtype, Matrix};
-use crate::features::Lift;
 use crate::kernel::Kernel;
-use crate::watch::Watch;
+use crate::session::Session;
 
 use super::{Expansion, Linear, ModelError, Neighbours, Pairs, Rule, Voted};
 
@@ -76,8 +75,8 @@ impl Predictor {
             Self::Voted(voted) => Some(&voted.kernel),
             Self::Pairs(pairs) => Some(&pairs.kernel),
             Self::Neighbours(Neighbours { rule: Rule::Smoother { kernel }, .. }) => Some(kernel),
-            Self::Linear(Linear { map: Lift::Random(fourier), .. }) => Some(&fourier.spec.kernel),
-            Self::Linear(_) | Self::Neighbours(_) => None,
+            Self::Linear(Linear { map, .. }) => map.kernel(),
+            Self::Neighbours(_) => None,
         }
     }
 
@@ -102,14 +101,18 @@ impl Predictor {
     /// The outputs at scaled samples: one row per sample, one column per output.
     ///
     /// # Errors
-    /// Where the samples do not have the columns, are outside of the kernel's domain, and where `watch` asks to stop.
-    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+    /// Where the samples do not have the columns, are outside of the kernel's domain, and where the session is stopped.
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         match self {
-            Self::Expansion(expansion) => expansion.predict(samples, watch),
-            Self::Linear(linear) => linear.predict(samples, watch),
-            Self::Neighbours(neighbours) => neighbours.predict(samples, watch),
-            Self::Voted(voted) => voted.predict(samples, watch),
-            Self::Pairs(pairs) => pairs.predict(samples, watch),
+            Self::Expansion(expansion) => expansion.predict(samples, session),
+            Self::Linear(linear) => linear.predict(samples, session),
+            Self::Neighbours(neighbours) => neighbours.predict(samples, session),
+            Self::Voted(voted) => voted.predict(samples, session),
+            Self::Pairs(pairs) => pairs.predict(samples, session),
         }
     }
 }

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{CpuEngine, Engine, GramError, Metric, Part, neighbours};
+use crate::gram::{GramError, Metric, Part, neighbours};
 use crate::kernel::Kernel;
 use crate::real::Real;
+use crate::session::Session;
 use crate::watch::Watch;
 
 /// Σⱼ k(x,zⱼ)yⱼ / Σⱼ k(x,zⱼ) for every query x, over the rows z and their targets y.
@@ -18,13 +19,13 @@ pub(crate) fn smooth(
     rows: &AnySamples<'_>,
     targets: &Matrix<f64>,
     queries: &AnySamples<'_>,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Matrix<f64>, GramError> {
     let mut sums = Matrix::zeros(queries.nrows(), targets.ncols() + 1);
-    let (x, z) = (CpuEngine.load(queries), CpuEngine.load(rows));
-    x.cross(kernel, &*z)?.apply(&mut sums, &with_ones(targets), watch)?;
+    let (x, z) = (session.load(queries)?, session.load(rows)?);
+    x.cross(kernel, &*z)?.apply(&mut sums, &with_ones(targets), session)?;
     let smoother = Smoother { kernel, rows, targets, queries, leave_out: false };
-    smoother.means(&sums, watch)
+    smoother.means(&sums, session)
 }
 
 /// The same at the rows themselves, each without its own target.
@@ -32,14 +33,14 @@ pub(crate) fn smooth_leaving_out(
     kernel: &Kernel,
     rows: &AnySamples<'_>,
     targets: &Matrix<f64>,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Matrix<f64>, GramError> {
     let outputs = targets.ncols();
     let targets_and_ones = with_ones(targets);
     let mut sums = Matrix::zeros(rows.nrows(), outputs + 1);
-    let resident = CpuEngine.load(rows);
+    let resident = session.load(rows)?;
     let gram = resident.gram(kernel)?;
-    gram.apply(&mut sums, &targets_and_ones, watch)?;
+    gram.apply(&mut sums, &targets_and_ones, session)?;
     for (i, own) in gram.diagonal().into_iter().enumerate() {
         let row = sums.row_mut(i);
         let all = row[outputs];
@@ -50,7 +51,7 @@ pub(crate) fn smooth_leaving_out(
         }
     }
     let smoother = Smoother { kernel, rows, targets, queries: rows, leave_out: true };
-    smoother.means(&sums, watch)
+    smoother.means(&sums, session)
 }
 
 /// The part of the total weight that others than the row itself must have for the difference to be of use.
@@ -80,7 +81,7 @@ struct Smoother<'a> {
 
 impl Smoother<'_> {
     /// The means from sums of weighted targets, the sum of the weights last; computed again where the weights underflow.
-    fn means(&self, sums: &Matrix<f64>, watch: &dyn Watch) -> Result<Matrix<f64>, GramError> {
+    fn means(&self, sums: &Matrix<f64>, session: &Session<'_>) -> Result<Matrix<f64>, GramError> {
         let outputs = self.targets.ncols();
         let least = least_total(self.rows, self.queries);
         let mut means = Matrix::zeros(sums.nrows(), outputs);
@@ -94,29 +95,30 @@ impl Smoother<'_> {
             }
         }
         if !far.is_empty() {
-            self.far_means(&far, &mut means, watch)?;
+            self.far_means(&far, &mut means, session)?;
         }
         Ok(means)
     }
 
     /// The means at the queries `far`, from logarithms of the weights. O(nd) for each.
-    fn far_means(&self, far: &[usize], means: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), GramError> {
+    fn far_means(
+        &self,
+        far: &[usize],
+        means: &mut Matrix<f64>,
+        session: &Session<'_>,
+    ) -> Result<(), GramError> {
         let n = self.rows.nrows();
         let logarithm = self.kernel.logarithm();
-        let rows = CpuEngine.load(self.rows);
-        watch.begin("far samples", far.len() as u64);
+        let rows = session.load(self.rows)?;
+        session.begin("far samples", far.len() as u64);
         for chunk in far.chunks((MOST_LOGARITHMS / n).max(1)) {
-            watch.check()?;
+            session.check()?;
             // In double precision whatever the data: the differences of large numbers count.
             let queries = widened(&self.queries.select(chunk));
             let mut logarithms = vec![f64::NEG_INFINITY; chunk.len() * n];
             if let Some(logarithm) = &logarithm {
-                let queries = CpuEngine.load(&queries);
-                queries.cross(logarithm, &*rows)?.fill_f64(
-                    Part::Full,
-                    &mut logarithms,
-                    &Unreported(watch),
-                )?;
+                let queries = session.load(&queries)?;
+                queries.cross(logarithm, &*rows)?.fill_f64(Part::Full, &mut logarithms, &session.part())?;
             }
             if self.leave_out {
                 chunk
@@ -133,13 +135,8 @@ impl Smoother<'_> {
                     None => weightless.push(place),
                 }
             }
-            let nearest = neighbours(
-                self.rows,
-                &queries.select(&weightless),
-                2,
-                Metric::Euclidean,
-                &Unreported(watch),
-            )?;
+            let nearest =
+                neighbours(self.rows, &queries.select(&weightless), 2, Metric::Euclidean, &session.part())?;
             for (query, &place) in weightless.iter().enumerate() {
                 let i = chunk[place];
                 let others = nearest.of(query).find(|(row, _)| !(self.leave_out && *row == i));
@@ -147,7 +144,7 @@ impl Smoother<'_> {
                     means.row_mut(i).copy_from_slice(self.targets.row(row));
                 }
             }
-            watch.advance(chunk.len() as u64);
+            session.advance(chunk.len() as u64);
         }
         Ok(())
     }
@@ -196,13 +193,4 @@ fn widened(samples: &AnySamples<'_>) -> AnySamples<'static> {
         ),
     };
     AnySamples::F64(widened.expect("the shape of valid samples"))
-}
-
-/// A watch that stops the work but hears nothing of its stages: they are parts of another.
-struct Unreported<'a>(&'a dyn Watch);
-
-impl Watch for Unreported<'_> {
-    fn stop_requested(&self) -> bool {
-        self.0.stop_requested()
-    }
 }

@@ -1,9 +1,10 @@
 //! Votes of a sequence of functions, each the one before it with a few bumps added.
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{CpuEngine, Engine, GramError, Part};
+use crate::gram::{GramError, Part};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
+use crate::session::Session;
 use crate::watch::Watch;
 
 use super::domain::first_outside;
@@ -49,9 +50,13 @@ impl Voted {
     /// O(nd + u) a sample for n centres and u steps.
     ///
     /// # Errors
-    /// Where the samples do not have the centres' columns or are outside of the kernel's domain, and where `watch` asks to
+    /// Where the samples do not have the centres' columns or are outside of the kernel's domain, and where the session asks to
     /// stop.
-    pub fn predict(&self, samples: &AnySamples<'_>, watch: &dyn Watch) -> Result<Matrix<f64>, ModelError> {
+    pub fn predict(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
         let (found, expected) = (samples.ncols(), self.centres.ncols());
         if found != expected {
             return Err(ModelError::Columns { found, expected });
@@ -59,16 +64,16 @@ impl Voted {
         if let Some((row, reason)) = self.domain.and_then(|domain| first_outside(domain, samples)) {
             return Err(ModelError::OutsideDomain { row, reason });
         }
-        let centres = CpuEngine.load(&self.centres);
+        let centres = session.load(&self.centres)?;
         let mut shares = Matrix::zeros(samples.nrows(), self.classes);
         for first in (0..samples.nrows()).step_by(TOGETHER) {
             let rows: Vec<usize> = (first..samples.nrows().min(first + TOGETHER)).collect();
-            let queries = CpuEngine.load(&samples.select(&rows));
+            let queries = session.load(&samples.select(&rows))?;
             let mut values = vec![0.0; rows.len() * self.centres.nrows()];
             let cross = queries.cross(&self.kernel, &*centres)?;
-            cross.fill_f64(Part::Full, &mut values, watch).map_err(GramError::from)?;
+            cross.fill_f64(Part::Full, &mut values, session).map_err(GramError::from)?;
             for (&row, values) in rows.iter().zip(values.chunks_exact(self.centres.nrows())) {
-                watch.check().map_err(GramError::from)?;
+                session.check().map_err(GramError::from)?;
                 self.cast(values, shares.row_mut(row));
             }
         }

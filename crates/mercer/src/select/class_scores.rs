@@ -8,6 +8,7 @@ use crate::gram::DenseGram;
 use crate::learn::{Coefficients, LearnError, Logistic, Perceptron};
 use crate::model::{Link, probabilities};
 use crate::pool;
+use crate::session::Session;
 use crate::solve::LogisticError;
 use crate::watch::Watch;
 
@@ -73,13 +74,13 @@ impl<'a> ClassScores<'a> {
         classifier: &Classifier,
         gram: &Matrix<f64>,
         settings: &[f64],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Option<f64>>, LearnError> {
         let mut losses: Vec<Option<f64>> = vec![Some(0.0); settings.len()];
         let mut total = 0.0;
         for fold in &self.folds {
-            watch.check()?;
-            let trained = self.train(classifier, fold, gram, settings, watch)?;
+            session.check()?;
+            let trained = self.train(classifier, fold, gram, settings, session)?;
             let cross = block(gram, &fold.held_out, &fold.train);
             total += fold.held_out.iter().map(|&row| self.weight(row)).sum::<f64>();
             for (loss, found) in losses.iter_mut().zip(trained) {
@@ -99,7 +100,7 @@ impl<'a> ClassScores<'a> {
         fold: &Fold,
         gram: &Matrix<f64>,
         settings: &[f64],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Option<Trained>>, LearnError> {
         let part = block(gram, &fold.train, &fold.train);
         let part = DenseGram::new(fold.train.len(), part.into_entries());
@@ -108,7 +109,7 @@ impl<'a> ClassScores<'a> {
             self.weights.map(|all| fold.train.iter().map(|&row| all[row]).collect());
         match classifier {
             Classifier::Perceptron(perceptron) => {
-                let (dual, _) = Perceptron::fit_gram(perceptron, &part, codes, classes, watch)?;
+                let (dual, _) = Perceptron::fit_gram(perceptron, &part, codes, classes, session)?;
                 let intercepts = vec![0.0; dual.ncols()];
                 Ok(settings.iter().map(|_| Some((dual.clone(), intercepts.clone()))).collect())
             }
@@ -119,7 +120,7 @@ impl<'a> ClassScores<'a> {
                 let lambdas: Vec<f64> = order.iter().map(|&place| settings[place]).collect();
                 let logistic =
                     Logistic { class_weight: logistic.class_weight.among(&fold.present), ..logistic.clone() };
-                let path = self.path(&logistic, &part, fold, weights.as_deref(), &lambdas, watch)?;
+                let path = self.path(&logistic, &part, fold, weights.as_deref(), &lambdas, session)?;
                 let mut answers = vec![None; settings.len()];
                 for (place, found) in order.into_iter().zip(path) {
                     answers[place] = found.map(|found| (found.dual, found.intercepts));
@@ -137,10 +138,10 @@ impl<'a> ClassScores<'a> {
         fold: &Fold,
         weights: Option<&[f64]>,
         lambdas: &[f64],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Option<Coefficients>>, LearnError> {
         let (codes, classes) = (fold.codes.as_slice(), fold.present.len());
-        let fit = |lambdas: &[f64]| logistic.fit_path(gram, codes, classes, weights, lambdas, watch);
+        let fit = |lambdas: &[f64]| logistic.fit_path(gram, codes, classes, weights, lambdas, session);
         match fit(lambdas) {
             Err(LearnError::Logistic(LogisticError::Separable)) => {
                 let penalised = lambdas.partition_point(|lambda| *lambda > 0.0);

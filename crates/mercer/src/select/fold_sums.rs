@@ -3,16 +3,14 @@
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix, fold_of_row, is_held_out};
-use crate::features::{ApproximationError, KernelFeatures, add_samples};
+use crate::design::{self, Design, DesignError, Recomputed};
 use crate::learn::{LearnError, Prepared};
-use crate::solve::moments::RidgePath;
-use crate::solve::{Intercept, Moments};
+use crate::linalg::normal_equations::RidgePath;
+use crate::linalg::{Intercept, NormalEquations, NormalEquationsError};
+use crate::session::Session;
 use crate::watch::Watch;
 
 use super::criterion::{Criterion, Judgement};
-
-/// Rows that are sorted into parts at a time.
-const CHUNK: usize = 16_384;
 
 /// The parts that samples are split into, the first of which are each left out in turn.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,7 +102,7 @@ const NO_MATRIX: LearnError = LearnError::Unsupported(
 pub struct FoldSums<'a> {
     prepared: Prepared,
     parts: &'a Parts,
-    sums: Vec<Moments>,
+    sums: Vec<NormalEquations>,
     /// The targets of the first sample, and whether others differ.
     first: Option<Vec<f64>>,
     varies: bool,
@@ -113,9 +111,8 @@ pub struct FoldSums<'a> {
 }
 
 impl<'a> FoldSums<'a> {
-    pub(super) fn new(prepared: Prepared, parts: &'a Parts, targets: usize) -> Self {
-        let features = prepared.features.features();
-        let sums = vec![Moments::new(features, targets); parts.count().0];
+    pub(super) fn new(prepared: Prepared, features: usize, parts: &'a Parts, targets: usize) -> Self {
+        let sums = vec![NormalEquations::new(features, targets); parts.count().0];
         Self { prepared, parts, sums, first: None, varies: false, refused: None }
     }
 
@@ -124,7 +121,7 @@ impl<'a> FoldSums<'a> {
     /// O(nDd + nD²/2) time for n samples of d columns and D features.
     ///
     /// # Errors
-    /// Where the samples, targets and weights do not line up or hold something else than finite numbers, and where `watch`
+    /// Where the samples, targets and weights do not line up or hold something else than finite numbers, and where the session
     /// asks to stop.
     pub fn add(
         &mut self,
@@ -132,7 +129,7 @@ impl<'a> FoldSums<'a> {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(), LearnError> {
         let n = samples.nrows();
         for (what, found) in
@@ -142,37 +139,35 @@ impl<'a> FoldSums<'a> {
                 return Err(LearnError::Length { what, rows: n, found });
             }
         }
-        for start in (0..n).step_by(CHUNK) {
-            let mut rows = vec![Vec::new(); self.sums.len()];
-            for row in (start..n.min(start + CHUNK)).filter(|&row| weights.is_none_or(|w| w[row] != 0.0)) {
-                rows[self.parts.of_row(first + row as u64)].push(row);
-                let known = self.first.get_or_insert_with(|| targets.row(row).to_vec());
-                self.varies |= known != targets.row(row);
-            }
-            for (sums, rows) in self.sums.iter_mut().zip(&rows).filter(|(_, rows)| !rows.is_empty()) {
-                let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
-                let (samples, targets) = (samples.select(rows), targets.select(rows));
-                let features = &self.prepared.features;
-                let added = add_samples(sums, features, &samples, &targets, weights.as_deref(), watch);
-                added.map_err(LearnError::from).inspect_err(|error| {
-                    self.refused = is_out_of_range(error).then(|| error.clone());
-                })?;
-            }
+        let mut table = vec![None; n];
+        for row in (0..n).filter(|&row| weights.is_none_or(|w| w[row] != 0.0)) {
+            table[row] = Some(self.parts.of_row(first + row as u64));
+            let known = self.first.get_or_insert_with(|| targets.row(row).to_vec());
+            self.varies |= known != targets.row(row);
         }
-        Ok(())
+        let design = Recomputed::new(self.prepared.features.ready(samples.ncols(), None, session)?, samples)?;
+        let parts = design::Parts::Table(&table);
+        let added = design.normal_equations(targets, weights, &parts, &mut self.sums, session);
+        added.map_err(LearnError::from).inspect_err(|error| {
+            self.refused = is_out_of_range(error).then(|| error.clone());
+        })
     }
 
     /// Samples added so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
-        self.sums.iter().map(Moments::rows).sum()
+        self.sums.iter().map(NormalEquations::rows).sum()
     }
 
     /// What the errors follow from.
     ///
     /// # Errors
     /// Where there is nothing to choose by.
-    pub(super) fn finish(mut self, intercept: Intercept, watch: &dyn Watch) -> Result<Judged, LearnError> {
+    pub(super) fn finish(
+        mut self,
+        intercept: Intercept,
+        session: &Session<'_>,
+    ) -> Result<Judged, LearnError> {
         let rows = self.rows();
         if rows < 3 {
             return Err(LearnError::TooFewRows { rows: rows as usize, needed: 3 });
@@ -181,7 +176,7 @@ impl<'a> FoldSums<'a> {
             let value = self.first.and_then(|first| first.first().copied()).unwrap_or(f64::NAN);
             return Err(LearnError::ConstantTargets { value });
         }
-        let mut all = Moments::new(self.prepared.features.features(), self.sums[0].targets());
+        let mut all = NormalEquations::new(self.sums[0].features(), self.sums[0].targets());
         for sums in &self.sums {
             all.merge(sums)?;
         }
@@ -195,8 +190,8 @@ impl<'a> FoldSums<'a> {
                 allowed: "enough for some to be left out and others to be left to train on",
             });
         }
-        let path = |left_out: &Moments| {
-            watch.check()?;
+        let path = |left_out: &NormalEquations| {
+            session.check()?;
             Ok(all.path_without(left_out, intercept)?)
         };
         let paths: Result<Vec<RidgePath>, LearnError> = self.sums.par_iter().map(path).collect();
@@ -210,9 +205,9 @@ impl<'a> FoldSums<'a> {
 pub(super) struct Judged {
     pub prepared: Prepared,
     /// Over all samples.
-    pub all: Moments,
+    pub all: NormalEquations,
     /// Over those of each part that is left out.
-    left_out: Vec<Moments>,
+    left_out: Vec<NormalEquations>,
     paths: Vec<RidgePath>,
 }
 
@@ -221,13 +216,13 @@ impl Judged {
     /// does not exist.
     ///
     /// # Errors
-    /// Where `watch` asks to stop.
-    pub fn scores(&self, lambdas: &[f64], watch: &dyn Watch) -> Result<Vec<Option<f64>>, LearnError> {
-        let weight: f64 = self.left_out.iter().map(Moments::weight).sum();
+    /// Where the session asks to stop.
+    pub fn scores(&self, lambdas: &[f64], session: &Session<'_>) -> Result<Vec<Option<f64>>, LearnError> {
+        let weight: f64 = self.left_out.iter().map(NormalEquations::weight).sum();
         let entries = weight * self.all.targets() as f64;
         let mut scores = vec![Some(0.0); lambdas.len()];
         for (path, left_out) in self.paths.iter().zip(&self.left_out) {
-            let errors = path.squared_errors(left_out, lambdas, watch)?;
+            let errors = path.squared_errors(left_out, lambdas, session)?;
             for (score, squares) in scores.iter_mut().zip(errors) {
                 let squares = squares.map(|squares| squares.iter().sum::<f64>() / entries);
                 *score = score.zip(squares).map(|(sum, squares)| sum + squares);
@@ -239,14 +234,10 @@ impl Judged {
 
 /// Whether a kernel has no features with these hyper-parameters but may have with others.
 pub(super) fn is_out_of_range(error: &LearnError) -> bool {
-    use crate::solve::MomentsError;
     matches!(
         error,
         LearnError::KernelValue { .. }
-            | LearnError::Approximation(
-                ApproximationError::KernelValue { .. }
-                    | ApproximationError::NoRank
-                    | ApproximationError::Moments(MomentsError::Value { what: "feature", .. })
-            )
+            | LearnError::Design(DesignError::KernelValue { .. } | DesignError::NoRank)
+            | LearnError::NormalEquations(NormalEquationsError::Value { what: "feature", .. })
     )
 }

@@ -9,6 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::kernel::SearchSpace;
 use crate::learn::LearnError;
+use crate::session::Session;
 use crate::watch::Watch;
 
 use super::axis::Axis;
@@ -44,15 +45,6 @@ impl Strategy {
     }
 }
 
-/// A watch that can stop the work inside of a trial but leaves the progress of the search alone.
-pub(super) struct Quiet<'a>(pub &'a dyn Watch);
-
-impl Watch for Quiet<'_> {
-    fn stop_requested(&self) -> bool {
-        self.0.stop_requested()
-    }
-}
-
 /// Scores hyper-parameters. Ridge regression is one; smoothers and classifiers can be others.
 pub trait Scorer {
     /// The score for each of `settings` at the hyper-parameters `values` of the kernel, smaller is better; none where
@@ -64,7 +56,7 @@ pub trait Scorer {
         &mut self,
         values: &[f64],
         settings: &[f64],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Option<f64>>, LearnError>;
 }
 
@@ -98,17 +90,17 @@ impl Search {
         scorer: &mut dyn Scorer,
         trials: &mut Trials,
         on_trials: &mut dyn FnMut(&Trials),
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Trial, LearnError> {
         let first = self.first_round()?;
-        watch.begin("tune", self.planned(first.len()) as u64);
+        session.begin("tune", self.planned(first.len()) as u64);
         let mut best = None;
-        self.score_round(&first, &mut best, scorer, trials, on_trials, watch)?;
+        self.score_round(&first, &mut best, scorer, trials, on_trials, session)?;
         if let Strategy::Grid { points, refinements } = self.strategy {
             for halvings in 1..=refinements {
                 let Some(centre) = best.clone() else { break };
                 let round = self.refined_round(&centre, points, halvings);
-                self.score_round(&round, &mut best, scorer, trials, on_trials, watch)?;
+                self.score_round(&round, &mut best, scorer, trials, on_trials, session)?;
             }
         }
         best.ok_or(LearnError::NoScore { trials: trials.rows.len() })
@@ -190,10 +182,10 @@ impl Search {
         scorer: &mut dyn Scorer,
         trials: &mut Trials,
         on_trials: &mut dyn FnMut(&Trials),
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(), LearnError> {
         for (values, settings) in round {
-            watch.check()?;
+            session.check()?;
             let known = trials.known(values, settings);
             let is_new = known.is_none();
             let scores = match known {
@@ -201,7 +193,7 @@ impl Search {
                 None => {
                     // A point that an interrupted run left unfinished is scored as a whole.
                     trials.rows.retain(|t| t.values != *values || !settings.contains(&t.setting));
-                    scorer.score(values, settings, watch)?
+                    scorer.score(values, settings, session)?
                 }
             };
             for (&setting, score) in settings.iter().zip(scores) {
@@ -209,7 +201,7 @@ impl Search {
                 let score = score.filter(|score| score.is_finite());
                 let trial = Trial { values: values.clone(), setting, score };
                 if score.is_some_and(|s| best.as_ref().and_then(|b| b.score).is_none_or(|b| s < b)) {
-                    watch.note(&self.describe(&trial));
+                    session.note(&self.describe(&trial));
                     *best = Some(trial.clone());
                 }
                 if is_new {
@@ -219,7 +211,7 @@ impl Search {
             if is_new {
                 on_trials(trials);
             }
-            watch.advance(1);
+            session.advance(1);
         }
         Ok(())
     }
@@ -252,7 +244,6 @@ fn draw(axis: &Axis, rng: &mut Xoshiro256PlusPlus) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Unwatched;
 
     /// A bowl in log coordinates with its bottom at (3, 0.7) and λ = 0.02; counts its calls.
     struct Bowl(usize);
@@ -262,7 +253,7 @@ mod tests {
             &mut self,
             values: &[f64],
             settings: &[f64],
-            _: &dyn Watch,
+            _: &Session<'_>,
         ) -> Result<Vec<Option<f64>>, LearnError> {
             self.0 += 1;
             let outer: f64 = values.iter().zip([3.0, 0.7]).map(|(v, at)| (v / at).ln().powi(2)).sum();
@@ -285,7 +276,7 @@ mod tests {
 
     fn run(search: &Search, trials: &mut Trials) -> (Trial, usize) {
         let mut bowl = Bowl(0);
-        let best = search.run(&mut bowl, trials, &mut |_| {}, &Unwatched).unwrap();
+        let best = search.run(&mut bowl, trials, &mut |_| {}, &Session::default()).unwrap();
         (best, bowl.0)
     }
 
@@ -334,7 +325,7 @@ mod tests {
     fn without_a_score_there_is_an_error() {
         let mut search = search(Strategy::Grid { points: 2, refinements: 1 });
         search.setting.space = SearchSpace::OneOf(vec![1e-9]);
-        let error = search.run(&mut Bowl(0), &mut none(), &mut |_| {}, &Unwatched).unwrap_err();
+        let error = search.run(&mut Bowl(0), &mut none(), &mut |_| {}, &Session::default()).unwrap_err();
         assert_eq!(error, LearnError::NoScore { trials: 4 });
     }
 }

@@ -1,10 +1,10 @@
 //! Accuracies of support vector classification for every C at one kernel.
 
 use crate::data::AnySamples;
-use crate::gram::{CpuEngine, Engine, Resident};
+use crate::gram::Resident;
 use crate::learn::LearnError;
 use crate::learn::svm::{Svc, Training};
-use crate::watch::Watch;
+use crate::session::Session;
 
 /// The classes of some rows, their folds and weights.
 #[derive(Debug, Clone, Copy)]
@@ -21,8 +21,6 @@ pub(super) struct Labels<'a> {
 /// then lies side by side in the kernel matrix.
 pub(super) struct SvcScores {
     rows: Rows,
-    /// Bytes of kernel values that may be stored.
-    memory: u64,
     store: Vec<f32>,
 }
 
@@ -37,7 +35,11 @@ struct Rows {
 
 impl SvcScores {
     /// The scores of these labels on `samples`; the input has been checked.
-    pub fn new(samples: &AnySamples<'_>, labels: Labels<'_>, memory: u64) -> Self {
+    pub fn new(
+        samples: &AnySamples<'_>,
+        labels: Labels<'_>,
+        session: &Session<'_>,
+    ) -> Result<Self, LearnError> {
         let mut order: Vec<usize> = (0..samples.nrows()).collect();
         order.sort_by_key(|&i| (labels.folds[i], labels.codes[i]));
         let sorted = |values: &[usize]| order.iter().map(|&i| values[i]).collect::<Vec<usize>>();
@@ -46,31 +48,31 @@ impl SvcScores {
             nclasses: labels.nclasses,
             folds: sorted(labels.folds),
             weights: labels.weights.map(|w| order.iter().map(|&i| w[i]).collect()),
-            resident: CpuEngine.load(&samples.select(&order)),
+            resident: session.load(&samples.select(&order))?,
         };
-        Self { rows, memory, store: Vec::new() }
+        Ok(Self { rows, store: Vec::new() })
     }
 
     /// The accuracy on each fold, for each of `cs`.
     ///
     /// # Errors
-    /// Where the kernel is not one or has a value that is not finite, and where `watch` asks to stop.
+    /// Where the kernel is not one or has a value that is not finite, and where the session is stopped.
     pub fn score(
         &mut self,
         machine: &Svc,
         cs: &[f64],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Vec<f64>>, LearnError> {
         let rows = &self.rows;
         let training =
-            Training::stored(&*rows.resident, &machine.kernel, self.memory, &mut self.store, watch)?;
+            Training::stored(&*rows.resident, &machine.kernel, session.memory(), &mut self.store, session)?;
         let labels = Labels {
             codes: &rows.codes,
             nclasses: rows.nclasses,
             folds: &rows.folds,
             weights: rows.weights.as_deref(),
         };
-        accuracies(machine, &training, cs, labels, watch)
+        accuracies(machine, &training, cs, labels, session)
     }
 }
 
@@ -80,14 +82,14 @@ pub(super) fn accuracies(
     training: &Training<'_>,
     cs: &[f64],
     labels: Labels<'_>,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Vec<Vec<f64>>, LearnError> {
     // Each C starts from the one below.
     let mut order: Vec<usize> = (0..cs.len()).collect();
     order.sort_by(|&a, &b| cs[a].total_cmp(&cs[b]));
     let ascending: Vec<f64> = order.iter().map(|&k| cs[k]).collect();
     let Labels { codes, nclasses, folds, weights } = labels;
-    let said = machine.left_out_on(&ascending, folds, training, codes, nclasses, weights, watch)?;
+    let said = machine.left_out_on(&ascending, folds, training, codes, nclasses, weights, session)?;
     let nfolds = folds.iter().max().map_or(0, |last| last + 1);
     let mut scores = vec![Vec::new(); cs.len()];
     for (said, &place) in said.iter().zip(&order) {

@@ -1,14 +1,13 @@
 //! λ and the hyper-parameters of a kernel for ridge regression on approximate features, chosen from sums over each fold.
 
 use crate::data::{AnySamples, Matrix};
-use crate::features::{Approximation, ApproximationError};
-use crate::gram::SampleScales;
+use crate::design::{Approximation, DesignError};
 use crate::kernel::Kernel;
-use crate::learn::{Admission, ApproxFit, ApproxRidge, Bias, LearnError, Prepared, Ridge};
-use crate::memory;
+use crate::learn::{Admission, ApproxFit, ApproxRidge, Bias, LearnError, Prepared, check_problem};
+use crate::linalg::NormalEquations;
 use crate::pool;
-use crate::solve::Moments;
-use crate::watch::{Stopped, Watch};
+use crate::session::Session;
+use crate::watch::Stopped;
 
 use super::axis::{Axis, LambdaSpace};
 use super::criterion::Criterion;
@@ -25,7 +24,7 @@ use super::tune_ridge::Tuned;
 ///
 /// ```
 /// use mercer::data::{AnySamples, Matrix, Samples};
-/// use mercer::features::Approximation;
+/// use mercer::design::Approximation;
 /// use mercer::select::TuneApproxRidge;
 /// use mercer::watch::Unwatched;
 /// let samples = AnySamples::F64(Samples::dense(200, 1, (0..200).map(|i| 0.05 * i as f64).collect::<Vec<_>>())?);
@@ -41,7 +40,7 @@ use super::tune_ridge::Tuned;
 pub struct TuneApproxRidge {
     /// The kernel, with a `?` for what is searched; each `auto` comes from the samples.
     pub kernel: Kernel,
-    /// What stands in for it.
+    /// The approximation of the kernel.
     pub approximation: Approximation,
     /// The values of λ.
     pub lambda: LambdaSpace,
@@ -49,14 +48,10 @@ pub struct TuneApproxRidge {
     pub bias: Bias,
     /// What is minimised: the error on folds or on held-out rows.
     pub criterion: Criterion,
-    /// Where to look; `None` for what suits the number of hyper-parameters.
+    /// The points that are tried; `None` for the default of the number of hyper-parameters.
     pub strategy: Option<Strategy>,
     /// Whether each kernel on landmarks must be proven to be one.
     pub admission: Admission,
-    /// Bytes the sums may take; `None` for four fifths of what is available.
-    pub memory: Option<u64>,
-    /// Seed of frequencies and landmarks, of random points and of what `auto` and the range of `?` look at.
-    pub seed: u64,
 }
 
 /// What a search found, and the model with it.
@@ -93,8 +88,6 @@ impl TuneApproxRidge {
             criterion: Criterion::KFold { folds: 5, seed: 0 },
             strategy: None,
             admission: Admission::Check,
-            memory: None,
-            seed: 0,
         }
     }
 
@@ -107,7 +100,7 @@ impl TuneApproxRidge {
     /// # Errors
     /// Where the input does not line up, has nothing to choose by or is of another problem than `resume`; where the criterion
     /// needs a kernel matrix; where the kernel has no such features; where the sums do not fit the memory budget; where no
-    /// trial has an answer; and where `watch` asks to stop.
+    /// trial has an answer; and where the session is stopped.
     pub fn run(
         &self,
         samples: &AnySamples<'_>,
@@ -115,23 +108,23 @@ impl TuneApproxRidge {
         weights: Option<&[f64]>,
         resume: Option<Trials>,
         on_trials: &mut dyn FnMut(&Trials),
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<TunedApproxRidge, LearnError> {
         let rows = samples.nrows();
         // Memory is asked for below, with what sums need.
-        let plain = Ridge { memory: Some(u64::MAX), ..Ridge::new(self.kernel.clone(), 1.0) };
-        plain.validate(rows, targets, weights)?;
+        check_problem(&[1.0], rows, targets, weights)?;
         let counted: Vec<usize> = (0..rows).filter(|&i| weights.is_none_or(|w| w[i] > 0.0)).collect();
         if counted.len() < 3 {
             return Err(LearnError::TooFewRows { rows: counted.len(), needed: 3 });
         }
         let parts = Parts::of_rows(&self.criterion, rows, &counted)?;
-        let mut digest = self.digest(samples);
+        let mut digest = self.digest(samples, session);
         targets.entries().iter().for_each(|y| digest.number(*y));
         weights.into_iter().flatten().for_each(|w| digest.number(*w));
         let stream = Stream { sample: samples, rows: rows as u64, targets: targets.ncols(), name: "" };
-        let pass = |sums: &mut FoldSums<'_>, watch: &dyn Watch| sums.add(0, samples, targets, weights, watch);
-        self.search(stream, &parts, digest, resume, on_trials, pass, watch)
+        let pass =
+            |sums: &mut FoldSums<'_>, session: &Session<'_>| sums.add(0, samples, targets, weights, session);
+        self.search(stream, &parts, digest, resume, on_trials, pass, session)
     }
 
     /// As [`run`](Self::run), of samples that are not all held: `pass` adds every one of them to the sums it is given, in
@@ -146,16 +139,16 @@ impl TuneApproxRidge {
         stream: Stream<'_>,
         resume: Option<Trials>,
         on_trials: &mut dyn FnMut(&Trials),
-        pass: impl FnMut(&mut FoldSums<'_>, &dyn Watch) -> Result<(), E>,
-        watch: &dyn Watch,
+        pass: impl FnMut(&mut FoldSums<'_>, &Session<'_>) -> Result<(), E>,
+        session: &Session<'_>,
     ) -> Result<TunedApproxRidge, E> {
         let parts = Parts::of_stream(&self.criterion)?;
-        let mut digest = self.digest(stream.sample);
+        let mut digest = self.digest(stream.sample, session);
         digest.bytes(format!("{} {} {}", stream.rows, stream.targets, stream.name).as_bytes());
-        self.search(stream, &parts, digest, resume, on_trials, pass, watch)
+        self.search(stream, &parts, digest, resume, on_trials, pass, session)
     }
 
-    /// Bytes that the sums of so many features, targets and folds take, with what is made of them.
+    /// Bytes of the sums over this number of features, targets and folds, and of their factors.
     #[must_use]
     pub fn bytes_needed(features: usize, targets: usize, folds: usize) -> u64 {
         Self::bytes(features, targets, (folds, folds))
@@ -165,10 +158,10 @@ impl TuneApproxRidge {
         let d = features as u64;
         let matrix = 8u64.saturating_mul(d).saturating_mul(d);
         // Decompositions that are made at the same time: the matrix, its vectors and twice that of working memory.
-        let abreast = pool::available().min(left_out) as u64;
-        let sums = Moments::bytes_needed(features, targets);
-        sums.saturating_mul(parts as u64 + 2 + abreast)
-            .saturating_add(matrix.saturating_mul(left_out as u64 + 4 * abreast))
+        let at_once = pool::available().min(left_out) as u64;
+        let sums = NormalEquations::bytes_needed(features, targets);
+        sums.saturating_mul(parts as u64 + 2 + at_once)
+            .saturating_add(matrix.saturating_mul(left_out as u64 + 4 * at_once))
             .saturating_add(8 * 1024 * d)
     }
 
@@ -180,10 +173,10 @@ impl TuneApproxRidge {
         digest: Digest,
         resume: Option<Trials>,
         on_trials: &mut dyn FnMut(&Trials),
-        pass: impl FnMut(&mut FoldSums<'_>, &dyn Watch) -> Result<(), E>,
-        watch: &dyn Watch,
+        pass: impl FnMut(&mut FoldSums<'_>, &Session<'_>) -> Result<(), E>,
+        session: &Session<'_>,
     ) -> Result<TunedApproxRidge, E> {
-        let (search, kernel) = self.space(stream, parts)?;
+        let (search, kernel) = self.space(stream, parts, session)?;
         let mut trials = Trials::starting(digest.finish(), &search, resume)?;
         let mut candidates = Candidates {
             tune: self,
@@ -195,14 +188,14 @@ impl TuneApproxRidge {
             best: None,
             failure: None,
         };
-        let best = match search.run(&mut candidates, &mut trials, on_trials, watch) {
+        let best = match search.run(&mut candidates, &mut trials, on_trials, session) {
             Ok(best) => best,
             Err(error) => return Err(candidates.failure.unwrap_or_else(|| error.into())),
         };
-        let (prepared, sums) = candidates.sums_at(&best.values, watch)?;
+        let (prepared, sums) = candidates.sums_at(&best.values, session)?;
         let kernel = kernel.with_values(&best.values).map_err(LearnError::from)?;
         let ridge = self.ridge(kernel.clone(), best.setting);
-        let fit = ridge.fit_sums(prepared, sums, watch)?;
+        let fit = ridge.fit_sums(prepared, stream.sample.ncols(), sums, session)?;
         let mut warnings = search.edge_warnings(&best);
         warnings.extend(fit.prepared.warning.clone());
         let score = best.score.unwrap_or(f64::NAN);
@@ -211,7 +204,12 @@ impl TuneApproxRidge {
     }
 
     /// What is searched, and the kernel with each `auto` a number.
-    fn space(&self, stream: Stream<'_>, parts: &Parts) -> Result<(Search, Kernel), LearnError> {
+    fn space(
+        &self,
+        stream: Stream<'_>,
+        parts: &Parts,
+        session: &Session<'_>,
+    ) -> Result<(Search, Kernel), LearnError> {
         let (sample, features) = (stream.sample, self.approximation.features());
         if sample.nrows() == 0 || sample.ncols() == 0 {
             return Err(LearnError::Empty { rows: sample.nrows(), columns: sample.ncols() });
@@ -222,19 +220,19 @@ impl TuneApproxRidge {
         }
         self.kernel.check_columns(sample.ncols())?;
         let needed = Self::bytes(features, stream.targets, parts.count());
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        let budget = session.memory();
         if needed > budget {
             let what = "the sums over the features of every fold and what is made of them";
-            return Err(ApproximationError::Memory { what, needed, budget }.into());
+            return Err(DesignError::Memory { what, needed, budget }.into());
         }
-        let scales = SampleScales::new(sample, self.seed);
+        let scales = session.scales(sample);
         let kernel = self.kernel.resolve_auto(&scales)?;
         let axes = Axis::of_kernel(&kernel, &scales)?;
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
             axes,
             setting: self.lambda.axis(),
-            seed: self.seed,
+            seed: session.seed(),
         };
         Ok((search, kernel))
     }
@@ -243,31 +241,18 @@ impl TuneApproxRidge {
         ApproxRidge {
             bias: self.bias,
             admission: self.admission,
-            memory: self.memory,
-            seed: self.seed,
             ..ApproxRidge::new(kernel, self.approximation, lambda)
         }
     }
 
-    fn digest(&self, samples: &AnySamples<'_>) -> Digest {
+    fn digest(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Digest {
         let mut digest = Digest::new();
-        let Self { kernel, approximation, bias, criterion, seed, .. } = self;
-        digest.bytes(format!("{kernel} {approximation:?} {bias:?} {criterion:?} {seed}").as_bytes());
+        let Self { kernel, approximation, bias, criterion, .. } = self;
+        digest.bytes(
+            format!("{kernel} {approximation:?} {bias:?} {criterion:?} {}", session.seed()).as_bytes(),
+        );
         digest.samples(samples);
         digest
-    }
-}
-
-/// Shows the notes of the work on one kernel, and keeps its progress to itself.
-struct WithinTrial<'a>(&'a dyn Watch);
-
-impl Watch for WithinTrial<'_> {
-    fn note(&self, text: &str) {
-        self.0.note(text);
-    }
-
-    fn stop_requested(&self) -> bool {
-        self.0.stop_requested()
     }
 }
 
@@ -280,7 +265,7 @@ struct Candidates<'a, P, E> {
     parts: &'a Parts,
     pass: P,
     last: Option<Candidate<Judged>>,
-    best: Option<Candidate<(Prepared, Moments)>>,
+    best: Option<Candidate<(Prepared, NormalEquations)>>,
     /// Why a pass failed.
     failure: Option<E>,
 }
@@ -295,21 +280,22 @@ struct Candidate<T> {
 impl<P, E> Candidates<'_, P, E>
 where
     E: From<LearnError>,
-    P: FnMut(&mut FoldSums<'_>, &dyn Watch) -> Result<(), E>,
+    P: FnMut(&mut FoldSums<'_>, &Session<'_>) -> Result<(), E>,
 {
     /// One pass over the samples.
-    fn judge(&mut self, values: &[f64], watch: &dyn Watch) -> Result<Judged, LearnError> {
+    fn judge(&mut self, values: &[f64], session: &Session<'_>) -> Result<Judged, LearnError> {
         let kernel = self.kernel.with_values(values)?;
         let ridge = self.tune.ridge(kernel, 0.0);
-        let prepared = ridge.prepare_from_sample(self.stream.sample, self.stream.rows, watch)?;
-        let mut sums = FoldSums::new(prepared, self.parts, self.stream.targets);
-        if let Err(failure) = (self.pass)(&mut sums, watch) {
+        let prepared = ridge.prepare_from_sample(self.stream.sample, self.stream.rows, session)?;
+        let features = prepared.features.count(self.stream.sample.ncols())?;
+        let mut sums = FoldSums::new(prepared, features, self.parts, self.stream.targets);
+        if let Err(failure) = (self.pass)(&mut sums, session) {
             return Err(sums.refused.take().unwrap_or_else(|| {
                 self.failure = Some(failure);
                 Stopped.into()
             }));
         }
-        sums.finish(ridge.intercept(), watch)
+        sums.finish(ridge.intercept(), session)
     }
 
     /// Keeps the sums of the last kernel where it is the best so far.
@@ -321,14 +307,14 @@ where
     }
 
     /// The features and the sums over all samples; they are known, unless all trials at these values are of an earlier run.
-    fn sums_at(mut self, values: &[f64], watch: &dyn Watch) -> Result<(Prepared, Moments), E> {
+    fn sums_at(mut self, values: &[f64], session: &Session<'_>) -> Result<(Prepared, NormalEquations), E> {
         if let Some(last) = self.last.take_if(|last| last.values == values) {
             return Ok((last.known.prepared, last.known.all));
         }
         if let Some(best) = self.best.take_if(|best| best.values == values) {
             return Ok(best.known);
         }
-        match self.judge(values, watch) {
+        match self.judge(values, session) {
             Ok(judged) => Ok((judged.prepared, judged.all)),
             Err(error) => Err(self.failure.unwrap_or_else(|| error.into())),
         }
@@ -338,21 +324,21 @@ where
 impl<P, E> Scorer for Candidates<'_, P, E>
 where
     E: From<LearnError>,
-    P: FnMut(&mut FoldSums<'_>, &dyn Watch) -> Result<(), E>,
+    P: FnMut(&mut FoldSums<'_>, &Session<'_>) -> Result<(), E>,
 {
     fn score(
         &mut self,
         values: &[f64],
         settings: &[f64],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Option<f64>>, LearnError> {
-        let watch = &WithinTrial(watch);
+        let session = &session.part();
         let mut last = match self.last.take_if(|last| last.values == values) {
             Some(last) => last,
             None => {
                 // Before there is more than one kernel in memory.
                 self.retire_last();
-                match self.judge(values, watch) {
+                match self.judge(values, session) {
                     Ok(known) => Candidate { values: values.to_vec(), score: f64::INFINITY, known },
                     // Some hyper-parameters may overflow where others do not.
                     Err(error) if is_out_of_range(&error) => {
@@ -362,7 +348,7 @@ where
                 }
             }
         };
-        let scores = last.known.scores(settings, watch)?;
+        let scores = last.known.scores(settings, session)?;
         last.score = scores.iter().flatten().copied().fold(last.score, f64::min);
         self.last = Some(last);
         Ok(scores)

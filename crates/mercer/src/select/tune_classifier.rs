@@ -1,16 +1,15 @@
 //! Hyper-parameters of logistic regression and the perceptron, chosen by their loss on rows that were left out.
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{CpuEngine, DenseGram, Engine, Resident, SampleScales};
+use crate::gram::{DenseGram, Resident};
 use crate::kernel::{Kernel, SearchSpace};
 use crate::learn::{Admission, LearnError, Logistic, Perceptron};
-use crate::memory;
-use crate::watch::Watch;
+use crate::session::Session;
 
 use super::axis::{Axis, LambdaSpace};
 use super::class_scores::ClassScores;
 use super::folds::stratify_folds;
-use super::search::{Quiet, Scorer, Search, Strategy};
+use super::search::{Scorer, Search, Strategy};
 use super::split::Split;
 use super::trials::{Digest, Trials};
 
@@ -36,14 +35,6 @@ impl Classifier {
             Self::Logistic(logistic) => logistic.admission,
             Self::Perceptron(perceptron) => perceptron.admission,
         }
-    }
-
-    fn memory(&self) -> u64 {
-        let budget = match self {
-            Self::Logistic(logistic) => logistic.memory,
-            Self::Perceptron(perceptron) => perceptron.memory,
-        };
-        budget.unwrap_or_else(memory::default_budget)
     }
 }
 
@@ -80,8 +71,6 @@ pub struct TuneClassifier {
     pub criterion: ClassCriterion,
     /// Where to look; `None` for what suits the number of hyper-parameters.
     pub strategy: Option<Strategy>,
-    /// Seed of the folds, of random points and of what `auto` and the range of `?` look at.
-    pub seed: u64,
 }
 
 /// What a search for a classifier found.
@@ -116,10 +105,10 @@ impl TuneClassifier {
         weights: Option<&[f64]>,
         resume: Option<Trials>,
         on_trials: &mut dyn FnMut(&Trials),
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<TunedClassifier, LearnError> {
-        self.validate(samples, codes)?;
-        let scales = SampleScales::new(samples, self.seed);
+        self.validate(samples, codes, session)?;
+        let scales = session.scales(samples);
         let kernel = self.classifier.kernel().resolve_auto(&scales)?;
         let axes = Axis::of_kernel(&kernel, &scales)?;
         let setting = match self.classifier {
@@ -130,25 +119,26 @@ impl TuneClassifier {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
             axes,
             setting,
-            seed: self.seed,
+            seed: session.seed(),
         };
         let mut digest = Digest::new();
         digest.bytes(
-            format!("{:?} {:?} {:?} {}", self.classifier, self.judge, self.criterion, self.seed).as_bytes(),
+            format!("{:?} {:?} {:?} {}", self.classifier, self.judge, self.criterion, session.seed())
+                .as_bytes(),
         );
         digest.samples(samples);
         codes.iter().for_each(|code| digest.number(*code as f64));
         weights.unwrap_or_default().iter().for_each(|w| digest.number(*w));
         let mut trials = Trials::starting(digest.finish(), &search, resume)?;
-        let assignment = self.assignment(codes)?;
+        let assignment = self.assignment(codes, session)?;
         let mut scorer = Kernels {
             classifier: &self.classifier,
             kernel: &kernel,
             samples,
-            resident: CpuEngine.load(samples),
+            resident: session.load(samples)?,
             scores: ClassScores::new(codes, weights, &assignment, self.judge)?,
         };
-        let best = search.run(&mut scorer, &mut trials, on_trials, watch)?;
+        let best = search.run(&mut scorer, &mut trials, on_trials, session)?;
         let kernel = kernel.with_values(&best.values)?;
         let mut warnings = search.edge_warnings(&best);
         warnings.extend(self.classifier.admission().decide(&kernel, samples)?.warning);
@@ -157,11 +147,11 @@ impl TuneClassifier {
     }
 
     /// The fold of every row.
-    fn assignment(&self, codes: &[usize]) -> Result<Vec<Option<usize>>, LearnError> {
+    fn assignment(&self, codes: &[usize], session: &Session<'_>) -> Result<Vec<Option<usize>>, LearnError> {
         let parameter =
             |parameter, received: String, allowed| LearnError::Parameter { parameter, received, allowed };
         match &self.criterion {
-            ClassCriterion::Folds(folds) => match stratify_folds(codes, *folds, Some(self.seed)) {
+            ClassCriterion::Folds(folds) => match stratify_folds(codes, *folds, Some(session.seed())) {
                 Ok(assignment) => Ok(assignment.into_iter().map(Some).collect()),
                 Err(_) => {
                     Err(parameter("folds", folds.to_string(), "at least 2 and at most the number of rows"))
@@ -171,22 +161,29 @@ impl TuneClassifier {
                 Err(LearnError::Length { what: "fold numbers", rows: codes.len(), found: folds.len() })
             }
             ClassCriterion::Given(folds) => Ok(folds.clone()),
-            ClassCriterion::HoldOut(fraction) => match Split::hold_out(codes.len(), *fraction, self.seed) {
-                Ok(Some(split)) => {
-                    let mut assignment = vec![None; codes.len()];
-                    split.held_out.iter().for_each(|&row| assignment[row] = Some(0));
-                    Ok(assignment)
+            ClassCriterion::HoldOut(fraction) => {
+                match Split::hold_out(codes.len(), *fraction, session.seed()) {
+                    Ok(Some(split)) => {
+                        let mut assignment = vec![None; codes.len()];
+                        split.held_out.iter().for_each(|&row| assignment[row] = Some(0));
+                        Ok(assignment)
+                    }
+                    _ => Err(parameter(
+                        "the held-out fraction",
+                        fraction.to_string(),
+                        "more than 0 and less than 1, and hold out a row and leave two",
+                    )),
                 }
-                _ => Err(parameter(
-                    "the held-out fraction",
-                    fraction.to_string(),
-                    "more than 0 and less than 1, and hold out a row and leave two",
-                )),
-            },
+            }
         }
     }
 
-    fn validate(&self, samples: &AnySamples<'_>, codes: &[usize]) -> Result<(), LearnError> {
+    fn validate(
+        &self,
+        samples: &AnySamples<'_>,
+        codes: &[usize],
+        session: &Session<'_>,
+    ) -> Result<(), LearnError> {
         let (rows, columns) = (samples.nrows(), samples.ncols());
         if rows == 0 || columns == 0 {
             return Err(LearnError::Empty { rows, columns });
@@ -202,7 +199,7 @@ impl TuneClassifier {
         self.classifier.kernel().check_columns(columns)?;
         // The matrix and, at most as large, the part that a fold is trained on with a factor of it.
         let needed = 24 * (rows as u64).saturating_mul(rows as u64);
-        let budget = self.classifier.memory();
+        let budget = session.memory();
         if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
     }
 }
@@ -221,18 +218,18 @@ impl Scorer for Kernels<'_> {
         &mut self,
         values: &[f64],
         settings: &[f64],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Option<f64>>, LearnError> {
         let kernel = self.kernel.with_values(values)?;
         self.classifier.admission().decide(&kernel, self.samples)?;
-        let watch = &Quiet(watch);
-        let gram = DenseGram::<f64>::compute(&*self.resident, &kernel, watch)?;
+        let session = &session.part();
+        let gram = DenseGram::<f64>::compute(&*self.resident, &kernel, session)?;
         // Some hyper-parameters may overflow where others do not.
         if !gram.entries().iter().all(|k| k.is_finite()) {
             return Ok(vec![None; settings.len()]);
         }
         let n = self.resident.nrows();
         let gram = Matrix::from_entries(n, n, gram.into_entries());
-        self.scores.score(self.classifier, &gram, settings, watch)
+        self.scores.score(self.classifier, &gram, settings, session)
     }
 }

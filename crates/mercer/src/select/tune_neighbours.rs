@@ -1,14 +1,14 @@
 //! The width of a smoother and the k of nearest neighbours, chosen by leaving out each row in turn.
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{Metric, SampleScales};
+use crate::gram::Metric;
 use crate::kernel::{Kernel, SearchSpace};
 use crate::learn::{Knn, LearnError, Loss, Smoother};
 use crate::model::Weights;
-use crate::watch::Watch;
+use crate::session::Session;
 
 use super::axis::Axis;
-use super::search::{Quiet, Scorer, Search, Strategy};
+use super::search::{Scorer, Search, Strategy};
 use super::trials::{Trial, Trials};
 
 /// A search for the hyper-parameters of a smoother's kernel.
@@ -20,8 +20,6 @@ pub struct TuneSmoother {
     pub loss: Loss,
     /// Where to look; `None` for what suits the number of hyper-parameters.
     pub strategy: Option<Strategy>,
-    /// Seed of random points and of what `auto` and the range of `?` look at.
-    pub seed: u64,
 }
 
 /// What a search for a smoother found.
@@ -46,18 +44,18 @@ impl TuneSmoother {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<TunedSmoother, LearnError> {
         varied(targets)?;
         self.kernel.check_columns(samples.ncols())?;
-        let scales = SampleScales::new(samples, self.seed);
+        let scales = session.scales(samples);
         let kernel = self.kernel.resolve_auto(&scales)?;
         let axes = Axis::of_kernel(&kernel, &scales)?;
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
             axes,
             setting: Axis { name: String::new(), space: SearchSpace::OneOf(vec![1.0]) },
-            seed: self.seed,
+            seed: session.seed(),
         };
         let mut trials = Trials {
             problem: String::new(),
@@ -65,7 +63,7 @@ impl TuneSmoother {
             rows: Vec::new(),
         };
         let mut scorer = Widths { kernel: &kernel, samples, targets, loss: self.loss };
-        let best = search.run(&mut scorer, &mut trials, &mut |_| {}, watch)?;
+        let best = search.run(&mut scorer, &mut trials, &mut |_| {}, session)?;
         Ok(TunedSmoother {
             kernel: kernel.with_values(&best.values)?,
             score: best.score.unwrap_or(f64::NAN),
@@ -88,10 +86,10 @@ impl Scorer for Widths<'_> {
         &mut self,
         values: &[f64],
         settings: &[f64],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Option<f64>>, LearnError> {
         let smoother = Smoother { kernel: self.kernel.with_values(values)? };
-        let loss = smoother.leave_one_out(self.samples, self.targets, self.loss, &Quiet(watch))?;
+        let loss = smoother.leave_one_out(self.samples, self.targets, self.loss, &session.part())?;
         Ok(vec![Some(loss); settings.len()])
     }
 }
@@ -131,7 +129,7 @@ impl TuneKnn {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<TunedKnn, LearnError> {
         varied(targets)?;
         let (least, most) = self.range;
@@ -148,7 +146,7 @@ impl TuneKnn {
         }
         let largest = most.min(others);
         let knn = Knn { k: largest, weights: self.weights, metric: self.metric };
-        let losses = knn.leave_one_out(samples, targets, largest, self.loss, watch)?;
+        let losses = knn.leave_one_out(samples, targets, largest, self.loss, session)?;
         let rows: Vec<Trial> = (least..=largest)
             .map(|k| Trial { values: Vec::new(), setting: k as f64, score: Some(losses[k - 1]) })
             .collect();
@@ -184,7 +182,6 @@ fn varied(targets: &Matrix<f64>) -> Result<(), LearnError> {
 mod tests {
     use super::*;
     use crate::data::Samples;
-    use crate::watch::Unwatched;
 
     fn wave() -> (AnySamples<'static>, Matrix<f64>) {
         let x: Vec<f64> = (0..60).map(|i| f64::from(i) * 0.1).collect();
@@ -200,13 +197,13 @@ mod tests {
             kernel: "rbf(sigma=?0.01..100)".parse().unwrap(),
             loss: Loss::Squared,
             strategy: None,
-            seed: 0,
         };
-        let tuned = tune.run(&samples, &targets, &Unwatched).unwrap();
+        let tuned = tune.run(&samples, &targets, &Session::default()).unwrap();
         assert!(tuned.warnings.is_empty(), "{:?}", tuned.warnings);
         for trial in &tuned.trials.rows {
             let kernel = tune.kernel.with_values(&trial.values).unwrap();
-            let direct = Smoother { kernel }.leave_one_out(&samples, &targets, Loss::Squared, &Unwatched);
+            let direct =
+                Smoother { kernel }.leave_one_out(&samples, &targets, Loss::Squared, &Session::default());
             assert_eq!(trial.score, Some(direct.unwrap()));
             assert!(trial.score.unwrap() >= tuned.score);
         }
@@ -221,13 +218,17 @@ mod tests {
             metric: Metric::Euclidean,
             loss: Loss::Squared,
         };
-        let tuned = tune.run(&samples, &targets, &Unwatched).unwrap();
+        let tuned = tune.run(&samples, &targets, &Session::default()).unwrap();
         assert_eq!(tuned.trials.rows.len(), 59, "no more neighbours than other rows");
         assert!(tuned.k > 1 && tuned.k < 30, "{}", tuned.k);
-        let end = TuneKnn { range: (1, 2), ..tune.clone() }.run(&samples, &targets, &Unwatched).unwrap();
+        let end =
+            TuneKnn { range: (1, 2), ..tune.clone() }.run(&samples, &targets, &Session::default()).unwrap();
         assert!(end.warnings[0].contains("upper end"), "{:?}", end.warnings);
         for (range, rows) in [((0, 3), 60), ((5, 4), 60), ((70, 80), 60)] {
-            assert!(TuneKnn { range, ..tune.clone() }.run(&samples, &targets, &Unwatched).is_err(), "{rows}");
+            assert!(
+                TuneKnn { range, ..tune.clone() }.run(&samples, &targets, &Session::default()).is_err(),
+                "{rows}"
+            );
         }
     }
 
@@ -235,13 +236,9 @@ mod tests {
     fn equal_targets_leave_nothing_to_choose_by() {
         let (samples, _) = wave();
         let flat = Matrix::from_entries(60, 1, vec![2.0; 60]);
-        let tune = TuneSmoother {
-            kernel: "rbf(sigma=?)".parse().unwrap(),
-            loss: Loss::Squared,
-            strategy: None,
-            seed: 0,
-        };
-        let error = tune.run(&samples, &flat, &Unwatched).unwrap_err();
+        let tune =
+            TuneSmoother { kernel: "rbf(sigma=?)".parse().unwrap(), loss: Loss::Squared, strategy: None };
+        let error = tune.run(&samples, &flat, &Session::default()).unwrap_err();
         assert_eq!(error, LearnError::ConstantTargets { value: 2.0 });
     }
 }

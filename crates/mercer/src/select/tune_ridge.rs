@@ -1,11 +1,10 @@
 //! Hyper-parameters of kernel ridge regression, chosen by their error on rows that were left out.
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::SampleScales;
 use crate::kernel::Kernel;
-use crate::learn::{Admission, Bias, LearnError, Ridge};
-use crate::memory;
+use crate::learn::{Admission, Bias, LearnError, check_problem};
 use crate::pool;
+use crate::session::Session;
 use crate::watch::Watch;
 
 use super::axis::{Axis, LambdaSpace};
@@ -31,10 +30,6 @@ pub struct TuneRidge {
     pub strategy: Option<Strategy>,
     /// Whether each kernel must be proven to be one.
     pub admission: Admission,
-    /// Bytes the work may take; `None` for four fifths of what is available.
-    pub memory: Option<u64>,
-    /// Seed of random points and of what `auto` and the range of `?` look at.
-    pub seed: u64,
 }
 
 /// What a search found.
@@ -75,8 +70,6 @@ impl TuneRidge {
             criterion: Criterion::LeaveOneOut,
             strategy: None,
             admission: Admission::Check,
-            memory: None,
-            seed: 0,
         }
     }
 
@@ -96,23 +89,23 @@ impl TuneRidge {
         weights: Option<&[f64]>,
         resume: Option<Trials>,
         on_trials: &mut dyn FnMut(&Trials),
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Tuned, LearnError> {
-        self.validate(samples, targets, weights)?;
+        self.validate(samples, targets, weights, session)?;
         self.kernel.check_columns(samples.ncols())?;
-        let scales = SampleScales::new(samples, self.seed);
+        let scales = session.scales(samples);
         let kernel = self.kernel.resolve_auto(&scales)?;
         let axes = Axis::of_kernel(&kernel, &scales)?;
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
             axes,
             setting: self.lambda.axis(),
-            seed: self.seed,
+            seed: session.seed(),
         };
         let mut trials = self.trials(&search, samples, targets, weights, resume)?;
         let mut scorer =
-            Kernels { tune: self, kernel: &kernel, scores: self.scores(samples, targets, weights)? };
-        let best = search.run(&mut scorer, &mut trials, on_trials, watch)?;
+            Kernels { tune: self, kernel: &kernel, scores: self.scores(samples, targets, weights, session)? };
+        let best = search.run(&mut scorer, &mut trials, on_trials, session)?;
         let kernel = kernel.with_values(&best.values)?;
         let mut warnings = search.edge_warnings(&best);
         warnings.extend(self.admission.decide(&kernel, samples)?.warning);
@@ -132,9 +125,9 @@ impl TuneRidge {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<GridScores, LearnError> {
-        self.validate(samples, targets, weights)?;
+        self.validate(samples, targets, weights, session)?;
         if let Some(lambda) = lambdas.iter().find(|l| !l.is_finite() || **l < 0.0) {
             return Err(LearnError::Parameter {
                 parameter: "lambda",
@@ -142,23 +135,23 @@ impl TuneRidge {
                 allowed: "a finite number, 0 or more",
             });
         }
-        let scorer = self.scores(samples, targets, weights)?;
+        let scorer = self.scores(samples, targets, weights, session)?;
         let mut best: Option<(f64, (usize, usize))> = None;
         let mut scores = Vec::with_capacity(kernels.len());
-        watch.begin("tune", kernels.len() as u64);
+        session.begin("tune", kernels.len() as u64);
         for (row, kernel) in kernels.iter().enumerate() {
             kernel.check_columns(samples.ncols())?;
-            let found = scorer.score(kernel, lambdas, self.admission, watch)?;
+            let found = scorer.score(kernel, lambdas, self.admission, session)?;
             for (column, score) in found.iter().enumerate() {
                 if let Some(score) = score
                     && best.is_none_or(|(least, _)| *score < least)
                 {
-                    watch.note(&format!("best {score:.6} at {kernel}, lambda={:.4e}", lambdas[column]));
+                    session.note(&format!("best {score:.6} at {kernel}, lambda={:.4e}", lambdas[column]));
                     best = Some((*score, (row, column)));
                 }
             }
             scores.push(found);
-            watch.advance(1);
+            session.advance(1);
         }
         let (_, best) = best.ok_or(LearnError::NoScore { trials: kernels.len() * lambdas.len() })?;
         let warnings = self.admission.decide(&kernels[best.0], samples)?.warning.into_iter().collect();
@@ -170,8 +163,9 @@ impl TuneRidge {
         samples: &'a AnySamples<'a>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
+        session: &Session<'_>,
     ) -> Result<RidgeScores<'a>, LearnError> {
-        RidgeScores::new(samples, targets, weights, self.bias == Bias::Centred, &self.criterion)
+        RidgeScores::new(samples, targets, weights, self.bias == Bias::Centred, &self.criterion, session)
     }
 
     fn validate(
@@ -179,6 +173,7 @@ impl TuneRidge {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         weights: Option<&[f64]>,
+        session: &Session<'_>,
     ) -> Result<(), LearnError> {
         let (rows, columns) = (samples.nrows(), samples.ncols());
         if rows == 0 || columns == 0 {
@@ -190,8 +185,7 @@ impl TuneRidge {
             ));
         }
         // Memory is asked for below, with what a search needs.
-        let plain = Ridge { memory: Some(u64::MAX), ..Ridge::new(self.kernel.clone(), 1.0) };
-        plain.validate(rows, targets, weights)?;
+        check_problem(&[1.0], rows, targets, weights)?;
         let counted = (0..rows).filter(|&i| weights.is_none_or(|w| w[i] > 0.0)).collect::<Vec<_>>();
         if counted.len() < 3 {
             return Err(LearnError::TooFewRows { rows: counted.len(), needed: 3 });
@@ -201,7 +195,7 @@ impl TuneRidge {
             return Err(LearnError::ConstantTargets { value: first[0] });
         }
         let needed = self.criterion.memory(counted.len(), pool::available());
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        let budget = session.memory();
         if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
     }
 
@@ -235,10 +229,10 @@ impl Scorer for Kernels<'_> {
         &mut self,
         values: &[f64],
         settings: &[f64],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Option<f64>>, LearnError> {
         let kernel = self.kernel.with_values(values)?;
-        match self.scores.score(&kernel, settings, self.tune.admission, watch) {
+        match self.scores.score(&kernel, settings, self.tune.admission, session) {
             // Some hyper-parameters may overflow where others do not.
             Err(LearnError::KernelValue { .. }) => Ok(vec![None; settings.len()]),
             other => other,

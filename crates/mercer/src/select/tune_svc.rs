@@ -1,16 +1,16 @@
 //! Hyper-parameters of support vector classification, chosen by accuracy on rows that were left out.
 
 use crate::data::AnySamples;
-use crate::gram::{Gram, SampleScales};
+use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::learn::svm::{Svc, Training};
 use crate::learn::{Admission, LearnError};
-use crate::memory;
+use crate::session::Session;
 use crate::solve::svm::{SvmError, SvmSettings};
 use crate::watch::Watch;
 
 use super::axis::{Axis, CostSpace};
-use super::search::{Quiet, Scorer, Search, Strategy};
+use super::search::{Scorer, Search, Strategy};
 use super::svc_scores::{Labels, SvcScores, accuracies};
 use super::trials::{Digest, Trials};
 
@@ -32,11 +32,6 @@ pub struct TuneSvc {
     pub admission: Admission,
     /// How the problems are solved.
     pub settings: SvmSettings,
-    /// Bytes of kernel values that may be stored; `None` for four fifths of the memory available. What does not fit is computed
-    /// as it is needed.
-    pub memory: Option<u64>,
-    /// Seed of random points and of what `auto` and the range of `?` look at.
-    pub seed: u64,
 }
 
 /// What a search found.
@@ -76,8 +71,6 @@ impl TuneSvc {
             strategy: None,
             admission: Admission::Check,
             settings: SvmSettings::default(),
-            memory: None,
-            seed: 0,
         }
     }
 
@@ -101,24 +94,24 @@ impl TuneSvc {
         weights: Option<&[f64]>,
         resume: Option<Trials>,
         on_trials: &mut dyn FnMut(&Trials),
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<TunedSvc, LearnError> {
         self.kernel.check_columns(samples.ncols())?;
         let folds = checked_folds(samples.nrows(), samples.ncols(), codes, folds, weights)?;
         let labels = Labels { codes, nclasses, folds: &folds, weights };
-        let scales = SampleScales::new(samples, self.seed);
+        let scales = session.scales(samples);
         let kernel = self.kernel.resolve_auto(&scales)?;
         let axes = Axis::of_kernel(&kernel, &scales)?;
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
             axes,
             setting: self.c.axis(),
-            seed: self.seed,
+            seed: session.seed(),
         };
         let mut trials = Trials::starting(self.digest(samples, labels), &search, resume)?;
         let mut scorer =
-            Kernels { tune: self, kernel: &kernel, samples, scores: self.scores(samples, labels) };
-        let best = search.run(&mut scorer, &mut trials, on_trials, watch)?;
+            Kernels { tune: self, kernel: &kernel, samples, scores: self.scores(samples, labels, session)? };
+        let best = search.run(&mut scorer, &mut trials, on_trials, session)?;
         let kernel = kernel.with_values(&best.values)?;
         let mut warnings = search.edge_warnings(&best);
         warnings.extend(self.admission.decide(&kernel, samples)?.warning);
@@ -147,21 +140,21 @@ impl TuneSvc {
         nclasses: usize,
         folds: &[usize],
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<SvcGrid, LearnError> {
         let folds = checked_folds(samples.nrows(), samples.ncols(), codes, folds, weights)?;
-        let mut scorer = self.scores(samples, Labels { codes, nclasses, folds: &folds, weights });
+        let mut scorer = self.scores(samples, Labels { codes, nclasses, folds: &folds, weights }, session)?;
         let mut scores = Vec::with_capacity(kernels.len());
         let mut best = Best::default();
-        watch.begin("tune", kernels.len() as u64);
+        session.begin("tune", kernels.len() as u64);
         for (place, kernel) in kernels.iter().enumerate() {
             kernel.check_columns(samples.ncols())?;
-            let found = self.score(&mut scorer, kernel, cs, samples, watch)?;
+            let found = self.score(&mut scorer, kernel, cs, samples, session)?;
             best.offer(place, found.as_deref(), |c, accuracy| {
-                watch.note(&format!("best {accuracy:.4} at {kernel}, C={:.4}", cs[c]));
+                session.note(&format!("best {accuracy:.4} at {kernel}, C={:.4}", cs[c]));
             });
             scores.push(found);
-            watch.advance(1);
+            session.advance(1);
         }
         let best = best.place.ok_or(LearnError::NoScore { trials: kernels.len() * cs.len() })?;
         let warnings = self.admission.decide(&kernels[best.0], samples)?.warning.into_iter().collect();
@@ -181,14 +174,14 @@ impl TuneSvc {
         nclasses: usize,
         folds: &[usize],
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<SvcGrid, LearnError> {
         let folds = checked_folds(gram.nrows(), gram.nrows(), codes, folds, weights)?;
-        watch.begin("tune", 1);
+        session.begin("tune", 1);
         let labels = Labels { codes, nclasses, folds: &folds, weights };
         let machine = self.machine(self.kernel.clone());
-        let found = accuracies(&machine, &Training::precomputed(gram), cs, labels, &Quiet(watch))?;
-        watch.advance(1);
+        let found = accuracies(&machine, &Training::precomputed(gram), cs, labels, &session.part())?;
+        session.advance(1);
         let mut best = Best::default();
         best.offer(0, Some(&found), |_, _| {});
         let best = best.place.ok_or(LearnError::NoScore { trials: cs.len() })?;
@@ -204,8 +197,13 @@ impl TuneSvc {
         }
     }
 
-    fn scores(&self, samples: &AnySamples<'_>, labels: Labels<'_>) -> SvcScores {
-        SvcScores::new(samples, labels, self.memory.unwrap_or_else(memory::default_budget))
+    fn scores(
+        &self,
+        samples: &AnySamples<'_>,
+        labels: Labels<'_>,
+        session: &Session<'_>,
+    ) -> Result<SvcScores, LearnError> {
+        SvcScores::new(samples, labels, session)
     }
 
     fn score(
@@ -214,10 +212,10 @@ impl TuneSvc {
         kernel: &Kernel,
         cs: &[f64],
         samples: &AnySamples<'_>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Option<Vec<Vec<f64>>>, LearnError> {
         self.admission.decide(kernel, samples)?;
-        match scores.score(&self.machine(kernel.clone()), cs, &Quiet(watch)) {
+        match scores.score(&self.machine(kernel.clone()), cs, &session.part()) {
             // Some hyper-parameters may overflow where others do not.
             Err(LearnError::Svm(SvmError::KernelValue { .. })) => Ok(None),
             other => other.map(Some),
@@ -307,10 +305,10 @@ impl Scorer for Kernels<'_> {
         &mut self,
         values: &[f64],
         settings: &[f64],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Option<f64>>, LearnError> {
         let kernel = self.kernel.with_values(values)?;
-        let found = self.tune.score(&mut self.scores, &kernel, settings, self.samples, watch)?;
+        let found = self.tune.score(&mut self.scores, &kernel, settings, self.samples, session)?;
         Ok(match found {
             Some(scores) => scores.iter().map(|folds| Some(1.0 - mean(folds))).collect(),
             None => vec![None; settings.len()],

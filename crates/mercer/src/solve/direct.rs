@@ -1,11 +1,12 @@
 //! Direct solution by Cholesky: in double precision, or in single precision refined to the double answer.
 
 use crate::data::Matrix;
+use crate::design::DesignError;
 use crate::gram::LinearOperator;
+use crate::linalg::{Cholesky, CholeskyError};
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
-use super::cholesky::{Cholesky, CholeskyError};
 use super::rank::{NumericalRank, numerical_rank};
 use super::report::{Report, Status};
 use super::system::Regularised;
@@ -70,9 +71,18 @@ pub enum SolveError {
         "the features are so large that their squares overflow: scale the samples or take a smaller degree"
     )]
     Overflow,
+    /// The features could not be computed.
+    #[error(transparent)]
+    Design(DesignError),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+}
+
+impl From<DesignError> for SolveError {
+    fn from(error: DesignError) -> Self {
+        if error.is_stop() { Self::Stopped(Stopped) } else { Self::Design(error) }
+    }
 }
 
 /// Below this order the double-precision factor costs so little that refinement cannot win.

@@ -1,7 +1,7 @@
 //! Regularised least squares on rows of features.
 //!
-//! Minimises ‖y − Φw‖² + λ‖w‖² for each of several targets. Φ is n × D and never held: its rows are computed again a block
-//! at a time, as often as they are needed.
+//! Minimises ‖y − Φw‖² + λ‖w‖² for each of several targets. Φ is an n × D [`Design`]: its rows are read a block at a time, as
+//! often as they are needed.
 //!
 //! ```text
 //! normal equations   (ΦᵀΦ + λI) w = Φᵀy by Cholesky                          nD² + D³/3 multiply-adds
@@ -12,20 +12,18 @@
 //! of the first say that too few digits are left. Either answer is corrected once by the residual of the normal equations
 //! computed from Φ itself (Björck 1996, section 6.6.5, the corrected semi-normal equations).
 
-use std::ops::Range;
-
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::zeroed;
+use crate::design::{Design, DesignError, add_product, add_transposed_product, for_blocks};
+use crate::linalg::{Cholesky, CholeskyError, Triangle, suggestion, zeroed};
 use crate::memory;
 use crate::watch::{Stopped, Watch};
 
-use super::cholesky::{Cholesky, CholeskyError};
 use super::direct::SolveError;
-use super::qr::Triangle;
+use super::rank::NumericalRank;
 use super::report::{Report, Status};
 
 /// The largest 1/pivot, of a matrix scaled to diagonal 1, that the normal equations are trusted with: six of sixteen
@@ -35,24 +33,6 @@ const TRUSTED: f64 = 1e10;
 /// What [`Report::solver`] says.
 const NORMAL_EQUATIONS: &str = "normal equations f64";
 const QR: &str = "qr f64";
-
-/// The features of n samples, a block of rows at a time.
-pub trait Rows: Sync {
-    /// Why rows cannot be computed.
-    type Error: From<SolveError> + Send;
-
-    /// n.
-    fn nrows(&self) -> usize;
-
-    /// D.
-    fn ncols(&self) -> usize;
-
-    /// Writes these rows into `out`, row after row.
-    ///
-    /// # Errors
-    /// Where the rows cannot be computed.
-    fn fill(&self, rows: Range<usize>, out: &mut [f64]) -> Result<(), Self::Error>;
-}
 
 /// The targets that share one λ, by their columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,15 +64,15 @@ fn block_rows(features: usize) -> usize {
 ///
 /// # Errors
 /// [`SolveError::RankDeficient`] where λ = 0 and the features are linearly dependent on these rows;
-/// [`SolveError::Overflow`] where the features are too large for their squares; what `rows` says; and where `watch` asks
-/// to stop.
-pub fn solve_least_squares<R: Rows>(
-    rows: &R,
+/// [`SolveError::Overflow`] where the features are too large for their squares; where the rows
+/// of the design cannot be computed; and where `watch` asks to stop.
+pub fn solve_least_squares(
+    rows: &dyn Design,
     targets: &Matrix<f64>,
     groups: &[Group],
     budget: u64,
     watch: &dyn Watch,
-) -> Result<(Matrix<f64>, Report), R::Error> {
+) -> Result<(Matrix<f64>, Report), SolveError> {
     let order = rows.ncols();
     let mut report = Report {
         status: Status::Converged,
@@ -104,28 +84,33 @@ pub fn solve_least_squares<R: Rows>(
     if order == 0 {
         return Ok((Matrix::zeros(0, targets.ncols()), report));
     }
-    let mut equations = NormalEquations::accumulate(rows, targets, watch)?;
+    let mut equations = Equations::accumulate(rows, targets, watch)?;
     if !equations.gram.iter().chain(equations.rhs.entries()).all(|v| v.is_finite()) {
-        return Err(SolveError::Overflow.into());
+        return Err(SolveError::Overflow);
     }
     let mut weights = Matrix::zeros(order, targets.ncols());
     let mut triangle: Option<Triangle> = None;
     for (place, group) in groups.iter().enumerate() {
         let last = place + 1 == groups.len();
         let gram = if last { std::mem::take(&mut equations.gram) } else { equations.gram.clone() };
-        let mut factor = factor(order, gram, group.lambda, watch).map_err(R::Error::from)?;
+        let mut factor = factor(order, gram, group.lambda, watch)?;
         let mut warnings = Vec::new();
         if !factor.as_ref().is_some_and(Factor::is_trusted) {
             let needed = Triangle::bytes(rows.nrows(), order, targets.ncols());
             if needed <= budget {
                 if triangle.is_none() {
-                    triangle = Some(Triangle::of_rows(rows, targets, watch)?);
+                    triangle = Some(Triangle::of_rows(order, targets, watch, |block, phi| {
+                        rows.fill(block, phi.into(), watch)?;
+                        watch.check().map_err(DesignError::from)
+                    })?);
                 }
                 let all = triangle.as_ref().map(|t| t.regularised(group.lambda));
                 if group.lambda == 0.0
-                    && let Some(deficient) = all.as_ref().and_then(|r| r.rank_deficient(rows.nrows()))
+                    && let Some(found) = all.as_ref().and_then(|r| r.dependence(rows.nrows()))
                 {
-                    return Err(deficient.into());
+                    let rank = found.rank.map(NumericalRank::Exactly);
+                    let suggestion = found.suggestion;
+                    return Err(SolveError::RankDeficient { rank, features: order, suggestion });
                 }
                 factor = all.map(Factor::Qr);
             } else if let (Some(_), true) = (&factor, group.lambda > 0.0) {
@@ -139,12 +124,12 @@ pub fn solve_least_squares<R: Rows>(
             }
         }
         let Some(factor) = factor else {
-            return Err(equations.undetermined(group.lambda).into());
+            return Err(equations.undetermined(group.lambda));
         };
         let rhs = columns(&equations.rhs, &group.targets);
         let (solution, residual) = corrected(rows, targets, group, &factor, &rhs, watch)?;
         if !solution.entries().iter().all(|w| w.is_finite()) {
-            return Err(SolveError::Overflow.into());
+            return Err(SolveError::Overflow);
         }
         for i in 0..order {
             for (&column, w) in group.targets.iter().zip(solution.row(i)) {
@@ -161,7 +146,7 @@ pub fn solve_least_squares<R: Rows>(
 }
 
 /// ΦᵀΦ and Φᵀy.
-struct NormalEquations {
+struct Equations {
     order: usize,
     /// The lower triangle, row-major; the rest is unspecified.
     gram: Vec<f64>,
@@ -169,14 +154,15 @@ struct NormalEquations {
     diagonal: Vec<f64>,
 }
 
-impl NormalEquations {
-    /// Adds up blocks of rows in their order. Every entry is one thread's, so the sums do not depend on their number.
-    fn accumulate<R: Rows>(rows: &R, targets: &Matrix<f64>, watch: &dyn Watch) -> Result<Self, R::Error> {
+impl Equations {
+    /// Adds blocks of rows in their order. Each entry is computed by one thread, so the sums do not depend on the number of threads.
+    fn accumulate(rows: &dyn Design, targets: &Matrix<f64>, watch: &dyn Watch) -> Result<Self, DesignError> {
         let (order, outputs) = (rows.ncols(), targets.ncols());
         let mut gram = zeroed(order * order);
         let mut rhs = Matrix::zeros(order, outputs);
         let strip = order.div_ceil(16).clamp(8, 128);
-        for_blocks(rows, "normal equations", watch, |block, phi| {
+        watch.begin("normal equations", rows.nrows() as u64);
+        for_blocks(rows, block_rows(order), watch, |block, phi| {
             let height = block.len();
             let phi = MatRef::from_row_major_slice(phi, height, order);
             let y = &targets.entries()[block.start * outputs..block.end * outputs];
@@ -194,8 +180,9 @@ impl NormalEquations {
                     let rhs = MatMut::from_row_major_slice_mut(rhs, height, outputs);
                     matmul(rhs, Accum::Add, left, y, 1.0, Par::Seq);
                     Ok::<_, Stopped>(())
-                })
-                .map_err(|stopped| SolveError::from(stopped).into())
+                })?;
+            watch.advance(height as u64);
+            Ok(())
         })?;
         let diagonal = (0..order).map(|i| gram[i * order + i]).collect();
         Ok(Self { order, gram, rhs, diagonal })
@@ -210,7 +197,7 @@ impl NormalEquations {
         SolveError::RankDeficient {
             rank: None,
             features: self.order,
-            suggestion: super::qr::suggestion(self.order, largest),
+            suggestion: suggestion(self.order, largest),
         }
     }
 }
@@ -266,28 +253,27 @@ fn factor(
 }
 
 /// The solution after one correction, and its residual in the normal equations relative to their right-hand side.
-fn corrected<R: Rows>(
-    rows: &R,
+fn corrected(
+    rows: &dyn Design,
     targets: &Matrix<f64>,
     group: &Group,
     factor: &Factor,
     rhs: &Matrix<f64>,
     watch: &dyn Watch,
-) -> Result<(Matrix<f64>, f64), R::Error> {
-    let stopped = |stopped: Stopped| R::Error::from(SolveError::from(stopped));
+) -> Result<(Matrix<f64>, f64), SolveError> {
     let y = columns(targets, &group.targets);
     let mut w = match factor {
         Factor::Qr(triangle) => triangle.solution(&group.targets),
         Factor::Cholesky(..) => {
             let mut w = rhs.clone();
-            factor.solve(&mut w, watch).map_err(stopped)?;
+            factor.solve(&mut w, watch)?;
             w
         }
     };
     let mut left = residual(rows, &y, &w, group.lambda, watch)?;
     let before = relative_norm(&left, rhs);
     let mut better = w.clone();
-    factor.solve(&mut left, watch).map_err(stopped)?;
+    factor.solve(&mut left, watch)?;
     better.entries_mut().iter_mut().zip(left.entries()).for_each(|(w, d)| *w += d);
     let after = relative_norm(&residual(rows, &y, &better, group.lambda, watch)?, rhs);
     if after <= before {
@@ -296,79 +282,26 @@ fn corrected<R: Rows>(
     Ok((w, after.min(before)))
 }
 
-/// Φᵀ(y − Φw) − λw.
-fn residual<R: Rows>(
-    rows: &R,
+/// Φᵀ(y − Φw) − λw in one pass.
+fn residual(
+    rows: &dyn Design,
     y: &Matrix<f64>,
     w: &Matrix<f64>,
     lambda: f64,
     watch: &dyn Watch,
-) -> Result<Matrix<f64>, R::Error> {
+) -> Result<Matrix<f64>, DesignError> {
     let (order, outputs) = (rows.ncols(), y.ncols());
-    let weights = MatRef::from_row_major_slice(w.entries(), order, outputs);
     let mut gradient = Matrix::zeros(order, outputs);
-    let strip = order.div_ceil(16).clamp(8, 128);
-    for_blocks(rows, "residual", watch, |block, phi| {
-        let height = block.len();
+    watch.begin("residual", rows.nrows() as u64);
+    for_blocks(rows, block_rows(order), watch, |block, phi| {
         let mut error = y.entries()[block.start * outputs..block.end * outputs].to_vec();
-        let slice = height.div_ceil(16).max(1);
-        error.par_chunks_mut(slice * outputs).zip(phi.par_chunks(slice * order)).for_each(|(error, phi)| {
-            let height = error.len() / outputs;
-            let phi = MatRef::from_row_major_slice(phi, height, order);
-            let error = MatMut::from_row_major_slice_mut(error, height, outputs);
-            matmul(error, Accum::Add, phi, weights, -1.0, Par::Seq);
-        });
-        let phi = MatRef::from_row_major_slice(phi, height, order);
-        let error = MatRef::from_row_major_slice(&error, height, outputs);
-        gradient.entries_mut().par_chunks_mut(strip * outputs).enumerate().for_each(|(place, out)| {
-            let rows = out.len() / outputs;
-            let out = MatMut::from_row_major_slice_mut(out, rows, outputs);
-            matmul(out, Accum::Add, phi.subcols(place * strip, rows).transpose(), error, 1.0, Par::Seq);
-        });
+        add_product(&mut error, phi, w, -1.0);
+        add_transposed_product(&mut gradient, phi, &error);
+        watch.advance(block.len() as u64);
         Ok(())
     })?;
     gradient.entries_mut().iter_mut().zip(w.entries()).for_each(|(g, w)| *g -= lambda * w);
     Ok(gradient)
-}
-
-/// Calls `visit` with every block of rows of Φ, in order.
-fn for_blocks<R: Rows>(
-    rows: &R,
-    stage: &str,
-    watch: &dyn Watch,
-    mut visit: impl FnMut(Range<usize>, &[f64]) -> Result<(), R::Error>,
-) -> Result<(), R::Error> {
-    let (n, order) = (rows.nrows(), rows.ncols());
-    let height = block_rows(order).min(n.max(1));
-    let mut phi = zeroed(height * order);
-    watch.begin(stage, n as u64);
-    for first in (0..n).step_by(height) {
-        let block = first..n.min(first + height);
-        let phi = &mut phi[..block.len() * order];
-        fill_rows(rows, block.clone(), phi, watch)?;
-        visit(block.clone(), phi)?;
-        watch.advance(block.len() as u64);
-    }
-    Ok(())
-}
-
-/// Fills a block of rows, slices of it at a time on all threads.
-pub(super) fn fill_rows<R: Rows>(
-    rows: &R,
-    block: Range<usize>,
-    phi: &mut [f64],
-    watch: &dyn Watch,
-) -> Result<(), R::Error> {
-    let order = rows.ncols();
-    let slice = block.len().div_ceil(16).max(1);
-    let fill = |place: usize, out: &mut [f64]| {
-        watch.check().map_err(SolveError::from)?;
-        let first = block.start + place * slice;
-        rows.fill(first..first + out.len() / order, out)
-    };
-    // Of several errors the one of the first row is told, whatever the threads.
-    let slices = phi.par_chunks_mut(slice * order).enumerate();
-    slices.find_map_first(|(place, out)| fill(place, out).err()).map_or(Ok(()), Err)
 }
 
 /// Some columns of a matrix.

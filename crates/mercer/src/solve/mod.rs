@@ -1,47 +1,37 @@
 //! Solvers: they see a matrix as an operator and never a kernel.
 
-mod cholesky;
 mod conjugate_gradient;
 pub mod descent;
 mod direct;
-mod eigen;
-mod held_hinge;
-mod held_ridge;
+mod falkon;
+mod hinge_newton;
+mod lbfgs;
 mod least_squares;
-mod linear_loss;
 mod logistic;
-pub mod moments;
+mod normal_cg;
 mod path;
 mod pivoted;
-mod qr;
 mod rank;
 mod report;
-mod restricted;
-mod saved;
 pub mod svm;
 mod system;
 
-pub use cholesky::{Cholesky, CholeskyError};
 pub use conjugate_gradient::{
     CgError, CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Preconditioner, Unconditioned,
 };
 pub use direct::{Factor, SolveError, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
-pub use eigen::{Eigen, EigenError};
-pub use held_hinge::{HeldHinge, HingeFit};
-pub use held_ridge::{HeldFit, HeldRidge};
-pub use least_squares::{Group, Rows, normal_equations_bytes, solve_least_squares};
-pub use linear_loss::{FeatureBlocks, LinearLossFit, LinearLossSettings, RowLoss, minimise};
+pub use falkon::FalkonPreconditioner;
+pub use hinge_newton::{HingeFit, HingeNewton};
+pub use lbfgs::{LinearLossFit, LinearLossSettings, minimise};
+pub use least_squares::{Group, normal_equations_bytes, solve_least_squares};
 pub use logistic::{
     Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
 };
-pub(crate) use logistic::{row_loss, sigmoid, softmax};
-pub use moments::{Intercept, LinearFit, Moments, MomentsError};
+pub use normal_cg::{NormalCg, NormalCgFit, NormalOperator};
 pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use pivoted::{PivotedCholesky, randomly_pivoted};
 pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
-pub use restricted::{RestrictedNormal, RestrictedPreconditioner};
-pub use saved::InvalidSaved;
 pub(crate) use system::scale_rows;
 pub use system::{Penalised, Regularised};

@@ -20,8 +20,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::{Gram, zeroed};
-use crate::real::Real;
+use crate::gram::Gram;
+use crate::linalg::{Scalar, zeroed};
 use crate::watch::{Stopped, Watch};
 
 /// Proposals in a block: one matrix product for all of them, and few enough that most are kept.
@@ -52,7 +52,7 @@ pub struct PivotedCholesky<T> {
 ///
 /// # Errors
 /// [`Stopped`] where `watch` asks for it.
-pub fn randomly_pivoted<T: Real>(
+pub fn randomly_pivoted<T: Scalar>(
     gram: &dyn Gram,
     rank: usize,
     tolerance: f64,
@@ -119,7 +119,7 @@ fn propose(weights: &[f64], count: usize, rng: &mut impl Rng) -> Option<Vec<usiz
 }
 
 /// The first `known` entries of some rows of F, in double precision.
-fn gather<T: Real>(factor: &[T], rows: &[usize], rank: usize, known: usize) -> Vec<f64> {
+fn gather<T: Scalar>(factor: &[T], rows: &[usize], rank: usize, known: usize) -> Vec<f64> {
     rows.iter().flat_map(|&i| factor[i * rank..i * rank + known].iter().map(|v| v.to_f64())).collect()
 }
 
@@ -184,7 +184,7 @@ struct Columns<'a> {
 }
 
 /// Writes (K(:,S) − F F_Sᵀ)L⁻ᵀ beside F, and takes its squares from the diagonal.
-fn extend<T: Real>(
+fn extend<T: Scalar>(
     gram: &dyn Gram,
     factor: &mut [T],
     rank: usize,
@@ -230,7 +230,7 @@ fn extend<T: Real>(
 }
 
 /// The first `found` of `rank` columns.
-fn narrowed<T: Real>(mut factor: Vec<T>, n: usize, rank: usize, found: usize) -> Matrix<T> {
+fn narrowed<T: Scalar>(mut factor: Vec<T>, n: usize, rank: usize, found: usize) -> Matrix<T> {
     if found < rank {
         for i in 0..n {
             factor.copy_within(i * rank..i * rank + found, i * found);

@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::{Gram, LinearOperator, Part, zeroed};
+use crate::gram::{Gram, LinearOperator, Part};
+use crate::linalg::zeroed;
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 

@@ -7,9 +7,9 @@
 use std::f64::consts::TAU;
 use std::ops::Range;
 
+use crate::data::with_samples;
 use crate::data::{AnySamples, Matrix, Storage};
 use crate::real::Real;
-use crate::with_samples;
 
 use super::math::cos_sin_of_turn;
 use super::pack::Panels;

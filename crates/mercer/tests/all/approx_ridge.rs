@@ -4,8 +4,8 @@ use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::features::{Approximation, ApproximationError, Landmarks, add_samples};
 use mercer::kernel::Kernel;
 use mercer::learn::{ApproxRidge, Bias, LearnError, Ridge};
+use mercer::linalg::{NormalEquations, NormalEquationsError};
 use mercer::model::Predictor;
-use mercer::solve::{Moments, MomentsError};
 use mercer::watch::Unwatched;
 
 /// Points of a grid-like sequence in the cube, and a smooth function of them with a constant.
@@ -123,7 +123,7 @@ fn held_out_errors_are_those_of_predictions() {
     let (points, targets) = problem(200);
     let ridge = ApproxRidge::new(kernel(), Approximation::nystrom(30), 0.1);
     let prepared = ridge.prepare(&double(&points), &Unwatched).unwrap();
-    let sums = |rows: std::ops::Range<usize>| -> Moments {
+    let sums = |rows: std::ops::Range<usize>| -> NormalEquations {
         let mut sums = ridge.sums(&prepared, 2).unwrap();
         let chosen = targets.select(&rows.clone().collect::<Vec<_>>());
         let samples = double(&points[rows.start * 3..rows.end * 3]);
@@ -165,7 +165,7 @@ fn quality_is_what_it_says() {
     assert!(many.kernel.relative < 0.5 * few.kernel.relative);
     let ridge = ApproxRidge::new(kernel(), Approximation::fourier(1024), 0.1);
     let fit = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
-    let exact = fit.sums.ridge_path(mercer::solve::Intercept::Unpenalised).unwrap().effective_dimension(0.1);
+    let exact = fit.sums.ridge_path(mercer::linalg::Intercept::Unpenalised).unwrap().effective_dimension(0.1);
     assert!((many.effective_dimension - exact).abs() < 0.15 * exact, "{} {exact}", many.effective_dimension);
 
     let ridge = ApproxRidge::new(kernel(), Approximation::nystrom(16), 0.1);
@@ -174,9 +174,9 @@ fn quality_is_what_it_says() {
     let Predictor::Expansion(expansion) = &fit.predictor else { panic!("landmarks") };
     let half = expansion.centres.select(&(0..8).collect::<Vec<_>>());
     let features = mercer::features::Nystrom::with_landmarks(&kernel(), &half, None, &Unwatched).unwrap();
-    let mut sums = Moments::new(8, 2);
+    let mut sums = NormalEquations::new(8, 2);
     add_samples(&mut sums, &features, &samples, &targets, None, &Unwatched).unwrap();
-    let fit = sums.ridge(0.1, mercer::solve::Intercept::Unpenalised, &Unwatched).unwrap();
+    let fit = sums.ridge(0.1, mercer::linalg::Intercept::Unpenalised, &Unwatched).unwrap();
     for (sizes, squares) in quality.sizes.iter().zip(sums.squared_errors(&fit).unwrap()) {
         assert!(
             (sizes.half - squares / 300.0).abs() < 1e-9 * sizes.half,
@@ -227,7 +227,9 @@ fn rank_deficient_features_without_lambda_are_refused_with_a_lambda() {
     let samples = double(&points);
     let ridge = |lambda| ApproxRidge::new(kernel(), Approximation::fourier(64), lambda);
     let error = ridge(0.0).fit(&samples, &targets, None, &Unwatched).unwrap_err();
-    let LearnError::Moments(MomentsError::RankDeficient { rank, features, suggestion }) = error else {
+    let LearnError::NormalEquations(NormalEquationsError::RankDeficient { rank, features, suggestion }) =
+        error
+    else {
         panic!("{error}")
     };
     assert!(rank < 20 && features == 64, "centred, so one less than there are rows: {rank}");

@@ -1,10 +1,10 @@
 //! Feature maps against their kernels: ⟨φ(x),φ(z)⟩ is what `kernel::eval` says, and texts mean what they say.
 
 use mercer::data::{AnySamples, Samples};
-use mercer::features::{FeatureError, FeatureMap, FeatureProblem};
+use mercer::design::{DesignError, FeatureMap, FeatureProblem};
 use mercer::kernel::Kernel;
 use mercer::pool;
-use mercer::watch::Unwatched;
+use mercer::session::Session;
 use proptest::prelude::*;
 
 fn map(text: &str) -> FeatureMap {
@@ -20,7 +20,7 @@ fn samples(columns: usize, entries: &[f64]) -> AnySamples<'_> {
 }
 
 fn features(map: &FeatureMap, x: &[f64]) -> Vec<f64> {
-    map.transform(&samples(x.len(), x), None, &Unwatched).unwrap().into_entries()
+    map.transform(&samples(x.len(), x), &Session::default()).unwrap().into_entries()
 }
 
 fn inner_product(map: &FeatureMap, x: &[f64], z: &[f64]) -> f64 {
@@ -148,17 +148,19 @@ fn counts_are_exact_and_what_does_not_fit_is_refused_with_them() {
     assert_eq!(map("taylor(degree=1)").count(3).unwrap(), 4);
     assert_eq!(map("x, x^2, x0*x1").count(10).unwrap(), 21);
     let error = map("poly(degree=40)").count(1_000).unwrap_err();
-    let FeatureError::TooMany { count, .. } = &error else { panic!("{error}") };
+    let DesignError::TooMany { count, .. } = &error else { panic!("{error}") };
     let binomial: f64 = (1..=40).map(|i| (1_000.0 + f64::from(i)) / f64::from(i)).product();
     assert!((count.parse::<f64>().unwrap() / binomial - 1.0).abs() < 1e-13, "{count}");
     assert!(error.to_string().contains(count));
     let x = vec![0.5; 100];
-    let error = map("poly(degree=5)").transform(&samples(100, &x), Some(1 << 30), &Unwatched).unwrap_err();
-    assert!(matches!(error, FeatureError::Memory { count: 96_560_646, .. }), "{error}");
+    let error = map("poly(degree=5)")
+        .transform(&samples(100, &x), &Session::default().with_memory(1 << 30))
+        .unwrap_err();
+    assert!(matches!(error, DesignError::TooLarge { count: 96_560_646, .. }), "{error}");
     assert!(error.to_string().contains("96560646 features"), "{error}");
     let x = vec![0.5; 3_000];
-    let error = map("poly").transform(&samples(3, &x), Some(100_000), &Unwatched).unwrap_err();
-    assert!(matches!(error, FeatureError::Memory { count: 20, needed: 160_000, .. }), "{error}");
+    let error = map("poly").transform(&samples(3, &x), &Session::default().with_memory(100_000)).unwrap_err();
+    assert!(matches!(error, DesignError::TooLarge { count: 20, needed: 160_000, .. }), "{error}");
 }
 
 #[test]
@@ -197,13 +199,13 @@ fn columns_are_found_by_name_and_never_taken_for_another() {
         "there is no column `hieght` (did you mean `height`?); there are age, height, x1"
     );
     let error = map("x1").bind(&columns).unwrap_err();
-    assert!(matches!(error, FeatureError::Ambiguous { column: 2, .. }), "{error}");
+    assert!(matches!(error, DesignError::Ambiguous { column: 2, .. }), "{error}");
     assert_eq!(map("`x1`").bind(&columns).unwrap().to_string(), "x2");
     let error = map("x").bind(&["x".into(), "t".into()]).unwrap_err();
-    assert!(matches!(error, FeatureError::Ambiguous { column: 0, .. }), "{error}");
+    assert!(matches!(error, DesignError::Ambiguous { column: 0, .. }), "{error}");
     assert!(map("x^2").bind(&["x".into()]).is_ok());
     let error = map("x0 + x7").check_columns(3).unwrap_err();
-    assert!(matches!(error, FeatureError::MissingColumn { column: 7, available: 3, .. }), "{error}");
+    assert!(matches!(error, DesignError::MissingColumn { column: 7, available: 3, .. }), "{error}");
     let error = map("age").check_columns(3).unwrap_err();
     assert!(error.to_string().ends_with("there are x0, x1, x2"), "{error}");
 }
@@ -211,10 +213,10 @@ fn columns_are_found_by_name_and_never_taken_for_another() {
 #[test]
 fn a_value_that_is_not_finite_names_the_feature_the_row_and_the_values() {
     let entries = [1.0, 2.0, 0.5, -2.0];
-    let error = map("x0, log(x)").transform(&samples(2, &entries), None, &Unwatched).unwrap_err();
+    let error = map("x0, log(x)").transform(&samples(2, &entries), &Session::default()).unwrap_err();
     assert_eq!(error.to_string(), "the feature log(x1) is NaN in row 1 (counted from 0), where x1 = -2");
     let huge = [1.0, 1e200];
-    let error = map("monomials(degree=2)").transform(&samples(2, &huge), None, &Unwatched).unwrap_err();
+    let error = map("monomials(degree=2)").transform(&samples(2, &huge), &Session::default()).unwrap_err();
     assert!(error.to_string().starts_with("the feature x1^2 is inf in row 0"), "{error}");
 }
 
@@ -314,7 +316,7 @@ fn sparse_and_dense_and_any_number_of_threads_give_the_same_features() {
     let sparse = AnySamples::F64(Samples::sparse(5, indptr, indices, values).unwrap());
     for text in ["poly(degree=4)", "taylor", "x, x^2, cos(x0)*x4"] {
         let features = |samples: &AnySamples<'_>, threads| {
-            pool::with(Some(threads), || map(text).transform(samples, None, &Unwatched).unwrap())
+            pool::with(Some(threads), || map(text).transform(samples, &Session::default()).unwrap())
         };
         assert!(features(&dense, 1) == features(&dense, 3), "{text}");
         assert!(features(&dense, 1) == features(&sparse, 2), "{text}");
@@ -324,6 +326,7 @@ fn sparse_and_dense_and_any_number_of_threads_give_the_same_features() {
 #[test]
 fn the_work_stops_when_asked() {
     let stop = std::sync::atomic::AtomicBool::new(true);
-    let error = map("poly").transform(&samples(2, &[1.0, 2.0]), None, &stop).unwrap_err();
-    assert!(matches!(error, FeatureError::Stopped(_)));
+    let error =
+        map("poly").transform(&samples(2, &[1.0, 2.0]), &Session::default().with_watch(&stop)).unwrap_err();
+    assert!(matches!(error, DesignError::Stopped(_)));
 }

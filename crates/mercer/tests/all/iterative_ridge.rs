@@ -4,9 +4,10 @@ use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::features::{ApproximationError, KernelFeatures, Landmarks, Nystrom, add_samples};
 use mercer::kernel::Kernel;
 use mercer::learn::{Bias, IterativeRidge, LearnError, RestrictedRidge, Ridge};
+use mercer::linalg::{Intercept, NormalEquations};
 use mercer::model::Expansion;
 use mercer::pool;
-use mercer::solve::{CgState, ConjugateGradient, Intercept, Moments, Status};
+use mercer::solve::{CgState, ConjugateGradient, Status};
 use mercer::watch::Unwatched;
 
 fn data(n: usize) -> (AnySamples<'static>, Matrix<f64>, Vec<f64>) {
@@ -185,9 +186,9 @@ fn landmarks_give_the_answer_of_nystrom_features() {
             assert_eq!((report.status, found.centres.nrows()), (Status::Converged, 50), "{report:?}");
             assert!(report.iterations < 60, "{report:?}");
             let nystrom = Nystrom::fit(&kernel, &samples, 50, Landmarks::Uniform, 0, &Unwatched).unwrap();
-            let mut moments = Moments::new(50, 2);
-            add_samples(&mut moments, &nystrom, &samples, &targets, weights, &Unwatched).unwrap();
-            let fit = moments.ridge(0.1, intercept, &Unwatched).unwrap();
+            let mut equations = NormalEquations::new(50, 2);
+            add_samples(&mut equations, &nystrom, &samples, &targets, weights, &Unwatched).unwrap();
+            let fit = equations.ridge(0.1, intercept, &Unwatched).unwrap();
             let phi = nystrom.transform_f64(&samples, &Unwatched).unwrap();
             for (i, f) in predictions(&found, &samples).chunks_exact(2).enumerate() {
                 for o in 0..2 {

@@ -2,11 +2,13 @@
 
 mod approx_classes;
 mod approx_ridge;
+mod design;
 mod features;
 mod golden;
 mod gram;
-mod held_hinge;
+mod hinge_newton;
 mod iterative_ridge;
+mod layers;
 mod libsvm_files;
 mod lms;
 mod logistic;

@@ -1,14 +1,17 @@
 //! Nyström features against the kernels they stand for.
 
-use mercer::data::{AnySamples, Samples};
-use mercer::features::{ApproximationError, KernelFeatures, Landmarks, Nystrom, kernel_error};
+use mercer::data::{AnySamples, Matrix, Samples};
+use mercer::design::{DesignError, KernelError, LandmarkChoice, Landmarks, RowFeatures, kernel_error};
+use mercer::gram::Values;
 use mercer::kernel::Kernel;
 use mercer::pool;
-use mercer::watch::Unwatched;
+use mercer::real::Precision;
+use mercer::session::Session;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-const CHOICES: [Landmarks; 3] = [Landmarks::Uniform, Landmarks::KMeansPlusPlus, Landmarks::RandomlyPivoted];
+const CHOICES: [LandmarkChoice; 3] =
+    [LandmarkChoice::Uniform, LandmarkChoice::KMeansPlusPlus, LandmarkChoice::RandomlyPivoted];
 
 fn normal(n: usize, d: usize, seed: u64) -> Vec<f64> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -23,13 +26,32 @@ fn kernel(text: &str) -> Kernel {
     text.parse().unwrap()
 }
 
+fn transform(
+    features: &Landmarks,
+    samples: &AnySamples<'_>,
+    precision: Precision,
+    session: &Session<'_>,
+) -> Result<Values, DesignError> {
+    RowFeatures::Landmarks(features, session).transform(samples, precision, session)
+}
+
+fn phi(features: &Landmarks, samples: &AnySamples<'_>) -> Matrix<f64> {
+    transform(features, samples, Precision::Double, &Session::default()).unwrap().into_f64()
+}
+
+fn error_of(features: &Landmarks, samples: &AnySamples<'_>, pairs: usize, seed: u64) -> KernelError {
+    let session = Session::default().with_seed(seed);
+    let rows = RowFeatures::Landmarks(features, &session);
+    kernel_error(&rows, features.kernel(), samples, pairs, &session).unwrap()
+}
+
 #[test]
 fn all_rows_as_landmarks_give_the_kernel_itself() {
     let samples = dense(150, 4, 1);
     for text in ["rbf(sigma=2)", "laplacian", "matern(nu=1.5)", "arccos", "rbf + 0.5*cosine"] {
         for choice in CHOICES {
-            let features = Nystrom::fit(&kernel(text), &samples, 150, choice, 0, &Unwatched).unwrap();
-            let error = kernel_error(&features, &kernel(text), &samples, 500, 0, &Unwatched).unwrap();
+            let features = Landmarks::fit(&kernel(text), &samples, 150, choice, &Session::default()).unwrap();
+            let error = error_of(&features, &samples, 500, 0);
             assert!(error.largest < 1e-7, "{text} {choice:?}: {}", error.largest);
         }
     }
@@ -41,10 +63,10 @@ fn landmarks_are_reproduced() {
     let samples = dense(200, 3, 2);
     let rbf = kernel("rbf(sigma=1.5)");
     let landmarks = samples.select(&(0..40).collect::<Vec<_>>());
-    let features = Nystrom::with_landmarks(&rbf, &landmarks, None, &Unwatched).unwrap();
-    let error = kernel_error(&features, &rbf, &landmarks, 300, 0, &Unwatched).unwrap();
+    let features = Landmarks::with_landmarks(&rbf, &landmarks, None, &Session::default()).unwrap();
+    let error = error_of(&features, &landmarks, 300, 0);
     assert!(error.largest < 1e-9, "{}", error.largest);
-    let phi = features.transform_f64(&samples, &Unwatched).unwrap();
+    let phi = phi(&features, &samples);
     for i in 0..200 {
         let own: f64 = phi.row(i).iter().map(|v| v * v).sum();
         assert!(own < 1.0 + 1e-9, "{own}");
@@ -64,16 +86,17 @@ fn more_landmarks_and_better_landmarks_have_less_error() {
     let rbf = kernel("rbf(sigma=1)");
     let error = |choice, count: usize| {
         let of_seed = |seed| {
-            let features = Nystrom::fit(&rbf, &samples, count, choice, seed, &Unwatched).unwrap();
-            kernel_error(&features, &rbf, &samples, 4000, 1, &Unwatched).unwrap().relative
+            let features =
+                Landmarks::fit(&rbf, &samples, count, choice, &Session::default().with_seed(seed)).unwrap();
+            error_of(&features, &samples, 4000, 1).relative
         };
         (0..5).map(of_seed).sum::<f64>() / 5.0
     };
     for choice in CHOICES {
         assert!(error(choice, 120) < 0.7 * error(choice, 30), "{choice:?}");
     }
-    assert!(error(Landmarks::RandomlyPivoted, 80) < error(Landmarks::Uniform, 80));
-    assert!(error(Landmarks::KMeansPlusPlus, 80) < error(Landmarks::Uniform, 80));
+    assert!(error(LandmarkChoice::RandomlyPivoted, 80) < error(LandmarkChoice::Uniform, 80));
+    assert!(error(LandmarkChoice::KMeansPlusPlus, 80) < error(LandmarkChoice::Uniform, 80));
 }
 
 #[test]
@@ -81,18 +104,15 @@ fn duplicate_landmarks_are_left_out() {
     let samples = dense(60, 3, 4);
     let rows: Vec<usize> = (0..30).chain(0..30).chain([5; 10]).collect();
     let laplacian = kernel("laplacian");
-    let features = Nystrom::with_landmarks(&laplacian, &samples.select(&rows), None, &Unwatched).unwrap();
-    let once = Nystrom::with_landmarks(&laplacian, &samples.select(&rows[..30]), None, &Unwatched).unwrap();
-    assert_eq!(features.features(), 30);
-    let (a, b) = (
-        features.transform_f64(&samples, &Unwatched).unwrap(),
-        once.transform_f64(&samples, &Unwatched).unwrap(),
-    );
+    let features =
+        Landmarks::with_landmarks(&laplacian, &samples.select(&rows), None, &Session::default()).unwrap();
+    let once = Landmarks::with_landmarks(&laplacian, &samples.select(&rows[..30]), None, &Session::default())
+        .unwrap();
+    assert_eq!(features.count(), 30);
+    let (a, b) = (phi(&features, &samples), phi(&once, &samples));
     for i in 0..60 {
         for j in 0..60 {
-            let dot = |m: &mercer::data::Matrix<f64>| {
-                m.row(i).iter().zip(m.row(j)).map(|(a, b)| a * b).sum::<f64>()
-            };
+            let dot = |m: &Matrix<f64>| m.row(i).iter().zip(m.row(j)).map(|(a, b)| a * b).sum::<f64>();
             assert!((dot(&a) - dot(&b)).abs() < 1e-10);
         }
     }
@@ -109,33 +129,39 @@ fn sparse_and_single_precision_samples_have_the_same_features() {
     let sparse = Samples::sparse(5, indptr, (0..450).map(|i| i % 5).collect::<Vec<u32>>(), wide).unwrap();
     let matern = kernel("matern(nu=0.5)");
     let landmarks = double.select(&(0..90).step_by(3).collect::<Vec<_>>());
-    let features = Nystrom::with_landmarks(&matern, &landmarks, None, &Unwatched).unwrap();
-    let expected = features.transform_f64(&double, &Unwatched).unwrap();
-    let from_sparse = features.transform_f64(&AnySamples::F64(sparse), &Unwatched).unwrap();
-    let from_single = features.transform_f32(&single, &Unwatched).unwrap();
+    let features = Landmarks::with_landmarks(&matern, &landmarks, None, &Session::default()).unwrap();
+    let expected = phi(&features, &double);
+    let from_sparse = phi(&features, &AnySamples::F64(sparse));
+    let from_single =
+        transform(&features, &single, Precision::Single, &Session::default()).unwrap().into_f64();
     for (k, e) in expected.entries().iter().enumerate() {
         assert!((from_sparse.entries()[k] - e).abs() < 1e-9);
-        assert!((f64::from(from_single.entries()[k]) - e).abs() < 1e-4);
+        assert!((from_single.entries()[k] - e).abs() < 1e-4);
     }
 }
 
 #[test]
 fn parts_give_back_the_features() {
     let samples = dense(40, 3, 6);
-    let features =
-        Nystrom::fit(&kernel("rbf"), &samples, 12, Landmarks::RandomlyPivoted, 1, &Unwatched).unwrap();
-    let again = Nystrom::from_parts(
+    let features = Landmarks::fit(
+        &kernel("rbf"),
+        &samples,
+        12,
+        LandmarkChoice::RandomlyPivoted,
+        &Session::default().with_seed(1),
+    )
+    .unwrap();
+    let again = Landmarks::from_parts(
         features.kernel().clone(),
         features.landmarks().clone(),
         features.whitening().to_vec(),
     )
     .unwrap();
-    let phi = |f: &Nystrom| f.transform_f64(&samples, &Unwatched).unwrap();
-    assert_eq!(phi(&features), phi(&again));
+    assert_eq!(phi(&features, &samples), phi(&again, &samples));
     let mut bad = features.whitening().to_vec();
     bad[0] = 0.0;
-    assert!(Nystrom::from_parts(kernel("rbf"), features.landmarks().clone(), bad).is_err());
-    assert!(Nystrom::from_parts(kernel("rbf"), features.landmarks().clone(), vec![1.0]).is_err());
+    assert!(Landmarks::from_parts(kernel("rbf"), features.landmarks().clone(), bad).is_err());
+    assert!(Landmarks::from_parts(kernel("rbf"), features.landmarks().clone(), vec![1.0]).is_err());
 }
 
 #[test]
@@ -144,8 +170,10 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     for choice in CHOICES {
         let run = |threads| {
             pool::with(Some(threads), || {
-                let features = Nystrom::fit(&kernel("rbf"), &samples, 100, choice, 3, &Unwatched).unwrap();
-                features.transform_f32(&samples, &Unwatched).unwrap()
+                let features =
+                    Landmarks::fit(&kernel("rbf"), &samples, 100, choice, &Session::default().with_seed(3))
+                        .unwrap();
+                transform(&features, &samples, Precision::Single, &Session::default()).unwrap()
             })
         };
         let one = run(1);
@@ -156,22 +184,26 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
 #[test]
 fn bad_input_is_refused() {
     let samples = dense(10, 2, 8);
-    let fit = |count| Nystrom::fit(&kernel("rbf"), &samples, count, Landmarks::Uniform, 0, &Unwatched);
+    let fit =
+        |count| Landmarks::fit(&kernel("rbf"), &samples, count, LandmarkChoice::Uniform, &Session::default());
     for count in [0, 11] {
         let error = fit(count).unwrap_err();
         assert!(error.to_string().contains("from 1 to the number of samples, 10"), "{error}");
     }
     let features = fit(5).unwrap();
     assert!(matches!(
-        features.transform_f64(&dense(3, 4, 0), &Unwatched),
-        Err(ApproximationError::Columns { found: 4, expected: 2 })
+        transform(&features, &dense(3, 4, 0), Precision::Double, &Session::default()),
+        Err(DesignError::Columns { found: 4, expected: 2 })
     ));
-    let zero = Nystrom::fit(&kernel("0*rbf"), &samples, 5, Landmarks::Uniform, 0, &Unwatched);
-    assert_eq!(zero.unwrap_err(), ApproximationError::NoRank);
-    let undefined = Nystrom::fit(&kernel("log(<x,z>)"), &samples, 5, Landmarks::Uniform, 0, &Unwatched);
-    assert!(matches!(undefined.unwrap_err(), ApproximationError::KernelValue { .. }));
-    let tolerance = Nystrom::with_landmarks(&kernel("rbf"), &samples, Some(f64::NAN), &Unwatched);
-    assert!(matches!(tolerance.unwrap_err(), ApproximationError::Parameter { .. }));
+    let zero = Landmarks::fit(&kernel("0*rbf"), &samples, 5, LandmarkChoice::Uniform, &Session::default());
+    assert_eq!(zero.unwrap_err(), DesignError::NoRank);
+    let undefined =
+        Landmarks::fit(&kernel("log(<x,z>)"), &samples, 5, LandmarkChoice::Uniform, &Session::default());
+    assert!(matches!(undefined.unwrap_err(), DesignError::KernelValue { .. }));
+    let tolerance = Landmarks::with_landmarks(&kernel("rbf"), &samples, Some(f64::NAN), &Session::default());
+    assert!(matches!(tolerance.unwrap_err(), DesignError::Parameter { .. }));
     let stop = std::sync::atomic::AtomicBool::new(true);
-    assert!(features.transform_f64(&samples, &stop).is_err());
+    assert!(
+        transform(&features, &samples, Precision::Double, &Session::default().with_watch(&stop)).is_err()
+    );
 }

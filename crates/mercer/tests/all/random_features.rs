@@ -1,12 +1,11 @@
 //! Random features against the kernels they stand for. Seeds are fixed; tolerances are several standard errors.
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::features::{
-    ApproximationError, Form, KernelFeatures, RandomFeatures, RandomSpec, Sampling, kernel_error,
-};
+use mercer::design::{DesignError, Form, RandomFeatures, RandomSpec, RowFeatures, Sampling, kernel_error};
 use mercer::kernel::{Kernel, SpectrumError};
 use mercer::pool;
-use mercer::watch::Unwatched;
+use mercer::real::Precision;
+use mercer::session::Session;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -42,9 +41,22 @@ fn spec(kernel: &str, features: usize, sampling: Sampling, seed: u64) -> RandomS
 fn error(spec: &RandomSpec, samples: &AnySamples<'_>, draws: u64) -> f64 {
     let squares = (0..draws).map(|seed| {
         let features = RandomSpec { seed, ..spec.clone() }.draw(samples.ncols()).unwrap();
-        kernel_error(&features, &spec.kernel, samples, 300, 5, &Unwatched).unwrap().root_mean_square.powi(2)
+        kernel_error(&(&features).into(), &spec.kernel, samples, 300, &Session::default().with_seed(5))
+            .unwrap()
+            .root_mean_square
+            .powi(2)
     });
     (squares.sum::<f64>() / draws as f64).sqrt()
+}
+
+fn in_double(features: &RandomFeatures, samples: &AnySamples<'_>) -> Result<Matrix<f64>, DesignError> {
+    let values = RowFeatures::from(features).transform(samples, Precision::Double, &Session::default())?;
+    Ok(values.into_f64())
+}
+
+fn in_single(features: &RandomFeatures, samples: &AnySamples<'_>) -> Result<Matrix<f64>, DesignError> {
+    let values = RowFeatures::from(features).transform(samples, Precision::Single, &Session::default())?;
+    Ok(values.into_f64())
 }
 
 #[test]
@@ -76,7 +88,7 @@ fn the_mean_over_draws_is_the_kernel() {
             let mut mean = Matrix::<f64>::zeros(8, 8);
             for seed in 0..draws {
                 let features = spec(kernel, features, sampling, seed).draw(5).unwrap();
-                let phi = features.transform_f64(&samples, &Unwatched).unwrap();
+                let phi = in_double(&features, &samples).unwrap();
                 for i in 0..8 {
                     for j in 0..8 {
                         let dot: f64 = phi.row(i).iter().zip(phi.row(j)).map(|(a, b)| a * b).sum();
@@ -174,7 +186,7 @@ fn a_constant_costs_one_frequency_and_has_no_error() {
     let samples = normal(50, 3, 4);
     let kernel: Kernel = "0.001*rbf + 1 + 2".parse().unwrap();
     let features = RandomSpec::new(kernel.clone(), 16, 0).draw(3).unwrap();
-    let error = kernel_error(&features, &kernel, &samples, 100, 0, &Unwatched).unwrap();
+    let error = kernel_error(&(&features).into(), &kernel, &samples, 100, &Session::default()).unwrap();
     assert!(error.largest < 3e-3);
     assert_eq!(features.amplitudes().iter().filter(|a| **a > 1.0).count(), 1);
 }
@@ -185,7 +197,7 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     let run = |threads| {
         pool::with(Some(threads), || {
             let features = spec("matern + rbf*rq", 200, Sampling::Orthogonal, 11).draw(7).unwrap();
-            let phi = features.transform_f32(&samples, &Unwatched).unwrap();
+            let phi = in_single(&features, &samples).unwrap();
             (features, phi)
         })
     };
@@ -204,11 +216,10 @@ fn single_precision_features_are_those_of_double_precision() {
     let double = AnySamples::F64(Samples::dense(50, 4, double).unwrap());
     for kernel in ["laplacian(gamma=100)", "matern(nu=0.1, length=0.01)", "rbf"] {
         let features = spec(kernel, 256, Sampling::Orthogonal, 1).draw(4).unwrap();
-        let a = features.transform_f32(&single, &Unwatched).unwrap();
-        let b = features.transform_f64(&double, &Unwatched).unwrap();
+        let a = in_single(&features, &single).unwrap();
+        let b = in_double(&features, &double).unwrap();
         let amplitude = features.amplitudes()[0];
-        let worst =
-            a.entries().iter().zip(b.entries()).map(|(a, b)| (f64::from(*a) - b).abs()).fold(0.0, f64::max);
+        let worst = a.entries().iter().zip(b.entries()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-6 * amplitude, "{kernel}: {worst}");
     }
 }
@@ -217,9 +228,9 @@ fn single_precision_features_are_those_of_double_precision() {
 fn features_of_a_row_do_not_depend_on_its_neighbours() {
     let samples = normal(100, 5, 6);
     let features = spec("rbf", 100, Sampling::Orthogonal, 1).draw(5).unwrap();
-    let all = features.transform_f64(&samples, &Unwatched).unwrap();
+    let all = in_double(&features, &samples).unwrap();
     for row in [0, 7, 13, 99] {
-        let alone = features.transform_f64(&samples.select(&[row]), &Unwatched).unwrap();
+        let alone = in_double(&features, &samples.select(&[row])).unwrap();
         assert_eq!(alone.row(0), all.row(row));
     }
 }
@@ -244,23 +255,24 @@ fn what_was_drawn_can_be_kept_as_text_or_as_matrices() {
 fn bad_input_is_refused() {
     let draw = |kernel: &str, features| spec(kernel, features, Sampling::Orthogonal, 0).draw(3);
     for features in [0, 7] {
-        assert!(matches!(draw("rbf", features), Err(ApproximationError::Parameter { .. })));
+        assert!(matches!(draw("rbf", features), Err(DesignError::Parameter { .. })));
     }
     let error = draw("rbf + matern + rq", 4).unwrap_err();
     assert!(error.to_string().contains("3 or more"), "{error}");
-    assert!(matches!(
-        draw("poly", 8),
-        Err(ApproximationError::Spectrum(SpectrumError::NotShiftInvariant { .. }))
-    ));
-    assert!(matches!(draw("rbf", 1 << 60), Err(ApproximationError::Memory { .. })));
+    assert!(matches!(draw("poly", 8), Err(DesignError::Spectrum(SpectrumError::NotShiftInvariant { .. }))));
+    assert!(matches!(draw("rbf", 1 << 60), Err(DesignError::Memory { .. })));
     let features = draw("rbf", 8).unwrap();
-    let error = features.transform_f64(&normal(2, 4, 0), &Unwatched).unwrap_err();
-    assert_eq!(error, ApproximationError::Columns { found: 4, expected: 3 });
+    let error = in_double(&features, &normal(2, 4, 0)).unwrap_err();
+    assert_eq!(error, DesignError::Columns { found: 4, expected: 3 });
     let stop = std::sync::atomic::AtomicBool::new(true);
-    assert!(features.transform_f64(&normal(2, 3, 0), &stop).is_err());
+    assert!(
+        RowFeatures::from(&features)
+            .transform(&normal(2, 3, 0), Precision::Double, &Session::default().with_watch(&stop))
+            .is_err()
+    );
     assert!(RandomFeatures::from_matrices(Matrix::zeros(2, 2), None, vec![1.0]).is_err());
     assert!(RandomFeatures::from_matrices(Matrix::zeros(1, 2), None, vec![f64::NAN]).is_err());
-    assert!(features.transform_f32(&normal(0, 3, 0), &Unwatched).unwrap().entries().is_empty());
+    assert!(in_single(&features, &normal(0, 3, 0)).unwrap().entries().is_empty());
 }
 
 /// Extreme shapes overflow every intermediate number there is, and still give features.
@@ -276,7 +288,7 @@ fn extreme_shapes_give_finite_features() {
         "rbf(sigma=1e-200)",
     ] {
         let features = spec(kernel, 64, Sampling::Orthogonal, 1).draw(2).unwrap();
-        let phi = features.transform_f32(&samples, &Unwatched).unwrap();
+        let phi = in_single(&features, &samples).unwrap();
         assert!(phi.entries().iter().all(|v| v.is_finite()), "{kernel}");
     }
 }

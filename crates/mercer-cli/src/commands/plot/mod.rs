@@ -122,11 +122,12 @@ pub fn run(arguments: &Plot) -> Result<(), Failure> {
     progress::listen();
     let model = Model::load(&arguments.model)?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let session = arguments.common.session(None, &watch);
     let shown = Shown::new(model, arguments)?;
     shown.notes.iter().for_each(|note| output::note(&arguments.common, note));
     let kind = if arguments.surface { Kind::Surface } else { arguments.kind.unwrap_or(shown.default_kind()) };
     let figure = pool::with(arguments.common.threads(), || {
-        pictures::draw(&shown, kind, arguments.column.as_deref(), &watch)
+        pictures::draw(&shown, kind, arguments.column.as_deref(), &session)
     })?;
     let bytes = rendered(&figure, format, path.is_none(), arguments.zoom)?;
     watch.finish();

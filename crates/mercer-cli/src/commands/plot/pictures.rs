@@ -1,9 +1,9 @@
 //! Numbers of a model for each kind of picture.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::{CpuEngine, Engine, Part};
+use mercer::gram::Part;
 use mercer::model::{Link, Method, Predictor, one_vs_rest_decisions};
-use mercer::watch::Watch;
+use mercer::session::Session;
 use serde_json::Value;
 
 use super::Kind;
@@ -30,7 +30,12 @@ const BINS: usize = 10;
 const IN_SPACE: usize = 400;
 
 /// Draws one kind of picture.
-pub fn draw(shown: &Shown, kind: Kind, column: Option<&str>, watch: &dyn Watch) -> Result<Figure, Failure> {
+pub fn draw(
+    shown: &Shown,
+    kind: Kind,
+    column: Option<&str>,
+    session: &Session<'_>,
+) -> Result<Figure, Failure> {
     if column.is_some() && kind != Kind::Slice {
         return Err(Failure::usage("--column is for --kind slice"));
     }
@@ -41,18 +46,19 @@ pub fn draw(shown: &Shown, kind: Kind, column: Option<&str>, watch: &dyn Watch) 
             .hint("classifiers are drawn by --kind classes, over two columns, or --kind reliability"));
     }
     match kind {
-        Kind::Classes => classes(shown, watch),
-        Kind::Reliability => reliability(shown, watch),
-        Kind::Curve => curve(shown, watch),
-        Kind::Contour => contour(shown, watch),
-        Kind::Surface => surface(shown, watch),
-        Kind::Predicted => Ok(agreement(shown, watch)?.figure()?),
-        Kind::Residuals => {
-            Ok(Agreement { title: format!("Residuals of {}", shown.output_name), ..agreement(shown, watch)? }
-                .residuals()?)
+        Kind::Classes => classes(shown, session),
+        Kind::Reliability => reliability(shown, session),
+        Kind::Curve => curve(shown, session),
+        Kind::Contour => contour(shown, session),
+        Kind::Surface => surface(shown, session),
+        Kind::Predicted => Ok(agreement(shown, session)?.figure()?),
+        Kind::Residuals => Ok(Agreement {
+            title: format!("Residuals of {}", shown.output_name),
+            ..agreement(shown, session)?
         }
-        Kind::Slice => slice(shown, column, watch),
-        Kind::Gram => gram(shown, watch),
+        .residuals()?),
+        Kind::Slice => slice(shown, column, session),
+        Kind::Gram => gram(shown, session),
     }
 }
 
@@ -118,7 +124,7 @@ fn places(values: &[f64], margin: f64, count: usize) -> Vec<f64> {
     (0..count).map(|i| lo + (hi - lo) * i as f64 / (count - 1) as f64).collect()
 }
 
-fn curve(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
+fn curve(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     expect_columns(shown, "curve", 1)?;
     let values = shown.values(0);
     let places = places(&values, 0.05, CURVE);
@@ -129,8 +135,8 @@ fn curve(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
         x_label: shown.names[0].clone(),
         y_label: shown.output_name.clone(),
         points,
-        curve: shown.at(places.clone(), watch)?,
-        bumps: shown.bumps(&places, 4 * MOST_BUMPS, watch)?,
+        curve: shown.at(places.clone(), session)?,
+        bumps: shown.bumps(&places, 4 * MOST_BUMPS, session)?,
         intercept: shown.intercept(),
         all_bumps: shown.nterms(),
         places,
@@ -143,13 +149,13 @@ fn observed(shown: &Shown) -> impl Iterator<Item = (usize, f64)> + '_ {
     shown.observed.iter().flatten().copied().enumerate().filter(|(_, y)| !y.is_nan())
 }
 
-fn field(shown: &Shown, side: usize, watch: &dyn Watch) -> Result<Field, Failure> {
+fn field(shown: &Shown, side: usize, session: &Session<'_>) -> Result<Field, Failure> {
     let [xs, ys] = [0, 1].map(|column| places(&shown.values(column), 0.04, side));
     let grid = ys.iter().flat_map(|y| xs.iter().flat_map(|x| [*x, *y]).collect::<Vec<_>>()).collect();
-    Ok(Field { values: shown.at(grid, watch)?, xs, ys })
+    Ok(Field { values: shown.at(grid, session)?, xs, ys })
 }
 
-fn contour(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
+fn contour(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     expect_columns(shown, "contour", 2)?;
     let (x, y) = (shown.values(0), shown.values(1));
     let known =
@@ -160,14 +166,14 @@ fn contour(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
         subtitle: about(shown),
         labels: [shown.names[0].clone(), shown.names[1].clone()],
         value_label: shown.output_name.clone(),
-        field: field(shown, MAP, watch)?,
+        field: field(shown, MAP, session)?,
         points,
         scale: ColourScale::Sequential,
     };
     Ok(figure.figure()?)
 }
 
-fn surface(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
+fn surface(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     expect_columns(shown, "surface", 2)?;
     let (x, y) = (shown.values(0), shown.values(1));
     let stride = observed(shown).count().div_ceil(IN_SPACE).max(1);
@@ -177,21 +183,21 @@ fn surface(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
         subtitle: about(shown),
         labels: [shown.names[0].clone(), shown.names[1].clone()],
         value_label: shown.output_name.clone(),
-        field: field(shown, SURFACE, watch)?,
+        field: field(shown, SURFACE, session)?,
         points,
         scale: ColourScale::Sequential,
     };
     Ok(figure.figure()?)
 }
 
-fn agreement(shown: &Shown, watch: &dyn Watch) -> Result<Agreement, Failure> {
+fn agreement(shown: &Shown, session: &Session<'_>) -> Result<Agreement, Failure> {
     if observed(shown).next().is_none() {
         let name = &shown.output_name;
         return Err(Failure::usage(format!(
             "predicted and actual values need DATA with the column `{name}`"
         )));
     }
-    let predictions = shown.predicted(watch)?;
+    let predictions = shown.predicted(session)?;
     let (actual, predicted): (Vec<f64>, Vec<f64>) =
         observed(shown).map(|(row, y)| (y, predictions[row])).unzip();
     let mut score = Score::of_numbers(1);
@@ -208,7 +214,7 @@ fn agreement(shown: &Shown, watch: &dyn Watch) -> Result<Agreement, Failure> {
     })
 }
 
-fn slice(shown: &Shown, column: Option<&str>, watch: &dyn Watch) -> Result<Figure, Failure> {
+fn slice(shown: &Shown, column: Option<&str>, session: &Session<'_>) -> Result<Figure, Failure> {
     let column = shown.column(column)?;
     let columns = shown.names.len();
     let values = shown.values(column);
@@ -231,7 +237,7 @@ fn slice(shown: &Shown, column: Option<&str>, watch: &dyn Watch) -> Result<Figur
         x_label: shown.names[column].clone(),
         y_label: shown.output_name.clone(),
         points: observed(shown).map(|(row, y)| (values[row], y)).collect(),
-        curve: shown.at(rows, watch)?,
+        curve: shown.at(rows, session)?,
         places,
         ..FittedCurve::default()
     };
@@ -252,18 +258,18 @@ fn medians(samples: &AnySamples<'_>) -> Vec<f64> {
 }
 
 /// Two columns: which class wins where.
-fn classes(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
+fn classes(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     expect_columns(shown, "classes", 2)?;
     let [xs, ys] = [0, 1].map(|column| places(&shown.values(column), 0.04, MAP));
     let grid = ys.iter().flat_map(|y| xs.iter().flat_map(|x| [*x, *y]).collect::<Vec<_>>()).collect();
-    let outputs = shown.outputs(grid, watch)?;
+    let outputs = shown.outputs(grid, session)?;
     let confidence = confidence(shown, &outputs);
     let support = shown.support_vectors()?;
     let (x, y) = (shown.values(0), shown.values(1));
     let mut told = shown.classes.clone().unwrap_or_default();
     if shown.classes.is_none() && shown.from_data && shown.model.method == Method::OneClass {
         // Rows of which nothing is known are drawn as what they are taken for.
-        let outputs = shown.model.predict(&shown.samples, watch)?;
+        let outputs = shown.model.predict(&shown.samples, session)?;
         told = (0..outputs.nrows()).map(|row| Some(shown.model.link().class(outputs.row(row)))).collect();
     }
     let known = told.iter().enumerate();
@@ -308,7 +314,7 @@ fn class_names(shown: &Shown) -> Vec<String> {
 }
 
 /// How often the class that wins is the right one, by how surely it wins.
-fn reliability(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
+fn reliability(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     let known: Vec<(usize, usize)> = shown
         .classes
         .iter()
@@ -320,7 +326,7 @@ fn reliability(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
         let name = &shown.output_name;
         return Err(Failure::usage(format!("a reliability diagram needs DATA with the column `{name}`")));
     }
-    let outputs = shown.model.predict(&shown.samples, watch)?;
+    let outputs = shown.model.predict(&shown.samples, session)?;
     let Some(outputs) = shown.model.probabilities(&outputs) else {
         return Err(Failure::usage(
             "this model decides without probabilities, which a reliability diagram is of",
@@ -347,7 +353,7 @@ fn reliability(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
     Ok(figure.figure()?)
 }
 
-fn gram(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
+fn gram(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     let rows = shown.samples.nrows();
     let stride = rows.div_ceil(GRAM);
     let chosen: Vec<usize> = (0..rows).step_by(stride).collect();
@@ -357,7 +363,7 @@ fn gram(shown: &Shown, watch: &dyn Watch) -> Result<Figure, Failure> {
         return Err(Failure::usage("--kind gram is for models with a kernel, which this one does not have"));
     };
     let mut values = vec![0.0; count * count];
-    CpuEngine.load(&samples).gram(kernel)?.fill_f64(Part::Full, &mut values, watch)?;
+    session.load(&samples)?.gram(kernel)?.fill_f64(Part::Full, &mut values, session)?;
     let of = if shown.from_data { "row" } else { "centre" };
     let each = if stride > 1 { format!(", every {stride}th") } else { String::new() };
     let side = || Side { label: format!("{of}{each}"), names: Names::Count(count) };

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use mercer::data::{self, AnySamples, Matrix, Samples, Scaling, TargetValues};
 use mercer::kernel::Kernel;
 use mercer::model::{Expansion, Method, Model, Pairs, Predictor};
-use mercer::watch::Watch;
+use mercer::session::Session;
 
 use super::{Kind, Plot};
 use crate::failure::Failure;
@@ -113,19 +113,19 @@ impl Shown {
 
     /// The model at rows of its columns, row by row, as the output that is drawn. Where it is drawn may be outside of
     /// the domain that its kernel is proven on: a picture asks for values, not for the proof.
-    pub fn at(&self, rows: Vec<f64>, watch: &dyn Watch) -> Result<Vec<f64>, Failure> {
-        Ok(self.chosen(&self.outputs(rows, watch)?))
+    pub fn at(&self, rows: Vec<f64>, session: &Session<'_>) -> Result<Vec<f64>, Failure> {
+        Ok(self.chosen(&self.outputs(rows, session)?))
     }
 
     /// The same with every output.
-    pub fn outputs(&self, rows: Vec<f64>, watch: &dyn Watch) -> Result<Matrix<f64>, Failure> {
+    pub fn outputs(&self, rows: Vec<f64>, session: &Session<'_>) -> Result<Matrix<f64>, Failure> {
         let scaled = self.model.scaling.apply(self.dense(rows)?)?;
         Ok(match &self.model.predictor {
             Predictor::Expansion(expansion) => {
-                Expansion { domain: None, ..expansion.clone() }.predict(&scaled, watch)?
+                Expansion { domain: None, ..expansion.clone() }.predict(&scaled, session)?
             }
-            Predictor::Pairs(pairs) => Pairs { domain: None, ..pairs.clone() }.predict(&scaled, watch)?,
-            other => other.predict(&scaled, watch)?,
+            Predictor::Pairs(pairs) => Pairs { domain: None, ..pairs.clone() }.predict(&scaled, session)?,
+            other => other.predict(&scaled, session)?,
         })
     }
 
@@ -167,8 +167,8 @@ impl Shown {
     }
 
     /// The model's predictions for the data.
-    pub fn predicted(&self, watch: &dyn Watch) -> Result<Vec<f64>, Failure> {
-        Ok(self.chosen(&self.model.predict(&self.samples, watch)?))
+    pub fn predicted(&self, session: &Session<'_>) -> Result<Vec<f64>, Failure> {
+        Ok(self.chosen(&self.model.predict(&self.samples, session)?))
     }
 
     fn chosen(&self, outputs: &Matrix<f64>) -> Vec<f64> {
@@ -176,7 +176,12 @@ impl Shown {
     }
 
     /// The terms aᵢ k(cᵢ, ·) of the model at values of its one column, those with the largest |aᵢ|, at most `most`.
-    pub fn bumps(&self, places: &[f64], most: usize, watch: &dyn Watch) -> Result<Vec<Vec<f64>>, Failure> {
+    pub fn bumps(
+        &self,
+        places: &[f64],
+        most: usize,
+        session: &Session<'_>,
+    ) -> Result<Vec<Vec<f64>>, Failure> {
         let Some(expansion) = self.model.predictor.expansion() else { return Ok(Vec::new()) };
         let size = |i: usize| expansion.coefficients.row(i)[self.output].abs();
         let mut order: Vec<usize> = (0..expansion.centres.nrows()).collect();
@@ -195,7 +200,7 @@ impl Shown {
             intercepts: vec![0.0; order.len()],
         };
         let scaled = self.model.scaling.apply(self.dense(places.to_vec())?)?;
-        let values = terms.predict(&scaled, watch)?;
+        let values = terms.predict(&scaled, session)?;
         let term = |term: usize| (0..values.nrows()).map(|i| values.row(i)[term]).collect();
         Ok((0..order.len()).map(term).collect())
     }

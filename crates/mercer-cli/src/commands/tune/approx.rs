@@ -1,12 +1,13 @@
 //! The search for ridge regression on features that stand in for a kernel: a file in chunks, once for each kernel tried.
 
 use mercer::data::{Chunks, TrainingChunks, for_each_chunk};
-use mercer::features::Approximation;
+use mercer::design::Approximation;
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
 use mercer::learn::{ApproxRidge, Bias};
 use mercer::model::{Method, Model};
 use mercer::select::{Axis, FoldSums, Stream, TuneApproxRidge, TunedApproxRidge};
+use mercer::session::Session;
 use mercer::watch::Watch;
 use serde_json::json;
 
@@ -15,7 +16,6 @@ use super::{Outcome, Searcher, picture};
 use crate::approx::{self, Approx, Survey};
 use crate::args::{Criterion, Tune};
 use crate::failure::Failure;
-use crate::progress::Progress;
 
 /// Refuses what does not go with an approximation, whatever the data is.
 pub fn check_text(arguments: &Tune) -> Result<(), Failure> {
@@ -42,15 +42,14 @@ fn check_criterion(arguments: &Tune) -> Result<(), Failure> {
 
 impl Searcher<'_> {
     /// The search in chunks; none where `auto` finds that no approximation is needed.
-    pub(super) fn in_chunks(&self, draw: bool, watch: &Progress) -> Result<Option<Outcome>, Failure> {
+    pub(super) fn in_chunks(&self, draw: bool, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
         let arguments = self.arguments;
         let seed = arguments.common.seed;
-        let mut chunks = approx::open(&arguments.data, &arguments.input, watch)?;
+        let mut chunks = approx::open(&arguments.data, &arguments.input, session)?;
         let schema = chunks.schema().clone();
-        let survey = Survey::of(&mut chunks, arguments.input.scale, arguments.approx, seed, watch)?;
-        let limits = (arguments.memory, seed);
-        let typical = typical(&self.kernel, &SampleScales::new(&survey.sample, seed))?;
-        let chosen = approx::choose(arguments.approx, limits, &typical, &survey, watch)?;
+        let survey = Survey::of(&mut chunks, arguments.input.scale, arguments.approx, seed, session)?;
+        let typical = typical(&self.kernel, &session.scales(&survey.sample))?;
+        let chosen = approx::choose(arguments.approx, &typical, &survey, session)?;
         let Some((approximation, why)) = chosen else { return Ok(None) };
         check_criterion(arguments)?;
 
@@ -63,19 +62,18 @@ impl Searcher<'_> {
             targets: names.len(),
             name: &format!("{names:?} {:x} {:?}", survey.content, survey.scaling),
         };
-        let pass = |sums: &mut FoldSums<'_>, watch: &dyn Watch| add_all(sums, &mut chunks, &survey, watch);
+        let pass =
+            |sums: &mut FoldSums<'_>, session: &Session<'_>| add_all(sums, &mut chunks, &survey, session);
         let TunedApproxRidge { tuned, fit } = self.with_checkpoint(|resume, on_trials| {
-            tune.run_in_passes(stream, resume, on_trials, pass, watch)
+            tune.run_in_passes(stream, resume, on_trials, pass, session)
         })?;
 
         let ridge = ApproxRidge {
             bias: tune.bias,
             admission: tune.admission,
-            memory: tune.memory,
-            seed,
             ..ApproxRidge::new(tuned.kernel.clone(), approximation, tuned.lambda)
         };
-        let mut quality = ridge.quality_of(&fit, &survey.sample, watch)?;
+        let mut quality = ridge.quality_of(&fit, &survey.sample, session)?;
         // Without rows held out of the last fit these would be errors on the rows it was trained on.
         quality.sizes.clear();
         let (mut report, lines) = approx::told(&quality, &ridge, &names, why);
@@ -97,7 +95,7 @@ impl Searcher<'_> {
         let notes = chunks.notes().into_iter().chain(survey.note(&schema)).map(|note| ("", note));
         let model = Model {
             method: Method::Ridge,
-            settings: approx::settings(&ridge),
+            settings: approx::settings(&ridge, seed),
             predictor: fit.predictor,
             schema: Some(schema.clone()),
             outputs: names,
@@ -127,8 +125,6 @@ impl Searcher<'_> {
             criterion: self.judged_by(criterion),
             strategy: exact.strategy,
             admission: exact.admission,
-            memory: exact.memory,
-            seed: exact.seed,
             ..TuneApproxRidge::new(exact.kernel, approximation)
         }
     }
@@ -139,16 +135,16 @@ fn add_all(
     sums: &mut FoldSums<'_>,
     chunks: &mut TrainingChunks,
     survey: &Survey,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<(), Failure> {
     let mut first = 0;
     chunks.rewind()?;
     for_each_chunk::<Failure>(chunks, |chunk| {
-        watch.check()?;
+        session.check()?;
         let (rows, targets) = (chunk.nrows() as u64, approx::targets(&chunk));
-        sums.add(first, &survey.scaling.apply(chunk.features)?, &targets, None, watch)?;
+        sums.add(first, &survey.scaling.apply(chunk.features)?, &targets, None, session)?;
         first += rows;
-        watch.note(&format!("{first} of {} rows", survey.rows));
+        session.note(&format!("{first} of {} rows", survey.rows));
         Ok(())
     })?;
     if first != survey.rows {

@@ -3,7 +3,7 @@
 use mercer::data::{AnySamples, Matrix};
 use mercer::learn::{Admission, Logistic, Perceptron};
 use mercer::select::{ClassCriterion, Classifier, Judge, TuneClassifier, TunedClassifier};
-use mercer::watch::Watch;
+use mercer::session::Session;
 
 use super::measure::Measure;
 use super::{Found, Searcher};
@@ -21,24 +21,18 @@ impl Searcher<'_> {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Found, Failure> {
         let seed = self.arguments.common.seed;
         let admission = if self.arguments.assume_psd { Admission::Assume } else { Admission::Check };
-        let (memory, kernel) = (self.arguments.memory, self.kernel.clone());
+        let kernel = self.kernel.clone();
         let classifier = match self.arguments.method {
             Method::Perceptron => Classifier::Perceptron(Perceptron {
                 shuffle: Some(seed),
                 admission,
-                memory,
                 ..Perceptron::new(kernel)
             }),
-            _ => Classifier::Logistic(Logistic {
-                tol: TRIAL_TOL,
-                admission,
-                memory,
-                ..Logistic::new(kernel, 1.0)
-            }),
+            _ => Classifier::Logistic(Logistic { tol: TRIAL_TOL, admission, ..Logistic::new(kernel, 1.0) }),
         };
         let tune = TuneClassifier {
             classifier,
@@ -58,12 +52,11 @@ impl Searcher<'_> {
                 }
             },
             strategy: self.strategy(),
-            seed,
         };
         let codes = codes_of(targets);
         let TunedClassifier { kernel, lambda, score, trials, warnings } =
             self.with_checkpoint(|resume, on_trials| {
-                Ok(tune.run(samples, &codes, None, resume, on_trials, watch)?)
+                Ok(tune.run(samples, &codes, None, resume, on_trials, session)?)
             })?;
         let learner: Box<dyn Learner> = match tune.classifier {
             Classifier::Perceptron(perceptron) => {

@@ -20,7 +20,7 @@ use mercer::select::{
     Criterion, LambdaSpace, Strategy, Trial, Trials, TuneKnn, TuneRidge, TuneSmoother, Tuned, TunedKnn,
     TunedSmoother,
 };
-use mercer::watch::Watch;
+use mercer::session::Session;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -105,22 +105,23 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
     let criterion = arguments.criterion(false);
     let searcher = Searcher { arguments, kernel, lambda, range, loss: Loss::Squared, criterion };
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let session = arguments.common.session(arguments.memory, &watch);
     let streamed = match arguments.approx {
         Some(approx) if approx.is_asked() => {
-            pool::with(arguments.common.threads(), || searcher.in_chunks(format.is_some(), &watch))?
+            pool::with(arguments.common.threads(), || searcher.in_chunks(format.is_some(), &session))?
         }
         _ => None,
     };
     let outcome = match streamed {
         Some(outcome) => outcome,
-        None => in_memory(searcher, format.is_some(), &watch)?,
+        None => in_memory(searcher, format.is_some(), &session)?,
     };
     watch.finish();
     finish(arguments, outcome, format, began)
 }
 
 /// The search on all rows at once.
-fn in_memory(mut searcher: Searcher<'_>, draw: bool, watch: &Progress) -> Result<Outcome, Failure> {
+fn in_memory(mut searcher: Searcher<'_>, draw: bool, session: &Session<'_>) -> Result<Outcome, Failure> {
     let arguments = searcher.arguments;
     let (dataset, schema) =
         read_for_training(arguments.method, &arguments.data, &arguments.input.read_options())?;
@@ -135,11 +136,11 @@ fn in_memory(mut searcher: Searcher<'_>, draw: bool, watch: &Progress) -> Result
     let criterion = searcher.criterion;
     let measure = Measure::of(arguments, goal.classes.is_some());
     let (found, trained, figure) = pool::with(arguments.common.threads(), || {
-        let found = searcher.search(&scaled, &goal.targets, watch)?;
+        let found = searcher.search(&scaled, &goal.targets, session)?;
         let scale = arguments.input.scale;
-        let trained = Trained::on(&*found.learner, scale, &dataset.features, &goal.targets, watch)?;
+        let trained = Trained::on(&*found.learner, scale, &dataset.features, &goal.targets, session)?;
         let mut training = |trials: &[Option<&Trial>]| match arguments.method {
-            Method::Ridge => picture::training_errors(trials, &searcher, &scaled, &goal.targets, watch),
+            Method::Ridge => picture::training_errors(trials, &searcher, &scaled, &goal.targets, session),
             _ => Ok(Vec::new()),
         };
         let mut figure =
@@ -230,29 +231,26 @@ impl Searcher<'_> {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Found, Failure> {
         let seed = self.arguments.common.seed;
         match self.arguments.method {
             Method::Smoother => {
-                let tune = TuneSmoother {
-                    kernel: self.kernel.clone(),
-                    loss: self.loss,
-                    strategy: self.strategy(),
-                    seed,
-                };
-                let TunedSmoother { kernel, score, trials, warnings } = tune.run(samples, targets, watch)?;
+                let tune =
+                    TuneSmoother { kernel: self.kernel.clone(), loss: self.loss, strategy: self.strategy() };
+                let TunedSmoother { kernel, score, trials, warnings } =
+                    tune.run(samples, targets, session)?;
                 Ok(Found { learner: Box::new(SmootherLearner::of(kernel, seed)), score, trials, warnings })
             }
             Method::Knn => {
                 let (weights, metric) = (Weights::Uniform, Metric::Euclidean);
                 let tune = TuneKnn { range: self.range, weights, metric, loss: self.loss };
-                let TunedKnn { k, score, trials, warnings } = tune.run(samples, targets, watch)?;
+                let TunedKnn { k, score, trials, warnings } = tune.run(samples, targets, session)?;
                 Ok(Found { learner: Box::new(KnnLearner::of(k, weights, metric)), score, trials, warnings })
             }
-            Method::Ridge | Method::Lms => self.search_ridge(samples, targets, watch),
-            Method::Perceptron | Method::Logistic => self.search_classifier(samples, targets, watch),
-            Method::Svc => svc::search(self, samples, targets, watch),
+            Method::Ridge | Method::Lms => self.search_ridge(samples, targets, session),
+            Method::Perceptron | Method::Logistic => self.search_classifier(samples, targets, session),
+            Method::Svc => svc::search(self, samples, targets, session),
             Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => Err(not_tuned(self.arguments)),
         }
     }
@@ -261,14 +259,14 @@ impl Searcher<'_> {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Found, Failure> {
         let tune = self.ridge();
         let tuned = self.with_checkpoint(|resume, on_trials| {
-            Ok(tune.run(samples, targets, None, resume, on_trials, watch)?)
+            Ok(tune.run(samples, targets, None, resume, on_trials, session)?)
         })?;
         let Tuned { kernel, lambda, score, trials, warnings } = tuned;
-        let learner = RidgeLearner::of(kernel, lambda, tune.bias, tune.admission, tune.memory, tune.seed);
+        let learner = RidgeLearner::of(kernel, lambda, tune.bias, tune.admission, self.arguments.common.seed);
         Ok(Found { learner: Box::new(learner), score, trials, warnings })
     }
 
@@ -294,7 +292,6 @@ impl Searcher<'_> {
 
     /// The search for ridge regression.
     fn ridge(&self) -> TuneRidge {
-        let seed = self.arguments.common.seed;
         TuneRidge {
             kernel: self.kernel.clone(),
             lambda: self.lambda.clone(),
@@ -302,8 +299,6 @@ impl Searcher<'_> {
             criterion: self.judged_by(self.criterion),
             strategy: self.strategy(),
             admission: if self.arguments.assume_psd { Admission::Assume } else { Admission::Check },
-            memory: self.arguments.memory,
-            seed,
         }
     }
 
@@ -335,7 +330,7 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
         Method::Svc => Box::new(SvmLearner::of(Kernel::linear(), Machine::Svc { c: 1.0 }, 0)),
         _ => {
             let bias = arguments.bias.unwrap_or(Bias::Centred);
-            Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, None, 0))
+            Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, 0))
         }
     }
 }

@@ -1,10 +1,9 @@
 //! The search as a picture: the error along one hyper-parameter, with the ends where it follows the noise and the mean.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::SampleScales;
 use mercer::learn::Ridge;
 use mercer::select::{Trial, Trials};
-use mercer::watch::Watch;
+use mercer::session::Session;
 
 use super::Searcher;
 use super::measure::Measure;
@@ -86,10 +85,10 @@ pub fn training_errors(
     searcher: &Searcher<'_>,
     samples: &AnySamples<'_>,
     targets: &Matrix<f64>,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Vec<Option<f64>>, Failure> {
     let tune = searcher.ridge();
-    let kernel = tune.kernel.resolve_auto(&SampleScales::new(samples, tune.seed))?;
+    let kernel = tune.kernel.resolve_auto(&session.scales(samples))?;
     let stride = trials.len().div_ceil(FITTED).max(1);
     let mut errors = vec![None; trials.len()];
     for (place, trial) in trials.iter().enumerate().step_by(stride) {
@@ -97,11 +96,10 @@ pub fn training_errors(
         let ridge = Ridge {
             bias: tune.bias,
             admission: tune.admission,
-            memory: tune.memory,
             ..Ridge::new(kernel.with_values(&trial.values)?, trial.setting)
         };
-        let (expansion, _) = ridge.fit(samples, targets, None, watch)?;
-        let fitted = expansion.predict(samples, watch)?;
+        let (expansion, _) = ridge.fit(samples, targets, None, session)?;
+        let fitted = expansion.predict(samples, session)?;
         let squares: f64 =
             fitted.entries().iter().zip(targets.entries()).map(|(f, y)| (y - f) * (y - f)).sum();
         errors[place] = Some((squares / fitted.entries().len() as f64).sqrt());

@@ -3,7 +3,7 @@
 use mercer::data::{AnySamples, Matrix};
 use mercer::learn::Admission;
 use mercer::select::{TuneSvc, TunedSvc, stratify_folds};
-use mercer::watch::Watch;
+use mercer::session::Session;
 
 use super::{Found, Searcher};
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ pub fn search(
     searcher: &Searcher<'_>,
     samples: &AnySamples<'_>,
     targets: &Matrix<f64>,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Found, Failure> {
     let arguments = searcher.arguments;
     let seed = arguments.common.seed;
@@ -24,15 +24,13 @@ pub fn search(
         c: c.map_err(|error| Failure::usage(format!("--C: {error}")))?,
         strategy: searcher.strategy(),
         admission: if arguments.assume_psd { Admission::Assume } else { Admission::Check },
-        memory: arguments.memory,
-        seed,
         ..TuneSvc::new(searcher.kernel.clone())
     };
     let (codes, classes) = (codes_of(targets), targets.ncols());
     let folds = stratify_folds(&codes, arguments.folds(), Some(seed))
         .map_err(|error| Failure::usage(format!("--folds: {error}")))?;
     let tuned = searcher.with_checkpoint(|resume, on_trials| {
-        Ok(tune.run(samples, &codes, classes, &folds, None, resume, on_trials, watch)?)
+        Ok(tune.run(samples, &codes, classes, &folds, None, resume, on_trials, session)?)
     })?;
     let TunedSvc { kernel, c, accuracy, trials, warnings } = tuned;
     let learner = SvmLearner::of(kernel, Machine::Svc { c }, seed).admitting(tune.admission);

@@ -6,11 +6,11 @@ mod rounding;
 use rayon::prelude::*;
 
 use crate::data::Matrix;
+use crate::linalg::zeroed;
 use crate::watch::{Stopped, Watch};
 
 use super::operator::{COLUMNS_AT_A_TIME, Gram, LinearOperator};
 use super::tiled::{GROUPS, bands_of};
-use super::zeroed::zeroed;
 use product::{LANES, Sums, multiply};
 use rounding::{STEPS, Scale, round};
 

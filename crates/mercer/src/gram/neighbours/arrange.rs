@@ -3,9 +3,9 @@
 //! A k-d tree (Bentley, 1975) that ends at tiles. Its boxes are compared in the arithmetic of the distances themselves: rounding
 //! is monotone, so the distance of two boxes is never above that of two points in them, not even by a rounding error.
 
+use crate::data::with_samples;
 use crate::data::{AnySamples, Samples, Storage};
 use crate::real::Real;
-use crate::with_samples;
 
 use super::Metric;
 

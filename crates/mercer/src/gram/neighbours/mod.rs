@@ -14,11 +14,11 @@ mod tiles;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::with_samples;
 use crate::data::{AnySamples, Samples, Storage};
 use crate::kernel::{Expr, Kernel};
 use crate::real::Real;
 use crate::watch::Watch;
-use crate::with_samples;
 
 use super::density::walks_sparse;
 use super::engine::GramError;

@@ -6,11 +6,11 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::data::AnySamples;
+use crate::data::with_samples;
 use crate::gram::cpu::means;
 use crate::gram::engine::GramError;
 use crate::tile::{Element, Filler, Operand, Plan, Program, Rectangle, Scratch, longest_sum, scan};
 use crate::watch::{Stopped, Watch};
-use crate::with_samples;
 
 use super::arrange::{Arranged, Group};
 use super::{Metric, Near, Search, TILE};

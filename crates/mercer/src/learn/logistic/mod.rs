@@ -7,14 +7,13 @@
 mod class_weight;
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{CpuEngine, Engine, Gram};
+use crate::gram::Gram;
 use crate::kernel::Kernel;
-use crate::memory;
 use crate::model::Expansion;
+use crate::session::Session;
 use crate::solve::{
     Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver, Report,
 };
-use crate::watch::Watch;
 
 use super::admission::Admission;
 use super::codes::check_codes;
@@ -42,9 +41,6 @@ pub struct Logistic {
     pub max_iter: usize,
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
-    /// Bytes the kernel matrix and a factor of it may take; `None` for four fifths of what is available. A matrix that does
-    /// not fit is not held, and every product computes it again.
-    pub memory: Option<u64>,
 }
 
 impl Logistic {
@@ -60,7 +56,6 @@ impl Logistic {
             tol: 1e-6,
             max_iter: 100,
             admission: Admission::Check,
-            memory: None,
         }
     }
 
@@ -73,14 +68,14 @@ impl Logistic {
     /// # Errors
     /// Where the codes or weights do not line up or are out of range, where fewer than two classes have rows that count,
     /// where the kernel is refuted or not finite on the samples, where λ = 0 and the classes are separated, and where
-    /// `watch` asks to stop. A residual that did not come down to `tol` is no error: the report's status tells.
+    /// the session asks to stop. A residual that did not come down to `tol` is no error: the report's status tells.
     pub fn fit(
         &self,
         samples: &AnySamples<'_>,
         codes: &[usize],
         classes: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Expansion, Report), LearnError> {
         let (rows, columns) = (samples.nrows(), samples.ncols());
         if rows == 0 || columns == 0 {
@@ -89,10 +84,10 @@ impl Logistic {
         self.validate(rows, codes, classes, weights)?;
         self.kernel.check_columns(columns)?;
         let admitted = self.admission.decide(&self.kernel, samples)?;
-        let resident = CpuEngine.load(samples);
+        let resident = session.load(samples)?;
         let gram = resident.gram(&self.kernel)?;
         let Coefficients { dual, intercepts, mut report } =
-            self.fit_gram(&*gram, codes, classes, weights, watch)?;
+            self.fit_gram(&*gram, codes, classes, weights, session)?;
         report.warnings.extend(admitted.warning);
         // Rows of weight zero have coefficients of exactly zero.
         let used: Vec<usize> = (0..rows).filter(|&i| dual.row(i).iter().any(|a| *a != 0.0)).collect();
@@ -118,9 +113,9 @@ impl Logistic {
         codes: &[usize],
         classes: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Coefficients, LearnError> {
-        let mut path = self.fit_path(gram, codes, classes, weights, &[self.lambda], watch)?;
+        let mut path = self.fit_path(gram, codes, classes, weights, &[self.lambda], session)?;
         path.pop().ok_or(LearnError::Unsupported("a path of no lambda has no answer"))
     }
 
@@ -136,20 +131,20 @@ impl Logistic {
         classes: usize,
         weights: Option<&[f64]>,
         lambdas: &[f64],
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Coefficients>, LearnError> {
         self.validate(gram.nrows(), codes, classes, weights)?;
         lambdas.iter().try_for_each(|&lambda| check_lambda(lambda))?;
         let weights = self.class_weight.combine(codes, classes, weights)?;
         check_codes(gram.nrows(), codes, classes, Some(&weights))?;
         let labels = Labels::new(codes, classes, weights);
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        let budget = session.memory();
         // Gradient steps accumulate what they are given: only Newton's can be worked out with a rounded matrix.
         let smallest = match self.solver {
             LogisticSolver::Newton => lambdas.iter().copied().fold(f64::INFINITY, f64::min),
             _ => 0.0,
         };
-        let problem = LogisticProblem::new(gram, labels, smallest, budget, watch)?;
+        let problem = LogisticProblem::new(gram, labels, smallest, budget, session)?;
         let mut answers: Vec<LogisticSolution> = Vec::with_capacity(lambdas.len());
         for &lambda in lambdas {
             let settings = LogisticSettings {
@@ -160,7 +155,7 @@ impl Logistic {
                 max_iter: self.max_iter,
             };
             let answer = problem
-                .solve(&settings, answers.last(), watch)
+                .solve(&settings, answers.last(), session)
                 .map_err(|error| explain_failure(gram, error))?;
             answers.push(answer);
         }

@@ -7,6 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::data::AnySamples;
 use crate::learn::error::LearnError;
 use crate::model::Expansion;
+use crate::session::Session;
 use crate::solve::Status;
 use crate::watch::Watch;
 
@@ -24,7 +25,7 @@ impl Perceptron {
         codes: &[usize],
         classes: usize,
         budget: usize,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Expansion, PerceptronReport), LearnError> {
         let (rows, columns) = (samples.nrows(), samples.ncols());
         self.validate(rows, columns, codes, classes)?;
@@ -34,20 +35,20 @@ impl Perceptron {
         let mut random = self.shuffle.map(Xoshiro256PlusPlus::seed_from_u64);
         let mut row = vec![0.0; columns];
         let (mut passes, mut mistaken, mut separated) = (0, Vec::new(), false);
-        watch.begin("perceptron", (self.passes as u64).saturating_mul(rows as u64));
+        session.begin("perceptron", (self.passes as u64).saturating_mul(rows as u64));
         while passes < self.passes && !separated {
             if let Some(random) = &mut random {
                 order.shuffle(random);
             }
             separated = true;
             for &i in &order {
-                watch.check()?;
+                session.check()?;
                 samples.copy_row(i, &mut row);
                 if machine.update(&row, codes[i])? {
                     separated = false;
                     mistaken.push(i);
                 }
-                watch.advance(1);
+                session.advance(1);
             }
             passes += 1;
         }

@@ -22,11 +22,10 @@ mod train;
 mod voted;
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{CpuEngine, Engine, Gram};
+use crate::gram::Gram;
 use crate::kernel::Kernel;
-use crate::memory;
 use crate::model::{Expansion, Voted};
-use crate::watch::Watch;
+use crate::session::Session;
 
 use super::admission::{Admission, Admitted};
 use super::codes::check_codes;
@@ -72,8 +71,6 @@ pub struct Perceptron {
     pub rule: Rule,
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
-    /// Bytes that rows of the kernel matrix may take; `None` for four fifths of what is available.
-    pub memory: Option<u64>,
 }
 
 /// w of f(x) = ⟨w, φ(x)⟩.
@@ -96,7 +93,6 @@ impl Perceptron {
             standing: Standing::Averaged,
             rule: Rule::Direct,
             admission: Admission::Check,
-            memory: None,
         }
     }
 
@@ -107,15 +103,15 @@ impl Perceptron {
     ///
     /// # Errors
     /// Where the codes do not line up or are of one class, where the kernel is refuted or not finite on the samples, and
-    /// where `watch` asks to stop.
+    /// where the session is stopped.
     pub fn fit(
         &self,
         samples: &AnySamples<'_>,
         codes: &[usize],
         classes: usize,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Expansion, PerceptronReport), LearnError> {
-        let trained = self.train_on(samples, codes, classes, watch)?;
+        let trained = self.train_on(samples, codes, classes, session)?;
         let Trained { history, admitted, report, .. } = &trained;
         let coefficients = self.coefficients(history, samples.nrows(), outputs(classes));
         let used: Vec<usize> =
@@ -142,9 +138,9 @@ impl Perceptron {
         samples: &AnySamples<'_>,
         codes: &[usize],
         classes: usize,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Voted, PerceptronReport), LearnError> {
-        let trained = self.train_on(samples, codes, classes, watch)?;
+        let trained = self.train_on(samples, codes, classes, session)?;
         let model =
             voted::voted(self.kernel.clone(), trained.admitted.domain, samples, classes, &trained.history);
         Ok((model, trained.report))
@@ -159,9 +155,9 @@ impl Perceptron {
         gram: &dyn Gram,
         codes: &[usize],
         classes: usize,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(Matrix<f64>, PerceptronReport), LearnError> {
-        let (history, report) = self.train_on_gram(gram, codes, classes, watch)?;
+        let (history, report) = self.train_on_gram(gram, codes, classes, session)?;
         Ok((self.coefficients(&history, gram.nrows(), outputs(classes)), report))
     }
 
@@ -171,13 +167,13 @@ impl Perceptron {
     /// O(D) a visit for D features.
     ///
     /// # Errors
-    /// Where the codes do not line up or are of one class, where a feature is not finite, and where `watch` asks to stop.
+    /// Where the codes do not line up or are of one class, where a feature is not finite, and where the session is stopped.
     pub fn fit_features(
         &self,
         features: &Matrix<f64>,
         codes: &[usize],
         classes: usize,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<FeatureWeights, LearnError> {
         let (rows, columns) = (features.nrows(), features.ncols());
         self.validate(rows, columns, codes, classes)?;
@@ -186,7 +182,7 @@ impl Perceptron {
             return Err(LearnError::NonFinite { what: "feature", row, value });
         }
         let mut primal = Primal::new(features, outputs(classes));
-        let history = train(&self.course(codes, classes), &mut primal, watch)?;
+        let history = train(&self.course(codes, classes), &mut primal, session)?;
         let squares = (0..rows).map(|i| features.row(i).iter().map(|v| v * v).sum());
         let report = PerceptronReport::new(&history, codes, self.rule, radius(squares), &primal);
         let mut weights = Matrix::zeros(columns, outputs(classes));
@@ -204,14 +200,14 @@ impl Perceptron {
         samples: &AnySamples<'_>,
         codes: &[usize],
         classes: usize,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Trained, LearnError> {
         self.validate(samples.nrows(), samples.ncols(), codes, classes)?;
         self.kernel.check_columns(samples.ncols())?;
         let admitted = self.admission.decide(&self.kernel, samples)?;
-        let resident = CpuEngine.load(samples);
+        let resident = session.load(samples)?;
         let gram = resident.gram(&self.kernel)?;
-        let (history, mut report) = self.train_on_gram(&*gram, codes, classes, watch)?;
+        let (history, mut report) = self.train_on_gram(&*gram, codes, classes, session)?;
         report.warnings.extend(admitted.warning.clone());
         Ok(Trained { history, admitted, report })
     }
@@ -221,12 +217,12 @@ impl Perceptron {
         gram: &dyn Gram,
         codes: &[usize],
         classes: usize,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(History, PerceptronReport), LearnError> {
         self.validate(gram.nrows(), gram.nrows(), codes, classes)?;
-        let budget = self.memory.unwrap_or_else(memory::default_budget);
+        let budget = session.memory();
         let mut dual = Dual::new(gram, outputs(classes), budget);
-        let history = train(&self.course(codes, classes), &mut dual, watch)?;
+        let history = train(&self.course(codes, classes), &mut dual, session)?;
         let radius = radius(gram.diagonal().into_iter());
         let report = PerceptronReport::new(&history, codes, self.rule, radius, &dual);
         Ok((history, report))

@@ -5,6 +5,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::learn::error::LearnError;
+use crate::session::Session;
 use crate::watch::Watch;
 
 use super::Rule;
@@ -85,14 +86,14 @@ const PATIENCE: usize = 64;
 pub(super) fn train(
     course: &Course<'_>,
     decisions: &mut dyn Decisions,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<History, LearnError> {
     let mut order: Vec<usize> = (0..course.codes.len()).collect();
     let mut random = course.shuffle.map(Xoshiro256PlusPlus::seed_from_u64);
     let mut values = vec![0.0; course.outputs];
     let mut changes = Vec::new();
     let mut history = History { updates: Vec::new(), visits: 0, passes: 0, separated: false };
-    watch.begin("perceptron", course.passes as u64);
+    session.begin("perceptron", course.passes as u64);
     while history.passes < course.passes && !history.separated {
         if let Some(random) = &mut random {
             order.shuffle(random);
@@ -100,13 +101,13 @@ pub(super) fn train(
         history.separated = true;
         for (place, &i) in order.iter().enumerate() {
             if place % PATIENCE == 0 {
-                watch.check()?;
+                session.check()?;
             }
             decisions.at(i, &mut values);
             changes.clear();
             course.rule.corrections(&values, course.codes[i], &mut changes);
             if !changes.is_empty() {
-                watch.check()?;
+                session.check()?;
                 history.separated = false;
                 decisions.correct(i, &changes)?;
                 let visit = history.visits;
@@ -115,7 +116,7 @@ pub(super) fn train(
             history.visits += 1;
         }
         history.passes += 1;
-        watch.advance(1);
+        session.advance(1);
     }
     Ok(history)
 }

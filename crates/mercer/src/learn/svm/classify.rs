@@ -5,8 +5,8 @@ use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
 use crate::learn::weights::check_weights;
+use crate::session::Session;
 use crate::solve::svm::{BoxQp, SvmSettings};
-use crate::watch::Watch;
 
 use super::one_vs_one::{OneVsOne, Pair, one_vs_one};
 use super::one_vs_rest::{OneVsRest, one_vs_rest};
@@ -46,12 +46,12 @@ impl Svc {
         codes: &[usize],
         nclasses: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<OneVsOne, LearnError> {
         self.kernel.check_columns(samples.ncols())?;
-        let resident = load(samples)?;
+        let resident = load(samples, session)?;
         self.admission.decide(&self.kernel, samples)?;
-        self.fit_on(&Training::new(&*resident, &self.kernel)?, codes, nclasses, weights, watch)
+        self.fit_on(&Training::new(&*resident, &self.kernel)?, codes, nclasses, weights, session)
     }
 
     /// As [`fit`](Self::fit), on a matrix that is ready; the kernel is not looked at.
@@ -64,10 +64,10 @@ impl Svc {
         codes: &[usize],
         nclasses: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<OneVsOne, LearnError> {
-        let machine = self.machine(training, codes, nclasses, weights, watch)?;
-        one_vs_one(codes, nclasses, counted(weights), watch, machine)
+        let machine = self.machine(training, codes, nclasses, weights, session)?;
+        one_vs_one(codes, nclasses, counted(weights), session, machine)
     }
 
     /// As [`fit_on`](Self::fit_on), with one machine for each class against all others; for two classes one, which is positive for
@@ -81,10 +81,10 @@ impl Svc {
         codes: &[usize],
         nclasses: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<OneVsRest, LearnError> {
-        let machine = self.machine(training, codes, nclasses, weights, watch)?;
-        one_vs_rest(codes, nclasses, counted(weights), watch, machine)
+        let machine = self.machine(training, codes, nclasses, weights, session)?;
+        one_vs_rest(codes, nclasses, counted(weights), session, machine)
     }
 
     /// What tells the first of some rows, which are of one class, from those after them.
@@ -94,7 +94,7 @@ impl Svc {
         codes: &[usize],
         nclasses: usize,
         weights: Option<&[f64]>,
-        watch: &'a dyn Watch,
+        session: &'a Session<'a>,
     ) -> Result<impl Fn(&[usize], usize) -> Result<Pair, LearnError> + Sync + 'a, LearnError> {
         check_length("classes", training.nrows(), codes.len())?;
         let c = self.bounds(self.c, codes, nclasses, weights)?;
@@ -102,7 +102,7 @@ impl Svc {
             let positive: Vec<bool> = (0..rows.len()).map(|k| k < first).collect();
             let c: Vec<f64> = rows.iter().map(|&row| c[row]).collect();
             let qp = BoxQp::classify(rows, &positive, &c)?;
-            let solution = training.solve(&qp, &self.settings, watch)?;
+            let solution = training.solve(&qp, &self.settings, session)?;
             Ok(Pair { rho: solution.rho(), coefficients: solution.beta, report: solution.report })
         })
     }
@@ -162,12 +162,12 @@ impl NuSvc {
         codes: &[usize],
         nclasses: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<OneVsOne, LearnError> {
         self.kernel.check_columns(samples.ncols())?;
-        let resident = load(samples)?;
+        let resident = load(samples, session)?;
         self.admission.decide(&self.kernel, samples)?;
-        self.fit_on(&Training::new(&*resident, &self.kernel)?, codes, nclasses, weights, watch)
+        self.fit_on(&Training::new(&*resident, &self.kernel)?, codes, nclasses, weights, session)
     }
 
     /// As [`fit`](Self::fit), on a matrix that is ready; the kernel is not looked at.
@@ -180,10 +180,10 @@ impl NuSvc {
         codes: &[usize],
         nclasses: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<OneVsOne, LearnError> {
-        let machine = self.machine(training, codes, weights, watch)?;
-        one_vs_one(codes, nclasses, counted(weights), watch, machine)
+        let machine = self.machine(training, codes, weights, session)?;
+        one_vs_one(codes, nclasses, counted(weights), session, machine)
     }
 
     /// As [`Svc::fit_one_vs_rest_on`].
@@ -196,10 +196,10 @@ impl NuSvc {
         codes: &[usize],
         nclasses: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<OneVsRest, LearnError> {
-        let machine = self.machine(training, codes, weights, watch)?;
-        one_vs_rest(codes, nclasses, counted(weights), watch, machine)
+        let machine = self.machine(training, codes, weights, session)?;
+        one_vs_rest(codes, nclasses, counted(weights), session, machine)
     }
 
     /// What tells the first of some rows, which are of one class, from those after them.
@@ -208,7 +208,7 @@ impl NuSvc {
         training: &'a Training<'_>,
         codes: &[usize],
         weights: Option<&'a [f64]>,
-        watch: &'a dyn Watch,
+        session: &'a Session<'a>,
     ) -> Result<impl Fn(&[usize], usize) -> Result<Pair, LearnError> + Sync + 'a, LearnError> {
         let rows = training.nrows();
         check_length("classes", rows, codes.len())?;
@@ -218,7 +218,7 @@ impl NuSvc {
             let positive: Vec<bool> = (0..rows.len()).map(|k| k < first).collect();
             let w: Vec<f64> = rows.iter().map(|&row| weights.map_or(1.0, |w| w[row])).collect();
             let qp = BoxQp::nu_classify(rows, &positive, self.nu, &w)?;
-            let mut solution = training.solve(&qp, &self.settings, watch)?;
+            let mut solution = training.solve(&qp, &self.settings, session)?;
             // The margin is 1 in the scale of the decision function. Where it vanishes (all samples of a pair equal) there is no such
             // scale.
             let scale = match solution.margin() {

@@ -5,6 +5,7 @@ use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
 use crate::learn::weights::check_weights;
+use crate::session::Session;
 use crate::solve::svm::{BoxQp, SvmSettings};
 use crate::watch::Watch;
 
@@ -41,12 +42,12 @@ impl OneClass {
         &self,
         samples: &AnySamples<'_>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<SupportVectors, LearnError> {
         self.kernel.check_columns(samples.ncols())?;
-        let resident = load(samples)?;
+        let resident = load(samples, session)?;
         self.admission.decide(&self.kernel, samples)?;
-        self.fit_on(&Training::new(&*resident, &self.kernel)?, weights, watch)
+        self.fit_on(&Training::new(&*resident, &self.kernel)?, weights, session)
     }
 
     /// As [`fit`](Self::fit), on a matrix that is ready; the kernel is not looked at.
@@ -57,15 +58,15 @@ impl OneClass {
         &self,
         training: &Training<'_>,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<SupportVectors, LearnError> {
         let rows = training.nrows();
         check_weights(rows, weights)?;
         let ones = vec![1.0; rows];
         let all: Vec<usize> = (0..rows).collect();
         let qp = BoxQp::one_class(&all, self.nu, weights.unwrap_or(&ones))?;
-        watch.begin("support vectors", 0);
-        let solution = training.solve(&qp, &self.settings, watch)?;
+        session.begin("support vectors", 0);
+        let solution = training.solve(&qp, &self.settings, session)?;
         let rho = solution.rho();
         Ok(SupportVectors::new(&solution.beta, rho, solution.report))
     }

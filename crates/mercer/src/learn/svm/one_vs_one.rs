@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use crate::data::Matrix;
 use crate::learn::error::LearnError;
 use crate::model::pairs_of;
+use crate::session::Session;
 use crate::solve::svm::SvmReport;
 use crate::watch::Watch;
 
@@ -39,11 +40,11 @@ pub(super) fn one_vs_one(
     codes: &[usize],
     nclasses: usize,
     present: impl Fn(usize) -> bool,
-    watch: &dyn Watch,
+    session: &Session<'_>,
     solve: impl Fn(&[usize], usize) -> Result<Pair, LearnError> + Sync,
 ) -> Result<OneVsOne, LearnError> {
     let members = members(codes, nclasses, present)?;
-    let solved = each_pair(&members, watch, solve)?;
+    let solved = each_pair(&members, session, solve)?;
     Ok(compact(codes.len(), &members, solved))
 }
 
@@ -72,16 +73,16 @@ pub(super) fn members(
 /// are.
 pub(super) fn each_pair<R: Send>(
     members: &[Vec<usize>],
-    watch: &dyn Watch,
+    session: &Session<'_>,
     solve: impl Fn(&[usize], usize) -> Result<R, LearnError> + Sync,
 ) -> Result<Vec<R>, LearnError> {
     let pairs: Vec<(usize, usize)> = pairs_of(members.len()).collect();
-    watch.begin("support vectors", pairs.len() as u64);
+    session.begin("support vectors", pairs.len() as u64);
     let size = |&(i, j): &(usize, usize)| members[i].len() + members[j].len();
     largest_together(&pairs, size, |&(i, j)| {
-        watch.check()?;
+        session.check()?;
         let pair = solve(&[&members[i][..], &members[j][..]].concat(), members[i].len());
-        watch.advance(1);
+        session.advance(1);
         pair
     })
 }

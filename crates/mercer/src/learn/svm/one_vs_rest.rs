@@ -2,6 +2,7 @@
 
 use crate::data::Matrix;
 use crate::learn::error::LearnError;
+use crate::session::Session;
 use crate::solve::svm::SvmReport;
 use crate::watch::Watch;
 
@@ -25,23 +26,23 @@ pub(super) fn one_vs_rest(
     codes: &[usize],
     nclasses: usize,
     present: impl Fn(usize) -> bool,
-    watch: &dyn Watch,
+    session: &Session<'_>,
     solve: impl Fn(&[usize], usize) -> Result<Pair, LearnError>,
 ) -> Result<OneVsRest, LearnError> {
     let members = members(codes, nclasses, &present)?;
     let machines = if nclasses == 2 { 1..2 } else { 0..nclasses };
-    watch.begin("support vectors", machines.len() as u64);
+    session.begin("support vectors", machines.len() as u64);
     let mut dense = Matrix::zeros(codes.len(), machines.len());
     let (mut rho, mut reports) = (Vec::new(), Vec::new());
     for (machine, class) in machines.enumerate() {
-        watch.check()?;
+        session.check()?;
         let others = (0..codes.len()).filter(|&row| codes[row] != class && present(row));
         let both: Vec<usize> = members[class].iter().copied().chain(others).collect();
         let solved = solve(&both, members[class].len())?;
         both.iter().zip(&solved.coefficients).for_each(|(&row, &a)| dense.row_mut(row)[machine] = a);
         rho.push(solved.rho);
         reports.push(solved.report);
-        watch.advance(1);
+        session.advance(1);
     }
     let support: Vec<usize> =
         (0..codes.len()).filter(|&row| dense.row(row).iter().any(|a| *a != 0.0)).collect();

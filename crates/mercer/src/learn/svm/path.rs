@@ -3,6 +3,7 @@
 use crate::data::AnySamples;
 use crate::learn::error::LearnError;
 use crate::model::pairs_of;
+use crate::session::Session;
 use crate::solve::svm::{BoxQp, Solution, kernel_sums};
 use crate::watch::Watch;
 
@@ -23,12 +24,12 @@ impl Svc {
         codes: &[usize],
         nclasses: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<OneVsOne>, LearnError> {
         self.kernel.check_columns(samples.ncols())?;
-        let resident = load(samples)?;
+        let resident = load(samples, session)?;
         self.admission.decide(&self.kernel, samples)?;
-        self.fit_path_on(cs, &Training::new(&*resident, &self.kernel)?, codes, nclasses, weights, watch)
+        self.fit_path_on(cs, &Training::new(&*resident, &self.kernel)?, codes, nclasses, weights, session)
     }
 
     /// As [`fit_path`](Self::fit_path), on a matrix that is ready; the kernel is not looked at.
@@ -42,12 +43,12 @@ impl Svc {
         codes: &[usize],
         nclasses: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<OneVsOne>, LearnError> {
         let shares = self.shares(cs, training, codes, nclasses, weights)?;
         let members = members(codes, nclasses, |row| weights.is_none_or(|w| w[row] > 0.0))?;
-        let mut solved = each_pair(&members, watch, |rows, first| {
-            let answers = self.path_of(cs, training, &shares, rows, first, watch)?;
+        let mut solved = each_pair(&members, session, |rows, first| {
+            let answers = self.path_of(cs, training, &shares, rows, first, session)?;
             let pair = |s: Solution| Pair { rho: s.rho(), coefficients: s.beta, report: s.report };
             Ok(answers.into_iter().map(pair).collect::<Vec<_>>().into_iter())
         })?;
@@ -72,7 +73,7 @@ impl Svc {
         codes: &[usize],
         nclasses: usize,
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Vec<usize>>, LearnError> {
         let shares = self.shares(cs, training, codes, nclasses, weights)?;
         check_length("fold numbers", codes.len(), folds.len())?;
@@ -107,11 +108,11 @@ impl Svc {
             .collect();
         let size = |&(fold, (i, j)): &(usize, (usize, usize))| rest[fold][i].len() + rest[fold][j].len();
         let verdicts = largest_together(&work, size, |&(fold, (i, j))| {
-            watch.check()?;
+            session.check()?;
             let classes = &rest[fold];
             let rows = [&classes[i][..], &classes[j][..]].concat();
-            let answers = self.path_of(cs, training, &shares, &rows, classes[i].len(), watch)?;
-            verdicts(&answers, training, &rows, &held[fold], watch)
+            let answers = self.path_of(cs, training, &shares, &rows, classes[i].len(), session)?;
+            verdicts(&answers, training, &rows, &held[fold], session)
         })?;
         Ok((0..cs.len()).map(|k| voted(k, &work, &verdicts, &held, &rest, codes.len(), nclasses)).collect())
     }
@@ -140,11 +141,11 @@ impl Svc {
         shares: &[f64],
         rows: &[usize],
         first: usize,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Solution>, LearnError> {
         let positive: Vec<bool> = (0..rows.len()).map(|k| k < first).collect();
         let shares: Vec<f64> = rows.iter().map(|&row| shares[row]).collect();
-        training.solve_path(&BoxQp::classify(rows, &positive, &shares)?, cs, &self.settings, watch)
+        training.solve_path(&BoxQp::classify(rows, &positive, &shares)?, cs, &self.settings, session)
     }
 }
 
@@ -154,14 +155,14 @@ fn verdicts(
     training: &Training<'_>,
     rows: &[usize],
     held: &[usize],
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Vec<Vec<bool>>, LearnError> {
     let used: Vec<usize> =
         (0..rows.len()).filter(|&k| answers.iter().any(|answer| answer.beta[k] != 0.0)).collect();
     let support: Vec<usize> = used.iter().map(|&k| rows[k]).collect();
     let factors: Vec<Vec<f64>> =
         answers.iter().map(|answer| used.iter().map(|&k| answer.beta[k]).collect()).collect();
-    let sums = kernel_sums(training.rows(), &support, &factors, held, watch)?;
+    let sums = kernel_sums(training.rows(), &support, &factors, held, session)?;
     let sides = |(answer, sums): (&Solution, Vec<f64>)| {
         let rho = answer.rho();
         sums.into_iter().map(|sum| sum > rho).collect()

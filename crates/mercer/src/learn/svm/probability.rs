@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::learn::error::LearnError;
 use crate::model::{Sigmoid, pairs_of};
+use crate::session::Session;
 use crate::solve::svm::SvmError;
 use crate::watch::{Stopped, Watch};
 
@@ -42,11 +43,11 @@ impl Svc {
         nclasses: usize,
         weights: Option<&[f64]>,
         seed: u64,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Sigmoid>, LearnError> {
-        let machine = self.machine(training, codes, nclasses, weights, watch)?;
+        let machine = self.machine(training, codes, nclasses, weights, session)?;
         let problems = of_pairs(codes, nclasses, counted(weights))?;
-        sigmoids(training, &problems, seed, &machine, watch)
+        sigmoids(training, &problems, seed, &machine, session)
     }
 
     /// The sigmoid of every machine of [`fit_one_vs_rest_on`](Self::fit_one_vs_rest_on), found as by
@@ -61,11 +62,11 @@ impl Svc {
         nclasses: usize,
         weights: Option<&[f64]>,
         seed: u64,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Sigmoid>, LearnError> {
-        let machine = self.machine(training, codes, nclasses, weights, watch)?;
+        let machine = self.machine(training, codes, nclasses, weights, session)?;
         let problems = of_classes(codes, nclasses, counted(weights))?;
-        sigmoids(training, &problems, seed, &machine, watch)
+        sigmoids(training, &problems, seed, &machine, session)
     }
 }
 
@@ -81,10 +82,10 @@ impl NuSvc {
         nclasses: usize,
         weights: Option<&[f64]>,
         seed: u64,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Sigmoid>, LearnError> {
         let problems = of_pairs(codes, nclasses, counted(weights))?;
-        sigmoids(training, &problems, seed, &self.feasible(training, codes, weights, watch)?, watch)
+        sigmoids(training, &problems, seed, &self.feasible(training, codes, weights, session)?, session)
     }
 
     /// As [`Svc::one_vs_rest_sigmoids_on`], with ν as in [`sigmoids_on`](Self::sigmoids_on).
@@ -98,10 +99,10 @@ impl NuSvc {
         nclasses: usize,
         weights: Option<&[f64]>,
         seed: u64,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Sigmoid>, LearnError> {
         let problems = of_classes(codes, nclasses, counted(weights))?;
-        sigmoids(training, &problems, seed, &self.feasible(training, codes, weights, watch)?, watch)
+        sigmoids(training, &problems, seed, &self.feasible(training, codes, weights, session)?, session)
     }
 
     /// [`machine`](Self::machine), at the largest feasible ν where this one is not.
@@ -110,13 +111,13 @@ impl NuSvc {
         training: &'a Training<'_>,
         codes: &'a [usize],
         weights: Option<&'a [f64]>,
-        watch: &'a dyn Watch,
+        session: &'a Session<'a>,
     ) -> Result<impl Fn(&[usize], usize) -> Result<Pair, LearnError> + Sync + 'a, LearnError> {
-        let machine = self.machine(training, codes, weights, watch)?;
+        let machine = self.machine(training, codes, weights, session)?;
         Ok(move |rows: &[usize], first: usize| match machine(rows, first) {
             Err(LearnError::Svm(SvmError::InfeasibleNu { largest, .. })) => {
                 let nearest = Self { nu: largest, ..self.clone() };
-                nearest.machine(training, codes, weights, watch)?(rows, first)
+                nearest.machine(training, codes, weights, session)?(rows, first)
             }
             other => other,
         })
@@ -135,10 +136,10 @@ impl Svr {
         targets: &[f64],
         weights: Option<&[f64]>,
         seed: u64,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<f64, LearnError> {
-        let machine = self.machine(training, targets, weights, watch)?;
-        laplace_scale(training, targets, weights, seed, machine, watch)
+        let machine = self.machine(training, targets, weights, session)?;
+        laplace_scale(training, targets, weights, seed, machine, session)
     }
 }
 
@@ -153,10 +154,10 @@ impl NuSvr {
         targets: &[f64],
         weights: Option<&[f64]>,
         seed: u64,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<f64, LearnError> {
-        let machine = self.machine(training, targets, weights, watch)?;
-        laplace_scale(training, targets, weights, seed, |rows| Ok(machine(rows)?.0), watch)
+        let machine = self.machine(training, targets, weights, session)?;
+        laplace_scale(training, targets, weights, seed, |rows| Ok(machine(rows)?.0), session)
     }
 }
 
@@ -164,16 +165,16 @@ impl OneClass {
     /// The [`density_marks`] of a fitted machine, from its decisions on the samples it was trained on.
     ///
     /// # Errors
-    /// Where `watch` asks to stop.
+    /// Where the session asks to stop.
     pub fn density_marks_on(
         training: &Training<'_>,
         fitted: &SupportVectors,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Option<Vec<f64>>, LearnError> {
         let all: Vec<usize> = (0..training.nrows()).collect();
         let terms: Vec<(usize, f64)> =
             fitted.support.iter().copied().zip(fitted.coefficients.iter().copied()).collect();
-        Ok(density_marks(&decisions(training, &terms, fitted.rho, &all, watch)?))
+        Ok(density_marks(&decisions(training, &terms, fitted.rho, &all, session)?))
     }
 }
 
@@ -237,12 +238,12 @@ fn sigmoids(
     problems: &[Problem],
     seed: u64,
     machine: &(impl Fn(&[usize], usize) -> Result<Pair, LearnError> + Sync),
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Vec<Sigmoid>, LearnError> {
-    watch.begin("probabilities", (FOLDS * problems.len()) as u64);
+    session.begin("probabilities", (FOLDS * problems.len()) as u64);
     let one = |(place, problem): (usize, &Problem)| {
         let held_out =
-            held_out_decisions(training, problem, seed.wrapping_add(place as u64), machine, watch)?;
+            held_out_decisions(training, problem, seed.wrapping_add(place as u64), machine, session)?;
         let positive: Vec<bool> = (0..problem.rows.len()).map(|k| k < problem.positive).collect();
         Ok(fit_sigmoid(&held_out, &positive))
     };
@@ -258,13 +259,13 @@ fn held_out_decisions(
     problem: &Problem,
     seed: u64,
     machine: &impl Fn(&[usize], usize) -> Result<Pair, LearnError>,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Vec<f64>, LearnError> {
     let Problem { rows, positive } = problem;
     let folds = stratified(*positive, rows.len(), seed);
     let mut found = vec![0.0; rows.len()];
     for fold in 0..FOLDS {
-        watch.check()?;
+        session.check()?;
         let (held_out, kept): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&k| folds[k] == fold);
         let first = kept.iter().filter(|k| **k < *positive).count();
         let kept: Vec<usize> = kept.iter().map(|&k| rows[k]).collect();
@@ -278,11 +279,11 @@ fn held_out_decisions(
                 let terms: Vec<(usize, f64)> =
                     kept.iter().copied().zip(solved.coefficients).filter(|(_, a)| *a != 0.0).collect();
                 let queries: Vec<usize> = held_out.iter().map(|&k| rows[k]).collect();
-                decisions(training, &terms, solved.rho, &queries, watch)?
+                decisions(training, &terms, solved.rho, &queries, session)?
             }
         };
         held_out.iter().zip(values).for_each(|(&k, f)| found[k] = f);
-        watch.advance(1);
+        session.advance(1);
     }
     Ok(found)
 }
@@ -304,7 +305,7 @@ fn decisions(
     terms: &[(usize, f64)],
     rho: f64,
     rows: &[usize],
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<Vec<f64>, Stopped> {
     let (support, coefficients): (Vec<usize>, Vec<f64>) = terms.iter().copied().unzip();
     let mut out = Vec::with_capacity(rows.len());
@@ -312,7 +313,7 @@ fn decisions(
         return Ok(vec![-rho; rows.len()]);
     }
     for chunk in rows.chunks((AT_ONCE / support.len()).max(1)) {
-        watch.check()?;
+        session.check()?;
         let mut values = vec![0.0; chunk.len() * support.len()];
         training.exact().block(chunk, &support, &mut values);
         let f = |row: &[f64]| row.iter().zip(&coefficients).map(|(k, a)| k * a).sum::<f64>() - rho;
@@ -327,15 +328,15 @@ fn laplace_scale(
     weights: Option<&[f64]>,
     seed: u64,
     machine: impl Fn(&[usize]) -> Result<SupportVectors, LearnError>,
-    watch: &dyn Watch,
+    session: &Session<'_>,
 ) -> Result<f64, LearnError> {
     let counts = counted(weights);
     let rows: Vec<usize> = (0..targets.len()).filter(|&row| counts(row)).collect();
     let folds = stratified(0, rows.len(), seed);
     let mut errors = Vec::with_capacity(rows.len());
-    watch.begin("probabilities", FOLDS as u64);
+    session.begin("probabilities", FOLDS as u64);
     for fold in 0..FOLDS {
-        watch.check()?;
+        session.check()?;
         let (held_out, kept): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&k| folds[k] == fold);
         if kept.is_empty() || held_out.is_empty() {
             continue;
@@ -345,9 +346,9 @@ fn laplace_scale(
         let solved = machine(&kept)?;
         let places = solved.support.iter().map(|&k| kept[k]);
         let terms: Vec<(usize, f64)> = places.zip(solved.coefficients.iter().copied()).collect();
-        let values = decisions(training, &terms, solved.rho, &held_out, watch)?;
+        let values = decisions(training, &terms, solved.rho, &held_out, session)?;
         errors.extend(held_out.iter().zip(values).map(|(&row, f)| (targets[row] - f).abs()));
-        watch.advance(1);
+        session.advance(1);
     }
     let mean = |errors: &[f64]| errors.iter().sum::<f64>() / errors.len().max(1) as f64;
     // The standard deviation of this density is √2 times its mean deviation.

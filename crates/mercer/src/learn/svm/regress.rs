@@ -4,6 +4,7 @@ use crate::data::AnySamples;
 use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
+use crate::session::Session;
 use crate::solve::svm::{BoxQp, SvmSettings};
 use crate::watch::Watch;
 
@@ -42,12 +43,12 @@ impl Svr {
         samples: &AnySamples<'_>,
         targets: &[f64],
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<SupportVectors, LearnError> {
         self.kernel.check_columns(samples.ncols())?;
-        let resident = load(samples)?;
+        let resident = load(samples, session)?;
         self.admission.decide(&self.kernel, samples)?;
-        self.fit_on(&Training::new(&*resident, &self.kernel)?, targets, weights, watch)
+        self.fit_on(&Training::new(&*resident, &self.kernel)?, targets, weights, session)
     }
 
     /// As [`fit`](Self::fit), on a matrix that is ready; the kernel is not looked at.
@@ -59,11 +60,11 @@ impl Svr {
         training: &Training<'_>,
         targets: &[f64],
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<SupportVectors, LearnError> {
         let all: Vec<usize> = (0..training.nrows()).collect();
-        watch.begin("support vectors", 0);
-        self.machine(training, targets, weights, watch)?(&all)
+        session.begin("support vectors", 0);
+        self.machine(training, targets, weights, session)?(&all)
     }
 
     /// What fits some of the rows; its support vectors are places among them.
@@ -72,7 +73,7 @@ impl Svr {
         training: &'a Training<'_>,
         targets: &'a [f64],
         weights: Option<&[f64]>,
-        watch: &'a dyn Watch,
+        session: &'a Session<'a>,
     ) -> Result<impl Fn(&[usize]) -> Result<SupportVectors, LearnError> + 'a, LearnError> {
         let rows = training.nrows();
         check_length("targets", rows, targets.len())?;
@@ -80,7 +81,7 @@ impl Svr {
         Ok(move |rows: &[usize]| {
             let (targets, c) = (at(targets, rows), at(&c, rows));
             let qp = BoxQp::regress(rows, &targets, self.epsilon, &c)?;
-            let solution = training.solve(&qp, &self.settings, watch)?;
+            let solution = training.solve(&qp, &self.settings, session)?;
             let rho = solution.rho();
             Ok(SupportVectors::new(&solution.beta, rho, solution.report))
         })
@@ -126,12 +127,12 @@ impl NuSvr {
         samples: &AnySamples<'_>,
         targets: &[f64],
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(SupportVectors, f64), LearnError> {
         self.kernel.check_columns(samples.ncols())?;
-        let resident = load(samples)?;
+        let resident = load(samples, session)?;
         self.admission.decide(&self.kernel, samples)?;
-        self.fit_on(&Training::new(&*resident, &self.kernel)?, targets, weights, watch)
+        self.fit_on(&Training::new(&*resident, &self.kernel)?, targets, weights, session)
     }
 
     /// As [`fit`](Self::fit), on a matrix that is ready; the kernel is not looked at.
@@ -143,11 +144,11 @@ impl NuSvr {
         training: &Training<'_>,
         targets: &[f64],
         weights: Option<&[f64]>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<(SupportVectors, f64), LearnError> {
         let all: Vec<usize> = (0..training.nrows()).collect();
-        watch.begin("support vectors", 0);
-        self.machine(training, targets, weights, watch)?(&all)
+        session.begin("support vectors", 0);
+        self.machine(training, targets, weights, session)?(&all)
     }
 
     /// What fits some of the rows; its support vectors are places among them.
@@ -156,7 +157,7 @@ impl NuSvr {
         training: &'a Training<'_>,
         targets: &'a [f64],
         weights: Option<&[f64]>,
-        watch: &'a dyn Watch,
+        session: &'a Session<'a>,
     ) -> Result<impl Fn(&[usize]) -> Result<WithTube, LearnError> + 'a, LearnError> {
         let rows = training.nrows();
         check_length("targets", rows, targets.len())?;
@@ -164,7 +165,7 @@ impl NuSvr {
         Ok(move |rows: &[usize]| {
             let (targets, c) = (at(targets, rows), at(&c, rows));
             let qp = BoxQp::nu_regress(rows, &targets, self.nu, &c)?;
-            let solution = training.solve(&qp, &self.settings, watch)?;
+            let solution = training.solve(&qp, &self.settings, session)?;
             let (over, under) = solution.beta.split_at(rows.len());
             let net: Vec<f64> = over.iter().zip(under).map(|(a, b)| a + b).collect();
             let (rho, epsilon) = (solution.rho(), -solution.margin());

@@ -1,13 +1,14 @@
 //! What every support vector machine is trained on.
 
 use crate::data::AnySamples;
-use crate::gram::{CpuEngine, DenseGram, Engine, Gram, GramError, Part, Resident, zeroed};
+use crate::gram::{DenseGram, Gram, GramError, Part, Resident};
 use crate::kernel::Kernel;
 use crate::learn::error::LearnError;
 use crate::learn::weights::check_weights;
+use crate::linalg::zeroed;
 use crate::real::Precision;
+use crate::session::Session;
 use crate::solve::svm::{BoxQp, Solution, SvmReport, SvmSettings};
-use crate::watch::Watch;
 
 /// Up to this many variables kernel values are in double precision from the start: rounding them would save nothing worth
 /// another pass to check the answer, and the answer does not hang on how the samples are stored.
@@ -25,12 +26,12 @@ enum Exact<'a> {
 }
 
 /// Samples made ready for [`Training`].
-pub fn load(samples: &AnySamples<'_>) -> Result<Box<dyn Resident>, LearnError> {
+pub fn load(samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Box<dyn Resident>, LearnError> {
     let (rows, columns) = (samples.nrows(), samples.ncols());
     if rows == 0 || columns == 0 {
         return Err(LearnError::Empty { rows, columns });
     }
-    Ok(CpuEngine.load(samples))
+    Ok(session.load(samples)?)
 }
 
 impl<'a> Training<'a> {
@@ -49,13 +50,13 @@ impl<'a> Training<'a> {
     /// next kernel: memory that was never written is slow.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples, and where `watch` asks to stop.
+    /// Where the kernel does not fit the samples, and where the session is stopped.
     pub fn stored(
         samples: &'a dyn Resident,
         kernel: &Kernel,
         bytes: u64,
         store: &'a mut Vec<f32>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Self, LearnError> {
         let mut training = Self::new(samples, kernel)?;
         let (n, entries) = (samples.nrows(), samples.nrows() * samples.nrows());
@@ -64,12 +65,12 @@ impl<'a> Training<'a> {
                 if store.len() != entries {
                     *store = zeroed(entries);
                 }
-                fast.fill_f32(Part::Full, store, watch).map_err(GramError::from)?;
+                fast.fill_f32(Part::Full, store, session).map_err(GramError::from)?;
                 training.fast = Some(Box::new(DenseGram::new(n, &store[..])));
             }
         } else if (8 * entries) as u64 <= bytes {
             let mut values: Vec<f64> = zeroed(entries);
-            training.exact().fill_f64(Part::Full, &mut values, watch).map_err(GramError::from)?;
+            training.exact().fill_f64(Part::Full, &mut values, session).map_err(GramError::from)?;
             training.exact = Exact::Computed(Box::new(DenseGram::new(n, values)));
         }
         Ok(training)
@@ -104,23 +105,23 @@ impl<'a> Training<'a> {
         qp: &BoxQp,
         scales: &[f64],
         settings: &SvmSettings,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Vec<Solution>, LearnError> {
         let exact = self.fast.is_some().then(|| self.exact());
-        Ok(qp.solve_path(scales, self.rows(), exact, settings, watch)?)
+        Ok(qp.solve_path(scales, self.rows(), exact, settings, session)?)
     }
 
     pub(super) fn solve(
         &self,
         qp: &BoxQp,
         settings: &SvmSettings,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Solution, LearnError> {
         if qp.len() <= SMALL {
-            return Ok(qp.solve(self.exact(), None, settings, watch)?);
+            return Ok(qp.solve(self.exact(), None, settings, session)?);
         }
         let exact = self.fast.is_some().then(|| self.exact());
-        Ok(qp.solve(self.rows(), exact, settings, watch)?)
+        Ok(qp.solve(self.rows(), exact, settings, session)?)
     }
 }
 

@@ -10,15 +10,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Dtype, Matrix, Samples};
-use crate::features::{ApproximationError, KernelFeatures, RandomSpec};
-use crate::gram::{
-    CpuEngine, DenseGram, Engine, Gram, GramError, LinearOperator, Metric, Part, Resident, SampleScales,
-    neighbours, zeroed,
-};
+use crate::design::{DesignError, RandomSpec, RowFeatures};
+use crate::gram::{DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, Values, neighbours};
 use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
+use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::model::{ModelError, Neighbours, Rule};
 use crate::real::Real;
-use crate::solve::{Cholesky, CholeskyError, PathProblem, RidgePath};
+use crate::session::Session;
+use crate::solve::{PathProblem, RidgePath};
 use crate::watch::{Stopped, Watch};
 
 use super::Shape;
@@ -60,7 +59,7 @@ pub(super) struct Calibration<'a> {
     sample: AnySamples<'a>,
     /// How many times wider the samples are than what is measured on.
     wider: f64,
-    watch: &'a dyn Watch,
+    session: &'a Session<'a>,
 }
 
 /// Seconds for an order n: cubic·n³ + square·n².
@@ -93,7 +92,7 @@ impl<'a> Calibration<'a> {
         kernel: &Kernel,
         shape: Shape,
         samples: Option<&'a AnySamples<'a>>,
-        watch: &'a dyn Watch,
+        session: &'a Session<'a>,
     ) -> Result<Self, ResolveError> {
         let columns = match samples {
             Some(_) => shape.columns,
@@ -105,8 +104,8 @@ impl<'a> Calibration<'a> {
             Some(samples) => samples.select(&(0..rows).map(|i| i * there / rows).collect::<Vec<_>>()),
             None => normal(rows, columns, shape.dtype),
         };
-        let kernel = with_numbers(kernel, &sample)?;
-        Ok(Self { kernel, sample, wider: shape.columns as f64 / columns as f64, watch })
+        let kernel = with_numbers(kernel, &sample, session)?;
+        Ok(Self { kernel, sample, wider: shape.columns as f64 / columns as f64, session })
     }
 
     /// Seconds to compute one entry of the kernel matrix and store it as a `T`, with those above the diagonal left out.
@@ -114,7 +113,7 @@ impl<'a> Calibration<'a> {
         self.per_entry(|resident| {
             let gram = resident.gram(&self.kernel)?;
             let n = gram.nrows();
-            let fill = || Ok(T::fill(&*gram, &mut zeroed(n * n), self.watch)?);
+            let fill = || Ok(T::fill(&*gram, &mut zeroed(n * n), self.session)?);
             self.best(fill, (n * (n + 1) / 2) as f64)
         })
     }
@@ -126,7 +125,7 @@ impl<'a> Calibration<'a> {
             let n = gram.nrows();
             let rhs = Matrix::from_entries(n, outputs, vec![1.0; n * outputs]);
             let mut out = Matrix::zeros(n, outputs);
-            self.best(|| Ok(gram.apply(&mut out, &rhs, self.watch)?), (n * (n + 1) / 2) as f64)
+            self.best(|| Ok(gram.apply(&mut out, &rhs, self.session)?), (n * (n + 1) / 2) as f64)
         })
     }
 
@@ -138,7 +137,7 @@ impl<'a> Calibration<'a> {
             let cross = resident.cross(&self.kernel, &*other)?;
             let rhs = Matrix::from_entries(n, outputs, vec![1.0; n * outputs]);
             let mut out = Matrix::zeros(n, outputs);
-            self.best(|| Ok(cross.apply(&mut out, &rhs, self.watch)?), (n * n) as f64)
+            self.best(|| Ok(cross.apply(&mut out, &rhs, self.session)?), (n * n) as f64)
         })
     }
 
@@ -148,15 +147,15 @@ impl<'a> Calibration<'a> {
             return Ok(None);
         };
         let rows = self.sample.nrows().min(2 * FEW);
-        let fill = || match match &self.sample {
-            AnySamples::F32(_) => {
-                features.fill_f32(&self.sample, 0..rows, &mut zeroed(rows * count), self.watch)
-            }
-            AnySamples::F64(_) => {
-                features.fill_f64(&self.sample, 0..rows, &mut zeroed(rows * count), self.watch)
-            }
-        } {
-            Err(ApproximationError::Stopped(stopped)) => Err(GramError::from(stopped)),
+        let features = RowFeatures::from(&features);
+        let precision = features.precision(&self.sample);
+        let fill = || match features.fill(
+            &self.sample,
+            0..rows,
+            Values::zeros(precision, rows, count).entries_mut(),
+            self.session,
+        ) {
+            Err(DesignError::Stopped(stopped)) => Err(GramError::from(stopped)),
             _ => Ok(()),
         };
         Ok(Some(self.best(fill, (rows * count) as f64)?.0 * self.wider))
@@ -166,7 +165,7 @@ impl<'a> Calibration<'a> {
     pub fn nearest(&self, k: usize) -> Result<f64, GramError> {
         self.per_entry_of(|queries| {
             let pairs = (queries.nrows() * self.sample.nrows()) as f64;
-            let search = || neighbours(&self.sample, queries, k, Metric::Euclidean, self.watch).map(drop);
+            let search = || neighbours(&self.sample, queries, k, Metric::Euclidean, self.session).map(drop);
             self.best(search, pairs)
         })
     }
@@ -178,7 +177,7 @@ impl<'a> Calibration<'a> {
         let rows = self.sample.view().into_owned();
         let model = Neighbours { rows, targets: Matrix::zeros(n, targets), rule };
         self.per_entry_of(|queries| {
-            let predict = || match model.predict(queries, self.watch) {
+            let predict = || match model.predict(queries, self.session) {
                 Err(ModelError::Gram(error)) => Err(error),
                 _ => Ok(()),
             };
@@ -189,7 +188,7 @@ impl<'a> Calibration<'a> {
     /// ‖K‖_F for `rows` rows, from a part of the matrix.
     pub fn frobenius(&self, rows: usize) -> Result<f64, GramError> {
         let part: Vec<usize> = (0..self.sample.nrows().min(FEW)).collect();
-        let resident = CpuEngine.load(&self.sample.select(&part));
+        let resident = self.session.load(&self.sample.select(&part))?;
         let gram = resident.gram(&self.kernel)?;
         let (n, s) = (rows as f64, part.len() as f64);
         let mut values = vec![0.0; part.len() * part.len()];
@@ -201,13 +200,13 @@ impl<'a> Calibration<'a> {
     }
 
     /// Seconds to factor a matrix in the precision of `T`.
-    pub fn cholesky<T: Real>(&self) -> Result<Growth, Stopped> {
+    pub fn cholesky<T: Scalar>(&self) -> Result<Growth, Stopped> {
         let [growth] = growth(ROWS, |order| {
             let mut best = f64::INFINITY;
             for _ in 0..2 {
                 let matrix = diagonally_dominant::<T>(order);
                 let clock = Instant::now();
-                if let Err(CholeskyError::Stopped(stopped)) = Cholesky::factor(order, matrix, self.watch) {
+                if let Err(CholeskyError::Stopped(stopped)) = Cholesky::factor(order, matrix, self.session) {
                     return Err(stopped);
                 }
                 best = best.min(clock.elapsed().as_secs_f64());
@@ -221,19 +220,19 @@ impl<'a> Calibration<'a> {
     pub fn path(&self) -> Result<[Growth; 2], GramError> {
         growth(self.sample.nrows(), |order| {
             let some = self.sample.select(&(0..order).collect::<Vec<_>>());
-            let gram = DenseGram::<f64>::compute(&*CpuEngine.load(&some), &self.kernel, self.watch)?;
+            let gram = DenseGram::<f64>::compute(&*self.session.load(&some)?, &self.kernel, self.session)?;
             let least = TUNED * gram.diagonal().into_iter().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
             let gram = Matrix::from_entries(order, order, gram.into_entries());
             let targets = Matrix::zeros(order, 1);
             let problem =
                 PathProblem { targets: &targets, root_weights: None, intercept: true, lambdas: &[least] };
             let clock = Instant::now();
-            let mut path = RidgePath::factor(gram, problem, self.watch)?;
-            path.leave_one_out(self.watch)?;
+            let mut path = RidgePath::factor(gram, problem, self.session)?;
+            path.leave_one_out(self.session)?;
             let with_one = clock.elapsed().as_secs_f64();
             // The second time everything but the work for λ is there.
             let clock = Instant::now();
-            path.leave_one_out(self.watch)?;
+            path.leave_one_out(self.session)?;
             let one = clock.elapsed().as_secs_f64();
             Ok([(with_one - one).max(0.0), one])
         })
@@ -249,7 +248,7 @@ impl<'a> Calibration<'a> {
         let gram = DenseGram::new(STREAM, entries);
         let rhs = Matrix::from_entries(STREAM, 1, vec![1.0; STREAM]);
         let mut out = Matrix::zeros(STREAM, 1);
-        let (read, _) = self.best(|| gram.apply(&mut out, &rhs, self.watch), bytes)?;
+        let (read, _) = self.best(|| gram.apply(&mut out, &rhs, self.session), bytes)?;
         Ok(Streams { touch, read })
     }
 
@@ -258,7 +257,7 @@ impl<'a> Calibration<'a> {
         &self,
         work: impl Fn(&dyn Resident) -> Result<(f64, f64), GramError>,
     ) -> Result<f64, GramError> {
-        self.per_entry_of(|rows| work(&*CpuEngine.load(rows)))
+        self.per_entry_of(|rows| work(&*self.session.load(rows)?))
     }
 
     fn per_entry_of(
@@ -284,7 +283,7 @@ impl<'a> Calibration<'a> {
     ) -> Result<(f64, f64), E> {
         let mut best = f64::INFINITY;
         for _ in 0..3 {
-            self.watch.check()?;
+            self.session.check()?;
             let clock = Instant::now();
             work()?;
             let seconds = clock.elapsed().as_secs_f64();
@@ -316,8 +315,12 @@ fn growth<E, const N: usize>(
 }
 
 /// The kernel with every `auto` taken from the samples and every `?` in the middle of what would be searched.
-fn with_numbers(kernel: &Kernel, samples: &AnySamples<'_>) -> Result<Kernel, ResolveError> {
-    let scales = SampleScales::new(samples, 0);
+fn with_numbers(
+    kernel: &Kernel,
+    samples: &AnySamples<'_>,
+    session: &Session<'_>,
+) -> Result<Kernel, ResolveError> {
+    let scales = session.scales(samples);
     let middle = |tunable: &Tunable| match tunable.search_space(&scales) {
         SearchSpace::Between(low, high) => (low * high).sqrt(),
         SearchSpace::OneOf(values) => values[values.len() / 2],
@@ -337,18 +340,18 @@ pub(super) struct Streams {
 
 /// A precision that kernel matrices are stored in.
 pub(super) trait Filled: Real {
-    fn fill(gram: &dyn Gram, out: &mut [Self], watch: &dyn Watch) -> Result<(), Stopped>;
+    fn fill(gram: &dyn Gram, out: &mut [Self], session: &Session<'_>) -> Result<(), Stopped>;
 }
 
 impl Filled for f64 {
-    fn fill(gram: &dyn Gram, out: &mut [f64], watch: &dyn Watch) -> Result<(), Stopped> {
-        gram.fill_f64(Part::Lower, out, watch)
+    fn fill(gram: &dyn Gram, out: &mut [f64], session: &Session<'_>) -> Result<(), Stopped> {
+        gram.fill_f64(Part::Lower, out, session)
     }
 }
 
 impl Filled for f32 {
-    fn fill(gram: &dyn Gram, out: &mut [f32], watch: &dyn Watch) -> Result<(), Stopped> {
-        gram.fill_f32(Part::Lower, out, watch)
+    fn fill(gram: &dyn Gram, out: &mut [f32], session: &Session<'_>) -> Result<(), Stopped> {
+        gram.fill_f32(Part::Lower, out, session)
     }
 }
 

@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::data::{AnySamples, Dtype};
 use crate::gram::GramError;
 use crate::kernel::{Kernel, ResolveError};
-use crate::memory;
+use crate::session::Session;
 use crate::watch::Watch;
 
 use calibrate::Calibration;
@@ -96,7 +96,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// Whether the work ended because its watch asked for it.
+    /// Whether the work ended because its session asked for it.
     #[must_use]
     pub fn is_stop(&self) -> bool {
         matches!(self, Self::Gram(GramError::Stopped(_)))
@@ -104,23 +104,22 @@ impl PlanError {
 }
 
 impl Plan {
-    /// The plan for work on `samples` with as many `targets`. `budget` is in bytes; `None` is four fifths of what is available.
+    /// The plan for work on `samples` with as many `targets`.
     ///
     /// What is open in the kernel, `auto` or `?`, is measured with a value near those it will have. Measures for less than a second, on the threads of the pool it is called in.
     ///
     /// # Errors
-    /// Where there are no samples, the kernel does not fit them, or `watch` asks to stop.
+    /// Where there are no samples, the kernel does not fit them, or the session asks to stop.
     pub fn for_samples(
         task: Task,
         kernel: &Kernel,
         samples: &AnySamples<'_>,
         targets: usize,
-        budget: Option<u64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Self, PlanError> {
         let dtype = if matches!(samples, AnySamples::F32(_)) { Dtype::F32 } else { Dtype::F64 };
         let shape = Shape { rows: samples.nrows(), columns: samples.ncols(), targets, dtype };
-        Self::new(task, kernel, shape, Some(samples), budget, watch)
+        Self::new(task, kernel, shape, Some(samples), session)
     }
 
     /// The plan for work on dense samples of which only the shape is known; the measurements are on normally distributed ones.
@@ -131,10 +130,9 @@ impl Plan {
         task: Task,
         kernel: &Kernel,
         shape: Shape,
-        budget: Option<u64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Self, PlanError> {
-        Self::new(task, kernel, shape, None, budget, watch)
+        Self::new(task, kernel, shape, None, session)
     }
 
     /// The plan for work on `rows` rows of which `part` is a sample: for files that are larger than memory.
@@ -146,12 +144,11 @@ impl Plan {
         kernel: &Kernel,
         part: &AnySamples<'_>,
         (rows, targets): (usize, usize),
-        budget: Option<u64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Self, PlanError> {
         let dtype = if matches!(part, AnySamples::F32(_)) { Dtype::F32 } else { Dtype::F64 };
         let shape = Shape { rows, columns: part.ncols(), targets, dtype };
-        Self::new(task, kernel, shape, Some(part), budget, watch)
+        Self::new(task, kernel, shape, Some(part), session)
     }
 
     fn new(
@@ -159,8 +156,7 @@ impl Plan {
         kernel: &Kernel,
         shape: Shape,
         samples: Option<&AnySamples<'_>>,
-        budget: Option<u64>,
-        watch: &dyn Watch,
+        session: &Session<'_>,
     ) -> Result<Self, PlanError> {
         let Shape { rows, columns, targets, .. } = shape;
         if rows == 0 || columns == 0 || targets == 0 {
@@ -168,9 +164,9 @@ impl Plan {
         }
         kernel.check_columns(columns).map_err(GramError::from)?;
         let clock = Instant::now();
-        watch.begin("measuring this machine", 0);
-        let calibration = Calibration::new(kernel, shape, samples, watch)?;
-        let budget = budget.unwrap_or_else(memory::default_budget);
+        session.begin("measuring this machine", 0);
+        let calibration = Calibration::new(kernel, shape, samples, session)?;
+        let budget = session.memory();
         let mut candidates = ways::candidates(&task, shape, budget, &calibration)?;
         let calibration_seconds = clock.elapsed().as_secs_f64();
         for candidate in &mut candidates {

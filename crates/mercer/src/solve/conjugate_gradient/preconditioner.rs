@@ -3,8 +3,10 @@
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::{RowProducts, combined_rows};
-use crate::solve::{Cholesky, CholeskyError, Moments, MomentsError, PivotedCholesky};
+use crate::linalg::{
+    Cholesky, CholeskyError, NormalEquations, NormalEquationsError, RowProducts, combined_rows,
+};
+use crate::solve::PivotedCholesky;
 use crate::watch::{Stopped, Watch};
 
 use super::CgError;
@@ -81,19 +83,19 @@ impl LowRank {
                 factor.row_mut(i).iter_mut().for_each(|v| *v *= *root as f32);
             }
         }
-        let mut moments = Moments::new(k, 0);
+        let mut equations = NormalEquations::new(k, 0);
         watch.begin("preconditioner", n as u64);
         for first in (0..n).step_by(BAND) {
             let rows = first..n.min(first + BAND);
             let wide = factor.entries()[rows.start * k..rows.end * k].iter().map(|v| f64::from(*v)).collect();
             let wide = Matrix::from_entries(rows.len(), k, wide);
-            match moments.add(&wide, &Matrix::zeros(rows.len(), 0), None, watch) {
-                Err(MomentsError::Stopped(stopped)) => return Err(stopped.into()),
+            match equations.add(&wide, &Matrix::zeros(rows.len(), 0), None, watch) {
+                Err(NormalEquationsError::Stopped(stopped)) => return Err(stopped.into()),
                 other => other.map_err(|_| CgError::Preconditioner)?,
             }
             watch.advance(rows.len() as u64);
         }
-        let mut small = moments.lower();
+        let mut small = equations.lower();
         (0..k).for_each(|i| small[i * k + i] += lambda);
         let small = match Cholesky::factor(k, small, watch) {
             Err(CholeskyError::Stopped(stopped)) => return Err(stopped.into()),

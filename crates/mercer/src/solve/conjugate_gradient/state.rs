@@ -1,7 +1,7 @@
 //! Where conjugate gradients stand between two steps.
 
 use crate::data::Matrix;
-use crate::solve::saved::{self, InvalidSaved, Mark};
+use crate::linalg::saved::{self, InvalidSaved, Mark};
 
 const MARK: Mark = "mercer cgstate 2";
 

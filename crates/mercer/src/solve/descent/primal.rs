@@ -1,51 +1,58 @@
 //! f = Φθ: one coordinate per feature.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
-
 use crate::data::Matrix;
-use crate::watch::{Stopped, Watch};
+use crate::design::{Access, Design, DesignError, KeptError, for_blocks};
+use crate::watch::{Stopped, Unwatched, Watch};
 
 use super::coordinates::Coordinates;
 use super::dual::centre_columns;
 
-/// The coordinates θ of f = Φθ for features Φ, one row per sample; with an intercept the features are centred.
+/// The coordinates θ of f = Φθ for a design Φ; with an intercept its columns are centred.
 pub struct Primal<'a> {
-    features: &'a Matrix<f64>,
-    /// φ̄, the mean of the features.
+    design: &'a dyn Design,
+    /// φ̄, the mean of the rows.
     means: Option<Vec<f64>>,
+    failure: KeptError,
 }
 
-/// Groups of rows whose sums are kept apart in a product with Φᵀ; fixed, so that the order of summation is.
-const GROUPS: usize = 32;
-
-/// Rows of a group at least.
+/// Rows that are read at a time.
 const ROWS: usize = 256;
 
-/// Samples visited between two questions to the watch.
+/// Samples visited between two checks of the watch.
 const VISITS: usize = 64;
 
 impl<'a> Primal<'a> {
-    /// f = Φθ.
-    #[must_use]
-    pub fn new(features: &'a Matrix<f64>) -> Self {
-        Self { features, means: None }
-    }
-
-    /// f = (Φ − 1φ̄ᵀ)θ.
-    #[must_use]
-    pub fn centred(features: &'a Matrix<f64>) -> Self {
-        let (n, count) = (features.nrows(), features.ncols());
-        let mut means = vec![0.0; count];
-        for i in 0..n {
-            means.iter_mut().zip(features.row(i)).for_each(|(m, v)| *m += v);
+    /// f = Φθ, or f = (Φ − 1φ̄ᵀ)θ where `centred`.
+    ///
+    /// One pass over the rows where `centred`.
+    ///
+    /// # Errors
+    /// Where rows cannot be computed or can be read in order only, and where `watch` asks to stop.
+    pub fn new(design: &'a dyn Design, centred: bool, watch: &dyn Watch) -> Result<Self, DesignError> {
+        if design.access() == Access::Sequential {
+            return Err(DesignError::Sequential);
         }
-        means.iter_mut().for_each(|m| *m /= n.max(1) as f64);
-        Self { features, means: Some(means) }
+        let width = design.ncols();
+        let mut means = None;
+        if centred {
+            let mut sums = vec![0.0; width];
+            for_blocks(design, ROWS, watch, |_, phi| {
+                let rows = phi.chunks_exact(width.max(1));
+                rows.for_each(|row| sums.iter_mut().zip(row).for_each(|(sum, v)| *sum += v));
+                Ok(())
+            })?;
+            sums.iter_mut().for_each(|sum| *sum /= design.nrows().max(1) as f64);
+            means = Some(sums);
+        }
+        Ok(Self { design, means, failure: KeptError::default() })
     }
 
-    /// b of f(x) = ⟨θ,φ(x)⟩ + b, from the means that were taken from the targets: b = ȳ − ⟨θ,φ̄⟩.
+    /// Why the descent was stopped.
+    pub fn failure(&self) -> DesignError {
+        self.failure.take()
+    }
+
+    /// b of f(x) = ⟨θ,φ(x)⟩ + b, from the means that were subtracted from the targets: b = ȳ − ⟨θ,φ̄⟩.
     #[must_use]
     pub fn intercepts(&self, unknown: &Matrix<f64>, target_means: &[f64]) -> Vec<f64> {
         let mut intercepts = target_means.to_vec();
@@ -53,16 +60,6 @@ impl<'a> Primal<'a> {
             intercepts.iter_mut().zip(unknown.row(j)).for_each(|(b, weight)| *b -= mean * weight);
         }
         intercepts
-    }
-
-    fn chunk_rows(&self) -> usize {
-        self.features.nrows().div_ceil(GROUPS).max(ROWS)
-    }
-
-    fn rows(&self, first: usize, count: usize) -> MatRef<'_, f64> {
-        let width = self.features.ncols();
-        let entries = &self.features.entries()[first * width..(first + count) * width];
-        MatRef::from_row_major_slice(entries, count, width)
     }
 
     /// Φᵀ·rhs. With centred features the right-hand side is centred first, which is the same.
@@ -73,37 +70,17 @@ impl<'a> Primal<'a> {
             centred
         });
         let rhs = centred.as_ref().unwrap_or(rhs);
-        let (width, outputs, rows) = (self.features.ncols(), rhs.ncols(), self.chunk_rows());
-        let partial = rhs
-            .entries()
-            .par_chunks(rows * outputs)
-            .enumerate()
-            .map(|(chunk, rhs)| {
-                watch.check()?;
-                let count = rhs.len() / outputs;
-                let mut sums = vec![0.0; width * outputs];
-                let out = MatMut::from_row_major_slice_mut(&mut sums, width, outputs);
-                let features = self.rows(chunk * rows, count).transpose();
-                let rhs = MatRef::from_row_major_slice(rhs, count, outputs);
-                matmul(out, Accum::Replace, features, rhs, 1.0, Par::Seq);
-                Ok(sums)
-            })
-            .collect::<Result<Vec<_>, Stopped>>()?;
-        out.entries_mut().fill(0.0);
-        for sums in partial {
-            out.entries_mut().iter_mut().zip(sums).for_each(|(o, s)| *o += s);
-        }
-        Ok(())
+        self.failure.keep(self.design.apply_transposed(rhs, out, watch))
     }
 }
 
 impl Coordinates for Primal<'_> {
     fn nsamples(&self) -> usize {
-        self.features.nrows()
+        self.design.nrows()
     }
 
     fn ncoordinates(&self) -> usize {
-        self.features.ncols()
+        self.design.ncols()
     }
 
     /// θ follows Φᵀr, and the fit ΦΦᵀr.
@@ -119,15 +96,7 @@ impl Coordinates for Primal<'_> {
     }
 
     fn fitted(&self, unknown: &Matrix<f64>, out: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
-        let (outputs, rows) = (unknown.ncols(), self.chunk_rows());
-        let weights = MatRef::from_row_major_slice(unknown.entries(), unknown.nrows(), outputs);
-        out.entries_mut().par_chunks_mut(rows * outputs).enumerate().try_for_each(|(chunk, out)| {
-            watch.check()?;
-            let count = out.len() / outputs;
-            let out = MatMut::from_row_major_slice_mut(out, count, outputs);
-            matmul(out, Accum::Replace, self.rows(chunk * rows, count), weights, 1.0, Par::Seq);
-            Ok(())
-        })?;
+        self.failure.keep(self.design.apply(unknown, out, watch))?;
         if self.means.is_some() {
             centre_columns(out);
         }
@@ -144,12 +113,14 @@ impl Coordinates for Primal<'_> {
         residual: &mut Matrix<f64>,
         watch: &dyn Watch,
     ) -> Result<(), Stopped> {
-        let mut feature = vec![0.0; self.features.ncols()];
+        let width = self.design.ncols();
+        let mut phi = vec![0.0; VISITS * width];
         let mut change = vec![0.0; targets.ncols()];
         for visited in order.chunks(VISITS) {
             watch.check()?;
-            for &i in visited {
-                feature.copy_from_slice(self.features.row(i));
+            let phi = &mut phi[..visited.len() * width];
+            self.failure.keep(self.design.fill_at(visited, (&mut *phi).into(), watch))?;
+            for (&i, feature) in visited.iter().zip(phi.chunks_exact_mut(width.max(1))) {
                 if let Some(means) = &self.means {
                     feature.iter_mut().zip(means).for_each(|(f, m)| *f -= m);
                 }
@@ -170,13 +141,19 @@ impl Coordinates for Primal<'_> {
         Ok(())
     }
 
+    /// Not a number where rows cannot be computed.
     fn squared_norms(&self) -> Vec<f64> {
-        let means = self.means.as_deref();
-        (0..self.features.nrows())
-            .map(|i| {
-                let row = self.features.row(i).iter().enumerate();
-                row.map(|(j, f)| (f - means.map_or(0.0, |m| m[j])).powi(2)).sum()
-            })
-            .collect()
+        let width = self.design.ncols().max(1);
+        let mean = |j: usize| self.means.as_ref().map_or(0.0, |means| means[j]);
+        let mut norms = Vec::with_capacity(self.design.nrows());
+        let pass = for_blocks(self.design, ROWS, &Unwatched, |_, phi| {
+            let norm = |row: &[f64]| row.iter().enumerate().map(|(j, f)| (f - mean(j)).powi(2)).sum::<f64>();
+            norms.extend(phi.chunks_exact(width).map(norm));
+            Ok(())
+        });
+        if self.failure.keep(pass).is_err() {
+            norms = vec![f64::NAN; self.design.nrows()];
+        }
+        norms
     }
 }

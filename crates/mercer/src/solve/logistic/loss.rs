@@ -12,6 +12,7 @@
 use rayon::prelude::*;
 
 use crate::data::Matrix;
+use crate::design::logistic_row;
 
 use super::labels::Labels;
 
@@ -29,49 +30,6 @@ pub(super) struct Loss {
     pub gradient: Matrix<f64>,
 }
 
-/// 1/(1 + e^(−z)), exact to rounding at both ends.
-pub(crate) fn sigmoid(z: f64) -> f64 {
-    let e = (-z.abs()).exp();
-    if z >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
-}
-
-/// e^(fₖ)/Σⱼ e^(fⱼ) in place of f; log Σⱼ e^(fⱼ) is handed back.
-pub(crate) fn softmax(row: &mut [f64]) -> f64 {
-    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let mut sum = 0.0;
-    for v in row.iter_mut() {
-        *v = (*v - largest).exp();
-        sum += *v;
-    }
-    row.iter_mut().for_each(|v| *v /= sum);
-    largest + sum.ln()
-}
-
-/// The loss of one row of class `own`; its gradient goes into `g`.
-pub(crate) fn row_loss(f: &[f64], own: usize, weight: f64, g: &mut [f64]) -> f64 {
-    let mut p = vec![0.0; f.len()];
-    row(f, own, weight, &mut p, g)
-}
-
-/// The value of one row; its probabilities and gradient go into `p` and `g`.
-fn row(f: &[f64], own: usize, weight: f64, p: &mut [f64], g: &mut [f64]) -> f64 {
-    let loss = if f.len() == 1 {
-        let towards = if own == 1 { f[0] } else { -f[0] };
-        p[0] = sigmoid(f[0]);
-        // 1 − p is taken as the sigmoid of −f: nothing cancels.
-        g[0] = if own == 1 { -sigmoid(-f[0]) } else { p[0] };
-        (-towards).max(0.0) + (-towards.abs()).exp().ln_1p()
-    } else {
-        p.copy_from_slice(f);
-        let total = softmax(p);
-        g.copy_from_slice(p);
-        g[own] -= 1.0;
-        total - f[own]
-    };
-    g.iter_mut().for_each(|g| *g *= weight);
-    weight * loss
-}
-
 impl Loss {
     /// At the logits `f`.
     pub fn at(labels: &Labels<'_>, f: &Matrix<f64>) -> Self {
@@ -87,7 +45,7 @@ impl Loss {
                 let rows = f.chunks_exact(m).zip(p.chunks_exact_mut(m)).zip(g.chunks_exact_mut(m));
                 let values = rows.enumerate().map(|(at, ((f, p), g))| {
                     let i = chunk * CHUNK + at;
-                    row(f, labels.code(i), labels.weights()[i], p, g)
+                    logistic_row(f, labels.code(i), labels.weights()[i], p, g)
                 });
                 values.sum()
             })
@@ -110,7 +68,7 @@ impl Loss {
 /// gᵢ at the logits `f` of row `i`, into `g`.
 pub(super) fn row_gradient(labels: &Labels<'_>, i: usize, f: &[f64], g: &mut [f64]) {
     let mut p = vec![0.0; f.len()];
-    row(f, labels.code(i), labels.weights()[i], &mut p, g);
+    logistic_row(f, labels.code(i), labels.weights()[i], &mut p, g);
 }
 
 /// D, with its weighted means taken out where there is an intercept.

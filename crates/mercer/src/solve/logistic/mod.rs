@@ -35,7 +35,6 @@ use crate::gram::Gram;
 use crate::watch::{Stopped, Watch};
 
 pub use labels::Labels;
-pub(crate) use loss::{row_loss, sigmoid, softmax};
 
 use super::direct::SolveError;
 use super::report::Report;

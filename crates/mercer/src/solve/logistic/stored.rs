@@ -5,8 +5,8 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::{DenseGram, Gram, LinearOperator, Part, zeroed};
-use crate::real::Real;
+use crate::gram::{DenseGram, Gram, LinearOperator, Part};
+use crate::linalg::{Scalar, zeroed};
 use crate::watch::{Stopped, Watch};
 
 /// Rows that one task multiplies: fixed, so that the order of summation is.
@@ -16,7 +16,7 @@ const ROWS: usize = 128;
 const PRODUCT_FROM: usize = 3;
 
 /// A kernel matrix in full, in single or double precision.
-pub(super) struct Stored<T: Real>(DenseGram<'static, T>);
+pub(super) struct Stored<T: Scalar>(DenseGram<'static, T>);
 
 impl Stored<f64> {
     /// Computes all of `gram` in double precision. 8n² bytes.
@@ -38,7 +38,7 @@ impl Stored<f32> {
     }
 }
 
-impl<T: Real> Stored<T> {
+impl<T: Scalar> Stored<T> {
     /// Row `i`.
     pub fn row(&self, i: usize) -> &[T] {
         let n = self.0.nrows();
@@ -46,7 +46,7 @@ impl<T: Real> Stored<T> {
     }
 }
 
-impl<T: Real> LinearOperator for Stored<T> {
+impl<T: Scalar> LinearOperator for Stored<T> {
     fn nrows(&self) -> usize {
         self.0.nrows()
     }

@@ -8,7 +8,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::zeroed;
+use crate::linalg::zeroed;
 use crate::watch::{Stopped, Watch};
 
 use super::reduction::WIDTH;

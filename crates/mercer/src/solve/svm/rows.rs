@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::gram::{COLUMNS_AT_A_TIME, Columns, Crossing, Gram, RowBlock, zeroed};
+use crate::gram::{COLUMNS_AT_A_TIME, Columns, Crossing, Gram, RowBlock};
+use crate::linalg::zeroed;
 use crate::real::Precision;
 use crate::tile::Element;
 use crate::watch::{Stopped, Watch};

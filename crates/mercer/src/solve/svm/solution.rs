@@ -198,7 +198,7 @@ impl<'a> Run<'a> {
         Limits {
             tolerance: self.settings.tol,
             steps: self.settings.max_iter.unwrap_or_else(|| (100 * qp.len() as u64).max(10_000_000)),
-            cache: self.settings.cache.unwrap_or_else(|| memory::available() / 5),
+            cache: self.settings.cache.unwrap_or_else(|| memory::total() / 5),
             shrinking: self.settings.shrinking,
         }
     }

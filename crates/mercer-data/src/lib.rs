@@ -1,0 +1,53 @@
+//! Rows of numbers: where they come from and how they are held.
+//!
+//! A file becomes features and targets in steps: its bytes are opened and recognised ([`Source`], [`Format`]), split into
+//! rows of fields, and encoded as numbers. What the encoding learnt from the training file is the [`Schema`]: [`read`]
+//! fits it, [`chunks`] replays it.
+
+mod atomic_file;
+mod categories;
+mod chunks;
+mod classes;
+mod csv;
+mod dataset;
+mod error;
+mod fields;
+mod finite;
+mod lines;
+mod npy;
+mod npy_header;
+mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod plain;
+mod read;
+pub mod real;
+mod records;
+mod row_sample;
+mod rows;
+mod samples;
+mod scale;
+mod schema;
+mod source;
+mod svmlight;
+mod table;
+mod target_rows;
+mod training;
+pub mod watch;
+
+pub use atomic_file::write_atomically;
+pub use chunks::{Chunks, FileChunks, chunks, for_each_chunk};
+pub use classes::Classes;
+pub use dataset::{Dataset, Target, TargetValues};
+pub use error::{DataError, Place, RowNumber};
+pub use finite::{check_features, check_target};
+pub use npy::{NpyNumber, write_npy, write_npy_entries, write_npy_header};
+pub use options::{ColumnRef, Delimiter, Dtype, Layout, Missing, ReadOptions, UnknownChoice};
+pub use read::{column_names, read, read_source};
+pub use row_sample::{RowSample, fold_of_row, is_held_out, row_hash};
+pub use samples::{AnySamples, InvalidSamples, MAX_COLUMNS, Matrix, Samples, Storage};
+pub use scale::{ScaleMethod, Scaling, ScalingSums};
+pub use schema::{Encoding, FeatureColumn, Features, Schema, TargetColumn, TargetKind};
+pub use source::{Format, Source};
+pub use svmlight::write_svmlight;
+pub use training::{TrainingChunks, TrainingError};

@@ -1,0 +1,188 @@
+//! Reading a whole file and learning its schema.
+
+use std::path::Path;
+
+use super::dataset::{Dataset, Target, TargetValues};
+use super::error::{DataError, listed};
+use super::lines::Lines;
+use super::options::{ColumnRef, Dtype, Layout, ReadOptions};
+use super::rows::{Phase, Role, RowBuilder};
+use super::schema::{Features, Schema, TargetColumn, TargetKind};
+use super::source::{Format, Opened, Source};
+use super::svmlight::{SparseRows, SparseText};
+use super::table::{Parts, Table, parts_to_learn};
+use super::{AnySamples, Samples};
+use crate::real::Real;
+
+/// Reads the file at `path` (`-`: standard input) as a training set, and how its columns became features and targets,
+/// to be replayed by [`chunks`](super::chunks) on the files that predictions are made for.
+///
+/// The target of a LIBSVM file is its label, named `label`, and `label_1`, `label_2`, … where rows have several; that of
+/// an `.npz` file is its array `y`. Time and memory are proportional to the size of the data.
+///
+/// # Errors
+/// Where the file cannot be read, is not of the format it should be, lacks a column asked for, or holds a value that
+/// is not finite or, unless the options say what to do about it, missing.
+///
+/// ```
+/// use mercer_data::{ReadOptions, Source, read_source};
+///
+/// let file = Source::bytes("houses.csv", *b"area,price\n50,3\n80,5\n");
+/// let options = ReadOptions { target: vec!["price".parse()?], ..ReadOptions::default() };
+/// let (houses, schema) = read_source(&file, &options)?;
+/// assert_eq!(houses.feature_names, ["area"]);
+/// assert_eq!(houses.nrows(), 2);
+/// assert_eq!(schema.targets[0].name, "price");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read(path: &Path, options: &ReadOptions) -> Result<(Dataset, Schema), DataError> {
+    read_source(&Source::path(path), options)
+}
+
+/// [`read`] from any source.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_source(source: &Source, options: &ReadOptions) -> Result<(Dataset, Schema), DataError> {
+    let opened = source.open(options.layout.format)?;
+    match options.dtype {
+        Dtype::F32 => read_as::<f32>(opened, options),
+        Dtype::F64 => read_as::<f64>(opened, options),
+    }
+}
+
+/// The names of a file's columns, targets among them: what a user can choose from. Those of a LIBSVM file are `label`
+/// alone, its features being numbers.
+///
+/// # Errors
+/// Where the file's beginning cannot be read.
+pub fn column_names(path: &Path, layout: &Layout) -> Result<Vec<String>, DataError> {
+    let opened = Source::path(path).open(layout.format)?;
+    if opened.format == Format::Svmlight {
+        return Ok(vec!["label".to_owned()]);
+    }
+    Ok(Table::open(opened, layout)?.names().to_vec())
+}
+
+fn read_as<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Dataset, Schema), DataError>
+where
+    AnySamples<'static>: From<Samples<'static, T>>,
+{
+    match opened.format {
+        Format::Svmlight => read_sparse::<T>(opened, options),
+        _ => read_table::<T>(opened, options),
+    }
+}
+
+fn read_table<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Dataset, Schema), DataError>
+where
+    AnySamples<'static>: From<Samples<'static, T>>,
+{
+    let file = opened.name.clone();
+    let mut table = Table::open(opened, &options.layout)?;
+    let Parts { roles, targets, named } = parts_to_learn(&table, &file, options)?;
+    let names = table.names().to_vec();
+    let is_feature = |role: &Role| matches!(role, Role::Number(_) | Role::Category(_));
+    let features: Vec<_> = roles
+        .iter()
+        .enumerate()
+        .filter(|(_, role)| is_feature(role))
+        .map(|(at, &role)| (names[at].clone(), at, role))
+        .collect();
+
+    let mut rows = RowBuilder::<T>::training(roles, options.missing);
+    while table.read_into(&mut rows, usize::MAX)? {}
+    if rows.nrows() == 0 {
+        let what = match rows.take_notes().pop() {
+            Some(dropped) => dropped,
+            None => format!("only a header naming {}", listed(&names)),
+        };
+        return Err(DataError::NoRows { file, what });
+    }
+    let columns = rows.learn_columns(&file, features)?;
+    let targets: Vec<TargetColumn> = targets
+        .iter()
+        .zip(rows.target_kinds())
+        .map(|(&at, kind)| TargetColumn { name: names[at].clone(), position: at, kind })
+        .collect();
+    let features = rows.take_features(&columns)?;
+    let values = rows.take_targets(targets.iter().map(|target| target.name.as_str()));
+    let schema = Schema {
+        features: Features::Columns(columns),
+        targets,
+        named,
+        missing: options.missing,
+        dtype: options.dtype,
+    };
+    let dataset = Dataset {
+        features: features.into(),
+        feature_names: schema.feature_names(),
+        targets: values,
+        notes: rows.take_notes(),
+        source: file,
+    };
+    Ok((dataset, schema))
+}
+
+fn read_sparse<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Dataset, Schema), DataError>
+where
+    AnySamples<'static>: From<Samples<'static, T>>,
+{
+    let file = opened.name.clone();
+    let names_label = |column: &ColumnRef| matches!(column, ColumnRef::Name(name) if name == "label");
+    if let Some(other) = options.target.iter().find(|column| !names_label(column)) {
+        let (wanted, columns) = (other.to_string(), "`label` and numbered features".to_owned());
+        return Err(DataError::NoSuchColumn { file, wanted, columns });
+    }
+    if !options.categorical.is_empty() {
+        let problem = "the columns of a LIBSVM file are numbers: none can be categorical".to_owned();
+        return Err(DataError::WrongKind { file, problem });
+    }
+    let mut text = SparseText::new(
+        Lines::new(file.clone(), opened.bytes),
+        Phase::Training,
+        options.missing,
+        options.ncols,
+    );
+    let mut rows = SparseRows::<T>::new();
+    while text.read_into(&mut rows, usize::MAX)? {}
+    let notes: Vec<String> = dropped_rows(rows.dropped).into_iter().collect();
+    if rows.nrows() == 0 {
+        let what = notes.into_iter().next().unwrap_or_else(|| "only blank lines and comments".to_owned());
+        return Err(DataError::NoRows { file, what });
+    }
+    let ncols = options.ncols.unwrap_or(rows.width);
+    if ncols == 0 {
+        return Err(DataError::NoFeatures { file });
+    }
+    let targets = sparse_targets(&mut rows);
+    let column = |(position, target): (usize, &Target)| TargetColumn {
+        name: target.name.clone(),
+        position,
+        kind: TargetKind::Number,
+    };
+    let schema = Schema {
+        features: Features::Sparse { ncols },
+        targets: targets.iter().enumerate().map(column).collect(),
+        named: false,
+        missing: options.missing,
+        dtype: options.dtype,
+    };
+    let features = rows.into_samples(ncols)?.into();
+    Ok((Dataset { features, feature_names: Vec::new(), targets, notes, source: file }, schema))
+}
+
+/// A note on rows left out, where there are any.
+pub(super) fn dropped_rows(dropped: usize) -> Option<String> {
+    let rows = if dropped == 1 { "row" } else { "rows" };
+    (dropped > 0).then(|| format!("{dropped} {rows} with missing values left out"))
+}
+
+/// The labels of LIBSVM rows as targets: `label`, or `label_1`, `label_2`, … of several.
+pub(super) fn sparse_targets<T>(rows: &mut SparseRows<T>) -> Vec<Target> {
+    let labels = std::mem::take(&mut rows.labels);
+    let several = labels.len() > 1;
+    let name = |slot: usize| if several { format!("label_{}", slot + 1) } else { "label".to_owned() };
+    let target = |(slot, values)| Target { name: name(slot), values: TargetValues::Numbers(values) };
+    labels.into_iter().enumerate().map(target).collect()
+}

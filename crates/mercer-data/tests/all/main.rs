@@ -1,0 +1,9 @@
+//! Readers and writers of data, tested from outside.
+
+mod chunks;
+mod csv;
+mod hostile;
+mod npy;
+mod parquet;
+mod svmlight;
+mod training;

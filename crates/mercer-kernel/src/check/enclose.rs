@@ -1,0 +1,180 @@
+//! The value of a formula at exact points, as an enclosure.
+
+use num_traits::{Signed, Zero};
+
+use super::exact::{self, Q};
+use super::interval::{Fault, Interval};
+use crate::expr::{Expr, Function};
+
+/// An enclosure of `expr` at `(x, z)`, numbers read as the decimals that were written.
+///
+/// # Errors
+/// [`Fault::Undefined`] where the formula certainly has no value there; [`Fault::Unknown`] where that could not
+/// be settled at this precision.
+pub fn enclose(expr: &Expr, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    match expr {
+        Expr::Number(value) => number(*value, bits),
+        Expr::Dot => Ok(Interval::exact(&dot(x, z), bits)),
+        Expr::Distance => Interval::exact(&squared_distance(x, z), bits).sqrt(),
+        Expr::Distance1 => Ok(Interval::exact(&distance1(x, z), bits)),
+        Expr::NormX => Interval::exact(&dot(x, x), bits).sqrt(),
+        Expr::NormZ => Interval::exact(&dot(z, z), bits).sqrt(),
+        Expr::Named(named) => named.family.enclose(named, x, z, bits),
+        Expr::Columns(inner, columns) => {
+            if columns.span() > x.len() {
+                return Err(Fault::Unknown);
+            }
+            let chosen = |p: &[Q]| columns.iter().map(|c| p[c].clone()).collect::<Vec<_>>();
+            enclose(inner, &chosen(x), &chosen(z), bits)
+        }
+        Expr::Sum(terms) => terms
+            .iter()
+            .try_fold(Interval::integer(0, bits), |sum, term| Ok(sum.add(&enclose(term, x, z, bits)?))),
+        Expr::Product(factors) => factors
+            .iter()
+            .try_fold(Interval::integer(1, bits), |product, f| Ok(product.mul(&enclose(f, x, z, bits)?))),
+        Expr::Neg(inner) => Ok(enclose(inner, x, z, bits)?.neg()),
+        Expr::Div(numerator, denominator) => {
+            enclose(numerator, x, z, bits)?.div(&enclose(denominator, x, z, bits)?)
+        }
+        Expr::Pow(base, exponent) => power(base, exponent, x, z, bits),
+        Expr::Call(function, arguments) => {
+            let values = arguments.iter().map(|a| enclose(a, x, z, bits)).collect::<Result<Vec<_>, _>>()?;
+            apply(*function, &values)
+        }
+    }
+}
+
+/// The exact value where the formula is rational at rational points: integer exponents of dots and squares.
+pub fn exact_value(expr: &Expr, x: &[Q], z: &[Q]) -> Option<Q> {
+    match expr {
+        Expr::Number(value) => exact::from_decimal(*value),
+        Expr::Dot => Some(dot(x, z)),
+        Expr::Distance => exact::rational_power(&squared_distance(x, z), &exact::ratio(1, 2)),
+        Expr::Distance1 => Some(distance1(x, z)),
+        Expr::NormX => exact::rational_power(&dot(x, x), &exact::ratio(1, 2)),
+        Expr::NormZ => exact::rational_power(&dot(z, z), &exact::ratio(1, 2)),
+        Expr::Columns(inner, columns) => {
+            if columns.span() > x.len() {
+                return None;
+            }
+            let chosen = |p: &[Q]| columns.iter().map(|c| p[c].clone()).collect::<Vec<_>>();
+            exact_value(inner, &chosen(x), &chosen(z))
+        }
+        Expr::Sum(terms) => terms.iter().try_fold(Q::zero(), |sum, t| Some(sum + exact_value(t, x, z)?)),
+        Expr::Product(factors) => {
+            factors.iter().try_fold(exact::int(1), |product, f| Some(product * exact_value(f, x, z)?))
+        }
+        Expr::Neg(inner) => Some(-exact_value(inner, x, z)?),
+        Expr::Div(n, d) => {
+            let denominator = exact_value(d, x, z)?;
+            if denominator.is_zero() { None } else { Some(exact_value(n, x, z)? / denominator) }
+        }
+        Expr::Pow(base, exponent) => match (base.as_ref(), exact_value(exponent, x, z)?) {
+            // |x−z|² and its even powers are rational even where |x−z| is not.
+            (Expr::Distance, e) if exact::as_integer(&e).is_some_and(|n| n % 2 == 0) => {
+                exact::rational_power(&squared_distance(x, z), &(e / exact::int(2)))
+            }
+            (Expr::NormX, e) if exact::as_integer(&e).is_some_and(|n| n % 2 == 0) => {
+                exact::rational_power(&dot(x, x), &(e / exact::int(2)))
+            }
+            (Expr::NormZ, e) if exact::as_integer(&e).is_some_and(|n| n % 2 == 0) => {
+                exact::rational_power(&dot(z, z), &(e / exact::int(2)))
+            }
+            (base, e) => exact::rational_power(&exact_value(base, x, z)?, &e),
+        },
+        Expr::Call(function, arguments) => {
+            let values = arguments.iter().map(|a| exact_value(a, x, z)).collect::<Option<Vec<_>>>()?;
+            match function {
+                Function::Sqrt => exact::rational_power(&values[0], &exact::ratio(1, 2)),
+                Function::Abs => Some(values[0].abs()),
+                Function::Min => values.into_iter().min(),
+                Function::Max => values.into_iter().max(),
+                Function::Exp | Function::Cos | Function::Cosh => values[0].is_zero().then(|| exact::int(1)),
+                Function::Sin
+                | Function::Tan
+                | Function::Sinh
+                | Function::Tanh
+                | Function::Asin
+                | Function::Atan => values[0].is_zero().then(Q::zero),
+                Function::Log => (values[0] == exact::int(1)).then(Q::zero),
+                Function::Acos => None,
+            }
+        }
+        Expr::Named(named) => named.family.exact_value(named, x, z),
+    }
+}
+
+fn number(value: f64, bits: u32) -> Result<Interval, Fault> {
+    exact::from_decimal(value).map(|q| Interval::exact(&q, bits)).ok_or(Fault::Unknown)
+}
+
+fn power(base: &Expr, exponent: &Expr, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    if let Some(e) = exact_value(exponent, x, z) {
+        // Squares of distances and norms, exact before any root is taken.
+        let squared = match base {
+            Expr::Distance => Some(squared_distance(x, z)),
+            Expr::NormX => Some(dot(x, x)),
+            Expr::NormZ => Some(dot(z, z)),
+            _ => None,
+        };
+        return match (squared, exact_value(base, x, z)) {
+            (Some(square), _) => Interval::exact(&square, bits).pow(&(e / exact::int(2))),
+            (None, Some(value)) => Interval::exact(&value, bits).pow(&e),
+            (None, None) => enclose(base, x, z, bits)?.pow(&e),
+        };
+    }
+    let (base, exponent) = (enclose(base, x, z, bits)?, enclose(exponent, x, z, bits)?);
+    if base.is_negative() && exponent.lies_between_integers() {
+        return Err(Fault::Undefined("fractional power of a negative number"));
+    }
+    if base.is_zero() && exponent.is_negative() {
+        return Err(Fault::Undefined("division by zero"));
+    }
+    if base.is_zero() && exponent.is_positive() {
+        return Ok(base);
+    }
+    if !base.is_positive() {
+        return Err(Fault::Unknown);
+    }
+    exponent.mul(&base.ln()?).exp()
+}
+
+fn apply(function: Function, values: &[Interval]) -> Result<Interval, Fault> {
+    let a = &values[0];
+    match function {
+        Function::Exp => a.exp(),
+        Function::Log => a.ln(),
+        Function::Sin => a.sin(),
+        Function::Cos => a.cos(),
+        Function::Tan => a.tan(),
+        Function::Sinh => a.sinh(),
+        Function::Cosh => a.cosh(),
+        Function::Tanh => a.tanh(),
+        Function::Sqrt => a.sqrt(),
+        Function::Abs => Ok(a.abs()),
+        Function::Asin => a.asin(),
+        Function::Acos => a.acos(),
+        Function::Atan => Ok(a.atan()),
+        Function::Min => Ok(values[1..].iter().fold(a.clone(), |m, v| m.min(v))),
+        Function::Max => Ok(values[1..].iter().fold(a.clone(), |m, v| m.max(v))),
+    }
+}
+
+/// ⟨x,z⟩.
+pub(crate) fn dot(x: &[Q], z: &[Q]) -> Q {
+    weighted(x, z, |_, a, b| a * b)
+}
+
+fn squared_distance(x: &[Q], z: &[Q]) -> Q {
+    weighted(x, z, |_, a, b| (a - b) * (a - b))
+}
+
+fn distance1(x: &[Q], z: &[Q]) -> Q {
+    weighted(x, z, |_, a, b| (a - b).abs())
+}
+
+/// Σⱼ term(j, xⱼ, zⱼ).
+pub(crate) fn weighted(x: &[Q], z: &[Q], term: impl Fn(usize, &Q, &Q) -> Q) -> Q {
+    x.iter().zip(z).enumerate().map(|(j, (a, b))| term(j, a, b)).fold(Q::zero(), |sum, t| sum + t)
+}

@@ -1,0 +1,70 @@
+//! Confirmation of a counter-example in interval arithmetic, from nothing but the formula, the points and the weights.
+
+use std::time::Instant;
+
+use crate::check::enclose::enclose;
+use crate::check::exact::{self, Q};
+use crate::check::interval::{Fault, Interval};
+use crate::check::{Dim, Domain};
+use crate::expr::Expr;
+
+/// Precisions tried in turn, in bits after the point.
+const PRECISIONS: [u32; 4] = [128, 256, 512, 1280];
+
+/// The value of wᵀKw where an enclosure of it is negative; `None` where it is not shown to be.
+pub fn negative_form(expr: &Expr, points: &[Vec<Q>], weights: &[Q], deadline: Instant) -> Option<f64> {
+    let n = points.len();
+    let weight_list: Vec<_> = (0..n).filter(|&i| !num_traits::Zero::is_zero(&weights[i])).collect();
+    for bits in PRECISIONS {
+        let mut sum = Interval::integer(0, bits);
+        for &i in &weight_list {
+            for &j in &weight_list {
+                if Instant::now() > deadline {
+                    return None;
+                }
+                let entry = enclose(expr, &points[i], &points[j], bits).ok()?;
+                sum = sum.add(&Interval::exact(&(&weights[i] * &weights[j]), bits).mul(&entry));
+            }
+        }
+        if sum.is_negative() {
+            return Some(sum.midpoint());
+        }
+        if !sum.neg().is_nonnegative() && sum.is_positive() {
+            return None;
+        }
+    }
+    None
+}
+
+/// Both values where enclosures of k(x,z) and k(z,x) have nothing in common.
+pub fn asymmetric(expr: &Expr, x: &[Q], z: &[Q]) -> Option<(f64, f64)> {
+    let (forward, backward) = (enclose(expr, x, z, 128).ok()?, enclose(expr, z, x, 128).ok()?);
+    forward.is_apart(&backward).then(|| (forward.midpoint(), backward.midpoint()))
+}
+
+/// Why the formula certainly has no value at `(x, z)`.
+pub fn undefined(expr: &Expr, x: &[Q], z: &[Q]) -> Option<&'static str> {
+    match enclose(expr, x, z, 128) {
+        Err(Fault::Undefined(reason)) => Some(reason),
+        _ => None,
+    }
+}
+
+/// Whether a point lies in the domain, exactly, and has the dimension.
+pub fn in_domain(point: &[Q], dim: Dim, domain: Domain) -> bool {
+    use num_traits::Signed;
+    let squared = point.iter().fold(exact::int(0), |sum, c| sum + c * c);
+    let dim_fits = match dim {
+        Dim::Any => !point.is_empty(),
+        Dim::Exactly(d) => point.len() == d,
+    };
+    dim_fits
+        && match domain {
+            Domain::All => true,
+            Domain::Ball(radius) => {
+                exact::from_decimal(radius).is_some_and(|r| !r.is_negative() && squared <= &r * &r)
+            }
+            Domain::Sphere => squared == exact::int(1),
+            Domain::Orthant => point.iter().all(|c| !c.is_negative()),
+        }
+}

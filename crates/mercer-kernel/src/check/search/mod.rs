@@ -1,0 +1,124 @@
+//! The search for a proof: which rule might give a form, and from what. It may guess; the checker decides.
+
+mod coefficients;
+mod expression;
+mod negative_type;
+mod positive;
+mod theorem;
+mod view;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use super::form::{Form, Space};
+use super::proof::{Claim, Proof, Property, Rule};
+use super::refute::Hints;
+use super::verdict::Theorem;
+use super::verify;
+use super::{Dim, Domain};
+use crate::expr::Expr;
+
+/// What the search came to.
+pub struct Found {
+    /// A proof, not yet checked as a whole.
+    pub proof: Option<Proof>,
+    /// A theorem that refutes, not yet checked.
+    pub theorem: Option<Theorem>,
+    /// What helps to find points.
+    pub hints: Hints,
+}
+
+/// Looks for a proof that `expr` is positive semidefinite, on the domain itself and then on larger sets.
+pub fn prove(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Found {
+    let mut found = Found { proof: None, theorem: None, hints: Hints::default() };
+    let space = Space { dim, domain };
+    let Some(form) = Form::of(expr, &space) else { return found };
+    if !verify::defined::is_defined(expr, &space) {
+        theorem::hints(&form, &space, &mut found);
+        return found;
+    }
+    let mut inner = Prover::new(space, deadline).expression(expr, &form);
+    if inner.is_none() && domain != Domain::All {
+        let everywhere = Space { dim, domain: Domain::All };
+        inner = Form::of(expr, &everywhere).and_then(|wide| {
+            let premise = Prover::new(everywhere, deadline).expression(expr, &wide)?;
+            Prover::new(space, deadline).conclude(
+                Property::PositiveSemidefinite,
+                form.clone(),
+                Rule::Restriction,
+                vec![premise],
+            )
+        });
+    }
+    match inner {
+        Some(premise) => {
+            let claim = Claim { property: Property::PositiveSemidefinite, form, dim, domain };
+            found.proof = Some(Proof { claim, rule: Rule::Formula, premises: vec![premise], note: None });
+        }
+        None => theorem::hints(&form, &space, &mut found),
+    }
+    found
+}
+
+/// The deepest nesting of rules.
+const DEEPEST: usize = 14;
+
+/// A search on one space, with what it already knows.
+struct Prover {
+    space: Space,
+    deadline: Instant,
+    depth: usize,
+    polarised: bool,
+    known: BTreeMap<(bool, Form), Proof>,
+    failed: BTreeSet<(bool, Form)>,
+}
+
+impl Prover {
+    fn new(space: Space, deadline: Instant) -> Self {
+        // Half of the time is left for counter-examples.
+        let now = Instant::now();
+        let deadline = now + deadline.saturating_duration_since(now) / 2;
+        Self { space, deadline, depth: 0, polarised: false, known: BTreeMap::new(), failed: BTreeSet::new() }
+    }
+
+    /// A step that the checker accepts, or nothing.
+    fn conclude(&self, property: Property, form: Form, rule: Rule, premises: Vec<Proof>) -> Option<Proof> {
+        let claim = Claim { property, form, dim: self.space.dim, domain: self.space.domain };
+        let proof = Proof { claim, rule, premises, note: None };
+        verify::follows(&proof).then_some(proof)
+    }
+
+    fn kernel(&self, form: Form, rule: Rule, premises: Vec<Proof>) -> Option<Proof> {
+        self.conclude(Property::PositiveSemidefinite, form, rule, premises)
+    }
+
+    fn of_negative_type(&self, form: Form, rule: Rule, premises: Vec<Proof>) -> Option<Proof> {
+        self.conclude(Property::NegativeType, form, rule, premises)
+    }
+
+    /// Runs a search once per form and remembers its outcome.
+    fn once(
+        &mut self,
+        positive: bool,
+        form: &Form,
+        search: impl FnOnce(&mut Self, &Form) -> Option<Proof>,
+    ) -> Option<Proof> {
+        let key = (positive, form.clone());
+        if let Some(proof) = self.known.get(&key) {
+            return Some(proof.clone());
+        }
+        if self.failed.contains(&key) || self.depth >= DEEPEST || Instant::now() > self.deadline {
+            return None;
+        }
+        self.depth += 1;
+        // A form is not proven from itself.
+        self.failed.insert(key.clone());
+        let found = search(self, form);
+        self.depth -= 1;
+        if let Some(proof) = &found {
+            self.failed.remove(&key);
+            self.known.insert(key, proof.clone());
+        }
+        found
+    }
+}

@@ -1,0 +1,105 @@
+//! Theorems that refute, and hints for finding points.
+
+use num_traits::{Signed, Zero};
+
+use super::{Found, coefficients, view};
+use crate::check::exact::{self, Q, int, ratio};
+use crate::check::form::{Atom, Form, Space};
+use crate::check::proof::Failure;
+use crate::check::verdict::Theorem;
+use crate::check::verify::{density, gegenbauer, radial};
+use crate::check::{Dim, Domain};
+
+/// Fills in what refutes a form, or helps to.
+pub fn hints(form: &Form, space: &Space, found: &mut Found) {
+    let dot = Form::atom(Atom::Dot(None));
+    if let Some((series, exact)) =
+        view::as_function_of(form, &dot, space).and_then(|f| coefficients::first(&f, 24))
+    {
+        let size = series.iter().fold(Q::zero(), |m, c| m.max(c.abs()));
+        let floor = if exact { Q::zero() } else { size * ratio(1, 1_000_000_000) };
+        found.hints.negative_coefficients =
+            series.iter().enumerate().filter(|(_, c)| **c < -floor.clone()).map(|(n, _)| n).collect();
+    }
+    let dims: Vec<usize> = match space.dim {
+        Dim::Exactly(d) => vec![d],
+        Dim::Any => (1..=8).chain([12, 16, 32]).collect(),
+    };
+    if space.domain == Domain::All {
+        for &d in &dims {
+            if let Some(theorem) = askey(form, d).or_else(|| negative_density(form, d)) {
+                if d <= 6 {
+                    found.hints.dims.push(d);
+                }
+                found.theorem = Some(theorem);
+                return;
+            }
+        }
+    }
+    if space.domain == Domain::All && space.dim == Dim::Any && radial::has_negative_atom(form) {
+        found.theorem = Some(Theorem {
+            reference: "Schoenberg 1938, Metric spaces and completely monotone functions, Theorem 2".into(),
+            dim: 0,
+            text: "a radial kernel of every dimension is a mixture of exp(−a|x−z|²) with weights ≥ 0 in one way only, \
+                   and here a weight is negative: it fails from some dimension on"
+                .into(),
+            value: -1.0,
+            failure: Failure::Mixture { form: form.clone() },
+        });
+        return;
+    }
+    if space.domain == Domain::Sphere {
+        for &d in &dims {
+            let at = Space { dim: Dim::Exactly(d), domain: Domain::Sphere };
+            let Ok(coefficients) = gegenbauer::coefficients(form, &at) else { return };
+            if let Some(degree) = coefficients.iter().position(Signed::is_negative) {
+                let value = exact::to_f64(&coefficients[degree]);
+                found.theorem = Some(Theorem {
+                    reference: "Schoenberg 1942, Positive definite functions on spheres, Theorem 1".into(),
+                    dim: d,
+                    text: format!(
+                        "the Gegenbauer coefficient of degree {degree} on the unit sphere of R^{d} is {value:.4}, which is negative"
+                    ),
+                    value,
+                    failure: Failure::Gegenbauer { form: form.clone(), dim: d, degree },
+                });
+                if d <= 6 {
+                    found.hints.dims.push(d);
+                }
+                return;
+            }
+        }
+    }
+}
+
+fn askey(form: &Form, d: usize) -> Option<Theorem> {
+    let (_, power) = crate::check::verify::askey(form)?;
+    let needed = ratio(d as i64 + 1, 2);
+    (power < needed).then(|| Theorem {
+        reference:
+            "Askey 1973; Golubov 1981: (1−r)₊^ℓ is positive semidefinite on R^d exactly where ℓ ≥ (d+1)/2"
+                .into(),
+        dim: d,
+        text: format!("on R^{d}: ℓ = {} < (d+1)/2 = {}", exact::show(&power), exact::show(&needed)),
+        value: exact::to_f64(&(power - needed)),
+        failure: Failure::Askey { form: form.clone(), dim: d },
+    })
+}
+
+fn negative_density(form: &Form, d: usize) -> Option<Theorem> {
+    let mut v = ratio(1, 1_000_000);
+    while v < int(100_000) {
+        if density::is_negative_at(form, d, &v) {
+            let frequency = 2.0 * exact::to_f64(&v).sqrt();
+            return Some(Theorem {
+                reference: "Bochner 1933; Wendland 2005, Scattered Data Approximation, Theorem 6.11".into(),
+                dim: d,
+                text: format!("on R^{d}: the spectral density at |ω| = {frequency:.4} is negative"),
+                value: -frequency,
+                failure: Failure::Density { form: form.clone(), dim: d, v },
+            });
+        }
+        v *= int(2);
+    }
+    None
+}

@@ -1,0 +1,67 @@
+//! Shapes of forms that rules ask for.
+
+use num_traits::{One, Signed, Zero};
+
+use crate::check::exact::{Q, as_integer};
+use crate::check::form::{Atom, Cols, Form, Fun, Space};
+
+/// The atom and power of a form that is one power of one atom with coefficient 1.
+pub(super) fn sole_atom(form: &Form) -> Option<(&Atom, &Q)> {
+    let (m, c) = form.single()?;
+    if c.is_one() { m.single() } else { None }
+}
+
+pub(super) fn of_x_alone(form: &Form) -> bool {
+    let d = form.dependence();
+    !d.z && !d.pair && !d.var
+}
+
+/// Whether a form is f(x) − f(z).
+pub(super) fn is_difference(form: &Form, space: &Space) -> bool {
+    let (of_x, rest) = form.partition(|m, _| m.dependence().x);
+    let d = of_x.dependence();
+    !d.z && !d.pair && !d.var && of_x.swapped(space).is_some_and(|other| other.neg() == rest)
+}
+
+/// The arguments of min or max where they are f₁(x), …, f₁(z), … and constants.
+pub(super) fn symmetric_arguments(form: &Form, fun: Fun, space: &Space) -> Option<Vec<Form>> {
+    let args = match sole_atom(form)? {
+        (Atom::Call(f, args), e) if *f == fun && e.is_one() => args,
+        _ => return None,
+    };
+    for arg in args {
+        let d = arg.dependence();
+        if d.pair || d.var || (d.x && d.z) || !args.contains(&arg.swapped(space)?) {
+            return None;
+        }
+    }
+    Some(args.clone())
+}
+
+/// The columns of c·|x−z|, c ≠ 0.
+pub(super) fn multiple_of_distance(form: &Form) -> Option<Cols> {
+    let (m, _) = form.single()?;
+    match m.split(|a| !a.dependence().is_constant()).0.single()? {
+        (Atom::Distance(cols), e) if e.is_one() => Some(cols.clone()),
+        _ => None,
+    }
+}
+
+/// The columns and ℓ of max(0, a − b|x−z|)^ℓ with a, b > 0.
+pub fn askey(form: &Form) -> Option<(Cols, Q)> {
+    let (Atom::Call(Fun::Max, args), power) = sole_atom(form)? else { return None };
+    let [zero, line] = args.as_slice() else { return None };
+    let (zero, line) = if zero.is_zero() { (zero, line) } else { (line, zero) };
+    let slope = line.without_constant();
+    let (m, b) = slope.single()?;
+    let fits = zero.is_zero() && line.constant_term().is_positive() && b.is_negative() && power.is_positive();
+    match m.single()? {
+        (Atom::Distance(cols), e) if e.is_one() && fits => Some((cols.clone(), power.clone())),
+        _ => None,
+    }
+}
+
+/// A nonnegative integer exponent.
+pub(super) fn natural(e: &Q) -> Option<usize> {
+    if e.is_zero() { Some(0) } else { as_integer(e).and_then(|n| usize::try_from(n).ok()) }
+}

@@ -1,0 +1,147 @@
+//! Functions of t taken apart into terms with known coefficients.
+
+use num_traits::{One, Signed};
+
+use super::term::{Kind, Term};
+use super::waves::Waves;
+use super::{Limit, Radius};
+use crate::check::exact::{Q, ratio};
+use crate::check::form::{Atom, Form, Fun, Monomial};
+use crate::check::verify::pattern::natural;
+
+/// c·t^j as (c, j), c rational.
+fn linear(form: &Form) -> Option<(Q, usize)> {
+    let (m, c) = form.single()?;
+    match m.single()? {
+        (Atom::Var, e) => Some((c.clone(), natural(e).filter(|j| (1..=6).contains(j))?)),
+        _ => None,
+    }
+}
+
+/// cos(c·t^j) as (c, j).
+fn log_cosine(form: &Form) -> Option<(Q, usize)> {
+    match form.single()? {
+        (m, one) if one.is_one() => match m.single()? {
+            (Atom::Call(Fun::Cos, args), e) if e.is_one() => linear(&args[0]),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// 1 + b·t^j as (b, j).
+fn affine(form: &Form) -> Option<(Q, usize)> {
+    if !form.constant_term().is_one() {
+        return None;
+    }
+    linear(&form.without_constant())
+}
+
+/// The terms of c·m, m a product of powers of t and functions of t.
+pub(super) fn take_apart(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec<Term>, String> {
+    let (variable, constant) = m.split(|a| a.dependence().var);
+    let (mut low, mut high) = weight(&constant, c)?;
+    let mut shift = 0;
+    let mut waves = Waves::one();
+    let mut step = None;
+    let mut other = None;
+    for (atom, e) in &variable.0 {
+        let unsupported =
+            || format!("the coefficients of {} are not known", Form::term(Q::one(), variable.clone()));
+        let mut wave = |kind: Option<Fun>, arg: &Form, count: &Q| -> Result<(), String> {
+            let (rate, j) = linear(arg).ok_or_else(unsupported)?;
+            if step.is_some_and(|s| s != j) {
+                return Err(unsupported());
+            }
+            step = Some(j);
+            match kind {
+                None => waves = waves.times_exponential(&rate),
+                Some(fun) => {
+                    let count = natural(count).filter(|n| *n <= 24).ok_or_else(unsupported)?;
+                    for _ in 0..count {
+                        waves = waves.times(fun, &rate);
+                    }
+                }
+            }
+            Ok(())
+        };
+        match atom {
+            Atom::Var => shift = natural(e).filter(|n| *n <= 120).ok_or_else(unsupported)?,
+            Atom::Exp(inner) => match linear(&Form::term(e.clone(), inner.clone())) {
+                Some(_) => wave(None, &Form::term(e.clone(), inner.clone()), &Q::one())?,
+                None if grows(inner, e) && other.is_none() => other = Some((Kind::Positive, 1)),
+                None => return Err(unsupported()),
+            },
+            Atom::Call(fun @ (Fun::Sin | Fun::Cos | Fun::Sinh | Fun::Cosh), args) if e.is_positive() => {
+                wave(Some(*fun), &args[0], e)?;
+            }
+            _ if other.is_some() => return Err(unsupported()),
+            // −log cos has the derivative tan, so it and sec^a = exp(−a·log cos) have coefficients ≥ 0.
+            Atom::Call(Fun::Cos, args) => {
+                let (c, j) = linear(&args[0]).ok_or_else(unsupported)?;
+                radius.0.push(Limit { b: c * ratio(100, 157), j, closed: false });
+                other = Some((Kind::Positive, j));
+            }
+            Atom::Call(Fun::Log, args) if e.is_one() && log_cosine(&args[0]).is_some() => {
+                let (c, j) = log_cosine(&args[0]).ok_or_else(unsupported)?;
+                radius.0.push(Limit { b: c * ratio(100, 157), j, closed: false });
+                (low, high) = (-high, -low);
+                other = Some((Kind::Positive, j));
+            }
+            Atom::Power(base) => {
+                let (b, j) = affine(base).ok_or_else(unsupported)?;
+                radius.0.push(Limit { b: b.clone(), j, closed: e.is_positive() });
+                other = Some((Kind::Binomial { b, e: e.clone() }, j));
+            }
+            Atom::Call(Fun::Log, args) if e.is_one() => {
+                let (b, j) = affine(&args[0]).ok_or_else(unsupported)?;
+                radius.0.push(Limit { b: b.clone(), j, closed: false });
+                other = Some((Kind::Logarithm(b), j));
+            }
+            Atom::Call(fun @ (Fun::Asin | Fun::Atan | Fun::Tan), args) if e.is_one() => {
+                let (c, j) = linear(&args[0]).ok_or_else(unsupported)?;
+                let (kind, b) = match fun {
+                    Fun::Asin => (Kind::Arcsine(c.clone()), c),
+                    Fun::Atan => (Kind::Arctangent(c.clone()), c),
+                    // tan has coefficients ≥ 0 (Euler's zigzag numbers) and its first pole at π/2 > 1.57.
+                    _ if c.is_positive() => (Kind::Tangent(c.clone()), c * ratio(100, 157)),
+                    _ => return Err(unsupported()),
+                };
+                radius.0.push(Limit { b, j, closed: matches!(fun, Fun::Asin) });
+                other = Some((kind, j));
+            }
+            _ => return Err(unsupported()),
+        }
+    }
+    let term = |low: Q, high: Q, step: usize, kind: Option<Kind>| Term { low, high, shift, step, kind };
+    match (other, step) {
+        (Some(_), Some(_)) => Err("a product of two functions with known coefficients".into()),
+        (Some((kind, j)), None) => Ok(vec![term(low, high, j, Some(kind))]),
+        (None, None) => Ok(vec![term(low, high, 1, None)]),
+        (None, Some(j)) => Ok(waves
+            .into_kinds()
+            .into_iter()
+            .map(|(w, kind)| {
+                let (a, b) = (&low * &w, &high * &w);
+                let (a, b) = if a <= b { (a, b) } else { (b, a) };
+                term(a, b, if kind.is_some() { j } else { 1 }, kind)
+            })
+            .collect()),
+    }
+}
+
+/// Whether e^(e·m) is e^(c·t^j) with an irrational c > 0.
+fn grows(m: &Monomial, e: &Q) -> bool {
+    let (variable, constant) = m.split(|a| a.dependence().var);
+    let power = matches!(variable.single(), Some((Atom::Var, k)) if natural(k).is_some());
+    let factor = Form::term(e.clone(), constant);
+    power && factor.enclose(None, 128).is_ok_and(|v| v.is_positive())
+}
+
+fn weight(constant: &Monomial, c: &Q) -> Result<(Q, Q), String> {
+    if constant.0.is_empty() {
+        return Ok((c.clone(), c.clone()));
+    }
+    let value = Form::term(c.clone(), constant.clone()).enclose(None, 256);
+    value.map(|v| v.bounds()).map_err(|_| "a constant has no known value".into())
+}

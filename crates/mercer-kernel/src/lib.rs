@@ -1,0 +1,116 @@
+//! The kernel language: text in, expression out, and the readings of it that need no data.
+
+mod canonical;
+pub mod check;
+pub mod compose;
+pub mod error;
+pub mod eval;
+pub mod expr;
+pub mod family;
+mod hyper_parameters;
+pub mod lower;
+pub mod named;
+mod parse;
+mod parse_atoms;
+mod parse_error;
+mod print;
+mod radial;
+#[doc(hidden)]
+pub mod random;
+mod recognise;
+mod resolve;
+mod shared_columns;
+mod size;
+pub mod special;
+pub mod spectrum;
+mod token;
+
+use std::str::FromStr;
+
+pub use compose::ComposeError;
+pub use error::EvalError;
+pub use expr::{Columns, Expr, Function};
+pub use family::{FAMILIES, Family, FamilyId};
+pub use named::{Argument, Named, Value};
+pub use parse_error::{ParseError, Problem};
+#[doc(hidden)]
+pub use parse_error::{Place, nearest};
+#[doc(hidden)]
+pub use print::Shortest;
+pub use resolve::{ResolveError, Scales, SearchSpace, Tunable};
+use size::MAX_STORED_CHARACTERS;
+pub use size::{MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, TooLarge, check_size};
+pub use spectrum::{Spectrum, SpectrumError};
+#[doc(hidden)]
+pub use token::{Kind as TokenKind, token as first_token};
+
+/// A kernel: an expression in two points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kernel {
+    expr: Expr,
+}
+
+impl Kernel {
+    /// The kernel of an expression, taken as it is: one that did not come from text or from another kernel should
+    /// pass [`check_size`] first, so that walking over it cannot exhaust the stack.
+    #[must_use]
+    pub fn from_expr(expr: Expr) -> Self {
+        Self { expr }
+    }
+
+    /// Its expression.
+    #[must_use]
+    pub fn expr(&self) -> &Expr {
+        &self.expr
+    }
+
+    /// The canonical form: the same value, up to rounding, in the one way of writing it that equal kernels share.
+    ///
+    /// Constants are folded, sums and products flattened, collected and sorted, quotients written as powers, and
+    /// formulas recognised as named kernels.
+    ///
+    /// ```
+    /// use mercer_kernel::Kernel;
+    /// let kernel: Kernel = "exp(-|x-z|^2/(2*4))".parse()?;
+    /// assert_eq!(kernel.canonical().to_string(), "rbf(sigma=2)");
+    /// # Ok::<(), mercer_kernel::ParseError>(())
+    /// ```
+    #[must_use]
+    pub fn canonical(&self) -> Self {
+        Self { expr: canonical::canonical(&self.expr) }
+    }
+
+    /// Its value at one pair of points; NaN where the formula is undefined there.
+    ///
+    /// # Errors
+    /// Where a hyper-parameter is still `auto` or `?`, or where the points lack columns the kernel asks for.
+    pub fn eval(&self, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
+        eval::eval(&self.expr, x, z)
+    }
+}
+
+/// Reads a kernel text of at most [`MAX_CHARACTERS`] characters.
+///
+/// Printing is the inverse, but a printed kernel names every hyper-parameter: a text near the limit may print to a
+/// longer one, which serde still reads.
+impl FromStr for Kernel {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        parse::parse(text, MAX_CHARACTERS).map(Self::from_expr)
+    }
+}
+
+impl serde::Serialize for Kernel {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Reads what [`Serialize`](serde::Serialize) wrote, which may be longer than a text that people write.
+impl<'de> serde::Deserialize<'de> for Kernel {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        parse::parse(&text, MAX_STORED_CHARACTERS).map(Self::from_expr).map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,280 @@
+//! A design whose rows are in memory.
+
+use std::ops::Range;
+
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::{MatMut, MatRef, Par};
+
+use crate::data::{AnySamples, Matrix};
+use crate::gram::{Values, ValuesMut, with_values};
+use crate::linalg::{chosen_row_dots, chosen_rows_combined, combined_rows, row_dots};
+use crate::real::{Precision, Real};
+use crate::session::Session;
+use crate::watch::Watch;
+
+use super::error::{DesignError, check_memory};
+use super::features::RowFeatures;
+use super::{Access, Design};
+
+/// Φ in memory, in single or double precision; sums over it are in double precision.
+///
+/// Rows of landmarks may be held as kernel values k with φ = L⁻¹k: two triangular solves for each pass take the place of one for each
+/// row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Held<'a> {
+    values: Values,
+    /// L, row-major with zeros above the diagonal, where the values are k.
+    whitening: Option<&'a [f64]>,
+}
+
+impl From<Values> for Held<'_> {
+    fn from(values: Values) -> Self {
+        Self { values, whitening: None }
+    }
+}
+
+impl<'a> Held<'a> {
+    /// The rows of another design, in its precision.
+    ///
+    /// # Errors
+    /// Where the rows cannot be computed, and where `watch` asks to stop.
+    pub fn of(design: &dyn Design, watch: &dyn Watch) -> Result<Self, DesignError> {
+        let (n, d) = (design.nrows(), design.ncols());
+        let values = filled(design.precision(), n, d, watch, |rows, out| design.fill(rows, out, watch))?;
+        Ok(values.into())
+    }
+
+    /// The features of all samples for passes with few right-hand sides: those of landmarks as kernel values.
+    ///
+    /// # Errors
+    /// As [`RowFeatures::transform`].
+    pub fn for_passes(
+        features: &RowFeatures<'a>,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Self, DesignError> {
+        let precision = features.precision(samples);
+        let RowFeatures::Landmarks(landmarks, _) = *features else {
+            return Ok(features.transform(samples, precision, session)?.into());
+        };
+        let (n, m) = (samples.nrows(), landmarks.count());
+        check_memory("the kernel of samples with landmarks", n, m, precision.bytes(), session.memory())?;
+        let values = filled(precision, n, m, session, |rows, out| {
+            landmarks.fill_kernel_values(samples, rows, out, session)
+        })?;
+        Ok(Self { values, whitening: Some(landmarks.whitening()) })
+    }
+
+    /// The rows in memory: φ, or k where there is a factor L with φ = L⁻¹k.
+    #[must_use]
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// L⁻¹·`sums`, in place.
+    fn whiten(&self, sums: &mut Matrix<f64>) {
+        if let Some(lower) = self.whitening {
+            solve_lower(lower, sums);
+        }
+    }
+
+    /// L⁻ᵀ·`weights`.
+    fn unwhitened(&self, weights: &Matrix<f64>) -> Matrix<f64> {
+        let mut weights = weights.clone();
+        if let Some(lower) = self.whitening {
+            solve_upper(lower, &mut weights);
+        }
+        weights
+    }
+
+    /// Whitens rows of k in place.
+    fn whiten_rows(&self, out: ValuesMut<'_>) {
+        let (Some(lower), d) = (self.whitening, self.values.ncols()) else { return };
+        let lower = MatRef::from_row_major_slice(lower, d, d);
+        let solve = |rows: &mut [f64]| {
+            let rows = MatMut::from_row_major_slice_mut(rows, rows.len() / d.max(1), d);
+            solve_lower_triangular_in_place(lower, rows.transpose_mut(), Par::Seq);
+        };
+        match out {
+            ValuesMut::F64(rows) => solve(rows),
+            ValuesMut::F32(rows) => {
+                let mut wide: Vec<f64> = rows.iter().map(|v| f64::from(*v)).collect();
+                solve(&mut wide);
+                rows.iter_mut().zip(wide).for_each(|(row, wide)| *row = wide as f32);
+            }
+        }
+    }
+}
+
+/// A matrix of `n` rows and `d` columns that `fill` writes some rows of at a time.
+pub(super) fn filled(
+    precision: Precision,
+    n: usize,
+    d: usize,
+    watch: &dyn Watch,
+    fill: impl Fn(Range<usize>, ValuesMut<'_>) -> Result<(), DesignError>,
+) -> Result<Values, DesignError> {
+    /// Rows between two reports of progress: enough for all threads.
+    const ROWS: usize = 16_384;
+    watch.begin("features", n as u64);
+    let mut values = Values::zeros(precision, n, d);
+    for first in (0..n).step_by(ROWS) {
+        let rows = first..n.min(first + ROWS);
+        fill(rows.clone(), values.entries_mut().slice(rows.start * d..rows.end * d))?;
+        watch.advance(rows.len() as u64);
+    }
+    Ok(values)
+}
+
+/// L·X = B, in place, for L row-major.
+pub(super) fn solve_lower(lower: &[f64], rhs: &mut Matrix<f64>) {
+    let (d, t) = (rhs.nrows(), rhs.ncols());
+    if t == 0 {
+        return;
+    }
+    let out = MatMut::from_row_major_slice_mut(rhs.entries_mut(), d, t);
+    solve_lower_triangular_in_place(MatRef::from_row_major_slice(lower, d, d), out, Par::Seq);
+}
+
+/// Lᵀ·X = B, in place, for L row-major.
+pub(super) fn solve_upper(lower: &[f64], rhs: &mut Matrix<f64>) {
+    let (d, t) = (rhs.nrows(), rhs.ncols());
+    if t == 0 {
+        return;
+    }
+    let out = MatMut::from_row_major_slice_mut(rhs.entries_mut(), d, t);
+    solve_upper_triangular_in_place(MatRef::from_row_major_slice(lower, d, d).transpose(), out, Par::Seq);
+}
+
+/// The transpose of a row-major `rows × columns` matrix.
+fn transposed(entries: &[f64], rows: usize, columns: usize) -> Matrix<f64> {
+    let mut out = Matrix::zeros(columns, rows);
+    for (r, row) in entries.chunks_exact(columns.max(1)).enumerate() {
+        row.iter().enumerate().for_each(|(c, v)| out.row_mut(c)[r] = *v);
+    }
+    out
+}
+
+/// Copies values, rounded to the precision of `out`.
+fn copy<T: Real>(from: &[T], out: ValuesMut<'_>) {
+    match out {
+        ValuesMut::F32(out) => out.iter_mut().zip(from).for_each(|(out, v)| *out = v.to_f64() as f32),
+        ValuesMut::F64(out) => out.iter_mut().zip(from).for_each(|(out, v)| *out = v.to_f64()),
+    }
+}
+
+impl Design for Held<'_> {
+    fn nrows(&self) -> usize {
+        self.values.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.values.ncols()
+    }
+
+    fn precision(&self) -> Precision {
+        self.values.precision()
+    }
+
+    fn access(&self) -> Access {
+        Access::Held
+    }
+
+    fn fill(&self, rows: Range<usize>, mut out: ValuesMut<'_>, _: &dyn Watch) -> Result<(), DesignError> {
+        let d = self.ncols();
+        let entries = rows.start * d..rows.end * d;
+        with_values!(Values, &self.values, phi => copy(&phi.entries()[entries], out.reborrow()));
+        self.whiten_rows(out);
+        Ok(())
+    }
+
+    fn fill_at(&self, rows: &[usize], mut out: ValuesMut<'_>, _: &dyn Watch) -> Result<(), DesignError> {
+        let d = self.ncols();
+        with_values!(Values, &self.values, phi => {
+            let rows = rows.iter().enumerate();
+            rows.for_each(|(i, &row)| copy(phi.row(row), out.slice(i * d..(i + 1) * d)));
+        });
+        self.whiten_rows(out);
+        Ok(())
+    }
+
+    fn apply(&self, v: &Matrix<f64>, out: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), DesignError> {
+        let (n, outputs) = (self.nrows(), v.ncols());
+        let by_output = transposed(self.unwhitened(v).entries(), v.nrows(), outputs);
+        let mut dots = vec![0.0; n];
+        for o in 0..outputs {
+            with_values!(Values, &self.values, phi => row_dots(phi, by_output.row(o), &mut dots, watch))?;
+            dots.iter().enumerate().for_each(|(i, dot)| out.row_mut(i)[o] = *dot);
+        }
+        Ok(())
+    }
+
+    fn apply_transposed(
+        &self,
+        u: &Matrix<f64>,
+        out: &mut Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<(), DesignError> {
+        let t = u.ncols();
+        let sums = with_values!(Values, &self.values, phi => combined_rows(phi, t, watch, |_, first, by_output| {
+            let rows = by_output.len() / t;
+            for r in 0..rows {
+                u.row(first + r).iter().enumerate().for_each(|(o, u)| by_output[o * rows + r] = *u);
+            }
+        }))?;
+        *out = transposed(&sums, t, self.ncols());
+        self.whiten(out);
+        Ok(())
+    }
+
+    /// Eight rows at a time: their dots with V, weighted, and their sum while they are in cache, so that Φ is read once.
+    fn normal(
+        &self,
+        v: &Matrix<f64>,
+        weights: Option<&[f64]>,
+        out: &mut Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<(), DesignError> {
+        let (d, t) = (v.nrows(), v.ncols());
+        let by_output = transposed(self.unwhitened(v).entries(), d, t);
+        let sums = with_values!(Values, &self.values, phi => combined_rows(phi, t, watch, |block, first, u| {
+            let rows = u.len() / t;
+            for (u, v) in u.chunks_exact_mut(rows).zip(by_output.entries().chunks_exact(d)) {
+                block.dot(v, u);
+                if let Some(w) = weights {
+                    u.iter_mut().zip(&w[first..]).for_each(|(u, w)| *u *= w);
+                }
+            }
+        }))?;
+        *out = transposed(&sums, t, d);
+        self.whiten(out);
+        Ok(())
+    }
+
+    fn dots_at(
+        &self,
+        rows: &[usize],
+        v: &[f64],
+        out: &mut [f64],
+        watch: &dyn Watch,
+    ) -> Result<(), DesignError> {
+        let v = self.unwhitened(&Matrix::from_entries(v.len(), 1, v.to_vec()));
+        let dots = with_values!(Values, &self.values, phi => chosen_row_dots(phi, rows, v.entries(), watch))?;
+        out.copy_from_slice(&dots);
+        Ok(())
+    }
+
+    fn combine_at(
+        &self,
+        rows: &[usize],
+        u: &[f64],
+        out: &mut [f64],
+        watch: &dyn Watch,
+    ) -> Result<(), DesignError> {
+        let sum = with_values!(Values, &self.values, phi => chosen_rows_combined(phi, rows, u, watch))?;
+        let mut sum = Matrix::from_entries(sum.len(), 1, sum);
+        self.whiten(&mut sum);
+        out.copy_from_slice(sum.entries());
+        Ok(())
+    }
+}

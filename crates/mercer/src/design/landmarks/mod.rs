@@ -1,0 +1,327 @@
+//! Nyström features: the kernel with a few landmarks, whitened.
+//!
+//! With landmarks c₁ … c_M, K_MM = LLᵀ their kernel matrix and k(x) the kernel of x with each of them,
+//!
+//! ```text
+//! φ(x) = L⁻¹k(x),     ⟨φ(x),φ(z)⟩ = k(x)ᵀ K_MM⁻¹ k(z):
+//! ```
+//!
+//! the kernel's best approximation on the span of k(c₁,·) … k(c_M,·), exact between landmarks (Williams and Seeger 2001).
+//! Any other root of K_MM⁻¹ gives the same features up to a rotation. Landmarks that add nothing, duplicates among
+//! them, are left out, so that L is well conditioned.
+
+mod choice;
+
+use std::ops::Range;
+
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::reborrow::ReborrowMut;
+use faer::{MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use crate::data::{AnySamples, Matrix, Samples, Storage};
+use crate::gram::{DenseGram, GramError, Part, Value, ValuesMut, with_values};
+use crate::kernel::Kernel;
+use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
+use crate::real::Real;
+use crate::session::Session;
+use crate::solve::randomly_pivoted;
+use crate::watch::Watch;
+
+use super::error::{DesignError, check_columns, check_memory};
+use super::held::solve_upper;
+
+pub use choice::LandmarkChoice;
+
+/// Rows whose kernel values with the landmarks are held at a time.
+const BAND: usize = 1024;
+
+/// Columns of a triangular solve that one task takes.
+const SOLVE: usize = 64;
+
+/// Nyström features of a kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Landmarks {
+    kernel: Kernel,
+    landmarks: AnySamples<'static>,
+    /// L, row-major.
+    whitening: Vec<f64>,
+    narrow: Vec<f32>,
+}
+
+impl Landmarks {
+    /// Features with `count` landmarks chosen among `samples`.
+    ///
+    /// # Errors
+    /// Where there are fewer samples than that or none is asked for, as [`with_landmarks`](Self::with_landmarks), and where the
+    /// session is stopped.
+    pub fn fit(
+        kernel: &Kernel,
+        samples: &AnySamples<'_>,
+        count: usize,
+        choice: LandmarkChoice,
+        session: &Session<'_>,
+    ) -> Result<Self, DesignError> {
+        let rows = choice.choose(kernel, samples, count, session)?;
+        Self::with_landmarks(kernel, &samples.select(&rows), None, session)
+    }
+
+    /// Features with these landmarks, of which those are kept that add more than `tolerance` times the largest kernel
+    /// value to what others span; by default M·2⁻⁵² for double-precision landmarks and 10⁻⁶ for single ones, the rounding
+    /// errors of kernel values.
+    ///
+    /// M³/3 multiply-adds and M² numbers for M landmarks.
+    ///
+    /// # Errors
+    /// Where there are no landmarks, where the kernel does not fit them or has no finite value between two of them or is
+    /// zero on all, where M² numbers do not fit the memory, and where the session is stopped.
+    pub fn with_landmarks(
+        kernel: &Kernel,
+        landmarks: &AnySamples<'_>,
+        tolerance: Option<f64>,
+        session: &Session<'_>,
+    ) -> Result<Self, DesignError> {
+        let m = landmarks.nrows();
+        if m == 0 {
+            return Err(DesignError::parameter("the number of landmarks", 0, "1 or more"));
+        }
+        check_memory("the kernel matrix of the landmarks", m, m, 16, session.memory())?;
+        let tolerance = match (tolerance, landmarks) {
+            (Some(tolerance), _) if (0.0..1.0).contains(&tolerance) => tolerance,
+            (Some(tolerance), _) => {
+                return Err(DesignError::parameter("the tolerance", tolerance, "0 or more and below 1"));
+            }
+            (None, AnySamples::F32(_)) => 1e-6,
+            (None, AnySamples::F64(_)) => m as f64 * f64::EPSILON,
+        };
+        // In double precision whatever the samples: the factor magnifies errors of the kernel.
+        let resident = session.load(&widened(landmarks))?;
+        let mut matrix = zeroed(m * m);
+        resident.gram(kernel)?.fill_f64(Part::Full, &mut matrix, session).map_err(GramError::from)?;
+        if let Some(place) = matrix.iter().position(|k| !k.is_finite()) {
+            return Err(DesignError::KernelValue { row: place / m, column: place % m });
+        }
+        let largest = (0..m).map(|i| matrix[i * m + i]).fold(0.0, f64::max);
+        if let Ok(factor) = factored(m, matrix.clone(), session)?
+            && factor.smallest_pivot() > tolerance * largest
+        {
+            return Ok(Self::new(kernel, landmarks.view().into_owned(), factor));
+        }
+        // Some landmark adds nothing: keep those that a pivoted factorisation would.
+        let gram = DenseGram::new(m, matrix);
+        let mut kept = randomly_pivoted::<f64>(&gram, m, tolerance.max(f64::EPSILON), 0, session)?.pivots;
+        kept.sort_unstable();
+        if kept.is_empty() {
+            return Err(DesignError::NoRank);
+        }
+        let among: Vec<f64> = kept
+            .iter()
+            .flat_map(|&i| kept.iter().map(move |&j| (i, j)))
+            .map(|(i, j)| gram.entries()[i * m + j])
+            .collect();
+        let factor = factored(kept.len(), among, session)??;
+        Ok(Self::new(kernel, landmarks.select(&kept), factor))
+    }
+
+    /// Features of given landmarks and the lower-triangular L they are whitened with, row-major: what
+    /// [`landmarks`](Self::landmarks) and [`whitening`](Self::whitening) gave.
+    ///
+    /// # Errors
+    /// Where L is not a finite matrix of that order with a positive diagonal.
+    pub fn from_parts(
+        kernel: Kernel,
+        landmarks: AnySamples<'static>,
+        whitening: Vec<f64>,
+    ) -> Result<Self, DesignError> {
+        let m = landmarks.nrows();
+        if m == 0 || whitening.len() != m * m {
+            return Err(DesignError::parameter(
+                "the number of entries of the whitening matrix",
+                whitening.len(),
+                format!("{}: the square of the number of landmarks, of which there must be some", m * m),
+            ));
+        }
+        for i in 0..m {
+            let row = &whitening[i * m..][..=i];
+            if let Some(bad) = row.iter().find(|v| !v.is_finite()).or((row[i] <= 0.0).then_some(&row[i])) {
+                return Err(DesignError::parameter(
+                    "an entry of the whitening matrix",
+                    bad,
+                    "finite, and positive on the diagonal",
+                ));
+            }
+        }
+        kernel.check_columns(landmarks.ncols()).map_err(GramError::from)?;
+        let narrow = whitening.iter().map(|v| *v as f32).collect();
+        Ok(Self { kernel, landmarks, whitening, narrow })
+    }
+
+    fn new(kernel: &Kernel, landmarks: AnySamples<'static>, factor: Cholesky<f64>) -> Self {
+        let m = factor.order();
+        let mut whitening = factor.into_lower();
+        (0..m).for_each(|i| whitening[i * m + i + 1..(i + 1) * m].fill(0.0));
+        let narrow = whitening.iter().map(|v| *v as f32).collect();
+        Self { kernel: kernel.clone(), landmarks, whitening, narrow }
+    }
+
+    /// The kernel.
+    #[must_use]
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The landmarks that are used.
+    #[must_use]
+    pub fn landmarks(&self) -> &AnySamples<'static> {
+        &self.landmarks
+    }
+
+    /// L, row-major, zeros above the diagonal.
+    #[must_use]
+    pub fn whitening(&self) -> &[f64] {
+        &self.whitening
+    }
+
+    /// Columns of the samples.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.landmarks.ncols()
+    }
+
+    /// M, the number of landmarks and of features.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.landmarks.nrows()
+    }
+
+    /// L⁻ᵀw: with these coefficients of k(c₁,·) … k(c_M,·), a function has the weights w of the features.
+    #[must_use]
+    pub fn coefficients(&self, mut weights: Matrix<f64>) -> Matrix<f64> {
+        solve_upper(&self.whitening, &mut weights);
+        weights
+    }
+
+    /// Writes the features of some rows of `samples` to `out`, row after row, computed in the precision of `out`.
+    ///
+    /// # Errors
+    /// Where the samples have another number of columns, and where the session is stopped.
+    ///
+    /// # Panics
+    /// Where `out` does not have an entry for each row and feature.
+    pub fn fill(
+        &self,
+        samples: &AnySamples<'_>,
+        rows: Range<usize>,
+        out: ValuesMut<'_>,
+        session: &Session<'_>,
+    ) -> Result<(), DesignError> {
+        match out {
+            ValuesMut::F32(out) => self.fill_as(samples, rows, out, Some(&self.narrow), session),
+            ValuesMut::F64(out) => self.fill_as(samples, rows, out, Some(&self.whitening), session),
+        }
+    }
+
+    /// As [`fill`](Self::fill), of k(x) in place of φ(x).
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    ///
+    /// # Panics
+    /// As [`fill`](Self::fill).
+    pub fn fill_kernel_values(
+        &self,
+        samples: &AnySamples<'_>,
+        rows: Range<usize>,
+        out: ValuesMut<'_>,
+        session: &Session<'_>,
+    ) -> Result<(), DesignError> {
+        with_values!(ValuesMut, out, out => self.fill_as(samples, rows, out, None, session))
+    }
+
+    /// k of every row, whitened where there is an L.
+    fn fill_as<T: Scalar + Value>(
+        &self,
+        samples: &AnySamples<'_>,
+        rows: Range<usize>,
+        out: &mut [T],
+        lower: Option<&[T]>,
+        session: &Session<'_>,
+    ) -> Result<(), DesignError> {
+        check_columns(samples, self.columns())?;
+        let m = self.count();
+        assert_eq!(out.len(), rows.len() * m, "the features of each row");
+        let centres = session.load(&self.landmarks)?;
+        let lower = lower.map(|lower| MatRef::from_row_major_slice(lower, m, m));
+        let mut kernel = zeroed(m * BAND.min(rows.len()));
+        for (start, out) in rows.clone().step_by(BAND).zip(out.chunks_mut(BAND * m)) {
+            session.check()?;
+            let count = out.len() / m;
+            let queries = session.load(&rows_of(samples, start..start + count))?;
+            let kernel = &mut kernel[..m * count];
+            // Landmarks first: what is subtracted from both sides before distances are taken is then theirs.
+            let cross = centres.cross(&self.kernel, &*queries)?;
+            match T::erase_mut(kernel) {
+                ValuesMut::F32(kernel) => cross.fill_f32(Part::Full, kernel, session)?,
+                ValuesMut::F64(kernel) => cross.fill_f64(Part::Full, kernel, session)?,
+            }
+            let mut parts = Vec::new();
+            let mut rest = MatMut::from_row_major_slice_mut(kernel, m, count);
+            while rest.ncols() > 0 {
+                let width = SOLVE.min(rest.ncols());
+                let (part, after) = rest.split_at_col_mut(width);
+                parts.push(part);
+                rest = after;
+            }
+            out.par_chunks_mut(SOLVE * m).zip(parts).for_each(|(out, mut part)| {
+                if let Some(lower) = lower {
+                    solve_lower_triangular_in_place(lower, part.rb_mut(), Par::Seq);
+                }
+                for (c, out) in out.chunks_exact_mut(m).enumerate() {
+                    out.iter_mut().enumerate().for_each(|(k, o)| *o = part[(k, c)]);
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A factor or the reason why there is none; the outer error is a stop.
+fn factored(
+    order: usize,
+    matrix: Vec<f64>,
+    watch: &dyn Watch,
+) -> Result<Result<Cholesky<f64>, CholeskyError>, DesignError> {
+    match Cholesky::factor(order, matrix, watch) {
+        Err(CholeskyError::Stopped(stopped)) => Err(stopped.into()),
+        other => Ok(other),
+    }
+}
+
+/// The same samples in double precision.
+fn widened<'a>(samples: &'a AnySamples<'_>) -> AnySamples<'a> {
+    fn wide<T: Real>(values: &[T]) -> Vec<f64> {
+        values.iter().map(|v| v.to_f64()).collect()
+    }
+    let AnySamples::F32(s) = samples else { return samples.view() };
+    let widened = match s.storage() {
+        Storage::Dense(entries) => Samples::dense(s.nrows(), s.ncols(), wide(entries)),
+        Storage::Sparse { indptr, indices, values } => {
+            Samples::sparse(s.ncols(), &**indptr, &**indices, wide(values))
+        }
+    };
+    widened.map_or_else(|_| samples.view(), AnySamples::F64)
+}
+
+/// Some rows, borrowed where they are dense.
+fn rows_of<'a>(samples: &'a AnySamples<'_>, rows: Range<usize>) -> AnySamples<'a> {
+    fn dense<'a, T: Real>(samples: &'a Samples<'_, T>, rows: &Range<usize>) -> Option<Samples<'a, T>> {
+        let Storage::Dense(entries) = samples.storage() else { return None };
+        let d = samples.ncols();
+        Samples::dense(rows.len(), d, &entries[rows.start * d..rows.end * d]).ok()
+    }
+    let borrowed = match samples {
+        AnySamples::F32(s) => dense(s, &rows).map(AnySamples::F32),
+        AnySamples::F64(s) => dense(s, &rows).map(AnySamples::F64),
+    };
+    borrowed.unwrap_or_else(|| samples.select(&rows.collect::<Vec<_>>()))
+}

@@ -1,0 +1,19 @@
+//! Dense linear algebra: factorisations, normal equations, products with rows.
+
+mod cholesky;
+mod eigen;
+pub mod normal_equations;
+mod qr;
+mod row_products;
+pub(crate) mod saved;
+mod scalar;
+mod zeroed;
+
+pub use cholesky::{Cholesky, CholeskyError};
+pub use eigen::{Eigen, EigenError};
+pub use normal_equations::{Intercept, LinearFit, NormalEquations, NormalEquationsError, RidgeFactor};
+pub(crate) use qr::{Triangle, suggestion};
+pub(crate) use row_products::{RowProducts, chosen_row_dots, chosen_rows_combined, combined_rows, row_dots};
+pub use saved::InvalidSaved;
+pub use scalar::Scalar;
+pub use zeroed::zeroed;

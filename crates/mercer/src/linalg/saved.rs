@@ -1,0 +1,90 @@
+//! Numbers as bytes, so that work can be kept and sent: a mark of 16 bytes, counts as 64-bit integers, numbers as 64-bit
+//! floats, all little-endian, and a checksum.
+
+/// Why bytes are not what was saved.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidSaved {
+    /// They begin differently.
+    #[error(
+        "these bytes do not begin with `{mark}`: they are something else, or of a version that is not known here"
+    )]
+    Mark {
+        /// What they should begin with.
+        mark: &'static str,
+    },
+    /// There are too few or too many for what they say they hold.
+    #[error("there are {found} bytes where {expected} should be: something is cut off or added")]
+    Length {
+        /// Bytes there should be.
+        expected: u64,
+        /// Bytes there are.
+        found: u64,
+    },
+    /// They were damaged.
+    #[error("the checksum is wrong: the bytes were damaged")]
+    Checksum,
+    /// They hold something else than what they are resumed for.
+    #[error("the saved state is of {found}, not of {expected}")]
+    Other {
+        /// What it is of.
+        found: String,
+        /// What it should be of.
+        expected: String,
+    },
+}
+
+/// A mark: a name and a version in 16 characters.
+pub(crate) type Mark = &'static str;
+
+/// Bytes before the counts.
+const MARK_LENGTH: usize = 16;
+
+/// The counts and numbers as bytes.
+pub(crate) fn to_bytes<'a>(mark: Mark, counts: &[u64], numbers: impl Iterator<Item = &'a [f64]>) -> Vec<u8> {
+    debug_assert_eq!(mark.len(), MARK_LENGTH);
+    let mut bytes = mark.as_bytes().to_vec();
+    counts.iter().for_each(|count| bytes.extend(count.to_le_bytes()));
+    numbers.for_each(|slice| slice.iter().for_each(|v| bytes.extend(v.to_le_bytes())));
+    bytes.extend(checksum(&bytes).to_le_bytes());
+    bytes
+}
+
+/// The counts and the numbers, of which there must be as many as `expected` says for the counts.
+pub(crate) fn from_bytes<'a, const N: usize>(
+    mark: Mark,
+    bytes: &'a [u8],
+    expected: fn([u64; N]) -> Option<u64>,
+) -> Result<([u64; N], impl Iterator<Item = f64> + use<'a, N>), InvalidSaved> {
+    let found = bytes.len() as u64;
+    let rest = bytes.strip_prefix(mark.as_bytes()).ok_or(InvalidSaved::Mark { mark })?;
+    let word = |word: &[u8]| u64::from_le_bytes(word.try_into().expect("a chunk of eight bytes"));
+    let least = (MARK_LENGTH + 8 * N + 8) as u64;
+    if found < least {
+        return Err(InvalidSaved::Length { expected: least, found });
+    }
+    let mut counts = [0; N];
+    counts.iter_mut().zip(rest.chunks_exact(8)).for_each(|(count, bytes)| *count = word(bytes));
+    let expected = expected(counts)
+        .and_then(|n| n.checked_mul(8))
+        .and_then(|n| n.checked_add(least))
+        .unwrap_or(u64::MAX);
+    if expected != found {
+        return Err(InvalidSaved::Length { expected, found });
+    }
+    let (content, sum) = bytes.split_at(bytes.len() - 8);
+    if checksum(content) != word(sum) {
+        return Err(InvalidSaved::Checksum);
+    }
+    let numbers = &content[MARK_LENGTH + 8 * N..];
+    Ok((counts, numbers.chunks_exact(8).map(move |bytes| f64::from_bits(word(bytes)))))
+}
+
+/// FNV-1a over 64-bit words.
+fn checksum(bytes: &[u8]) -> u64 {
+    bytes.chunks(8).fold(0xcbf2_9ce4_8422_2325, |hash, word| {
+        let mut padded = [0; 8];
+        padded[..word.len()].copy_from_slice(word);
+        (hash ^ u64::from_le_bytes(padded)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

@@ -1,0 +1,143 @@
+//! Where and how work runs: what every `fit`, `predict` and `tune` is given beside its data.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::data::AnySamples;
+use crate::gram::{Engine, GramError, Resident, SampleScales, default_engine};
+use crate::memory;
+use crate::watch::{Unwatched, Watch};
+
+/// An engine, a memory budget, a seed and a watch.
+///
+/// The same session settings and data give the same bits on any number of threads and under any load: no decision
+/// depends on a clock or on the memory that happens to be free.
+///
+/// A session is itself a [`Watch`] that passes everything on to the one it holds, so a solver that reports its progress
+/// can be given the session.
+///
+/// ```
+/// use mercer::session::Session;
+/// let session = Session::default().with_seed(7).with_memory(2 << 30);
+/// assert_eq!(session.seed(), 7);
+/// assert_eq!(session.memory(), 2 << 30);
+/// ```
+#[derive(Clone)]
+pub struct Session<'a> {
+    engine: Arc<dyn Engine>,
+    budget: u64,
+    seed: u64,
+    watch: &'a dyn Watch,
+    /// Whether stages and notes are kept from the watch.
+    silent: bool,
+}
+
+impl fmt::Debug for Session<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("budget", &self.budget)
+            .field("seed", &self.seed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The CPU, four fifths of the machine's memory, seed 0, and no watch.
+impl Default for Session<'_> {
+    fn default() -> Self {
+        Self::new(default_engine())
+    }
+}
+
+impl<'a> Session<'a> {
+    /// A session on `engine`; the memory budget is four fifths of the machine's memory, the seed is 0, nothing watches.
+    #[must_use]
+    pub fn new(engine: Arc<dyn Engine>) -> Self {
+        Self { engine, budget: memory::default_budget(), seed: 0, watch: &Unwatched, silent: false }
+    }
+
+    /// The same session with a memory budget of `bytes`.
+    #[must_use]
+    pub fn with_memory(&self, bytes: u64) -> Self {
+        Self { budget: bytes, ..self.clone() }
+    }
+
+    /// The same session with another seed.
+    #[must_use]
+    pub fn with_seed(&self, seed: u64) -> Self {
+        Self { seed, ..self.clone() }
+    }
+
+    /// The same session, watched by `watch`.
+    #[must_use]
+    pub fn with_watch<'b>(&self, watch: &'b dyn Watch) -> Session<'b> {
+        Session {
+            engine: Arc::clone(&self.engine),
+            budget: self.budget,
+            seed: self.seed,
+            watch,
+            silent: false,
+        }
+    }
+
+    /// The session of a part of the work: it can be stopped but reports nothing, since the whole reports its own progress.
+    #[must_use]
+    pub fn part(&self) -> Self {
+        Self { silent: true, ..self.clone() }
+    }
+
+    /// Where kernel matrices are computed.
+    #[must_use]
+    pub fn engine(&self) -> &dyn Engine {
+        &*self.engine
+    }
+
+    /// The bytes that the work may take beside its samples.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        self.budget
+    }
+
+    /// The seed of everything random.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Makes samples resident on the engine.
+    ///
+    /// # Errors
+    /// Where the engine cannot hold them.
+    pub fn load(&self, samples: &AnySamples<'_>) -> Result<Box<dyn Resident>, GramError> {
+        Ok(self.engine.load(samples))
+    }
+
+    /// The scales of samples that `auto` in a kernel stands for.
+    #[must_use]
+    pub fn scales<'s>(&'s self, samples: &'s AnySamples<'s>) -> SampleScales<'s> {
+        SampleScales::new(samples, self.engine(), self.seed)
+    }
+}
+
+impl Watch for Session<'_> {
+    fn begin(&self, stage: &str, total: u64) {
+        if !self.silent {
+            self.watch.begin(stage, total);
+        }
+    }
+
+    fn advance(&self, amount: u64) {
+        if !self.silent {
+            self.watch.advance(amount);
+        }
+    }
+
+    fn note(&self, text: &str) {
+        if !self.silent {
+            self.watch.note(text);
+        }
+    }
+
+    fn stop_requested(&self) -> bool {
+        self.watch.stop_requested()
+    }
+}

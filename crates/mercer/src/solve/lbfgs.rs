@@ -1,0 +1,266 @@
+//! Smooth losses of linear functions of features, with a ridge penalty.
+//!
+//! Minimises F(W, b) = Σᵢ ℓᵢ(Wᵀφᵢ + b) + (λ/2)‖W‖² over the weights W of D features and m outputs, the intercepts b not
+//! penalised, by limited-memory BFGS (Liu and Nocedal 1989) with the inverse of a bound on the curvature,
+//!
+//! ```text
+//! H₀ = c·Σwᵢ(φᵢ − φ̄)(φᵢ − φ̄)ᵀ + λI for each output,     c·wᵢ ≥ ‖ℓᵢ″‖ (Böhning 1992),
+//! ```
+//!
+//! in place of the usual multiple of the identity: what is left for the updates to learn is how the curvature differs from its
+//! bound. Where the bound turns out to be far from the mean curvature of the rows, that takes its place, at the cost of another
+//! factorisation: half as many steps where classes are well separated.
+
+use std::collections::VecDeque;
+
+use crate::data::Matrix;
+use crate::design::{Design, DesignError, RowLoss};
+use crate::linalg::{Intercept, NormalEquations, RidgeFactor};
+use crate::watch::Watch;
+
+use super::report::{Report, Status};
+
+/// Steps that the curvature is learnt from.
+const MEMORY: usize = 30;
+
+/// Steps after which c is held against the mean curvature.
+const LOOK_AFTER: [usize; 4] = [3, 8, 20, 50];
+
+/// What c and the mean curvature may differ by, as a factor, before another factorisation pays.
+const DIFFERENT: f64 = 1.6;
+
+/// The stopping rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinearLossSettings {
+    /// λ > 0.
+    pub lambda: f64,
+    /// Whether there are intercepts.
+    pub intercept: bool,
+    /// What the gradient has to come down to, as a part of that of W = 0; more than 0.
+    pub tolerance: f64,
+    /// Steps at most.
+    pub max_iter: usize,
+}
+
+/// f(x) = Wᵀφ(x) + b.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearLossFit {
+    /// W: one row per feature, one column per output.
+    pub weights: Matrix<f64>,
+    /// b, one per output.
+    pub intercepts: Vec<f64>,
+    /// F.
+    pub objective: f64,
+    /// How the work ended; its residual is the gradient as a part of that of W = 0.
+    pub report: Report,
+}
+
+/// Minimises, from `start` where there is one. `sums` are over the same rows and weights, with any targets.
+///
+/// O(nDm) and the time of the features for a step, O(D²m) for its direction.
+///
+/// # Errors
+/// Where features cannot be computed, where the sums do not fit or their factorisation fails, and where `watch` asks to stop.
+pub fn minimise(
+    design: &dyn Design,
+    loss: &RowLoss<'_>,
+    sums: &NormalEquations,
+    settings: &LinearLossSettings,
+    start: Option<&LinearLossFit>,
+    watch: &dyn Watch,
+) -> Result<LinearLossFit, DesignError> {
+    let (d, m) = (design.ncols(), loss.labels().outputs);
+    let intercept = if settings.intercept { Intercept::Unpenalised } else { Intercept::None };
+    let curvature = loss.curvature();
+    let factor = sums.factor(settings.lambda / curvature, intercept, watch)?;
+    let mut problem = Problem {
+        design,
+        loss,
+        lambda: settings.lambda,
+        means: sums.feature_means(intercept)?,
+        factor,
+        curvature,
+        weight: sums.weight(),
+        intercept: settings.intercept,
+        watch,
+    };
+    // W over rows of features, and in the last row the intercepts of the centred features.
+    let mut x = Matrix::zeros(d + 1, m);
+    let mut at = problem.at(&x)?;
+    let first = norm(&at.gradient).max(f64::MIN_POSITIVE);
+    if let Some(start) = start {
+        x.entries_mut()[..d * m].copy_from_slice(start.weights.entries());
+        let shift = problem.mean_output(&start.weights);
+        let last = x.row_mut(d).iter_mut().zip(&start.intercepts).zip(shift);
+        last.for_each(|((x, b), s)| *x = if settings.intercept { b + s } else { 0.0 });
+        at = problem.at(&x)?;
+    }
+    let mut memory: VecDeque<Pair> = VecDeque::new();
+    let (mut status, mut iterations) = (Status::OutOfIterations, 0);
+    watch.begin("steps", settings.max_iter as u64);
+    while iterations < settings.max_iter {
+        if norm(&at.gradient) <= settings.tolerance * first {
+            status = Status::Converged;
+            break;
+        }
+        if let Some(mean) = at.curvature.filter(|_| LOOK_AFTER.contains(&iterations))
+            && mean > 0.0
+            && (mean / problem.curvature).ln().abs() > DIFFERENT.ln()
+            // A mean that is so small that rounding is in the way of the factorisation leaves c as it is.
+            && let Ok(factor) = sums.factor(settings.lambda / mean, intercept, watch)
+        {
+            (problem.factor, problem.curvature) = (factor, mean);
+        }
+        let mut direction = problem.direction(&at.gradient, &memory)?;
+        if dot(&direction, &at.gradient) >= 0.0 {
+            memory.clear();
+            direction = problem.direction(&at.gradient, &memory)?;
+        }
+        let slope = dot(&direction, &at.gradient);
+        let mut step = 1.0;
+        let moved = loop {
+            let there = along(&x, &direction, step);
+            let value = problem.at(&there)?;
+            if value.objective <= at.objective + 1e-4 * step * slope {
+                break Some((there, value));
+            }
+            step /= 2.0;
+            if step < 1e-10 {
+                break None;
+            }
+        };
+        let Some((there, value)) = moved else {
+            status = Status::Stagnated;
+            break;
+        };
+        iterations += 1;
+        watch.advance(1);
+        watch.note(&format!("gradient {:.1e}", norm(&value.gradient) / first));
+        memory.extend(Pair::of(along(&there, &x, -1.0), along(&value.gradient, &at.gradient, -1.0)));
+        if memory.len() > MEMORY {
+            memory.pop_front();
+        }
+        (x, at) = (there, value);
+    }
+    let residual = norm(&at.gradient) / first;
+    let weights = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
+    let shift = problem.mean_output(&weights);
+    let intercepts = x.row(d).iter().zip(shift).map(|(b, s)| if settings.intercept { b - s } else { 0.0 });
+    let intercepts = intercepts.collect();
+    let solver = "l-bfgs on features".to_owned();
+    let report = Report { status, solver, iterations, residual, warnings: Vec::new() };
+    Ok(LinearLossFit { weights, intercepts, objective: at.objective, report })
+}
+
+/// A step and what it did to the gradient.
+struct Pair {
+    step: Matrix<f64>,
+    change: Matrix<f64>,
+    inverse: f64,
+}
+
+impl Pair {
+    /// None where the curvature along the step is not positive to working precision.
+    fn of(step: Matrix<f64>, change: Matrix<f64>) -> Option<Self> {
+        let product = dot(&step, &change);
+        let positive = product > f64::EPSILON * norm(&step) * norm(&change);
+        positive.then(|| Self { step, change, inverse: 1.0 / product })
+    }
+}
+
+struct Value {
+    objective: f64,
+    gradient: Matrix<f64>,
+    /// The mean of what the rows say c should be.
+    curvature: Option<f64>,
+}
+
+struct Problem<'a> {
+    design: &'a dyn Design,
+    loss: &'a RowLoss<'a>,
+    lambda: f64,
+    means: Vec<f64>,
+    factor: RidgeFactor<'a>,
+    curvature: f64,
+    weight: f64,
+    intercept: bool,
+    watch: &'a dyn Watch,
+}
+
+impl Problem<'_> {
+    /// F and its gradient.
+    fn at(&self, x: &Matrix<f64>) -> Result<Value, DesignError> {
+        let (d, m) = (self.design.ncols(), x.ncols());
+        let weights = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
+        let shift = self.mean_output(&weights);
+        let constant: Vec<f64> = x.row(d).iter().zip(shift).map(|(b, s)| b - s).collect();
+        let mut of_weights = Matrix::zeros(d, m);
+        let sums = self.design.loss(self.loss, &weights, &constant, &mut of_weights, self.watch)?;
+        let mut squares = 0.0;
+        for (k, mean) in self.means.iter().enumerate() {
+            let row = of_weights.row_mut(k).iter_mut().zip(x.row(k)).zip(&sums.pull);
+            for ((g, w), pull) in row {
+                *g += self.lambda * w - mean * pull;
+                squares += w * w;
+            }
+        }
+        let mut entries = of_weights.into_entries();
+        entries.extend(sums.pull.iter().map(|pull| if self.intercept { *pull } else { 0.0 }));
+        Ok(Value {
+            objective: sums.value + 0.5 * self.lambda * squares,
+            gradient: Matrix::from_entries(d + 1, m, entries),
+            curvature: sums.curvature.map(|curvature| curvature / self.weight),
+        })
+    }
+
+    /// φ̄ᵀW.
+    fn mean_output(&self, weights: &Matrix<f64>) -> Vec<f64> {
+        let mut mean = vec![0.0; weights.ncols()];
+        for (k, phi) in self.means.iter().enumerate() {
+            mean.iter_mut().zip(weights.row(k)).for_each(|(m, w)| *m += phi * w);
+        }
+        mean
+    }
+
+    /// −Hg with H the estimate of the inverse curvature from the steps so far: the two loops of Nocedal and Wright (2006), algorithm 7.4.
+    fn direction(&self, gradient: &Matrix<f64>, memory: &VecDeque<Pair>) -> Result<Matrix<f64>, DesignError> {
+        let mut q = gradient.clone();
+        let mut shares = Vec::with_capacity(memory.len());
+        for pair in memory.iter().rev() {
+            let share = pair.inverse * dot(&pair.step, &q);
+            add(&mut q, &pair.change, -share);
+            shares.push(share);
+        }
+        let (d, m) = (self.design.ncols(), q.ncols());
+        let mut upper = Matrix::from_entries(d, m, q.entries()[..d * m].to_vec());
+        self.factor.solve(&mut upper, self.watch)?;
+        let to = q.entries_mut()[..d * m].iter_mut().zip(upper.entries());
+        to.for_each(|(to, from)| *to = from / self.curvature);
+        q.row_mut(d).iter_mut().for_each(|b| *b /= self.curvature * self.weight);
+        for (pair, share) in memory.iter().zip(shares.into_iter().rev()) {
+            let back = pair.inverse * dot(&pair.change, &q);
+            add(&mut q, &pair.step, share - back);
+        }
+        q.entries_mut().iter_mut().for_each(|v| *v = -*v);
+        Ok(q)
+    }
+}
+
+fn dot(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
+    a.entries().iter().zip(b.entries()).map(|(a, b)| a * b).sum()
+}
+
+fn norm(a: &Matrix<f64>) -> f64 {
+    dot(a, a).sqrt()
+}
+
+fn add(to: &mut Matrix<f64>, from: &Matrix<f64>, factor: f64) {
+    to.entries_mut().iter_mut().zip(from.entries()).for_each(|(t, f)| *t += factor * f);
+}
+
+/// x + s·direction.
+fn along(x: &Matrix<f64>, direction: &Matrix<f64>, s: f64) -> Matrix<f64> {
+    let mut there = x.clone();
+    add(&mut there, direction, s);
+    there
+}
