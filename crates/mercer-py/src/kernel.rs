@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use mercer::data::AnySamples;
 use mercer::design::FeatureMap;
-use mercer::gram::{GramError, Part, kernel_to_distance};
+use mercer::gram::{GramError, Part, ValuesMut, Wanted, kernel_to_distance};
 use mercer::kernel::check::{Dim, Domain};
 use mercer::kernel::{Expr, Kernel, ResolveError, Tunable, check_size};
 use mercer::memory;
@@ -139,7 +139,7 @@ impl NativeKernel {
                 let out = allocate::<f32>(py, shape)?;
                 // SAFETY: the array was made here and no one else has it yet.
                 let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
-                job.run(py, |session| self.fill_f32(&x, z.as_ref(), entries, session))?
+                job.run(py, |session| self.fill(&x, z.as_ref(), entries.into(), session))?
                     .map_err(gram_error)?;
                 Ok(out.into_any())
             }
@@ -147,7 +147,7 @@ impl NativeKernel {
                 let out = allocate::<f64>(py, shape)?;
                 // SAFETY: the array was made here and no one else has it yet.
                 let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
-                job.run(py, |session| self.fill_f64(&x, z.as_ref(), entries, session))?
+                job.run(py, |session| self.fill(&x, z.as_ref(), entries.into(), session))?
                     .map_err(gram_error)?;
                 Ok(out.into_any())
             }
@@ -168,7 +168,7 @@ impl NativeKernel {
         // SAFETY: the array was made here and no one else has it yet.
         let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
         job.run(py, |session| -> Result<(), GramError> {
-            self.fill_f64(&x, z.as_ref(), entries, session)?;
+            self.fill(&x, z.as_ref(), (&mut *entries).into(), session)?;
             let xx = self.diagonal_of(&x, session)?;
             match &z {
                 Some(z) => kernel_to_distance(entries, &xx, &self.diagonal_of(z, session)?),
@@ -194,38 +194,23 @@ impl NativeKernel {
 }
 
 impl NativeKernel {
-    fn fill_f64(
+    fn fill(
         &self,
         x: &AnySamples<'_>,
         z: Option<&AnySamples<'_>>,
-        out: &mut [f64],
+        out: ValuesMut<'_>,
         session: &Session<'_>,
     ) -> Result<(), GramError> {
         let rows = session.load(x)?;
         match z {
-            Some(z) => rows.cross(&self.0, &*session.load(z)?)?.fill_f64(Part::Full, out, session)?,
-            None => rows.gram(&self.0)?.fill_f64(Part::Full, out, session)?,
-        }
-        Ok(())
-    }
-
-    fn fill_f32(
-        &self,
-        x: &AnySamples<'_>,
-        z: Option<&AnySamples<'_>>,
-        out: &mut [f32],
-        session: &Session<'_>,
-    ) -> Result<(), GramError> {
-        let rows = session.load(x)?;
-        match z {
-            Some(z) => rows.cross(&self.0, &*session.load(z)?)?.fill_f32(Part::Full, out, session)?,
-            None => rows.gram(&self.0)?.fill_f32(Part::Full, out, session)?,
+            Some(z) => rows.cross(&self.0, &*session.load(z)?)?.fill(Part::Full, out, session)?,
+            None => rows.gram(&self.0, Wanted::Exact)?.fill(Part::Full, out, session)?,
         }
         Ok(())
     }
 
     fn diagonal_of(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Vec<f64>, GramError> {
-        Ok(session.load(samples)?.gram(&self.0)?.diagonal())
+        Ok(session.load(samples)?.gram(&self.0, Wanted::Exact)?.diagonal().into_owned())
     }
 }
 

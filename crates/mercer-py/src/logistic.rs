@@ -2,7 +2,7 @@
 
 use mercer::data::AnySamples;
 use mercer::design::{Approximation, Features};
-use mercer::gram::DenseGram;
+use mercer::gram::{DenseGram, Wanted};
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{Admission, Admitted, ApproxClassifier, ClassLoss, ClassWeight, LearnError, Logistic};
 use mercer::model::{Expansion, Linear, Predictor};
@@ -81,7 +81,7 @@ pub fn fit_logistic<'py>(
         .run(py, |session| {
             let admitted = logistic.admission.decide(&logistic.kernel, &samples)?;
             let resident = session.load(&samples)?;
-            let gram = resident.gram(&logistic.kernel)?;
+            let gram = resident.gram(&logistic.kernel, Wanted::Exact)?;
             Ok::<_, LearnError>((admitted, logistic.fit_gram(&*gram, codes, classes, weights, session)?))
         })?
         .map_err(learn_error)?;

@@ -1,7 +1,7 @@
 //! Nearest neighbours, and means weighted by a kernel.
 
 use mercer::data::AnySamples;
-use mercer::gram::{Metric, neighbours};
+use mercer::gram::Metric;
 use mercer::learn::Smoother;
 use mercer::model::{Neighbours, Rule};
 use mercer::session::Session;
@@ -35,8 +35,10 @@ pub fn nearest<'py>(
             return Err(value_error(format!("the metric is euclidean or manhattan, but this is {other}")));
         }
     };
-    let found =
-        job.run(py, |session| neighbours(&samples, &queries, k, metric, session))?.map_err(gram_error)?;
+    let search = |session: &Session<'_>| {
+        session.load(&samples)?.nearest(&*session.load(&queries)?, k, metric, session)
+    };
+    let found = job.run(py, search)?.map_err(gram_error)?;
     let shape = [queries.nrows(), found.k];
     let numbers: Vec<i64> = found.rows.iter().map(|&row| row as i64).collect();
     Ok((

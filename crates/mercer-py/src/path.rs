@@ -1,7 +1,7 @@
 //! Cross-validation of ridge regression for a path of penalties.
 
 use mercer::data::Matrix;
-use mercer::gram::{GramError, Part};
+use mercer::gram::{GramError, Part, Wanted};
 use mercer::learn::{LearnError, Ridge};
 use mercer::session::Session;
 use mercer::solve::{PathProblem, RidgePath};
@@ -51,8 +51,8 @@ pub fn ridge_path<'py>(
         let mut gram = Matrix::zeros(n, n);
         let resident = session.load(&samples)?;
         resident
-            .gram(&kernel.0)?
-            .fill_f64(Part::Full, gram.entries_mut(), session)
+            .gram(&kernel.0, Wanted::Exact)?
+            .fill(Part::Full, gram.entries_mut().into(), session)
             .map_err(GramError::from)?;
         parts.scores(gram, session)
     })?;

@@ -1,7 +1,7 @@
 //! The kernel perceptron.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::DenseGram;
+use mercer::gram::{DenseGram, Wanted};
 use mercer::kernel::check::Domain;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{
@@ -68,7 +68,7 @@ pub fn fit_perceptron<'py>(
         .run(py, |session| {
             let admitted = perceptron.admission.decide(&perceptron.kernel, &samples)?;
             let resident = session.load(&samples)?;
-            let gram = resident.gram(&perceptron.kernel)?;
+            let gram = resident.gram(&perceptron.kernel, Wanted::Exact)?;
             Ok::<_, LearnError>((admitted, perceptron.fit_gram(&*gram, codes, classes, session)?))
         })?
         .map_err(learn_error)?;

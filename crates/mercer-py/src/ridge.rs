@@ -1,7 +1,7 @@
 //! Kernel ridge regression and the expansions it fits.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::{DenseGram, Gram, GramError};
+use mercer::gram::{DenseGram, Gram, GramError, Wanted};
 use mercer::kernel::check::Domain;
 use mercer::kernel::{Expr, Kernel};
 use mercer::learn::{Admission, Admitted, Bias, Coefficients, Form, LearnError, Ridge};
@@ -96,7 +96,7 @@ pub fn fit_ridge<'py>(
         .run(py, |session| {
             let admitted = parts.ridge.admission.decide(&parts.ridge.kernel, &samples)?;
             let resident = session.load(&samples)?;
-            let gram = resident.gram(&parts.ridge.kernel)?;
+            let gram = resident.gram(&parts.ridge.kernel, Wanted::Exact)?;
             Ok::<_, LearnError>((admitted, parts.fit(&*gram, session)?))
         })?
         .map_err(learn_error)?;

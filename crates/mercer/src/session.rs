@@ -108,7 +108,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// Where the engine cannot hold them.
     pub fn load(&self, samples: &AnySamples<'_>) -> Result<Box<dyn Resident>, GramError> {
-        Ok(self.engine.load(samples))
+        self.engine.load(samples)
     }
 
     /// The scales of samples that `auto` in a kernel stands for.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{self, AnySamples, Dtype, ScaleMethod, Scaling};
-use mercer::gram::{GramError, Part, Resident, kernel_to_distance};
+use mercer::gram::{GramError, Part, Resident, Value, Wanted, kernel_to_distance};
 use mercer::kernel::Kernel;
 use mercer::linalg::zeroed;
 use mercer::session::Session;
@@ -125,17 +125,15 @@ struct Job<'a> {
 impl Job<'_> {
     fn double(&self, session: &Session<'_>) -> Result<Vec<f64>, Failure> {
         let (rows, columns) = self.load(session)?;
-        let mut out = zeroed(rows.nrows() * columns.as_ref().unwrap_or(&rows).nrows());
-        match &columns {
-            None => rows.gram(self.kernel)?.fill_f64(Part::Full, &mut out, session)?,
-            Some(columns) => rows.cross(self.kernel, &**columns)?.fill_f64(Part::Full, &mut out, session)?,
-        }
+        let mut out: Vec<f64> = self.values(&*rows, columns.as_deref(), session)?;
         if self.distance {
-            let of_rows = rows.gram(self.kernel)?.diagonal();
+            let gram = rows.gram(self.kernel, Wanted::Exact)?;
+            let of_rows = gram.diagonal();
             match &columns {
                 None => kernel_to_distance(&mut out, &of_rows, &of_rows),
                 Some(columns) => {
-                    kernel_to_distance(&mut out, &of_rows, &columns.gram(self.kernel)?.diagonal())
+                    let gram = columns.gram(self.kernel, Wanted::Exact)?;
+                    kernel_to_distance(&mut out, &of_rows, &gram.diagonal());
                 }
             }
         }
@@ -148,10 +146,21 @@ impl Job<'_> {
             return Ok(self.double(session)?.into_iter().map(|d| d as f32).collect());
         }
         let (rows, columns) = self.load(session)?;
-        let mut out = zeroed(rows.nrows() * columns.as_ref().unwrap_or(&rows).nrows());
-        match &columns {
-            None => rows.gram(self.kernel)?.fill_f32(Part::Full, &mut out, session)?,
-            Some(columns) => rows.cross(self.kernel, &**columns)?.fill_f32(Part::Full, &mut out, session)?,
+        self.values(&*rows, columns.as_deref(), session)
+    }
+
+    /// The kernel matrix in the precision of `T`.
+    fn values<T: Value>(
+        &self,
+        rows: &dyn Resident,
+        columns: Option<&dyn Resident>,
+        session: &Session<'_>,
+    ) -> Result<Vec<T>, Failure> {
+        let mut out = zeroed(rows.nrows() * columns.unwrap_or(rows).nrows());
+        let values = T::erase_mut(&mut out);
+        match columns {
+            None => rows.gram(self.kernel, Wanted::Exact)?.fill(Part::Full, values, session)?,
+            Some(columns) => rows.cross(self.kernel, columns)?.fill(Part::Full, values, session)?,
         }
         Ok(out)
     }

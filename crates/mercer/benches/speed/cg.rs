@@ -1,12 +1,10 @@
 //! Times ridge regression without approximation by conjugate gradients: `cg [N] [D] [LAMBDA] [RANK] [TOLERANCE]`.
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CompactGram, CpuEngine, Engine, LinearOperator};
+use mercer::gram::{CpuEngine, Engine, LinearOperator, StoreAs, Stored, Wanted, randomly_pivoted};
 use mercer::kernel::Kernel;
 use mercer::pool;
-use mercer::solve::{
-    CgProblem, Coarse, ConjugateGradient, LowRank, Penalised, Regularised, randomly_pivoted,
-};
+use mercer::solve::{CgProblem, Coarse, ConjugateGradient, LowRank, Penalised, Regularised};
 use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -33,8 +31,11 @@ pub fn run(arguments: &[String]) {
     let kernel: Kernel =
         format!("rbf(sigma={})", (2.0 * d as f64 - 4.0 / 3.0).sqrt()).parse().expect("a kernel");
     pool::with(None, || {
-        let (fast, exact) = (CpuEngine.load(&single), CpuEngine.load(&double));
-        let (fast, exact) = (fast.gram(&kernel).expect("a matrix"), exact.gram(&kernel).expect("a matrix"));
+        let (fast, exact) = (CpuEngine.load(&single).expect("room"), CpuEngine.load(&double).expect("room"));
+        let (fast, exact) = (
+            fast.gram(&kernel, Wanted::Exact).expect("a matrix"),
+            exact.gram(&kernel, Wanted::Exact).expect("a matrix"),
+        );
         let (operator, true_operator) =
             (Regularised::new(&*fast, lambda, None), Regularised::new(&*exact, lambda, None));
         let mut out = Matrix::zeros(n, 2);
@@ -42,9 +43,9 @@ pub fn run(arguments: &[String]) {
         timed("apply f64, 2 columns", || {
             true_operator.apply(&mut out, &rhs, &Unwatched).expect("not stopped")
         });
-        let stored =
-            timed("store in 16 bits", || CompactGram::store(&*fast, &Unwatched).expect("not stopped"));
-        let coarse = Penalised { matrix: &stored, lambda, root_weights: None };
+        let stored = timed("store in 16 bits", || fast.store(StoreAs::I16, &Unwatched).expect("not stopped"));
+        let Stored::Products { operator: stored, rounding } = stored else { return };
+        let coarse = Penalised { matrix: &*stored, lambda, root_weights: None };
         timed("apply 16 bits, 2 columns", || coarse.apply(&mut out, &rhs, &Unwatched).expect("not stopped"));
         let factor = timed("pivoted Cholesky", || {
             randomly_pivoted::<f32>(&*fast, rank, 1e-6, 0, &Unwatched).expect("not stopped")
@@ -59,8 +60,7 @@ pub fn run(arguments: &[String]) {
             rhs: &rhs,
             preconditioner: &preconditioner,
         };
-        let with_store =
-            CgProblem { coarse: Some(Coarse { operator: &coarse, rounding: stored.rounding() }), ..problem };
+        let with_store = CgProblem { coarse: Some(Coarse { operator: &coarse, rounding }), ..problem };
         let solver = ConjugateGradient { tolerance, ..Default::default() };
         for (what, problem) in [("steps on tiles", problem), ("steps on 16 bits", with_store)] {
             let (_, report) = timed(what, || solver.solve(&problem, &Unwatched).expect("an answer"));

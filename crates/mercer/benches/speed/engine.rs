@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, Engine, Part, Resident};
+use mercer::gram::{CpuEngine, Engine, Part, Resident, Wanted};
 use mercer::kernel::family::arc_cosine::ARC_COSINE;
 use mercer::kernel::family::chi_squared::CHI_SQUARED;
 use mercer::kernel::family::gaussian::GAUSSIAN;
@@ -34,7 +34,7 @@ fn load(n: usize, d: usize, single: bool, seed: u64) -> Box<dyn Resident> {
     } else {
         Samples::dense(n, d, entries).map(AnySamples::F64)
     };
-    CpuEngine.load(&samples.expect("n·d entries"))
+    CpuEngine.load(&samples.expect("n·d entries")).expect("room")
 }
 
 fn kernel(family: FamilyId, slot: usize, value: f64) -> Kernel {
@@ -92,10 +92,18 @@ pub fn run(arguments: &[String]) {
                         let fill = |watch| {
                             if single {
                                 let mut out = zeroed::<f32>(8000 * 8000);
-                                resident.gram(&kernel).unwrap().fill_f32(Part::Full, &mut out, watch)
+                                resident.gram(&kernel, Wanted::Exact).unwrap().fill(
+                                    Part::Full,
+                                    (&mut out).into(),
+                                    watch,
+                                )
                             } else {
                                 let mut out = zeroed::<f64>(8000 * 8000);
-                                resident.gram(&kernel).unwrap().fill_f64(Part::Full, &mut out, watch)
+                                resident.gram(&kernel, Wanted::Exact).unwrap().fill(
+                                    Part::Full,
+                                    (&mut out).into(),
+                                    watch,
+                                )
                             }
                         };
                         fill(&Unwatched).expect("the kernel fits");
@@ -120,7 +128,7 @@ pub fn run(arguments: &[String]) {
                 });
                 println!("{label} {seconds:.4}");
                 let seconds = best(repeats, || {
-                    let gram = rows.gram(&kernel).expect("the kernel fits");
+                    let gram = rows.gram(&kernel, Wanted::Exact).expect("the kernel fits");
                     gram.apply(&mut out, &coefficients, &Unwatched).expect("never stopped");
                 });
                 println!("apply_{} {seconds:.4}", &label[8..]);

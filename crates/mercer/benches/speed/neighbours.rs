@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Samples};
-use mercer::gram::{Metric, neighbours};
+use mercer::gram::{CpuEngine, Engine, Metric};
 use mercer::pool;
 use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
@@ -30,7 +30,10 @@ pub fn run(arguments: &[String]) {
     };
     let (rows, queries) = (normal(n, d, 0, single), normal(m, d, 1, single));
     let metric = if manhattan { Metric::Manhattan } else { Metric::Euclidean };
-    let run = || neighbours(&rows, &queries, k, metric, &Unwatched).expect("as many columns");
+    let run = || {
+        let (rows, queries) = (CpuEngine.load(&rows).expect("room"), CpuEngine.load(&queries).expect("room"));
+        rows.nearest(&*queries, k, metric, &Unwatched).expect("as many columns")
+    };
     let time = |_| {
         let start = Instant::now();
         let nearest = pool::with(rest.first().copied(), run);

@@ -30,7 +30,7 @@ pub fn run(arguments: &[String]) {
     let samples = AnySamples::F64(Samples::dense(n, d, entries).expect("n·d entries"));
     let assignment: Vec<usize> = (0..n).map(|i| i % folds.max(1)).collect();
     pool::with(Some(threads), || {
-        let resident = CpuEngine.load(&samples);
+        let resident = CpuEngine.load(&samples).expect("room");
         for sigma in sigmas {
             let kernel: Kernel = format!("rbf(sigma={sigma})").parse().expect("a kernel");
             println!("n = {n}, σ = {sigma}, {count} values of λ, {threads} threads");

@@ -77,7 +77,7 @@ impl Case {
                 model.predict(samples, &Unwatched).expect("predictions");
             }
             _ => {
-                let resident = CpuEngine.load(samples);
+                let resident = CpuEngine.load(samples).expect("room");
                 if self.single {
                     DenseGram::<f32>::compute(&*resident, kernel, &Unwatched).expect("a matrix");
                 } else {

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, Engine, Part, Resident};
+use mercer::gram::{CpuEngine, Engine, Part, Resident, Wanted};
 use mercer::kernel::family::gaussian::GAUSSIAN;
 use mercer::kernel::{Expr, FAMILIES, Kernel, Named};
 use mercer::pool;
@@ -19,7 +19,7 @@ fn resident(d: usize, single: bool) -> Box<dyn Resident> {
     } else {
         AnySamples::F64(Samples::dense(ROWS, d, entries.collect::<Vec<_>>()).expect("n·d"))
     };
-    CpuEngine.load(&samples)
+    CpuEngine.load(&samples).expect("room")
 }
 
 /// Prints what one kernel value takes.
@@ -48,9 +48,9 @@ pub fn run(arguments: &[String]) {
                 report(wanted, &format!("fill/{precision}/d={d}/{}", family.name()), || {
                     let cross = x.cross(&kernel, &*z).expect("the kernel fits");
                     let done = if single {
-                        cross.fill_f32(Part::Full, &mut out, &Unwatched)
+                        cross.fill(Part::Full, (&mut out).into(), &Unwatched)
                     } else {
-                        cross.fill_f64(Part::Full, &mut out64, &Unwatched)
+                        cross.fill(Part::Full, (&mut out64).into(), &Unwatched)
                     };
                     done.expect("never stopped");
                 });
@@ -59,7 +59,7 @@ pub fn run(arguments: &[String]) {
     }
     let x = resident(16, true);
     let kernel = Kernel::from_expr(Expr::Named(Named::with_defaults(GAUSSIAN)));
-    let gram = x.gram(&kernel).expect("the kernel fits");
+    let gram = x.gram(&kernel, Wanted::Exact).expect("the kernel fits");
     for outputs in [1, 8] {
         let rhs = Matrix::from_entries(ROWS, outputs, vec![1.0; ROWS * outputs]);
         let mut out = Matrix::zeros(ROWS, outputs);

@@ -4,10 +4,11 @@ use std::any::Any;
 
 use crate::data::AnySamples;
 use crate::kernel::{EvalError, Kernel};
-use crate::real::Precision;
-use crate::watch::Stopped;
+use crate::watch::{Stopped, Watch};
 
+use super::nearest::{Metric, Nearest};
 use super::operator::{Gram, KernelValues};
+use super::values::ValuesRef;
 
 /// Why a kernel matrix could not be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -27,6 +28,17 @@ pub enum GramError {
     /// The two sets of samples are held by different engines.
     #[error("the two sets of samples are held by different engines: load both with the same one")]
     Elsewhere,
+    /// Values in single precision could be wrong in their third digit.
+    #[error("single precision is too coarse for this kernel on these samples")]
+    TooCoarse,
+    /// A matrix was given with another number of entries than its order requires.
+    #[error("{found} entries for a {order} × {order} matrix")]
+    Entries {
+        /// Rows and columns of the matrix.
+        order: usize,
+        /// Entries that were given.
+        found: usize,
+    },
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -41,10 +53,33 @@ pub enum Part {
     Lower,
 }
 
+/// The precision that a kernel matrix is wanted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// The precision of the samples, or double where that is not enough.
+    Exact,
+    /// Single precision, for callers that check their answer against double.
+    Single,
+    /// Double precision, whatever that of the samples.
+    Double,
+}
+
 /// A place where kernel matrices are computed.
 pub trait Engine: Send + Sync {
-    /// Makes samples resident: centred, with their norms, ready for any kernel.
-    fn load(&self, samples: &AnySamples<'_>) -> Box<dyn Resident>;
+    /// Its name, for reports.
+    fn name(&self) -> &'static str;
+
+    /// Makes samples resident, ready for any kernel. O(nd) time and memory.
+    ///
+    /// # Errors
+    /// Where the engine has no room for them.
+    fn load(&self, samples: &AnySamples<'_>) -> Result<Box<dyn Resident>, GramError>;
+
+    /// A kernel matrix that was computed elsewhere: `values` are its entries, row after row.
+    ///
+    /// # Errors
+    /// Where there are not `order²` values, and where the engine has no room for them.
+    fn adopt<'a>(&self, order: usize, values: ValuesRef<'a>) -> Result<Box<dyn Gram + 'a>, GramError>;
 }
 
 /// Samples held where the work is done. Folds, class pairs and a grid of hyper-parameters share one.
@@ -55,24 +90,50 @@ pub trait Resident: Any + Send + Sync {
     /// Number of columns.
     fn ncols(&self) -> usize;
 
+    /// Some of the samples, in the order given.
+    fn select(&self, rows: &[usize]) -> Box<dyn Resident>;
+
     /// The kernel matrix of the samples with themselves, computed tile by tile on each use and never stored.
-    fn gram<'a>(&'a self, kernel: &Kernel) -> Result<Box<dyn Gram + 'a>, GramError>;
+    ///
+    /// # Errors
+    /// Where the kernel does not fit the samples; [`GramError::TooCoarse`] where single precision is wanted and values could be
+    /// wrong in their third digit.
+    fn gram<'a>(&'a self, kernel: &Kernel, wanted: Wanted) -> Result<Box<dyn Gram + 'a>, GramError>;
 
-    /// As [`gram`](Self::gram), in a precision of the caller's choice whatever that of the samples; `None` where values
-    /// in single precision could be wrong in their third digit: for callers that check their answer against double.
-    fn gram_in<'a>(
-        &'a self,
-        kernel: &Kernel,
-        precision: Precision,
-    ) -> Result<Option<Box<dyn Gram + 'a>>, GramError>;
-
-    /// The kernel matrix of the samples (rows) with `other` (columns), tile by tile, never stored.
+    /// The kernel matrix of the samples (rows) with `other` (columns), computed tile by tile and never stored.
+    ///
+    /// # Errors
+    /// Where the kernel does not fit the samples, and where `other` has other columns or is held by another engine.
     fn cross<'a>(
         &'a self,
         kernel: &Kernel,
         other: &'a dyn Resident,
     ) -> Result<Box<dyn KernelValues + 'a>, GramError>;
 
-    /// Some of the samples, in the order given.
-    fn select(&self, rows: &[usize]) -> Box<dyn Resident>;
+    /// The `min(k, n)` samples nearest to each of `queries`; of equally distant ones those with the lowest numbers.
+    ///
+    /// Distances are those of the plain formula in double precision, summed over the columns in their order, whatever the storage.
+    /// O(mnd) time for m queries and n samples; O(mk) memory for the answer and O((m + n)d) for packed copies.
+    ///
+    /// ```
+    /// use mercer::data::{AnySamples, Samples};
+    /// use mercer::gram::{CpuEngine, Engine, Metric};
+    /// use mercer::watch::Unwatched;
+    ///
+    /// let rows = CpuEngine.load(&AnySamples::F64(Samples::dense(3, 1, vec![0.0, 1.0, 5.0])?))?;
+    /// let query = CpuEngine.load(&AnySamples::F64(Samples::dense(1, 1, vec![3.0])?))?;
+    /// let nearest = rows.nearest(&*query, 2, Metric::Euclidean, &Unwatched)?;
+    /// assert_eq!(nearest.of(0).collect::<Vec<_>>(), [(1, 2.0), (2, 2.0)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where `queries` have other columns or are held by another engine, and where `watch` asks to stop.
+    fn nearest(
+        &self,
+        queries: &dyn Resident,
+        k: usize,
+        metric: Metric,
+        watch: &dyn Watch,
+    ) -> Result<Nearest, GramError>;
 }

@@ -1,27 +1,27 @@
 //! The Gram matrix as an operator: apply it, read a block of it, never hold more of it than asked.
 
-mod accumulate;
-mod columns;
-mod compact;
 mod cpu;
-mod dense;
-mod density;
 mod distance;
 mod engine;
-mod neighbours;
+mod nearest;
+mod numerical_rank;
 mod operator;
+mod pivoted_cholesky;
 mod scales;
-mod store;
-mod tiled;
+mod stored;
 mod values;
 
-pub use compact::CompactGram;
+pub(crate) use cpu::{Combine, LeastAndGreatest, fold};
 pub use cpu::{CpuEngine, default_engine};
-pub use dense::DenseGram;
 pub use distance::kernel_to_distance;
-pub use engine::{Engine, GramError, Part, Resident};
-pub use neighbours::{Metric, Nearest, neighbours};
-pub use operator::{COLUMNS_AT_A_TIME, Columns, Crossing, Gram, KernelValues, LinearOperator, RowBlock};
+pub use engine::{Engine, GramError, Part, Resident, Wanted};
+pub use nearest::{Metric, Nearest};
+pub use numerical_rank::{NumericalRank, numerical_rank};
+pub use operator::{
+    EXPENSIVE_VALUE, Ends, Gram, KeepRows, KernelValues, LinearOperator, Policy, RowSums, StoreAs, Stored,
+};
+pub use pivoted_cholesky::{PivotedCholesky, randomly_pivoted};
 pub use scales::SampleScales;
+pub use stored::DenseGram;
 pub(crate) use values::with_values;
 pub use values::{Segment, TileMut, Value, Values, ValuesMut, ValuesRef};

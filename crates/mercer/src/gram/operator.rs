@@ -1,12 +1,16 @@
-//! What a solver sees of a matrix.
+//! What a solver sees of a matrix: whole operations on it, never its samples or its kernel.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::real::Precision;
 use crate::watch::{Stopped, Watch};
 
 use super::engine::Part;
+use super::values::{TileMut, ValuesMut};
 
 /// A matrix that can be applied to several right-hand sides at once.
 pub trait LinearOperator: Sync {
@@ -18,7 +22,7 @@ pub trait LinearOperator: Sync {
 
     /// `out = A·rhs`, with `rhs` of [`ncols`](Self::ncols) rows and `out` of [`nrows`](Self::nrows) rows.
     ///
-    /// The sums run in an order that does not depend on the number of threads.
+    /// The order of summation does not depend on the number of threads.
     ///
     /// # Errors
     /// [`Stopped`] where `watch` asks for it; `out` is then unspecified.
@@ -27,80 +31,168 @@ pub trait LinearOperator: Sync {
 
 /// A matrix of kernel values that can be written out.
 pub trait KernelValues: LinearOperator {
-    /// Writes the matrix into `out`, row-major; `part` is about square matrices.
+    /// Writes the matrix into `out`, row-major, rounded to the precision of `out`. `part` applies to square matrices.
     ///
     /// # Errors
     /// [`Stopped`] where `watch` asks for it; `out` is then unspecified.
-    fn fill_f64(&self, part: Part, out: &mut [f64], watch: &dyn Watch) -> Result<(), Stopped>;
-
-    /// As [`fill_f64`](Self::fill_f64), rounded to single precision.
-    ///
-    /// # Errors
-    /// As [`fill_f64`](Self::fill_f64).
-    fn fill_f32(&self, part: Part, out: &mut [f32], watch: &dyn Watch) -> Result<(), Stopped>;
-}
-
-/// Columns that [`Crossing::visit_f32`] visits at a time, at most.
-pub const COLUMNS_AT_A_TIME: usize = 256;
-
-/// Chosen columns of a kernel matrix, made ready once for many visits.
-pub trait Columns: Sync {
-    /// How many there are.
-    fn len(&self) -> usize;
-
-    /// Whether there are none.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// What a value costs, in multiply-adds: 0 where it is read from store.
-    fn cost(&self) -> usize;
-
-    /// The part of the matrix where `rows`, by their index in the matrix, cross the columns.
-    fn cross<'a>(&'a self, rows: &[usize]) -> Box<dyn Crossing + 'a>;
-}
-
-/// Kernel values of a few of the rows of a [`Crossing`] with all columns of a visit.
-#[derive(Debug)]
-pub struct RowBlock<'a, T> {
-    /// The rows, by their place in the crossing: at most eight.
-    pub rows: Range<usize>,
-    /// Their values, row after row.
-    pub values: &'a [T],
-    /// Entries from one row to the next.
-    pub stride: usize,
-}
-
-/// Chosen rows of a kernel matrix with chosen columns.
-pub trait Crossing: Sync {
-    /// Hands the values of every row with the columns `cols`, counted among the chosen ones, to `sink`, a few rows at a
-    /// time while they are in cache. Runs on the calling thread.
     ///
     /// # Panics
-    /// Where `cols` does not start at a multiple of [`COLUMNS_AT_A_TIME`] or has more columns.
-    fn visit_f32(&self, cols: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, f32>));
-
-    /// As [`visit_f32`](Self::visit_f32), in double precision.
-    ///
-    /// # Panics
-    /// As [`visit_f32`](Self::visit_f32).
-    fn visit_f64(&self, cols: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, f64>));
+    /// Where `out` does not have `nrows·ncols` entries.
+    fn fill(&self, part: Part, out: ValuesMut<'_>, watch: &dyn Watch) -> Result<(), Stopped>;
 }
 
 /// A square, symmetric kernel matrix.
 pub trait Gram: KernelValues {
-    /// The precision its values are computed or stored in.
+    /// The precision in which its values are computed or stored.
     fn precision(&self) -> Precision;
 
-    /// The columns `cols` of the matrix, which may repeat. O(their features) time and memory.
-    fn columns<'a>(&'a self, cols: &[usize]) -> Box<dyn Columns + 'a>;
+    /// The cost of a value in multiply-adds; 0 where values are stored.
+    fn cost(&self) -> usize;
 
     /// k(xᵢ, xᵢ) for every i.
-    fn diagonal(&self) -> Vec<f64>;
+    fn diagonal(&self) -> Cow<'_, [f64]>;
 
-    /// k(xᵢ, xᵢ) for i in `rows`.
-    fn diagonal_at(&self, rows: &[usize]) -> Vec<f64>;
+    /// Writes k(xᵢ, xⱼ) for i in `rows` and j in `columns`, which may repeat.
+    ///
+    /// # Panics
+    /// Where the segments of `out` do not cover the request or exceed its buffer.
+    fn block(&self, rows: &[usize], columns: &[usize], out: TileMut<'_>);
 
-    /// k(xᵢ, xⱼ) for i in `rows` and j in `cols`, row after row into `out` of length `rows.len()·cols.len()`.
-    fn block(&self, rows: &[usize], cols: &[usize], out: &mut [f64]);
+    /// out[c, o] = Σᵣ rhs[r, o]·K(rows[r], columns[c]).
+    ///
+    /// # Errors
+    /// [`Stopped`] where `watch` asks for it; `out` is then unspecified.
+    ///
+    /// # Panics
+    /// Where `rhs` does not have one row for each of `rows`, or `out` one for each of `columns` and a column for each of `rhs`.
+    fn apply_part(
+        &self,
+        columns: &[usize],
+        rows: &[usize],
+        rhs: &Matrix<f64>,
+        out: &mut Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<(), Stopped>;
+
+    /// Sums of rows over the columns `columns`, which are prepared once for many calls. O(their features) time and memory.
+    fn row_sums<'a>(&'a self, columns: &[usize], keep: KeepRows) -> Box<dyn RowSums + 'a>;
+
+    /// maxᵢ Σⱼ|kᵢⱼ|: an upper bound of the eigenvalues. O(n) memory; NaN where a value is NaN.
+    ///
+    /// # Errors
+    /// [`Stopped`] where `watch` asks for it.
+    fn largest_row_sum(&self, watch: &dyn Watch) -> Result<f64, Stopped> {
+        let n = self.nrows();
+        let all: Vec<usize> = (0..n).collect();
+        let mut band = vec![0f64; BAND.min(n) * n];
+        let mut largest = 0.0f64;
+        for rows in all.chunks(BAND) {
+            watch.check()?;
+            let band = &mut band[..rows.len() * n];
+            self.block(rows, &all, TileMut::new(&mut *band, n));
+            let sums: Vec<f64> = band.par_chunks(n).map(|row| row.iter().map(|k| k.abs()).sum()).collect();
+            // Written so that a NaN is kept.
+            largest = sums.into_iter().fold(largest, |l, s| if s <= l { l } else { s });
+        }
+        Ok(largest)
+    }
+
+    /// The matrix stored for many products.
+    ///
+    /// # Errors
+    /// [`Stopped`] where `watch` asks for it.
+    fn store(&self, form: StoreAs, watch: &dyn Watch) -> Result<Stored, Stopped>;
+}
+
+/// Rows that [`Gram::largest_row_sum`] computes at a time.
+const BAND: usize = 64;
+
+/// Which rows a [`RowSums`] keeps once they are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeepRows {
+    /// Bytes that kept rows may take.
+    pub bytes: u64,
+    /// The precision in which values are computed and kept.
+    pub precision: Precision,
+    /// Which rows are worth keeping.
+    pub policy: Policy,
+}
+
+/// Which rows are worth keeping. Rows of a stored matrix are never copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// Rows that are used a second time, where values cost at least [`EXPENSIVE_VALUE`]: most rows are needed once, and writing
+    /// to memory for the first time costs more than computing a row again.
+    SecondUse,
+    /// Every row, and at least the last one whatever the bytes.
+    Always,
+}
+
+/// Multiply-adds from which on a kernel value is worth keeping: a cheaper one is computed in the time it takes to read it from
+/// memory.
+pub const EXPENSIVE_VALUE: usize = 96;
+
+/// Rows of a kernel matrix over chosen columns, some of them kept.
+pub trait RowSums: Send {
+    /// f[c] += Σ factor·K(row, c) over all chosen columns c, for `terms` of distinct rows. With `ends`, returns the least f + up and
+    /// the greatest f + low of each group afterwards; without, nothing.
+    ///
+    /// For each column the sum runs over the kept rows, then over the others, each in the order of `terms`.
+    ///
+    /// # Errors
+    /// [`Stopped`] where `watch` asks for it; `f` and the kept rows are then unspecified.
+    fn add(
+        &mut self,
+        terms: &[(usize, f64)],
+        f: &mut [f64],
+        ends: Option<Ends<'_>>,
+        watch: &dyn Watch,
+    ) -> Result<Vec<(f64, f64)>, Stopped>;
+
+    /// Writes K(row, c) for each of `rows` and all chosen columns c. Nothing is kept.
+    ///
+    /// # Panics
+    /// Where the segments of `out` do not cover the request or exceed its buffer.
+    fn rows(&mut self, rows: &[usize], out: TileMut<'_>);
+
+    /// Restricts the chosen columns to `kept`, by their place among the present ones, ascending. Kept rows stay.
+    fn narrow(&mut self, kept: &[usize]);
+
+    /// Kernel values computed so far.
+    fn evaluations(&self) -> u64;
+}
+
+/// What [`RowSums::add`] finds the extremes of: f + up and f + low within each group of columns.
+#[derive(Debug, Clone, Copy)]
+pub struct Ends<'a> {
+    /// Ranges of columns, ascending.
+    pub groups: &'a [Range<usize>],
+    /// One number for each column.
+    pub up: &'a [f64],
+    /// One number for each column.
+    pub low: &'a [f64],
+}
+
+/// How [`Gram::store`] stores a matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreAs {
+    /// Double precision.
+    F64,
+    /// Single precision. Products with three or more right-hand sides are summed in single precision, too: about six digits.
+    F32,
+    /// 16 bits an entry, the triangle only: products alone, with errors of about [`rounding`](Self::rounding).
+    I16,
+}
+
+/// A stored matrix.
+pub enum Stored {
+    /// One whose values can be read.
+    Gram(Box<dyn Gram>),
+    /// One that can be applied only.
+    Products {
+        /// K + E.
+        operator: Box<dyn LinearOperator>,
+        /// |Ev|/|v|, approximately.
+        rounding: f64,
+    },
 }

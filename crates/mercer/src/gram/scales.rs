@@ -8,7 +8,7 @@ use crate::data::AnySamples;
 use crate::kernel::{Columns, Expr, Kernel, Scales};
 use crate::watch::Unwatched;
 
-use super::engine::{Engine, Part};
+use super::engine::{Engine, Part, Wanted};
 
 /// Rows whose pairwise distances are looked at.
 const SAMPLE: usize = 1_000;
@@ -92,9 +92,9 @@ impl SampleScales<'_> {
             }
         };
         let mut matrix = vec![0.0; s * s];
-        let sample = self.engine.load(&self.samples.select(&rows));
-        let Ok(gram) = sample.gram(&Kernel::from_expr(distance)) else { return Vec::new() };
-        let Ok(()) = gram.fill_f64(Part::Lower, &mut matrix, &Unwatched) else { return Vec::new() };
+        let Ok(sample) = self.engine.load(&self.samples.select(&rows)) else { return Vec::new() };
+        let Ok(gram) = sample.gram(&Kernel::from_expr(distance), Wanted::Exact) else { return Vec::new() };
+        let Ok(()) = gram.fill(Part::Lower, (&mut matrix).into(), &Unwatched) else { return Vec::new() };
         (0..s).flat_map(|i| matrix[i * s..i * s + i].to_vec()).collect()
     }
 }

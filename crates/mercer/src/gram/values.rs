@@ -3,12 +3,11 @@
 use std::ops::Range;
 
 use crate::data::Matrix;
-use crate::real::{Precision, Real};
-
-use crate::linalg::zeroed;
+use crate::linalg::{Scalar, zeroed};
+use crate::real::Precision;
 
 /// A number that kernel values are computed and stored in: `f32` or `f64`.
-pub trait Value: Real {
+pub trait Value: Scalar {
     /// The slice with its precision erased.
     fn erase(values: &[Self]) -> ValuesRef<'_>;
 

@@ -2,14 +2,13 @@
 //! many steps are to go.
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{CompactGram, Gram};
+use crate::gram::{Gram, LinearOperator, StoreAs, Stored, Wanted, randomly_pivoted};
 use crate::kernel::Kernel;
 use crate::model::Expansion;
 use crate::real::Real;
 use crate::session::Session;
 use crate::solve::{
-    CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Penalised, Regularised, Report, randomly_pivoted,
-    scale_rows,
+    CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Penalised, Regularised, Report, scale_rows,
 };
 use crate::watch::Stopped;
 
@@ -23,7 +22,7 @@ use super::weights::check_weights;
 ///
 /// Each step computes the tiles of the kernel matrix again in single precision: O(n²d) time, O(nk) memory. Where many steps are
 /// still to go after the first ones, n² bytes fit the memory beside the preconditioner and λ is not too small for 16 bits, the matrix is
-/// stored once in 16 bits an entry ([`CompactGram`]), and a step reads it: O(n²) time, bound by memory. Either way the answer is corrected by residuals in double
+/// stored once in 16 bits an entry ([`StoreAs::I16`]), and a step reads it: O(n²) time, bound by memory. Either way the answer is corrected by residuals in double
 /// precision, so it is that of the kernel in double precision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IterativeRidge {
@@ -100,11 +99,12 @@ impl IterativeRidge {
         let roots: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
         let (single, double) = (in_single(samples), in_double(samples));
         let (fast, exact) = (session.load(&single)?, session.load(&double)?);
-        let (fast, exact) = (fast.gram(&self.kernel)?, exact.gram(&self.kernel)?);
+        let (fast, exact) =
+            (fast.gram(&self.kernel, Wanted::Exact)?, exact.gram(&self.kernel, Wanted::Exact)?);
         let rank = self.rank.unwrap_or_else(|| Self::default_rank(samples.nrows()));
         let factor = randomly_pivoted::<f32>(&*fast, rank, SINGLE_NOISE, session.seed(), session)?;
         // What the factor leaves out is noise down to this; a smaller λ would make P⁻¹ amplify it.
-        let noise = SINGLE_NOISE * fast.diagonal().into_iter().fold(0.0, f64::max);
+        let noise = SINGLE_NOISE * fast.diagonal().iter().copied().fold(0.0, f64::max);
         let preconditioner = LowRank::new(factor, self.lambda.max(noise), roots.as_deref(), session)?;
         let rhs = self.right_hand_sides(targets, roots.as_deref());
         let (lambda, root_weights) = (self.lambda, roots.as_deref());
@@ -122,7 +122,7 @@ impl IterativeRidge {
         } else {
             None
         };
-        let coarse = stored.as_ref().map(|(matrix, _)| Penalised { matrix, lambda, root_weights });
+        let coarse = stored.as_ref().map(|(matrix, _)| Penalised { matrix: &**matrix, lambda, root_weights });
         let coarse = coarse.as_ref().zip(stored.as_ref());
         let coarse = coarse.map(|(operator, (_, rounding))| Coarse { operator, rounding: *rounding });
         let mut report = self.solver.run(&CgProblem { coarse, ..tiled }, &mut state, session, after)?;
@@ -175,8 +175,8 @@ impl IterativeRidge {
     /// Whether the errors of a stored matrix may be small enough for λ: the values of most tiles are further apart than a
     /// quarter of the largest value.
     fn may_store(&self, gram: &dyn Gram, weight: f64) -> bool {
-        let largest = gram.diagonal().into_iter().fold(0.0, f64::max);
-        weight * CompactGram::rounding_over(gram.nrows(), 0.25 * largest) <= ROUNDING_LIMIT * self.lambda
+        let largest = gram.diagonal().iter().copied().fold(0.0, f64::max);
+        weight * StoreAs::I16.rounding(gram.nrows(), 0.25 * largest) <= ROUNDING_LIMIT * self.lambda
     }
 
     /// The kernel matrix in 16 bits, with what |Ev|/|v| is about for its errors E as weighted; none where λ is too small for it.
@@ -185,10 +185,12 @@ impl IterativeRidge {
         gram: &dyn Gram,
         weight: f64,
         session: &Session<'_>,
-    ) -> Result<Option<(CompactGram, f64)>, Stopped> {
-        let matrix = CompactGram::store(gram, session)?;
-        let rounding = weight * matrix.rounding();
-        Ok((rounding <= ROUNDING_LIMIT * self.lambda).then_some((matrix, rounding)))
+    ) -> Result<Option<(Box<dyn LinearOperator>, f64)>, Stopped> {
+        let Stored::Products { operator, rounding } = gram.store(StoreAs::I16, session)? else {
+            return Ok(None);
+        };
+        let rounding = weight * rounding;
+        Ok((rounding <= ROUNDING_LIMIT * self.lambda).then_some((operator, rounding)))
     }
 
     /// Bytes that it takes without a stored matrix: the factor, its small matrix twice, and the partial sums of a product.
@@ -205,7 +207,7 @@ impl IterativeRidge {
         if needed > budget {
             return Err(LearnError::Memory { rows, needed, budget });
         }
-        Ok(CompactGram::bytes(rows) <= budget - needed)
+        Ok(StoreAs::I16.bytes(rows) <= budget - needed)
     }
 
     /// S[y] for `bias: None`, S[y 1] for `bias: Centred`.

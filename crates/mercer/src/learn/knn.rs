@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{Metric, neighbours};
+use crate::gram::Metric;
 use crate::model::{Mean, Neighbours, Rule, Weights, queries_at_once};
 use crate::session::Session;
 use crate::watch::Watch;
@@ -61,8 +61,9 @@ impl Knn {
         self.check_k(kmax, samples.nrows() - 1)?;
         let mut losses = vec![0.0; kmax];
         let all: Vec<usize> = (0..samples.nrows()).collect();
+        let resident = session.load(samples)?;
         for rows in all.chunks(queries_at_once(kmax + 1)) {
-            let nearest = neighbours(samples, &samples.select(rows), kmax + 1, self.metric, session)?;
+            let nearest = resident.nearest(&*resident.select(rows), kmax + 1, self.metric, session)?;
             let of_row = |(query, &i): (usize, &usize)| {
                 let mut mean = Mean::new(self.weights, targets.ncols());
                 let others = nearest.of(query).filter(|(row, _)| *row != i).take(kmax);

@@ -13,7 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{DenseGram, Gram, Resident};
+use crate::gram::{DenseGram, Gram, Resident, Wanted};
 use crate::kernel::{Expr, Kernel};
 use crate::model::{Expansion, subtract};
 use crate::session::Session;
@@ -168,7 +168,7 @@ impl Lms {
         let n = samples.nrows() as u64;
         let needed = n.saturating_mul(n).saturating_mul(if single { 4 } else { 8 });
         if needed > session.memory() {
-            return Ok((resident.gram(kernel)?, GramStorage::Tiled));
+            return Ok((resident.gram(kernel, Wanted::Exact)?, GramStorage::Tiled));
         }
         let gram: Box<dyn Gram + 'a> = if single {
             Box::new(DenseGram::<f32>::compute(resident, kernel, session)?)

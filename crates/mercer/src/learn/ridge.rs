@@ -14,7 +14,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::Gram;
+use crate::gram::{Gram, TileMut, Wanted};
 use crate::kernel::{Expr, Kernel};
 use crate::model::{Expansion, subtract};
 use crate::session::Session;
@@ -111,7 +111,7 @@ impl Ridge {
         }
         let admitted = self.admission.decide(&kernel, &centres)?;
         let resident = session.load(&centres)?;
-        let gram = resident.gram(&kernel)?;
+        let gram = resident.gram(&kernel, Wanted::Exact)?;
         let coefficients = match self.bias {
             Bias::Column => Self { bias: Bias::None, ..self.clone() }
                 .fit_centred_targets(&*gram, targets, weights, session)?,
@@ -285,9 +285,9 @@ pub(super) fn explain(gram: &dyn Gram, error: LearnError) -> LearnError {
     }
     let n = gram.nrows();
     let all: Vec<usize> = (0..n).collect();
-    let mut row = vec![0.0; n];
+    let mut row = vec![0f64; n];
     for i in 0..n.min(2_000) {
-        gram.block(&[i], &all, &mut row);
+        gram.block(&[i], &all, TileMut::new(&mut row, all.len()));
         if let Some(column) = row.iter().position(|k| !k.is_finite()) {
             return LearnError::KernelValue { row: i, column };
         }

@@ -5,6 +5,7 @@ use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::{AnySamples, Matrix};
+use crate::gram::{TileMut, Wanted};
 use crate::kernel::Kernel;
 use crate::model::{Neighbours, Rule, smooth_leaving_out};
 use crate::session::Session;
@@ -83,8 +84,12 @@ impl Smoother {
         let rows = index::sample(&mut random, n, n.min(SAMPLE)).into_vec();
         let some = session.load(&samples.select(&rows))?;
         let places: Vec<usize> = (0..rows.len()).collect();
-        let mut values = vec![0.0; rows.len() * rows.len()];
-        some.gram(&self.kernel)?.block(&places, &places, &mut values);
+        let mut values = vec![0f64; rows.len() * rows.len()];
+        some.gram(&self.kernel, Wanted::Exact)?.block(
+            &places,
+            &places,
+            TileMut::new(&mut values, rows.len()),
+        );
         match values.iter().position(|value| value.is_nan() || *value < 0.0) {
             None => Ok(()),
             Some(place) => {

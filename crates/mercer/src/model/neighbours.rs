@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{Metric, neighbours};
+use crate::gram::Metric;
 use crate::kernel::Kernel;
 use crate::session::Session;
 
@@ -117,10 +117,11 @@ impl Neighbours {
                 let outputs = self.noutputs();
                 let mut out = Matrix::zeros(samples.nrows(), outputs);
                 let at_once = queries_at_once(*k);
+                let (rows, queries) = (session.load(&self.rows)?, session.load(samples)?);
                 for (chunk, out) in out.entries_mut().chunks_mut((at_once * outputs).max(1)).enumerate() {
                     let chosen: Vec<usize> =
                         (chunk * at_once..samples.nrows().min((chunk + 1) * at_once)).collect();
-                    let nearest = neighbours(&self.rows, &samples.select(&chosen), *k, *metric, session)?;
+                    let nearest = rows.nearest(&*queries.select(&chosen), *k, *metric, session)?;
                     out.par_chunks_mut(outputs).enumerate().for_each(|(query, out)| {
                         let mut mean = Mean::new(*weights, outputs);
                         nearest

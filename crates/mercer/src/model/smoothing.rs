@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{GramError, Metric, Part, neighbours};
+use crate::gram::{GramError, Metric, Part, Wanted};
 use crate::kernel::Kernel;
 use crate::real::Real;
 use crate::session::Session;
@@ -39,9 +39,9 @@ pub(crate) fn smooth_leaving_out(
     let targets_and_ones = with_ones(targets);
     let mut sums = Matrix::zeros(rows.nrows(), outputs + 1);
     let resident = session.load(rows)?;
-    let gram = resident.gram(kernel)?;
+    let gram = resident.gram(kernel, Wanted::Exact)?;
     gram.apply(&mut sums, &targets_and_ones, session)?;
-    for (i, own) in gram.diagonal().into_iter().enumerate() {
+    for (i, own) in gram.diagonal().iter().enumerate() {
         let row = sums.row_mut(i);
         let all = row[outputs];
         row.iter_mut().zip(targets_and_ones.row(i)).for_each(|(sum, y)| *sum -= own * y);
@@ -114,11 +114,14 @@ impl Smoother<'_> {
         for chunk in far.chunks((MOST_LOGARITHMS / n).max(1)) {
             session.check()?;
             // In double precision whatever the data: the differences of large numbers count.
-            let queries = widened(&self.queries.select(chunk));
+            let queries = session.load(&widened(&self.queries.select(chunk)))?;
             let mut logarithms = vec![f64::NEG_INFINITY; chunk.len() * n];
             if let Some(logarithm) = &logarithm {
-                let queries = session.load(&queries)?;
-                queries.cross(logarithm, &*rows)?.fill_f64(Part::Full, &mut logarithms, &session.part())?;
+                queries.cross(logarithm, &*rows)?.fill(
+                    Part::Full,
+                    (&mut logarithms).into(),
+                    &session.part(),
+                )?;
             }
             if self.leave_out {
                 chunk
@@ -135,8 +138,8 @@ impl Smoother<'_> {
                     None => weightless.push(place),
                 }
             }
-            let nearest =
-                neighbours(self.rows, &queries.select(&weightless), 2, Metric::Euclidean, &session.part())?;
+            let far = queries.select(&weightless);
+            let nearest = rows.nearest(&*far, 2, Metric::Euclidean, &session.part())?;
             for (query, &place) in weightless.iter().enumerate() {
                 let i = chunk[place];
                 let others = nearest.of(query).find(|(row, _)| !(self.leave_out && *row == i));

@@ -71,7 +71,7 @@ impl Voted {
             let queries = session.load(&samples.select(&rows))?;
             let mut values = vec![0.0; rows.len() * self.centres.nrows()];
             let cross = queries.cross(&self.kernel, &*centres)?;
-            cross.fill_f64(Part::Full, &mut values, session).map_err(GramError::from)?;
+            cross.fill(Part::Full, (&mut values).into(), session).map_err(GramError::from)?;
             for (&row, values) in rows.iter().zip(values.chunks_exact(self.centres.nrows())) {
                 session.check().map_err(GramError::from)?;
                 self.cast(values, shares.row_mut(row));

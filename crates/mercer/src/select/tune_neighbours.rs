@@ -202,7 +202,8 @@ mod tests {
         assert!(tuned.warnings.is_empty(), "{:?}", tuned.warnings);
         for trial in &tuned.trials.rows {
             let kernel = tune.kernel.with_values(&trial.values).unwrap();
-            let direct = Smoother { kernel }.leave_one_out(&samples, &targets, Loss::Squared, &Session::default());
+            let direct =
+                Smoother { kernel }.leave_one_out(&samples, &targets, Loss::Squared, &Session::default());
             assert_eq!(trial.score, Some(direct.unwrap()));
             assert!(trial.score.unwrap() >= tuned.score);
         }
@@ -220,10 +221,14 @@ mod tests {
         let tuned = tune.run(&samples, &targets, &Session::default()).unwrap();
         assert_eq!(tuned.trials.rows.len(), 59, "no more neighbours than other rows");
         assert!(tuned.k > 1 && tuned.k < 30, "{}", tuned.k);
-        let end = TuneKnn { range: (1, 2), ..tune.clone() }.run(&samples, &targets, &Session::default()).unwrap();
+        let end =
+            TuneKnn { range: (1, 2), ..tune.clone() }.run(&samples, &targets, &Session::default()).unwrap();
         assert!(end.warnings[0].contains("upper end"), "{:?}", end.warnings);
         for (range, rows) in [((0, 3), 60), ((5, 4), 60), ((70, 80), 60)] {
-            assert!(TuneKnn { range, ..tune.clone() }.run(&samples, &targets, &Session::default()).is_err(), "{rows}");
+            assert!(
+                TuneKnn { range, ..tune.clone() }.run(&samples, &targets, &Session::default()).is_err(),
+                "{rows}"
+            );
         }
     }
 

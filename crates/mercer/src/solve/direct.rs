@@ -2,12 +2,11 @@
 
 use crate::data::Matrix;
 use crate::design::DesignError;
-use crate::gram::LinearOperator;
+use crate::gram::{LinearOperator, NumericalRank, numerical_rank};
 use crate::linalg::{Cholesky, CholeskyError};
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
-use super::rank::{NumericalRank, numerical_rank};
 use super::report::{Report, Status};
 use super::system::Regularised;
 
@@ -123,7 +122,7 @@ fn solve_double(
     watch: &dyn Watch,
 ) -> Result<(Matrix<f64>, Report), SolveError> {
     let order = system.nrows();
-    let matrix = system.lower_f64(watch)?;
+    let matrix = system.lower::<f64>(watch)?;
     let largest = diagonal(&matrix, order).fold(0.0, f64::max);
     let factor = match Cholesky::factor(order, matrix, watch) {
         Ok(factor) => factor,
@@ -162,7 +161,7 @@ fn solve_mixed(
     watch: &dyn Watch,
 ) -> Result<Option<(Matrix<f64>, Report)>, SolveError> {
     let order = system.nrows();
-    let matrix = system.lower_f32(watch)?;
+    let matrix = system.lower::<f32>(watch)?;
     // λmax ≤ ‖A‖_F and λmin ≥ λ bound the condition number from above.
     let frobenius = lower_frobenius(&matrix, order);
     let condition = frobenius / system.lambda();
@@ -206,7 +205,7 @@ fn solve_mixed(
 fn singular(system: &Regularised<'_>) -> SolveError {
     let order = system.nrows();
     let rank = numerical_rank(system.gram());
-    let largest = system.gram().diagonal().into_iter().fold(0.0, f64::max);
+    let largest = system.gram().diagonal().iter().copied().fold(0.0, f64::max);
     // Rounding in K is at most about n·ε·max kᵢᵢ in norm; a hundred times that keeps every pivot well above it.
     let floor = 100.0 * order as f64 * f64::EPSILON * largest.max(f64::MIN_POSITIVE);
     SolveError::Singular { rank, order, suggestion: 10f64.powi(floor.log10().ceil() as i32) }

@@ -18,12 +18,12 @@ use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::design::{Design, DesignError, add_product, add_transposed_product, for_blocks};
+use crate::gram::NumericalRank;
 use crate::linalg::{Cholesky, CholeskyError, Triangle, suggestion, zeroed};
 use crate::memory;
 use crate::watch::{Stopped, Watch};
 
 use super::direct::SolveError;
-use super::rank::NumericalRank;
 use super::report::{Report, Status};
 
 /// The largest 1/pivot, of a matrix scaled to diagonal 1, that the normal equations are trusted with: six of sixteen

@@ -10,8 +10,6 @@ mod least_squares;
 mod logistic;
 mod normal_cg;
 mod path;
-mod pivoted;
-mod rank;
 mod report;
 pub mod svm;
 mod system;
@@ -30,8 +28,6 @@ pub use logistic::{
 };
 pub use normal_cg::{NormalCg, NormalCgFit, NormalOperator};
 pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
-pub use pivoted::{PivotedCholesky, randomly_pivoted};
-pub use rank::{NumericalRank, numerical_rank};
 pub use report::{Report, Status};
 pub(crate) use system::scale_rows;
 pub use system::{Penalised, Regularised};

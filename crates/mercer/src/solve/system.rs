@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::{Gram, LinearOperator, Part};
+use crate::gram::{Gram, LinearOperator, Part, Value};
 use crate::linalg::zeroed;
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
@@ -34,20 +34,11 @@ impl<'a> Regularised<'a> {
         self.gram
     }
 
-    /// The lower triangle of the matrix in double precision, row-major; the rest is unspecified.
-    pub(super) fn lower_f64(&self, watch: &dyn Watch) -> Result<Vec<f64>, Stopped> {
+    /// The lower triangle of the matrix, row-major; the rest is unspecified.
+    pub(super) fn lower<T: Value>(&self, watch: &dyn Watch) -> Result<Vec<T>, Stopped> {
         let n = self.nrows();
         let mut matrix = zeroed(n * n);
-        self.gram.fill_f64(Part::Lower, &mut matrix, watch)?;
-        self.finish(&mut matrix);
-        Ok(matrix)
-    }
-
-    /// As [`lower_f64`](Self::lower_f64), in single precision.
-    pub(super) fn lower_f32(&self, watch: &dyn Watch) -> Result<Vec<f32>, Stopped> {
-        let n = self.nrows();
-        let mut matrix = zeroed(n * n);
-        self.gram.fill_f32(Part::Lower, &mut matrix, watch)?;
+        self.gram.fill(Part::Lower, T::erase_mut(&mut matrix), watch)?;
         self.finish(&mut matrix);
         Ok(matrix)
     }

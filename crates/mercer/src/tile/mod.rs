@@ -25,6 +25,7 @@ mod strip;
 mod wave;
 
 pub use program::Program;
+pub use simd::{InstructionSet, InstructionSetError};
 
 pub(crate) use extent::Extent;
 pub(crate) use fill::{Filler, Rectangle, Scratch, ValueBlock};

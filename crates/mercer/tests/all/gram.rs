@@ -3,7 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, DenseGram, Engine, GramError, LinearOperator, Part, Resident};
+use mercer::gram::{
+    CpuEngine, DenseGram, Engine, Gram, GramError, LinearOperator, Part, Resident, TileMut, ValuesMut, Wanted,
+};
 use mercer::kernel::family::arc_cosine::ARC_COSINE;
 use mercer::kernel::family::chi_squared::CHI_SQUARED;
 use mercer::kernel::family::gaussian::GAUSSIAN;
@@ -78,7 +80,23 @@ fn load(form: Form, n: usize, d: usize, entries: &[f64]) -> Box<dyn Resident> {
         Form::Sparse64 => AnySamples::F64(Samples::sparse(d, indptr, indices, values).unwrap()),
         Form::Sparse32 => AnySamples::F32(Samples::sparse(d, indptr, indices, single(&values)).unwrap()),
     };
-    CpuEngine.load(&samples)
+    CpuEngine.load(&samples).unwrap()
+}
+
+/// Sums over every third row at every second column, against the values of the matrix.
+fn check_apply_part(what: &str, gram: &dyn Gram, full: &[f64]) {
+    let n = gram.nrows();
+    let (rows, columns): (Vec<_>, Vec<_>) = ((0..n).step_by(3).collect(), (0..n).step_by(2).collect());
+    let rhs = Matrix::from_entries(rows.len(), 2, (0..2 * rows.len()).map(|k| (k as f64).cos()).collect());
+    let mut found = Matrix::zeros(columns.len(), 2);
+    gram.apply_part(&columns, &rows, &rhs, &mut found, &Unwatched).unwrap();
+    for (c, &column) in columns.iter().enumerate() {
+        for o in 0..2 {
+            let terms = rows.iter().enumerate().map(|(r, &row)| rhs.row(r)[o] * full[row * n + column]);
+            let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), t| (sum + t, size + t.abs()));
+            assert!((found.row(c)[o] - sum).abs() <= 1e-13 * size, "{what}: column {column}, output {o}");
+        }
+    }
 }
 
 fn oracle(kernel: &Kernel, d: usize, x: &[f64], z: &[f64]) -> Vec<f64> {
@@ -110,13 +128,13 @@ fn check(kernel: &Kernel, d: usize, x: &[f64], z: &[f64], tolerance: impl Fn(For
         let what = format!("{form:?} {:?}", kernel.expr());
         let (x, z) = (load(form, n, d, x), load(form, m, d, z));
         let mut full = vec![f64::NAN; n * n];
-        x.gram(kernel).unwrap().fill_f64(Part::Full, &mut full, &Unwatched).unwrap();
+        x.gram(kernel, Wanted::Exact).unwrap().fill(Part::Full, (&mut full).into(), &Unwatched).unwrap();
         assert_close(&what, &full, &expected, tolerance);
         let mut lower = vec![f64::NAN; n * n];
-        x.gram(kernel).unwrap().fill_f64(Part::Lower, &mut lower, &Unwatched).unwrap();
+        x.gram(kernel, Wanted::Exact).unwrap().fill(Part::Lower, (&mut lower).into(), &Unwatched).unwrap();
         let mut single = vec![f32::NAN; n * n];
-        x.gram(kernel).unwrap().fill_f32(Part::Full, &mut single, &Unwatched).unwrap();
-        let gram = x.gram(kernel).unwrap();
+        x.gram(kernel, Wanted::Exact).unwrap().fill(Part::Full, (&mut single).into(), &Unwatched).unwrap();
+        let gram = x.gram(kernel, Wanted::Exact).unwrap();
         let diagonal = gram.diagonal();
         for i in 0..n {
             assert!((0..=i).all(|j| same(lower[i * n + j], full[i * n + j])), "lower {what}");
@@ -125,17 +143,18 @@ fn check(kernel: &Kernel, d: usize, x: &[f64], z: &[f64], tolerance: impl Fn(For
         assert!(single.iter().zip(&full).all(|(s, f)| same(f64::from(*s), f64::from(*f as f32))), "{what}");
         let (rows, cols): (Vec<_>, Vec<_>) = ((0..n).rev().collect(), (0..n).step_by(2).collect());
         let mut block = vec![f64::NAN; rows.len() * cols.len()];
-        gram.block(&rows, &cols, &mut block);
+        gram.block(&rows, &cols, TileMut::new(&mut block, cols.len()));
         for (r, &i) in rows.iter().enumerate() {
             for (c, &j) in cols.iter().enumerate() {
                 assert!(same(block[r * cols.len() + c], full[i * n + j]), "block {what}");
             }
         }
         let mut cross = vec![f64::NAN; n * m];
-        x.cross(kernel, &*z).unwrap().fill_f64(Part::Full, &mut cross, &Unwatched).unwrap();
+        x.cross(kernel, &*z).unwrap().fill(Part::Full, (&mut cross).into(), &Unwatched).unwrap();
         assert_close(&what, &cross, &expected_cross, tolerance);
         if full.iter().chain(&cross).all(|v| v.is_finite()) {
             check_apply(&what, &*gram, &full);
+            check_apply_part(&what, &*gram, &full);
             check_apply(&what, &DenseGram::<f64>::compute(&*x, kernel, &Unwatched).unwrap(), &full);
             let rounded: Vec<f64> = single.iter().map(|v| f64::from(*v)).collect();
             check_apply(&what, &DenseGram::<f32>::compute(&*x, kernel, &Unwatched).unwrap(), &rounded);
@@ -357,8 +376,12 @@ fn every_thread_count_gives_the_same_bits() {
                 let resident = load(form, n, d, &x);
                 let kernel = Kernel::from_expr(sum.clone());
                 let mut entries = vec![0.0; n * n];
-                resident.gram(&kernel).unwrap().fill_f64(Part::Full, &mut entries, &Unwatched).unwrap();
-                let gram = resident.gram(&kernel).unwrap();
+                resident
+                    .gram(&kernel, Wanted::Exact)
+                    .unwrap()
+                    .fill(Part::Full, (&mut entries).into(), &Unwatched)
+                    .unwrap();
+                let gram = resident.gram(&kernel, Wanted::Exact).unwrap();
                 let rhs = Matrix::from_entries(n, 2, x[..2 * n].to_vec());
                 let mut out = Matrix::zeros(n, 2);
                 gram.apply(&mut out, &rhs, &Unwatched).unwrap();
@@ -389,9 +412,9 @@ fn duplicates_are_at_distance_zero_and_near_ones_never_below() {
         ] {
             let mut entries = vec![f64::NAN; n * n];
             resident
-                .gram(&Kernel::from_expr(expr))
+                .gram(&Kernel::from_expr(expr), Wanted::Exact)
                 .unwrap()
-                .fill_f64(Part::Full, &mut entries, &Unwatched)
+                .fill(Part::Full, (&mut entries).into(), &Unwatched)
                 .unwrap();
             assert!((0..n).all(|i| entries[i * n + i] == 0.0), "{form:?}");
             assert_eq!((entries[20], entries[20 * n]), (0.0, 0.0), "{form:?}");
@@ -420,9 +443,9 @@ fn values_near_a_million() {
         for form in [Form::Dense32, Form::Dense64, Form::Sparse32] {
             let mut entries = vec![f64::NAN; n * n];
             load(form, n, d, &x)
-                .gram(&kernel)
+                .gram(&kernel, Wanted::Exact)
                 .unwrap()
-                .fill_f64(Part::Full, &mut entries, &Unwatched)
+                .fill(Part::Full, (&mut entries).into(), &Unwatched)
                 .unwrap();
             // Sparse rows cannot be centred: |x|² is 10¹³, of which f64 keeps 10⁻³.
             let tolerance = if form == Form::Sparse32 { 1e-4 } else { 1e-5 };
@@ -436,10 +459,13 @@ fn empty_samples() {
     for form in FORMS {
         let (none, some) = (load(form, 0, 3, &[]), load(form, 2, 3, &[1.0; 6]));
         let kernel = Kernel::from_expr(named(GAUSSIAN, &[1.0]));
-        none.gram(&kernel).unwrap().fill_f64(Part::Full, &mut [], &Unwatched).unwrap();
-        none.cross(&kernel, &*some).unwrap().fill_f64(Part::Full, &mut [], &Unwatched).unwrap();
-        some.cross(&kernel, &*none).unwrap().fill_f32(Part::Full, &mut [], &Unwatched).unwrap();
-        let gram = none.gram(&kernel).unwrap();
+        none.gram(&kernel, Wanted::Exact)
+            .unwrap()
+            .fill(Part::Full, ValuesMut::F64(&mut []), &Unwatched)
+            .unwrap();
+        none.cross(&kernel, &*some).unwrap().fill(Part::Full, ValuesMut::F64(&mut []), &Unwatched).unwrap();
+        some.cross(&kernel, &*none).unwrap().fill(Part::Full, ValuesMut::F32(&mut []), &Unwatched).unwrap();
+        let gram = none.gram(&kernel, Wanted::Exact).unwrap();
         assert!(gram.diagonal().is_empty());
         gram.apply(&mut Matrix::zeros(0, 2), &Matrix::zeros(0, 2), &Unwatched).unwrap();
         let mut out = Matrix::from_entries(2, 1, vec![f64::NAN; 2]);
@@ -453,7 +479,11 @@ fn no_columns_at_all() {
     let resident = load(Form::Dense64, 3, 0, &[]);
     let mut entries = vec![f64::NAN; 9];
     let kernel = Kernel::from_expr(named(GAUSSIAN, &[1.0]));
-    resident.gram(&kernel).unwrap().fill_f64(Part::Full, &mut entries, &Unwatched).unwrap();
+    resident
+        .gram(&kernel, Wanted::Exact)
+        .unwrap()
+        .fill(Part::Full, (&mut entries).into(), &Unwatched)
+        .unwrap();
     assert_eq!(entries, [1.0; 9]);
 }
 
@@ -467,7 +497,10 @@ fn selection_keeps_the_order_given() {
     for form in FORMS {
         let mut entries = vec![f64::NAN; 16];
         let some = load(form, 10, 3, &x).select(&rows);
-        some.gram(&kernel).unwrap().fill_f64(Part::Full, &mut entries, &Unwatched).unwrap();
+        some.gram(&kernel, Wanted::Exact)
+            .unwrap()
+            .fill(Part::Full, (&mut entries).into(), &Unwatched)
+            .unwrap();
         assert_close("select", &entries, &oracle(&kernel, 3, &chosen, &chosen), by_precision(form));
     }
 }
@@ -482,7 +515,7 @@ fn mixed_dense_and_sparse_precisions() {
         for b in FORMS {
             let mut entries = vec![f64::NAN; 600];
             let (x, z) = (load(a, 20, 5, &x), load(b, 30, 5, &z));
-            x.cross(&kernel, &*z).unwrap().fill_f64(Part::Full, &mut entries, &Unwatched).unwrap();
+            x.cross(&kernel, &*z).unwrap().fill(Part::Full, (&mut entries).into(), &Unwatched).unwrap();
             assert_close(&format!("{a:?} × {b:?}"), &entries, &expected, SINGLE);
         }
     }
@@ -494,12 +527,13 @@ fn errors_and_stops() {
     let kernel = Kernel::from_expr(named(GAUSSIAN, &[1.0]));
     assert!(matches!(a.cross(&kernel, &*b), Err(GramError::Columns { rows: 2, cols: 3 })));
     let missing = Kernel::from_expr(Expr::Columns(Box::new(Expr::Dot), columns(1..3)));
-    assert!(matches!(a.gram(&missing), Err(GramError::Kernel(_))));
+    assert!(matches!(a.gram(&missing, Wanted::Exact), Err(GramError::Kernel(_))));
     let stop = AtomicBool::new(true);
-    let stopped = a.gram(&kernel).unwrap().fill_f64(Part::Full, &mut [0.0; 4], &stop);
+    let stopped =
+        a.gram(&kernel, Wanted::Exact).unwrap().fill(Part::Full, ValuesMut::F64(&mut [0.0; 4]), &stop);
     assert!(matches!(stopped, Err(Stopped)));
     let mut out = Matrix::zeros(2, 1);
-    assert!(a.gram(&kernel).unwrap().apply(&mut out, &Matrix::zeros(2, 1), &stop).is_err());
+    assert!(a.gram(&kernel, Wanted::Exact).unwrap().apply(&mut out, &Matrix::zeros(2, 1), &stop).is_err());
 }
 
 #[test]

@@ -234,7 +234,7 @@ fn a_scaling_goes_into_the_support_vectors_where_that_is_exact() {
         let (raw, codes) = spirals(3);
         let scaled = scaling.apply(raw.view()).unwrap();
         let kernel: Kernel = kernel.parse().unwrap();
-        let resident = CpuEngine.load(&scaled);
+        let resident = CpuEngine.load(&scaled).unwrap();
         let training = Training::new(&*resident, &kernel).unwrap();
         let found = Svc::new(kernel.clone(), 2.0).fit_on(&training, &codes, 3, None, &Unwatched).unwrap();
         let (_, base) = fitted("linear", ScaleMethod::None, 3);
@@ -266,7 +266,7 @@ fn what_libsvm_cannot_say_is_refused() {
     refused(&Model { classes: Some(texts), ..plain.clone() }, "`no`");
     refused(&Model { method: Method::Ridge, ..plain.clone() }, "ridge");
     let (raw, codes) = spirals(3);
-    let resident = CpuEngine.load(&raw);
+    let resident = CpuEngine.load(&raw).unwrap();
     let training = Training::new(&*resident, &Kernel::linear()).unwrap();
     let rest =
         Svc::new(Kernel::linear(), 1.0).fit_one_vs_rest_on(&training, &codes, 3, None, &Unwatched).unwrap();
@@ -289,7 +289,7 @@ fn formulas_are_recognised() {
 #[test]
 fn two_classes_against_each_other_can_be_written() {
     let (raw, codes) = spirals(2);
-    let resident = CpuEngine.load(&raw);
+    let resident = CpuEngine.load(&raw).unwrap();
     let kernel: Kernel = "rbf(gamma=0.05)".parse().unwrap();
     let training = Training::new(&*resident, &kernel).unwrap();
     let rest =

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::oracle::{eliminate, noise};
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, DenseGram, Engine};
+use mercer::gram::{CpuEngine, DenseGram, Engine, Wanted};
 use mercer::kernel::Kernel;
 use mercer::learn::{ClassWeight, Coefficients, LearnError, Logistic};
 use mercer::model::probabilities;
@@ -454,8 +454,8 @@ fn stops_when_asked() {
 fn out_of_iterations_is_a_status_and_no_error() {
     let problem = Problem::new(60, 2, 15);
     let logistic = Logistic { max_iter: 1, tol: 1e-9, ..Logistic::new(kernel("rbf(sigma=1)"), 0.01) };
-    let resident = CpuEngine.load(&problem.samples());
-    let gram = resident.gram(&logistic.kernel).unwrap();
+    let resident = CpuEngine.load(&problem.samples()).unwrap();
+    let gram = resident.gram(&logistic.kernel, Wanted::Exact).unwrap();
     let found = logistic.fit_gram(&*gram, &problem.codes, 2, None, &Unwatched).unwrap();
     assert_eq!(found.report.status, Status::OutOfIterations);
     assert_eq!(found.report.iterations, 1);

@@ -2,6 +2,7 @@
 
 mod approx_classes;
 mod approx_ridge;
+mod counting_engine;
 mod design;
 mod features;
 mod golden;

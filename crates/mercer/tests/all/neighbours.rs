@@ -4,13 +4,24 @@ use std::sync::atomic::AtomicBool;
 
 use crate::oracle::noise;
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{GramError, Metric, neighbours};
+use mercer::gram::{CpuEngine, Engine, GramError, Metric, Nearest};
 use mercer::kernel::Kernel;
 use mercer::learn::{Knn, LearnError, Loss, Smoother};
 use mercer::model::{ModelError, Weights};
 use mercer::pool;
-use mercer::watch::Unwatched;
+use mercer::watch::{Unwatched, Watch};
 use proptest::prelude::*;
+
+/// The `k` rows nearest to each query.
+fn neighbours(
+    rows: &AnySamples<'_>,
+    queries: &AnySamples<'_>,
+    k: usize,
+    metric: Metric,
+    watch: &dyn Watch,
+) -> Result<Nearest, GramError> {
+    CpuEngine.load(rows)?.nearest(&*CpuEngine.load(queries)?, k, metric, watch)
+}
 
 #[derive(Debug, Clone, Copy)]
 enum Form {

@@ -2,12 +2,13 @@
 
 use crate::oracle::{eliminate, noise};
 use mercer::data::{AnySamples, Matrix, Samples};
+use mercer::gram::NumericalRank;
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
 use mercer::learn::{Admission, Bias, LearnError, Ridge};
 use mercer::model::ModelError;
 use mercer::pool;
-use mercer::solve::{Factor, NumericalRank, SolveError};
+use mercer::solve::{Factor, SolveError};
 use mercer::watch::Unwatched;
 
 const KERNEL: &str = "0.5*rbf(sigma=2) + (<x,z>+1)^2";

@@ -3,11 +3,12 @@
 use crate::oracle::noise;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::features::{FeatureError, FeatureMap};
+use mercer::gram::NumericalRank;
 use mercer::kernel::Kernel;
 use mercer::learn::{Bias, Form, LearnError, Ridge, RidgeFeatures};
 use mercer::model::ModelError;
 use mercer::pool;
-use mercer::solve::{NumericalRank, SolveError};
+use mercer::solve::SolveError;
 use mercer::watch::Unwatched;
 
 fn samples(rows: usize, columns: usize, seed: u64) -> AnySamples<'static> {

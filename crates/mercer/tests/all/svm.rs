@@ -1,10 +1,9 @@
 //! The quadratic program of support vector machines, against the optimality conditions, an independent solver and known answers.
 
 use mercer::data::{AnySamples, Samples};
-use mercer::gram::{CpuEngine, DenseGram, Engine, Gram};
+use mercer::gram::{CpuEngine, DenseGram, Engine, Gram, Wanted};
 use mercer::kernel::Kernel;
 use mercer::pool;
-use mercer::real::Precision;
 use mercer::solve::Status;
 use mercer::solve::svm::{BoxQp, Solution, SvmError, SvmSettings};
 use mercer::watch::{Stopped, Unwatched};
@@ -186,9 +185,9 @@ fn classify(
 ) -> Solution {
     let n = positive.len();
     let kernel: Kernel = kernel.parse().unwrap();
-    let resident = CpuEngine.load(&AnySamples::F64(Samples::dense(n, d, x.to_vec()).unwrap()));
-    let exact = resident.gram_in(&kernel, Precision::Double).unwrap().unwrap();
-    let fast = resident.gram_in(&kernel, Precision::Single).unwrap();
+    let resident = CpuEngine.load(&AnySamples::F64(Samples::dense(n, d, x.to_vec()).unwrap())).unwrap();
+    let exact = resident.gram(&kernel, Wanted::Double).unwrap();
+    let fast = resident.gram(&kernel, Wanted::Single).ok();
     let gram: &dyn Gram = if single { fast.as_deref().unwrap_or(&*exact) } else { &*exact };
     let rows: Vec<usize> = (0..n).collect();
     let qp = BoxQp::classify(&rows, positive, &vec![c; n]).unwrap();

@@ -103,7 +103,7 @@ fn one_against_the_rest_of_two_is_the_pair_with_its_sign_turned() {
     let (samples, codes) = clusters();
     let samples = AnySamples::F64(samples);
     let codes: Vec<usize> = codes.iter().map(|code| code % 2).collect();
-    let resident = CpuEngine.load(&samples);
+    let resident = CpuEngine.load(&samples).unwrap();
     let training = Training::new(&*resident, &kernel()).unwrap();
     let settings = mercer::solve::svm::SvmSettings { tol: 1e-9, ..Default::default() };
     let svc = Svc { settings, ..Svc::new(kernel(), 1.0) };
@@ -132,7 +132,7 @@ fn one_against_the_rest_of_two_is_the_pair_with_its_sign_turned() {
 fn every_class_against_the_rest_finds_its_rows() {
     let (samples, codes) = clusters();
     let samples = AnySamples::F64(samples);
-    let resident = CpuEngine.load(&samples);
+    let resident = CpuEngine.load(&samples).unwrap();
     let training = Training::new(&*resident, &kernel()).unwrap();
     let rest =
         Svc::new(kernel(), 3.0).fit_one_vs_rest_on(&training, &codes, CLASSES, None, &Unwatched).unwrap();

@@ -1,7 +1,7 @@
 //! Numbers of a model for each kind of picture.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::Part;
+use mercer::gram::{Part, Wanted};
 use mercer::model::{Link, Method, Predictor, one_vs_rest_decisions};
 use mercer::session::Session;
 use serde_json::Value;
@@ -363,7 +363,8 @@ fn gram(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
         return Err(Failure::usage("--kind gram is for models with a kernel, which this one does not have"));
     };
     let mut values = vec![0.0; count * count];
-    session.load(&samples)?.gram(kernel)?.fill_f64(Part::Full, &mut values, session)?;
+    let resident = session.load(&samples)?;
+    resident.gram(kernel, Wanted::Exact)?.fill(Part::Full, (&mut values).into(), session)?;
     let of = if shown.from_data { "row" } else { "centre" };
     let each = if stride > 1 { format!(", every {stride}th") } else { String::new() };
     let side = || Side { label: format!("{of}{each}"), names: Names::Count(count) };

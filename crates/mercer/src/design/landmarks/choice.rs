@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::AnySamples;
 use crate::design::error::{DesignError, check_memory};
+use crate::gram::{Wanted, randomly_pivoted};
 use crate::kernel::Kernel;
 use crate::session::Session;
-use crate::solve::randomly_pivoted;
 use crate::watch::Watch;
 
 /// How landmarks are chosen.
@@ -63,7 +63,7 @@ impl LandmarkChoice {
             Self::RandomlyPivoted => {
                 check_memory("the factor of the kernel matrix", n, count, 4, session.memory())?;
                 let resident = session.load(samples)?;
-                let gram = resident.gram(kernel)?;
+                let gram = resident.gram(kernel, Wanted::Exact)?;
                 let pivoted = randomly_pivoted::<f32>(&*gram, count, 1e-6, session.seed(), session)?;
                 filled(pivoted.pivots, n, count)
             }

@@ -20,12 +20,11 @@ use faer::{MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix, Samples, Storage};
-use crate::gram::{DenseGram, GramError, Part, Value, ValuesMut, with_values};
+use crate::gram::{DenseGram, GramError, Part, Value, ValuesMut, Wanted, randomly_pivoted, with_values};
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::real::Real;
 use crate::session::Session;
-use crate::solve::randomly_pivoted;
 use crate::watch::Watch;
 
 use super::error::{DesignError, check_columns, check_memory};
@@ -96,8 +95,9 @@ impl Landmarks {
         };
         // In double precision whatever the samples: the factor magnifies errors of the kernel.
         let resident = session.load(&widened(landmarks))?;
-        let mut matrix = zeroed(m * m);
-        resident.gram(kernel)?.fill_f64(Part::Full, &mut matrix, session).map_err(GramError::from)?;
+        let mut matrix: Vec<f64> = zeroed(m * m);
+        let gram = resident.gram(kernel, Wanted::Exact)?;
+        gram.fill(Part::Full, (&mut matrix).into(), session).map_err(GramError::from)?;
         if let Some(place) = matrix.iter().position(|k| !k.is_finite()) {
             return Err(DesignError::KernelValue { row: place / m, column: place % m });
         }
@@ -260,10 +260,7 @@ impl Landmarks {
             let kernel = &mut kernel[..m * count];
             // Landmarks first: what is subtracted from both sides before distances are taken is then theirs.
             let cross = centres.cross(&self.kernel, &*queries)?;
-            match T::erase_mut(kernel) {
-                ValuesMut::F32(kernel) => cross.fill_f32(Part::Full, kernel, session)?,
-                ValuesMut::F64(kernel) => cross.fill_f64(Part::Full, kernel, session)?,
-            }
+            cross.fill(Part::Full, T::erase_mut(kernel), session)?;
             let mut parts = Vec::new();
             let mut rest = MatMut::from_row_major_slice_mut(kernel, m, count);
             while rest.ncols() > 0 {

@@ -7,7 +7,7 @@
 mod class_weight;
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::Gram;
+use crate::gram::{Gram, Wanted};
 use crate::kernel::Kernel;
 use crate::model::Expansion;
 use crate::session::Session;
@@ -85,7 +85,7 @@ impl Logistic {
         self.kernel.check_columns(columns)?;
         let admitted = self.admission.decide(&self.kernel, samples)?;
         let resident = session.load(samples)?;
-        let gram = resident.gram(&self.kernel)?;
+        let gram = resident.gram(&self.kernel, Wanted::Exact)?;
         let Coefficients { dual, intercepts, mut report } =
             self.fit_gram(&*gram, codes, classes, weights, session)?;
         report.warnings.extend(admitted.warning);

@@ -1,51 +1,63 @@
 //! Decision values of a perceptron: dual, on rows of a kernel matrix, and primal, on explicit features.
 
 use crate::data::Matrix;
-use crate::gram::Gram;
+use crate::gram::{Gram, KeepRows, Policy, RowSums, TileMut};
 use crate::learn::error::LearnError;
+use crate::watch::Unwatched;
 
-use super::row_cache::RowCache;
 use super::train::{Change, Decisions};
 
 /// f = Ka: a correction of row i adds row i of K, in O(n).
 pub(super) struct Dual<'a> {
-    rows: RowCache<'a>,
+    gram: &'a dyn Gram,
+    rows: Box<dyn RowSums + 'a>,
     /// a, one column per output.
     coefficients: Matrix<f64>,
-    /// Ka.
-    values: Matrix<f64>,
+    /// Ka, one vector per output.
+    values: Vec<Vec<f64>>,
 }
 
 impl<'a> Dual<'a> {
     /// Zero on a kernel matrix, whose rows are kept within `budget` bytes.
     pub fn new(gram: &'a dyn Gram, outputs: usize, budget: u64) -> Self {
-        let zeros = Matrix::zeros(gram.nrows(), outputs);
-        Self { rows: RowCache::new(gram, budget), coefficients: zeros.clone(), values: zeros }
+        let n = gram.nrows();
+        let keep = KeepRows { bytes: budget, precision: gram.precision(), policy: Policy::Always };
+        let rows = gram.row_sums(&(0..n).collect::<Vec<_>>(), keep);
+        Self { gram, rows, coefficients: Matrix::zeros(n, outputs), values: vec![vec![0.0; n]; outputs] }
+    }
+
+    /// The error for row `i` of K where it has made a value infinite or NaN.
+    fn check(&self, i: usize, output: usize) -> Result<(), LearnError> {
+        let Some(column) = self.values[output].iter().position(|f| !f.is_finite()) else { return Ok(()) };
+        let mut value = [0f64];
+        self.gram.block(&[i], &[column], TileMut::new(&mut value[..], 1));
+        if value[0].is_finite() { Ok(()) } else { Err(LearnError::KernelValue { row: i, column }) }
     }
 }
 
 impl Decisions for Dual<'_> {
     fn at(&self, i: usize, out: &mut [f64]) {
-        out.copy_from_slice(self.values.row(i));
+        out.iter_mut().zip(&self.values).for_each(|(out, values)| *out = values[i]);
     }
 
     fn correct(&mut self, i: usize, changes: &[Change]) -> Result<(), LearnError> {
-        let outputs = self.values.ncols();
-        let row = self.rows.row(i)?;
         for change in changes {
             let output = change.output as usize;
             self.coefficients.row_mut(i)[output] += change.amount;
-            let values = self.values.entries_mut()[output..].iter_mut().step_by(outputs);
-            values.zip(row).for_each(|(f, k)| *f += change.amount * k);
+            let before = self.rows.evaluations();
+            self.rows.add(&[(i, change.amount)], &mut self.values[output], None, &Unwatched)?;
+            if self.rows.evaluations() > before {
+                self.check(i, output)?;
+            }
         }
         Ok(())
     }
 
     fn squared_norms(&self) -> Vec<f64> {
-        let mut norms = vec![0.0; self.values.ncols()];
-        for i in 0..self.values.nrows() {
-            let pairs = self.coefficients.row(i).iter().zip(self.values.row(i));
-            norms.iter_mut().zip(pairs).for_each(|(norm, (a, f))| *norm += a * f);
+        let mut norms = vec![0.0; self.values.len()];
+        for i in 0..self.coefficients.nrows() {
+            let pairs = self.coefficients.row(i).iter().zip(&self.values);
+            norms.iter_mut().zip(pairs).for_each(|(norm, (a, values))| *norm += a * values[i]);
         }
         norms
     }

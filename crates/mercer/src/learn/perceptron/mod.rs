@@ -17,12 +17,11 @@ mod budgeted;
 mod budgeted_passes;
 mod decisions;
 mod report;
-mod row_cache;
 mod train;
 mod voted;
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::Gram;
+use crate::gram::{Gram, Wanted};
 use crate::kernel::Kernel;
 use crate::model::{Expansion, Voted};
 use crate::session::Session;
@@ -206,7 +205,7 @@ impl Perceptron {
         self.kernel.check_columns(samples.ncols())?;
         let admitted = self.admission.decide(&self.kernel, samples)?;
         let resident = session.load(samples)?;
-        let gram = resident.gram(&self.kernel)?;
+        let gram = resident.gram(&self.kernel, Wanted::Exact)?;
         let (history, mut report) = self.train_on_gram(&*gram, codes, classes, session)?;
         report.warnings.extend(admitted.warning.clone());
         Ok(Trained { history, admitted, report })
@@ -223,7 +222,7 @@ impl Perceptron {
         let budget = session.memory();
         let mut dual = Dual::new(gram, outputs(classes), budget);
         let history = train(&self.course(codes, classes), &mut dual, session)?;
-        let radius = radius(gram.diagonal().into_iter());
+        let radius = radius(gram.diagonal().iter().copied());
         let report = PerceptronReport::new(&history, codes, self.rule, radius, &dual);
         Ok((history, report))
     }

@@ -1,10 +1,10 @@
 //! Support vector classification for several values of C at once: the path along C, and what it says of rows left out.
 
-use crate::data::AnySamples;
+use crate::data::{AnySamples, Matrix};
 use crate::learn::error::LearnError;
 use crate::model::pairs_of;
 use crate::session::Session;
-use crate::solve::svm::{BoxQp, Solution, kernel_sums};
+use crate::solve::svm::{BoxQp, Solution};
 use crate::watch::Watch;
 
 use super::classify::Svc;
@@ -160,14 +160,15 @@ fn verdicts(
     let used: Vec<usize> =
         (0..rows.len()).filter(|&k| answers.iter().any(|answer| answer.beta[k] != 0.0)).collect();
     let support: Vec<usize> = used.iter().map(|&k| rows[k]).collect();
-    let factors: Vec<Vec<f64>> =
-        answers.iter().map(|answer| used.iter().map(|&k| answer.beta[k]).collect()).collect();
-    let sums = kernel_sums(training.rows(), &support, &factors, held, session)?;
-    let sides = |(answer, sums): (&Solution, Vec<f64>)| {
+    let factors = used.iter().flat_map(|&k| answers.iter().map(move |answer| answer.beta[k])).collect();
+    let factors = Matrix::from_entries(used.len(), answers.len(), factors);
+    let mut sums = Matrix::zeros(held.len(), answers.len());
+    training.rows().apply_part(held, &support, &factors, &mut sums, session)?;
+    let sides = |(o, answer): (usize, &Solution)| {
         let rho = answer.rho();
-        sums.into_iter().map(|sum| sum > rho).collect()
+        (0..held.len()).map(|row| sums.row(row)[o] > rho).collect()
     };
-    Ok(answers.iter().zip(sums).map(sides).collect())
+    Ok(answers.iter().enumerate().map(sides).collect())
 }
 
 /// The class with most votes for every row, the first of equals, at the k-th C.

@@ -5,6 +5,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
+use crate::gram::TileMut;
 use crate::learn::error::LearnError;
 use crate::model::{Sigmoid, pairs_of};
 use crate::session::Session;
@@ -315,7 +316,7 @@ fn decisions(
     for chunk in rows.chunks((AT_ONCE / support.len()).max(1)) {
         session.check()?;
         let mut values = vec![0.0; chunk.len() * support.len()];
-        training.exact().block(chunk, &support, &mut values);
+        training.exact().block(chunk, &support, TileMut::new(&mut values, support.len()));
         let f = |row: &[f64]| row.iter().zip(&coefficients).map(|(k, a)| k * a).sum::<f64>() - rho;
         out.extend(values.chunks_exact(support.len()).map(f));
     }

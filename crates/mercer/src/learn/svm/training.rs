@@ -1,12 +1,11 @@
 //! What every support vector machine is trained on.
 
 use crate::data::AnySamples;
-use crate::gram::{DenseGram, Gram, GramError, Part, Resident};
+use crate::gram::{Gram, GramError, Part, Resident, StoreAs, Stored, Wanted};
 use crate::kernel::Kernel;
 use crate::learn::error::LearnError;
 use crate::learn::weights::check_weights;
 use crate::linalg::zeroed;
-use crate::real::Precision;
 use crate::session::Session;
 use crate::solve::svm::{BoxQp, Solution, SvmReport, SvmSettings};
 
@@ -40,8 +39,11 @@ impl<'a> Training<'a> {
     /// # Errors
     /// Where the kernel does not fit the samples.
     pub fn new(samples: &'a dyn Resident, kernel: &Kernel) -> Result<Self, LearnError> {
-        let fast = samples.gram_in(kernel, Precision::Single)?;
-        let exact = samples.gram_in(kernel, Precision::Double)?.expect("double precision is never refused");
+        let fast = match samples.gram(kernel, Wanted::Single) {
+            Err(GramError::TooCoarse) => None,
+            fast => Some(fast?),
+        };
+        let exact = samples.gram(kernel, Wanted::Double)?;
         Ok(Self { fast, exact: Exact::Computed(exact) })
     }
 
@@ -59,19 +61,20 @@ impl<'a> Training<'a> {
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
         let mut training = Self::new(samples, kernel)?;
-        let (n, entries) = (samples.nrows(), samples.nrows() * samples.nrows());
+        let n = samples.nrows();
         if let Some(fast) = &training.fast {
-            if (4 * entries) as u64 <= bytes {
-                if store.len() != entries {
-                    *store = zeroed(entries);
+            if StoreAs::F32.bytes(n) <= bytes {
+                if store.len() != n * n {
+                    *store = zeroed(n * n);
                 }
-                fast.fill_f32(Part::Full, store, session).map_err(GramError::from)?;
-                training.fast = Some(Box::new(DenseGram::new(n, &store[..])));
+                fast.fill(Part::Full, (&mut *store).into(), session).map_err(GramError::from)?;
+                training.fast = Some(session.engine().adopt(n, (&*store).into())?);
             }
-        } else if (8 * entries) as u64 <= bytes {
-            let mut values: Vec<f64> = zeroed(entries);
-            training.exact().fill_f64(Part::Full, &mut values, session).map_err(GramError::from)?;
-            training.exact = Exact::Computed(Box::new(DenseGram::new(n, values)));
+        } else if StoreAs::F64.bytes(n) <= bytes
+            && let Stored::Gram(stored) =
+                training.exact().store(StoreAs::F64, session).map_err(GramError::from)?
+        {
+            training.exact = Exact::Computed(stored);
         }
         Ok(training)
     }

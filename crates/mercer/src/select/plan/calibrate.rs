@@ -11,7 +11,9 @@ use rayon::prelude::*;
 
 use crate::data::{AnySamples, Dtype, Matrix, Samples};
 use crate::design::{DesignError, RandomSpec, RowFeatures};
-use crate::gram::{DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, Values, neighbours};
+use crate::gram::{
+    DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, TileMut, Value, Values, Wanted,
+};
 use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
 use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::model::{ModelError, Neighbours, Rule};
@@ -109,11 +111,11 @@ impl<'a> Calibration<'a> {
     }
 
     /// Seconds to compute one entry of the kernel matrix and store it as a `T`, with those above the diagonal left out.
-    pub fn fill<T: Filled>(&self) -> Result<f64, GramError> {
+    pub fn fill<T: Value>(&self) -> Result<f64, GramError> {
         self.per_entry(|resident| {
-            let gram = resident.gram(&self.kernel)?;
+            let gram = resident.gram(&self.kernel, Wanted::Exact)?;
             let n = gram.nrows();
-            let fill = || Ok(T::fill(&*gram, &mut zeroed(n * n), self.session)?);
+            let fill = || Ok(gram.fill(Part::Lower, T::erase_mut(&mut zeroed(n * n)), self.session)?);
             self.best(fill, (n * (n + 1) / 2) as f64)
         })
     }
@@ -121,7 +123,7 @@ impl<'a> Calibration<'a> {
     /// Seconds for one entry below the diagonal while the matrix is applied to `outputs` columns without being stored.
     pub fn apply(&self, outputs: usize) -> Result<f64, GramError> {
         self.per_entry(|resident| {
-            let gram = resident.gram(&self.kernel)?;
+            let gram = resident.gram(&self.kernel, Wanted::Exact)?;
             let n = gram.nrows();
             let rhs = Matrix::from_entries(n, outputs, vec![1.0; n * outputs]);
             let mut out = Matrix::zeros(n, outputs);
@@ -165,7 +167,10 @@ impl<'a> Calibration<'a> {
     pub fn nearest(&self, k: usize) -> Result<f64, GramError> {
         self.per_entry_of(|queries| {
             let pairs = (queries.nrows() * self.sample.nrows()) as f64;
-            let search = || neighbours(&self.sample, queries, k, Metric::Euclidean, self.session).map(drop);
+            let search = || {
+                let (rows, queries) = (self.session.load(&self.sample)?, self.session.load(queries)?);
+                rows.nearest(&*queries, k, Metric::Euclidean, self.session).map(drop)
+            };
             self.best(search, pairs)
         })
     }
@@ -189,10 +194,10 @@ impl<'a> Calibration<'a> {
     pub fn frobenius(&self, rows: usize) -> Result<f64, GramError> {
         let part: Vec<usize> = (0..self.sample.nrows().min(FEW)).collect();
         let resident = self.session.load(&self.sample.select(&part))?;
-        let gram = resident.gram(&self.kernel)?;
+        let gram = resident.gram(&self.kernel, Wanted::Exact)?;
         let (n, s) = (rows as f64, part.len() as f64);
         let mut values = vec![0.0; part.len() * part.len()];
-        gram.block(&part, &part, &mut values);
+        gram.block(&part, &part, TileMut::new(&mut values, part.len()));
         let all: f64 = values.iter().map(|k| k * k).sum();
         let diagonal: f64 = gram.diagonal().iter().map(|k| k * k).sum();
         let beside = if s > 1.0 { (all - diagonal).max(0.0) / (s * (s - 1.0)) } else { 0.0 };
@@ -221,7 +226,7 @@ impl<'a> Calibration<'a> {
         growth(self.sample.nrows(), |order| {
             let some = self.sample.select(&(0..order).collect::<Vec<_>>());
             let gram = DenseGram::<f64>::compute(&*self.session.load(&some)?, &self.kernel, self.session)?;
-            let least = TUNED * gram.diagonal().into_iter().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+            let least = TUNED * gram.diagonal().iter().copied().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
             let gram = Matrix::from_entries(order, order, gram.into_entries());
             let targets = Matrix::zeros(order, 1);
             let problem =
@@ -336,23 +341,6 @@ pub(super) struct Streams {
     pub touch: f64,
     /// Of a stored matrix that is applied.
     pub read: f64,
-}
-
-/// A precision that kernel matrices are stored in.
-pub(super) trait Filled: Real {
-    fn fill(gram: &dyn Gram, out: &mut [Self], session: &Session<'_>) -> Result<(), Stopped>;
-}
-
-impl Filled for f64 {
-    fn fill(gram: &dyn Gram, out: &mut [f64], session: &Session<'_>) -> Result<(), Stopped> {
-        gram.fill_f64(Part::Lower, out, session)
-    }
-}
-
-impl Filled for f32 {
-    fn fill(gram: &dyn Gram, out: &mut [f32], session: &Session<'_>) -> Result<(), Stopped> {
-        gram.fill_f32(Part::Lower, out, session)
-    }
 }
 
 /// A positive definite matrix that costs nothing to write down.

@@ -1,7 +1,7 @@
 //! Ridge regression where the kernel matrix is too large: conjugate gradients, landmarks, random features.
 
 use crate::data::Dtype;
-use crate::gram::{CompactGram, GramError};
+use crate::gram::{GramError, StoreAs};
 use crate::learn::{ApproxRidge, IterativeRidge, STEPS_ON_TILES, suggested_features};
 
 use super::Shape;
@@ -42,7 +42,7 @@ pub(super) fn ways(
         let k = IterativeRidge::default_rank(shape.rows) as f64;
         let steps = STEPS.0 + STEPS.1 * (-lambda.log10()).max(0.0);
         let memory = 4.0 * n * k + 16.0 * k * k + 40.0 * 8.0 * n * (targets + 1.0) + samples_bytes;
-        let matrix = CompactGram::bytes(shape.rows) as f64;
+        let matrix = StoreAs::I16.bytes(shape.rows) as f64;
         let stores = memory + matrix <= budget;
         let on_tiles = if stores { steps.min(STEPS_ON_TILES as f64) } else { steps };
         let tiles = n * (n + 1.0) / 2.0 * rates.apply;

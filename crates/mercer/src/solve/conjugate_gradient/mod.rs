@@ -260,41 +260,15 @@ impl ConjugateGradient {
         watch: &dyn Watch,
     ) -> Result<CgState, CgError> {
         let mut next = state.clone();
-        let n = problem.rhs.nrows();
-        // p ← z + βp, with β = 0 where the direction starts afresh.
-        let residual = columns(&state.residual, active);
-        let mut z = Matrix::zeros(n, active.len());
-        problem.preconditioner.apply(&mut z, &residual, watch)?;
-        let rho = column_dots(&residual, &z);
-        let mut p = columns(&state.direction, active);
-        for (place, &o) in active.iter().enumerate() {
-            let fresh = state.standing[o] == Standing::Fresh;
-            let beta = if fresh { 0.0 } else { rho[place] / state.rho[o] };
-            for i in 0..n {
-                let entry = &mut p.row_mut(i)[place];
-                *entry = z.row(i)[place] + beta * *entry;
-            }
-            (next.rho[o], next.standing[o]) = (rho[place], Standing::Running);
-        }
-        let mut ap = Matrix::zeros(n, active.len());
-        let coarse = problem.coarse_for(state);
+        let p = direction(problem, state, &mut next, active, watch)?;
+        let mut ap = Matrix::zeros(p.nrows(), active.len());
         problem.operator_for(state).apply(&mut ap, &p, watch)?;
-        let curvature = column_dots(&p, &ap);
         next.iterations += 1;
         next.since_check += 1;
-        for (place, &o) in active.iter().enumerate() {
-            if curvature[place].is_nan() || curvature[place] <= 0.0 {
-                return Err(CgError::Indefinite { iteration: next.iterations, value: curvature[place] });
-            }
-            let alpha = rho[place] / curvature[place];
-            for i in 0..n {
-                next.x.row_mut(i)[o] += alpha * p.row(i)[place];
-                next.residual.row_mut(i)[o] -= alpha * ap.row(i)[place];
-                next.direction.row_mut(i)[o] = p.row(i)[place];
-            }
-        }
+        descend(&mut next, active, &p, &ap)?;
         let remaining = column_norms(&next.residual);
         let sizes = column_norms(&next.x);
+        let coarse = problem.coarse_for(state);
         let enough = |o: usize| {
             let left = coarse.map_or(0.0, |coarse| coarse.rounding * sizes[o] / norms[o]);
             self.tolerance.max(next.checked[o] * (BELOW_ROUNDING * left).min(LEAST_ROUND))
@@ -405,6 +379,48 @@ impl ConjugateGradient {
 fn estimate(state: &CgState, norms: &[f64]) -> f64 {
     let now = column_norms(&state.residual);
     now.iter().zip(norms).map(|(r, b)| if *b > 0.0 { r / b } else { 0.0 }).fold(0.0, f64::max)
+}
+
+/// p ← z + βp for the active right-hand sides, with z = P⁻¹r and β = 0 where the direction starts afresh; `next` is told ⟨r,z⟩.
+fn direction(
+    problem: &CgProblem<'_>,
+    state: &CgState,
+    next: &mut CgState,
+    active: &[usize],
+    watch: &dyn Watch,
+) -> Result<Matrix<f64>, CgError> {
+    let residual = columns(&state.residual, active);
+    let mut z = Matrix::zeros(residual.nrows(), active.len());
+    problem.preconditioner.apply(&mut z, &residual, watch)?;
+    let rho = column_dots(&residual, &z);
+    let mut p = columns(&state.direction, active);
+    for (place, &o) in active.iter().enumerate() {
+        let fresh = state.standing[o] == Standing::Fresh;
+        let beta = if fresh { 0.0 } else { rho[place] / state.rho[o] };
+        for i in 0..p.nrows() {
+            let entry = &mut p.row_mut(i)[place];
+            *entry = z.row(i)[place] + beta * *entry;
+        }
+        (next.rho[o], next.standing[o]) = (rho[place], Standing::Running);
+    }
+    Ok(p)
+}
+
+/// x ← x + αp and r ← r − αAp with α = ⟨r,z⟩/⟨p,Ap⟩, for the active right-hand sides.
+fn descend(next: &mut CgState, active: &[usize], p: &Matrix<f64>, ap: &Matrix<f64>) -> Result<(), CgError> {
+    let curvature = column_dots(p, ap);
+    for (place, &o) in active.iter().enumerate() {
+        if curvature[place].is_nan() || curvature[place] <= 0.0 {
+            return Err(CgError::Indefinite { iteration: next.iterations, value: curvature[place] });
+        }
+        let alpha = next.rho[o] / curvature[place];
+        for i in 0..p.nrows() {
+            next.x.row_mut(i)[o] += alpha * p.row(i)[place];
+            next.residual.row_mut(i)[o] -= alpha * ap.row(i)[place];
+            next.direction.row_mut(i)[o] = p.row(i)[place];
+        }
+    }
+    Ok(())
 }
 
 /// B − AX for some columns.

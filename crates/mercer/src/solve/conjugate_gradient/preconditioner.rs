@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 use crate::data::Matrix;
+use crate::gram::PivotedCholesky;
 use crate::linalg::{
     Cholesky, CholeskyError, NormalEquations, NormalEquationsError, RowProducts, combined_rows,
 };
-use crate::solve::PivotedCholesky;
 use crate::watch::{Stopped, Watch};
 
 use super::CgError;

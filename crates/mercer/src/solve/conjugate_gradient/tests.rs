@@ -1,9 +1,11 @@
 use super::*;
 use crate::data::{AnySamples, Samples};
-use crate::gram::{CpuEngine, DenseGram, Engine, Resident};
+use crate::gram::{
+    CpuEngine, DenseGram, Engine, PivotedCholesky, Resident, TileMut, Wanted, randomly_pivoted,
+};
 use crate::kernel::Kernel;
 use crate::pool;
-use crate::solve::{Factor, PivotedCholesky, Regularised, randomly_pivoted, solve_direct};
+use crate::solve::{Factor, Regularised, solve_direct};
 use crate::watch::Unwatched;
 
 fn points(n: usize, d: usize) -> Vec<f64> {
@@ -11,12 +13,12 @@ fn points(n: usize, d: usize) -> Vec<f64> {
 }
 
 fn double(n: usize, d: usize) -> Box<dyn Resident> {
-    CpuEngine.load(&AnySamples::F64(Samples::dense(n, d, points(n, d)).unwrap()))
+    CpuEngine.load(&AnySamples::F64(Samples::dense(n, d, points(n, d)).unwrap())).unwrap()
 }
 
 fn single(n: usize, d: usize) -> Box<dyn Resident> {
     let narrow: Vec<f32> = points(n, d).into_iter().map(|v| v as f32).collect();
-    CpuEngine.load(&AnySamples::F32(Samples::dense(n, d, narrow).unwrap()))
+    CpuEngine.load(&AnySamples::F32(Samples::dense(n, d, narrow).unwrap())).unwrap()
 }
 
 fn rhs(n: usize) -> Matrix<f64> {
@@ -28,7 +30,7 @@ fn kernel() -> Kernel {
 }
 
 fn low_rank(resident: &dyn Resident, rank: usize, lambda: f64) -> LowRank {
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let factor: PivotedCholesky<f32> = randomly_pivoted(&*gram, rank, 1e-7, 1, &Unwatched).unwrap();
     LowRank::new(factor, lambda, None, &Unwatched).unwrap()
 }
@@ -42,7 +44,7 @@ fn distance(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
 fn equals_cholesky_to_the_tolerance() {
     let n = 400;
     let resident = double(n, 3);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     for lambda in [1.0, 1e-2] {
         let system = Regularised::new(&*gram, lambda, None);
         let (expected, _) = solve_direct(&system, &rhs(n), Factor::Double, &Unwatched).unwrap();
@@ -65,7 +67,7 @@ fn equals_cholesky_to_the_tolerance() {
 fn the_preconditioner_saves_steps() {
     let (n, lambda) = (600, 1e-3);
     let resident = double(n, 3);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, lambda, None);
     let steps = |preconditioner: &dyn Preconditioner| {
         let problem =
@@ -83,7 +85,7 @@ fn the_preconditioner_saves_steps() {
 fn the_preconditioner_inverts_its_low_rank_matrix() {
     let (n, lambda) = (300, 1e-2);
     let resident = double(n, 2);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let factor: PivotedCholesky<f32> = randomly_pivoted(&*gram, 40, 1e-7, 1, &Unwatched).unwrap();
     let f = factor.factor.clone();
     let conditioner = LowRank::new(factor, lambda, None, &Unwatched).unwrap();
@@ -102,7 +104,8 @@ fn the_preconditioner_inverts_its_low_rank_matrix() {
 fn single_precision_tiles_give_the_double_precision_answer() {
     let (n, lambda) = (500, 1e-2);
     let (fast, exact) = (single(n, 3), double(n, 3));
-    let (fast_gram, exact_gram) = (fast.gram(&kernel()).unwrap(), exact.gram(&kernel()).unwrap());
+    let (fast_gram, exact_gram) =
+        (fast.gram(&kernel(), Wanted::Exact).unwrap(), exact.gram(&kernel(), Wanted::Exact).unwrap());
     let (operator, true_operator) =
         (Regularised::new(&*fast_gram, lambda, None), Regularised::new(&*exact_gram, lambda, None));
     let (expected, _) = solve_direct(&true_operator, &rhs(n), Factor::Double, &Unwatched).unwrap();
@@ -147,7 +150,7 @@ impl LinearOperator for Rounded<'_> {
 fn stagnation_is_noticed_and_told() {
     let (n, lambda) = (300, 1e-4);
     let resident = double(n, 3);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, lambda, None);
     let coarse = Rounded(&system);
     let conditioner = low_rank(&*resident, 100, lambda);
@@ -168,7 +171,7 @@ fn disturbed(gram: &dyn crate::gram::Gram, size: f64) -> DenseGram<'static, f64>
     let n = gram.nrows();
     let all: Vec<usize> = (0..n).collect();
     let mut entries = vec![0.0; n * n];
-    gram.block(&all, &all, &mut entries);
+    gram.block(&all, &all, TileMut::new(&mut entries, n));
     for i in 0..n {
         for j in 0..n {
             let (low, high) = (i.min(j) as f64, i.max(j) as f64);
@@ -182,7 +185,7 @@ fn disturbed(gram: &dyn crate::gram::Gram, size: f64) -> DenseGram<'static, f64>
 fn a_coarse_operator_is_corrected_or_given_up() {
     let (n, lambda) = (400, 1e-2);
     let resident = double(n, 3);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, lambda, None);
     let (b, conditioner) = (rhs(n), low_rank(&*resident, 100, lambda));
     let (expected, _) = solve_direct(&system, &b, Factor::Double, &Unwatched).unwrap();
@@ -218,7 +221,7 @@ fn a_coarse_operator_is_corrected_or_given_up() {
 fn a_saved_state_goes_on_to_the_same_bits() {
     let (n, lambda) = (300, 1e-3);
     let resident = double(n, 3);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, lambda, None);
     let conditioner = low_rank(&*resident, 30, lambda);
     let b = rhs(n);
@@ -250,7 +253,7 @@ fn a_saved_state_goes_on_to_the_same_bits() {
 fn has_the_same_bits_for_every_number_of_threads() {
     let (n, lambda) = (700, 1e-2);
     let resident = single(n, 3);
-    let gram = resident.gram(&kernel()).unwrap();
+    let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, lambda, None);
     let b = rhs(n);
     let run = |threads| {
@@ -273,14 +276,14 @@ fn has_the_same_bits_for_every_number_of_threads() {
 #[test]
 fn what_cannot_be_solved_is_refused() {
     let resident = double(50, 2);
-    let gram = resident.gram(&"-1*rbf".parse().unwrap()).unwrap();
+    let gram = resident.gram(&"-1*rbf".parse().unwrap(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, 0.1, None);
     let b = rhs(50);
     let problem =
         CgProblem { coarse: None, operator: &system, exact: None, rhs: &b, preconditioner: &Unconditioned };
     let error = ConjugateGradient::default().solve(&problem, &Unwatched).unwrap_err();
     assert!(matches!(error, CgError::Indefinite { .. }));
-    let good = resident.gram(&kernel()).unwrap();
+    let good = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let factor = randomly_pivoted(&*good, 5, 0.0, 0, &Unwatched).unwrap();
     assert!(matches!(LowRank::new(factor, 0.0, None, &Unwatched), Err(CgError::Lambda { .. })));
     // A right-hand side of zeros has the answer zero.

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::Gram;
+use crate::gram::{Gram, TileMut};
 use crate::watch::{Stopped, Watch};
 
 use super::coordinates::Coordinates;
@@ -26,8 +26,8 @@ struct Centring {
 /// Entries of K that are held at a time while single samples are visited: 64 MiB.
 const HELD: usize = 1 << 23;
 
-/// Samples that are visited between two looks at all of f.
-const TOGETHER: usize = 128;
+/// Samples that are visited between two updates of all of f.
+const SAMPLES_PER_UPDATE: usize = 128;
 
 /// Rows of f that one task updates: their part of a block of K is in the cache of one core.
 const ROWS: usize = 2_048;
@@ -74,7 +74,7 @@ impl<'a> Dual<'a> {
     fn rows(&self, block: &[usize], out: &mut Vec<f64>) {
         let n = self.all.len();
         out.resize(block.len() * n, 0.0);
-        self.gram.block(block, &self.all, out);
+        self.gram.block(block, &self.all, TileMut::new(&mut *out, n));
         if let Some(Centring { rows, grand }) = &self.centring {
             out.par_chunks_mut(n).zip(block).for_each(|(row, &i)| {
                 row.iter_mut().zip(rows).for_each(|(k, mean)| *k += grand - rows[i] - mean);
@@ -128,7 +128,7 @@ impl Coordinates for Dual<'_> {
     ) -> Result<(), Stopped> {
         let (n, outputs) = (self.all.len(), residual.ncols());
         let mut rows = Vec::new();
-        for block in order.chunks((HELD / n.max(1)).clamp(8, TOGETHER)) {
+        for block in order.chunks((HELD / n.max(1)).clamp(8, SAMPLES_PER_UPDATE)) {
             watch.check()?;
             self.rows(block, &mut rows);
             let mut moves = Matrix::zeros(block.len(), outputs);
@@ -157,7 +157,7 @@ impl Coordinates for Dual<'_> {
     }
 
     fn squared_norms(&self) -> Vec<f64> {
-        let mut diagonal = self.gram.diagonal();
+        let mut diagonal = self.gram.diagonal().into_owned();
         if let Some(Centring { rows, grand }) = &self.centring {
             diagonal.iter_mut().zip(rows).for_each(|(k, mean)| *k += grand - 2.0 * mean);
         }

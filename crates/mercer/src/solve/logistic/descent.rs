@@ -113,7 +113,7 @@ pub(super) fn row_by_row(
                 continue;
             }
             let step = step.unwrap_or_else(|| safe(i));
-            products.rows(&[i], &mut row);
+            products.row(i, &mut row);
             at.dual.row_mut(i).iter_mut().zip(&r).for_each(|(a, r)| *a -= step * r);
             for (values, k) in at.image.entries_mut().chunks_exact_mut(m).zip(&row) {
                 values.iter_mut().zip(&r).for_each(|(v, r)| *v -= step * r * k);

@@ -26,7 +26,6 @@ mod labels;
 mod loss;
 mod newton;
 mod products;
-mod stored;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,11 @@
 //! Kβ from the matrix in double precision, and whether the answer stands up to it.
 
+use crate::data::Matrix;
 use crate::gram::Gram;
 use crate::watch::{Stopped, Watch};
 
-use super::block::Spent;
+use super::decomposition::Spent;
 use super::problem::BoxQp;
-use super::rows::Rows;
 use super::solution::ends;
 
 /// Kβ for every variable, from the rows of the variables that are not zero.
@@ -28,15 +28,15 @@ fn at(
     watch: &dyn Watch,
     spent: &mut Spent,
 ) -> Result<Vec<f64>, Stopped> {
-    let mut f = vec![0.0; cols.len()];
-    let terms: Vec<(usize, f64)> =
-        (0..qp.len()).filter(|&v| beta[v] != 0.0).map(|v| (qp.rows[v], beta[v])).collect();
-    if !terms.is_empty() {
-        let mut rows = Rows::<f64>::new(gram, cols, 0);
-        rows.accumulate(&terms, &mut f, watch, |_, _| ())?;
-        spent.evaluations += rows.evaluations;
+    let mut f = Matrix::zeros(cols.len(), 1);
+    let (rows, factors): (Vec<usize>, Vec<f64>) =
+        (0..qp.len()).filter(|&v| beta[v] != 0.0).map(|v| (qp.rows[v], beta[v])).unzip();
+    if !rows.is_empty() {
+        spent.evaluations += (rows.len() * cols.len()) as u64;
+        let factors = Matrix::from_entries(rows.len(), 1, factors);
+        gram.apply_part(cols, &rows, &factors, &mut f, watch)?;
     }
-    Ok(f)
+    Ok(f.into_entries())
 }
 
 /// Variables at each end of the gradient whose f is recomputed.

@@ -5,19 +5,18 @@
 //! | `problem` | [`BoxQp`]: classification, regression, one-class and ν-problems as one program |
 //! | `pairwise` | two variables at a time on a stored matrix |
 //! | `newton` | all free variables at a time, where pairs go back and forth |
-//! | `block`, `working_set`, `rows` | a few hundred variables at a time, kernel rows computed as they are needed |
+//! | `decomposition`, `working_set` | a few hundred variables at a time, kernel rows computed as they are needed |
 //! | `shrink` | variables at their bounds left out of the steps for a while |
 //! | `scan` | the passes over the gradient, in vectors |
 //! | `exact` | the answer held against the matrix in double precision |
 //! | `solution` | [`BoxQp::solve`]: the way through all of these, and the [`SvmReport`] |
 
-mod block;
+mod decomposition;
 mod error;
 mod exact;
 mod newton;
 mod pairwise;
 mod problem;
-mod rows;
 mod scan;
 mod shrink;
 mod solution;
@@ -25,5 +24,4 @@ mod working_set;
 
 pub use error::SvmError;
 pub use problem::BoxQp;
-pub use rows::kernel_sums;
 pub use solution::{Solution, SvmReport, SvmSettings};

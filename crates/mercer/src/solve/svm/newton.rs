@@ -6,12 +6,12 @@
 //! (H + δI)d = −r, H_kl = K_kl − K_kp − K_pl + K_pp, r_k = g_k − g_p, as far as the first bound in the way, where that variable
 //! stays and the rest go on. The line search is exact, so δ slows d down but never misleads it.
 
+use crate::gram::Combine;
 use crate::real::Precision;
 use crate::tile::{Element, Simd, Vectorized};
 
-use super::pairwise::{NOBODY, Pairwise};
+use super::pairwise::{Pairwise, VACANT};
 use super::problem::BoxQp;
-use super::scan::Combine;
 
 /// Most free variables that a system is set up for.
 const LARGEST: usize = 512;
@@ -100,7 +100,7 @@ impl<T: Element> Pairwise<T> {
     fn free(&self, qp: &BoxQp) -> Vec<Vec<usize>> {
         let is_free = |&k: &usize| {
             let v = self.slots[k];
-            v != NOBODY && self.row_of[k] != NOBODY && qp.is_free(v, self.beta[k])
+            v != VACANT && self.row_of[k] != VACANT && qp.is_free(v, self.beta[k])
         };
         (0..self.groups.len()).map(|g| self.looked_at(g).filter(is_free).collect()).collect()
     }

@@ -20,7 +20,7 @@ use super::working_set::first;
 ///
 /// Variables have slots. Each group of variables fills whole [`GROUP`]s of slots; what is left over can neither grow nor shrink.
 pub(super) struct Pairwise<T> {
-    /// The variable of each slot; [`NOBODY`] where there is none.
+    /// The variable of each slot; [`VACANT`] where there is none.
     pub slots: Vec<usize>,
     pub(super) groups: Vec<Range<usize>>,
     /// Whether slots that stay at their bounds are left out for a while.
@@ -28,7 +28,7 @@ pub(super) struct Pairwise<T> {
     pub(super) shrunk: Shrunk,
     /// Rows of the matrix, each of as many entries as there are slots.
     pub kernel: Vec<T>,
-    /// Which of them is the row of a slot; [`NOBODY`] where it is not there yet.
+    /// Which of them is the row of a slot; [`VACANT`] where it is not there yet.
     pub(super) row_of: Vec<usize>,
     pub diagonal: Vec<f64>,
     /// Kβ, over all variables of the problem and not only these.
@@ -48,14 +48,33 @@ pub(super) struct Taken {
     pub coarse: bool,
 }
 
+/// β_i was moved up and β_j down by `size`.
+#[derive(Debug, Clone, Copy, Default)]
+struct Step {
+    i: usize,
+    j: usize,
+    size: f64,
+    /// The slope that the step brings to zero; 0 where an end of a box stopped it.
+    slope: f64,
+}
+
+/// Two slots to move, and what that promises.
+struct Pair {
+    first: usize,
+    second: usize,
+    gain: f64,
+    extremes: Extremes,
+    group: usize,
+}
+
 /// Steps that may miss their minimum by half the way before a matrix counts as coarse.
 const MISSES: usize = 32;
 
 /// A slot without a variable.
-pub(super) const NOBODY: usize = usize::MAX;
+pub(super) const VACANT: usize = usize::MAX;
 
-/// Told the variables of all seats and those whose rows are wanted; fills in the rows, seat by seat.
-pub(super) type Fetch<'a, T> = dyn FnMut(&[usize], &[usize], &mut [T]) + 'a;
+/// Writes the kernel rows of some variables, row after row, each over all slots as they were seated.
+pub(super) type Fetch<'a, T> = dyn FnMut(&[usize], &mut [T]) + 'a;
 
 /// Where rows of the matrix come from while a run goes on.
 pub(super) struct Source<'a, T> {
@@ -89,7 +108,7 @@ impl<T: Element> Pairwise<T> {
         for group in qp.groups() {
             let start = self.slots.len();
             self.slots.extend(variables.iter().copied().filter(|v| group.contains(v)));
-            self.slots.resize(self.slots.len().next_multiple_of(GROUP), NOBODY);
+            self.slots.resize(self.slots.len().next_multiple_of(GROUP), VACANT);
             if self.slots.len() > start {
                 self.groups.push(start..self.slots.len());
             }
@@ -97,7 +116,7 @@ impl<T: Element> Pairwise<T> {
         let n = self.slots.len();
         self.shrunk = Shrunk::new(&self.slots, &self.groups);
         self.kernel.clear();
-        self.row_of = vec![NOBODY; n];
+        self.row_of = vec![VACANT; n];
         for numbers in [&mut self.diagonal, &mut self.f, &mut self.beta] {
             numbers.clear();
             numbers.resize(n, 0.0);
@@ -124,12 +143,17 @@ impl<T: Element> Pairwise<T> {
     /// Sets the state of the variables: β and f by variable.
     pub fn place(&mut self, qp: &BoxQp, beta: &[f64], f: impl Fn(usize) -> f64) {
         for (s, &v) in self.slots.iter().enumerate() {
-            if v != NOBODY {
+            if v != VACANT {
                 self.beta[s] = beta[v];
                 self.f[s] = f(v);
                 (self.up[s], self.low[s]) = qp.slopes(v, beta[v]);
             }
         }
+    }
+
+    /// The variable of each slot in the order in which they were seated.
+    pub fn seats(&self) -> &[usize] {
+        &self.shrunk.seats
     }
 
     fn row(&self, s: usize) -> &[T] {
@@ -140,7 +164,7 @@ impl<T: Element> Pairwise<T> {
     /// Sees to it that the row of slot `s` is there, and with it those of the slots that violate the conditions most: they
     /// are likely to be next, and several rows together cost little more than one.
     fn ensure(&mut self, s: usize, ends: Extremes, group: &Range<usize>, source: &mut Source<'_, T>) {
-        if self.row_of[s] != NOBODY {
+        if self.row_of[s] != VACANT {
             return;
         }
         let mut wanted = vec![s];
@@ -153,7 +177,7 @@ impl<T: Element> Pairwise<T> {
         }
         self.kernel.resize(have + wanted.len() * n, T::default());
         let variables: Vec<usize> = wanted.iter().map(|&slot| self.slots[slot]).collect();
-        (source.fetch)(&self.shrunk.seats, &variables, &mut self.kernel[have..]);
+        (source.fetch)(&variables, &mut self.kernel[have..]);
         if self.shrunk.moved {
             let mut seated = vec![T::default(); n];
             for row in self.kernel[have..].chunks_exact_mut(n) {
@@ -165,7 +189,7 @@ impl<T: Element> Pairwise<T> {
 
     /// The slots other than `s` without a row that violate the conditions most, `half` from either end, ascending.
     fn likely(&self, s: usize, ends: Extremes, group: &Range<usize>, half: usize) -> Vec<usize> {
-        let missing = |k: &usize| self.row_of[*k] == NOBODY && *k != s;
+        let missing = |k: &usize| self.row_of[*k] == VACANT && *k != s;
         let (mut grow, mut shrink) = (Vec::new(), Vec::new());
         for k in group.clone().filter(missing) {
             let (up, low) = (self.f[k] + self.up[k], self.f[k] + self.low[k]);
@@ -215,70 +239,25 @@ impl<T: Element> Pairwise<T> {
         source: &mut Source<'_, T>,
         watch: &dyn Watch,
     ) -> Result<Taken, Stopped> {
-        let (mut i, mut j, mut step) = (0, 0, 0.0);
         let mut taken = Taken { steps: 0, coarse: false };
-        // The slope that the last step was to bring to nothing, and how often that failed.
-        let (mut slope, mut misses) = (0.0, 0);
-        let mut look = self.patience();
-        let mut turns = Turns::new();
+        let mut last = Step::default();
+        let (mut misses, mut next_shrink, mut turns) = (0, self.patience(), Turns::new());
         loop {
-            let mut worst: Option<(usize, usize, f64, Extremes, usize)> = None;
-            let mut ends = [(f64::INFINITY, f64::NEG_INFINITY); 2];
-            let n = self.slots.len();
-            for g in 0..self.groups.len() {
-                let group = self.looked_at(g);
-                let nothing: &[T] = &[];
-                let extremes = if step == 0.0 {
-                    T::vectorize(Advance {
-                        f: &mut self.f[group.clone()],
-                        step,
-                        a: nothing,
-                        b: nothing,
-                        up: &self.up[group.clone()],
-                        low: &self.low[group.clone()],
-                    })
-                } else {
-                    T::vectorize(Advance {
-                        f: &mut self.f[group.clone()],
-                        step,
-                        a: &self.kernel[self.row_of[i] * n..][group.clone()],
-                        b: &self.kernel[self.row_of[j] * n..][group.clone()],
-                        up: &self.up[group.clone()],
-                        low: &self.low[group.clone()],
-                    })
-                };
-                ends[g] = (extremes.least, extremes.most);
-                if extremes.violation() > tolerance && taken.steps < most {
-                    let first = group.start + extremes.at;
-                    self.ensure(first, extremes, &group, source);
-                    let (second, gain) = T::vectorize(Second {
-                        f: &self.f[group.clone()],
-                        low: &self.low[group.clone()],
-                        diagonal: &self.diagonal[group.clone()],
-                        row: &self.row(first)[group.clone()],
-                        own: self.diagonal[first],
-                        least: extremes.least,
-                    });
-                    if second != usize::MAX && worst.as_ref().is_none_or(|w| gain > w.2) {
-                        worst = Some((first, group.start + second, gain, extremes, g));
-                    }
-                }
-            }
-            let Some((first, second, _, extremes, g)) = worst else {
-                return Ok(taken);
-            };
-            if T::PRECISION == Precision::Single && slope > 0.0 {
-                let left = self.f[j] + self.low[j] - (self.f[i] + self.up[i]);
-                misses += usize::from(left.abs() > 0.5 * slope);
+            let tolerance = if taken.steps < most { tolerance } else { f64::INFINITY };
+            let (ends, pair) = self.best_pair(last, tolerance, source);
+            let Some(pair) = pair else { return Ok(taken) };
+            if T::PRECISION == Precision::Single && last.slope > 0.0 {
+                let left = self.f[last.j] + self.low[last.j] - (self.f[last.i] + self.up[last.i]);
+                misses += usize::from(left.abs() > 0.5 * last.slope);
                 if misses > MISSES {
                     return Ok(Taken { coarse: true, ..taken });
                 }
             }
-            if self.shrinking && taken.steps >= look {
-                look = taken.steps + self.patience();
+            if self.shrinking && taken.steps >= next_shrink {
+                next_shrink = taken.steps + self.patience();
                 if self.shrink(&ends) {
-                    // Slots have moved: begin anew.
-                    (step, slope) = (0.0, 0.0);
+                    // Slots have moved: choose again.
+                    last = Step::default();
                     continue;
                 }
             }
@@ -287,16 +266,14 @@ impl<T: Element> Pairwise<T> {
                 if steps > 0 {
                     taken.steps += steps;
                     watch.check()?;
-                    (step, slope) = (0.0, 0.0);
+                    last = Step::default();
                     continue;
                 }
             }
-            (i, j) = (first, second);
-            let group = self.looked_at(g);
-            self.ensure(j, extremes, &group, source);
+            self.ensure(pair.second, pair.extremes, &self.looked_at(pair.group), source);
             let gain;
-            (step, slope, gain) = self.exchange(qp, i, j, extremes.least);
-            if step == 0.0 {
+            (last, gain) = self.exchange(qp, pair.first, pair.second, pair.extremes.least);
+            if last.size == 0.0 {
                 return Ok(taken);
             }
             turns.took(gain);
@@ -307,9 +284,51 @@ impl<T: Element> Pairwise<T> {
         }
     }
 
-    /// Moves β_i up and β_j down to the minimum between them, or as far as they may. Returns by how much, the slope that is
-    /// nothing afterwards (0 where they met an end on the way), and what that took off the objective.
-    fn exchange(&mut self, qp: &BoxQp, i: usize, j: usize, least: f64) -> (f64, f64, f64) {
+    /// Brings f up to date with the last step and finds the pair that promises most among the groups whose violation is above
+    /// `tolerance`; also the ends of every group.
+    fn best_pair(
+        &mut self,
+        last: Step,
+        tolerance: f64,
+        source: &mut Source<'_, T>,
+    ) -> ([(f64, f64); 2], Option<Pair>) {
+        let mut best: Option<Pair> = None;
+        let mut ends = [(f64::INFINITY, f64::NEG_INFINITY); 2];
+        for g in 0..self.groups.len() {
+            let group = self.looked_at(g);
+            let extremes = self.advance(last, &group);
+            ends[g] = (extremes.least, extremes.most);
+            if extremes.violation() > tolerance {
+                let first = group.start + extremes.at;
+                self.ensure(first, extremes, &group, source);
+                let (second, gain) = T::vectorize(Second {
+                    f: &self.f[group.clone()],
+                    low: &self.low[group.clone()],
+                    diagonal: &self.diagonal[group.clone()],
+                    row: &self.row(first)[group.clone()],
+                    own: self.diagonal[first],
+                    least: extremes.least,
+                });
+                if second != usize::MAX && best.as_ref().is_none_or(|best| gain > best.gain) {
+                    best = Some(Pair { first, second: group.start + second, gain, extremes, group: g });
+                }
+            }
+        }
+        (ends, best)
+    }
+
+    /// Adds the last step's change of f within a group; returns the extremes.
+    fn advance(&mut self, last: Step, group: &Range<usize>) -> Extremes {
+        let (n, nothing): (_, &[T]) = (self.slots.len(), &[]);
+        let row = |slot: usize| &self.kernel[self.row_of[slot] * n..][group.clone()];
+        let (a, b) = if last.size == 0.0 { (nothing, nothing) } else { (row(last.i), row(last.j)) };
+        let (up, low) = (&self.up[group.clone()], &self.low[group.clone()]);
+        T::vectorize(Advance { f: &mut self.f[group.clone()], step: last.size, a, b, up, low })
+    }
+
+    /// Moves β_i up and β_j down to the minimum between them, or as far as their boxes allow. Returns the step and by how much it
+    /// lowered the objective.
+    fn exchange(&mut self, qp: &BoxQp, i: usize, j: usize, least: f64) -> (Step, f64) {
         let (vi, vj) = (self.slots[i], self.slots[j]);
         let slope = self.f[j] + self.low[j] - least;
         let curvature = self.diagonal[i] + self.diagonal[j] - 2.0 * self.row(i)[j].to_f64();
@@ -323,6 +342,7 @@ impl<T: Element> Pairwise<T> {
         (self.up[i], self.low[i]) = qp.slopes(vi, self.beta[i]);
         (self.up[j], self.low[j]) = qp.slopes(vj, self.beta[j]);
         let gain = step * (slope - 0.5 * step * curvature);
-        (step, if step < above.min(below) { slope } else { 0.0 }, gain)
+        let slope = if step < above.min(below) { slope } else { 0.0 };
+        (Step { i, j, size: step, slope }, gain)
     }
 }

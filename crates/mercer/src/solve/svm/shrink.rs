@@ -5,10 +5,11 @@
 
 use std::ops::Range;
 
+use crate::gram::Combine;
 use crate::tile::Element;
 
 use super::pairwise::Pairwise;
-use super::scan::{Combine, GROUP};
+use super::scan::GROUP;
 
 /// Which slots are left out, and where all have moved.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use crate::real::Precision;
 use crate::solve::report::Status;
 use crate::watch::Watch;
 
-use super::block::{Block, End, Limits, Spent, violation};
+use super::decomposition::{Decomposition, End, Limits, Spent, violation};
 use super::error::SvmError;
 use super::exact::{Check, product};
 use super::problem::BoxQp;
@@ -177,8 +177,8 @@ struct Run<'a> {
 /// Where the variables are, by the precision of kernel rows.
 enum State<'a> {
     Nowhere,
-    Single(Block<'a, f32>),
-    Double(Block<'a, f64>),
+    Single(Decomposition<'a, f32>),
+    Double(Decomposition<'a, f64>),
 }
 
 /// Kβ for every variable, and how a run came to it.
@@ -209,9 +209,9 @@ impl<'a> Run<'a> {
         let exact = self.exact.unwrap_or(self.gram);
         let f = product(qp, exact, &beta, self.watch, &mut self.spent)?;
         self.state = if self.exact.is_some() && self.gram.precision() == Precision::Single {
-            State::Single(Block::new(qp, self.gram, limits, beta, f))
+            State::Single(Decomposition::new(qp, self.gram, limits, beta, f))
         } else {
-            State::Double(Block::new(qp, self.gram, limits, beta, f))
+            State::Double(Decomposition::new(qp, self.gram, limits, beta, f))
         };
         Ok(())
     }
@@ -243,7 +243,7 @@ impl<'a> Run<'a> {
             let (beta, f) = (std::mem::take(&mut block.beta), block.f().to_vec());
             let limits = self.limits(qp);
             let left = Limits { steps: limits.steps.saturating_sub(self.spent.steps), ..limits };
-            self.state = State::Double(Block::new(qp, exact, left, beta, f));
+            self.state = State::Double(Decomposition::new(qp, exact, left, beta, f));
         }
         let State::Double(block) = &mut self.state else { unreachable!("a run has been started") };
         let end = block.run(self.watch)?;

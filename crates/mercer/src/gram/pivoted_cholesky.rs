@@ -20,9 +20,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::Gram;
 use crate::linalg::{Scalar, zeroed};
 use crate::watch::{Stopped, Watch};
+
+use super::operator::Gram;
+use super::values::TileMut;
 
 /// Proposals in a block: one matrix product for all of them, and few enough that most are kept.
 const PROPOSALS: usize = 128;
@@ -31,7 +33,7 @@ const PROPOSALS: usize = 128;
 const BAND: usize = 256;
 
 /// Rows between two looks at the watch.
-const STRETCH: usize = 16 * BAND;
+const ROWS_PER_CHECK: usize = 16 * BAND;
 
 /// K ≈ FFᵀ.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +64,7 @@ pub fn randomly_pivoted<T: Scalar>(
     let n = gram.nrows();
     let rank = rank.min(n);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut residual: Vec<f64> = gram.diagonal().into_iter().map(|d| d.max(0.0)).collect();
+    let mut residual: Vec<f64> = gram.diagonal().iter().map(|d| d.max(0.0)).collect();
     let trace: f64 = residual.iter().sum();
     let floor = tolerance * residual.iter().copied().fold(0.0, f64::max);
     let mut factor: Vec<T> = zeroed(n * rank);
@@ -76,7 +78,7 @@ pub fn randomly_pivoted<T: Scalar>(
         let kept = keep(&mut block, proposals.len(), floor, rank - pivots.len(), &mut rng);
         let known = pivots.len();
         let chosen: Vec<usize> = kept.iter().map(|&k| proposals[k]).collect();
-        let new = Columns {
+        let new = NewColumns {
             chosen: &chosen,
             rows: kept.iter().flat_map(|&k| rows[k * known..(k + 1) * known].to_vec()).collect(),
             lower: lower_of(&block, proposals.len(), &kept),
@@ -127,7 +129,7 @@ fn gather<T: Scalar>(factor: &[T], rows: &[usize], rank: usize, known: usize) ->
 fn block_residual(gram: &dyn Gram, proposals: &[usize], rows: &[f64], known: usize) -> Vec<f64> {
     let b = proposals.len();
     let mut block = vec![0.0; b * b];
-    gram.block(proposals, proposals, &mut block);
+    gram.block(proposals, proposals, TileMut::new(&mut block, b));
     if known > 0 {
         let rows = MatRef::from_row_major_slice(rows, b, known);
         let out = MatMut::from_row_major_slice_mut(&mut block, b, b);
@@ -173,7 +175,7 @@ fn lower_of(block: &[f64], b: usize, kept: &[usize]) -> Vec<f64> {
 }
 
 /// Columns about to be added to the factor.
-struct Columns<'a> {
+struct NewColumns<'a> {
     chosen: &'a [usize],
     /// F_S, row-major.
     rows: Vec<f64>,
@@ -188,7 +190,7 @@ fn extend<T: Scalar>(
     gram: &dyn Gram,
     factor: &mut [T],
     rank: usize,
-    new: &Columns<'_>,
+    new: &NewColumns<'_>,
     residual: &mut [f64],
     watch: &dyn Watch,
 ) -> Result<(), Stopped> {
@@ -202,13 +204,13 @@ fn extend<T: Scalar>(
         MatRef::from_row_major_slice(&rows, width, new.known),
         MatRef::from_row_major_slice(&lower, width, width),
     );
-    let mut values = vec![0.0; STRETCH.min(residual.len()) * width];
-    let stretches = factor.chunks_mut(STRETCH * rank).zip(residual.chunks_mut(STRETCH)).enumerate();
-    for (s, (factor, residual)) in stretches {
+    let mut values = vec![0.0; ROWS_PER_CHECK.min(residual.len()) * width];
+    let parts = factor.chunks_mut(ROWS_PER_CHECK * rank).zip(residual.chunks_mut(ROWS_PER_CHECK)).enumerate();
+    for (s, (factor, residual)) in parts {
         watch.check()?;
-        let here: Vec<usize> = (s * STRETCH..s * STRETCH + residual.len()).collect();
+        let here: Vec<usize> = (s * ROWS_PER_CHECK..s * ROWS_PER_CHECK + residual.len()).collect();
         let values = &mut values[..here.len() * width];
-        gram.block(&here, new.chosen, values);
+        gram.block(&here, new.chosen, TileMut::new(&mut *values, width));
         let bands = factor.par_chunks_mut(BAND * rank).zip(residual.par_chunks_mut(BAND));
         bands.zip(values.par_chunks(BAND * width)).for_each(|((factor, residual), values)| {
             let height = residual.len();
@@ -244,14 +246,14 @@ fn narrowed<T: Scalar>(mut factor: Vec<T>, n: usize, rank: usize, found: usize) 
 mod tests {
     use super::*;
     use crate::data::{AnySamples, Samples};
-    use crate::gram::{CpuEngine, DenseGram, Engine, Resident};
+    use crate::gram::{CpuEngine, DenseGram, Engine, Resident, Wanted};
     use crate::pool;
     use crate::watch::Unwatched;
 
     fn points(n: usize, d: usize) -> Box<dyn Resident> {
         let entries: Vec<f64> =
             (0..n * d).map(|k| ((k * 7919 + k * k % 104_729) % 1000) as f64 / 500.0 - 1.0).collect();
-        CpuEngine.load(&AnySamples::F64(Samples::dense(n, d, entries).unwrap()))
+        CpuEngine.load(&AnySamples::F64(Samples::dense(n, d, entries).unwrap())).unwrap()
     }
 
     #[test]
@@ -276,8 +278,8 @@ mod tests {
     fn stops_at_the_rank_and_never_takes_a_duplicate() {
         // Twenty distinct points, each fifteen times.
         let entries: Vec<f64> = (0..300).map(|i| f64::from(i % 20)).collect();
-        let resident = CpuEngine.load(&AnySamples::F64(Samples::dense(300, 1, entries).unwrap()));
-        let gram = resident.gram(&"matern(nu=0.5)".parse().unwrap()).unwrap();
+        let resident = CpuEngine.load(&AnySamples::F64(Samples::dense(300, 1, entries).unwrap())).unwrap();
+        let gram = resident.gram(&"matern(nu=0.5)".parse().unwrap(), Wanted::Exact).unwrap();
         let found = randomly_pivoted::<f64>(&*gram, 300, 1e-12, 1, &Unwatched).unwrap();
         let mut distinct: Vec<usize> = found.pivots.iter().map(|i| i % 20).collect();
         distinct.sort_unstable();
@@ -288,7 +290,7 @@ mod tests {
     #[test]
     fn the_residual_falls_with_the_rank() {
         let resident = points(400, 2);
-        let gram = resident.gram(&"rbf(sigma=0.5)".parse().unwrap()).unwrap();
+        let gram = resident.gram(&"rbf(sigma=0.5)".parse().unwrap(), Wanted::Exact).unwrap();
         let residual = |rank| randomly_pivoted::<f32>(&*gram, rank, 1e-7, 3, &Unwatched).unwrap().residual;
         let [few, some, many] = [10, 40, 120].map(residual);
         assert!(some < 0.5 * few && many < 0.1 * some, "{few} {some} {many}");
@@ -297,7 +299,7 @@ mod tests {
     #[test]
     fn has_the_same_bits_for_every_number_of_threads() {
         let resident = points(700, 3);
-        let gram = resident.gram(&"rbf".parse().unwrap()).unwrap();
+        let gram = resident.gram(&"rbf".parse().unwrap(), Wanted::Exact).unwrap();
         let run = |threads| {
             pool::with(Some(threads), || randomly_pivoted::<f32>(&*gram, 150, 1e-9, 3, &Unwatched).unwrap())
         };

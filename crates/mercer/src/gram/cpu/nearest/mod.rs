@@ -12,115 +12,75 @@
 mod arrange;
 mod tiles;
 
-use serde::{Deserialize, Serialize};
-
 use crate::data::with_samples;
 use crate::data::{AnySamples, Samples, Storage};
+use crate::gram::engine::GramError;
+use crate::gram::nearest::{Metric, Nearest};
 use crate::kernel::{Expr, Kernel};
 use crate::real::Real;
 use crate::watch::Watch;
 
+use super::CpuResident;
 use super::density::walks_sparse;
-use super::engine::GramError;
-use arrange::{Arranged, is_worthwhile};
+pub(super) use arrange::Arranged;
+use arrange::is_worthwhile;
 use tiles::{Side, Tiles};
 
-/// How far apart two rows are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Metric {
-    /// √Σⱼ(xⱼ−zⱼ)².
-    #[default]
-    Euclidean,
-    /// Σⱼ|xⱼ−zⱼ|.
-    Manhattan,
-}
-
-impl Metric {
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Euclidean => "euclidean",
-            Self::Manhattan => "manhattan",
-        }
-    }
-}
-
-/// The nearest rows of each query, nearest first.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Nearest {
-    /// How many each query has.
-    pub k: usize,
-    /// Their numbers, k for each query, query after query.
-    pub rows: Vec<usize>,
-    /// Their distances, beside them.
-    pub distances: Vec<f64>,
-}
-
-impl Nearest {
-    fn new(k: usize, metric: Metric, found: Vec<Vec<Near>>) -> Self {
-        let distance = |measure: f64| if metric == Metric::Euclidean { measure.sqrt() } else { measure };
-        Self {
-            k,
-            rows: found.iter().flatten().map(|near| near.row).collect(),
-            distances: found.iter().flatten().map(|near| distance(near.measure)).collect(),
-        }
-    }
-
-    /// The nearest rows of one query and their distances.
-    pub fn of(&self, query: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let here = query * self.k..(query + 1) * self.k;
-        self.rows[here.clone()].iter().copied().zip(self.distances[here].iter().copied())
-    }
-}
-
-/// The `min(k, n)` rows nearest to each query, of equally distant ones those with the lowest numbers.
-///
-/// Distances are those of the plain formula in double precision, summed over the columns in their order, whatever the storage.
-/// O(mnd) time for m queries and n rows; O(mk) memory for the answer and O((m + n)d) for packed copies.
-///
-/// ```
-/// use mercer::data::{AnySamples, Samples};
-/// use mercer::gram::{Metric, neighbours};
-/// use mercer::watch::Unwatched;
-///
-/// let rows = AnySamples::F64(Samples::dense(3, 1, vec![0.0, 1.0, 5.0])?);
-/// let query = AnySamples::F64(Samples::dense(1, 1, vec![3.0])?);
-/// let nearest = neighbours(&rows, &query, 2, Metric::Euclidean, &Unwatched)?;
-/// assert_eq!(nearest.of(0).collect::<Vec<_>>(), [(1, 2.0), (2, 2.0)]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// Where rows and queries have different numbers of columns, and where `watch` asks to stop.
-pub fn neighbours(
-    rows: &AnySamples<'_>,
-    queries: &AnySamples<'_>,
+/// [`Resident::nearest`](crate::gram::Resident::nearest). Rows are arranged once for all calls.
+pub(super) fn nearest(
+    rows: &CpuResident,
+    queries: &CpuResident,
     k: usize,
     metric: Metric,
     watch: &dyn Watch,
 ) -> Result<Nearest, GramError> {
-    if rows.ncols() != queries.ncols() {
-        return Err(GramError::Columns { rows: queries.ncols(), cols: rows.ncols() });
+    let (samples, asked) = (&rows.samples, &queries.samples);
+    if samples.ncols() != asked.ncols() {
+        return Err(GramError::Columns { rows: asked.ncols(), cols: samples.ncols() });
     }
-    let k = k.min(rows.nrows());
-    if k == 0 || queries.nrows() == 0 {
+    let k = k.min(samples.nrows());
+    if k == 0 || asked.nrows() == 0 {
         return Ok(Nearest { k, rows: Vec::new(), distances: Vec::new() });
     }
-    if !is_worthwhile(rows, queries) {
-        let sides = [Side::plain(queries, BAND), Side::plain(rows, TILE)];
-        let found = search(&Search { rows, queries, k, metric }, &sides, watch)?;
-        return Ok(Nearest::new(k, metric, found));
+    if !is_worthwhile(samples, asked) {
+        let sides = [Side::plain(asked, BAND), Side::plain(samples, TILE)];
+        let plain = Search { rows: samples, queries: asked, centre: &rows.means, k, metric };
+        return Ok(answer(k, metric, search(&plain, &sides, watch)?));
     }
-    let (arranged_queries, arranged_rows) = (Arranged::new(queries, BAND), Arranged::new(rows, TILE));
-    let sides = [Side::arranged(&arranged_queries, BAND), Side::arranged(&arranged_rows, TILE)];
-    let arranged = Search { rows: &arranged_rows.samples, queries: &arranged_queries.samples, k, metric };
-    let mut found = vec![Vec::new(); queries.nrows()];
+    let (arranged_queries, arranged_rows) = (Arranged::new(asked, BAND), arranged(rows));
+    let sides = [Side::arranged(&arranged_queries, BAND), Side::arranged(arranged_rows, TILE)];
+    let arranged = Search {
+        rows: &arranged_rows.samples,
+        queries: &arranged_queries.samples,
+        centre: &arranged_rows.means,
+        k,
+        metric,
+    };
+    let mut found = vec![Vec::new(); asked.nrows()];
     for (nearest, &number) in search(&arranged, &sides, watch)?.into_iter().zip(&arranged_queries.numbers) {
         found[number] = nearest;
     }
-    Ok(Nearest::new(k, metric, found))
+    Ok(answer(k, metric, found))
+}
+
+/// The rows in groups of a tile. Not computed within the lock: a thread that waits for its part may take up work that needs them.
+fn arranged(rows: &CpuResident) -> &Arranged {
+    match rows.arranged.get() {
+        Some(arranged) => arranged,
+        None => {
+            let arranged = Arranged::new(&rows.samples, TILE);
+            rows.arranged.get_or_init(|| arranged)
+        }
+    }
+}
+
+fn answer(k: usize, metric: Metric, found: Vec<Vec<Near>>) -> Nearest {
+    let distance = |measure: f64| if metric == Metric::Euclidean { measure.sqrt() } else { measure };
+    Nearest {
+        k,
+        rows: found.iter().flatten().map(|near| near.row).collect(),
+        distances: found.iter().flatten().map(|near| distance(near.measure)).collect(),
+    }
 }
 
 /// The nearest rows of every query.
@@ -173,6 +133,8 @@ impl PartialOrd for Near {
 struct Search<'a> {
     rows: &'a AnySamples<'a>,
     queries: &'a AnySamples<'a>,
+    /// The means of the columns of `rows`, which both sides are centred on unless they are sparse.
+    centre: &'a [f64],
     k: usize,
     metric: Metric,
 }
@@ -224,6 +186,7 @@ fn sum_of_differences<X: Real, Z: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gram::Resident;
     use crate::tile::{Program, Rectangle, Scratch};
     use crate::watch::Unwatched;
 
@@ -240,7 +203,7 @@ mod tests {
     fn a_measure_is_one_statistic() {
         let samples = dense(2, vec![0.0; 2]);
         for metric in [Metric::Euclidean, Metric::Manhattan] {
-            let search = Search { rows: &samples, queries: &samples, k: 1, metric };
+            let search = Search { rows: &samples, queries: &samples, centre: &[0.0; 2], k: 1, metric };
             assert_eq!(Program::compile(&search.kernel(), 2).unwrap().nodes.len(), 1);
         }
     }
@@ -252,11 +215,13 @@ mod tests {
             .flat_map(|i: usize| [1e3 * (i % 3) as f64, 1e-7 * ((i * 7919) % 1_201) as f64])
             .collect();
         let samples = dense(2, entries);
-        let search = Search { rows: &samples, queries: &samples, k: 2, metric: Metric::Euclidean };
+        let resident = CpuResident::new(samples.clone());
+        let centre = &resident.means;
+        let search = Search { rows: &samples, queries: &samples, centre, k: 2, metric: Metric::Euclidean };
         let sides = plain(&samples);
         let tiles = Tiles::<f32>::new(&search, &sides, false).unwrap();
         assert_eq!(tiles.band(0, &mut Scratch::default(), &Unwatched), Ok(None));
-        let nearest = neighbours(&samples, &samples, 2, Metric::Euclidean, &Unwatched).unwrap();
+        let nearest = resident.nearest(&resident, 2, Metric::Euclidean, &Unwatched).unwrap();
         for i in 0..samples.nrows() {
             let mut all: Vec<Near> =
                 (0..samples.nrows()).map(|row| Near { measure: search.measure(i, row), row }).collect();
@@ -270,7 +235,8 @@ mod tests {
         let entries: Vec<f64> = (0..600).map(|i| ((i * 7919) % 1_009) as f64 * 0.37 + 1e4).collect();
         let samples = dense(6, entries);
         for metric in [Metric::Euclidean, Metric::Manhattan] {
-            let search = Search { rows: &samples, queries: &samples, k: 1, metric };
+            let centre = &CpuResident::new(samples.clone()).means;
+            let search = Search { rows: &samples, queries: &samples, centre, k: 1, metric };
             let sides = plain(&samples);
             let tiles = Tiles::<f32>::new(&search, &sides, false).unwrap();
             let rectangle = Rectangle { x: &tiles.queries, rows: 0..100, z: &tiles.rows, cols: 0..100 };

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::gram::Gram;
+use super::operator::Gram;
+use super::values::TileMut;
 
 /// How many pivots are taken at most: the cost grows with their square.
 const LIMIT: usize = 3_000;
@@ -31,7 +32,7 @@ impl fmt::Display for NumericalRank {
 #[must_use]
 pub fn numerical_rank(gram: &dyn Gram) -> NumericalRank {
     let n = gram.nrows();
-    let mut diagonal = gram.diagonal();
+    let mut diagonal = gram.diagonal().into_owned();
     let largest = diagonal.iter().copied().fold(0.0, f64::max);
     let threshold = n as f64 * f64::EPSILON * largest;
     let all: Vec<usize> = (0..n).collect();
@@ -42,7 +43,7 @@ pub fn numerical_rank(gram: &dyn Gram) -> NumericalRank {
             return NumericalRank::Exactly(columns.len());
         }
         let mut column = vec![0.0; n];
-        gram.block(&all, &[pivot], &mut column);
+        gram.block(&all, &[pivot], TileMut::new(&mut column, 1));
         for known in &columns {
             let factor = known[pivot];
             column.iter_mut().zip(known).for_each(|(c, k)| *c -= factor * k);

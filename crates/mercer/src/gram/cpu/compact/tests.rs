@@ -1,6 +1,7 @@
 use super::*;
 use crate::data::{AnySamples, Samples};
-use crate::gram::{CpuEngine, DenseGram, Engine, Resident};
+use crate::gram::{CpuEngine, DenseGram, Engine, Gram, Part, Resident, StoreAs, Stored, Wanted};
+use crate::kernel::Kernel;
 use crate::pool;
 use crate::watch::Unwatched;
 
@@ -11,7 +12,32 @@ fn points(n: usize, d: usize) -> AnySamples<'static> {
 }
 
 fn loaded(n: usize, d: usize) -> Box<dyn Resident> {
-    CpuEngine.load(&points(n, d))
+    CpuEngine.load(&points(n, d)).unwrap()
+}
+
+/// The values of a kernel matrix in double precision.
+fn dense(samples: &dyn Resident, kernel: &Kernel) -> DenseGram<'static, f64> {
+    let n = samples.nrows();
+    let mut entries = vec![0.0; n * n];
+    samples.gram(kernel, Wanted::Exact).unwrap().fill(Part::Full, (&mut entries).into(), &Unwatched).unwrap();
+    DenseGram::new(n, entries)
+}
+
+struct Compact {
+    operator: Box<dyn LinearOperator>,
+    rounding: f64,
+}
+
+/// A kernel matrix in 16 bits.
+fn compact(gram: &dyn Gram, watch: &dyn Watch) -> Result<Compact, Stopped> {
+    match gram.store(StoreAs::I16, watch)? {
+        Stored::Products { operator, rounding } => Ok(Compact { operator, rounding }),
+        Stored::Gram(_) => panic!("16 bits have products only"),
+    }
+}
+
+fn stored(samples: &dyn Resident, kernel: &Kernel) -> Compact {
+    compact(&*samples.gram(kernel, Wanted::Exact).unwrap(), &Unwatched).unwrap()
 }
 
 /// Numbers of very different sizes: columns are not to disturb each other.
@@ -52,16 +78,16 @@ fn products_are_within_the_rounding_of_those_in_double_precision() {
         let samples = loaded(n, 3);
         for kernel in KERNELS {
             let kernel = kernel.parse().unwrap();
-            let dense = DenseGram::<f64>::compute(&*samples, &kernel, &Unwatched).unwrap();
-            let compact = CompactGram::store(&*samples.gram(&kernel).unwrap(), &Unwatched).unwrap();
+            let dense = dense(&*samples, &kernel);
+            let compact = stored(&*samples, &kernel);
             let rhs = rhs(n, outputs);
-            let (found, expected) = (product(&compact, &rhs), product(&dense, &rhs));
+            let (found, expected) = (product(&*compact.operator, &rhs), product(&dense, &rhs));
             let error = difference(&found, &expected);
             let largest = dense.entries().iter().fold(0.0, |m: f64, k| m.max(k.abs()));
             for o in 0..outputs {
                 let size = column_norm(&rhs, o);
                 // The rounding of codes, and that of 24 bits in values, numbers and sums.
-                let bound = (2.0 * compact.rounding() + 1e-6 * largest * (n as f64).sqrt()) * size;
+                let bound = (2.0 * compact.rounding + 1e-6 * largest * (n as f64).sqrt()) * size;
                 let error = column_norm(&error, o);
                 assert!(error <= bound, "{kernel}, n = {n}, column {o}: {error:e} > {bound:e}");
             }
@@ -74,16 +100,16 @@ fn the_rounding_is_what_it_is_said_to_be() {
     let n = 900;
     let samples = loaded(n, 4);
     let kernel = "rbf(sigma=1)".parse().unwrap();
-    let dense = DenseGram::<f64>::compute(&*samples, &kernel, &Unwatched).unwrap();
-    let compact = CompactGram::store(&*samples.gram(&kernel).unwrap(), &Unwatched).unwrap();
+    let dense = dense(&*samples, &kernel);
+    let compact = stored(&*samples, &kernel);
     let rhs = rhs(n, 1);
-    let error = difference(&product(&compact, &rhs), &product(&dense, &rhs));
-    let ratio = column_norm(&error, 0) / (compact.rounding() * column_norm(&rhs, 0));
+    let error = difference(&product(&*compact.operator, &rhs), &product(&dense, &rhs));
+    let ratio = column_norm(&error, 0) / (compact.rounding * column_norm(&rhs, 0));
     assert!((0.7..1.4).contains(&ratio), "{ratio}");
     // Errors of mean 0: along the constant they add up no faster than elsewhere. To the nearest code, they would here.
     let ones = Matrix::from_entries(n, 1, vec![1.0; n]);
-    let error = difference(&product(&compact, &ones), &product(&dense, &ones));
-    let ratio = column_norm(&error, 0) / (compact.rounding() * column_norm(&ones, 0));
+    let error = difference(&product(&*compact.operator, &ones), &product(&dense, &ones));
+    let ratio = column_norm(&error, 0) / (compact.rounding * column_norm(&ones, 0));
     assert!((0.7..1.4).contains(&ratio), "{ratio}");
 }
 
@@ -92,11 +118,11 @@ fn the_matrix_is_symmetric() {
     let n = 300;
     let samples = loaded(n, 3);
     let kernel = "rbf(sigma=0.5)".parse().unwrap();
-    let compact = CompactGram::store(&*samples.gram(&kernel).unwrap(), &Unwatched).unwrap();
+    let compact = stored(&*samples, &kernel);
     let column = |j: usize| {
         let mut unit = Matrix::zeros(n, 1);
         unit.row_mut(j)[0] = 1.0;
-        product(&compact, &unit).into_entries()
+        product(&*compact.operator, &unit).into_entries()
     };
     for (i, j) in [(0, 1), (17, 255), (3, 299), (256, 298), (255, 256)] {
         let (a, b) = (column(j)[i], column(i)[j]);
@@ -109,13 +135,13 @@ fn the_matrix_is_symmetric() {
 fn zeros_have_no_error() {
     let places: Vec<f64> = (0..300).map(f64::from).collect();
     let samples = AnySamples::F64(Samples::dense(300, 1, places).unwrap());
-    let samples = CpuEngine.load(&samples);
+    let samples = CpuEngine.load(&samples).unwrap();
     let kernel = "rbf(sigma=0.05)".parse().unwrap();
-    let compact = CompactGram::store(&*samples.gram(&kernel).unwrap(), &Unwatched).unwrap();
+    let compact = stored(&*samples, &kernel);
     let rhs = rhs(300, 1);
     // The matrix is the identity: what is left is the rounding of sums in single precision.
-    let error = difference(&product(&compact, &rhs), &rhs);
-    assert!(column_norm(&error, 0) < 0.05 * compact.rounding() * column_norm(&rhs, 0));
+    let error = difference(&product(&*compact.operator, &rhs), &rhs);
+    assert!(column_norm(&error, 0) < 0.05 * compact.rounding * column_norm(&rhs, 0));
 }
 
 #[test]
@@ -126,9 +152,8 @@ fn has_the_same_bits_for_every_number_of_threads() {
     let rhs = rhs(n, 3);
     let run = |threads| {
         pool::with(Some(threads), || {
-            let compact = CompactGram::store(&*samples.gram(&kernel).unwrap(), &Unwatched).unwrap();
-            let found = product(&compact, &rhs);
-            (compact, found)
+            let compact = stored(&*samples, &kernel);
+            product(&*compact.operator, &rhs)
         })
     };
     let one = run(1);
@@ -138,27 +163,27 @@ fn has_the_same_bits_for_every_number_of_threads() {
 #[test]
 fn values_that_are_not_finite_are_not_hidden() {
     let samples = AnySamples::F64(Samples::dense(3, 1, vec![1.0, 2.0, 1e30]).unwrap());
-    let samples = CpuEngine.load(&samples);
+    let samples = CpuEngine.load(&samples).unwrap();
     let kernel = "<x,z>^8".parse().unwrap();
-    let compact = CompactGram::store(&*samples.gram(&kernel).unwrap(), &Unwatched).unwrap();
-    assert!(product(&compact, &rhs(3, 1)).entries().iter().all(|v| v.is_nan()));
+    let compact = stored(&*samples, &kernel);
+    assert!(product(&*compact.operator, &rhs(3, 1)).entries().iter().all(|v| v.is_nan()));
 }
 
 #[test]
 fn memory_is_that_of_half_the_matrix() {
-    assert_eq!(CompactGram::bytes(0), 0);
+    assert_eq!(StoreAs::I16.bytes(0), 0);
     let n = 100_000;
-    let (found, half) = (CompactGram::bytes(n) as f64, (n * n) as f64);
+    let (found, half) = (StoreAs::I16.bytes(n) as f64, (n * n) as f64);
     assert!(found >= half && found < 1.01 * half);
 }
 
 #[test]
 fn stops_when_asked() {
     let samples = loaded(300, 2);
-    let gram = samples.gram(&"rbf".parse().unwrap()).unwrap();
+    let gram = samples.gram(&"rbf".parse().unwrap(), Wanted::Exact).unwrap();
     let stop = std::sync::atomic::AtomicBool::new(true);
-    assert_eq!(CompactGram::store(&*gram, &stop).unwrap_err(), Stopped);
-    let compact = CompactGram::store(&*gram, &Unwatched).unwrap();
+    assert_eq!(compact(&*gram, &stop).err(), Some(Stopped));
+    let compact = compact(&*gram, &Unwatched).unwrap();
     let mut out = Matrix::zeros(300, 1);
-    assert_eq!(compact.apply(&mut out, &rhs(300, 1), &stop).unwrap_err(), Stopped);
+    assert_eq!(compact.operator.apply(&mut out, &rhs(300, 1), &stop).unwrap_err(), Stopped);
 }

@@ -11,7 +11,7 @@ use super::store::converted;
 
 /// Numbers for every row of a matrix side, one output after the other.
 #[derive(Debug, Clone)]
-pub(super) struct ByOutput {
+pub(in crate::gram) struct ByOutput {
     len: usize,
     entries: Vec<f64>,
 }
@@ -44,7 +44,7 @@ impl ByOutput {
 }
 
 /// `out[rows] += values · rhs[cols]` for a block whose first column is `first`; `out` is `offset` rows in.
-pub(super) fn forward<T: Element>(
+pub(in crate::gram) fn forward<T: Element>(
     block: &ValueBlock<'_, T>,
     first: usize,
     cols: usize,
@@ -57,10 +57,11 @@ pub(super) fn forward<T: Element>(
     let rows = block.rows.start - offset;
     let (stride, height) = (block.stride, block.rows.len());
     let rhs_of = |o: usize| &rhs.entries[o * rhs.len + first..][..cols];
-    let whole = rhs.outputs() - rhs.outputs() % OUTPUTS;
+    let whole = rhs.outputs() - rhs.outputs() % OUTPUTS_PER_PASS;
     let mut outs = out.entries.chunks_exact_mut(out.len.max(1)).map(|out| &mut out[rows..][..height]);
-    for o in (0..whole).step_by(OUTPUTS) {
-        let out: [&mut [f64]; OUTPUTS] = std::array::from_fn(|_| outs.next().expect("one for each output"));
+    for o in (0..whole).step_by(OUTPUTS_PER_PASS) {
+        let out: [&mut [f64]; OUTPUTS_PER_PASS] =
+            std::array::from_fn(|_| outs.next().expect("one for each output"));
         f64::vectorize(Dots { values, stride, rhs: std::array::from_fn(|k| rhs_of(o + k)), out });
     }
     for (o, out) in (whole..rhs.outputs()).zip(outs) {
@@ -69,7 +70,7 @@ pub(super) fn forward<T: Element>(
 }
 
 /// `out[rows] += values · rhs[cols]` and `out[cols] += valuesᵀ · rhs[rows]`, for a block whose columns are before its rows.
-pub(super) fn both_ways<T: Element>(
+pub(in crate::gram) fn both_ways<T: Element>(
     block: &ValueBlock<'_, T>,
     first: usize,
     cols: usize,
@@ -96,7 +97,7 @@ struct Dots<'a, const N: usize> {
 
 /// Right-hand sides that are multiplied together, so that a value is read once for all of them: with four rows each, their sums
 /// fit the registers.
-const OUTPUTS: usize = 3;
+const OUTPUTS_PER_PASS: usize = 3;
 
 impl<const N: usize> Vectorized<f64> for Dots<'_, N> {
     type Output = ();
@@ -106,15 +107,15 @@ impl<const N: usize> Vectorized<f64> for Dots<'_, N> {
         let (rows, cols) = (self.out[0].len(), self.rhs[0].len());
         assert!(self.rhs.iter().all(|rhs| rhs.len() == cols) && self.out.iter().all(|out| out.len() == rows));
         let whole = cols - cols % S::LANES;
-        for first in (0..rows).step_by(TOGETHER) {
+        for first in (0..rows).step_by(ROWS_PER_PASS) {
             // A block has room for whole groups of rows; what is beyond its last row does not count.
             let values = &self.values[first * self.stride..];
-            assert!(values.len() >= (TOGETHER - 1) * self.stride + cols);
-            let mut sums = [[s.splat(0.0); TOGETHER]; N];
+            assert!(values.len() >= (ROWS_PER_PASS - 1) * self.stride + cols);
+            let mut sums = [[s.splat(0.0); ROWS_PER_PASS]; N];
             for k in (0..whole).step_by(S::LANES) {
                 // SAFETY: by the assertions, `cols` entries are in each of the rows and right-hand sides.
                 unsafe {
-                    let rows: [S::V; TOGETHER] =
+                    let rows: [S::V; ROWS_PER_PASS] =
                         std::array::from_fn(|r| s.load(values.as_ptr().add(r * self.stride + k)));
                     for (sums, rhs) in sums.iter_mut().zip(&self.rhs) {
                         let v = s.load(rhs.as_ptr().add(k));
@@ -123,7 +124,7 @@ impl<const N: usize> Vectorized<f64> for Dots<'_, N> {
                 }
             }
             for ((sums, rhs), out) in sums.iter().zip(&self.rhs).zip(&mut self.out) {
-                let count = TOGETHER.min(rows - first);
+                let count = ROWS_PER_PASS.min(rows - first);
                 for (r, out) in out[first..first + count].iter_mut().enumerate() {
                     let mut lanes = [0.0; 8];
                     // SAFETY: no vector of f64 has more than 8 lanes.
@@ -141,7 +142,7 @@ impl<const N: usize> Vectorized<f64> for Dots<'_, N> {
 }
 
 /// Rows that are multiplied together, so that a right-hand side is read once for all of them.
-const TOGETHER: usize = 4;
+const ROWS_PER_PASS: usize = 4;
 
 /// Each row of a block times `rhs`, and its rows times their own `numbers`, added up.
 struct Mirrored<'a, 'b, T> {
@@ -158,10 +159,10 @@ impl<T: Element> Vectorized<T> for Mirrored<'_, '_, T> {
     #[inline(always)]
     fn run<S: Simd<T = T>>(self, s: S) {
         let Self { block, rhs, out, numbers, mirrored } = self;
-        let whole = out.len() - out.len() % TOGETHER;
+        let whole = out.len() - out.len() % ROWS_PER_PASS;
         let values = |first: usize| &block.values[first * block.stride..];
-        for first in (0..whole).step_by(TOGETHER) {
-            let numbers: [f64; TOGETHER] = std::array::from_fn(|r| numbers[first + r]);
+        for first in (0..whole).step_by(ROWS_PER_PASS) {
+            let numbers: [f64; ROWS_PER_PASS] = std::array::from_fn(|r| numbers[first + r]);
             let sums = both_products(s, values(first), block.stride, rhs, numbers, mirrored);
             out[first..].iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
         }

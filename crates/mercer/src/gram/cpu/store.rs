@@ -5,6 +5,12 @@ use std::any::TypeId;
 use crate::real::Real;
 use crate::tile::{Element, ROWS, ValueBlock};
 
+/// A buffer whose disjoint parts are written by several threads.
+pub(super) struct Shared<O>(pub *mut O);
+
+// SAFETY: every use reads and writes entries that no other task touches.
+unsafe impl<O: Send> Sync for Shared<O> {}
+
 /// The values of `block` as `O`: the same memory where `O` is `T`, rounded or widened into `buffer` otherwise.
 pub(super) fn converted<'a, T: Real, O: Real>(
     block: &'a ValueBlock<'_, T>,

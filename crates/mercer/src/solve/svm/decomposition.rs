@@ -5,22 +5,22 @@
 //! at their bounds that have not violated anything for a while are frozen: neither rows nor sums extend to them until all
 //! others are optimal, when only the changes since they were frozen are made up for.
 
-use crate::gram::Gram;
+use crate::gram::{
+    EXPENSIVE_VALUE, Ends, Gram, KeepRows, LeastAndGreatest, Policy, RowSums, Segment, TileMut, Value,
+};
 use crate::real::Precision;
 use crate::tile::Element;
 use crate::watch::{Stopped, Watch};
 
-use super::pairwise::{NOBODY, Pairwise, Source, Taken};
+use super::pairwise::{Pairwise, Source, Taken, VACANT};
 use super::problem::BoxQp;
-use super::rows::{KEPT_FROM, RowElement, Rows, fill_rows, fill_tile};
-use super::scan::Ends;
 use super::working_set::WorkingSet;
 
 /// Problems of at most this many variables are solved two variables at a time.
 const PAIRS: usize = 4096;
 
-/// The same where kernel values are dear and all rows may be kept: pairs ask for the fewest.
-const PAIRS_OF_DEAR_ROWS: usize = 16_384;
+/// The same where kernel values are expensive and all rows may be kept: pairs need the fewest rows.
+const PAIRS_OF_EXPENSIVE_ROWS: usize = 16_384;
 
 /// Kernel rows that are computed together then.
 const BATCH: usize = 16;
@@ -97,8 +97,8 @@ struct Frozen {
     beta: Vec<f64>,
 }
 
-/// A problem on its way to being solved with kernel rows in `T`.
-pub(super) struct Block<'a, T: Element> {
+/// The state of a problem that is solved with kernel rows in `T`.
+pub(super) struct Decomposition<'a, T: Element> {
     qp: &'a BoxQp,
     gram: &'a dyn Gram,
     limits: Limits,
@@ -113,7 +113,8 @@ pub(super) struct Block<'a, T: Element> {
     /// Where each variable is in `active`.
     position: Vec<u32>,
     frozen: Vec<Frozen>,
-    rows: Option<Rows<'a, T>>,
+    /// Sums of kernel rows over the variables that are looked at; made when first needed.
+    rows: Option<Box<dyn RowSums + 'a>>,
     inner: Pairwise<T>,
     /// Up to how many variables are solved two at a time.
     pairs: usize,
@@ -122,10 +123,10 @@ pub(super) struct Block<'a, T: Element> {
     set: WorkingSet,
 }
 
-impl<'a, T: RowElement> Block<'a, T> {
+impl<'a, T: Element + Value> Decomposition<'a, T> {
     /// Starts from `beta` with `f` = Kβ.
     pub fn new(qp: &'a BoxQp, gram: &'a dyn Gram, limits: Limits, beta: Vec<f64>, f: Vec<f64>) -> Self {
-        let mut block = Self {
+        let mut state = Self {
             qp,
             gram,
             limits,
@@ -141,15 +142,15 @@ impl<'a, T: RowElement> Block<'a, T> {
             rows: None,
             inner: Pairwise::new(),
             pairs: {
-                let bytes = (PAIRS_OF_DEAR_ROWS * PAIRS_OF_DEAR_ROWS * size_of::<T>()) as u64;
-                let dear = gram.columns(&[]).cost() >= KEPT_FROM && bytes <= limits.cache;
-                if dear { PAIRS_OF_DEAR_ROWS } else { PAIRS }
+                let bytes = (PAIRS_OF_EXPENSIVE_ROWS * PAIRS_OF_EXPENSIVE_ROWS * size_of::<T>()) as u64;
+                let expensive = gram.cost() >= EXPENSIVE_VALUE && bytes <= limits.cache;
+                if expensive { PAIRS_OF_EXPENSIVE_ROWS } else { PAIRS }
             },
             seated_all: false,
             set: WorkingSet::new(SET),
         };
-        block.look_at((0..qp.len()).collect());
-        block
+        state.look_at((0..qp.len()).collect());
+        state
     }
 
     /// Kβ for every variable. Nothing may be frozen.
@@ -251,7 +252,7 @@ impl<'a, T: RowElement> Block<'a, T> {
         self.inner.seat(self.qp, &set);
         self.seated_all = false;
         self.fill_inner();
-        let mut source = Source { batch: 0, fetch: &mut |_, _, _| unreachable!("every row is there") };
+        let mut source = Source { batch: 0, fetch: &mut |_, _| unreachable!("every row is there") };
         let most = STEPS_PER_MEMBER * set.len();
         let taken = self.solve_inner(tolerance, most, &mut source, watch)?;
         Ok((taken, self.take_changes()))
@@ -262,20 +263,21 @@ impl<'a, T: RowElement> Block<'a, T> {
         let everything = self.active.len() == self.qp.len();
         if !(everything && self.seated_all) {
             self.inner.seat(self.qp, &self.active);
-            let mut diagonal = self.gram.diagonal_at(&self.columns()).into_iter();
+            let diagonal = self.gram.diagonal();
             for (d, &v) in self.inner.diagonal.iter_mut().zip(&self.inner.slots) {
-                *d = if v == NOBODY { 0.0 } else { diagonal.next().unwrap_or(0.0) };
+                *d = if v == VACANT { 0.0 } else { diagonal[self.qp.rows[v]] };
             }
             self.seated_all = everything;
         }
-        let columns = self.gram.columns(&self.columns());
-        let (qp, mut computed) = (self.qp, 0);
-        let mut fetch = |seats: &[usize], variables: &[usize], out: &mut [T]| {
-            let rows: Vec<usize> = variables.iter().map(|&v| qp.rows[v]).collect();
-            computed += fill_rows(&*columns, &rows, seats, out);
+        let mut rows = self.take_rows();
+        let (qp, before) = (self.qp, rows.evaluations());
+        let (stride, columns) = (self.inner.slots.len(), segments(self.inner.seats()));
+        let mut fetch = |variables: &[usize], out: &mut [T]| {
+            let wanted: Vec<usize> = variables.iter().map(|&v| qp.rows[v]).collect();
+            rows.rows(&wanted, TileMut { values: T::erase_mut(out), stride, rows: &[], columns: &columns });
         };
         // Rows that are stored already are read as they are needed.
-        let batch = if columns.cost() == 0 { 1 } else { BATCH };
+        let batch = if self.gram.cost() == 0 { 1 } else { BATCH };
         let mut source = Source { batch, fetch: &mut fetch };
         let most = match T::PRECISION {
             Precision::Single => (PATIENT_STEPS * self.active.len()).max(PATIENT_LEAST),
@@ -284,8 +286,9 @@ impl<'a, T: RowElement> Block<'a, T> {
         self.inner.shrinking = self.limits.shrinking;
         let taken = self.solve_inner(tolerance, most, &mut source, watch)?;
         self.inner.shrinking = false;
-        self.spent.evaluations += computed;
-        for (s, &v) in self.inner.slots.iter().enumerate().filter(|(_, v)| **v != NOBODY) {
+        self.spent.evaluations += rows.evaluations() - before;
+        self.rows = Some(rows);
+        for (s, &v) in self.inner.slots.iter().enumerate().filter(|(_, v)| **v != VACANT) {
             let at = self.position[v] as usize;
             self.beta[v] = self.inner.beta[s];
             self.f[at] = self.inner.f[s];
@@ -296,11 +299,13 @@ impl<'a, T: RowElement> Block<'a, T> {
 
     /// Computes the matrix of the seated variables.
     fn fill_inner(&mut self) {
-        let slots = self.inner.slots.iter().enumerate().filter(|(_, v)| **v != NOBODY);
-        let rows: Vec<(usize, usize)> = slots.map(|(s, &v)| (s, self.qp.rows[v])).collect();
-        let stride = self.inner.slots.len();
+        let slots = &self.inner.slots;
+        let rows: Vec<usize> = slots.iter().filter(|v| **v != VACANT).map(|&v| self.qp.rows[v]).collect();
+        let (stride, places) = (slots.len(), segments(slots));
         self.inner.make_room();
-        self.spent.evaluations += fill_tile(self.gram, &rows, &mut self.inner.kernel, stride);
+        let values = T::erase_mut(&mut self.inner.kernel);
+        self.gram.block(&rows, &rows, TileMut { values, stride, rows: &places, columns: &places });
+        self.spent.evaluations += (rows.len() * rows.len()) as u64;
         self.inner.read_diagonal();
     }
 
@@ -323,7 +328,7 @@ impl<'a, T: RowElement> Block<'a, T> {
     fn take_changes(&mut self) -> Vec<(usize, f64)> {
         let mut terms = Vec::new();
         for (s, &v) in self.inner.slots.iter().enumerate() {
-            if v == NOBODY || self.inner.beta[s] == self.beta[v] {
+            if v == VACANT || self.inner.beta[s] == self.beta[v] {
                 continue;
             }
             terms.push((self.qp.rows[v], self.inner.beta[s] - self.beta[v]));
@@ -336,33 +341,24 @@ impl<'a, T: RowElement> Block<'a, T> {
 
     /// Adds kernel rows to f; returns the new ends of each group.
     fn apply(&mut self, terms: &[(usize, f64)], watch: &dyn Watch) -> Result<Vec<(f64, f64)>, Stopped> {
-        if self.rows.is_none() {
-            let cols = self.columns();
-            self.rows = Some(Rows::new(self.gram, &cols, self.limits.cache));
-        }
         let groups = self.active_groups();
-        let (up, low) = (&self.up, &self.low);
-        let rows = self.rows.as_mut().expect("made above");
-        let before = rows.evaluations;
-        let parts = rows.accumulate(terms, &mut self.f, watch, |range, f| {
-            let part = |group: &std::ops::Range<usize>| {
-                let (start, end) = (group.start.max(range.start), group.end.min(range.end).max(range.start));
-                if start >= end {
-                    return (f64::INFINITY, f64::NEG_INFINITY);
-                }
-                let f = &f[start - range.start..end - range.start];
-                f64::vectorize(Ends { f, up: &up[start..end], low: &low[start..end] })
-            };
-            groups.iter().map(part).collect::<Vec<_>>()
-        })?;
-        self.spent.evaluations += rows.evaluations - before;
-        let mut ends = vec![(f64::INFINITY, f64::NEG_INFINITY); groups.len()];
-        for part in parts {
-            for (end, part) in ends.iter_mut().zip(part) {
-                *end = (end.0.min(part.0), end.1.max(part.1));
-            }
-        }
+        let mut rows = self.take_rows();
+        let before = rows.evaluations();
+        let ends = Ends { groups: &groups, up: &self.up, low: &self.low };
+        let ends = rows.add(terms, &mut self.f, Some(ends), watch)?;
+        self.spent.evaluations += rows.evaluations() - before;
+        self.rows = Some(rows);
         Ok(ends)
+    }
+
+    /// The sums of kernel rows over the variables that are looked at. The caller puts them back.
+    fn take_rows(&mut self) -> Box<dyn RowSums + 'a> {
+        self.rows.take().unwrap_or_else(|| self.row_sums(&self.columns(), self.limits.cache))
+    }
+
+    fn row_sums(&self, columns: &[usize], bytes: u64) -> Box<dyn RowSums + 'a> {
+        let keep = KeepRows { bytes, precision: T::PRECISION, policy: Policy::SecondUse };
+        self.gram.row_sums(columns, keep)
     }
 
     fn columns(&self) -> Vec<usize> {
@@ -377,7 +373,7 @@ impl<'a, T: RowElement> Block<'a, T> {
 
     fn ends(&self, f: &[f64], up: &[f64], low: &[f64]) -> Vec<(f64, f64)> {
         let ends = |g: std::ops::Range<usize>| {
-            f64::vectorize(Ends { f: &f[g.clone()], up: &up[g.clone()], low: &low[g] })
+            f64::vectorize(LeastAndGreatest { f: &f[g.clone()], up: &up[g.clone()], low: &low[g] })
         };
         self.active_groups().into_iter().map(ends).collect()
     }
@@ -409,9 +405,8 @@ impl<'a, T: RowElement> Block<'a, T> {
         self.f = kept.iter().map(|&k| self.f[k]).collect();
         self.look_at(kept.iter().map(|&k| self.active[k]).collect());
         self.set.keep(|v| self.position[v] != AWAY);
-        let cols = self.columns();
         if let Some(rows) = &mut self.rows {
-            rows.narrow(self.gram, &kept, &cols);
+            rows.narrow(&kept);
         }
     }
 
@@ -434,9 +429,9 @@ impl<'a, T: RowElement> Block<'a, T> {
             let changes = (0..self.qp.len()).filter(|&v| self.beta[v] != beta[v]);
             let terms = merged(changes.map(|v| (self.qp.rows[v], self.beta[v] - beta[v])).collect());
             let cols: Vec<usize> = variables.iter().map(|&v| self.qp.rows[v]).collect();
-            let mut rows = Rows::<T>::new(self.gram, &cols, 0);
-            rows.accumulate(&terms, &mut f, watch, |_, _| ())?;
-            self.spent.evaluations += rows.evaluations;
+            let mut rows = self.row_sums(&cols, 0);
+            rows.add(&terms, &mut f, None, watch)?;
+            self.spent.evaluations += rows.evaluations();
             variables.iter().zip(f).for_each(|(&v, f)| all[v] = f);
         }
         self.f = all;
@@ -444,6 +439,19 @@ impl<'a, T: RowElement> Block<'a, T> {
         self.rows = None;
         Ok(())
     }
+}
+
+/// The runs of slots that have a variable, and where the columns of these variables go in a row of all slots.
+fn segments(slots: &[usize]) -> Vec<Segment> {
+    let (mut segments, mut from, mut at) = (Vec::new(), 0, 0);
+    for run in slots.chunk_by(|a, b| (*a == VACANT) == (*b == VACANT)) {
+        if run[0] != VACANT {
+            segments.push(Segment { from: from..from + run.len(), at });
+            from += run.len();
+        }
+        at += run.len();
+    }
+    segments
 }
 
 /// The largest violation of any group.

@@ -6,25 +6,26 @@ mod rounding;
 use rayon::prelude::*;
 
 use crate::data::Matrix;
+use crate::gram::operator::LinearOperator;
 use crate::linalg::zeroed;
 use crate::watch::{Stopped, Watch};
 
-use super::operator::{COLUMNS_AT_A_TIME, Gram, LinearOperator};
+use super::columns::{COLUMNS_PER_VISIT, ColumnSource};
 use super::tiled::{GROUPS, bands_of};
 use product::{LANES, Sums, multiply};
 use rounding::{STEPS, Scale, round};
 
 /// Rows and columns of a tile: what a matrix of kernel values is visited by.
-const TILE: usize = COLUMNS_AT_A_TIME;
+const TILE: usize = COLUMNS_PER_VISIT;
 
 /// Entries of a tile.
 const ENTRIES: usize = TILE * TILE;
 
 /// Tiles beside each other whose products are added up in single precision.
-const TOGETHER: usize = 8;
+const TILES_PER_SUM: usize = 8;
 
-/// Right-hand sides that share a pass: for more, each group's sums would leave the caches.
-const OUTPUTS_AT_A_TIME: usize = 8;
+/// Right-hand sides that share a pass: the sums of more would not stay in the caches.
+const OUTPUTS_PER_PASS: usize = 8;
 
 /// A symmetric matrix in 16 bits an entry: n² bytes, and products as fast as memory gives them.
 ///
@@ -42,7 +43,7 @@ const OUTPUTS_AT_A_TIME: usize = 8;
 /// A product reads every code once, for its row and its column and for up to eight right-hand sides. Numbers are summed in
 /// `f32` along 2,048 columns or 256 rows at most, beyond that in `f64`, in an order that only the shape of the matrix fixes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CompactGram {
+pub(in crate::gram) struct CompactGram {
     n: usize,
     /// The codes of tile (i, j), j ≤ i, are the (i(i+1)/2 + j)-th, row after row. Tiles at the edge are filled up.
     codes: Vec<i16>,
@@ -56,7 +57,6 @@ fn tiles_before(band: usize) -> usize {
 
 impl CompactGram {
     /// Bytes that a matrix of order n takes: n², and up to 256·n at its edges.
-    #[must_use]
     pub fn bytes(n: usize) -> u64 {
         let bands = n.div_ceil(TILE) as u64;
         bands * (bands + 1) / 2 * (2 * ENTRIES + size_of::<Scale>()) as u64
@@ -66,8 +66,8 @@ impl CompactGram {
     ///
     /// # Errors
     /// [`Stopped`] where `watch` asks for it.
-    pub fn store(gram: &dyn Gram, watch: &dyn Watch) -> Result<Self, Stopped> {
-        let n = gram.nrows();
+    pub fn store(gram: &dyn ColumnSource<f32>, watch: &dyn Watch) -> Result<Self, Stopped> {
+        let n = gram.order();
         let bands = n.div_ceil(TILE);
         let mut codes: Vec<i16> = zeroed(tiles_before(bands) * ENTRIES);
         let mut scales = vec![Scale::default(); tiles_before(bands)];
@@ -92,7 +92,7 @@ impl CompactGram {
                     watch.check()?;
                     let cols = j * TILE..n.min((j + 1) * TILE);
                     let width = cols.len();
-                    crossing.visit_f32(cols, &mut |block| {
+                    crossing.visit(cols, &mut |block| {
                         for (r, row) in block.rows.clone().enumerate() {
                             let row = &mut values[row * TILE..(row + 1) * TILE];
                             row[..width].copy_from_slice(&block.values[r * block.stride..][..width]);
@@ -113,13 +113,11 @@ impl CompactGram {
     }
 
     /// What [`rounding`](Self::rounding) would be for a matrix of order n whose tiles have values this far apart.
-    #[must_use]
     pub fn rounding_over(n: usize, range: f64) -> f64 {
         (n as f64 / 6.0).sqrt() * range / STEPS
     }
 
     /// What |Ev|/|v| is about, for the errors E of the entries: √n times their root mean square.
-    #[must_use]
     pub fn rounding(&self) -> f64 {
         let mut squares = 0.0;
         for (band, scales) in self.bands() {
@@ -176,7 +174,7 @@ impl CompactGram {
                     }
                 }
             }
-            if (j + 1) % TOGETHER == 0 || j == band {
+            if (j + 1) % TILES_PER_SUM == 0 || j == band {
                 working.widen();
             }
         }
@@ -287,8 +285,8 @@ impl LinearOperator for CompactGram {
         let groups = GROUPS.min(self.n.div_ceil(TILE));
         let unit = self.scales.iter().map(|scale| scale.step).fold(0.0, f64::max);
         let unit = if unit > 0.0 { unit } else { 1.0 };
-        for first in (0..rhs.ncols()).step_by(OUTPUTS_AT_A_TIME) {
-            let last = rhs.ncols().min(first + OUTPUTS_AT_A_TIME);
+        for first in (0..rhs.ncols()).step_by(OUTPUTS_PER_PASS) {
+            let last = rhs.ncols().min(first + OUTPUTS_PER_PASS);
             let narrow = Narrow::new(rhs, first..last, unit);
             let partial = (0..groups)
                 .into_par_iter()

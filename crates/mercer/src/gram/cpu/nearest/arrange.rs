@@ -5,6 +5,7 @@
 
 use crate::data::with_samples;
 use crate::data::{AnySamples, Samples, Storage};
+use crate::gram::cpu::means;
 use crate::real::Real;
 
 use super::Metric;
@@ -18,13 +19,15 @@ const LEAST_ROWS: usize = 1_024;
 
 /// Samples in a new order, in groups of neighbours.
 #[derive(Debug)]
-pub(super) struct Arranged {
+pub(in crate::gram::cpu) struct Arranged {
     /// The samples in that order.
     pub samples: AnySamples<'static>,
+    /// The means of their columns, summed in that order.
+    pub means: Vec<f64>,
     /// The number that each had before.
     pub numbers: Vec<usize>,
     /// One per group.
-    pub groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
 }
 
 /// A group of samples: the smallest box around it, and the lowest number in it.
@@ -56,7 +59,9 @@ impl Arranged {
             }
             Storage::Sparse { .. } => unreachable!("only dense samples are arranged"),
         });
-        Self { samples: samples.select(&numbers), numbers, groups }
+        let samples = samples.select(&numbers);
+        let means = with_samples!(&samples, s => means(s));
+        Self { samples, means, numbers, groups }
     }
 }
 
@@ -125,7 +130,8 @@ mod tests {
         let arranged = Arranged::new(&samples, 32);
         let mut apart = 0;
         for metric in [Metric::Euclidean, Metric::Manhattan] {
-            let search = super::super::Search { rows: &samples, queries: &samples, k: 1, metric };
+            let search =
+                super::super::Search { rows: &samples, queries: &samples, centre: &[0.0; 3], k: 1, metric };
             for (a, group) in arranged.groups.iter().enumerate() {
                 for (b, other) in arranged.groups.iter().enumerate() {
                     let measure = group.measure(other, metric);

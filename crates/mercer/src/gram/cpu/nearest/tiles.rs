@@ -7,7 +7,6 @@ use rayon::prelude::*;
 
 use crate::data::AnySamples;
 use crate::data::with_samples;
-use crate::gram::cpu::means;
 use crate::gram::engine::GramError;
 use crate::tile::{Element, Filler, Operand, Plan, Program, Rectangle, Scratch, longest_sum, scan};
 use crate::watch::{Stopped, Watch};
@@ -77,7 +76,7 @@ impl<'a, T: Element> Tiles<'a, T> {
         let ncols = search.rows.ncols();
         let program = Program::compile(&search.kernel(), ncols)?;
         let double = T::EPSILON == f64::EPSILON;
-        let centre = if sparse { vec![0.0; ncols] } else { with_samples!(search.rows, rows => means(rows)) };
+        let centre = if sparse { vec![0.0; ncols] } else { search.centre.to_vec() };
         let plan = Plan::of_distance(&program, &centre, sparse, double);
         let sizes_of = |samples| sizes(samples, &centre, search.metric);
         let sizes = sizes_of(search.queries);

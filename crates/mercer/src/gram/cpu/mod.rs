@@ -1,18 +1,36 @@
 //! The engine that computes on this machine's cores.
 
+pub(super) mod accumulate;
+pub(super) mod columns;
+mod combine;
+pub(super) mod compact;
+mod density;
+mod nearest;
+pub(super) mod part;
+pub(super) mod row_sums;
+mod store;
+mod tiled;
+
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::data::with_samples;
 use crate::data::{AnySamples, Samples, Storage};
 use crate::kernel::Kernel;
 use crate::real::{Precision, Real};
 use crate::tile::{Element, Extent, Filler, Known, Operand, Plan, Program};
+use crate::watch::Watch;
 
-use super::density::walks_sparse;
-use super::engine::{Engine, GramError, Resident};
+use super::engine::{Engine, GramError, Resident, Wanted};
+use super::nearest::{Metric, Nearest};
 use super::operator::{Gram, KernelValues};
-use super::tiled::KernelMatrix;
+use super::stored::DenseGram;
+use super::values::ValuesRef;
+use density::walks_sparse;
+use nearest::Arranged;
+use tiled::KernelMatrix;
+
+pub(crate) use combine::{Combine, LeastAndGreatest, fold};
 
 /// Computes kernel matrices on the threads of the pool it is called in.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,11 +43,25 @@ pub fn default_engine() -> Arc<dyn Engine> {
 }
 
 impl Engine for CpuEngine {
-    fn load(&self, samples: &AnySamples<'_>) -> Box<dyn Resident> {
-        Box::new(CpuResident::new(match samples {
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn load(&self, samples: &AnySamples<'_>) -> Result<Box<dyn Resident>, GramError> {
+        Ok(Box::new(CpuResident::new(match samples {
             AnySamples::F32(s) => AnySamples::F32(s.view().into_owned()),
             AnySamples::F64(s) => AnySamples::F64(s.view().into_owned()),
-        }))
+        })))
+    }
+
+    fn adopt<'a>(&self, order: usize, values: ValuesRef<'a>) -> Result<Box<dyn Gram + 'a>, GramError> {
+        if Some(values.len()) != order.checked_mul(order) {
+            return Err(GramError::Entries { order, found: values.len() });
+        }
+        Ok(match values {
+            ValuesRef::F32(entries) => Box::new(DenseGram::new(order, entries)),
+            ValuesRef::F64(entries) => Box::new(DenseGram::new(order, entries)),
+        })
     }
 }
 
@@ -41,22 +73,19 @@ struct CpuResident {
     means: Vec<f64>,
     /// Whether most entries are zeros.
     zeros: bool,
+    /// The samples in the order in which their neighbours are searched, arranged when first asked for.
+    arranged: OnceLock<Arranged>,
 }
 
 impl CpuResident {
     fn new(samples: AnySamples<'static>) -> Self {
         let means = with_samples!(&samples, s => means(s));
         let zeros = with_samples!(&samples, s => zeros(s) > 0.6);
-        Self { samples, means, zeros }
+        Self { samples, means, zeros, arranged: OnceLock::new() }
     }
 
-    /// The matrix of these samples with themselves or `other`; `None` where single precision is wanted and not enough.
-    fn matrix(
-        &self,
-        kernel: &Kernel,
-        other: Option<&Self>,
-        wanted: Option<Precision>,
-    ) -> Result<Option<AnyMatrix>, GramError> {
+    /// The matrix of these samples with themselves or `other`.
+    fn matrix(&self, kernel: &Kernel, other: Option<&Self>, wanted: Wanted) -> Result<AnyMatrix, GramError> {
         let (rows, cols) = (self.ncols(), other.map_or(self.ncols(), Resident::ncols));
         if rows != cols {
             return Err(GramError::Columns { rows, cols });
@@ -85,14 +114,18 @@ impl CpuResident {
             sparse: walks_sparse(&self.samples, &other.unwrap_or(self).samples),
             double: sides().any(|side| matches!(side.samples, AnySamples::F64(_))),
             zeros: sides().all(|side| side.zeros),
-            wanted,
+            wanted: match wanted {
+                Wanted::Exact => None,
+                Wanted::Single => Some(Precision::Single),
+                Wanted::Double => Some(Precision::Double),
+            },
         };
         let plan = Plan::new(&program, known);
-        Ok(match (plan.double, wanted) {
-            (true, Some(Precision::Single)) => None,
-            (true, _) => Some(AnyMatrix::Double(self.packed(program, plan, other))),
-            (false, _) => Some(AnyMatrix::Single(self.packed(program, plan, other))),
-        })
+        match (plan.double, wanted) {
+            (true, Wanted::Single) => Err(GramError::TooCoarse),
+            (true, _) => Ok(AnyMatrix::Double(self.packed(program, plan, other))),
+            (false, _) => Ok(AnyMatrix::Single(self.packed(program, plan, other))),
+        }
     }
 
     fn packed<T: Element>(&self, program: Program, plan: Plan, other: Option<&Self>) -> KernelMatrix<T> {
@@ -106,15 +139,6 @@ impl CpuResident {
 enum AnyMatrix {
     Single(KernelMatrix<f32>),
     Double(KernelMatrix<f64>),
-}
-
-impl AnyMatrix {
-    fn into_gram<'a>(self) -> Box<dyn Gram + 'a> {
-        match self {
-            Self::Single(matrix) => Box::new(matrix),
-            Self::Double(matrix) => Box::new(matrix),
-        }
-    }
 }
 
 pub(super) fn means<T: Real>(samples: &Samples<'_, T>) -> Vec<f64> {
@@ -154,16 +178,15 @@ impl Resident for CpuResident {
         self.samples.ncols()
     }
 
-    fn gram<'a>(&'a self, kernel: &Kernel) -> Result<Box<dyn Gram + 'a>, GramError> {
-        Ok(self.matrix(kernel, None, None)?.expect("any precision will do").into_gram())
+    fn select(&self, rows: &[usize]) -> Box<dyn Resident> {
+        Box::new(Self::new(self.samples.select(rows)))
     }
 
-    fn gram_in<'a>(
-        &'a self,
-        kernel: &Kernel,
-        precision: Precision,
-    ) -> Result<Option<Box<dyn Gram + 'a>>, GramError> {
-        Ok(self.matrix(kernel, None, Some(precision))?.map(AnyMatrix::into_gram))
+    fn gram<'a>(&'a self, kernel: &Kernel, wanted: Wanted) -> Result<Box<dyn Gram + 'a>, GramError> {
+        Ok(match self.matrix(kernel, None, wanted)? {
+            AnyMatrix::Single(matrix) => Box::new(matrix),
+            AnyMatrix::Double(matrix) => Box::new(matrix),
+        })
     }
 
     fn cross<'a>(
@@ -171,14 +194,19 @@ impl Resident for CpuResident {
         kernel: &Kernel,
         other: &'a dyn Resident,
     ) -> Result<Box<dyn KernelValues + 'a>, GramError> {
-        let matrix = self.matrix(kernel, Some(on_cpu(other)?), None)?.expect("any precision will do");
-        Ok(match matrix {
+        Ok(match self.matrix(kernel, Some(on_cpu(other)?), Wanted::Exact)? {
             AnyMatrix::Single(matrix) => Box::new(matrix),
             AnyMatrix::Double(matrix) => Box::new(matrix),
         })
     }
 
-    fn select(&self, rows: &[usize]) -> Box<dyn Resident> {
-        Box::new(Self::new(self.samples.select(rows)))
+    fn nearest(
+        &self,
+        queries: &dyn Resident,
+        k: usize,
+        metric: Metric,
+        watch: &dyn Watch,
+    ) -> Result<Nearest, GramError> {
+        nearest::nearest(self, on_cpu(queries)?, k, metric, watch)
     }
 }

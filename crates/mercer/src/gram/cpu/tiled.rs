@@ -1,19 +1,24 @@
 //! A kernel matrix computed tile by tile on each use.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::real::Precision;
+use crate::gram::engine::Part;
+use crate::gram::operator::{Gram, KeepRows, KernelValues, LinearOperator, RowSums, StoreAs, Stored};
+use crate::gram::stored::store_as;
+use crate::gram::values::{TileMut, ValuesMut, with_values};
+use crate::real::{Precision, Real};
 use crate::tile::{Element, Filler, Operand, Rectangle, Scratch};
 use crate::watch::{Stopped, Watch};
 
 use super::accumulate::{ByOutput, both_ways, forward};
-use super::columns::TiledColumns;
-use super::engine::Part;
-use super::operator::{Columns, Gram, KernelValues, LinearOperator};
-use super::store::{converted, store, store_transposed};
+use super::columns::{ColumnSource, Columns, TiledColumns};
+use super::part::{apply_part, block};
+use super::row_sums::row_sums;
+use super::store::{Shared, converted, store, store_transposed};
 
 /// Rows and columns of a tile: a multiple of every panel. The panels of its columns stay in the second-level
 /// cache while blocks of rows go by.
@@ -30,12 +35,6 @@ pub(super) struct KernelMatrix<T: Element> {
     diagonal: OnceLock<Vec<f64>>,
 }
 
-/// A buffer whose disjoint parts are written by several threads.
-struct Shared<O>(*mut O);
-
-// SAFETY: every use writes entries that no other task touches.
-unsafe impl<O: Send> Sync for Shared<O> {}
-
 impl<T: Element> KernelMatrix<T> {
     pub fn new(filler: Filler, x: Operand<T>, z: Option<Operand<T>>) -> Self {
         Self { filler, x, z, diagonal: OnceLock::new() }
@@ -51,7 +50,7 @@ impl<T: Element> KernelMatrix<T> {
     }
 
     /// Writes every entry, or the lower ones, to `out`, row after row.
-    pub fn fill<O: Element>(&self, part: Part, out: &mut [O], watch: &dyn Watch) -> Result<(), Stopped> {
+    fn write<O: Element>(&self, part: Part, out: &mut [O], watch: &dyn Watch) -> Result<(), Stopped> {
         let (n, m) = (self.x.nrows(), self.z().nrows());
         assert_eq!(out.len(), n * m, "a {n} × {m} matrix");
         let square = self.z.is_none();
@@ -212,7 +211,7 @@ impl<T: Element> KernelMatrix<T> {
     }
 }
 
-/// The bands of a group: there and back again, so that long bands and short ones balance.
+/// The bands of a group: every 64th band and its mirror image, so that long bands and short ones balance.
 pub(super) fn bands_of(group: usize, bands: usize) -> impl Iterator<Item = usize> {
     (0..bands).filter(move |band| {
         let place = band % (2 * GROUPS);
@@ -221,12 +220,22 @@ pub(super) fn bands_of(group: usize, bands: usize) -> impl Iterator<Item = usize
 }
 
 impl<T: Element> KernelValues for KernelMatrix<T> {
-    fn fill_f64(&self, part: Part, out: &mut [f64], watch: &dyn Watch) -> Result<(), Stopped> {
-        self.fill(part, out, watch)
+    fn fill(&self, part: Part, out: ValuesMut<'_>, watch: &dyn Watch) -> Result<(), Stopped> {
+        with_values!(ValuesMut, out, out => self.write(part, out, watch))
+    }
+}
+
+impl<T: Element, O: Real> ColumnSource<O> for KernelMatrix<T> {
+    fn order(&self) -> usize {
+        self.x.nrows()
     }
 
-    fn fill_f32(&self, part: Part, out: &mut [f32], watch: &dyn Watch) -> Result<(), Stopped> {
-        self.fill(part, out, watch)
+    fn value_cost(&self) -> usize {
+        self.x.width()
+    }
+
+    fn columns<'a>(&'a self, columns: &[usize]) -> Box<dyn Columns<O> + 'a> {
+        Box::new(TiledColumns { filler: &self.filler, x: &self.x, z: self.z().select(columns) })
     }
 }
 
@@ -235,40 +244,34 @@ impl<T: Element> Gram for KernelMatrix<T> {
         T::PRECISION
     }
 
-    fn columns<'a>(&'a self, cols: &[usize]) -> Box<dyn Columns + 'a> {
-        Box::new(TiledColumns::new(&self.filler, &self.x, self.z().select(cols)))
+    fn cost(&self) -> usize {
+        self.x.width()
     }
 
-    fn diagonal(&self) -> Vec<f64> {
-        self.known_diagonal().to_vec()
+    fn diagonal(&self) -> Cow<'_, [f64]> {
+        Cow::Borrowed(self.known_diagonal())
     }
 
-    fn diagonal_at(&self, rows: &[usize]) -> Vec<f64> {
-        let diagonal = self.known_diagonal();
-        rows.iter().map(|&i| diagonal[i]).collect()
+    fn block(&self, rows: &[usize], columns: &[usize], out: TileMut<'_>) {
+        block(self, rows, columns, out);
     }
 
-    fn block(&self, rows: &[usize], cols: &[usize], out: &mut [f64]) {
-        assert_eq!(out.len(), rows.len() * cols.len(), "rows × columns of the block");
-        let (x, z) = (self.x.select(rows), self.z().select(cols));
-        let width = cols.len();
-        out.par_chunks_mut((TILE * width).max(1)).enumerate().for_each_init(
-            Scratch::default,
-            |scratch, (band, out)| {
-                let rows = band * TILE..rows.len().min((band + 1) * TILE);
-                for col in (0..width).step_by(TILE) {
-                    let cols = col..width.min(col + TILE);
-                    let rectangle = Rectangle { x: &x, rows: rows.clone(), z: &z, cols: cols.clone() };
-                    self.filler.fill(&rectangle, scratch, &mut |block| {
-                        for (r, i) in block.rows.clone().enumerate() {
-                            let to = &mut out[(i - rows.start) * width..][cols.clone()];
-                            for (o, v) in to.iter_mut().zip(&block.values[r * block.stride..]) {
-                                *o = v.to_f64();
-                            }
-                        }
-                    });
-                }
-            },
-        );
+    fn apply_part(
+        &self,
+        columns: &[usize],
+        rows: &[usize],
+        rhs: &Matrix<f64>,
+        out: &mut Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<(), Stopped> {
+        apply_part::<T>(self, [columns, rows], rhs, out, watch)
+    }
+
+    fn row_sums<'a>(&'a self, columns: &[usize], keep: KeepRows) -> Box<dyn RowSums + 'a> {
+        row_sums(self, columns, keep)
+    }
+
+    fn store(&self, form: StoreAs, watch: &dyn Watch) -> Result<Stored, Stopped> {
+        store_as(self, form, watch)
     }
 }
