@@ -28,6 +28,8 @@ pub struct Fitted {
     pub report: Option<Report>,
     /// What else is known about the fit.
     pub facts: Facts,
+    /// The rows of the problem that are the model's centres, where it keeps some of them alone.
+    pub centres: Option<Vec<usize>>,
 }
 
 impl Fitted {
@@ -40,7 +42,7 @@ impl Fitted {
         session: &Session<'_>,
         answer: Answer,
     ) -> Self {
-        let Answer { predictor, calibration, report, facts } = answer;
+        let Answer { predictor, calibration, report, facts, centres } = answer;
         let mut kept = facts.clone();
         kept.insert("rows".to_owned(), json!(problem.nrows()));
         if let Some(report) = &report {
@@ -61,7 +63,7 @@ impl Fitted {
             scaling: problem.origin.scaling.clone(),
             report: kept,
         };
-        Self { model, report, facts }
+        Self { model, report, facts, centres }
     }
 
     /// The outputs at samples, in a default session: one row per sample, one column per output.
@@ -91,11 +93,19 @@ pub(crate) struct Answer {
     pub report: Option<Report>,
     /// What else is known.
     pub facts: Facts,
+    /// The rows of the problem that are the predictor's centres, where it keeps some of them alone.
+    pub centres: Option<Vec<usize>>,
 }
 
 impl Answer {
     /// A predictor and how the solver ended.
     pub fn new(predictor: impl Into<Predictor>, report: Report) -> Self {
-        Self { predictor: predictor.into(), calibration: None, report: Some(report), facts: Facts::new() }
+        Self { report: Some(report), ..Self::kept(predictor) }
+    }
+
+    /// A predictor that keeps the samples, so that nothing was solved.
+    pub fn kept(predictor: impl Into<Predictor>) -> Self {
+        let predictor = predictor.into();
+        Self { predictor, calibration: None, report: None, facts: Facts::new(), centres: None }
     }
 }

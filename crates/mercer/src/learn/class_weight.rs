@@ -1,6 +1,8 @@
 //! What each class counts.
 
-use crate::learn::error::LearnError;
+use crate::data::Classes;
+
+use super::error::LearnError;
 
 /// What each class counts, beside the weights of its rows.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -12,6 +14,8 @@ pub enum ClassWeight {
     Balanced,
     /// These, one per class: finite and not negative.
     Each(Vec<f64>),
+    /// These, by the names of classes; others count 1.
+    Named(Vec<(String, f64)>),
 }
 
 impl ClassWeight {
@@ -26,11 +30,30 @@ impl ClassWeight {
         }
     }
 
+    /// Weights by the classes' places instead of their names. A name that is a number matches the class of that value.
+    ///
+    /// # Errors
+    /// Where a name is not that of a class.
+    pub fn resolved(&self, classes: Option<&Classes>) -> Result<Self, LearnError> {
+        let (Self::Named(weights), Some(classes)) = (self, classes) else { return Ok(self.clone()) };
+        let names: Vec<String> = (0..classes.len()).map(|code| classes.name(code)).collect();
+        let mut each = vec![1.0; names.len()];
+        for (name, weight) in weights {
+            let same =
+                |known: &String| known == name || known.parse::<f64>().is_ok_and(|k| name.parse() == Ok(k));
+            let Some(code) = names.iter().position(same) else {
+                return Err(LearnError::UnknownClass { name: name.clone(), classes: names.join(", ") });
+            };
+            each[code] = *weight;
+        }
+        Ok(Self::Each(each))
+    }
+
     /// The weight of every row: its class's times its own.
     ///
     /// # Errors
     /// Where there is not a weight for every class, and where one is negative or not finite.
-    pub(in crate::learn) fn combine(
+    pub(super) fn combine(
         &self,
         codes: &[usize],
         classes: usize,
@@ -59,6 +82,9 @@ impl ClassWeight {
                     });
                 }
                 given.clone()
+            }
+            Self::Named(_) => {
+                return Err(LearnError::Unsupported("class weights by name need the names of the classes"));
             }
         };
         let own = |i: usize| weights.map_or(1.0, |w| w[i]);
