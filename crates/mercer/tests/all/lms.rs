@@ -57,7 +57,7 @@ fn targets(rows: usize, columns: usize, seed: u64) -> Matrix<f64> {
 }
 
 fn lms(kernel: &str) -> Lms {
-    Lms::new(kernel.parse().unwrap())
+    Lms::new(kernel.parse::<Kernel>().unwrap())
 }
 
 fn assert_close(found: &Matrix<f64>, expected: &Matrix<f64>, tolerance: f64) {

@@ -6,7 +6,8 @@ use std::path::Path;
 use mercer::data::{AnySamples, Classes, Matrix, Samples, ScaleMethod, Scaling, TargetValues};
 use mercer::design::{Approximation, Features, Form, Fourier, RandomFeatures, Sampling};
 use mercer::gram::Metric;
-use mercer::learn::{ApproxRidge, Bias, Perceptron, Ridge, RidgeFeatures};
+use mercer::kernel::Kernel;
+use mercer::learn::{ApproxRidge, Bias, Learner, Perceptron, Ridge, RidgeFeatures, Targets};
 use mercer::model::{Linear, Method, Model, ModelError, Neighbours, Predictor, Rule, Weights};
 use mercer::session::Session;
 use proptest::prelude::*;
@@ -64,9 +65,9 @@ fn voted(classes: usize) -> Model {
     let names = TargetValues::Numbers((0..7).map(|i| (i % classes) as f64).collect());
     let (classes, codes) = Classes::of(&names);
     let samples = AnySamples::F64(dense());
-    let perceptron = Perceptron::new("rbf(sigma=0.5)".parse().unwrap());
-    let (voted, _) = perceptron.fit_voted(&samples, &codes, classes.len(), &Session::default()).unwrap();
-    let (predictor, outputs) = (voted.into(), vec!["kind".into()]);
+    let perceptron = Perceptron::new("rbf(sigma=0.5)".parse::<Kernel>().unwrap()).with_vote(true);
+    let fitted = perceptron.fit(&samples, Targets::codes(codes, classes.len())).unwrap();
+    let (predictor, outputs) = (fitted.model.predictor, vec!["kind".into()]);
     let common = model(AnySamples::F64(dense()), Bias::None);
     Model { method: Method::Perceptron, predictor, outputs, classes: Some(classes), ..common }
 }
