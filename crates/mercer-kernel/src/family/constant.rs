@@ -3,7 +3,8 @@
 use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Interval, Invariance, Lower};
 use super::{Named, NodeId, OFFSET_SEARCH, PowerSeries, Q, Slot, Space, slot, spelling};
 
-/// `const(value)`: the same value ≥ 0 at every pair of points.
+/// `const(value)`: the same value ≥ 0 at every pair of points. It keeps its name in canonical forms: a number in its place could
+/// make a constant without a value, as in `sqrt(-const)`, which cannot be written.
 pub const CONSTANT: FamilyId = FamilyId::of(&Constant);
 
 #[derive(Debug)]
@@ -35,15 +36,6 @@ impl Family for Constant {
     /// f(x)·f(z) with a constant f (Aronszajn 1950).
     fn psd(&self, named: &Named, _: &Space) -> bool {
         named.every(0, |value| value >= 0.0)
-    }
-
-    fn formula(&self, named: &Named) -> Option<Expr> {
-        named.number(0).ok().map(Expr::Number)
-    }
-
-    /// A number is written as a number.
-    fn canonical(&self, named: &Named) -> Option<Expr> {
-        self.formula(named)
     }
 
     fn form(&self, named: &Named, _: &Cols, _: &Space) -> Option<Form> {
