@@ -38,6 +38,10 @@ impl Family for Constant {
         named.every(0, |value| value >= 0.0)
     }
 
+    fn formula(&self, named: &Named) -> Option<Expr> {
+        named.number(0).ok().map(Expr::Number)
+    }
+
     fn form(&self, named: &Named, _: &Cols, _: &Space) -> Option<Form> {
         named.exact(0).ok().map(Form::constant)
     }
