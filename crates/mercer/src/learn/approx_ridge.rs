@@ -25,12 +25,12 @@ use super::ridge::{Bias, check_problem, targets_by_lambda};
 /// use mercer::data::{AnySamples, Matrix, Samples};
 /// use mercer::design::Approximation;
 /// use mercer::learn::ApproxRidge;
-/// use mercer::watch::Unwatched;
+/// use mercer::session::Session;
 /// let samples = AnySamples::F64(Samples::dense(50, 1, (0..50).map(|i| 0.1 * i as f64).collect::<Vec<_>>())?);
 /// let targets = Matrix::from_entries(50, 1, (0..50).map(|i| (0.1 * i as f64).sin()).collect());
 /// let ridge = ApproxRidge::new("rbf(sigma=1)".parse()?, Approximation::fourier(64), 1e-3);
-/// let fit = ridge.fit(&samples, &targets, None, &Unwatched)?;
-/// let found = fit.predictor.predict(&samples, &Unwatched)?;
+/// let fit = ridge.fit(&samples, &targets, None, &Session::default())?;
+/// let found = fit.predictor.predict(&samples, &Session::default())?;
 /// assert!((found.row(7)[0] - 0.7f64.sin()).abs() < 1e-2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
