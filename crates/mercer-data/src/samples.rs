@@ -427,3 +427,37 @@ impl<T: Copy + Default> Matrix<T> {
         Self::from_entries(rows.len(), self.ncols, entries)
     }
 }
+impl<'a> From<&'a AnySamples<'_>> for AnySamples<'a> {
+    fn from(samples: &'a AnySamples<'_>) -> Self {
+        samples.view()
+    }
+}
+
+/// Rows of `D` numbers each.
+impl<'a, const D: usize> From<&'a [[f64; D]]> for AnySamples<'a> {
+    fn from(rows: &'a [[f64; D]]) -> Self {
+        Self::F64(Samples::dense(rows.len(), D, rows.as_flattened()).expect("D numbers in each row"))
+    }
+}
+
+/// Rows of `D` numbers each.
+impl<'a, const D: usize, const N: usize> From<&'a [[f64; D]; N]> for AnySamples<'a> {
+    fn from(rows: &'a [[f64; D]; N]) -> Self {
+        rows.as_slice().into()
+    }
+}
+
+/// Rows of `D` numbers each.
+impl<'a, const D: usize> From<&'a Vec<[f64; D]>> for AnySamples<'a> {
+    fn from(rows: &'a Vec<[f64; D]>) -> Self {
+        rows.as_slice().into()
+    }
+}
+
+impl<'a> From<&'a Matrix<f64>> for AnySamples<'a> {
+    fn from(rows: &'a Matrix<f64>) -> Self {
+        Self::F64(
+            Samples::dense(rows.nrows(), rows.ncols(), rows.entries()).expect("the entries of a matrix"),
+        )
+    }
+}

@@ -16,7 +16,6 @@
 use std::collections::BTreeMap;
 
 use super::expr::{Expr, Function};
-use super::named::Family;
 use super::recognise;
 use super::shared_columns::{Groups, choose, key, regroup, share_columns};
 
@@ -231,15 +230,7 @@ fn is_nonnegative(expr: &Expr) -> bool {
     match expr {
         Expr::Number(value) => *value >= 0.0,
         Expr::Distance | Expr::Distance1 | Expr::NormX | Expr::NormZ => true,
-        Expr::Named(named) => matches!(
-            named.family,
-            Family::Gaussian
-                | Family::Laplacian
-                | Family::Matern
-                | Family::RationalQuadratic
-                | Family::Periodic
-                | Family::ChiSquared
-        ),
+        Expr::Named(named) => named.bounds().is_some_and(|(low, _)| low >= 0.0),
         Expr::Columns(inner, _) => is_nonnegative(inner),
         Expr::Sum(operands) | Expr::Product(operands) => operands.iter().all(is_nonnegative),
         Expr::Pow(base, exponent) => {

@@ -15,7 +15,8 @@ use std::ops::{Add, Mul};
 use super::Kernel;
 use super::eval::constant;
 use super::expr::Expr;
-use super::named::{Family, Named, Value};
+use super::family::FamilyId;
+use super::named::{Named, Value};
 use super::size::{TooLarge, check_size};
 
 /// Why a kernel could not be composed.
@@ -45,108 +46,30 @@ pub enum ComposeError {
     },
 }
 
-/// The family with its first spellings at these numbers.
-fn named(family: Family, numbers: &[f64]) -> Result<Kernel, ComposeError> {
-    let mut named = Named::with_defaults(family);
-    for (slot, &value) in numbers.iter().enumerate() {
-        let spelling = named.spelling(slot);
-        if !spelling.allowed.contains(value) {
-            return Err(ComposeError::OutOfRange {
-                family: family.name(),
-                parameter: spelling.name,
-                allowed: spelling.allowed.describe(),
-                value,
-            });
-        }
-        named.arguments[slot].value = Value::Number(value);
-    }
-    Ok(Kernel::from_expr(Expr::Named(named)))
-}
-
-/// Named kernels. Each is an error where a hyper-parameter is outside of its range.
+/// Named kernels.
 impl Kernel {
-    /// `linear`: ⟨x,z⟩.
-    #[must_use]
-    pub fn linear() -> Self {
-        Self::from_expr(Expr::Named(Named::with_defaults(Family::Linear)))
-    }
-
-    /// `poly`: (γ⟨x,z⟩ + c)^degree with degree ≥ 0 and γ ≥ 0.
+    /// The named kernel with these hyper-parameters, each in its first spelling; the others take their defaults.
     ///
     /// # Errors
     /// Where a hyper-parameter is outside of its range.
-    pub fn polynomial(degree: f64, gamma: f64, c: f64) -> Result<Self, ComposeError> {
-        named(Family::Polynomial, &[degree, gamma, c])
-    }
-
-    /// `rbf`: exp(−|x−z|²/(2σ²)) with σ > 0.
     ///
-    /// # Errors
-    /// Where a hyper-parameter is outside of its range.
-    pub fn gaussian(sigma: f64) -> Result<Self, ComposeError> {
-        named(Family::Gaussian, &[sigma])
-    }
-
-    /// `laplacian`: exp(−γ|x−z|₁) with γ > 0.
-    ///
-    /// # Errors
-    /// Where a hyper-parameter is outside of its range.
-    pub fn laplacian(gamma: f64) -> Result<Self, ComposeError> {
-        named(Family::Laplacian, &[gamma])
-    }
-
-    /// `matern`: the Matérn function of √(2ν)|x−z|/ℓ with ν > 0 and ℓ > 0.
-    ///
-    /// # Errors
-    /// Where a hyper-parameter is outside of its range.
-    pub fn matern(nu: f64, length: f64) -> Result<Self, ComposeError> {
-        named(Family::Matern, &[nu, length])
-    }
-
-    /// `rq`: (1 + |x−z|²/(2αℓ²))^(−α) with α > 0 and ℓ > 0.
-    ///
-    /// # Errors
-    /// Where a hyper-parameter is outside of its range.
-    pub fn rational_quadratic(alpha: f64, length: f64) -> Result<Self, ComposeError> {
-        named(Family::RationalQuadratic, &[alpha, length])
-    }
-
-    /// `periodic`: exp(−2 Σⱼ sin²(π(xⱼ−zⱼ)/p)/ℓ²) with p > 0 and ℓ > 0.
-    ///
-    /// # Errors
-    /// Where a hyper-parameter is outside of its range.
-    pub fn periodic(period: f64, length: f64) -> Result<Self, ComposeError> {
-        named(Family::Periodic, &[period, length])
-    }
-
-    /// `cosine`: ⟨x,z⟩/(|x||z|), 0 where either is the zero vector.
-    #[must_use]
-    pub fn cosine() -> Self {
-        Self::from_expr(Expr::Named(Named::with_defaults(Family::Cosine)))
-    }
-
-    /// `chi2`: exp(−γ Σⱼ (xⱼ−zⱼ)²/(xⱼ+zⱼ)) with γ > 0.
-    ///
-    /// # Errors
-    /// Where a hyper-parameter is outside of its range.
-    pub fn chi_squared(gamma: f64) -> Result<Self, ComposeError> {
-        named(Family::ChiSquared, &[gamma])
-    }
-
-    /// `arccos`: the arc-cosine kernel of order 0, 1 or 2.
-    ///
-    /// # Errors
-    /// Where the order is another one.
-    pub fn arc_cosine(order: f64) -> Result<Self, ComposeError> {
-        named(Family::ArcCosine, &[order])
-    }
-
-    /// `sigmoid`: tanh(γ⟨x,z⟩ + c).
-    ///
-    /// # Errors
-    /// Where a hyper-parameter is not finite.
-    pub fn sigmoid(gamma: f64, c: f64) -> Result<Self, ComposeError> {
-        named(Family::Sigmoid, &[gamma, c])
+    /// # Panics
+    /// Where there are more numbers than hyper-parameters.
+    pub fn named(family: FamilyId, numbers: &[f64]) -> Result<Self, ComposeError> {
+        let mut named = Named::with_defaults(family);
+        for (slot, &value) in numbers.iter().enumerate() {
+            let spelling = named.spelling(slot);
+            if !spelling.allowed.contains(value) {
+                return Err(ComposeError::OutOfRange {
+                    family: family.name(),
+                    parameter: spelling.name,
+                    allowed: spelling.allowed.describe(),
+                    value,
+                });
+            }
+            named.arguments[slot].value = Value::Number(value);
+        }
+        Ok(Self::from_expr(Expr::Named(named)))
     }
 }
 
@@ -248,13 +171,15 @@ impl Mul<Kernel> for f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::family::{arc_cosine::ARC_COSINE, cosine::COSINE, matern::MATERN};
     use crate::{MAX_DEPTH, MAX_NODES};
 
     #[test]
     fn compositions_are_what_their_text_says() {
         let k = Kernel::gaussian(2.0).unwrap();
         let l = Kernel::linear();
-        let sum = ((-0.5 * k.clone()).unwrap() + (l.clone() + Kernel::cosine()).unwrap()).unwrap();
+        let sum = ((-0.5 * k.clone()).unwrap() + (l.clone() + Kernel::named(COSINE, &[]).unwrap()).unwrap())
+            .unwrap();
         assert_eq!(sum.to_string(), "-0.5*rbf(sigma=2) + linear + cosine");
         let product = (sum * l.pow(3).unwrap()).unwrap();
         assert_eq!(product.to_string(), "(-0.5*rbf(sigma=2) + linear + cosine)*linear^3");
@@ -265,7 +190,9 @@ mod tests {
     #[test]
     fn bad_numbers_and_sizes_are_errors() {
         assert!(matches!(Kernel::gaussian(0.0), Err(ComposeError::OutOfRange { parameter: "sigma", .. })));
-        assert!(Kernel::matern(f64::NAN, 1.0).is_err() && Kernel::arc_cosine(1.5).is_err());
+        assert!(
+            Kernel::named(MATERN, &[f64::NAN, 1.0]).is_err() && Kernel::named(ARC_COSINE, &[1.5]).is_err()
+        );
         assert!(matches!(Kernel::linear().scaled(f64::INFINITY), Err(ComposeError::NotFinite { .. })));
         let huge: Kernel = "1e300".parse().unwrap();
         assert!(matches!(huge.clone() * huge, Err(ComposeError::NotFinite { .. })));

@@ -62,6 +62,29 @@ impl Expr {
     }
 }
 
+/// Formulas, as the families write them.
+impl Expr {
+    /// factor·a.
+    pub(super) fn scaled(self, factor: f64) -> Self {
+        Self::Product(vec![Self::Number(factor), self])
+    }
+
+    /// a + c.
+    pub(super) fn plus(self, c: f64) -> Self {
+        Self::Sum(vec![self, Self::Number(c)])
+    }
+
+    /// a^n.
+    pub(super) fn power(self, n: f64) -> Self {
+        Self::Pow(Box::new(self), Box::new(Self::Number(n)))
+    }
+
+    /// f(a).
+    pub(super) fn call(self, function: Function) -> Self {
+        Self::Call(function, vec![self])
+    }
+}
+
 /// The functions of the kernel language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Function {

@@ -5,7 +5,8 @@
 //! value     = constant | "auto" | "?" | "?" constant ".." constant | "?{" constants "}" | "[" constants "]"
 //! ```
 
-use super::named::{Allowed, Argument, Family, Named, Spelling, Value};
+use super::family::FamilyId;
+use super::named::{Allowed, Argument, Named, Spelling, Value};
 use super::parse::{Parsed, Parser};
 use super::parse_error::{Problem, nearest};
 use super::token::{Kind, Token};
@@ -13,13 +14,13 @@ use super::token::{Kind, Token};
 /// The hyper-parameter being read.
 #[derive(Clone, Copy)]
 struct Parameter {
-    family: Family,
+    family: FamilyId,
     spelling: &'static Spelling,
 }
 
 impl Parser<'_> {
     /// One argument per slot of the family, defaults where the text says nothing.
-    pub(super) fn hyper_parameters(&mut self, family: Family) -> Parsed<Vec<Argument>> {
+    pub(super) fn hyper_parameters(&mut self, family: FamilyId) -> Parsed<Vec<Argument>> {
         let mut arguments = Named::with_defaults(family).arguments;
         if !self.eat(Kind::Open) {
             return Ok(arguments);
@@ -46,7 +47,7 @@ impl Parser<'_> {
     }
 
     /// `name =`, as the slot and the spelling it names.
-    fn parameter_name(&mut self, family: Family) -> Parsed<(usize, usize)> {
+    fn parameter_name(&mut self, family: FamilyId) -> Parsed<(usize, usize)> {
         let at = self.token();
         let names = || family.slots().iter().flat_map(|slot| slot.spellings).map(|s| s.name);
         let known = || match names().collect::<Vec<_>>() {

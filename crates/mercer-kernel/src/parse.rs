@@ -16,7 +16,8 @@
 
 use super::eval;
 use super::expr::{Expr, Function};
-use super::named::{Family, Named};
+use super::family::{FAMILIES, FamilyId};
+use super::named::Named;
 use super::parse_error::{ParseError, Problem, nearest};
 use super::size::{MAX_DEPTH, MAX_NODES, argument_parts};
 use super::token::{Kind, Token, tokens};
@@ -299,7 +300,7 @@ impl Parser<'_> {
     fn name(&mut self) -> Parsed<Node> {
         let at = self.token();
         let name = self.written(at);
-        if let Some(family) = Family::from_name(&name) {
+        if let Some(family) = FamilyId::from_name(&name) {
             // Refused here already, so that named kernels cannot nest inside one another's hyper-parameters.
             if self.within_constant {
                 return Err(self.error(Problem::NotConstant, at));
@@ -329,7 +330,7 @@ impl Parser<'_> {
     }
 
     fn unknown_name(&self, name: String, at: Token) -> ParseError {
-        let kernels = || Family::ALL.into_iter().map(Family::name);
+        let kernels = || FAMILIES.iter().map(|family| family.name());
         let functions = || Function::ALL.into_iter().map(Function::name);
         let problem = Problem::UnknownName {
             suggestion: nearest(&name, kernels().chain(functions())),

@@ -1,7 +1,7 @@
 //! Kernels of distances alone: weights of a smoother, their sign, and their logarithm where they underflow.
 
-use super::expr::{Columns, Expr, Function};
-use super::named::{Family, Named, Value};
+use super::expr::{Expr, Function};
+use super::family::Invariance;
 use super::size::check_size;
 use super::{Kernel, eval};
 
@@ -34,10 +34,7 @@ impl Kernel {
 fn is_radial(expr: &Expr) -> bool {
     match expr {
         Expr::Dot | Expr::NormX | Expr::NormZ => false,
-        Expr::Named(named) => matches!(
-            named.family,
-            Family::Gaussian | Family::Laplacian | Family::Matern | Family::RationalQuadratic
-        ),
+        Expr::Named(named) => named.family.invariance() == Invariance::Radial,
         _ => expr.children().into_iter().all(is_radial),
     }
 }
@@ -54,8 +51,8 @@ fn range(expr: &Expr) -> (f64, f64) {
     known(match expr {
         Expr::Number(value) => (*value, *value),
         Expr::Distance | Expr::Distance1 | Expr::NormX | Expr::NormZ => (0.0, f64::INFINITY),
-        Expr::Named(_) if is_radial(expr) => (0.0, 1.0),
-        Expr::Dot | Expr::Named(_) => EVERYTHING,
+        Expr::Named(named) => named.bounds().unwrap_or(EVERYTHING),
+        Expr::Dot => EVERYTHING,
         Expr::Columns(inner, _) => range(inner),
         Expr::Sum(terms) => terms.iter().map(range).fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d)),
         Expr::Product(factors) => factors.iter().map(range).fold((1.0, 1.0), product),
@@ -118,10 +115,6 @@ fn power((low, high): (f64, f64), exponent: f64) -> (f64, f64) {
     }
 }
 
-fn scaled(factor: f64, expr: Expr) -> Expr {
-    Expr::Product(vec![Expr::Number(factor), expr])
-}
-
 fn log(expr: Expr) -> Expr {
     Expr::Call(Function::Log, vec![expr])
 }
@@ -129,11 +122,11 @@ fn log(expr: Expr) -> Expr {
 fn logarithm(expr: &Expr) -> Expr {
     let nonnegative = |expr: &Expr| range(expr).0 >= 0.0;
     match expr {
-        Expr::Named(named) => of_named(named).unwrap_or_else(|| log(expr.clone())),
+        Expr::Named(named) => named.family.logarithm(named).unwrap_or_else(|| log(expr.clone())),
         Expr::Columns(inner, columns) => Expr::Columns(Box::new(logarithm(inner)), columns.clone()),
         Expr::Call(Function::Exp, arguments) => arguments[0].clone(),
         Expr::Call(Function::Sqrt, arguments) if nonnegative(&arguments[0]) => {
-            scaled(0.5, logarithm(&arguments[0]))
+            logarithm(&arguments[0]).scaled(0.5)
         }
         Expr::Product(factors) if factors.iter().all(nonnegative) => {
             Expr::Sum(factors.iter().map(logarithm).collect())
@@ -154,63 +147,6 @@ fn logarithm(expr: &Expr) -> Expr {
             Expr::Sum(vec![largest.clone(), log(Expr::Sum(relative.collect()))])
         }
         _ => log(expr.clone()),
-    }
-}
-
-/// None of a kernel that is not radial or whose hyper-parameters are open.
-fn of_named(named: &Named) -> Option<Expr> {
-    let number = |slot: usize| named.number(slot).ok();
-    let squared = |expr: Expr| Expr::Pow(Box::new(expr), Box::new(Expr::Number(2.0)));
-    let scaled_distance = |slot: usize| -> Option<Expr> {
-        let weight = |length: f64| 1.0 / (length * length);
-        weighted(named, slot, weight, &|| squared(Expr::Distance))
-    };
-    Some(match named.family {
-        Family::Gaussian => {
-            let sigma = named.spelling(0).name == "sigma";
-            let gamma = |width: f64| if sigma { 0.5 / (width * width) } else { width };
-            scaled(-1.0, weighted(named, 0, gamma, &|| squared(Expr::Distance))?)
-        }
-        Family::Laplacian => scaled(-1.0, weighted(named, 0, |gamma| gamma, &|| Expr::Distance1)?),
-        Family::RationalQuadratic => {
-            let alpha = number(0)?;
-            let base = Expr::Sum(vec![Expr::Number(1.0), scaled(0.5 / alpha, scaled_distance(1)?)]);
-            scaled(-alpha, log(base))
-        }
-        Family::Matern => {
-            let nu = number(0)?;
-            let square = scaled(2.0 * nu, scaled_distance(1)?);
-            let r = Expr::Call(Function::Sqrt, vec![square.clone()]);
-            let one = Expr::Number(1.0);
-            let minus_r = Expr::Neg(Box::new(r.clone()));
-            match nu {
-                0.5 => minus_r,
-                1.5 => Expr::Sum(vec![log(Expr::Sum(vec![one, r])), minus_r]),
-                2.5 => Expr::Sum(vec![log(Expr::Sum(vec![one, r, scaled(1.0 / 3.0, square)])), minus_r]),
-                _ => Expr::Sum(vec![scaled(nu - 0.5, log(r)), minus_r]),
-            }
-        }
-        _ => return None,
-    })
-}
-
-/// Σⱼ weight(hⱼ)·statistic on column j, with h the hyper-parameter in `slot`: one term where it is a single number.
-fn weighted(
-    named: &Named,
-    slot: usize,
-    weight: impl Fn(f64) -> f64,
-    statistic: &dyn Fn() -> Expr,
-) -> Option<Expr> {
-    match &named.arguments[slot].value {
-        Value::Number(value) => Some(scaled(weight(*value), statistic())),
-        Value::PerColumn(values) => {
-            let term = |(j, value): (usize, &f64)| {
-                let column = Columns::from_ranges(std::iter::once(j..j + 1).collect());
-                scaled(weight(*value), Expr::Columns(Box::new(statistic()), column))
-            };
-            Some(Expr::Sum(values.iter().enumerate().map(term).collect()))
-        }
-        _ => None,
     }
 }
 

@@ -5,7 +5,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::eval::constant;
 use super::expr::{Columns, Expr, Function};
-use super::named::{Allowed, Argument, Family, Named, Slot, Value};
+use super::family::FAMILIES;
+use super::named::{Allowed, Argument, Named, Slot, Value};
 
 /// Which expressions to draw.
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +85,7 @@ fn leaf(rng: &mut impl Rng, shape: Shape) -> Expr {
         5 => Expr::NormX,
         6 => Expr::NormZ,
         _ => {
-            let family = Family::ALL[rng.random_range(0..Family::ALL.len())];
+            let family = FAMILIES[rng.random_range(0..FAMILIES.len())];
             let arguments = family.slots().iter().map(|slot| argument(rng, slot, shape)).collect();
             Expr::Named(Named { family, arguments })
         }

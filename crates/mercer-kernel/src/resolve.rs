@@ -5,7 +5,8 @@ use std::rc::Rc;
 use super::Kernel;
 use super::error::EvalError;
 use super::expr::{Columns, Expr};
-use super::named::{Auto, Family, Named, Search, Value};
+use super::family::FamilyId;
+use super::named::{Auto, Named, Search, Value};
 
 /// What `auto` needs to know of the data.
 pub trait Scales {
@@ -67,7 +68,7 @@ pub struct Tunable {
     /// The columns of the data its kernel stands on; all where none are named.
     pub columns: Option<Vec<usize>>,
     /// Its named kernel.
-    pub family: Family,
+    pub family: FamilyId,
     /// Its name.
     pub parameter: &'static str,
     /// What the text says: [`Value::Tune`], [`Value::TuneBetween`] or [`Value::TuneOver`].

@@ -21,7 +21,8 @@
 use super::canonical::canonical;
 use super::error::EvalError;
 use super::expr::{Columns, Expr, Function};
-use super::named::{Family, Named};
+use super::family::Invariance;
+use super::named::Named;
 use super::{Kernel, eval};
 
 /// Most components of a mixture: a product of sums has as many as its expansion has terms.
@@ -302,22 +303,8 @@ fn choose(chosen: &Columns, columns: &[usize]) -> Result<Vec<usize>, SpectrumErr
 }
 
 fn law(named: &Named, columns: &[usize]) -> Result<Law, SpectrumError> {
-    let width = columns.len();
-    let inverse = |slot: usize| {
-        let lengths = named.per_column(slot, width)?;
-        Ok::<Vec<f64>, EvalError>(lengths.into_iter().map(f64::recip).collect())
-    };
-    let (shape, scales) = match named.family {
-        Family::Gaussian => {
-            let by_width = named.spelling(0).name == "sigma";
-            let scale = |value: f64| if by_width { value.recip() } else { (2.0 * value).sqrt() };
-            (Shape::Normal, named.per_column(0, width)?.into_iter().map(scale).collect())
-        }
-        Family::Laplacian => (Shape::Cauchy, named.per_column(0, width)?),
-        Family::Matern => (Shape::Student { nu: named.number(0)? }, inverse(1)?),
-        Family::RationalQuadratic => (Shape::GammaMixture { alpha: named.number(0)? }, inverse(1)?),
-        _ => return Err(refused(&Expr::Named(named.clone()))),
-    };
+    let law = named.family.spectrum(named, columns.len())?;
+    let (shape, scales) = law.ok_or_else(|| refused(&Expr::Named(named.clone())))?;
     Ok(Law { shape, columns: columns.to_vec(), scales })
 }
 
@@ -337,14 +324,7 @@ fn refused(expr: &Expr) -> SpectrumError {
 fn depends_on_differences(expr: &Expr) -> bool {
     match expr {
         Expr::Dot | Expr::NormX | Expr::NormZ => false,
-        Expr::Named(named) => matches!(
-            named.family,
-            Family::Gaussian
-                | Family::Laplacian
-                | Family::Matern
-                | Family::RationalQuadratic
-                | Family::Periodic
-        ),
+        Expr::Named(named) => named.family.invariance() != Invariance::None,
         _ => expr.children().into_iter().all(depends_on_differences),
     }
 }

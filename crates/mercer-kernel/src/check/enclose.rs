@@ -5,7 +5,6 @@ use num_traits::{Signed, Zero};
 use super::exact::{self, Q};
 use super::interval::{Fault, Interval};
 use crate::expr::{Expr, Function};
-use crate::named::{Family, Named};
 
 /// An enclosure of `expr` at `(x, z)`, numbers read as the decimals that were written.
 ///
@@ -20,7 +19,7 @@ pub fn enclose(expr: &Expr, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fau
         Expr::Distance1 => Ok(Interval::exact(&distance1(x, z), bits)),
         Expr::NormX => Interval::exact(&dot(x, x), bits).sqrt(),
         Expr::NormZ => Interval::exact(&dot(z, z), bits).sqrt(),
-        Expr::Named(named) => enclose_named(named, x, z, bits),
+        Expr::Named(named) => named.family.enclose(named, x, z, bits),
         Expr::Columns(inner, columns) => {
             if columns.span() > x.len() {
                 return Err(Fault::Unknown);
@@ -102,8 +101,7 @@ pub fn exact_value(expr: &Expr, x: &[Q], z: &[Q]) -> Option<Q> {
                 Function::Acos => None,
             }
         }
-        Expr::Named(named) if named.family == Family::Linear => Some(dot(x, z)),
-        Expr::Named(_) => None,
+        Expr::Named(named) => named.family.exact_value(named, x, z),
     }
 }
 
@@ -163,137 +161,8 @@ fn apply(function: Function, values: &[Interval]) -> Result<Interval, Fault> {
     }
 }
 
-fn enclose_named(named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
-    let unknown = |_| Fault::Unknown;
-    let number_in = |slot: usize| {
-        named.number(slot).map_err(unknown).and_then(|v| exact::from_decimal(v).ok_or(Fault::Unknown))
-    };
-    let per_column = |slot: usize| {
-        let values = named.per_column(slot, x.len()).map_err(unknown)?;
-        values
-            .into_iter()
-            .map(|v| exact::from_decimal(v).ok_or(Fault::Unknown))
-            .collect::<Result<Vec<_>, _>>()
-    };
-    let decay = |exponent: Q| Interval::exact(&-exponent, bits).exp();
-    match named.family {
-        Family::Linear => Ok(Interval::exact(&dot(x, z), bits)),
-        Family::Polynomial => {
-            let base = number_in(1)? * dot(x, z) + number_in(2)?;
-            Interval::exact(&base, bits).pow(&number_in(0)?)
-        }
-        Family::Gaussian => {
-            let widths = per_column(0)?;
-            let is_sigma = named.spelling(0).name == "sigma";
-            decay(weighted(x, z, |j, a, b| {
-                let square = (a - b) * (a - b);
-                if is_sigma {
-                    square / (exact::int(2) * &widths[j] * &widths[j])
-                } else {
-                    square * &widths[j]
-                }
-            }))
-        }
-        Family::Laplacian => {
-            let gammas = per_column(0)?;
-            decay(weighted(x, z, |j, a, b| (a - b).abs() * &gammas[j]))
-        }
-        Family::RationalQuadratic => {
-            let (alpha, lengths) = (number_in(0)?, per_column(1)?);
-            let squared = weighted(x, z, |j, a, b| (a - b) * (a - b) / (&lengths[j] * &lengths[j]));
-            let base = exact::int(1) + squared / (exact::int(2) * &alpha);
-            Interval::exact(&base, bits).pow(&-alpha)
-        }
-        Family::Matern => {
-            let (nu, lengths) = (number_in(0)?, per_column(1)?);
-            let squared = weighted(x, z, |j, a, b| (a - b) * (a - b) / (&lengths[j] * &lengths[j]));
-            let s = Interval::exact(&(exact::int(2) * &nu * squared), bits).sqrt()?;
-            let one = Interval::integer(1, bits);
-            let polynomial = if nu == exact::ratio(1, 2) {
-                one
-            } else if nu == exact::ratio(3, 2) {
-                one.add(&s)
-            } else if nu == exact::ratio(5, 2) {
-                one.add(&s).add(&s.mul(&s).div(&Interval::integer(3, bits))?)
-            } else {
-                return Err(Fault::Unknown);
-            };
-            Ok(polynomial.mul(&s.neg().exp()?))
-        }
-        Family::Periodic => {
-            let (periods, lengths) = (per_column(0)?, per_column(1)?);
-            let pi = Interval::pi(bits);
-            let mut sum = Interval::integer(0, bits);
-            for j in 0..x.len() {
-                let turns = Interval::exact(&((&x[j] - &z[j]) / &periods[j]), bits);
-                let sine = turns.mul(&pi).sin()?.div(&Interval::exact(&lengths[j], bits))?;
-                sum = sum.add(&sine.pow(&exact::int(2))?);
-            }
-            sum.add(&sum).neg().exp()
-        }
-        Family::Cosine => {
-            let norms = dot(x, x) * dot(z, z);
-            if norms.is_zero() {
-                return Ok(Interval::integer(0, bits));
-            }
-            Interval::exact(&dot(x, z), bits).div(&Interval::exact(&norms, bits).sqrt()?)
-        }
-        Family::ChiSquared => {
-            let mut statistic = Q::zero();
-            for (a, b) in x.iter().zip(z) {
-                let (difference, sum) = (a - b, a + b);
-                if difference.is_zero() && sum.is_zero() {
-                    continue;
-                }
-                if sum.is_zero() {
-                    // As in doubles: the statistic is infinite, the kernel 0.
-                    return Ok(Interval::integer(0, bits));
-                }
-                statistic += &difference * &difference / sum;
-            }
-            decay(statistic * number_in(0)?)
-        }
-        Family::ArcCosine => arc_cosine(&number_in(0)?, x, z, bits),
-        Family::Sigmoid => Interval::exact(&(number_in(0)? * dot(x, z) + number_in(1)?), bits).tanh(),
-    }
-}
-
-/// (1/π)|x|ⁿ|z|ⁿ Jₙ(θ) of Cho and Saul (2009), 0 where either point is the zero vector.
-fn arc_cosine(order: &Q, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
-    let (product, norms) = (dot(x, z), dot(x, x) * dot(z, z));
-    if norms.is_zero() {
-        return Ok(Interval::integer(0, bits));
-    }
-    let size = Interval::exact(&norms, bits).sqrt()?;
-    let one = Interval::integer(1, bits);
-    // Parallel points have an exact value: Jₙ(0)/π is 1, 1 and 3, Jₙ(π) is 0.
-    if &product * &product == norms {
-        let value = if product.is_negative() {
-            0
-        } else {
-            [1, 1, 3][exact::as_integer(order).map_or(0, |n| n.clamp(0, 2)) as usize]
-        };
-        return Ok(size.pow(order)?.mul(&Interval::integer(value, bits)));
-    }
-    let cosine = Interval::exact(&product, bits).div(&size)?.min(&one).max(&one.neg());
-    let sine_squared = (&norms - &product * &product) / &norms;
-    let sine = Interval::exact(&sine_squared, bits).sqrt()?;
-    let pi = Interval::pi(bits);
-    let rest = pi.sub(&cosine.acos()?);
-    let j = match exact::as_integer(order) {
-        Some(0) => rest,
-        Some(1) => sine.add(&rest.mul(&cosine)),
-        Some(2) => {
-            let square = cosine.mul(&cosine);
-            let three = Interval::integer(3, bits);
-            three.mul(&sine).mul(&cosine).add(&rest.mul(&one.add(&square).add(&square)))
-        }
-        _ => return Err(Fault::Unknown),
-    };
-    size.pow(order)?.mul(&j).div(&pi)
-}
-
-fn dot(x: &[Q], z: &[Q]) -> Q {
+/// ⟨x,z⟩.
+pub(crate) fn dot(x: &[Q], z: &[Q]) -> Q {
     weighted(x, z, |_, a, b| a * b)
 }
 
@@ -305,6 +174,7 @@ fn distance1(x: &[Q], z: &[Q]) -> Q {
     weighted(x, z, |_, a, b| (a - b).abs())
 }
 
-fn weighted(x: &[Q], z: &[Q], term: impl Fn(usize, &Q, &Q) -> Q) -> Q {
+/// Σⱼ term(j, xⱼ, zⱼ).
+pub(crate) fn weighted(x: &[Q], z: &[Q], term: impl Fn(usize, &Q, &Q) -> Q) -> Q {
     x.iter().zip(z).enumerate().map(|(j, (a, b))| term(j, a, b)).fold(Q::zero(), |sum, t| sum + t)
 }

@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use faer::{Mat, Side};
-use mercer_kernel::Kernel;
-use mercer_kernel::check::exact::{int, ratio};
+use mercer_kernel::check::exact::{from_decimal, int, ratio};
 use mercer_kernel::check::form::{Atom, Form, Fun, Space};
 use mercer_kernel::check::proof::{Claim, Proof, Property, Rule};
 use mercer_kernel::check::{Dim, Domain, Verdict, verify};
+use mercer_kernel::named::Allowed;
+use mercer_kernel::{Expr, FAMILIES, FamilyId, Kernel, Named, Value};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -155,6 +156,77 @@ fn proven_formulas_have_no_negative_eigenvalue() {
         has_no_negative_eigenvalue(&text, &kernel, dim, domain, &mut random);
     }
     assert!(seen > 60, "only {seen} formulas were proven");
+}
+
+/// A kernel of the family with random hyper-parameters, one value per column now and then.
+fn random_named(random: &mut impl Rng, family: FamilyId, dim: usize) -> Kernel {
+    let mut named = Named::with_defaults(family);
+    for (argument, slot) in named.arguments.iter_mut().zip(family.slots()) {
+        argument.spelling = random.random_range(0..slot.spellings.len());
+        let spelling = &slot.spellings[argument.spelling];
+        let mut number = || {
+            let positive = f64::from(random.random_range(1..40_u8)) / 8.0;
+            match spelling.allowed {
+                Allowed::Finite => positive - 1.5,
+                Allowed::NonNegative => f64::from(random.random_range(0..5_u8)),
+                Allowed::Positive => positive,
+                Allowed::Order => f64::from(random.random_range(0..3_u8)),
+            }
+        };
+        argument.value = Value::Number(number());
+        if spelling.per_column && dim > 1 {
+            argument.value = Value::PerColumn((0..dim).map(|_| number()).collect());
+        }
+    }
+    Kernel::from_expr(Expr::Named(named))
+}
+
+#[test]
+fn families_are_proven_only_where_they_have_no_negative_eigenvalue() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    let domains = [Domain::All, Domain::Orthant, Domain::Sphere, Domain::Ball(1.5)];
+    for &family in FAMILIES {
+        let mut seen = 0;
+        for round in 0..16 {
+            let (dim, domain) = (1 + round % 5, domains[round % domains.len()]);
+            let kernel = random_named(&mut random, family, if round % 3 == 0 { dim } else { 1 });
+            let verdict = kernel.check_within(Dim::Exactly(dim), domain, Duration::from_millis(60));
+            if verdict.is_proven() {
+                seen += 1;
+                has_no_negative_eigenvalue(&kernel.to_string(), &kernel, dim, domain, &mut random);
+            }
+        }
+        assert!(seen > 2 || family.name() == "sigmoid", "{} was proven {seen} times of 16", family.name());
+    }
+}
+
+#[test]
+fn enclosures_and_ranges_of_families_hold_their_values() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(8);
+    for &family in FAMILIES {
+        for round in 0..30 {
+            let (dim, domain) = (1 + round % 4, if round % 2 == 0 { Domain::Orthant } else { Domain::All });
+            let kernel = random_named(&mut random, family, if round % 3 == 0 { dim } else { 1 });
+            let Expr::Named(named) = kernel.expr() else { unreachable!("a named kernel") };
+            // Points of few digits, that are the same exactly and in doubles.
+            let mut point = || -> Vec<f64> {
+                let p = random_point(&mut random, dim, domain, 1.5);
+                p.iter().map(|c| (c * 64.0).round() / 64.0).collect()
+            };
+            let (x, z) = (point(), point());
+            let value = kernel.eval(&x, &z).unwrap();
+            let exactly = |p: &[f64]| p.iter().map(|c| from_decimal(*c).unwrap()).collect::<Vec<_>>();
+            let space = Space { dim: Dim::Exactly(dim), domain };
+            if let Ok(enclosure) = named.family.enclose(named, &exactly(&x), &exactly(&z), 128) {
+                let error = (enclosure.midpoint() - value).abs();
+                assert!(error <= 1e-12 * (1.0 + value.abs()), "{kernel}: {value} at {x:?}, {z:?}");
+            }
+            if let (Some((low, high)), false) = (named.family.range(named, &space), value.is_nan()) {
+                let room = 1e-12;
+                assert!(low - room <= value && value <= high + room, "{kernel}: {value} at {x:?}, {z:?}");
+            }
+        }
+    }
 }
 
 #[test]

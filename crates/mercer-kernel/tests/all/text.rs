@@ -1,7 +1,8 @@
 //! Kernel text: what parses to what, what is refused and how, and that printing is the parser's inverse.
 
+use mercer_kernel::family::gaussian::GAUSSIAN;
 use mercer_kernel::random::{self, Shape};
-use mercer_kernel::{Expr, Family, Kernel, MAX_CHARACTERS, Named, Problem, Value};
+use mercer_kernel::{Expr, Kernel, MAX_CHARACTERS, Named, Problem, Value};
 use proptest::prelude::*;
 
 fn parse(text: &str) -> Expr {
@@ -41,7 +42,7 @@ fn precedence() {
 
 #[test]
 fn named_kernels() {
-    assert_eq!(parse("rbf"), Expr::Named(Named::with_defaults(Family::Gaussian)));
+    assert_eq!(parse("rbf"), Expr::Named(Named::with_defaults(GAUSSIAN)));
     assert_eq!(parse("gaussian()"), parse("rbf(sigma=1)"));
     assert_eq!(parse("poly"), parse("poly(degree=3, gamma=1, c=1)"));
     assert_eq!(parse("poly(c=2)").to_string(), "poly(degree=3, gamma=1, c=2)");

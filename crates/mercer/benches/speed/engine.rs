@@ -6,7 +6,15 @@ use std::time::Instant;
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, Engine, Part, Resident, Wanted};
-use mercer::kernel::{Expr, Family, Kernel, Named, Value};
+use mercer::kernel::family::arc_cosine::ARC_COSINE;
+use mercer::kernel::family::chi_squared::CHI_SQUARED;
+use mercer::kernel::family::gaussian::GAUSSIAN;
+use mercer::kernel::family::laplacian::LAPLACIAN;
+use mercer::kernel::family::matern::MATERN;
+use mercer::kernel::family::polynomial::POLYNOMIAL;
+use mercer::kernel::family::rational_quadratic::RATIONAL_QUADRATIC;
+use mercer::kernel::family::sigmoid::SIGMOID;
+use mercer::kernel::{Expr, FamilyId, Kernel, Named, Value};
 use mercer::linalg::zeroed;
 use mercer::pool;
 use mercer::watch::Unwatched;
@@ -29,10 +37,10 @@ fn load(n: usize, d: usize, single: bool, seed: u64) -> Box<dyn Resident> {
     CpuEngine.load(&samples.expect("n·d entries")).expect("room")
 }
 
-fn kernel(family: Family, slot: usize, value: f64) -> Kernel {
+fn kernel(family: FamilyId, slot: usize, value: f64) -> Kernel {
     let mut named = Named::with_defaults(family);
     named.arguments[slot].value = Value::Number(value);
-    if family == Family::Gaussian {
+    if family == GAUSSIAN {
         named.arguments[slot].spelling = 1;
     }
     Kernel::from_expr(Expr::Named(named))
@@ -63,14 +71,14 @@ pub fn run(arguments: &[String]) {
     let wanted = arguments.get(2).cloned().unwrap_or_default();
     pool::with(Some(threads), || {
         for (name, family, slot, value) in [
-            ("rbf", Family::Gaussian, 0, None),
-            ("laplacian", Family::Laplacian, 0, None),
-            ("poly3", Family::Polynomial, 1, None),
-            ("sigmoid", Family::Sigmoid, 0, Some(0.01)),
-            ("matern05", Family::Matern, 0, Some(0.5)),
-            ("rq0.7", Family::RationalQuadratic, 0, Some(0.7)),
-            ("chi2", Family::ChiSquared, 0, Some(0.1)),
-            ("arccos1", Family::ArcCosine, 0, Some(1.0)),
+            ("rbf", GAUSSIAN, 0, None),
+            ("laplacian", LAPLACIAN, 0, None),
+            ("poly3", POLYNOMIAL, 1, None),
+            ("sigmoid", SIGMOID, 0, Some(0.01)),
+            ("matern05", MATERN, 0, Some(0.5)),
+            ("rq0.7", RATIONAL_QUADRATIC, 0, Some(0.7)),
+            ("chi2", CHI_SQUARED, 0, Some(0.1)),
+            ("arccos1", ARC_COSINE, 0, Some(1.0)),
         ] {
             for d in [16, 128] {
                 for single in [true, false] {
@@ -111,7 +119,7 @@ pub fn run(arguments: &[String]) {
                     continue;
                 }
                 let (rows, centres) = (load(10_000, 10, single, 1), load(10_000, 10, single, 2));
-                let kernel = kernel(Family::Gaussian, 0, 0.1);
+                let kernel = kernel(GAUSSIAN, 0, 0.1);
                 let coefficients = Matrix::from_entries(10_000, outputs, normal(10_000, outputs, 3));
                 let mut out = Matrix::zeros(10_000, outputs);
                 let seconds = best(repeats, || {

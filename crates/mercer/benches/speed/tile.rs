@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, Engine, Part, Resident, Wanted};
-use mercer::kernel::{Expr, Family, Kernel, Named};
+use mercer::kernel::family::gaussian::GAUSSIAN;
+use mercer::kernel::{Expr, FAMILIES, Kernel, Named};
 use mercer::pool;
 use mercer::watch::Unwatched;
 
@@ -41,7 +42,7 @@ pub fn run(arguments: &[String]) {
         for single in [true, false] {
             let (x, z) = (resident(d, single), resident(d, single));
             let (mut out, mut out64) = (vec![0.0f32; ROWS * ROWS], vec![0.0f64; ROWS * ROWS]);
-            for family in Family::ALL {
+            for &family in FAMILIES {
                 let kernel = Kernel::from_expr(Expr::Named(Named::with_defaults(family)));
                 let precision = if single { "f32" } else { "f64" };
                 report(wanted, &format!("fill/{precision}/d={d}/{}", family.name()), || {
@@ -57,7 +58,7 @@ pub fn run(arguments: &[String]) {
         }
     }
     let x = resident(16, true);
-    let kernel = Kernel::from_expr(Expr::Named(Named::with_defaults(Family::Gaussian)));
+    let kernel = Kernel::from_expr(Expr::Named(Named::with_defaults(GAUSSIAN)));
     let gram = x.gram(&kernel, Wanted::Exact).expect("the kernel fits");
     for outputs in [1, 8] {
         let rhs = Matrix::from_entries(ROWS, outputs, vec![1.0; ROWS * outputs]);

@@ -1,7 +1,8 @@
 //! The finite feature map of a kernel, where it has one.
 
 use crate::kernel::eval::constant;
-use crate::kernel::{Expr, Family, Kernel};
+use crate::kernel::family::PowerSeries;
+use crate::kernel::{Expr, Kernel};
 
 use super::{FeatureMap, MAX_DEGREE};
 
@@ -19,9 +20,8 @@ impl FeatureMap {
     #[must_use]
     pub fn of_kernel(kernel: &Kernel, columns: usize) -> Option<Self> {
         if let Expr::Named(named) = kernel.expr()
-            && named.family == Family::Polynomial
+            && let Some(PowerSeries::Power { degree, gamma, c }) = named.family.power_series(named)
         {
-            let (degree, gamma, c) = (named.number(0).ok()?, named.number(1).ok()?, named.number(2).ok()?);
             let map = Self::Polynomial { degree: integer(degree)?, gamma, c };
             let fits = map.check_columns(columns).is_ok() && map.count(columns).is_ok_and(|count| count > 0);
             return fits.then_some(map);
@@ -58,11 +58,10 @@ fn polynomial(expr: &Expr, columns: usize) -> Option<Vec<f64>> {
     }
     match expr {
         Expr::Dot => Some(vec![0.0, 1.0]),
-        Expr::Named(named) if named.family == Family::Linear => Some(vec![0.0, 1.0]),
-        Expr::Named(named) if named.family == Family::Polynomial => {
-            let (gamma, c) = (named.number(1).ok()?, named.number(2).ok()?);
-            Some(power_coefficients(integer(named.number(0).ok()?)?, gamma, c))
-        }
+        Expr::Named(named) => match named.family.power_series(named)? {
+            PowerSeries::Coefficients(coefficients) => Some(coefficients),
+            PowerSeries::Power { degree, gamma, c } => Some(power_coefficients(integer(degree)?, gamma, c)),
+        },
         // An inner product does not depend on the order of its coordinates.
         Expr::Columns(inner, chosen) if chosen.len() == columns && chosen.span() == columns => {
             polynomial(inner, columns)

@@ -6,10 +6,11 @@
 //! in double precision.
 
 use crate::kernel::Function;
+use crate::kernel::lower::{Coordinate, Fold, Kind, PointStatistic, Step};
 
 use super::extent::Extent;
 use super::plan::Way;
-use super::program::{Node, PointStatistic, Program};
+use super::program::{Node, Program};
 use super::statistic::longest_sum;
 
 /// Where a value lies and how far its computed form may be from it.
@@ -52,7 +53,10 @@ pub(super) fn relative_error(
             Node::Pair(p) => {
                 let group = program.statistics[p].group;
                 let features = program.groups[group].width();
-                statistic(ways[p], centred[p], extents[group], features, sparse, unit)
+                match &program.statistics[p].kind {
+                    Kind::Coordinate(terms) => coordinate(terms, extents[group], features, sparse, unit),
+                    _ => statistic(ways[p], centred[p], extents[group], features, sparse, unit),
+                }
             }
             Node::Point(what, _, group) => point(what, extents[group], unit),
             _ => operation(node, &bounds, unit),
@@ -92,7 +96,49 @@ fn statistic(way: Way, centred: bool, extent: Extent, features: usize, sparse: b
             let absolute = if sparse { step * manhattan } else { 0.0 };
             Bound { low: 0.0, high: manhattan, absolute, relative: step + 4.0 * unit }
         }
-        Way::ChiSquared => Bound::unknown(),
+        Way::ChiSquared | Way::Coordinate => Bound::unknown(),
+    }
+}
+
+/// The fold of a program's terms over `features` coordinates of exact data.
+fn coordinate(terms: &Coordinate, extent: Extent, features: usize, sparse: bool, unit: f64) -> Bound {
+    // Sparse folds are taken in double precision, then rounded.
+    let (u, rounding) = if sparse { (0.5 * f64::EPSILON, unit) } else { (unit, 0.0) };
+    let largest = extent.raw.sqrt();
+    let lowest = if extent.non_negative { 0.0 } else { -largest };
+    let data = Bound { low: lowest, high: largest, absolute: 0.0, relative: 0.0 };
+    let mut values = vec![data, data];
+    for step in terms.steps() {
+        let operands = step.operands().map_or((data, data), |(a, b)| (values[a], values[b]));
+        values.push(coordinate_step(*step, operands, u));
+    }
+    let (term, times) = (values[values.len() - 1], features as f64);
+    match terms.fold() {
+        Fold::Sum => {
+            let absolute = times * (term.error() + u * times * term.size());
+            Bound { low: times * term.low, high: times * term.high, absolute, relative: rounding }
+        }
+        // The largest value a product may take says little of those it takes: only relative errors count.
+        Fold::Product if term.low > 0.0 && term.absolute == 0.0 => {
+            let power = integer_power(term, features as u32, u);
+            Bound { relative: power.relative + rounding, ..power }
+        }
+        Fold::Product => Bound::unknown(),
+    }
+}
+
+fn coordinate_step(step: Step, (a, b): (Bound, Bound), u: f64) -> Bound {
+    match step {
+        Step::Number(value) => Bound { low: value, high: value, absolute: 0.0, relative: u },
+        Step::Sum(..) => sum(a, b, u),
+        Step::Product(..) => product(a, b, u),
+        Step::Quotient(..) => product(a, reciprocal(b, u), u),
+        Step::Least(..) => least(a, b),
+        Step::Greatest(..) => greatest(a, b),
+        Step::Distance(..) => {
+            let high = (a.high - b.low).max(b.high - a.low);
+            Bound { low: 0.0, high, absolute: a.error() + b.error(), relative: u }
+        }
     }
 }
 
@@ -118,16 +164,7 @@ fn operation(node: Node, bounds: &[Bound], u: f64) -> Bound {
             let (a, b) = (scale * t.low.exp(), scale * t.high.exp());
             Bound { low: a.min(b), high: a.max(b), absolute: scale.abs() * absolute, relative: 3.0 * u }
         }
-        Node::Sum(a, b) => {
-            let (a, b) = (bounds[a], bounds[b]);
-            let same_sign = (a.low >= 0.0 && b.low >= 0.0) || (a.high <= 0.0 && b.high <= 0.0);
-            let (absolute, relative) = if same_sign {
-                (a.absolute + b.absolute, a.relative.max(b.relative) + u)
-            } else {
-                (a.error() + b.error(), u)
-            };
-            Bound { low: a.low + b.low, high: a.high + b.high, absolute, relative }
-        }
+        Node::Sum(a, b) => sum(bounds[a], bounds[b], u),
         Node::Product(a, b) => product(bounds[a], bounds[b], u),
         Node::Quotient(a, b) => product(bounds[a], reciprocal(bounds[b], u), u),
         Node::IntegerPower(a, n) => {
@@ -145,14 +182,8 @@ fn operation(node: Node, bounds: &[Bound], u: f64) -> Bound {
             Bound { low: p.min(q), high: p.max(q), absolute: 0.0, relative: relative + 2.0 * u }
         }
         Node::Call(function, a) => call(function, bounds[a], u),
-        Node::Least(a, b) => {
-            let (a, b) = (bounds[a], bounds[b]);
-            either(a, b, a.low.min(b.low), a.high.min(b.high))
-        }
-        Node::Greatest(a, b) => {
-            let (a, b) = (bounds[a], bounds[b]);
-            either(a, b, a.low.max(b.low), a.high.max(b.high))
-        }
+        Node::Least(a, b) => least(bounds[a], bounds[b]),
+        Node::Greatest(a, b) => greatest(bounds[a], bounds[b]),
         // |dM/da| ≤ 1/(4(ν−1)) at a = 0, where it is largest; a|dM/da| is below ½.
         Node::Matern { nu, squared } if nu > 1.0 => {
             let a = bounds[squared];
@@ -166,6 +197,24 @@ fn operation(node: Node, bounds: &[Bound], u: f64) -> Bound {
             Bound { low: 0.0, high: 3.0, absolute: 3.0 * bounds[chord].error() + 6.0 * u, relative: 0.0 }
         }
     }
+}
+
+fn sum(a: Bound, b: Bound, u: f64) -> Bound {
+    let same_sign = (a.low >= 0.0 && b.low >= 0.0) || (a.high <= 0.0 && b.high <= 0.0);
+    let (absolute, relative) = if same_sign {
+        (a.absolute + b.absolute, a.relative.max(b.relative) + u)
+    } else {
+        (a.error() + b.error(), u)
+    };
+    Bound { low: a.low + b.low, high: a.high + b.high, absolute, relative }
+}
+
+fn least(a: Bound, b: Bound) -> Bound {
+    either(a, b, a.low.min(b.low), a.high.min(b.high))
+}
+
+fn greatest(a: Bound, b: Bound) -> Bound {
+    either(a, b, a.low.max(b.low), a.high.max(b.high))
 }
 
 fn either(a: Bound, b: Bound, low: f64, high: f64) -> Bound {

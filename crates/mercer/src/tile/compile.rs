@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::kernel::{EvalError, Expr, Family, Function, Named};
+use crate::kernel::lower::{Binary, Embedding, Kind, Lower, PointStatistic, Side, Special};
+use crate::kernel::{EvalError, Expr, Function};
 
-use super::group::{Embedding, Group};
-use super::program::{Kind, Node, PointStatistic, Side, Statistic};
+use super::group::Group;
+use super::program::{Node, Statistic};
 
 /// Builds a program node by node. A node equal to an earlier one is that node.
 pub(super) struct Compiler {
@@ -88,10 +89,10 @@ impl Compiler {
         let mut statistics = Vec::new();
         for node in &mut nodes {
             if let Node::Pair(index) = node {
-                let statistic = self.statistics[*index];
-                *index = statistics.iter().position(|s| *s == statistic).unwrap_or(statistics.len());
+                let statistic = &self.statistics[*index];
+                *index = statistics.iter().position(|s| s == statistic).unwrap_or(statistics.len());
                 if *index == statistics.len() {
-                    statistics.push(statistic);
+                    statistics.push(statistic.clone());
                 }
             }
         }
@@ -101,15 +102,15 @@ impl Compiler {
     pub fn expression(&mut self, expr: &Expr) -> Result<usize, EvalError> {
         Ok(match expr {
             Expr::Number(value) => self.number(*value),
-            Expr::Dot => self.pair(Kind::Dot, Embedding::Plain),
+            Expr::Dot => self.statistic(Kind::Dot, Embedding::Plain),
             Expr::Distance => {
-                let squared = self.pair(Kind::SquaredDistance, Embedding::Plain);
+                let squared = self.statistic(Kind::SquaredDistance, Embedding::Plain);
                 self.call(Function::Sqrt, squared)
             }
-            Expr::Distance1 => self.pair(Kind::Distance1, Embedding::Plain),
+            Expr::Distance1 => self.statistic(Kind::Distance1, Embedding::Plain),
             Expr::NormX => self.point(PointStatistic::Norm, Side::X),
             Expr::NormZ => self.point(PointStatistic::Norm, Side::Z),
-            Expr::Named(named) => self.named(named)?,
+            Expr::Named(named) => named.family.lower(named, self)?,
             Expr::Columns(inner, columns) => {
                 let available = self.columns.len();
                 if columns.span() > available {
@@ -146,134 +147,12 @@ impl Compiler {
         })
     }
 
-    fn named(&mut self, named: &Named) -> Result<usize, EvalError> {
-        let ncols = self.columns.len();
-        Ok(match named.family {
-            Family::Linear => self.pair(Kind::Dot, Embedding::Plain),
-            Family::Polynomial => {
-                let base = self.affine_dot(named.number(1)?, named.number(2)?);
-                let degree = self.number(named.number(0)?);
-                self.power(base, degree)
-            }
-            Family::Gaussian => {
-                let gammas = named.gaussian_gammas(ncols)?;
-                let squared = self.weighted(Kind::SquaredDistance, &gammas);
-                self.exp_of_minus(squared)
-            }
-            Family::Laplacian => {
-                let distance = self.weighted(Kind::Distance1, &named.per_column(0, ncols)?);
-                self.exp_of_minus(distance)
-            }
-            Family::Matern => {
-                let nu = named.number(0)?;
-                let scaled = self.scaled_squared_distance(&named.per_column(1, ncols)?);
-                let squared = self.affine(scaled, 2.0 * nu, 0.0);
-                self.matern(nu, squared)
-            }
-            Family::RationalQuadratic => {
-                let alpha = named.number(0)?;
-                let scaled = self.scaled_squared_distance(&named.per_column(1, ncols)?);
-                let base = self.affine(scaled, 0.5 / alpha, 1.0);
-                let exponent = self.number(-alpha);
-                self.power(base, exponent)
-            }
-            Family::Periodic => {
-                let periods = named.per_column(0, ncols)?;
-                let lengths = named.per_column(1, ncols)?;
-                let squared = self.pair(Kind::SquaredDistance, Embedding::Circle { periods, lengths });
-                let exponent = self.affine(squared, -2.0, 0.0);
-                self.call(Function::Exp, exponent)
-            }
-            Family::Cosine => self.pair(Kind::Dot, Embedding::Unit),
-            Family::ChiSquared => {
-                let sum = self.pair(Kind::ChiSquared, Embedding::Plain);
-                let exponent = self.affine(sum, -named.number(0)?, 0.0);
-                self.call(Function::Exp, exponent)
-            }
-            Family::ArcCosine => self.arc_cosine(named.number(0)?),
-            Family::Sigmoid => {
-                let argument = self.affine_dot(named.number(0)?, named.number(1)?);
-                self.call(Function::Tanh, argument)
-            }
-        })
-    }
-
-    /// |x|ⁿ|z|ⁿ Jₙ(θ)/π. The angle comes from the distance of the unit vectors, exact for equal directions.
-    fn arc_cosine(&mut self, order: f64) -> usize {
-        let chord = self.pair(Kind::SquaredDistance, Embedding::Unit);
-        let (order, exponent) = if order == 0.0 || order == 1.0 { (order as u8, 1) } else { (2, 2) };
-        let angle = self.node(Node::ArcCosine { order, chord });
-        let of_point = if order == 0 { PointStatistic::NonZero } else { PointStatistic::Norm };
-        let norms = self.both(of_point);
-        let norms = self.integer_power(norms, exponent);
-        self.product(angle, norms)
-    }
-
-    fn matern(&mut self, nu: f64, squared: usize) -> usize {
-        if nu != 0.5 {
-            return self.node(Node::Matern { nu, squared });
-        }
-        let distance = self.call(Function::Sqrt, squared);
-        self.exp_of_minus(distance)
-    }
-
-    fn affine_dot(&mut self, scale: f64, shift: f64) -> usize {
-        let dot = self.pair(Kind::Dot, Embedding::Plain);
-        self.affine(dot, scale, shift)
-    }
-
-    fn exp_of_minus(&mut self, of: usize) -> usize {
-        let exponent = self.affine(of, -1.0, 0.0);
-        self.call(Function::Exp, exponent)
-    }
-
-    /// Σⱼ ((xⱼ−zⱼ)/ℓⱼ)².
-    fn scaled_squared_distance(&mut self, lengths: &[f64]) -> usize {
-        let weights: Vec<f64> = lengths.iter().map(|length| 1.0 / (length * length)).collect();
-        self.weighted(Kind::SquaredDistance, &weights)
-    }
-
-    /// Σⱼ wⱼ·statistic: equal weights become a factor, so that the plain statistic is shared.
-    fn weighted(&mut self, kind: Kind, weights: &[f64]) -> usize {
-        let first = weights.first().copied().unwrap_or(1.0);
-        if weights.iter().all(|w| *w == first) {
-            let plain = self.pair(kind, Embedding::Plain);
-            return self.affine(plain, first, 0.0);
-        }
-        let factor = |w: &f64| if kind == Kind::SquaredDistance { w.sqrt() } else { *w };
-        self.pair(kind, Embedding::Scaled(weights.iter().map(factor).collect()))
-    }
-
     fn group(&mut self, embedding: Embedding) -> usize {
         let group = Group { columns: self.columns.clone(), embedding };
         self.groups.iter().position(|g| *g == group).unwrap_or_else(|| {
             self.groups.push(group);
             self.groups.len() - 1
         })
-    }
-
-    fn pair(&mut self, kind: Kind, embedding: Embedding) -> usize {
-        let statistic = Statistic { kind, group: self.group(embedding) };
-        let index = self.statistics.iter().position(|s| *s == statistic).unwrap_or_else(|| {
-            self.statistics.push(statistic);
-            self.statistics.len() - 1
-        });
-        self.node(Node::Pair(index))
-    }
-
-    fn point(&mut self, what: PointStatistic, side: Side) -> usize {
-        let side = match (side, self.mirror) {
-            (Side::X, false) | (Side::Z, true) => Side::X,
-            (Side::Z, false) | (Side::X, true) => Side::Z,
-        };
-        let group = self.group(Embedding::Plain);
-        self.node(Node::Point(what, side, group))
-    }
-
-    /// The statistic of x times that of z.
-    fn both(&mut self, what: PointStatistic) -> usize {
-        let (a, b) = (self.point(what, Side::X), self.point(what, Side::Z));
-        self.product(a, b)
     }
 
     fn fold(
@@ -291,22 +170,6 @@ impl Compiler {
             });
         }
         Ok(total.unwrap_or_else(|| self.number(neutral)))
-    }
-
-    fn number(&mut self, value: f64) -> usize {
-        self.node(Node::Number(value))
-    }
-
-    fn affine(&mut self, of: usize, scale: f64, shift: f64) -> usize {
-        match self.nodes[of] {
-            Node::Number(value) => self.number(scale * value + shift),
-            Node::Affine { of, scale: s, shift: t } => self.affine(of, scale * s, scale * t + shift),
-            Node::Exp { of, slope, shift: t, scale: s } if shift == 0.0 => {
-                self.node(Node::Exp { of, slope, shift: t, scale: scale * s })
-            }
-            _ if scale == 1.0 && shift == 0.0 => of,
-            _ => self.node(Node::Affine { of, scale, shift }),
-        }
     }
 
     fn sum(&mut self, a: usize, b: usize) -> usize {
@@ -364,17 +227,6 @@ impl Compiler {
         }
     }
 
-    fn call(&mut self, function: Function, of: usize) -> usize {
-        match (function, self.nodes[of]) {
-            (_, Node::Number(value)) => self.number(function.apply(&[value])),
-            (Function::Exp, Node::Affine { of, scale: slope, shift }) => {
-                self.node(Node::Exp { of, slope, shift, scale: 1.0 })
-            }
-            (Function::Exp, _) => self.node(Node::Exp { of, slope: 1.0, shift: 0.0, scale: 1.0 }),
-            _ => self.node(Node::Call(function, of)),
-        }
-    }
-
     fn least(&mut self, a: usize, b: usize) -> usize {
         self.node(Node::Least(a.min(b), a.max(b)))
     }
@@ -390,6 +242,75 @@ impl Compiler {
             self.nodes.push(node);
         }
         index
+    }
+}
+
+impl Lower for Compiler {
+    fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn number(&mut self, value: f64) -> usize {
+        self.node(Node::Number(value))
+    }
+
+    fn statistic(&mut self, kind: Kind, embedding: Embedding) -> usize {
+        let statistic = Statistic { kind, group: self.group(embedding) };
+        let index = self.statistics.iter().position(|s| *s == statistic).unwrap_or_else(|| {
+            self.statistics.push(statistic);
+            self.statistics.len() - 1
+        });
+        self.node(Node::Pair(index))
+    }
+
+    fn point(&mut self, what: PointStatistic, side: Side) -> usize {
+        let side = match (side, self.mirror) {
+            (Side::X, false) | (Side::Z, true) => Side::X,
+            (Side::Z, false) | (Side::X, true) => Side::Z,
+        };
+        let group = self.group(Embedding::Plain);
+        self.node(Node::Point(what, side, group))
+    }
+
+    fn affine(&mut self, of: usize, scale: f64, shift: f64) -> usize {
+        match self.nodes[of] {
+            Node::Number(value) => self.number(scale * value + shift),
+            Node::Affine { of, scale: s, shift: t } => self.affine(of, scale * s, scale * t + shift),
+            Node::Exp { of, slope, shift: t, scale: s } if shift == 0.0 => {
+                self.node(Node::Exp { of, slope, shift: t, scale: scale * s })
+            }
+            _ if scale == 1.0 && shift == 0.0 => of,
+            _ => self.node(Node::Affine { of, scale, shift }),
+        }
+    }
+
+    fn binary(&mut self, operation: Binary, a: usize, b: usize) -> usize {
+        match operation {
+            Binary::Sum => self.sum(a, b),
+            Binary::Product => self.product(a, b),
+            Binary::Quotient => self.quotient(a, b),
+            Binary::Power => self.power(a, b),
+            Binary::Least => self.least(a, b),
+            Binary::Greatest => self.greatest(a, b),
+        }
+    }
+
+    fn call(&mut self, function: Function, of: usize) -> usize {
+        match (function, self.nodes[of]) {
+            (_, Node::Number(value)) => self.number(function.apply(&[value])),
+            (Function::Exp, Node::Affine { of, scale: slope, shift }) => {
+                self.node(Node::Exp { of, slope, shift, scale: 1.0 })
+            }
+            (Function::Exp, _) => self.node(Node::Exp { of, slope: 1.0, shift: 0.0, scale: 1.0 }),
+            _ => self.node(Node::Call(function, of)),
+        }
+    }
+
+    fn special(&mut self, function: Special, of: usize) -> usize {
+        self.node(match function {
+            Special::Matern { nu } => Node::Matern { nu, squared: of },
+            Special::ArcCosine { order } => Node::ArcCosine { order, chord: of },
+        })
     }
 }
 
@@ -415,24 +336,28 @@ fn renumbered(node: Node, place: &[usize]) -> Node {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Columns;
+    use crate::kernel::family::arc_cosine::ARC_COSINE;
+    use crate::kernel::family::gaussian::GAUSSIAN;
+    use crate::kernel::family::polynomial::POLYNOMIAL;
+    use crate::kernel::family::rational_quadratic::RATIONAL_QUADRATIC;
+    use crate::kernel::{Columns, FamilyId, Named};
     use crate::tile::Program;
 
     fn compiled(expr: Expr) -> Program {
         Program::compile_expr(&expr, 4).unwrap()
     }
 
-    fn default(family: Family) -> Expr {
+    fn default(family: FamilyId) -> Expr {
         Expr::Named(Named::with_defaults(family))
     }
 
     #[test]
     fn equal_parts_are_computed_once() {
-        let gaussian = default(Family::Gaussian);
+        let gaussian = default(GAUSSIAN);
         let program = compiled(Expr::Sum(vec![
             gaussian.clone(),
             Expr::Product(vec![Expr::Number(3.0), gaussian.clone()]),
-            default(Family::RationalQuadratic),
+            default(RATIONAL_QUADRATIC),
             Expr::Pow(Box::new(Expr::Distance), Box::new(Expr::Number(2.0))),
         ]));
         assert_eq!(program.statistics.len(), 1);
@@ -465,7 +390,7 @@ mod tests {
     #[test]
     fn symmetry_is_seen() {
         assert!(compiled(Expr::Product(vec![Expr::NormX, Expr::NormZ])).is_symmetric());
-        assert!(compiled(default(Family::ArcCosine)).is_symmetric());
+        assert!(compiled(default(ARC_COSINE)).is_symmetric());
         assert!(!compiled(Expr::Product(vec![Expr::NormX, Expr::Dot])).is_symmetric());
     }
 
@@ -474,7 +399,7 @@ mod tests {
         let on = |expr: Expr, range| Expr::Columns(Box::new(expr), Columns::from_ranges(vec![range]));
         let program = compiled(Expr::Sum(vec![
             on(Expr::Dot, 1..3),
-            on(on(default(Family::Polynomial), 1..3), 0..4),
+            on(on(default(POLYNOMIAL), 1..3), 0..4),
             Expr::Dot,
         ]));
         assert_eq!(program.statistics.len(), 2);

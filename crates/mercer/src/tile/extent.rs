@@ -4,9 +4,10 @@ use rayon::prelude::*;
 
 use crate::data::with_samples;
 use crate::data::{AnySamples, Storage};
+use crate::kernel::lower::Embedding;
 use crate::real::Real;
 
-use super::group::{Embedding, Group};
+use super::group::Group;
 
 /// Bounds on the features of all rows over a group.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
+use crate::kernel::lower::{Kind, Side};
+
+use super::coordinate::{self, sparse_row};
 use super::pack::{Operand, Pack, Panels};
-use super::plan::{Plan, Route};
-use super::program::{Node, Program, Side};
+use super::plan::{Plan, Way};
+use super::program::{Node, Program};
 use super::simd::{Element, Simd, Vectorized};
 use super::sparse::FeatureIndex;
 use super::statistic::{Block, Norms, ROWS, block};
@@ -106,7 +109,9 @@ impl Filler {
     fn index_columns<T: Element>(&self, rectangle: &Rectangle<'_, T>, scratch: &mut Scratch<T>) {
         scratch.indices.resize_with(self.plan.routes.len(), FeatureIndex::default);
         for (route, index) in self.plan.routes.iter().zip(&mut scratch.indices) {
-            if let Pack::Sparse(z) = rectangle.z.pack(route.features) {
+            if let Pack::Sparse(z) = rectangle.z.pack(route.features)
+                && route.way != Way::Coordinate
+            {
                 index.build(route.way, z, rectangle.cols.clone());
             }
         }
@@ -139,15 +144,21 @@ impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
                 match node {
                     Node::Pair(p) => {
                         let route = filler.plan.routes[p];
+                        let kind = &filler.program.statistics[p].kind;
                         let strip = strips.register(out);
                         match (rectangle.x.pack(route.features), rectangle.z.pack(route.features)) {
                             (Pack::Dense(x), Pack::Dense(z)) => {
-                                dense_statistic(s, route, x, first, z, cols.clone(), strip);
+                                dense_statistic(s, (route.way, kind), x, first, z, cols.clone(), strip);
                             }
-                            (Pack::Sparse(x), Pack::Sparse(_)) => {
+                            (Pack::Sparse(x), Pack::Sparse(z)) => {
                                 sums.resize(cols.len(), 0.0);
                                 for (r, row) in here.clone().enumerate() {
-                                    indices[p].row(route.way, x, row, sums);
+                                    match kind {
+                                        Kind::Coordinate(program) => {
+                                            sparse_row(program, (x, row), z, cols.clone(), sums);
+                                        }
+                                        _ => indices[p].row(route.way, x, row, sums),
+                                    }
                                     for (o, v) in strip[r * padded..].iter_mut().zip(sums.iter()) {
                                         *o = T::from_f64(*v);
                                     }
@@ -183,7 +194,7 @@ impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
 #[inline(always)]
 fn dense_statistic<S: Simd>(
     s: S,
-    route: Route,
+    (way, kind): (Way, &Kind),
     x: &Panels<S::T>,
     first: usize,
     z: &Panels<S::T>,
@@ -200,6 +211,9 @@ fn dense_statistic<S: Simd>(
         panels,
         non_zeros: x.non_zeros().map(|rows| (rows, first)),
     };
+    if let Kind::Coordinate(program) = kind {
+        return coordinate::block(s, program, &work, strip);
+    }
     let norms = Norms { x: &x.squared_norms()[first..], z: &z.squared_norms()[cols.start..] };
-    block(s, route.way, &work, norms, strip);
+    block(s, way, &work, norms, strip);
 }

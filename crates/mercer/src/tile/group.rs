@@ -2,6 +2,8 @@
 
 use std::f64::consts::PI;
 
+use crate::kernel::lower::Embedding;
+
 /// Some columns of the samples, and the map that each chosen row goes through before the statistic.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Group {
@@ -9,25 +11,6 @@ pub(crate) struct Group {
     pub columns: Vec<usize>,
     /// The map.
     pub embedding: Embedding,
-}
-
-/// A map applied to the chosen columns of a row. Every one of them sends zeros to zeros, so that sparse rows stay sparse.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Embedding {
-    /// The columns as they are.
-    Plain,
-    /// Column j times the j-th factor: per-column weights of a distance.
-    Scaled(Vec<f64>),
-    /// Column j to (cos θ − 1, sin θ)/(2ℓⱼ) with θ = 2πxⱼ/pⱼ. The squared distance of two such points is
-    /// Σⱼ sin²(π(xⱼ−zⱼ)/pⱼ)/ℓⱼ², because |e^{iθ} − e^{iθ'}|² = 4 sin²((θ−θ')/2).
-    Circle {
-        /// pⱼ.
-        periods: Vec<f64>,
-        /// ℓⱼ.
-        lengths: Vec<f64>,
-    },
-    /// The row divided by its Euclidean norm; the zero row stays zero.
-    Unit,
 }
 
 impl Group {

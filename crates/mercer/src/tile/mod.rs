@@ -7,6 +7,7 @@
 
 mod bound;
 mod compile;
+mod coordinate;
 mod extent;
 mod fill;
 mod group;

@@ -6,11 +6,12 @@ use rayon::prelude::*;
 
 use crate::data::with_samples;
 use crate::data::{AnySamples, Storage};
+use crate::kernel::lower::PointStatistic;
 use crate::real::Real;
 
 use super::group::Group;
 use super::plan::{Features, Plan};
-use super::program::{Node, PointStatistic, Program};
+use super::program::{Node, Program};
 use super::simd::Element;
 use super::skip::{DENSEST, NonZeros};
 use super::sparse::SparseRows;

@@ -1,10 +1,11 @@
 //! How the statistics of a program are computed on given samples: in which precision, from which features.
 
+use crate::kernel::lower::Kind;
 use crate::real::Precision;
 
 use super::bound::relative_error;
 use super::extent::Extent;
-use super::program::{Kind, Program};
+use super::program::Program;
 
 /// The error that single-precision tiles may have, relative to the larger of 1 and the largest kernel value.
 pub(crate) const SINGLE_TOLERANCE: f64 = 1e-5;
@@ -59,6 +60,8 @@ pub(crate) enum Way {
     Distance1,
     /// Σ (xⱼ−zⱼ)²/(xⱼ+zⱼ).
     ChiSquared,
+    /// The program of the statistic, folded over the coordinates.
+    Coordinate,
 }
 
 /// How squared distances are computed, from cheap to safe.
@@ -101,10 +104,11 @@ impl Known<'_> {
 impl Plan {
     /// The cheapest plan whose error bound holds.
     pub fn new(program: &Program, known: Known<'_>) -> Self {
-        // No bound on χ² sums allows for data that were rounded on the way.
-        let chi2 = || program.statistics.iter().any(|s| s.kind == Kind::ChiSquared);
+        // No bound on these statistics allows for data that were rounded on the way.
+        let per_coordinate =
+            || program.statistics.iter().any(|s| matches!(s.kind, Kind::ChiSquared | Kind::Coordinate(_)));
         let try_single = match known.wanted {
-            Some(Precision::Single) => !(known.rounds() && chi2()),
+            Some(Precision::Single) => !(known.rounds() && per_coordinate()),
             Some(Precision::Double) => false,
             None => !known.double,
         };
@@ -174,6 +178,7 @@ impl Plan {
             let (way, centre) = match statistic.kind {
                 Kind::Dot => (Way::Dot, false),
                 Kind::ChiSquared => (Way::ChiSquared, false),
+                Kind::Coordinate(_) => (Way::Coordinate, false),
                 // Differences of plain columns are exact without a centre; scaled columns are rounded.
                 Kind::Distance1 => (Way::Distance1, !group.is_plain() || rounds),
                 Kind::SquaredDistance if by_dots => (Way::DistanceByDots, distances == Distances::Centred),
@@ -196,7 +201,8 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::data::{AnySamples, Samples};
-    use crate::kernel::{Expr, Family, Named, Value};
+    use crate::kernel::family::gaussian::GAUSSIAN;
+    use crate::kernel::{Expr, Named, Value};
 
     /// The plan for single-precision points on a segment around `centre`.
     fn plan(expr: &Expr, centre: f32, half_length: f32) -> Plan {
@@ -218,7 +224,7 @@ mod tests {
     }
 
     fn gaussian(sigma: f64) -> Expr {
-        let mut named = Named::with_defaults(Family::Gaussian);
+        let mut named = Named::with_defaults(GAUSSIAN);
         named.arguments[0].value = Value::Number(sigma);
         Expr::Named(named)
     }

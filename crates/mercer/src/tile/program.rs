@@ -1,5 +1,6 @@
 //! The compiled form of a kernel.
 
+use crate::kernel::lower::{Kind, PointStatistic, Side};
 use crate::kernel::{EvalError, Expr, Function, Kernel};
 
 use super::compile::Compiler;
@@ -17,44 +18,13 @@ pub struct Program {
     ncols: usize,
 }
 
-/// A number that belongs to a pair of rows: a sum over the features of a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// A number that belongs to a pair of rows, from the features of a group.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Statistic {
-    /// What is summed.
+    /// What it is.
     pub kind: Kind,
     /// Over which group.
     pub group: usize,
-}
-
-/// What a pairwise statistic sums.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    /// xⱼzⱼ.
-    Dot,
-    /// (xⱼ−zⱼ)².
-    SquaredDistance,
-    /// |xⱼ−zⱼ|.
-    Distance1,
-    /// (xⱼ−zⱼ)²/(xⱼ+zⱼ), with 0/0 = 0.
-    ChiSquared,
-}
-
-/// A number that belongs to one row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum PointStatistic {
-    /// Its Euclidean norm.
-    Norm,
-    /// 1, and 0 for the zero row.
-    NonZero,
-}
-
-/// Whose row a [`PointStatistic`] is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Side {
-    /// The first argument of the kernel, a row of the tile.
-    X,
-    /// The second argument, a column of the tile.
-    Z,
 }
 
 /// One value of the program, computed for every pair of the tile.

@@ -83,7 +83,13 @@ impl SparseRows {
         self.features.len() / (self.starts.len() - 1).max(1)
     }
 
-    fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+    /// Features of a row, zeros included.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The features of row `i` that are not zero, ascending.
+    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let stored = self.starts[i]..self.starts[i + 1];
         self.features[stored.clone()].iter().map(|&k| k as usize).zip(self.values[stored].iter().copied())
     }
@@ -96,6 +102,7 @@ impl SparseRows {
             Way::DistanceByDots | Way::DistanceByDifferences => values.iter().map(|v| v * v).sum(),
             Way::Distance1 => values.iter().map(|v| v.abs()).sum(),
             Way::ChiSquared => values.iter().sum(),
+            Way::Coordinate => unreachable!("folded by its own program"),
         }
     }
 }
@@ -162,6 +169,7 @@ impl FeatureIndex {
             Way::ChiSquared => {
                 self.sum_common(x, i, out, |a, b| if a == b { -2.0 * a } else { -4.0 * (a * b) / (a + b) })
             }
+            Way::Coordinate => unreachable!("folded by its own program"),
         }
         if way == Way::Dot {
             return;

@@ -6,7 +6,17 @@ use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{
     CpuEngine, DenseGram, Engine, Gram, GramError, LinearOperator, Part, Resident, TileMut, ValuesMut, Wanted,
 };
-use mercer::kernel::{Columns, Expr, Family, Function, Kernel, Named, Value};
+use mercer::kernel::family::arc_cosine::ARC_COSINE;
+use mercer::kernel::family::chi_squared::CHI_SQUARED;
+use mercer::kernel::family::gaussian::GAUSSIAN;
+use mercer::kernel::family::laplacian::LAPLACIAN;
+use mercer::kernel::family::matern::MATERN;
+use mercer::kernel::family::periodic::PERIODIC;
+use mercer::kernel::family::polynomial::POLYNOMIAL;
+use mercer::kernel::family::rational_quadratic::RATIONAL_QUADRATIC;
+use mercer::kernel::family::sigmoid::SIGMOID;
+use mercer::kernel::named::Search;
+use mercer::kernel::{Columns, Expr, FAMILIES, FamilyId, Function, Kernel, Named, Value};
 use mercer::pool;
 use mercer::watch::{Stopped, Unwatched};
 use rand::{RngExt, SeedableRng};
@@ -19,7 +29,7 @@ type Random = Xoshiro256PlusPlus;
 const SINGLE: f64 = 2e-5;
 const DOUBLE: f64 = 1e-9;
 
-fn named(family: Family, values: &[f64]) -> Expr {
+fn named(family: FamilyId, values: &[f64]) -> Expr {
     let mut named = Named::with_defaults(family);
     for (argument, value) in named.arguments.iter_mut().zip(values) {
         argument.value = Value::Number(*value);
@@ -27,7 +37,7 @@ fn named(family: Family, values: &[f64]) -> Expr {
     Expr::Named(named)
 }
 
-fn per_column(family: Family, slot: usize, values: Vec<f64>) -> Expr {
+fn per_column(family: FamilyId, slot: usize, values: Vec<f64>) -> Expr {
     let mut named = Named::with_defaults(family);
     named.arguments[slot].value = Value::PerColumn(values);
     Expr::Named(named)
@@ -182,25 +192,50 @@ fn by_precision(form: Form) -> f64 {
 
 fn families(d: usize) -> Vec<Expr> {
     let ramp = |from: f64| (0..d).map(|j| from + 0.25 * j as f64).collect::<Vec<_>>();
-    let mut all: Vec<Expr> = Family::ALL.map(|f| Expr::Named(Named::with_defaults(f))).into();
+    let mut all: Vec<Expr> = FAMILIES.iter().map(|f| Expr::Named(Named::with_defaults(*f))).collect();
     all.extend([
-        named(Family::Polynomial, &[5.0, 0.2, -0.5]),
-        named(Family::Polynomial, &[2.5, 0.1, 9.0]),
-        named(Family::Gaussian, &[3.0]),
-        named(Family::Laplacian, &[0.2]),
-        named(Family::Matern, &[0.5, 2.0]),
-        named(Family::Matern, &[2.5, 2.0]),
-        named(Family::RationalQuadratic, &[0.3, 2.0]),
-        named(Family::Periodic, &[3.0, 1.5]),
-        named(Family::ArcCosine, &[0.0]),
-        named(Family::ArcCosine, &[2.0]),
-        named(Family::Sigmoid, &[0.1, -0.3]),
-        per_column(Family::Gaussian, 0, ramp(1.0)),
-        per_column(Family::Laplacian, 0, ramp(0.1)),
-        per_column(Family::Matern, 1, ramp(1.0)),
-        per_column(Family::RationalQuadratic, 1, ramp(1.0)),
-        per_column(Family::Periodic, 0, ramp(2.0)),
+        named(POLYNOMIAL, &[5.0, 0.2, -0.5]),
+        named(POLYNOMIAL, &[2.5, 0.1, 9.0]),
+        named(GAUSSIAN, &[3.0]),
+        named(LAPLACIAN, &[0.2]),
+        named(MATERN, &[0.5, 2.0]),
+        named(MATERN, &[2.5, 2.0]),
+        named(RATIONAL_QUADRATIC, &[0.3, 2.0]),
+        named(PERIODIC, &[3.0, 1.5]),
+        named(ARC_COSINE, &[0.0]),
+        named(ARC_COSINE, &[2.0]),
+        named(SIGMOID, &[0.1, -0.3]),
+        per_column(GAUSSIAN, 0, ramp(1.0)),
+        per_column(LAPLACIAN, 0, ramp(0.1)),
+        per_column(MATERN, 1, ramp(1.0)),
+        per_column(RATIONAL_QUADRATIC, 1, ramp(1.0)),
+        per_column(PERIODIC, 0, ramp(2.0)),
     ]);
+    all
+}
+
+/// Every family with its hyper-parameters at values of their search ranges: defaults, then each choice of each of them.
+fn searched() -> Vec<Expr> {
+    let mut all = Vec::new();
+    for &family in FAMILIES {
+        for (slot, declared) in family.slots().iter().enumerate() {
+            let values = match &declared.spellings[0].search {
+                Search::AroundAuto(..) => vec![0.7, 4.0],
+                Search::Between(low, high) => vec![(low * high).sqrt() * 1.5],
+                Search::OneOf(choices) => choices.to_vec(),
+            };
+            all.extend(values.into_iter().map(|value| {
+                let mut named = Named::with_defaults(family);
+                for (argument, spellings) in named.arguments.iter_mut().zip(family.slots()) {
+                    if matches!(spellings.spellings[0].search, Search::AroundAuto(..)) {
+                        argument.value = Value::Number(3.0);
+                    }
+                }
+                named.arguments[slot].value = Value::Number(value);
+                Expr::Named(named)
+            }));
+        }
+    }
     all
 }
 
@@ -219,11 +254,24 @@ fn named_kernels_on_every_path() {
 }
 
 #[test]
+fn hyper_parameters_of_every_family() {
+    let mut random = Random::seed_from_u64(11);
+    for (d, zeros, positive) in [(3, 0.2, true), (4, 0.3, false), (12, 0.9, true)] {
+        let (x, z) = (rows(&mut random, 21, d, zeros, positive), rows(&mut random, 10, d, zeros, positive));
+        for family in searched() {
+            if positive || !matches!(&family, Expr::Named(n) if n.family == CHI_SQUARED) {
+                check(&Kernel::from_expr(family), d, &x, &z, by_precision);
+            }
+        }
+    }
+}
+
+#[test]
 fn negative_coordinates() {
     let mut random = Random::seed_from_u64(2);
     let (x, z) = (rows(&mut random, 30, 4, 0.2, false), rows(&mut random, 17, 4, 0.2, false));
     for family in families(4) {
-        if !matches!(&family, Expr::Named(n) if n.family == Family::ChiSquared) {
+        if !matches!(&family, Expr::Named(n) if n.family == CHI_SQUARED) {
             check(&Kernel::from_expr(family), 4, &x, &z, by_precision);
         }
     }
@@ -303,7 +351,7 @@ fn random_expressions() {
 
 #[test]
 fn nested_column_subsets_count_within_the_outer_choice() {
-    let inner = Expr::Columns(Box::new(named(Family::Gaussian, &[1.0])), columns(1..3));
+    let inner = Expr::Columns(Box::new(named(GAUSSIAN, &[1.0])), columns(1..3));
     let kernel = Kernel::from_expr(Expr::Columns(Box::new(inner), Columns::from_ranges(vec![3..6, 0..1])));
     let mut random = Random::seed_from_u64(4);
     let (x, z) = (rows(&mut random, 12, 7, 0.2, false), rows(&mut random, 9, 7, 0.2, false));
@@ -383,12 +431,12 @@ fn values_near_a_million() {
     let x: Vec<f64> =
         rows(&mut random, n, d, 0.0, false).iter().map(|v| f64::from((1e6 + 8.0 * v) as f32)).collect();
     for expr in [
-        named(Family::Gaussian, &[10.0]),
-        named(Family::Laplacian, &[0.05]),
-        named(Family::Matern, &[1.5, 10.0]),
-        named(Family::Matern, &[0.5, 10.0]),
-        named(Family::Periodic, &[30.0, 1.0]),
-        per_column(Family::Gaussian, 0, vec![4.0, 5.0, 6.0, 7.0, 8.0, 9.0]),
+        named(GAUSSIAN, &[10.0]),
+        named(LAPLACIAN, &[0.05]),
+        named(MATERN, &[1.5, 10.0]),
+        named(MATERN, &[0.5, 10.0]),
+        named(PERIODIC, &[30.0, 1.0]),
+        per_column(GAUSSIAN, 0, vec![4.0, 5.0, 6.0, 7.0, 8.0, 9.0]),
     ] {
         let kernel = Kernel::from_expr(expr);
         let expected = oracle(&kernel, d, &x, &x);
@@ -410,7 +458,7 @@ fn values_near_a_million() {
 fn empty_samples() {
     for form in FORMS {
         let (none, some) = (load(form, 0, 3, &[]), load(form, 2, 3, &[1.0; 6]));
-        let kernel = Kernel::from_expr(named(Family::Gaussian, &[1.0]));
+        let kernel = Kernel::from_expr(named(GAUSSIAN, &[1.0]));
         none.gram(&kernel, Wanted::Exact)
             .unwrap()
             .fill(Part::Full, ValuesMut::F64(&mut []), &Unwatched)
@@ -430,7 +478,7 @@ fn empty_samples() {
 fn no_columns_at_all() {
     let resident = load(Form::Dense64, 3, 0, &[]);
     let mut entries = vec![f64::NAN; 9];
-    let kernel = Kernel::from_expr(named(Family::Gaussian, &[1.0]));
+    let kernel = Kernel::from_expr(named(GAUSSIAN, &[1.0]));
     resident
         .gram(&kernel, Wanted::Exact)
         .unwrap()
@@ -443,7 +491,7 @@ fn no_columns_at_all() {
 fn selection_keeps_the_order_given() {
     let mut random = Random::seed_from_u64(8);
     let x = rows(&mut random, 10, 3, 0.3, true);
-    let kernel = Kernel::from_expr(named(Family::Laplacian, &[1.0]));
+    let kernel = Kernel::from_expr(named(LAPLACIAN, &[1.0]));
     let rows = [7, 0, 7, 3];
     let chosen: Vec<f64> = rows.iter().flat_map(|r| x[r * 3..r * 3 + 3].to_vec()).collect();
     for form in FORMS {
@@ -476,7 +524,7 @@ fn mixed_dense_and_sparse_precisions() {
 #[test]
 fn errors_and_stops() {
     let (a, b) = (load(Form::Dense64, 2, 2, &[0.0; 4]), load(Form::Dense64, 2, 3, &[0.0; 6]));
-    let kernel = Kernel::from_expr(named(Family::Gaussian, &[1.0]));
+    let kernel = Kernel::from_expr(named(GAUSSIAN, &[1.0]));
     assert!(matches!(a.cross(&kernel, &*b), Err(GramError::Columns { rows: 2, cols: 3 })));
     let missing = Kernel::from_expr(Expr::Columns(Box::new(Expr::Dot), columns(1..3)));
     assert!(matches!(a.gram(&missing, Wanted::Exact), Err(GramError::Kernel(_))));

@@ -26,7 +26,12 @@ struct Layers {
 }
 
 const LAYERS: [Layers; 4] = [
-    Layers { crate_name: "mercer-kernel", order: &[&[OTHERS], &["check"]], exceptions: &[] },
+    // A family says how it is enclosed and proven, in the numbers and forms of the check that asks it.
+    Layers {
+        crate_name: "mercer-kernel",
+        order: &[&[OTHERS], &["check"]],
+        exceptions: &[("family", "check")],
+    },
     Layers { crate_name: "mercer-data", order: &[&["real", "watch"], &[OTHERS]], exceptions: &[] },
     Layers {
         crate_name: "mercer",

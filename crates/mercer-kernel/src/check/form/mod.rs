@@ -136,6 +136,9 @@ pub struct Space {
 }
 
 impl Space {
+    /// All points of every dimension.
+    pub const EVERYWHERE: Self = Self { dim: Dim::Any, domain: Domain::All };
+
     /// The number of coordinates an atom with these columns reads, where it is fixed.
     pub fn width(&self, cols: &Cols) -> Option<usize> {
         match (cols, self.dim) {

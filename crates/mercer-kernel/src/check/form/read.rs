@@ -6,7 +6,7 @@ use super::{Atom, Cols, Form, Fun, MOST_TERMS, Monomial, Opaque, Space};
 use crate::check::Domain;
 use crate::check::exact::{self, Q, int, ratio};
 use crate::expr::{Expr, Function};
-use crate::named::{Family, Named};
+use crate::named::Named;
 
 impl Form {
     /// The form of a formula on a space; `None` where it grows too large or a number is not finite.
@@ -17,14 +17,13 @@ impl Form {
     fn read(expr: &Expr, cols: &Cols, space: &Space) -> Option<Self> {
         let form = match expr {
             Expr::Number(value) => Self::constant(exact::from_decimal(*value)?),
-            Expr::Dot => Self::dot(cols.clone(), space),
-            Expr::Distance => Self::atom(Atom::Distance(cols.clone())),
-            Expr::Distance1 if space.width(cols) == Some(1) => Self::atom(Atom::Distance(cols.clone())),
-            Expr::Distance1 => Self::atom(Atom::Distance1(cols.clone())),
+            Expr::Dot => Self::dot(cols, space),
+            Expr::Distance => Self::distance(cols),
+            Expr::Distance1 => Self::distance1(cols, space),
             Expr::NormX | Expr::NormZ if space.on_sphere(cols) => Self::constant(Q::one()),
             Expr::NormX => Self::atom(Atom::NormX(cols.clone())),
             Expr::NormZ => Self::atom(Atom::NormZ(cols.clone())),
-            Expr::Named(named) => Self::named(named, cols, space)?,
+            Expr::Named(named) => Self::named(named, cols, space),
             Expr::Columns(inner, columns) => {
                 let chosen: Option<Vec<usize>> = columns
                     .iter()
@@ -104,57 +103,32 @@ impl Form {
         }
     }
 
-    fn dot(cols: Cols, space: &Space) -> Self {
-        if space.width(&cols) == Some(1) && space.domain == Domain::Orthant {
+    /// ⟨x,z⟩ on some columns.
+    pub(crate) fn dot(cols: &Cols, space: &Space) -> Self {
+        if space.width(cols) == Some(1) && space.domain == Domain::Orthant {
             let mut m = Monomial::atom(Atom::NormX(cols.clone()));
-            m.0.insert(Atom::NormZ(cols), Q::one());
+            m.0.insert(Atom::NormZ(cols.clone()), Q::one());
             return Self::term(Q::one(), m);
         }
-        Self::atom(Atom::Dot(cols))
+        Self::atom(Atom::Dot(cols.clone()))
     }
 
-    fn named(named: &Named, cols: &Cols, space: &Space) -> Option<Self> {
-        let number = |slot: usize| named.number(slot).ok().and_then(exact::from_decimal);
-        let whole = || Some(Self::atom(Atom::Named(Opaque::new(named.clone(), cols.clone()))));
-        let distance = || Self::atom(Atom::Distance(cols.clone()));
-        let two = int(2);
-        match named.family {
-            Family::Linear => Some(Self::dot(cols.clone(), space)),
-            Family::Polynomial => match (number(0), number(1), number(2)) {
-                (Some(degree), Some(gamma), Some(c)) if degree <= int(64) => {
-                    Self::dot(cols.clone(), space).scale(&gamma).add(&Self::constant(c)).power(&degree, space)
-                }
-                _ => whole(),
-            },
-            Family::Gaussian => {
-                let Some(width) = number(0) else { return whole() };
-                let gamma =
-                    if named.spelling(0).name == "sigma" { (&two * &width * &width).recip() } else { width };
-                distance().power(&two, space)?.scale(&-gamma).exp(space)
-            }
-            Family::Laplacian => {
-                let Some(gamma) = number(0) else { return whole() };
-                Self::read(&Expr::Distance1, cols, space)?.scale(&-gamma).exp(space)
-            }
-            Family::RationalQuadratic => match (number(0), number(1)) {
-                (Some(alpha), Some(length)) => distance()
-                    .power(&two, space)?
-                    .scale(&(&two * &alpha * &length * &length).recip())
-                    .add(&Self::constant(Q::one()))
-                    .power(&-alpha, space),
-                _ => whole(),
-            },
-            Family::Sigmoid => match (number(0), number(1)) {
-                (Some(gamma), Some(c)) => {
-                    let inner = Self::dot(cols.clone(), space).scale(&gamma).add(&Self::constant(c));
-                    Self::call(Fun::Tanh, vec![inner], space)
-                }
-                _ => whole(),
-            },
-            Family::Matern | Family::Periodic | Family::Cosine | Family::ChiSquared | Family::ArcCosine => {
-                whole()
-            }
+    /// |x−z| on some columns.
+    pub(crate) fn distance(cols: &Cols) -> Self {
+        Self::atom(Atom::Distance(cols.clone()))
+    }
+
+    /// |x−z|₁ on some columns.
+    pub(crate) fn distance1(cols: &Cols, space: &Space) -> Self {
+        if space.width(cols) == Some(1) {
+            return Self::distance(cols);
         }
+        Self::atom(Atom::Distance1(cols.clone()))
+    }
+
+    fn named(named: &Named, cols: &Cols, space: &Space) -> Self {
+        let whole = || Self::atom(Atom::Named(Opaque::new(named.clone(), cols.clone())));
+        named.family.form(named, cols, space).unwrap_or_else(whole)
     }
 
     fn call_function(function: Function, args: Vec<Self>, space: &Space) -> Option<Self> {

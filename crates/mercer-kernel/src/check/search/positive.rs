@@ -160,7 +160,7 @@ impl Prover {
         if form.0.len() > 1 || form.single().is_some_and(|(m, _)| m.0.len() > 1) {
             return try_rule(Rule::SpectralDensity).or_else(|| try_rule(Rule::Wendland));
         }
-        [
+        let mut proof = [
             Rule::InnerProduct,
             Rule::Named,
             Rule::Minimum,
@@ -171,7 +171,11 @@ impl Prover {
             Rule::Askey,
         ]
         .into_iter()
-        .find_map(try_rule)
+        .find_map(try_rule)?;
+        if let Some((Atom::Named(kernel), _)) = form.single().and_then(|(m, _)| m.single()) {
+            proof.note = kernel.named.family.remark(&kernel.named, self.space.width(&kernel.cols));
+        }
+        Some(proof)
     }
 
     /// f(k) with k among the parts of the form; terms that are not functions of k must be kernels themselves.

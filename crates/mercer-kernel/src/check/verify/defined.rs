@@ -3,10 +3,10 @@
 use num_traits::Signed;
 
 use super::range::{EVERYTHING, Range};
+use crate::check::Dim;
 use crate::check::form::{Form, Space};
-use crate::check::{Dim, Domain};
 use crate::expr::{Columns, Expr, Function};
-use crate::named::{Family, Value};
+use crate::named::Value;
 
 /// One more than the largest column a formula reads.
 pub fn least_dim(expr: &Expr) -> usize {
@@ -64,14 +64,7 @@ fn defined(expr: &Expr, columns: Option<&Columns>, space: &Space) -> bool {
                 Value::PerColumn(list) => Some(list.len()) == width,
                 _ => true,
             });
-            let has_value = match named.family {
-                Family::ChiSquared => space.domain == Domain::Orthant,
-                Family::Polynomial => {
-                    named.number(0).is_ok_and(|d| d.fract() == 0.0 && d >= 0.0) || named.number(0).is_err()
-                }
-                _ => true,
-            };
-            lists_fit && has_value
+            lists_fit && named.family.defined(named, space)
         }
         Expr::Columns(inner, chosen) => {
             let available = match (columns, space.dim) {

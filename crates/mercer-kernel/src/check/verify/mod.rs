@@ -7,7 +7,6 @@ pub mod defined;
 pub mod density;
 mod finite_rank;
 pub mod gegenbauer;
-mod named;
 mod pattern;
 mod polya;
 pub mod polynomial;

@@ -5,7 +5,6 @@ use num_traits::{One, Signed, Zero};
 use crate::check::Domain;
 use crate::check::exact::{self, Q, as_integer, int};
 use crate::check::form::{Atom, Cols, Form, Fun, Monomial, Space};
-use crate::named::Family;
 
 /// All values lie in [lo, hi].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -291,16 +290,10 @@ fn of_atom(atom: &Atom, space: &Space) -> Range {
         },
         Atom::NormX(cols) | Atom::NormZ(cols) if space.on_sphere(cols) => Range::new(1.0, 1.0),
         Atom::NormX(_) | Atom::NormZ(_) => Range::new(0.0, radius),
-        Atom::Named(kernel) => match kernel.named.family {
-            Family::Gaussian
-            | Family::Laplacian
-            | Family::Matern
-            | Family::RationalQuadratic
-            | Family::Periodic => Range::new(0.0, 1.0),
-            Family::ChiSquared if space.domain == Domain::Orthant => Range::new(0.0, 1.0),
-            Family::Cosine | Family::Sigmoid => Range::new(-1.0, 1.0),
-            _ => EVERYTHING,
-        },
+        Atom::Named(kernel) => {
+            let range = kernel.named.family.range(&kernel.named, space);
+            range.map_or(EVERYTHING, |(low, high)| Range::new(low, high))
+        }
         Atom::Pi => Range::new(down(std::f64::consts::PI), up(std::f64::consts::PI)),
         Atom::Exp(m) => of_product(m, space).monotone(f64::exp),
         Atom::Power(form) => Range::of(form, space),

@@ -7,7 +7,7 @@ use super::pattern::{
 };
 use super::range::Range;
 use super::rewrite::{at_origin, contains, diagonal, least_of_negative_type, polarise, restrict};
-use super::{density, finite_rank, gegenbauer, named, polya, radial, series};
+use super::{density, finite_rank, gegenbauer, polya, radial, series};
 use crate::check::Domain;
 use crate::check::exact::{Q, int};
 use crate::check::form::{Atom, Form, Fun};
@@ -229,7 +229,12 @@ pub(super) fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<()
             concludes(PSD)?;
             from(0, PSD)?;
             match sole_atom(form) {
-                Some((Atom::Named(kernel), e)) if e.is_one() => named::allowed(kernel, &space),
+                Some((Atom::Named(kernel), e)) if e.is_one() => {
+                    let named = &kernel.named;
+                    let reason =
+                        format!("{} is not a kernel for every such parameter here", named.family.name());
+                    ensure(named.family.psd(named, &space), &reason)
+                }
                 _ => Err("not a named kernel".into()),
             }
         }

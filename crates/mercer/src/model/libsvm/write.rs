@@ -4,7 +4,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::data::{AnySamples, Classes, Matrix, Scaling, write_atomically};
-use crate::kernel::{Expr, Family, Kernel, Named};
+use crate::kernel::family::gaussian::{self, GAUSSIAN};
+use crate::kernel::family::linear::LINEAR;
+use crate::kernel::family::polynomial::POLYNOMIAL;
+use crate::kernel::family::sigmoid::SIGMOID;
+use crate::kernel::{Expr, Kernel, Named};
 use crate::model::{Calibration, Method, Model, ModelError, Predictor};
 
 use super::PRECOMPUTED;
@@ -124,13 +128,13 @@ impl<'a> Machine<'a> {
         let named = named.ok_or_else(|| unknown(kernel))?;
         let number = |slot| named.number(slot).map_err(|error| error.to_string());
         self.kernel = match named.family {
-            Family::Linear => KernelType::Linear,
-            Family::Polynomial => {
+            family if family == LINEAR => KernelType::Linear,
+            family if family == POLYNOMIAL => {
                 KernelType::Polynomial { degree: number(0)?, gamma: number(1)?, coef0: number(2)? }
             }
-            Family::Sigmoid => KernelType::Sigmoid { gamma: number(0)?, coef0: number(1)? },
-            Family::Gaussian => {
-                let gammas = named.gaussian_gammas(ncols).map_err(|error| error.to_string())?;
+            family if family == SIGMOID => KernelType::Sigmoid { gamma: number(0)?, coef0: number(1)? },
+            family if family == GAUSSIAN => {
+                let gammas = gaussian::gammas(named, ncols).map_err(|error| error.to_string())?;
                 let widths: Vec<f64> = gammas.iter().zip(scales).map(|(gamma, s)| gamma / (s * s)).collect();
                 let gamma = widths.first().copied().unwrap_or(1.0);
                 if widths.iter().any(|width| (width - gamma).abs() > 1e-15 * gamma) {
@@ -283,8 +287,8 @@ fn named_of(expr: &Expr) -> Option<&Named> {
     match expr {
         Expr::Named(named) => Some(named),
         Expr::Dot => {
-            static LINEAR: Named = Named { family: Family::Linear, arguments: Vec::new() };
-            Some(&LINEAR)
+            static NAMED: Named = Named { family: LINEAR, arguments: Vec::new() };
+            Some(&NAMED)
         }
         _ => None,
     }

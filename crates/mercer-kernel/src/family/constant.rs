@@ -1,0 +1,72 @@
+//! `const(value)`: the same value ≥ 0 at every pair of points.
+
+use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Interval, Invariance, Lower};
+use super::{Named, NodeId, OFFSET_SEARCH, PowerSeries, Q, Slot, Space, slot, spelling};
+
+/// `const(value)`: the same value ≥ 0 at every pair of points.
+pub const CONSTANT: FamilyId = FamilyId::of(&Constant);
+
+#[derive(Debug)]
+struct Constant;
+
+impl Family for Constant {
+    fn name(&self) -> &'static str {
+        "const"
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        static SLOTS: [Slot; 1] =
+            [slot(&[spelling("value", Allowed::NonNegative, false, None, OFFSET_SEARCH)], 1.0)];
+        &SLOTS
+    }
+
+    fn eval(&self, named: &Named, _: &[f64], _: &[f64]) -> Result<f64, EvalError> {
+        named.number(0)
+    }
+
+    fn lower(&self, named: &Named, to: &mut dyn Lower) -> Result<NodeId, EvalError> {
+        Ok(to.number(named.number(0)?))
+    }
+
+    fn enclose(&self, named: &Named, _: &[Q], _: &[Q], bits: u32) -> Result<Interval, Fault> {
+        Ok(Interval::exact(&named.exact(0)?, bits))
+    }
+
+    /// f(x)·f(z) with a constant f (Aronszajn 1950).
+    fn psd(&self, named: &Named, _: &Space) -> bool {
+        named.every(0, |value| value >= 0.0)
+    }
+
+    fn formula(&self, named: &Named) -> Option<Expr> {
+        named.number(0).ok().map(Expr::Number)
+    }
+
+    /// A number is written as a number.
+    fn canonical(&self, named: &Named) -> Option<Expr> {
+        self.formula(named)
+    }
+
+    fn form(&self, named: &Named, _: &Cols, _: &Space) -> Option<Form> {
+        named.exact(0).ok().map(Form::constant)
+    }
+
+    fn exact_value(&self, named: &Named, _: &[Q], _: &[Q]) -> Option<Q> {
+        named.exact(0).ok()
+    }
+
+    fn range(&self, named: &Named, _: &Space) -> Option<(f64, f64)> {
+        Some(named.number(0).map_or((0.0, f64::INFINITY), |value| (value, value)))
+    }
+
+    fn invariance(&self) -> Invariance {
+        Invariance::Radial
+    }
+
+    fn logarithm(&self, named: &Named) -> Option<Expr> {
+        named.number(0).ok().filter(|value| *value > 0.0).map(|value| Expr::Number(value.ln()))
+    }
+
+    fn power_series(&self, named: &Named) -> Option<PowerSeries> {
+        Some(PowerSeries::Coefficients(vec![named.number(0).ok()?]))
+    }
+}

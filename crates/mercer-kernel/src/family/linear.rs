@@ -1,0 +1,63 @@
+//! `linear`: ⟨x,z⟩.
+
+use super::check::enclose;
+use super::{Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Interval, Lower, Named, NodeId};
+use super::{Embedding, Kind, PowerSeries, Q, Slot, Space, eval};
+use crate::Kernel;
+
+/// `linear`: ⟨x,z⟩.
+pub const LINEAR: FamilyId = FamilyId::of(&Linear);
+
+#[derive(Debug)]
+struct Linear;
+
+impl Kernel {
+    /// `linear`: ⟨x,z⟩.
+    #[must_use]
+    pub fn linear() -> Self {
+        Self::from_expr(Expr::Named(Named::with_defaults(LINEAR)))
+    }
+}
+
+impl Family for Linear {
+    fn name(&self) -> &'static str {
+        "linear"
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        &[]
+    }
+
+    fn eval(&self, _: &Named, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
+        Ok(eval::dot(x, z))
+    }
+
+    fn lower(&self, _: &Named, to: &mut dyn Lower) -> Result<NodeId, EvalError> {
+        Ok(to.statistic(Kind::Dot, Embedding::Plain))
+    }
+
+    fn enclose(&self, _: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+        Ok(Interval::exact(&enclose::dot(x, z), bits))
+    }
+
+    /// An inner product is positive semidefinite (Aronszajn 1950).
+    fn psd(&self, _: &Named, _: &Space) -> bool {
+        true
+    }
+
+    fn formula(&self, _: &Named) -> Option<Expr> {
+        Some(Expr::Dot)
+    }
+
+    fn form(&self, _: &Named, cols: &Cols, space: &Space) -> Option<Form> {
+        Some(Form::dot(cols, space))
+    }
+
+    fn exact_value(&self, _: &Named, x: &[Q], z: &[Q]) -> Option<Q> {
+        Some(enclose::dot(x, z))
+    }
+
+    fn power_series(&self, _: &Named) -> Option<PowerSeries> {
+        Some(PowerSeries::Coefficients(vec![0.0, 1.0]))
+    }
+}

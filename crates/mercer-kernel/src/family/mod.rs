@@ -1,0 +1,296 @@
+//! The named kernels: one file for each, with everything the library knows of it.
+//!
+//! A family is a value of a type that implements [`Family`]. Its file has the hyper-parameters, the value at one pair of
+//! points (the oracle of every test), the program for tiles, the enclosure in exact arithmetic, where it is positive
+//! semidefinite and by which theorem; then, where they exist, its formula, logarithm, spectral density and feature map.
+
+pub mod arc_cosine;
+mod arguments;
+pub mod chi_squared;
+pub mod constant;
+pub mod cosine;
+pub mod gaussian;
+pub mod laplacian;
+pub mod linear;
+pub mod matern;
+pub mod periodic;
+pub mod polynomial;
+pub mod rational_quadratic;
+pub mod sigmoid;
+pub mod spline;
+pub mod wendland;
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+
+use super::check::Domain;
+use super::check::exact::{self, Q};
+use super::check::form::{Cols, Form, Space};
+use super::check::interval::{Fault, Interval};
+use super::error::EvalError;
+use super::expr::{Expr, Function};
+use super::lower::{Binary, Embedding, Kind, Lower, NodeId, PointStatistic, Side, Special};
+use super::named::{Allowed, Auto, Named, Search, Slot, Spelling, Value};
+use super::spectrum::Shape;
+use super::{check, eval, recognise, special};
+
+/// Every family, in the order of the language reference.
+pub static FAMILIES: &[FamilyId] = &[
+    linear::LINEAR,
+    polynomial::POLYNOMIAL,
+    gaussian::GAUSSIAN,
+    laplacian::LAPLACIAN,
+    matern::MATERN,
+    rational_quadratic::RATIONAL_QUADRATIC,
+    periodic::PERIODIC,
+    cosine::COSINE,
+    chi_squared::CHI_SQUARED,
+    arc_cosine::ARC_COSINE,
+    wendland::WENDLAND,
+    spline::SPLINE,
+    constant::CONSTANT,
+    sigmoid::SIGMOID,
+];
+
+/// A named kernel without its hyper-parameters. Dereferences to its [`Family`]; two are equal where the names are.
+#[derive(Clone, Copy)]
+pub struct FamilyId(&'static dyn Family);
+
+impl FamilyId {
+    /// The id of a family.
+    pub(super) const fn of<F: Family>(family: &'static F) -> Self {
+        Self(family)
+    }
+
+    /// The family that a name in kernel text stands for.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let is_called = |family: &&Self| family.name() == name || family.aliases().contains(&name);
+        FAMILIES.iter().find(is_called).copied()
+    }
+}
+
+impl Deref for FamilyId {
+    type Target = dyn Family;
+
+    fn deref(&self) -> &Self::Target {
+        self.0
+    }
+}
+
+impl PartialEq for FamilyId {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for FamilyId {}
+
+impl Hash for FamilyId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl fmt::Debug for FamilyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// On what the value of a kernel depends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Invariance {
+    /// On the two points.
+    None,
+    /// On x − z.
+    Shift,
+    /// On distances between the points, over all columns or over some.
+    Radial,
+}
+
+/// A formula in canonical form that may be a named kernel.
+#[derive(Debug, Clone, Copy)]
+pub enum Pattern<'a> {
+    /// base^exponent.
+    Power {
+        /// The base.
+        base: &'a Expr,
+        /// The exponent.
+        exponent: f64,
+    },
+    /// A function other than exp of one argument.
+    Call(Function, &'a Expr),
+    /// e^(−rate·a) with rate > 0.
+    Decay {
+        /// The rate.
+        rate: f64,
+        /// a.
+        of: &'a Expr,
+    },
+}
+
+/// A kernel that is a polynomial in t = ⟨x,z⟩.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PowerSeries {
+    /// Σₖ aₖtᵏ, by its coefficients.
+    Coefficients(Vec<f64>),
+    /// (γt + c)^degree.
+    Power {
+        /// The degree; a polynomial where it is a whole number.
+        degree: f64,
+        /// γ.
+        gamma: f64,
+        /// c.
+        c: f64,
+    },
+}
+
+/// Everything the library knows of one named kernel.
+///
+/// The methods receive the kernel with its hyper-parameters as `named`. `eval` is the oracle: it is written from the
+/// definition and shares no code with `lower`. The proof checker calls `psd`, `defined` and `range` only.
+pub trait Family: fmt::Debug + Sync {
+    /// The name in kernel text.
+    fn name(&self) -> &'static str;
+
+    /// The hyper-parameters, in the order they are printed.
+    fn slots(&self) -> &'static [Slot];
+
+    /// The value at one pair of points; NaN where it is undefined.
+    ///
+    /// # Errors
+    /// Where a hyper-parameter is still `auto` or `?`, or lists another number of values than there are columns.
+    fn eval(&self, named: &Named, x: &[f64], z: &[f64]) -> Result<f64, EvalError>;
+
+    /// The same as statistics of a pair of rows and operations on them.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    fn lower(&self, named: &Named, to: &mut dyn Lower) -> Result<NodeId, EvalError>;
+
+    /// An enclosure of the value at exact points, hyper-parameters read as the decimals that were written.
+    ///
+    /// # Errors
+    /// [`Fault::Undefined`] where there is no value; [`Fault::Unknown`] where that could not be settled.
+    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault>;
+
+    /// Whether a theorem says that it is positive semidefinite on the space for every value that the hyper-parameters
+    /// may take: `auto` and `?` stand for all of them.
+    fn psd(&self, named: &Named, space: &Space) -> bool;
+
+    /// What a reader of the proof should know of this kernel on points of `columns` coordinates.
+    fn remark(&self, _named: &Named, _columns: Option<usize>) -> Option<String> {
+        None
+    }
+
+    /// Other names in kernel text.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The kernel as a formula of atoms and functions, equal to it at every pair of points; none where the language
+    /// cannot write it or where a hyper-parameter is not a single number.
+    fn formula(&self, _named: &Named) -> Option<Expr> {
+        None
+    }
+
+    /// The canonical form, where that is not the kernel as it is.
+    fn canonical(&self, _named: &Named) -> Option<Expr> {
+        None
+    }
+
+    /// The kernel of this family that a formula is.
+    fn recognise(&self, _found: Pattern<'_>) -> Option<Named> {
+        None
+    }
+
+    /// The kernel of this family that two factors of a product are together, and which two these are.
+    fn recognise_factors(&self, _factors: &[Expr]) -> Option<(Named, [usize; 2])> {
+        None
+    }
+
+    /// The normal form in which proofs are written; none where the kernel stays one atom of it.
+    fn form(&self, _named: &Named, _cols: &Cols, _space: &Space) -> Option<Form> {
+        None
+    }
+
+    /// The exact value at rational points, where it is rational.
+    fn exact_value(&self, _named: &Named, _x: &[Q], _z: &[Q]) -> Option<Q> {
+        None
+    }
+
+    /// Whether it has a value at every pair of points of the space.
+    fn defined(&self, _named: &Named, _space: &Space) -> bool {
+        true
+    }
+
+    /// Bounds of its values on the space, wherever it is defined.
+    fn range(&self, _named: &Named, _space: &Space) -> Option<(f64, f64)> {
+        None
+    }
+
+    /// On what its value depends.
+    fn invariance(&self) -> Invariance {
+        Invariance::None
+    }
+
+    /// log k as a formula that is finite where k underflows.
+    fn logarithm(&self, _named: &Named) -> Option<Expr> {
+        None
+    }
+
+    /// The law of its frequencies on this many columns: the shape, and the scale of each column. None where no spectral
+    /// density is known.
+    ///
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    fn spectrum(&self, _named: &Named, _columns: usize) -> Result<Option<(Shape, Vec<f64>)>, EvalError> {
+        Ok(None)
+    }
+
+    /// The polynomial in ⟨x,z⟩ that it is, from which its finite feature map follows.
+    fn power_series(&self, _named: &Named) -> Option<PowerSeries> {
+        None
+    }
+}
+
+const LENGTH_SEARCH: Search = Search::AroundAuto(0.05, 20.0);
+const GAMMA_SEARCH: Search = Search::AroundAuto(1e-3, 1e3);
+const OFFSET_SEARCH: Search = Search::Between(1e-2, 1e2);
+
+const fn spelling(
+    name: &'static str,
+    allowed: Allowed,
+    per_column: bool,
+    auto: Option<Auto>,
+    search: Search,
+) -> Spelling {
+    Spelling { name, allowed, per_column, auto, search }
+}
+
+/// A length > 0, possibly one per column.
+const fn length(name: &'static str) -> Spelling {
+    spelling(name, Allowed::Positive, true, Some(Auto::MedianDistance), LENGTH_SEARCH)
+}
+
+/// `gamma`: the inverse of a squared length.
+const fn gamma(allowed: Allowed, per_column: bool) -> Spelling {
+    spelling("gamma", allowed, per_column, Some(Auto::InverseVariance), GAMMA_SEARCH)
+}
+
+/// A number > 0 that is tuned over a few choices.
+const fn shape(name: &'static str, choices: &'static [f64]) -> Spelling {
+    spelling(name, Allowed::Positive, false, None, Search::OneOf(choices))
+}
+
+/// `order` and `k`: 0, 1 or 2.
+const fn order(name: &'static str) -> Spelling {
+    spelling(name, Allowed::Order, false, None, Search::OneOf(&[0.0, 1.0, 2.0]))
+}
+
+/// The hyper-parameter with one spelling and its default.
+const fn slot(spellings: &'static [Spelling], default: f64) -> Slot {
+    Slot { spellings, default }
+}

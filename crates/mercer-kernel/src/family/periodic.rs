@@ -1,0 +1,68 @@
+//! `periodic(period, length)`: exp(−2 Σⱼ sin²(π(xⱼ−zⱼ)/p)/ℓ²) with p > 0 and ℓ > 0.
+
+use std::f64::consts::PI;
+
+use super::{Allowed, Embedding, EvalError, Family, FamilyId, Fault, Function, Interval, Invariance};
+use super::{Kind, Lower, Named, NodeId, Q, Search, Slot, Space, exact, length, slot, spelling};
+
+/// `periodic(period, length)`: exp(−2 Σⱼ sin²(π(xⱼ−zⱼ)/p)/ℓ²).
+pub const PERIODIC: FamilyId = FamilyId::of(&Periodic);
+
+const LENGTHS: Search = Search::Between(0.05, 20.0);
+
+#[derive(Debug)]
+struct Periodic;
+
+impl Family for Periodic {
+    fn name(&self) -> &'static str {
+        "periodic"
+    }
+
+    fn slots(&self) -> &'static [Slot] {
+        static SLOTS: [Slot; 2] = [
+            slot(&[length("period")], 1.0),
+            slot(&[spelling("length", Allowed::Positive, true, None, LENGTHS)], 1.0),
+        ];
+        &SLOTS
+    }
+
+    fn eval(&self, named: &Named, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
+        let (periods, lengths) = (named.per_column(0, x.len())?, named.per_column(1, x.len())?);
+        let sum =
+            (0..x.len()).map(|j| ((PI * (x[j] - z[j]) / periods[j]).sin() / lengths[j]).powi(2)).sum::<f64>();
+        Ok((-2.0 * sum).exp())
+    }
+
+    fn lower(&self, named: &Named, to: &mut dyn Lower) -> Result<NodeId, EvalError> {
+        let (periods, lengths) = (named.per_column(0, to.columns())?, named.per_column(1, to.columns())?);
+        let squared = to.statistic(Kind::SquaredDistance, Embedding::Circle { periods, lengths });
+        let exponent = to.affine(squared, -2.0, 0.0);
+        Ok(to.call(Function::Exp, exponent))
+    }
+
+    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+        let periods = named.exact_per_column(0, x.len())?;
+        let lengths = named.exact_per_column(1, x.len())?;
+        let pi = Interval::pi(bits);
+        let mut sum = Interval::integer(0, bits);
+        for j in 0..x.len() {
+            let turns = Interval::exact(&((&x[j] - &z[j]) / &periods[j]), bits);
+            let sine = turns.mul(&pi).sin()?.div(&Interval::exact(&lengths[j], bits))?;
+            sum = sum.add(&sine.pow(&exact::int(2))?);
+        }
+        sum.add(&sum).neg().exp()
+    }
+
+    /// The Gaussian kernel of points mapped to circles, one per column (MacKay 1998).
+    fn psd(&self, named: &Named, _: &Space) -> bool {
+        named.all_positive()
+    }
+
+    fn range(&self, _: &Named, _: &Space) -> Option<(f64, f64)> {
+        Some((0.0, 1.0))
+    }
+
+    fn invariance(&self) -> Invariance {
+        Invariance::Shift
+    }
+}

@@ -1,0 +1,101 @@
+//! What training gives: a model, and how good its answer is.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::data::{AnySamples, Matrix};
+use crate::model::{Calibration, Model, ModelError, Predictor};
+use crate::session::Session;
+use crate::solve::Report;
+
+use super::learner::Learner;
+use super::problem::Problem;
+
+/// Settings by name, as a model file keeps them.
+pub type Settings = BTreeMap<String, Value>;
+
+/// Facts about a fit by name: numbers and words, no wall times.
+pub type Facts = BTreeMap<String, Value>;
+
+/// A trained model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fitted {
+    /// What predicts and can be saved.
+    pub model: Model,
+    /// How the solver ended; none where nothing was solved, as for neighbours.
+    pub report: Option<Report>,
+    /// What else is known about the fit.
+    pub facts: Facts,
+}
+
+impl Fitted {
+    /// Assembles the model of a learner.
+    ///
+    /// This is the only place where a trained model is put together.
+    pub(crate) fn new(
+        learner: &dyn Learner,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+        answer: Answer,
+    ) -> Self {
+        let Answer { predictor, calibration, report, facts } = answer;
+        let mut kept = facts.clone();
+        kept.insert("rows".to_owned(), json!(problem.nrows()));
+        if let Some(report) = &report {
+            kept.extend([
+                ("solver".to_owned(), json!(report.solver)),
+                ("status".to_owned(), json!(report.status)),
+                ("residual".to_owned(), json!(report.residual)),
+            ]);
+        }
+        let model = Model {
+            method: learner.method(),
+            settings: learner.settings(session),
+            predictor,
+            schema: problem.origin.schema.clone(),
+            outputs: problem.origin.outputs.clone(),
+            classes: problem.classes().cloned(),
+            calibration,
+            scaling: problem.origin.scaling.clone(),
+            report: kept,
+        };
+        Self { model, report, facts }
+    }
+
+    /// The outputs at samples, in a default session: one row per sample, one column per output.
+    ///
+    /// # Errors
+    /// Where the samples do not have the model's columns or are outside of the kernel's domain.
+    pub fn predict<'a>(&self, samples: impl Into<AnySamples<'a>>) -> Result<Matrix<f64>, ModelError> {
+        self.model.predict(&samples.into(), &Session::default())
+    }
+
+    /// Writes the model to a file.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
+        self.model.save(path.as_ref())
+    }
+}
+
+/// What a learner found, before it becomes a model.
+pub(crate) struct Answer {
+    /// What predicts.
+    pub predictor: Predictor,
+    /// What makes probabilities of decisions.
+    pub calibration: Option<Calibration>,
+    /// How the solver ended.
+    pub report: Option<Report>,
+    /// What else is known.
+    pub facts: Facts,
+}
+
+impl Answer {
+    /// A predictor and how the solver ended.
+    pub fn new(predictor: impl Into<Predictor>, report: Report) -> Self {
+        Self { predictor: predictor.into(), calibration: None, report: Some(report), facts: Facts::new() }
+    }
+}

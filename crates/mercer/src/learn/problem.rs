@@ -1,0 +1,209 @@
+//! What a learner learns from: inputs, targets, weights, and where they came from.
+
+use std::borrow::Cow;
+
+use crate::data::{AnySamples, Classes, Matrix, Scaling, Schema, TargetValues};
+use crate::gram::Gram;
+
+use super::codes::check_codes;
+use super::error::LearnError;
+use super::targets;
+use super::weights::check_weights;
+
+/// A learning problem.
+///
+/// ```
+/// use mercer::learn::Problem;
+/// let problem = Problem::new(&[[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]], &[0.5, 1.5, 2.5]);
+/// assert_eq!((problem.nrows(), problem.numbers()?.ncols()), (3, 1));
+/// # Ok::<(), mercer::learn::LearnError>(())
+/// ```
+pub struct Problem<'a> {
+    /// One row per sample.
+    pub inputs: Inputs<'a>,
+    /// What is predicted at each row.
+    pub targets: Targets<'a>,
+    /// What each row counts, 0 or more; none where every row counts 1.
+    pub weights: Option<Cow<'a, [f64]>>,
+    /// Where the inputs and targets came from.
+    pub origin: Origin,
+}
+
+/// The rows of a problem.
+pub enum Inputs<'a> {
+    /// Samples, scaled already.
+    Samples(AnySamples<'a>),
+    /// The kernel matrix of samples that are not at hand.
+    Gram(&'a dyn Gram),
+}
+
+/// What is predicted.
+#[derive(Debug, Clone)]
+pub enum Targets<'a> {
+    /// Nothing: one-class estimation looks at the inputs alone.
+    None,
+    /// One row per sample and one column per target.
+    Numbers(Cow<'a, Matrix<f64>>),
+    /// The class of each row by its place in `classes`.
+    Classes {
+        /// One code per row, from 0.
+        codes: Cow<'a, [usize]>,
+        /// The classes.
+        classes: Classes,
+    },
+}
+
+/// Where inputs and targets came from, as a model remembers it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Origin {
+    /// How the columns of a file became features; none for arrays.
+    pub schema: Option<Schema>,
+    /// The names of the targets.
+    pub outputs: Vec<String>,
+    /// The scaling that was applied to the inputs.
+    pub scaling: Scaling,
+}
+
+impl Default for Origin {
+    fn default() -> Self {
+        Self { schema: None, outputs: Vec::new(), scaling: Scaling::None }
+    }
+}
+
+impl<'a> Problem<'a> {
+    /// The problem of predicting `targets` at `inputs`, with every row counting 1.
+    pub fn new(inputs: impl Into<Inputs<'a>>, targets: impl Into<Targets<'a>>) -> Self {
+        let (inputs, targets) = (inputs.into(), targets.into());
+        Self { inputs, targets, weights: None, origin: Origin::default() }
+    }
+
+    /// The same problem with a weight for each row.
+    #[must_use]
+    pub fn weighted(self, weights: Option<impl Into<Cow<'a, [f64]>>>) -> Self {
+        Self { weights: weights.map(Into::into), ..self }
+    }
+
+    /// The same problem with data from elsewhere than arrays.
+    #[must_use]
+    pub fn with_origin(self, origin: Origin) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn nrows(&self) -> usize {
+        match &self.inputs {
+            Inputs::Samples(samples) => samples.nrows(),
+            Inputs::Gram(gram) => gram.nrows(),
+        }
+    }
+
+    /// The weights of the rows; none where every row counts 1.
+    #[must_use]
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// The samples, at least one row and one column of them.
+    ///
+    /// # Errors
+    /// [`LearnError::Unsupported`] for a kernel matrix, [`LearnError::Empty`] for no rows or no columns.
+    pub fn samples(&self) -> Result<&AnySamples<'a>, LearnError> {
+        let Inputs::Samples(samples) = &self.inputs else {
+            return Err(LearnError::Unsupported("this learner needs the samples, not their kernel matrix"));
+        };
+        let (rows, columns) = (samples.nrows(), samples.ncols());
+        if rows == 0 || columns == 0 { Err(LearnError::Empty { rows, columns }) } else { Ok(samples) }
+    }
+
+    /// The targets of a regression, checked together with the weights: one row of finite numbers per sample.
+    ///
+    /// # Errors
+    /// Where the targets are classes or missing, and where they or the weights do not line up or are out of range.
+    pub fn numbers(&self) -> Result<&Matrix<f64>, LearnError> {
+        let Targets::Numbers(numbers) = &self.targets else {
+            return Err(LearnError::Unsupported("a regression needs targets that are numbers"));
+        };
+        targets::check(self.nrows(), numbers)?;
+        check_weights(self.nrows(), self.weights())?;
+        Ok(numbers)
+    }
+
+    /// The class codes and the number of classes, checked together with the weights: two classes or more, each with a row
+    /// of positive weight.
+    ///
+    /// # Errors
+    /// Where the targets are not classes, and where they or the weights do not line up or are out of range.
+    pub fn codes(&self) -> Result<(&[usize], usize), LearnError> {
+        let Targets::Classes { codes, classes } = &self.targets else {
+            return Err(LearnError::Unsupported("a classifier needs targets that are classes"));
+        };
+        check_codes(self.nrows(), codes, classes.len(), self.weights())?;
+        Ok((codes, classes.len()))
+    }
+
+    /// The classes, where the targets are classes.
+    #[must_use]
+    pub fn classes(&self) -> Option<&Classes> {
+        match &self.targets {
+            Targets::Classes { classes, .. } => Some(classes),
+            Targets::None | Targets::Numbers(_) => None,
+        }
+    }
+}
+
+/// Anything that is samples; a kernel matrix is [`Inputs::Gram`].
+impl<'a, S: Into<AnySamples<'a>>> From<S> for Inputs<'a> {
+    fn from(samples: S) -> Self {
+        Self::Samples(samples.into())
+    }
+}
+
+impl<'a> From<&'a Matrix<f64>> for Targets<'a> {
+    fn from(numbers: &'a Matrix<f64>) -> Self {
+        Self::Numbers(Cow::Borrowed(numbers))
+    }
+}
+
+impl From<Matrix<f64>> for Targets<'_> {
+    fn from(numbers: Matrix<f64>) -> Self {
+        Self::Numbers(Cow::Owned(numbers))
+    }
+}
+
+/// One number per row.
+impl From<&[f64]> for Targets<'_> {
+    fn from(numbers: &[f64]) -> Self {
+        Matrix::from_entries(numbers.len(), 1, numbers.to_vec()).into()
+    }
+}
+
+/// One number per row.
+impl<const N: usize> From<&[f64; N]> for Targets<'_> {
+    fn from(numbers: &[f64; N]) -> Self {
+        numbers.as_slice().into()
+    }
+}
+
+/// One number per row.
+impl From<&Vec<f64>> for Targets<'_> {
+    fn from(numbers: &Vec<f64>) -> Self {
+        numbers.as_slice().into()
+    }
+}
+
+/// The class of each row by name; the classes are sorted.
+impl From<&[&str]> for Targets<'_> {
+    fn from(names: &[&str]) -> Self {
+        let labels = names.iter().map(|&name| name.to_owned()).collect();
+        let (classes, codes) = Classes::of(&TargetValues::Labels(labels));
+        Self::Classes { codes: Cow::Owned(codes), classes }
+    }
+}
+
+/// The class of each row by name; the classes are sorted.
+impl<const N: usize> From<&[&str; N]> for Targets<'_> {
+    fn from(names: &[&str; N]) -> Self {
+        names.as_slice().into()
+    }
+}
