@@ -53,6 +53,15 @@ pub enum Targets<'a> {
     },
 }
 
+impl<'a> Targets<'a> {
+    /// Classes without names, by their codes 0, 1, …, `classes` − 1.
+    #[must_use]
+    pub fn codes(codes: impl Into<Cow<'a, [usize]>>, classes: usize) -> Self {
+        let classes = Classes::Numbers((0..classes).map(|code| code as f64).collect());
+        Self::Classes { codes: codes.into(), classes }
+    }
+}
+
 /// Where inputs and targets came from, as a model remembers it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Origin {

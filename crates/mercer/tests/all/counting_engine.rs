@@ -11,8 +11,10 @@ use mercer::gram::{
     Resident, RowSums, StoreAs, Stored, TileMut, ValuesMut, ValuesRef, Wanted,
 };
 use mercer::kernel::Kernel;
-use mercer::learn::svm::{NuSvc, NuSvr, OneClass, Svc, Svr};
-use mercer::learn::{IterativeRidge, Knn, Lms, Logistic, Mode, Perceptron, Ridge, Smoother};
+use mercer::learn::svm::{Machine, Svm};
+use mercer::learn::{
+    IterativeRidge, Knn, Lms, Logistic, Mode, Perceptron, Problem, Ridge, Smoother, Targets,
+};
 use mercer::real::Precision;
 use mercer::session::Session;
 use mercer::watch::{Stopped, Watch};
@@ -317,24 +319,14 @@ const LEARNERS: &[(&str, Fit)] = &[
         let (model, report) = perceptron.fit_voted(x, &sides(), 2, session).unwrap();
         format!("{report:?} {:?}", model.predict(z, session))
     }),
-    ("svc", |x, _, session| {
-        format!("{:?}", Svc::new(kernel(), 1.0).fit(x, &codes(), CLASSES, None, session).unwrap())
-    }),
+    ("svc", |x, _, session| svm(Machine::Svc { c: 1.0 }, x, Targets::codes(codes(), CLASSES), session)),
     ("svc, two classes", |x, _, session| {
-        format!("{:?}", Svc::new(kernel(), 1.0).fit(x, &sides(), 2, None, session).unwrap())
+        svm(Machine::Svc { c: 1.0 }, x, Targets::codes(sides(), 2), session)
     }),
-    ("nu-svc", |x, _, session| {
-        format!("{:?}", NuSvc::new(kernel(), 0.3).fit(x, &sides(), 2, None, session).unwrap())
-    }),
-    ("svr", |x, _, session| {
-        format!("{:?}", Svr::new(kernel(), 1.0, 0.1).fit(x, targets().entries(), None, session).unwrap())
-    }),
-    ("nu-svr", |x, _, session| {
-        format!("{:?}", NuSvr::new(kernel(), 1.0, 0.4).fit(x, targets().entries(), None, session).unwrap())
-    }),
-    ("one-class", |x, _, session| {
-        format!("{:?}", OneClass::new(kernel(), 0.2).fit(x, None, session).unwrap())
-    }),
+    ("nu-svc", |x, _, session| svm(Machine::NuSvc { nu: 0.3 }, x, Targets::codes(sides(), 2), session)),
+    ("svr", |x, _, session| svm(Machine::Svr { c: 1.0, epsilon: 0.1 }, x, targets().into(), session)),
+    ("nu-svr", |x, _, session| svm(Machine::NuSvr { c: 1.0, nu: 0.4 }, x, targets().into(), session)),
+    ("one-class", |x, _, session| svm(Machine::OneClass { nu: 0.2 }, x, Targets::None, session)),
     ("k-nn", |x, z, session| {
         format!("{:?}", Knn::new(5).fit(x, &targets()).unwrap().predict(z, session).unwrap())
     }),
@@ -343,6 +335,11 @@ const LEARNERS: &[(&str, Fit)] = &[
         format!("{:?}", smoother.fit(x, &targets(), session).unwrap().predict(z, session).unwrap())
     }),
 ];
+
+fn svm(machine: Machine, x: &AnySamples<'_>, targets: Targets<'_>, session: &Session<'_>) -> String {
+    let problem = Problem::new(x.view(), targets);
+    format!("{:?}", Svm::new(kernel(), machine).machines(&problem, session).unwrap())
+}
 
 fn counting(calls: &Arc<Calls>) -> Session<'static> {
     Session::new(Arc::new(CountingEngine { inner: Box::new(CpuEngine), calls: Arc::clone(calls) }))
@@ -362,7 +359,7 @@ fn every_learner_gives_the_same_bits_on_another_engine() {
 #[test]
 fn a_pair_of_classes_packs_its_columns_once() {
     let calls = Arc::new(Calls::default());
-    Svc::new(kernel(), 1.0).fit(&samples(ROWS, 0), &sides(), 2, None, &counting(&calls)).unwrap();
+    svm(Machine::Svc { c: 1.0 }, &samples(ROWS, 0), Targets::codes(sides(), 2), &counting(&calls));
     assert_eq!([&calls.loads, &calls.grams, &calls.row_sums].map(counted), [1, 2, 1]);
 }
 

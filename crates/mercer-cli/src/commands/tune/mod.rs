@@ -13,6 +13,7 @@ use std::time::Instant;
 use mercer::data::{self, AnySamples, Matrix, ScaleMethod, Scaling};
 use mercer::gram::Metric;
 use mercer::kernel::Kernel;
+use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{Admission, Bias, Logistic, Loss, Perceptron};
 use mercer::model::{Model, Weights};
 use mercer::pool;
@@ -29,7 +30,7 @@ use crate::commands::fit::model;
 use crate::commands::plot;
 use crate::describe;
 use crate::failure::Failure;
-use crate::learner::svm::{Machine, SvmLearner};
+use crate::learner::svm::SvmLearner;
 use crate::learner::{
     Learner, knn::KnnLearner, logistic::LogisticLearner, perceptron::PerceptronLearner, ridge::RidgeLearner,
     smoother::SmootherLearner,
@@ -327,7 +328,7 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
         Method::Smoother => Box::new(SmootherLearner::of(Kernel::linear(), 0)),
         Method::Logistic => Box::new(LogisticLearner::of(Logistic::new(Kernel::linear(), 1.0), 0)),
         Method::Perceptron => Box::new(PerceptronLearner::of(Perceptron::new(Kernel::linear()))),
-        Method::Svc => Box::new(SvmLearner::of(Kernel::linear(), Machine::Svc { c: 1.0 }, 0)),
+        Method::Svc => Box::new(SvmLearner::of(Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 }), 0)),
         _ => {
             let bias = arguments.bias.unwrap_or(Bias::Centred);
             Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, 0))
