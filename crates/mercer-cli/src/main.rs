@@ -17,11 +17,15 @@ mod training;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
+use mercer::tile::InstructionSet;
 
 use crate::args::{Arguments, Command};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
+    if let Err(error) = InstructionSet::chosen() {
+        return Failure::usage(error).report();
+    }
     if let Some(code) = libsvm::called_by_name() {
         return code;
     }

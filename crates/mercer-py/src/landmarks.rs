@@ -98,5 +98,8 @@ pub fn landmark_features<'py>(
     let landmarks = landmarks.samples()?.into_owned();
     let whitened =
         Landmarks::from_parts(kernel.0.clone(), landmarks, entries.to_vec()).map_err(design_error)?;
-    features_of(py, |session| RowFeatures::Landmarks(&whitened, session), &rows, &job)
+    features_of(py, &rows, &job, |samples, session| {
+        let features = RowFeatures::Landmarks(&whitened, session);
+        features.transform(samples, features.precision(samples), session)
+    })
 }

@@ -64,4 +64,13 @@ mod _native {
     use super::svm::{couple_pairs, decide_pairs, fit_svm, fit_svm_gram, rank_pairs, vote_pairs};
     #[pymodule_export]
     use super::work::available_threads;
+
+    /// Refuses to be imported where `MERCER_SIMD` cannot be followed.
+    #[pymodule_init]
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        match mercer::tile::InstructionSet::chosen() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(pyo3::exceptions::PyImportError::new_err(error.to_string())),
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! Random Fourier features: frequencies as arrays, and the features they make.
 
 use mercer::data::AnySamples;
-use mercer::design::{Features, Form, Fourier, RandomFeatures, RandomSpec, RowFeatures, Sampling};
+use mercer::design::{
+    DesignError, Features, Form, Fourier, RandomFeatures, RandomSpec, RowFeatures, Sampling,
+};
 use mercer::gram::Values;
 use mercer::kernel::Kernel;
 use mercer::session::Session;
@@ -122,21 +124,21 @@ pub fn random_features<'py>(
     let features =
         RandomFeatures::from_matrices(matrix(&frequencies)?, shifts.map(<[f64]>::to_vec), amplitudes)
             .map_err(design_error)?;
-    features_of(py, |_| RowFeatures::from(&features), &rows, &job)
+    features_of(py, &rows, &job, |samples, session| {
+        let features = RowFeatures::from(&features);
+        features.transform(samples, features.precision(samples), session)
+    })
 }
 
 /// The features of each row, in the precision of the rows.
 pub fn features_of<'py>(
     py: Python<'py>,
-    features: impl for<'s> Fn(&'s Session<'s>) -> RowFeatures<'s> + Send,
     rows: &Rows<'py>,
     job: &Job<'py>,
+    features: impl FnOnce(&AnySamples<'_>, &Session<'_>) -> Result<Values, DesignError> + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     let samples = rows.samples()?;
-    let out = job.run(py, |session| {
-        let features = features(session);
-        features.transform(&samples, features.precision(&samples), session)
-    })?;
+    let out = job.run(py, |session| features(&samples, session))?;
     match out.map_err(design_error)? {
         Values::F32(out) => Ok(from_matrix(py, out)?.into_any()),
         Values::F64(out) => Ok(from_matrix(py, out)?.into_any()),

@@ -60,7 +60,7 @@ pub fn fit_ridge_cg<'py>(
                 return Ok::<_, LearnError>((expansion, report, None));
             };
             // The same seed chooses the same landmarks: here for their places, there for the fit.
-            let chosen = choice.choose(&kernel, &samples, landmarks, seed, session)?;
+            let chosen = choice.choose(&kernel, &samples, landmarks, session)?;
             let ridge = RestrictedRidge { kernel, lambda, landmarks, choice, bias, admission, solver };
             let (expansion, report) = ridge.fit(&samples, &targets, weights, session)?;
             let places = kept(&samples.select(&chosen), &expansion.centres);

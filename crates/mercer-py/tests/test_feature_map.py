@@ -5,6 +5,7 @@ import pickle
 import mercer
 import numpy as np
 import pytest
+from closeness import EPS, assert_close, assert_within
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import PolynomialFeatures
 
@@ -13,15 +14,19 @@ from sklearn.preprocessing import PolynomialFeatures
 def test_inner_products_are_the_kernel(rng, degree, c):
     X, Z = rng.standard_normal((7, 3)), rng.standard_normal((5, 3))
     features = mercer.PolynomialFeatureMap(degree=degree, c=c).fit(X)
-    np.testing.assert_allclose(features.transform(X) @ features.transform(Z).T, (X @ Z.T + c) ** degree, rtol=1e-11)
-    assert features.transform(X).shape[1] == features.n_output_features_
+    phi, psi = features.transform(X).astype(np.longdouble), features.transform(Z).astype(np.longdouble)
+    expected = (X.astype(np.longdouble) @ Z.T + c) ** degree
+    # A feature is a weight and `degree` factors, each of which rounds once; the features of |x| and |z| bound their sums.
+    assert_within(phi @ psi.T, expected, 2 * (degree + 4) * EPS * (abs(X) @ abs(Z).T + c) ** degree)
+    assert phi.shape[1] == features.n_output_features_
 
 
 def test_plain_monomials_are_those_of_scikit_learn(rng):
     X = rng.standard_normal((6, 3))
     ours = mercer.PolynomialFeatureMap(degree=3, weighted=False).fit_transform(X)
     peer = PolynomialFeatures(3).fit_transform(X)
-    np.testing.assert_allclose(np.sort(ours, axis=1), np.sort(peer, axis=1), rtol=1e-12)
+    # Products of three factors: two roundings on either side.
+    np.testing.assert_allclose(np.sort(ours, axis=1), np.sort(peer, axis=1), rtol=4 * EPS)
 
 
 def test_names():
@@ -36,7 +41,7 @@ def test_a_linear_model_on_them_is_the_kernel_machine(rng):
     features = mercer.PolynomialFeatureMap(degree=2, c=1).fit(X)
     linear = Ridge(alpha=0.3, fit_intercept=False).fit(features.transform(X), y)
     kernel = mercer.KernelRidge(alpha=0.3, kernel="(<x,z>+1)^2").fit(X, y)
-    np.testing.assert_allclose(linear.predict(features.transform(X)), kernel.predict(X), rtol=1e-8)
+    assert_close(linear.predict(features.transform(X)), kernel.predict(X), 1e-8)
 
 
 def test_formulas():
@@ -59,7 +64,8 @@ def test_the_features_of_a_kernel(rng):
     for text in ("(<x,z>+1)^3", "linear", "1 + <x,z> + 0.5*<x,z>^2"):
         kernel = mercer.Kernel(text)
         phi = kernel.features()(X)
-        np.testing.assert_allclose(phi @ phi.T, kernel(X), rtol=1e-11)
+        # Sums with terms of both signs, of which those of |x| and |z| bound the size; a few dozen roundings each.
+        assert_within(phi @ phi.T, kernel(X), 100 * EPS * kernel(abs(X)))
     with pytest.raises(ValueError, match="finite"):
         mercer.Kernel("rbf(sigma=1)").features()
 

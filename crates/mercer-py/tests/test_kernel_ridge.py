@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import sklearn.kernel_ridge
+from closeness import assert_close
 from mercer import Kernel, KernelRidge
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import RBF
@@ -80,7 +81,7 @@ def test_auto_is_resolved_and_repeatable(data):
     X, y, Z = data
     model = KernelRidge(kernel="rbf(gamma=auto)").fit(X, y)
     expected = KernelRidge(kernel="rbf", gamma=1 / (4 * X.var())).fit(X, y)
-    np.testing.assert_allclose(model.predict(Z), expected.predict(Z), rtol=1e-9)
+    assert_close(model.predict(Z), expected.predict(Z), 1e-9)
     assert "auto" not in str(model.kernel_)
     first, second = (KernelRidge(kernel="rbf(sigma=auto)").fit(X, y).kernel_ for _ in range(2))
     assert first == second
@@ -104,7 +105,7 @@ def test_centred_bias_is_an_unpenalised_intercept(data):
     assert model.intercept_ == pytest.approx(solution[-1], abs=1e-9)
     # Moving the targets moves the predictions with them.
     moved = clone(model).fit(X, y + 100)
-    np.testing.assert_allclose(moved.predict(Z), model.predict(Z) + 100, rtol=1e-9)
+    assert_close(moved.predict(Z), model.predict(Z) + 100, 1e-9)
     precomputed = KernelRidge(kernel="precomputed", alpha=0.5, bias="centred").fit(K, y)
     np.testing.assert_allclose(precomputed.dual_coef_, model.dual_coef_, atol=1e-9)
 
@@ -114,7 +115,7 @@ def test_column_bias_centres_and_adds_a_constant(data):
     model = KernelRidge(kernel="rbf(sigma=1)", alpha=0.5, bias="column").fit(X, y)
     mean = X.mean(axis=0)
     expected = KernelRidge(kernel="rbf(sigma=1) + 1", alpha=0.5).fit(X - mean, y - y.mean())
-    np.testing.assert_allclose(model.predict(Z), expected.predict(Z - mean) + y.mean(), rtol=1e-9)
+    assert_close(model.predict(Z), expected.predict(Z - mean) + y.mean(), 1e-9)
 
 
 def test_penalty_per_target(data):
@@ -124,7 +125,7 @@ def test_penalty_per_target(data):
     together = KernelRidge(kernel="rbf", alpha=alpha).fit(X, Y).predict(Z)
     for column, a in enumerate(alpha):
         alone = KernelRidge(kernel="rbf", alpha=a).fit(X, Y[:, column]).predict(Z)
-        np.testing.assert_allclose(together[:, column], alone, rtol=1e-8)
+        assert_close(together[:, column], alone, 1e-8)
 
 
 def test_weights_are_repetitions(data):
@@ -134,12 +135,12 @@ def test_weights_are_repetitions(data):
     for bias in ["none", "centred", "column"]:
         model = KernelRidge(kernel="rbf(sigma=1)", bias=bias)
         weighted = clone(model).fit(X, y, sample_weight=weights)
-        np.testing.assert_allclose(
-            weighted.predict(Z), clone(model).fit(X[repeated], y[repeated]).predict(Z), rtol=1e-8
+        assert_close(
+            weighted.predict(Z), clone(model).fit(X[repeated], y[repeated]).predict(Z), 1e-8
         )
     peer = sklearn.kernel_ridge.KernelRidge(kernel="rbf").fit(X, y, sample_weight=0.5)
-    np.testing.assert_allclose(
-        KernelRidge(kernel="rbf").fit(X, y, sample_weight=0.5).predict(Z), peer.predict(Z), rtol=1e-8
+    assert_close(
+        KernelRidge(kernel="rbf").fit(X, y, sample_weight=0.5).predict(Z), peer.predict(Z), 1e-8
     )
 
 
@@ -149,7 +150,7 @@ def test_forms_of_input_do_not_matter(data):
     frozen = X.copy()
     frozen.flags.writeable = False
     for same in [np.asfortranarray(X), frozen, X.tolist(), scipy.sparse.csr_matrix(X), scipy.sparse.coo_array(X)]:
-        np.testing.assert_allclose(KernelRidge(kernel="rbf").fit(same, y).predict(Z), expected, rtol=1e-9)
+        assert_close(KernelRidge(kernel="rbf").fit(same, y).predict(Z), expected, 1e-9)
 
 
 def test_single_precision_stays(data):
@@ -204,7 +205,7 @@ def product_of_rows(x, z, power=1):
 def test_callable_kernels(data, parameters, text):
     X, y, Z = data
     model = KernelRidge(**parameters).fit(X, y)
-    np.testing.assert_allclose(model.predict(Z), KernelRidge(kernel=text).fit(X, y).predict(Z), rtol=1e-7)
+    assert_close(model.predict(Z), KernelRidge(kernel=text).fit(X, y).predict(Z), 1e-7)
     assert model.kernel_ is None
 
 
@@ -214,7 +215,7 @@ def test_precomputed(data):
     K = k(X)
     kept = K.copy()
     model = KernelRidge(kernel="precomputed").fit(K, y)
-    np.testing.assert_allclose(model.predict(k(Z, X)), KernelRidge(kernel=k).fit(X, y).predict(Z), rtol=1e-9)
+    assert_close(model.predict(k(Z, X)), KernelRidge(kernel=k).fit(X, y).predict(Z), 1e-9)
     assert np.array_equal(K, kept)
     with pytest.raises(ValueError, match="square matrix"):
         KernelRidge(kernel="precomputed").fit(K[:, :5], y)
@@ -273,7 +274,7 @@ def test_in_pipelines_searches_and_pickles(data):
     assert search.best_score_ > 0.5
     K = Kernel("rbf(sigma=1)")(X)
     scores = cross_val_score(KernelRidge(kernel="precomputed"), K, y, cv=3)
-    np.testing.assert_allclose(scores, cross_val_score(KernelRidge(kernel="rbf(sigma=1)"), X, y, cv=3), rtol=1e-6)
+    assert_close(scores, cross_val_score(KernelRidge(kernel="rbf(sigma=1)"), X, y, cv=3), 1e-6)
 
 
 @pytest.mark.parametrize(
@@ -356,7 +357,7 @@ def test_primal_and_dual_agree(rng, tmp_path, kernel, bias):
         np.testing.assert_allclose(getattr(fits[1], attribute), getattr(fits[0], attribute), rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(fits[1].predict(X), fits[0].predict(X), rtol=1e-8, atol=1e-10)
     fits[1].save(tmp_path / "m.mercer")
-    np.testing.assert_allclose(mercer.load(tmp_path / "m.mercer").predict(X), fits[1].predict(X), rtol=1e-12)
+    assert_close(mercer.load(tmp_path / "m.mercer").predict(X), fits[1].predict(X), 1e-12)
 
 
 def test_auto_takes_the_primal_where_features_are_few(rng):

@@ -7,6 +7,7 @@ import mercer
 import numpy as np
 import pytest
 import scipy.sparse
+from closeness import assert_close
 from mercer import KernelRidge
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
@@ -89,16 +90,16 @@ def test_chunks_and_parts_give_the_fit_of_all(data, bias):
     chunked = new()
     for rows in np.array_split(np.arange(len(X)), 7):
         chunked.partial_fit(X[rows], y[rows], weights[rows])
-    np.testing.assert_allclose(chunked.predict(Z), expected, rtol=1e-9)
+    assert_close(chunked.predict(Z), expected, 1e-9)
     assert chunked.n_samples_seen_ == 400
     for name in ("effective_dimension", "mse_half", "mse"):
-        np.testing.assert_allclose(chunked.quality_[name], whole.quality_[name], rtol=1e-6)
+        assert_close(chunked.quality_[name], whole.quality_[name], 1e-6)
     parts = [new().partial_fit(X[i::3], y[i::3], weights[i::3]) for i in range(3)]
     left, right = copy.deepcopy(parts), pickle.loads(pickle.dumps(parts))
     one = left[0].merge(left[1]).merge(left[2])
     other = right[0].merge(right[1].merge(right[2]))
-    np.testing.assert_allclose(one.predict(Z), expected, rtol=1e-9)
-    np.testing.assert_allclose(one.predict(Z), other.predict(Z), rtol=1e-10)
+    assert_close(one.predict(Z), expected, 1e-9)
+    assert_close(one.predict(Z), other.predict(Z), 1e-10)
     assert one.n_samples_seen_ == 400 and left[1].n_samples_seen_ == 133
     assert not hasattr(one, "quality_") and hasattr(left[1], "quality_")
     # A merged one goes on.

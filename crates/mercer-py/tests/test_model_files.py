@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from closeness import assert_close
 
 REPOSITORY = Path(__file__).parents[3]
 SCALED = {"standard": lambda X: (X - X.mean(axis=0)) / X.std(axis=0), "none": lambda X: X}
@@ -47,7 +48,7 @@ def test_a_saved_estimator_predicts_the_same(data, tmp_path, bias):
         fitted = mercer.KernelRidge(kernel="rbf(sigma=auto)", bias=bias, alpha=0.01).fit(X, targets)
         fitted.save(path)
         model = mercer.load(path)
-        np.testing.assert_allclose(model.predict(Z), fitted.predict(Z), rtol=1e-12)
+        assert_close(model.predict(Z), fitted.predict(Z), 1e-12)
         again = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(again.predict(Z), model.predict(Z))
         model.save(tmp_path / "copy.mercer")
@@ -69,7 +70,7 @@ def test_sparse_and_single_precision_models(data, tmp_path):
         fitted = mercer.KernelRidge(kernel="rbf").fit(form(X), y)
         fitted.save(tmp_path / "m")
         prediction = mercer.load(tmp_path / "m").predict(form(Z))
-        np.testing.assert_allclose(prediction, fitted.predict(form(Z)), rtol=1e-12)
+        assert_close(prediction, fitted.predict(form(Z)), 1e-12)
         assert prediction.dtype == form(Z).dtype
 
 
@@ -122,7 +123,7 @@ def test_the_command_line_predicts_with_a_python_model(cli, data, tmp_path):
     pd.DataFrame(Z, columns=["u", "v", "w"]).to_csv(tmp_path / "named.csv", index=False)
     for name in ("z.npy", "plain.csv", "named.csv"):
         cli("predict", tmp_path / "m.mercer", tmp_path / name, "-o", tmp_path / "out.csv", "--quiet")
-        np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["prediction"], expected, rtol=1e-12)
+        assert_close(pd.read_csv(tmp_path / "out.csv")["prediction"], expected, 1e-12)
     assert json.loads(cli("info", tmp_path / "m.mercer", "--json")) == mercer.load(tmp_path / "m.mercer").info
 
 
@@ -137,11 +138,11 @@ def test_python_predicts_with_a_model_of_the_command_line(cli, data, tmp_path, s
     cli("fit", "ridge", tmp_path / "train.csv", "-o", tmp_path / "m.mercer", *arguments)
     cli("predict", tmp_path / "m.mercer", tmp_path / "new.csv", "-o", tmp_path / "out.csv", "--quiet")
     model = mercer.load(tmp_path / "m.mercer")
-    np.testing.assert_allclose(model.predict(new), pd.read_csv(tmp_path / "out.csv")["prediction"], rtol=1e-9)
+    assert_close(model.predict(new), pd.read_csv(tmp_path / "out.csv")["prediction"], 1e-9)
     # The same fit by the estimator, on rows scaled by hand.
     scaled = SCALED[scale](np.vstack([X]))
     estimator = mercer.KernelRidge(kernel="rbf(sigma=1)", alpha=0.1, bias="centred").fit(scaled, y)
-    np.testing.assert_allclose(model.predict(X), estimator.predict(scaled), rtol=1e-6)
+    assert_close(model.predict(X), estimator.predict(scaled), 1e-6)
 
 
 @pytest.mark.parametrize("approx", ["fourier:64", "nystrom:20"])
@@ -155,12 +156,12 @@ def test_a_model_on_features_is_a_file(cli, data, tmp_path, approx, chunks):
         fitted.partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
     fitted.save(tmp_path / "m.mercer")
     model = mercer.load(tmp_path / "m.mercer")
-    np.testing.assert_allclose(model.predict(Z), fitted.predict(Z), rtol=1e-12)
+    assert_close(model.predict(Z), fitted.predict(Z), 1e-12)
     assert model.info["settings"]["approx"] == approx and model.info["report"]["rows"] == 50
     assert "matern" in str(model.kernel) and repr(model)
     np.save(tmp_path / "z.npy", Z)
     cli("predict", tmp_path / "m.mercer", tmp_path / "z.npy", "-o", tmp_path / "out.csv", "--quiet")
-    np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["prediction"], fitted.predict(Z), rtol=1e-12)
+    assert_close(pd.read_csv(tmp_path / "out.csv")["prediction"], fitted.predict(Z), 1e-12)
 
 
 @pytest.mark.parametrize("how", [["--approx", "fourier:64"], ["--approx", "nystrom:20"], ["--solver", "cg"]])
@@ -172,4 +173,4 @@ def test_the_command_line_fits_on_features_as_the_estimator(cli, data, tmp_path,
     options = {how[0].removeprefix("--"): how[1]}
     fitted = mercer.KernelRidge(0.1, kernel="rbf(sigma=1)", bias="centred", random_state=3, tol=1e-8, **options).fit(X, y)
     rtol = 1e-2 if "nystrom:20" in how or "cg" in how else 1e-8
-    np.testing.assert_allclose(mercer.load(tmp_path / "m.mercer").predict(Z), fitted.predict(Z), rtol=rtol)
+    assert_close(mercer.load(tmp_path / "m.mercer").predict(Z), fitted.predict(Z), rtol)

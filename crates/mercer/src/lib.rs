@@ -4,8 +4,8 @@
 //! points ([`kernel::Kernel::eval`]), a proof that it is positive semidefinite, the tile program that fills
 //! Gram matrices at the speed of the machine, the model that is trained and saved with it.
 //!
-//! Layers, each using only what stands to its left:
-//! `{real, watch, pool} → {data, kernel} → tile → gram → session → design → solve → model → learn → select`.
+//! The crates `mercer-kernel` and `mercer-data` are re-exported as [`kernel`] and [`data`]. Layers, each of which uses only
+//! those before it: `{memory, pool} → tile → linalg → gram → session → design → solve → model → learn → select`.
 
 pub mod design;
 pub mod gram;

@@ -212,8 +212,7 @@ impl<'a> Job<'a> {
         if labels.len() < 2 {
             return Ok((self.only_class(&rows.samples), classes, self.no_sigmoids()));
         }
-        let mut found =
-            self.machines(rows, Targets::codes(&codes, labels.len()), &labels, None, session)?;
+        let mut found = self.machines(rows, Targets::codes(&codes, labels.len()), &labels, None, session)?;
         self.tell_pairs(&found, &labels, &codes);
         let calibration = found.calibration.take();
         Ok((found.predictor(&rows.samples), classes, calibration))

@@ -18,6 +18,18 @@ fn refused(text: impl AsRef<[u8]>, code: i32, words: &[&str]) {
 }
 
 #[test]
+fn an_instruction_set_that_cannot_be_followed() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(20));
+    for (value, code) in [("sse9", Some(2)), ("portable", Some(0)), ("", Some(0))] {
+        let output = bench.command(&FIT).env("MERCER_SIMD", value).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), code, "{error}");
+        assert_eq!(error.contains("`avx512`, `avx2` and `portable`"), code == Some(2), "{error}");
+    }
+}
+
+#[test]
 fn empty_file() {
     refused("", 2, &["d.csv"]);
 }

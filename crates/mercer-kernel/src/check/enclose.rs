@@ -4,6 +4,7 @@ use num_traits::{Signed, Zero};
 
 use super::exact::{self, Q};
 use super::interval::{Fault, Interval};
+use super::steps;
 use crate::expr::{Expr, Function};
 
 /// An enclosure of `expr` at `(x, z)`, numbers read as the decimals that were written.
@@ -12,6 +13,7 @@ use crate::expr::{Expr, Function};
 /// [`Fault::Undefined`] where the formula certainly has no value there; [`Fault::Unknown`] where that could not
 /// be settled at this precision.
 pub fn enclose(expr: &Expr, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    steps::count(4 + 4 * x.len());
     match expr {
         Expr::Number(value) => number(*value, bits),
         Expr::Dot => Ok(Interval::exact(&dot(x, z), bits)),

@@ -11,12 +11,12 @@ pub mod interval;
 pub mod proof;
 pub mod refute;
 pub mod search;
+mod steps;
 pub mod verdict;
 pub mod verify;
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
@@ -24,6 +24,7 @@ use super::Kernel;
 use super::expr::Expr;
 use super::named::{Allowed, Named, Value};
 pub use proof::{Proof, Rule};
+use steps::Limit;
 pub use verdict::{Evidence, Refutation, Theorem, Verdict};
 
 /// The dimension of the points.
@@ -129,14 +130,24 @@ impl FromStr for Domain {
     }
 }
 
-/// The time [`Kernel::check`] takes at most.
-pub const PATIENCE: Duration = Duration::from_secs(8);
+/// The steps after which [`Kernel::check`] stops searching.
+pub const MOST_STEPS: u64 = 80_000_000;
 
-/// The time spent on points where a theorem has already refuted the formula.
-const POINTS_AFTER_THEOREM: Duration = Duration::from_millis(350);
+/// The steps spent on points where a theorem has already refuted the formula.
+const POINTS_AFTER_THEOREM: u64 = 3_500_000;
+
+/// A verdict, and the work it took.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Checked {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The steps taken, about 0.1 µs each; the same whenever the same question is asked.
+    pub steps: u64,
+}
 
 impl Kernel {
-    /// Decides whether the formula is positive semidefinite on a domain, within [`PATIENCE`].
+    /// Decides whether the formula is positive semidefinite on a domain, within [`MOST_STEPS`].
     ///
     /// Hyper-parameters that are `auto` or `?` stand for every allowed value.
     ///
@@ -153,17 +164,20 @@ impl Kernel {
     /// ```
     #[must_use]
     pub fn check(&self, dim: Dim, domain: Domain) -> Verdict {
-        self.check_within(dim, domain, PATIENCE)
+        self.check_within(dim, domain, MOST_STEPS).verdict
     }
 
-    /// As [`check`](Self::check), within a time of the caller's choice.
+    /// As [`check`](Self::check), with another limit on the steps. A step that has begun is finished, so that a little
+    /// more than the limit may be taken.
     #[must_use]
-    pub fn check_within(&self, dim: Dim, domain: Domain, patience: Duration) -> Verdict {
-        check(self.expr(), dim, domain, Instant::now() + patience)
+    pub fn check_within(&self, dim: Dim, domain: Domain, most_steps: u64) -> Checked {
+        let before = steps::taken();
+        let verdict = check(self.expr(), dim, domain, Limit::after(most_steps));
+        Checked { verdict, steps: steps::taken().wrapping_sub(before) }
     }
 }
 
-fn check(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
+fn check(expr: &Expr, dim: Dim, domain: Domain, limit: Limit) -> Verdict {
     if let Domain::Ball(radius) = domain
         && !(radius > 0.0 && radius.is_finite())
     {
@@ -178,16 +192,15 @@ fn check(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Verdict {
         }
     };
     form::refuel();
-    let found = search::prove(expr, dim, domain, deadline);
+    let found = search::prove(expr, dim, domain, limit);
     if let Some(proof) = found.proof
         && verify::verify(&proof, expr, dim, domain).is_ok()
     {
         return Verdict::Proven(proof);
     }
     let concrete = with_values(expr);
-    // A theorem already refutes: points are worth a little more time, not all of it.
-    let enough =
-        if found.theorem.is_some() { deadline.min(Instant::now() + POINTS_AFTER_THEOREM) } else { deadline };
+    // A theorem already refutes: points are worth a few more steps, not all of them.
+    let enough = if found.theorem.is_some() { limit.min(Limit::after(POINTS_AFTER_THEOREM)) } else { limit };
     let mut refuter = refute::Search::new(&concrete, dim, domain, enough);
     let points = refuter.run(needs.least, &found.hints);
     let mut evidence = refuter.evidence;

@@ -12,6 +12,7 @@
 Each name is loaded when it is first used: importing mercer does not import scikit-learn.
 """
 
+import os as _os
 from importlib import import_module as _import_module
 
 __version__ = "0.1.0"
@@ -43,6 +44,10 @@ _HOME = {
 }
 
 __all__ = sorted(_HOME)
+
+if _os.environ.get("MERCER_SIMD"):
+    # A value that cannot be followed is an ImportError now, not when the first name is used.
+    _import_module("mercer._native")
 
 
 def __getattr__(name):

@@ -118,7 +118,7 @@ class Kernel:
         return FeatureMap(self._native.features())
 
     def check(self, dim="any", domain="all"):
-        """Whether the formula is positive semidefinite, with a proof or a counter-example; 8 seconds at most.
+        """Whether the formula is positive semidefinite, with a proof or a counter-example.
 
         Parameters
         ----------

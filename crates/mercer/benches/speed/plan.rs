@@ -12,9 +12,9 @@ use mercer::learn::{Lms, Ridge};
 use mercer::model::Expansion;
 use mercer::pool;
 use mercer::select::plan::{Plan, Task, Way};
+use mercer::session::Session;
 use mercer::solve::Factor;
 use mercer::solve::descent::Mode;
-use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -42,7 +42,7 @@ struct Case {
 impl Case {
     /// The time the plan gives for this way, and what measuring took.
     fn estimate(&self, kernel: &Kernel, samples: &AnySamples<'_>) -> (f64, f64) {
-        let plan = Plan::for_samples(self.task, kernel, samples, 1, None, &Unwatched).expect("a plan");
+        let plan = Plan::for_samples(self.task, kernel, samples, 1, &Session::default()).expect("a plan");
         let mut ways = std::iter::once(&plan.chosen).chain(&plan.alternatives);
         let way = ways.find(|candidate| candidate.way == self.way).expect("the way is one of the task's");
         (way.seconds(), plan.calibration_seconds)
@@ -56,13 +56,14 @@ impl Case {
             Task::Ridge { lambda, .. } => {
                 let factor = if self.way == Way::DualMixed { Factor::Mixed } else { Factor::Double };
                 let ridge = Ridge { factor, ..Ridge::new(kernel.clone(), lambda) };
-                ridge.fit(samples, &targets, None, &Unwatched).expect("a fit");
+                ridge.fit(samples, &targets, None, &Session::default()).expect("a fit");
             }
             Task::Lms { epochs, stochastic, .. } => {
                 let mode = if stochastic { Mode::Stochastic { seed: 0 } } else { Mode::Batch };
-                let memory = (self.way == Way::Tiled).then_some(1);
-                Lms { epochs, mode, tol: 0.0, memory, ..Lms::new(kernel.clone()) }
-                    .fit(samples, &targets, &Unwatched)
+                let session = Session::default();
+                let session = if self.way == Way::Tiled { session.with_memory(1) } else { session };
+                Lms { epochs, mode, tol: 0.0, ..Lms::new(kernel.clone()) }
+                    .fit(samples, &targets, &session)
                     .expect("a fit");
             }
             Task::Predict { .. } => {
@@ -74,14 +75,14 @@ impl Case {
                     coefficients: targets,
                     intercepts: vec![0.0],
                 };
-                model.predict(samples, &Unwatched).expect("predictions");
+                model.predict(samples, &Session::default()).expect("predictions");
             }
             _ => {
                 let resident = CpuEngine.load(samples).expect("room");
                 if self.single {
-                    DenseGram::<f32>::compute(&*resident, kernel, &Unwatched).expect("a matrix");
+                    DenseGram::<f32>::compute(&*resident, kernel, &Session::default()).expect("a matrix");
                 } else {
-                    DenseGram::<f64>::compute(&*resident, kernel, &Unwatched).expect("a matrix");
+                    DenseGram::<f64>::compute(&*resident, kernel, &Session::default()).expect("a matrix");
                 }
             }
         }

@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use crate::data::AnySamples;
 use crate::kernel::Kernel;
@@ -14,8 +13,8 @@ use crate::model::{first_negative, norm};
 
 use super::error::LearnError;
 
-/// The time all checks of one fit take at most.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// The steps after which the check on one domain stops searching: about 100 ms.
+const MOST_STEPS: u64 = 1_000_000;
 
 /// Verdicts kept for later fits with the same kernel.
 const KEPT: usize = 1_000;
@@ -49,13 +48,11 @@ impl Admission {
             return Ok(Admitted { domain: None, warning: None });
         }
         let dim = Dim::Exactly(samples.ncols());
-        // Samples are gone through only where the kernel is not one everywhere, which does not count as time of the checks.
+        // Samples are gone through only where the kernel is not proven everywhere.
         let narrower = std::iter::once_with(|| narrower_domains(samples)).flatten();
-        let (mut narrowest, mut patience) = (None, PATIENCE);
+        let mut narrowest = None;
         for domain in std::iter::once(Domain::All).chain(narrower) {
-            let asked = Instant::now();
-            let verdict = check(kernel, dim, domain, patience);
-            patience = patience.saturating_sub(asked.elapsed());
+            let verdict = check(kernel, dim, domain);
             if matches!(verdict, Verdict::Proven(_)) {
                 return Ok(Admitted { domain: Some(domain), warning: None });
             }
@@ -95,7 +92,7 @@ fn narrower_domains(samples: &AnySamples<'_>) -> Vec<Domain> {
 }
 
 /// The verdict, from memory where the same question was asked before.
-fn check(kernel: &Kernel, dim: Dim, domain: Domain, patience: Duration) -> Verdict {
+fn check(kernel: &Kernel, dim: Dim, domain: Domain) -> Verdict {
     static VERDICTS: Mutex<Option<HashMap<String, Verdict>>> = Mutex::new(None);
     let question = format!("{} on {domain} in {dim}", kernel.canonical());
     let known = VERDICTS
@@ -106,15 +103,12 @@ fn check(kernel: &Kernel, dim: Dim, domain: Domain, patience: Duration) -> Verdi
     if let Some(verdict) = known {
         return verdict;
     }
-    let verdict = kernel.check_within(dim, domain, patience);
-    // An undecided verdict may be for want of time, so it is asked again.
-    if !matches!(verdict, Verdict::Undecided(_)) {
-        let mut verdicts = VERDICTS.lock().unwrap_or_else(PoisonError::into_inner);
-        let verdicts = verdicts.get_or_insert_with(HashMap::new);
-        if verdicts.len() >= KEPT {
-            verdicts.clear();
-        }
-        verdicts.insert(question, verdict.clone());
+    let verdict = kernel.check_within(dim, domain, MOST_STEPS).verdict;
+    let mut verdicts = VERDICTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let verdicts = verdicts.get_or_insert_with(HashMap::new);
+    if verdicts.len() >= KEPT {
+        verdicts.clear();
     }
+    verdicts.insert(question, verdict.clone());
     verdict
 }

@@ -69,14 +69,14 @@ mod tests {
         let mut values: Vec<f32> = (0..rows * stride).map(|i| ((i * 7919) % 101) as f32).collect();
         values[stride + 5] = f32::NAN;
         let block = ValueBlock { rows: 0..rows, values: &values, stride };
-        each_instruction_set(|level| {
+        each_instruction_set(|set| {
             let mut limits = [f32::INFINITY, 50.0, f32::NEG_INFINITY];
             let mut seen = Vec::new();
             let mut found = |r: usize, c: usize| {
                 seen.push((r, c));
                 values[r * stride + c].min(50.0)
             };
-            run_at(level, Scan { block: &block, cols, limits: &mut limits, found: &mut found });
+            run_at(set, Scan { block: &block, cols, limits: &mut limits, found: &mut found });
             let mut expected = Vec::new();
             for (r, mut limit) in [f32::INFINITY, 50.0, f32::NEG_INFINITY].into_iter().enumerate() {
                 for c in 0..cols {

@@ -326,7 +326,7 @@ mod tests {
                     Way::Distance1,
                     Way::ChiSquared,
                 ] {
-                    each_instruction_set(|level| {
+                    each_instruction_set(|set| {
                         let lane = 8;
                         let mut out = vec![f32::NAN; ROWS * panel * panels];
                         let block = Block {
@@ -338,7 +338,7 @@ mod tests {
                             non_zeros: mostly_zeros.then_some((&lists, lane)),
                         };
                         let norms = Norms { x: &x_norms[lane..], z: &norms };
-                        run_at(level, Run { way, block, norms, out: &mut out });
+                        run_at(set, Run { way, block, norms, out: &mut out });
                         for r in 0..ROWS {
                             for c in 0..panel * panels {
                                 let terms = (0..width).map(|k| term(way, at(&x, lane + r, k), at(&z, c, k)));

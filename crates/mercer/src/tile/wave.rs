@@ -310,12 +310,12 @@ mod tests {
     #[test]
     fn sines_of_turns_are_accurate_on_every_instruction_set() {
         let turns: Vec<f64> = (0..4096).map(|i| f64::from(i) / 4095.0 - 0.5).collect();
-        each_instruction_set(|level| {
+        each_instruction_set(|set| {
             let (mut cos, mut sin) = (vec![0.0; 4096], vec![0.0; 4096]);
-            run_at(level, Turns(&turns, &mut cos, &mut sin));
+            run_at(set, Turns(&turns, &mut cos, &mut sin));
             let single: Vec<f32> = turns.iter().map(|t| *t as f32).collect();
             let (mut cos32, mut sin32) = (vec![0.0f32; 4096], vec![0.0f32; 4096]);
-            run_at(level, Turns(&single, &mut cos32, &mut sin32));
+            run_at(set, Turns(&single, &mut cos32, &mut sin32));
             for i in 0..4096 {
                 let (s, c) = (TAU * turns[i]).sin_cos();
                 assert!((cos[i] - c).abs() < 1e-15 && (sin[i] - s).abs() < 1e-15, "{}", turns[i]);

@@ -1,14 +1,14 @@
 //! Ridge regression by conjugate gradients against the direct solver.
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::features::{ApproximationError, KernelFeatures, Landmarks, Nystrom, add_samples};
+use mercer::design::{Design, DesignError, Held, LandmarkChoice, Landmarks, Parts, Recomputed, RowFeatures};
 use mercer::kernel::Kernel;
 use mercer::learn::{Bias, IterativeRidge, LearnError, RestrictedRidge, Ridge};
 use mercer::linalg::{Intercept, NormalEquations};
 use mercer::model::Expansion;
 use mercer::pool;
+use mercer::session::Session;
 use mercer::solve::{CgState, ConjugateGradient, Status};
-use mercer::watch::Unwatched;
 
 fn data(n: usize) -> (AnySamples<'static>, Matrix<f64>, Vec<f64>) {
     let noise = |k: usize| ((k * 7919 + k * k % 104_729) % 1000) as f64 / 500.0 - 1.0;
@@ -35,12 +35,7 @@ fn iterative(lambda: f64) -> IterativeRidge {
 }
 
 fn predictions(model: &Expansion, samples: &AnySamples<'_>) -> Vec<f64> {
-    model.predict(samples, &Unwatched).unwrap().into_entries()
-}
-
-/// As [`iterative`], with memory for the preconditioner alone.
-fn without_store(ridge: IterativeRidge, samples: &AnySamples<'_>, targets: &Matrix<f64>) -> IterativeRidge {
-    IterativeRidge { memory: Some(ridge.bytes_needed(samples.nrows(), targets.ncols())), ..ridge }
+    model.predict(samples, &Session::default()).unwrap().into_entries()
 }
 
 #[test]
@@ -50,12 +45,15 @@ fn equals_the_direct_solver() {
         for weights in [None, Some(weights.as_slice())] {
             for lambda in [1.0, 1e-2] {
                 let direct = Ridge { bias, ..Ridge::new("matern(nu=1.5)".parse().unwrap(), lambda) };
-                let (expected, _) = direct.fit(&samples, &targets, weights, &Unwatched).unwrap();
+                let (expected, _) = direct.fit(&samples, &targets, weights, &Session::default()).unwrap();
                 // Few columns in the preconditioner, so that many steps are taken.
-                let stored = IterativeRidge { bias, rank: Some(5), ..iterative(lambda) };
-                let tiled = without_store(stored.clone(), &samples, &targets);
-                for (ridge, how) in [(stored, "stored in 16 bits"), (tiled, "tiles computed in every step")] {
-                    let (found, report) = ridge.fit(&samples, &targets, weights, &Unwatched).unwrap();
+                let ridge = IterativeRidge { bias, rank: Some(5), ..iterative(lambda) };
+                // Memory for the preconditioner alone.
+                let little = Session::default().with_memory(ridge.bytes_needed(300, targets.ncols()));
+                for (session, how) in
+                    [(Session::default(), "stored in 16 bits"), (little, "tiles computed in every step")]
+                {
+                    let (found, report) = ridge.fit(&samples, &targets, weights, &session).unwrap();
                     assert_eq!(report.status, Status::Converged, "{report:?}");
                     assert!(report.solver.ends_with(how), "{report:?}");
                     for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
@@ -79,12 +77,12 @@ fn kernels_of_every_range_can_be_stored() {
     {
         let kernel: Kernel = kernel.parse().unwrap();
         let (expected, _) =
-            Ridge::new(kernel.clone(), lambda).fit(&samples, &targets, None, &Unwatched).unwrap();
+            Ridge::new(kernel.clone(), lambda).fit(&samples, &targets, None, &Session::default()).unwrap();
         for tolerance in [1e-6, 1e-8] {
             let solver = ConjugateGradient { tolerance, ..Default::default() };
             let ridge =
                 IterativeRidge { solver, rank: Some(0), ..IterativeRidge::new(kernel.clone(), lambda) };
-            let (found, report) = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
+            let (found, report) = ridge.fit(&samples, &targets, None, &Session::default()).unwrap();
             assert_eq!(report.status, Status::Converged, "{kernel}: {report:?}");
             assert!(report.solver.ends_with("matrix stored in 16 bits"), "{kernel}: {report:?}");
             for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
@@ -100,12 +98,12 @@ fn kernels_of_every_range_can_be_stored() {
 fn a_small_lambda_needs_tiles() {
     let (samples, targets, _) = data(300);
     let (found, report) = IterativeRidge { rank: Some(300), ..iterative(1e-4) }
-        .fit(&samples, &targets, None, &Unwatched)
+        .fit(&samples, &targets, None, &Session::default())
         .unwrap();
     assert_eq!(report.status, Status::Converged, "{report:?}");
     assert!(report.solver.ends_with("tiles computed in every step"), "{report:?}");
     let direct = Ridge::new("matern(nu=1.5)".parse().unwrap(), 1e-4);
-    let (expected, _) = direct.fit(&samples, &targets, None, &Unwatched).unwrap();
+    let (expected, _) = direct.fit(&samples, &targets, None, &Session::default()).unwrap();
     for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
         assert!((a - b).abs() < 1e-6, "{a} {b}");
     }
@@ -116,7 +114,7 @@ fn one_row_is_fitted() {
     let samples = AnySamples::F64(Samples::dense(1, 3, vec![1.0, 2.0, 3.0]).unwrap());
     let targets = Matrix::from_entries(1, 1, vec![4.0]);
     let ridge = IterativeRidge { bias: Bias::None, ..iterative(1.0) };
-    let (found, report) = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
+    let (found, report) = ridge.fit(&samples, &targets, None, &Session::default()).unwrap();
     assert_eq!(report.status, Status::Converged);
     assert!((found.coefficients.row(0)[0] - 2.0).abs() < 1e-9);
 }
@@ -125,7 +123,9 @@ fn one_row_is_fitted() {
 fn has_the_same_bits_for_every_number_of_threads() {
     let (samples, targets, _) = data(600);
     let fit = |threads| {
-        pool::with(Some(threads), || iterative(1e-2).fit(&samples, &targets, None, &Unwatched).unwrap())
+        pool::with(Some(threads), || {
+            iterative(1e-2).fit(&samples, &targets, None, &Session::default()).unwrap()
+        })
     };
     let one = fit(1);
     assert!(one == fit(2) && one == fit(3));
@@ -135,9 +135,8 @@ fn has_the_same_bits_for_every_number_of_threads() {
 fn memory_is_respected() {
     let (samples, targets, _) = data(300);
     let needed = iterative(1.0).bytes_needed(300, 2);
-    let error = IterativeRidge { memory: Some(needed - 1), ..iterative(1.0) }
-        .fit(&samples, &targets, None, &Unwatched)
-        .unwrap_err();
+    let little = Session::default().with_memory(needed - 1);
+    let error = iterative(1.0).fit(&samples, &targets, None, &little).unwrap_err();
     assert!(matches!(error, LearnError::Memory { rows: 300, .. }), "{error}");
 }
 
@@ -147,17 +146,20 @@ fn goes_on_from_a_saved_state() {
     let ridge = IterativeRidge { rank: Some(10), ..iterative(1e-2) };
     let mut saved = Vec::new();
     let (whole, report) = ridge
-        .resume(&samples, &targets, None, None, &Unwatched, &mut |state| saved.push(state.to_bytes()))
+        .resume(&samples, &targets, None, None, &Session::default(), &mut |state| {
+            saved.push(state.to_bytes())
+        })
         .unwrap();
     let state = CgState::from_bytes(&saved[saved.len() / 2]).unwrap();
-    let (again, same) = ridge.resume(&samples, &targets, None, Some(state), &Unwatched, &mut |_| {}).unwrap();
+    let (again, same) =
+        ridge.resume(&samples, &targets, None, Some(state), &Session::default(), &mut |_| {}).unwrap();
     assert!(whole == again && report == same);
 }
 
 #[test]
 fn bad_input_is_refused() {
     let (samples, targets, _) = data(20);
-    let fit = |ridge: IterativeRidge| ridge.fit(&samples, &targets, None, &Unwatched).unwrap_err();
+    let fit = |ridge: IterativeRidge| ridge.fit(&samples, &targets, None, &Session::default()).unwrap_err();
     for lambda in [0.0, -1.0, f64::NAN] {
         assert!(matches!(fit(iterative(lambda)), LearnError::Parameter { parameter: "lambda", .. }));
     }
@@ -165,12 +167,17 @@ fn bad_input_is_refused() {
         fit(IterativeRidge { bias: Bias::Column, ..iterative(1.0) }),
         LearnError::Unsupported(_)
     ));
-    let error = iterative(1.0).fit(&samples, &Matrix::zeros(3, 1), None, &Unwatched).unwrap_err();
+    let error = iterative(1.0).fit(&samples, &Matrix::zeros(3, 1), None, &Session::default()).unwrap_err();
     assert!(matches!(error, LearnError::Length { what: "targets", rows: 20, found: 3 }));
-    let error = iterative(1.0).fit(&samples, &targets, Some(&[0.0; 20]), &Unwatched).unwrap_err();
+    let error = iterative(1.0).fit(&samples, &targets, Some(&[0.0; 20]), &Session::default()).unwrap_err();
     assert!(matches!(error, LearnError::Parameter { parameter: "sample weight", .. }));
     let stop = std::sync::atomic::AtomicBool::new(true);
-    assert!(iterative(1.0).fit(&samples, &targets, None, &stop).unwrap_err().is_stop());
+    assert!(
+        iterative(1.0)
+            .fit(&samples, &targets, None, &Session::default().with_watch(&stop))
+            .unwrap_err()
+            .is_stop()
+    );
 }
 
 /// Ridge regression on Nyström features is the same problem, solved directly.
@@ -182,14 +189,16 @@ fn landmarks_give_the_answer_of_nystrom_features() {
         for weights in [None, Some(weights.as_slice())] {
             let solver = ConjugateGradient { tolerance: 1e-11, ..Default::default() };
             let ridge = RestrictedRidge { bias, solver, ..RestrictedRidge::new(kernel.clone(), 0.1, 50) };
-            let (found, report) = ridge.fit(&samples, &targets, weights, &Unwatched).unwrap();
+            let (found, report) = ridge.fit(&samples, &targets, weights, &Session::default()).unwrap();
             assert_eq!((report.status, found.centres.nrows()), (Status::Converged, 50), "{report:?}");
             assert!(report.iterations < 60, "{report:?}");
-            let nystrom = Nystrom::fit(&kernel, &samples, 50, Landmarks::Uniform, 0, &Unwatched).unwrap();
-            let mut equations = NormalEquations::new(50, 2);
-            add_samples(&mut equations, &nystrom, &samples, &targets, weights, &Unwatched).unwrap();
-            let fit = equations.ridge(0.1, intercept, &Unwatched).unwrap();
-            let phi = nystrom.transform_f64(&samples, &Unwatched).unwrap();
+            let (choice, session) = (LandmarkChoice::Uniform, Session::default());
+            let landmarks = Landmarks::fit(&kernel, &samples, 50, choice, &session).unwrap();
+            let design = Recomputed::new(RowFeatures::Landmarks(&landmarks, &session), &samples).unwrap();
+            let mut equations = [NormalEquations::new(50, 2)];
+            design.normal_equations(&targets, weights, &Parts::All, &mut equations, &session).unwrap();
+            let fit = equations[0].ridge(0.1, intercept, &session).unwrap();
+            let phi = Held::of(&design, &session).unwrap().values().clone().into_f64();
             for (i, f) in predictions(&found, &samples).chunks_exact(2).enumerate() {
                 for o in 0..2 {
                     let expected: f64 =
@@ -200,8 +209,10 @@ fn landmarks_give_the_answer_of_nystrom_features() {
             }
         }
     }
-    let error = RestrictedRidge::new(kernel, 0.1, 401).fit(&samples, &targets, None, &Unwatched).unwrap_err();
-    assert!(matches!(error, LearnError::Approximation(ApproximationError::Parameter { .. })));
+    let error = RestrictedRidge::new(kernel, 0.1, 401)
+        .fit(&samples, &targets, None, &Session::default())
+        .unwrap_err();
+    assert!(matches!(error, LearnError::Design(DesignError::Parameter { .. })));
 }
 
 /// Where λ is below the errors of single precision, steps are taken in double precision in the end.
@@ -211,11 +222,11 @@ fn a_lambda_below_single_precision_is_solved_all_the_same() {
     for kernel in ["rbf(sigma=3)", "linear", "poly(degree=3)"] {
         let kernel: Kernel = kernel.parse().unwrap();
         let direct = Ridge { bias: Bias::Centred, ..Ridge::new(kernel.clone(), 1e-6) };
-        let (expected, _) = direct.fit(&samples, &targets, None, &Unwatched).unwrap();
+        let (expected, _) = direct.fit(&samples, &targets, None, &Session::default()).unwrap();
         let solver = ConjugateGradient { tolerance: 1e-8, ..Default::default() };
         let ridge =
             IterativeRidge { solver, bias: Bias::Centred, ..IterativeRidge::new(kernel.clone(), 1e-6) };
-        let (found, report) = ridge.fit(&samples, &targets, None, &Unwatched).unwrap();
+        let (found, report) = ridge.fit(&samples, &targets, None, &Session::default()).unwrap();
         assert_eq!(report.status, Status::Converged, "{kernel}: {report:?}");
         for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
             assert!((a - b).abs() < 1e-4, "{kernel}: {a} {b}");

@@ -8,8 +8,8 @@ use mercer::kernel::check::Domain;
 use mercer::learn::{Admission, Bias, LearnError, Ridge};
 use mercer::model::ModelError;
 use mercer::pool;
+use mercer::session::Session;
 use mercer::solve::{Factor, SolveError};
-use mercer::watch::Unwatched;
 
 const KERNEL: &str = "0.5*rbf(sigma=2) + (<x,z>+1)^2";
 
@@ -44,8 +44,8 @@ fn problem(rows: usize) -> Problem {
 }
 
 fn predictions(problem: &Problem, ridge: &Ridge, weights: Option<&[f64]>) -> Matrix<f64> {
-    let (model, _) = ridge.fit(&problem.x, &problem.y, weights, &Unwatched).unwrap();
-    model.predict(&problem.queries, &Unwatched).unwrap()
+    let (model, _) = ridge.fit(&problem.x, &problem.y, weights, &Session::default()).unwrap();
+    model.predict(&problem.queries, &Session::default()).unwrap()
 }
 
 fn assert_close(found: &Matrix<f64>, expected: &[Vec<f64>], tolerance: f64) {
@@ -170,7 +170,7 @@ fn mixed_precision_reaches_the_double_answer() {
     problem.kernel = "rbf(sigma=0.5)".parse().unwrap();
     let fit = |factor| {
         let ridge = Ridge { factor, ..Ridge::new(problem.kernel.clone(), 0.1) };
-        ridge.fit(&problem.x, &problem.y, None, &Unwatched).unwrap()
+        ridge.fit(&problem.x, &problem.y, None, &Session::default()).unwrap()
     };
     let ((double, _), (mixed, report)) = (fit(Factor::Double), fit(Factor::Mixed));
     assert!(report.solver.contains("f32"), "{}", report.solver);
@@ -186,7 +186,7 @@ fn a_hopeless_refinement_falls_back_to_double() {
     let mut problem = problem(200);
     problem.kernel = "rbf(sigma=5)".parse().unwrap();
     let ridge = Ridge { factor: Factor::Mixed, ..Ridge::new(problem.kernel.clone(), 1e-10) };
-    let (_, report) = ridge.fit(&problem.x, &problem.y, None, &Unwatched).unwrap();
+    let (_, report) = ridge.fit(&problem.x, &problem.y, None, &Session::default()).unwrap();
     assert_eq!(report.solver, "cholesky f64");
 }
 
@@ -198,12 +198,12 @@ fn a_singular_system_is_reported_with_its_rank_and_a_lambda_that_does() {
     let x = AnySamples::F64(Samples::dense(20, 2, entries).unwrap());
     let y = Matrix::from_entries(20, 1, noise(20, 6));
     let ridge = |lambda| Ridge { bias: Bias::None, ..Ridge::new("rbf(sigma=0.3)".parse().unwrap(), lambda) };
-    let error = ridge(0.0).fit(&x, &y, None, &Unwatched).unwrap_err();
+    let error = ridge(0.0).fit(&x, &y, None, &Session::default()).unwrap_err();
     let LearnError::Solve(SolveError::Singular { rank, order: 20, suggestion }) = error else {
         panic!("{error:?}");
     };
     assert_eq!(rank, NumericalRank::Exactly(15));
-    assert!(ridge(suggestion).fit(&x, &y, None, &Unwatched).is_ok());
+    assert!(ridge(suggestion).fit(&x, &y, None, &Session::default()).is_ok());
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn input_that_does_not_line_up_is_refused() {
     let problem = problem(10);
     let ridge = Ridge::new(problem.kernel.clone(), 1.0);
     let fit = |ridge: &Ridge, y: &Matrix<f64>, w: Option<&[f64]>| {
-        ridge.fit(&problem.x, y, w, &Unwatched).unwrap_err()
+        ridge.fit(&problem.x, y, w, &Session::default()).unwrap_err()
     };
     let short = Matrix::from_entries(3, 1, vec![1.0; 3]);
     assert!(matches!(fit(&ridge, &short, None), LearnError::Length { rows: 10, found: 3, .. }));
@@ -223,8 +223,9 @@ fn input_that_does_not_line_up_is_refused() {
         let bad = Ridge::new(problem.kernel.clone(), lambda);
         assert!(matches!(fit(&bad, &problem.y, None), LearnError::Parameter { parameter: "lambda", .. }));
     }
-    let small = Ridge { memory: Some(100), ..ridge.clone() };
-    assert!(matches!(fit(&small, &problem.y, None), LearnError::Memory { needed: 800, budget: 100, .. }));
+    let little = Session::default().with_memory(100);
+    let error = ridge.fit(&problem.x, &problem.y, None, &little).unwrap_err();
+    assert!(matches!(error, LearnError::Memory { needed: 800, budget: 100, .. }));
     let undefined = Ridge { admission: Admission::Assume, ..Ridge::new("log(<x,z>)".parse().unwrap(), 1.0) };
     assert!(matches!(fit(&undefined, &problem.y, None), LearnError::KernelValue { .. }));
     let missing = Ridge::new("linear[7]".parse().unwrap(), 1.0);
@@ -235,10 +236,10 @@ fn input_that_does_not_line_up_is_refused() {
 fn a_refuted_kernel_is_refused_and_an_assumed_one_is_not() {
     let problem = problem(20);
     let ridge = Ridge::new("exp(|x-z|^2/2)".parse().unwrap(), 100.0);
-    let error = ridge.fit(&problem.x, &problem.y, None, &Unwatched).unwrap_err();
+    let error = ridge.fit(&problem.x, &problem.y, None, &Session::default()).unwrap_err();
     assert!(matches!(error, LearnError::NotAKernel { .. }), "{error}");
     let assumed = Ridge { admission: Admission::Assume, ..ridge };
-    assert_eq!(assumed.fit(&problem.x, &problem.y, None, &Unwatched).unwrap().0.domain, None);
+    assert_eq!(assumed.fit(&problem.x, &problem.y, None, &Session::default()).unwrap().0.domain, None);
 }
 
 /// 1/(1−⟨x,z⟩) is a kernel inside of the unit ball alone: training keeps the ball, prediction enforces it.
@@ -249,11 +250,11 @@ fn the_domain_of_the_proof_is_kept_and_enforced() {
     let halved = noise(60, 1).into_iter().map(|v| 0.5 * v).collect::<Vec<_>>();
     problem.x = AnySamples::F64(Samples::dense(20, 3, halved).unwrap());
     let ridge = Ridge::new(problem.kernel.clone(), 0.1);
-    let (model, _) = ridge.fit(&problem.x, &problem.y, None, &Unwatched).unwrap();
+    let (model, _) = ridge.fit(&problem.x, &problem.y, None, &Session::default()).unwrap();
     assert!(matches!(model.domain, Some(Domain::Ball(radius)) if radius < 0.9), "{:?}", model.domain);
-    assert!(model.predict(&problem.x, &Unwatched).is_ok());
+    assert!(model.predict(&problem.x, &Session::default()).is_ok());
     let outside = AnySamples::F64(Samples::dense(2, 3, vec![0.0, 0.0, 0.0, 0.0, 2.0, 0.0]).unwrap());
-    let error = model.predict(&outside, &Unwatched).unwrap_err();
+    let error = model.predict(&outside, &Session::default()).unwrap_err();
     assert!(matches!(error, ModelError::OutsideDomain { row: 1, .. }), "{error}");
 }
 
@@ -264,7 +265,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
         let ridge = Ridge { factor, ..Ridge::new("rbf(sigma=0.7) + 0.1*linear".parse().unwrap(), 0.1) };
         let fit = |threads| {
             pool::with(Some(threads), || {
-                ridge.fit(&problem.x, &problem.y, None, &Unwatched).unwrap().0.coefficients
+                ridge.fit(&problem.x, &problem.y, None, &Session::default()).unwrap().0.coefficients
             })
         };
         assert!(fit(1) == fit(2) && fit(1) == fit(3));

@@ -31,9 +31,8 @@ pub fn search(
     let folds = stratify_folds(&codes, arguments.folds(), Some(seed))
         .map_err(|error| Failure::usage(format!("--folds: {error}")))?;
     let problem = Problem::new(samples.view(), Targets::codes(codes, targets.ncols()));
-    let tuned = searcher.with_checkpoint(|resume, on_trials| {
-        Ok(tune.run(&problem, &folds, resume, on_trials, session)?)
-    })?;
+    let tuned = searcher
+        .with_checkpoint(|resume, on_trials| Ok(tune.run(&problem, &folds, resume, on_trials, session)?))?;
     let TunedSvc { svm, accuracy, trials, warnings } = tuned;
     let learner = Box::new(SvmLearner::of(svm, seed));
     Ok(Found { learner, score: 1.0 - accuracy, trials, warnings })

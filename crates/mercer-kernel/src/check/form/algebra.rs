@@ -6,6 +6,7 @@ use num_traits::{One, Signed, Zero};
 
 use super::{Atom, Form, Fun, MOST_TERMS, Monomial, Space};
 use crate::check::exact::{self, Q, as_integer, int, rational_power};
+use crate::check::steps;
 
 /// Products of terms that one question may cost, so that a formula that explodes ends undecided instead of never.
 const FUEL: usize = 100_000;
@@ -223,6 +224,7 @@ impl Form {
                     *entry += e;
                 }
                 joint.0.retain(|_, e| !e.is_zero());
+                steps::count(40 + 3 * product.0.len());
                 product = product.add(&normal(joint, space)?.scale(&(c * d)));
                 if product.0.len() > MOST_TERMS {
                     return None;

@@ -10,6 +10,7 @@ use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use crate::check::exact::{self, Q};
+use crate::check::steps;
 
 /// Why an operation has no enclosure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,12 @@ pub struct Interval {
     bits: u32,
 }
 
+/// Counts the steps of an operation on numbers of this many bits: `linear` for each word, and the square of the words.
+fn count(bits: u64, linear: usize) {
+    let words = bits as usize / 64 + 1;
+    steps::count(linear + words * (linear + words) / 16);
+}
+
 fn floor_shift(value: &BigInt, bits: u32) -> BigInt {
     value >> bits
 }
@@ -40,6 +47,7 @@ impl Interval {
     /// The tightest enclosure of a rational number.
     pub fn exact(q: &Q, bits: u32) -> Self {
         let scaled = q.numer() << bits;
+        count(scaled.bits(), 3);
         Self { lo: scaled.div_floor(q.denom()), hi: scaled.div_ceil(q.denom()), bits }
     }
 
@@ -113,6 +121,7 @@ impl Interval {
 
     /// a·b.
     pub fn mul(&self, other: &Self) -> Self {
+        count(self.hi.bits().max(other.hi.bits()), 4);
         let products =
             [&self.lo * &other.lo, &self.lo * &other.hi, &self.hi * &other.lo, &self.hi * &other.hi];
         let (lo, hi) =
@@ -133,6 +142,7 @@ impl Interval {
         if !other.is_positive() && !other.is_negative() {
             return Err(Fault::Unknown);
         }
+        count(self.hi.bits() + u64::from(self.bits), 16);
         let (mut lo, mut hi) = (None::<BigInt>, None::<BigInt>);
         for n in [&self.lo, &self.hi] {
             for d in [&other.lo, &other.hi] {
@@ -179,6 +189,7 @@ impl Interval {
         if self.lo.is_negative() {
             return Err(Fault::Unknown);
         }
+        count(self.hi.bits() + u64::from(self.bits), 16);
         let lo = (&self.lo << self.bits).sqrt();
         let scaled = &self.hi << self.bits;
         let floor = scaled.sqrt();
@@ -205,6 +216,7 @@ impl Interval {
     }
 
     fn divided_by(&self, n: u64) -> Self {
+        count(self.hi.bits(), 2);
         let n = BigInt::from(n);
         Self { lo: self.lo.div_floor(&n), hi: self.hi.div_ceil(&n), bits: self.bits }
     }

@@ -1,10 +1,9 @@
 //! Confirmation of a counter-example in interval arithmetic, from nothing but the formula, the points and the weights.
 
-use std::time::Instant;
-
 use crate::check::enclose::enclose;
 use crate::check::exact::{self, Q};
 use crate::check::interval::{Fault, Interval};
+use crate::check::steps::Limit;
 use crate::check::{Dim, Domain};
 use crate::expr::Expr;
 
@@ -12,14 +11,14 @@ use crate::expr::Expr;
 const PRECISIONS: [u32; 4] = [128, 256, 512, 1280];
 
 /// The value of wᵀKw where an enclosure of it is negative; `None` where it is not shown to be.
-pub fn negative_form(expr: &Expr, points: &[Vec<Q>], weights: &[Q], deadline: Instant) -> Option<f64> {
+pub fn negative_form(expr: &Expr, points: &[Vec<Q>], weights: &[Q], limit: Limit) -> Option<f64> {
     let n = points.len();
     let weight_list: Vec<_> = (0..n).filter(|&i| !num_traits::Zero::is_zero(&weights[i])).collect();
     for bits in PRECISIONS {
         let mut sum = Interval::integer(0, bits);
         for &i in &weight_list {
             for &j in &weight_list {
-                if Instant::now() > deadline {
+                if limit.is_reached() {
                     return None;
                 }
                 let entry = enclose(expr, &points[i], &points[j], bits).ok()?;

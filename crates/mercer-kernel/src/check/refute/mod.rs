@@ -9,9 +9,9 @@ mod spectrum;
 mod sphere;
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
 
 use super::exact::{self, Q};
+use super::steps::{self, Limit};
 use super::verdict::{Evidence, Refutation};
 use super::{Dim, Domain};
 use crate::eval::eval;
@@ -28,12 +28,12 @@ pub struct Hints {
     pub dims: Vec<usize>,
 }
 
-/// The search's state: the question, the clock, and the lowest relative eigenvalue so far.
+/// The search's state: the question, the limit, and the lowest relative eigenvalue so far.
 pub struct Search<'a> {
     expr: &'a Expr,
     dim: Dim,
     domain: Domain,
-    deadline: Instant,
+    limit: Limit,
     /// What was seen, for an undecided verdict.
     pub evidence: Evidence,
     best: Option<(f64, Pool)>,
@@ -46,14 +46,17 @@ pub struct Search<'a> {
 /// Refusals after which the formula is taken to defeat doubles.
 const MOST_REFUSALS: usize = 30;
 
+/// The steps that the confirmation of a counter-example may take when no others are left.
+const CONFIRMATION: u64 = 200_000;
+
 impl<'a> Search<'a> {
-    /// A search for counter-examples to `expr` that stops at `deadline`.
-    pub fn new(expr: &'a Expr, dim: Dim, domain: Domain, deadline: Instant) -> Self {
+    /// A search for counter-examples to `expr` that stops at `limit`.
+    pub fn new(expr: &'a Expr, dim: Dim, domain: Domain, limit: Limit) -> Self {
         Self {
             expr,
             dim,
             domain,
-            deadline,
+            limit,
             evidence: Evidence::default(),
             best: None,
             doubt: -1e-10,
@@ -116,7 +119,7 @@ impl<'a> Search<'a> {
     }
 
     fn late(&self) -> bool {
-        Instant::now() > self.deadline
+        self.limit.is_reached()
     }
 
     fn undefined_or_asymmetric(&self, pool: &Pool) -> Option<Refutation> {
@@ -155,6 +158,7 @@ impl<'a> Search<'a> {
     }
 
     fn quick(&self, x: &[Q], z: &[Q]) -> Option<f64> {
+        steps::count(spectrum::value_steps(self.expr, x.len()) + 4 * x.len());
         let double = |p: &[Q]| p.iter().map(exact::to_f64).collect::<Vec<_>>();
         eval(self.expr, &double(x), &double(z)).ok()
     }
@@ -162,7 +166,9 @@ impl<'a> Search<'a> {
     /// As many points of a pool as have finite values with each other, early ones first.
     fn finite(&self, pool: &Pool) -> Pool {
         let mut kept: Pool = Vec::new();
+        let steps_each = 2 * spectrum::value_steps(self.expr, pool.first().map_or(0, Vec::len));
         for p in pool {
+            steps::count((kept.len() + 1) * steps_each);
             kept.push(p.clone());
             let is_finite = |a: &[f64], b: &[f64]| eval(self.expr, a, b).is_ok_and(|v| v.abs() < 1e12);
             if !kept.iter().all(|q| is_finite(p, q) && is_finite(q, p)) {
@@ -281,8 +287,8 @@ impl<'a> Search<'a> {
             return None;
         }
         self.refusals.update(|n| n + 1);
-        let patience = self.deadline.max(Instant::now() + Duration::from_millis(20));
-        let value = confirm::negative_form(self.expr, &points, &weights, patience)?;
+        let limit = self.limit.max(Limit::after(CONFIRMATION));
+        let value = confirm::negative_form(self.expr, &points, &weights, limit)?;
         let matrix = self.matrix(&points);
         Some(Refutation::Points { points, weights, value, matrix, filled: None })
     }

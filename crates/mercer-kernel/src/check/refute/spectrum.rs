@@ -2,6 +2,7 @@
 
 use super::configurations::Pool;
 use super::jacobi;
+use crate::check::steps;
 use crate::eval::eval;
 use crate::expr::Expr;
 
@@ -15,6 +16,7 @@ impl Gram {
     /// The symmetrised Gram matrix; `None` where some entry has no finite value.
     pub fn of(expr: &Expr, points: &Pool) -> Option<Self> {
         let n = points.len();
+        steps::count(n * n * value_steps(expr, points.first().map_or(0, Vec::len)));
         let mut entries = vec![0.0; n * n];
         for i in 0..n {
             for j in 0..=i {
@@ -47,6 +49,7 @@ impl Gram {
 
     /// The least eigenvalue and its unit eigenvector.
     pub fn lowest(&self) -> (f64, Vec<f64>) {
+        steps::count(self.n * self.n * (self.n + 8) / 20);
         jacobi::lowest(self.n, self.entries.clone())
     }
 
@@ -59,6 +62,14 @@ impl Gram {
     pub fn form(&self, weights: &[f64]) -> f64 {
         (0..self.n).map(|i| (0..self.n).map(|j| weights[i] * weights[j] * self.at(i, j)).sum::<f64>()).sum()
     }
+}
+
+/// The steps of one value of `expr` at points of R^dim.
+pub fn value_steps(expr: &Expr, dim: usize) -> usize {
+    fn nodes(expr: &Expr) -> usize {
+        1 + expr.children().into_iter().map(nodes).sum::<usize>()
+    }
+    1 + nodes(expr) * (8 + dim) / 32
 }
 
 /// Weights with few digits near a direction of negative curvature: small integers where they do.

@@ -4,6 +4,7 @@ use num_traits::{One, Signed, Zero};
 
 use crate::check::exact::{self, Q, as_integer, int};
 use crate::check::form::{Atom, Form, Fun, Monomial};
+use crate::check::steps;
 
 /// Coefficients up to a fixed order; irrational constants are replaced by nearby rationals.
 type Series = Vec<Q>;
@@ -97,6 +98,12 @@ fn start(c: &Q, at_zero: i64, f: impl Fn(f64) -> f64, exact: &mut bool) -> Optio
     if c.is_zero() { Some(int(at_zero)) } else { near(f(exact::to_f64(c)), exact) }
 }
 
+/// Counts the steps of `terms` products that were added up to numbers as long as `like`.
+fn count(terms: usize, like: Option<&Q>) {
+    let words = like.map_or(0, |q| q.numer().bits().max(q.denom().bits())) as usize / 64;
+    steps::count(terms * (8 + words * words));
+}
+
 fn mul(p: &[Q], q: &[Q]) -> Series {
     let n = p.len();
     let mut product = vec![Q::zero(); n];
@@ -105,6 +112,7 @@ fn mul(p: &[Q], q: &[Q]) -> Series {
             product[i + j] += a * &q[j];
         }
     }
+    count(n * n / 2, product.last());
     product
 }
 
@@ -124,6 +132,7 @@ fn exp(f: &[Q], exact: &mut bool) -> Option<Series> {
     for n in 1..f.len() {
         let sum = (1..=n).fold(Q::zero(), |s, k| s + int(k as i64) * &f[k] * &g[n - k]);
         g.push(sum / int(n as i64));
+        count(n, g.last());
     }
     Some(g)
 }
@@ -145,6 +154,7 @@ fn power(f: &[Q], e: &Q, exact: &mut bool) -> Option<Series> {
         let sum =
             (1..=n).fold(Q::zero(), |s, k| s + (e * int(k as i64) - int((n - k) as i64)) * &f[k] * &g[n - k]);
         g.push(sum / (int(n as i64) * &f[0]));
+        count(n, g.last());
     }
     Some(g)
 }
@@ -172,6 +182,7 @@ fn call(fun: Fun, f: &[Q], exact: &mut bool) -> Option<Series> {
                 };
                 let (next_s, next_c) = (pair(&c), pair(&s));
                 s.push(next_s);
+                count(2 * i, s.last());
                 c.push(if hyperbolic { next_c } else { -next_c });
             }
             Some(if matches!(fun, Fun::Sin | Fun::Sinh) { s } else { c })

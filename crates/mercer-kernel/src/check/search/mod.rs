@@ -8,11 +8,11 @@ mod theorem;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
 use super::form::{Form, Space};
 use super::proof::{Claim, Proof, Property, Rule};
 use super::refute::Hints;
+use super::steps::Limit;
 use super::verdict::Theorem;
 use super::verify;
 use super::{Dim, Domain};
@@ -29,7 +29,7 @@ pub struct Found {
 }
 
 /// Looks for a proof that `expr` is positive semidefinite, on the domain itself and then on larger sets.
-pub fn prove(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Found {
+pub fn prove(expr: &Expr, dim: Dim, domain: Domain, limit: Limit) -> Found {
     let mut found = Found { proof: None, theorem: None, hints: Hints::default() };
     let space = Space { dim, domain };
     let Some(form) = Form::of(expr, &space) else { return found };
@@ -37,12 +37,12 @@ pub fn prove(expr: &Expr, dim: Dim, domain: Domain, deadline: Instant) -> Found 
         theorem::hints(&form, &space, &mut found);
         return found;
     }
-    let mut inner = Prover::new(space, deadline).expression(expr, &form);
+    let mut inner = Prover::new(space, limit).expression(expr, &form);
     if inner.is_none() && domain != Domain::All {
         let everywhere = Space { dim, domain: Domain::All };
         inner = Form::of(expr, &everywhere).and_then(|wide| {
-            let premise = Prover::new(everywhere, deadline).expression(expr, &wide)?;
-            Prover::new(space, deadline).conclude(
+            let premise = Prover::new(everywhere, limit).expression(expr, &wide)?;
+            Prover::new(space, limit).conclude(
                 Property::PositiveSemidefinite,
                 form.clone(),
                 Rule::Restriction,
@@ -66,7 +66,7 @@ const DEEPEST: usize = 14;
 /// A search on one space, with what it already knows.
 struct Prover {
     space: Space,
-    deadline: Instant,
+    limit: Limit,
     depth: usize,
     polarised: bool,
     known: BTreeMap<(bool, Form), Proof>,
@@ -74,11 +74,16 @@ struct Prover {
 }
 
 impl Prover {
-    fn new(space: Space, deadline: Instant) -> Self {
-        // Half of the time is left for counter-examples.
-        let now = Instant::now();
-        let deadline = now + deadline.saturating_duration_since(now) / 2;
-        Self { space, deadline, depth: 0, polarised: false, known: BTreeMap::new(), failed: BTreeSet::new() }
+    fn new(space: Space, limit: Limit) -> Self {
+        // Half of the steps are left for counter-examples.
+        Self {
+            space,
+            limit: limit.half(),
+            depth: 0,
+            polarised: false,
+            known: BTreeMap::new(),
+            failed: BTreeSet::new(),
+        }
     }
 
     /// A step that the checker accepts, or nothing.
@@ -107,7 +112,7 @@ impl Prover {
         if let Some(proof) = self.known.get(&key) {
             return Some(proof.clone());
         }
-        if self.failed.contains(&key) || self.depth >= DEEPEST || Instant::now() > self.deadline {
+        if self.failed.contains(&key) || self.depth >= DEEPEST || self.limit.is_reached() {
             return None;
         }
         self.depth += 1;

@@ -3,6 +3,7 @@
 use num_traits::{One, Signed, Zero};
 
 use crate::check::exact::Q;
+use crate::check::steps;
 
 /// Coefficients from the constant term on.
 pub type Polynomial = Vec<Q>;
@@ -12,6 +13,7 @@ pub fn mul(p: &[Q], q: &[Q]) -> Polynomial {
     if p.is_empty() || q.is_empty() {
         return Vec::new();
     }
+    steps::count(8 * p.len() * q.len());
     let mut product = vec![Q::zero(); p.len() + q.len() - 1];
     for (i, a) in p.iter().enumerate() {
         for (j, b) in q.iter().enumerate() {

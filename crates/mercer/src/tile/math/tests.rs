@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::super::simd::{Element, Simd, Vectorized, each_instruction_set, run_at};
+use super::super::simd::{Element, InstructionSet, Simd, Vectorized, each_instruction_set, run_at};
 use super::*;
 
 /// Applies a function to a slice whose length is a multiple of every vector length.
@@ -79,16 +79,16 @@ fn ulps(found: f64, expected: f64) -> f64 {
 #[test]
 fn single_exp_on_every_float() {
     const CHUNK: u32 = 1 << 16;
-    each_instruction_set(|level| {
+    each_instruction_set(|set| {
         // All 2³² bit patterns on the widest set; one in 97 on the others.
-        let stride = if level == 0 { 1 } else { 97 };
+        let stride = if set == InstructionSet::widest() { 1 } else { 97 };
         (0..=u32::MAX / CHUNK).into_par_iter().filter(|chunk| chunk % stride == 0).for_each(|chunk| {
             let input: Vec<f32> = (0..CHUNK).map(|i| f32::from_bits(chunk * CHUNK + i)).collect();
             let mut found = input.clone();
-            run_at(level, Map { values: &mut found, function: Exp32 });
+            run_at(set, Map { values: &mut found, function: Exp32 });
             // The double-precision exponential, itself tested below, rounds correctly here but for ties.
             let mut expected: Vec<f64> = input.iter().map(|x| f64::from(*x)).collect();
-            run_at(0, Map { values: &mut expected, function: Exp });
+            run_at(InstructionSet::widest(), Map { values: &mut expected, function: Exp });
             for ((x, found), expected) in input.iter().zip(&found).zip(&expected) {
                 let rounded = *expected as f32;
                 if found.to_bits() == rounded.to_bits() || (found.is_nan() && x.is_nan()) {
@@ -147,8 +147,8 @@ fn exp_extended(x: f64) -> (f64, f64) {
 fn double_exp_on_ten_million_points() {
     const POINTS: u32 = 10_000_000;
     const CHUNK: u32 = 8_000;
-    each_instruction_set(|level| {
-        let points = if level == 0 { POINTS } else { POINTS / 50 };
+    each_instruction_set(|set| {
+        let points = if set == InstructionSet::widest() { POINTS } else { POINTS / 50 };
         (0..points / CHUNK).into_par_iter().for_each(|chunk| {
             // Evenly over the range of normal results, and over small arguments.
             let input: Vec<f64> = (0..CHUNK)
@@ -158,7 +158,7 @@ fn double_exp_on_ten_million_points() {
                 })
                 .collect();
             let mut found = input.clone();
-            run_at(level, Map { values: &mut found, function: Exp });
+            run_at(set, Map { values: &mut found, function: Exp });
             for (x, found) in input.iter().zip(&found) {
                 let (hi, lo) = exp_extended(*x);
                 let ulp = hi.next_up() - hi;
@@ -171,16 +171,16 @@ fn double_exp_on_ten_million_points() {
 
 #[test]
 fn double_exp_at_the_ends() {
-    each_instruction_set(|level| {
+    each_instruction_set(|set| {
         let mut values =
             [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 709.782_712_893_384, 709.8, -745.2];
-        run_at(level, Map { values: &mut values, function: Exp });
+        run_at(set, Map { values: &mut values, function: Exp });
         assert_eq!(&values[..4], [1.0, 1.0, f64::INFINITY, 0.0]);
         assert!(values[4].is_nan());
         assert!(values[5].is_finite() && values[6] == f64::INFINITY && values[7] == 0.0);
         let mut values = [-709.0, -720.0, -730.0, -740.0, -745.0, -745.13, -746.0, -800.0];
         let expected = values.map(f64::exp);
-        run_at(level, Map { values: &mut values, function: Exp });
+        run_at(set, Map { values: &mut values, function: Exp });
         for (found, expected) in values.iter().zip(expected) {
             assert!((found - expected).abs() <= 5e-324, "{found:e} {expected:e}");
         }
@@ -196,13 +196,13 @@ fn compare<F: Function<f64>>(
     allowed: f64,
 ) {
     const POINTS: usize = 160_000;
-    each_instruction_set(|level| {
+    each_instruction_set(|set| {
         let mut input: Vec<f64> = (0..POINTS)
             .map(|i| range[0] + (range[1] - range[0]) * (i as f64 + 0.37) / POINTS as f64)
             .collect();
         input.extend([0.0, range[0], range[1], 1e-300, f64::NAN, 0.5, 1e-9, 0.999_999_999]);
         let mut found = input.clone();
-        run_at(level, Map { values: &mut found, function });
+        run_at(set, Map { values: &mut found, function });
         for (x, found) in input.iter().zip(&found) {
             let error = ulps(*found, standard(*x));
             assert!(error <= allowed, "{name}({x:e}) = {found:e}, should be {:e}: {error} ulp", standard(*x));
@@ -235,11 +235,11 @@ fn functions_agree_with_the_standard_library() {
 #[test]
 fn powers_agree_with_the_standard_library() {
     for power in [0.5, -0.7, 1.0 / 3.0, 2.5, -12.25, 17.0] {
-        each_instruction_set(|level| {
+        each_instruction_set(|set| {
             let mut input: Vec<f64> = (0..80_000).map(|i| (f64::from(i) + 0.31) * 0.003).collect();
             input.extend([0.0, -0.0, -2.0, f64::INFINITY, f64::NAN, 1e-310, 1.0, f64::NEG_INFINITY]);
             let mut found = input.clone();
-            run_at(level, Map { values: &mut found, function: Pow(power) });
+            run_at(set, Map { values: &mut found, function: Pow(power) });
             for (x, found) in input.iter().zip(&found) {
                 let error = ulps(*found, x.powf(power));
                 assert!(

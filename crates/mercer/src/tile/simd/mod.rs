@@ -1,16 +1,17 @@
 //! Vectors of `f32` and `f64`, one set of operations for every instruction set.
 //!
 //! Numerical code is written once, generic over [`Simd`], in functions marked `#[inline(always)]`. [`Element::vectorize`]
-//! picks the widest instruction set the processor has and calls the code inside a function compiled for it, into which
-//! everything inlines.
+//! calls the code inside a function compiled for the [`InstructionSet`] in use, into which everything inlines.
 
+mod instruction_set;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use crate::real::Real;
 
-pub(crate) use portable::Portable;
+pub use instruction_set::{InstructionSet, InstructionSetError};
+use portable::Portable;
 
 /// Bytes in a panel of rows: two of the widest vectors, so that one layout serves every instruction set.
 const PANEL_BYTES: usize = 128;
@@ -156,11 +157,20 @@ pub(crate) trait Element: Real {
     /// Eight entries must be readable at each of eight rows `stride` apart, and as many writable at `to`.
     unsafe fn transpose8(from: *const Self, stride: usize, to: *mut Self, to_stride: usize);
 
-    /// Runs `work` on the widest vectors this processor has.
-    fn vectorize<W: Vectorized<Self>>(work: W) -> W::Output;
+    /// Runs `work` compiled for `set`.
+    ///
+    /// # Safety
+    /// The processor must have the instructions: [`InstructionSet::is_available`].
+    unsafe fn run_on<W: Vectorized<Self>>(set: InstructionSet, work: W) -> W::Output;
+
+    /// Runs `work` compiled for the instruction set in use.
+    #[inline]
+    fn vectorize<W: Vectorized<Self>>(work: W) -> W::Output {
+        // SAFETY: the set in use is one that the processor has.
+        unsafe { Self::run_on(InstructionSet::in_use(), work) }
+    }
 }
 
-/// What the processor can do, asked once by the standard library and remembered there.
 macro_rules! element {
     ($t:ty, $exp:ident, $transpose:ident) => {
         impl Element for $t {
@@ -172,8 +182,8 @@ macro_rules! element {
             #[inline]
             unsafe fn transpose8(from: *const $t, stride: usize, to: *mut $t, to_stride: usize) {
                 #[cfg(target_arch = "x86_64")]
-                if x86::Avx2::<$t>::available() {
-                    // SAFETY: the processor has the instructions; the rest is the caller's promise.
+                if InstructionSet::in_use() != InstructionSet::Portable {
+                    // SAFETY: AVX-512 includes AVX2, so the processor has it; the rest is the caller's promise.
                     return unsafe { x86::$transpose(from, stride, to, to_stride) };
                 }
                 for i in 0..8 {
@@ -185,19 +195,16 @@ macro_rules! element {
             }
 
             #[inline]
-            fn vectorize<W: Vectorized<Self>>(work: W) -> W::Output {
-                #[cfg(target_arch = "x86_64")]
-                {
-                    if x86::Avx512::<$t>::available() {
-                        // SAFETY: the processor has the instructions.
-                        return unsafe { x86::avx512::<$t, W>(work) };
-                    }
-                    if x86::Avx2::<$t>::available() {
-                        // SAFETY: the processor has the instructions.
-                        return unsafe { x86::avx2::<$t, W>(work) };
-                    }
+            unsafe fn run_on<W: Vectorized<Self>>(set: InstructionSet, work: W) -> W::Output {
+                match set {
+                    #[cfg(target_arch = "x86_64")]
+                    // SAFETY: the caller's promise.
+                    InstructionSet::Avx512 => unsafe { x86::avx512::<$t, W>(work) },
+                    #[cfg(target_arch = "x86_64")]
+                    // SAFETY: the caller's promise.
+                    InstructionSet::Avx2 => unsafe { x86::avx2::<$t, W>(work) },
+                    _ => work.run(Portable::<$t>::new()),
                 }
-                work.run(Portable::<$t>::new())
             }
         }
     };
@@ -206,53 +213,16 @@ macro_rules! element {
 element!(f32, exp_f32, transpose8_f32);
 element!(f64, exp_f64, transpose8_f64);
 
-/// Calls `f` with the number of each instruction set this machine has, 0 being the one tiles use.
+/// Calls `f` with each instruction set this machine has, the widest first.
 #[cfg(test)]
-pub(super) fn each_instruction_set(f: impl Fn(usize)) {
-    f(0);
-    #[cfg(target_arch = "x86_64")]
-    if x86::Avx512::<f64>::available() && x86::Avx2::<f64>::available() {
-        f(1);
-    }
-    f(2);
+pub(super) fn each_instruction_set(f: impl Fn(InstructionSet)) {
+    InstructionSet::ALL.into_iter().filter(|set| set.is_available()).for_each(f);
 }
 
-/// Runs `work` on one of the instruction sets of [`each_instruction_set`].
+/// Runs `work` on an instruction set that this machine must have.
 #[cfg(test)]
-pub(super) fn run_at<T: InstructionSets, W: Vectorized<T>>(level: usize, work: W) -> W::Output {
-    match level {
-        0 => T::vectorize(work),
-        1 => T::on_avx2(work),
-        _ => T::on_arrays(work),
-    }
+pub(super) fn run_at<T: Element, W: Vectorized<T>>(set: InstructionSet, work: W) -> W::Output {
+    assert!(set.is_available());
+    // SAFETY: just asked.
+    unsafe { T::run_on(set, work) }
 }
-
-/// The sets below the widest one, for tests.
-#[cfg(test)]
-pub(super) trait InstructionSets: Element {
-    fn on_avx2<W: Vectorized<Self>>(work: W) -> W::Output;
-    fn on_arrays<W: Vectorized<Self>>(work: W) -> W::Output;
-}
-
-#[cfg(test)]
-macro_rules! instruction_sets {
-    ($t:ty) => {
-        impl InstructionSets for $t {
-            fn on_avx2<W: Vectorized<Self>>(work: W) -> W::Output {
-                #[cfg(target_arch = "x86_64")]
-                // SAFETY: asked for only where the processor has the instructions.
-                return unsafe { x86::avx2::<$t, W>(work) };
-                #[cfg(not(target_arch = "x86_64"))]
-                work.run(Portable::<$t>::new())
-            }
-            fn on_arrays<W: Vectorized<Self>>(work: W) -> W::Output {
-                work.run(Portable::<$t>::new())
-            }
-        }
-    };
-}
-
-#[cfg(test)]
-instruction_sets!(f32);
-#[cfg(test)]
-instruction_sets!(f64);

@@ -76,41 +76,13 @@ pub(super) fn take_apart(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec
                 wave(Some(*fun), &args[0], e)?;
             }
             _ if other.is_some() => return Err(unsupported()),
-            // −log cos has the derivative tan, so it and sec^a = exp(−a·log cos) have coefficients ≥ 0.
-            Atom::Call(Fun::Cos, args) => {
-                let (c, j) = linear(&args[0]).ok_or_else(unsupported)?;
-                radius.0.push(Limit { b: c * ratio(100, 157), j, closed: false });
-                other = Some((Kind::Positive, j));
-            }
-            Atom::Call(Fun::Log, args) if e.is_one() && log_cosine(&args[0]).is_some() => {
-                let (c, j) = log_cosine(&args[0]).ok_or_else(unsupported)?;
-                radius.0.push(Limit { b: c * ratio(100, 157), j, closed: false });
-                (low, high) = (-high, -low);
-                other = Some((Kind::Positive, j));
-            }
-            Atom::Power(base) => {
-                let (b, j) = affine(base).ok_or_else(unsupported)?;
-                radius.0.push(Limit { b: b.clone(), j, closed: e.is_positive() });
-                other = Some((Kind::Binomial { b, e: e.clone() }, j));
-            }
-            Atom::Call(Fun::Log, args) if e.is_one() => {
-                let (b, j) = affine(&args[0]).ok_or_else(unsupported)?;
-                radius.0.push(Limit { b: b.clone(), j, closed: false });
-                other = Some((Kind::Logarithm(b), j));
-            }
-            Atom::Call(fun @ (Fun::Asin | Fun::Atan | Fun::Tan), args) if e.is_one() => {
-                let (c, j) = linear(&args[0]).ok_or_else(unsupported)?;
-                let (kind, b) = match fun {
-                    Fun::Asin => (Kind::Arcsine(c.clone()), c),
-                    Fun::Atan => (Kind::Arctangent(c.clone()), c),
-                    // tan has coefficients ≥ 0 (Euler's zigzag numbers) and its first pole at π/2 > 1.57.
-                    _ if c.is_positive() => (Kind::Tangent(c.clone()), c * ratio(100, 157)),
-                    _ => return Err(unsupported()),
-                };
-                radius.0.push(Limit { b, j, closed: matches!(fun, Fun::Asin) });
+            _ => {
+                let (kind, j, reversed) = with_a_singularity(atom, e, radius).ok_or_else(unsupported)?;
+                if reversed {
+                    (low, high) = (-high, -low);
+                }
                 other = Some((kind, j));
             }
-            _ => return Err(unsupported()),
         }
     }
     let term = |low: Q, high: Q, step: usize, kind: Option<Kind>| Term { low, high, shift, step, kind };
@@ -128,6 +100,46 @@ pub(super) fn take_apart(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec
             })
             .collect()),
     }
+}
+
+/// What a function of t^j with a singularity is, j, and whether it is the negative of that; its limit is added to `radius`.
+/// None where its coefficients are not known.
+fn with_a_singularity(atom: &Atom, e: &Q, radius: &mut Radius) -> Option<(Kind, usize, bool)> {
+    // The first poles of tan and sec lie at π/2 > 1.57.
+    let up_to_a_pole = |c: Q, j: usize| Limit { b: c * ratio(100, 157), j, closed: false };
+    let (kind, limit, reversed) = match atom {
+        // −log cos has the derivative tan, so it and sec^a = exp(−a·log cos) have coefficients ≥ 0.
+        Atom::Call(Fun::Cos, args) => {
+            let (c, j) = linear(&args[0])?;
+            (Kind::Positive, up_to_a_pole(c, j), false)
+        }
+        Atom::Call(Fun::Log, args) if e.is_one() => match log_cosine(&args[0]) {
+            Some((c, j)) => (Kind::Positive, up_to_a_pole(c, j), true),
+            None => {
+                let (b, j) = affine(&args[0])?;
+                (Kind::Logarithm(b.clone()), Limit { b, j, closed: false }, false)
+            }
+        },
+        Atom::Power(base) => {
+            let (b, j) = affine(base)?;
+            let kind = Kind::Binomial { b: b.clone(), e: e.clone() };
+            (kind, Limit { b, j, closed: e.is_positive() }, false)
+        }
+        Atom::Call(fun @ (Fun::Asin | Fun::Atan | Fun::Tan), args) if e.is_one() => {
+            let (c, j) = linear(&args[0])?;
+            match fun {
+                Fun::Asin => (Kind::Arcsine(c.clone()), Limit { b: c, j, closed: true }, false),
+                Fun::Atan => (Kind::Arctangent(c.clone()), Limit { b: c, j, closed: false }, false),
+                // tan has coefficients ≥ 0 (Euler's zigzag numbers).
+                _ if c.is_positive() => (Kind::Tangent(c.clone()), up_to_a_pole(c, j), false),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    let j = limit.j;
+    radius.0.push(limit);
+    Some((kind, j, reversed))
 }
 
 /// Whether e^(e·m) is e^(c·t^j) with an irrational c > 0.

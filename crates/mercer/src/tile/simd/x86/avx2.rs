@@ -9,18 +9,15 @@ use crate::tile::simd::{Element, Simd, Vectorized};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx2<T>(PhantomData<T>);
 
-impl<T> Avx2<T> {
-    /// Whether the processor has the instructions.
-    #[inline]
-    pub fn available() -> bool {
-        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
-    }
+/// Whether the processor has the instructions of [`Avx2`].
+pub(crate) fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
 }
 
 /// Runs `work` compiled for AVX2 and FMA.
 ///
 /// # Safety
-/// [`Avx2::available`] must hold.
+/// [`has_avx2`] must hold.
 #[target_feature(enable = "avx2,fma")]
 pub(crate) unsafe fn avx2<T: Element, W: Vectorized<T>>(work: W) -> W::Output
 where

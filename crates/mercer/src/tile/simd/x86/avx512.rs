@@ -9,22 +9,19 @@ use crate::tile::simd::{Element, Simd, Vectorized};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx512<T>(PhantomData<T>);
 
-impl<T> Avx512<T> {
-    /// Whether the processor has the instructions.
-    #[inline]
-    pub fn available() -> bool {
-        is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("fma")
-    }
+/// Whether the processor has the instructions of [`Avx512`].
+pub(crate) fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("fma")
 }
 
 /// Runs `work` compiled for AVX-512.
 ///
 /// # Safety
-/// [`Avx512::available`] must hold.
+/// [`has_avx512`] must hold.
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
 pub(crate) unsafe fn avx512<T: Element, W: Vectorized<T>>(work: W) -> W::Output
 where

@@ -8,6 +8,6 @@ mod avx2;
 mod avx512;
 mod transpose;
 
-pub(crate) use avx2::{Avx2, avx2};
-pub(crate) use avx512::{Avx512, avx512};
+pub(crate) use avx2::{avx2, has_avx2};
+pub(crate) use avx512::{avx512, has_avx512};
 pub(crate) use transpose::{transpose8_f32, transpose8_f64};

@@ -1,0 +1,42 @@
+//! The limit of a check, in counted steps: the same question has the same verdict on every machine and under every load.
+//!
+//! A step is an amount of work that takes about 0.1 µs. The operations that take time count theirs: arithmetic on
+//! enclosures by the length of the numbers, products of forms and of polynomials by their terms, Gram matrices by
+//! their entries, eigenvalues by the cube of the order. A check runs on one thread, which keeps the count.
+
+use std::cell::Cell;
+
+thread_local! {
+    static TAKEN: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Adds steps to this thread's count.
+pub(crate) fn count(steps: usize) {
+    TAKEN.set(TAKEN.get().wrapping_add(steps as u64));
+}
+
+/// This thread's count; only differences mean something.
+pub(crate) fn taken() -> u64 {
+    TAKEN.get()
+}
+
+/// The count at which a search stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Limit(u64);
+
+impl Limit {
+    /// The given number of steps from now.
+    pub fn after(steps: u64) -> Self {
+        Self(taken().saturating_add(steps))
+    }
+
+    /// Half of the steps that are left.
+    pub fn half(self) -> Self {
+        Self::after(self.0.saturating_sub(taken()) / 2)
+    }
+
+    /// Whether it has been reached.
+    pub fn is_reached(self) -> bool {
+        taken() > self.0
+    }
+}
