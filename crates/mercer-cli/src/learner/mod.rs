@@ -82,7 +82,7 @@ pub struct Learnt {
 
 impl From<Fitted> for Learnt {
     fn from(fitted: Fitted) -> Self {
-        let Fitted { model, report, facts } = fitted;
+        let Fitted { model, report, facts, .. } = fitted;
         Self { predictor: model.predictor, calibration: model.calibration, report, facts }
     }
 }

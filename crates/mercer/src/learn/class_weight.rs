@@ -15,11 +15,11 @@ pub enum ClassWeight {
     Uniform,
     /// n/(K·n_c) for the n_c of n rows that are of class c of K: every class counts the same in all.
     Balanced,
+    /// These, by the names of classes; others count 1.
+    Named(Vec<(String, f64)>),
     /// These, one per class: finite and not negative.
     #[serde(untagged)]
     Each(Vec<f64>),
-    /// These, by the names of classes; others count 1.
-    Named(Vec<(String, f64)>),
 }
 
 impl ClassWeight {
@@ -98,7 +98,9 @@ impl ClassWeight {
                 }
                 Ok(given.clone())
             }
-            Self::Named(_) => Err(LearnError::Unsupported("class weights by name need the names of the classes")),
+            Self::Named(_) => {
+                Err(LearnError::Unsupported("class weights by name need the names of the classes"))
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The quadratic programs of one fit.
 
+use crate::learn::class_weight::ClassWeight;
 use crate::learn::error::LearnError;
 use crate::learn::learner::Requires;
-use crate::learn::logistic::ClassWeight;
 use crate::learn::problem::{Problem, Targets};
 use crate::learn::weights::check_weights;
 use crate::session::Session;
