@@ -67,7 +67,7 @@ mod _native {
 
     /// Refuses to be imported where `MERCER_SIMD` cannot be followed.
     #[pymodule_init]
-    fn init(_: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         match mercer::tile::InstructionSet::chosen() {
             Ok(_) => Ok(()),
             Err(error) => Err(pyo3::exceptions::PyImportError::new_err(error.to_string())),

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
-use mercer::learn::{Admission, ClassLoss};
+use mercer::learn::{self, Admission, ClassLoss, Fitted};
 use mercer::model::{self, Calibration, Link, Predictor};
 use mercer::session::Session;
 use mercer::solve::Report;
@@ -22,7 +22,6 @@ use serde_json::Value;
 
 use crate::approx::{self, Approx};
 use crate::args::{Fit, Method, Multiclass, Solver};
-use crate::checkpoint::Checkpoint;
 use crate::failure::Failure;
 
 /// A method with its settings.
@@ -53,11 +52,6 @@ pub trait Learner: Send + Sync {
     /// What can be refused before any work: a problem too large, a setting out of range.
     fn check(&self, rows: usize, columns: usize, session: &Session<'_>) -> Result<(), Failure>;
 
-    /// The file that work half done is kept in.
-    fn checkpoint(&self) -> Option<Checkpoint> {
-        None
-    }
-
     /// Fits `targets`, one row per row of `samples`, each of which counts by its weight. Weights are only given to methods that
     /// `--sample-weight` is for.
     fn fit(
@@ -79,6 +73,13 @@ pub struct Learnt {
     pub report: Option<Report>,
     /// More about it, for the report: numbers and words, no wall times.
     pub facts: BTreeMap<String, Value>,
+}
+
+impl From<Fitted> for Learnt {
+    fn from(fitted: Fitted) -> Self {
+        let Fitted { model, report, facts } = fitted;
+        Self { predictor: model.predictor, calibration: model.calibration, report, facts }
+    }
 }
 
 /// Refuses what is wrong whatever the data is.
@@ -159,6 +160,15 @@ impl Lift {
                 .hint("use `mercer tune` to search, or give a number or `auto`"));
         }
         Ok(Self::Kernel(kernel))
+    }
+}
+
+impl From<Lift> for learn::Lift {
+    fn from(lift: Lift) -> Self {
+        match lift {
+            Lift::Kernel(kernel) => kernel.into(),
+            Lift::Features(map) => map.into(),
+        }
     }
 }
 

@@ -11,11 +11,12 @@ use crate::session::Session;
 use crate::solve::{LinearLossFit, LinearLossSettings, Report, minimise};
 
 use super::admission::Admission;
-use super::approx_ridge::{ApproxRidge, Prepared};
 use super::codes::check_codes;
+use super::cost;
 use super::error::LearnError;
+use super::lift::Prepared;
 use super::logistic::ClassWeight;
-use super::ridge::Bias;
+use super::ridge::empty_sums;
 
 /// The loss of a classifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +99,7 @@ impl ApproxClassifier {
         let labels = Labelled { codes, outputs, weights: &weights };
         let columns = samples.ncols();
         // Every step passes over all features: they are held where they fit the memory budget beside the sums.
-        let sums_bytes = ApproxRidge::bytes_needed(prepared.features.count(columns)?, 0);
+        let sums_bytes = cost::sums_bytes(prepared.features.count(columns)?, 0);
         let left = session.with_memory(session.memory().saturating_sub(sums_bytes));
         let design = prepared.features.design(samples, &left)?;
         let fit = match self.loss {
@@ -146,14 +147,9 @@ impl ApproxClassifier {
             }
         }
         check_codes(samples.nrows(), codes, classes, weights)?;
-        let ridge = ApproxRidge {
-            bias: if self.intercept { Bias::Centred } else { Bias::None },
-            admission: self.admission,
-            ..ApproxRidge::new(self.kernel.clone(), self.approximation, 1.0)
-        };
-        let prepared = ridge.prepare(samples, session)?;
+        let prepared = Prepared::new(&self.kernel, self.approximation, self.admission, samples, session)?;
         // The check of the memory; the sums themselves are without targets.
-        ApproxRidge::sums(prepared.features.count(samples.ncols())?, 0, session)?;
+        empty_sums(prepared.features.count(samples.ncols())?, 0, session)?;
         Ok(prepared)
     }
 

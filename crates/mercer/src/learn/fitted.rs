@@ -5,13 +5,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::data::{AnySamples, Matrix};
+use crate::data::{AnySamples, Classes, Matrix};
 use crate::model::{Calibration, Model, ModelError, Predictor};
 use crate::session::Session;
 use crate::solve::Report;
 
 use super::learner::Learner;
-use super::problem::Problem;
+use super::problem::{Origin, Problem};
 
 /// Settings by name, as a model file keeps them.
 pub type Settings = BTreeMap<String, Value>;
@@ -40,9 +40,21 @@ impl Fitted {
         session: &Session<'_>,
         answer: Answer,
     ) -> Self {
+        let origin = (problem.origin.clone(), problem.classes().cloned());
+        Self::of_rows(learner, problem.nrows() as u64, origin, session, answer)
+    }
+
+    /// As [`new`](Self::new) for this many rows that were seen in chunks.
+    pub(crate) fn of_rows(
+        learner: &dyn Learner,
+        rows: u64,
+        (origin, classes): (Origin, Option<Classes>),
+        session: &Session<'_>,
+        answer: Answer,
+    ) -> Self {
         let Answer { predictor, calibration, report, facts } = answer;
         let mut kept = facts.clone();
-        kept.insert("rows".to_owned(), json!(problem.nrows()));
+        kept.insert("rows".to_owned(), json!(rows));
         if let Some(report) = &report {
             kept.extend([
                 ("solver".to_owned(), json!(report.solver)),
@@ -54,11 +66,11 @@ impl Fitted {
             method: learner.method(),
             settings: learner.settings(session),
             predictor,
-            schema: problem.origin.schema.clone(),
-            outputs: problem.origin.outputs.clone(),
-            classes: problem.classes().cloned(),
+            schema: origin.schema,
+            outputs: origin.outputs,
+            classes,
             calibration,
-            scaling: problem.origin.scaling.clone(),
+            scaling: origin.scaling,
             report: kept,
         };
         Self { model, report, facts }

@@ -4,7 +4,7 @@ use crate::data::AnySamples;
 use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::learn::svm::{Svc, Training};
-use crate::learn::{Admission, LearnError};
+use crate::learn::{Admission, Digest, LearnError};
 use crate::session::Session;
 use crate::solve::svm::{SvmError, SvmSettings};
 use crate::watch::Watch;
@@ -12,7 +12,7 @@ use crate::watch::Watch;
 use super::axis::{Axis, CostSpace};
 use super::search::{Scorer, Search, Strategy};
 use super::svc_scores::{Labels, SvcScores, accuracies};
-use super::trials::{Digest, Trials};
+use super::trials::Trials;
 
 /// A search for the kernel's hyper-parameters and C of support vector classification, one machine per pair of classes.
 ///
