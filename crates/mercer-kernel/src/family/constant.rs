@@ -41,11 +41,6 @@ impl Family for Constant {
         named.number(0).ok().map(Expr::Number)
     }
 
-    /// A number is written as a number.
-    fn canonical(&self, named: &Named) -> Option<Expr> {
-        self.formula(named)
-    }
-
     fn form(&self, named: &Named, _: &Cols, _: &Space) -> Option<Form> {
         named.exact(0).ok().map(Form::constant)
     }

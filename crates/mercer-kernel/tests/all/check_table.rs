@@ -99,6 +99,25 @@ fn recompute(question: &str, kernel: &Kernel, dim: Dim, domain: Domain, refutati
 }
 
 #[test]
+fn named_kernels_of_some_dimensions_and_domains() {
+    all_proven(
+        "const
+        const(value=?)*linear
+        wendland; 3
+        wendland(k=?, radius=auto)*rbf + const; 4
+        wendland(k=0, radius=2)[0,1]; 5
+        spline; any; orthant
+        spline*rbf + chi2; 3; orthant",
+    );
+    all_refuted(
+        "spline
+        spline; 3; ball:1
+        1 - wendland; 2
+        rbf - const(value=0.5)",
+    );
+}
+
+#[test]
 fn formulas_that_are_kernels() {
     all_proven(
         "<x,z>

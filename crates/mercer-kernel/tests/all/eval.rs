@@ -53,6 +53,18 @@ fn kernels_that_scikit_learn_lacks() {
         close(text, &x, &[0.0, 0.0], 0.0);
         close(text, &[0.0, 0.0], &[0.0, 0.0], 0.0);
     }
+    // Wendland 2005, Table 9.1, for points of three coordinates: (1−r)², (1−r)⁴(4r+1), (1−r)⁶(35r²+18r+3)/3.
+    let (near, origin) = ([0.0, 0.5, 0.0], [0.0; 3]);
+    close("wendland(k=0)", &near, &origin, 0.25);
+    close("wendland", &near, &origin, 0.1875);
+    close("wendland(k=2)", &near, &origin, 20.75 / 192.0);
+    close("wendland(radius=0.5)", &near, &origin, 0.0);
+    close("wendland(radius=[1, 2, 1])", &near, &origin, 0.75_f64.powi(4) * 2.0);
+    close("wendland[1]", &near, &origin, 0.125 * 2.5);
+    // 1 + 2 + 5/6 and 1 + 4 + 16/6; of (−1, 3) it is 1 − 3 + 10/6.
+    close("spline", &[1.0, 2.0], &[2.0, 2.0], 23.0 / 6.0 * 46.0 / 6.0);
+    close("spline", &[-1.0], &[3.0], -1.0 / 3.0);
+    close("const(value=2.5)", &x, &z, 2.5);
     // A product over coordinates.
     let one = kernel("periodic(period=1.7, length=0.9)");
     let product = one.eval(&[0.3], &[1.1]).unwrap() * one.eval(&[-0.4], &[0.9]).unwrap();
