@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::oracle;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{
     CpuEngine, Ends, Engine, Gram, GramError, KeepRows, KernelValues, LinearOperator, Metric, Nearest, Part,
@@ -12,7 +13,7 @@ use mercer::gram::{
 };
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{NuSvc, NuSvr, OneClass, Svc, Svr};
-use mercer::learn::{IterativeRidge, Knn, Lms, Logistic, Mode, Perceptron, Ridge, Smoother};
+use mercer::learn::{Knn, Lms, Logistic, Mode, Perceptron, Ridge, RidgeMethod, Smoother};
 use mercer::real::Precision;
 use mercer::session::Session;
 use mercer::watch::{Stopped, Watch};
@@ -289,12 +290,13 @@ type Fit = fn(&AnySamples<'_>, &AnySamples<'_>, &Session<'_>) -> String;
 /// All that learn from a kernel matrix or from distances.
 const LEARNERS: &[(&str, Fit)] = &[
     ("ridge", |x, z, session| {
-        let (model, report) = Ridge::new(kernel(), 0.1).fit(x, &targets(), None, session).unwrap();
-        format!("{model:?} {report:?} {:?}", model.predict(z, session))
+        let fitted = oracle::train(&Ridge::new(kernel(), 0.1), x, &targets(), None, session).unwrap();
+        format!("{fitted:?} {:?}", fitted.model.predict(z, session))
     }),
     ("ridge, conjugate gradients", |x, z, session| {
-        let (model, report) = IterativeRidge::new(kernel(), 0.01).fit(x, &targets(), None, session).unwrap();
-        format!("{model:?} {report:?} {:?}", model.predict(z, session))
+        let ridge = Ridge::new(kernel(), 0.01).with_method(RidgeMethod::Cg);
+        let fitted = oracle::train(&ridge, x, &targets(), None, session).unwrap();
+        format!("{fitted:?} {:?}", fitted.model.predict(z, session))
     }),
     ("lms", |x, z, session| {
         let (model, report) = Lms::new(kernel()).fit(x, &targets(), session).unwrap();
@@ -377,7 +379,8 @@ fn a_perceptron_packs_its_columns_once() {
 #[test]
 fn a_direct_solution_fills_the_matrix_once() {
     let calls = Arc::new(Calls::default());
-    Ridge::new(kernel(), 0.1).fit(&samples(ROWS, 0), &targets(), None, &counting(&calls)).unwrap();
+    let ridge = Ridge::new(kernel(), 0.1);
+    oracle::train(&ridge, &samples(ROWS, 0), &targets(), None, &counting(&calls)).unwrap();
     assert_eq!([&calls.loads, &calls.fills, &calls.blocks].map(counted), [1, 1, 0]);
 }
 

@@ -219,6 +219,6 @@ fn a_step_of_conjugate_gradients_reads_the_rows_once() {
     let fit = problem.fit(0.1, &sums[0], &session).unwrap().unwrap();
     let expected = sums[0].ridge(0.1, Intercept::Unpenalised, &session).unwrap();
     assert_close("weights", fit.fit.weights.entries(), expected.weights.entries(), 1e-6);
-    let passes = design.passes.into_inner() as u64;
+    let passes = design.passes.into_inner();
     assert!(passes <= fit.report.iterations + 2, "{passes} passes for {} steps", fit.report.iterations);
 }

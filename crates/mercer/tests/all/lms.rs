@@ -7,7 +7,7 @@ use faer::{Mat, Side};
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, DenseGram, Engine, Wanted};
 use mercer::kernel::Kernel;
-use mercer::learn::{Admission, Bias, GramStorage, LearnError, Lms, LmsFeatures, Ridge};
+use mercer::learn::{Admission, Bias, GramStorage, LearnError, Learner, Lms, LmsFeatures, Ridge};
 use mercer::pool;
 use mercer::solve::Status;
 use mercer::solve::descent::{DescentError, Mode, Step, largest_eigenvalue};
@@ -152,9 +152,8 @@ fn a_long_run_is_ridge_without_a_penalty() {
     let kernel: Kernel = "laplacian(gamma=1)".parse().unwrap();
     let y = targets(n, 2, 13);
     for bias in [Bias::None, Bias::Centred, Bias::Column] {
-        let ridge = Ridge { bias, ..Ridge::new(kernel.clone(), 0.0) };
-        let (exact, _) = ridge.fit(&samples, &y, None, &Unwatched).unwrap();
-        let exact = exact.predict(&queries, &Unwatched).unwrap();
+        let ridge = Ridge::new(kernel.clone(), 0.0).with_bias(bias);
+        let exact = ridge.fit(samples.view(), &y).unwrap().predict(queries.view()).unwrap();
         for mode in [Mode::Batch, STOCHASTIC] {
             let run = Lms { mode, bias, epochs: 20_000, tol: 1e-11, ..Lms::new(kernel.clone()) };
             let (model, report) = run.fit(&samples, &y, &Unwatched).unwrap();

@@ -1,19 +1,20 @@
 //! The choice of hyper-parameters on approximate features against fits made one by one.
 
 use std::cell::Cell;
+use std::slice;
 use std::sync::atomic::AtomicBool;
 
-use crate::oracle::noise;
+use crate::oracle::{self, noise};
 use mercer::data::{AnySamples, Matrix, Samples, fold_of_row, is_held_out};
-use mercer::features::{Approximation, ApproximationError, add_samples};
+use mercer::design::{Approximation, DesignError, Parts};
 use mercer::kernel::Kernel;
-use mercer::learn::{ApproxRidge, Bias, LearnError};
+use mercer::learn::{Bias, LearnError, Ridge, add_rows, empty_sums};
 use mercer::pool;
 use mercer::select::{
     Criterion, FoldSums, LambdaSpace, Split, Strategy, Stream, Trials, TuneApproxRidge, TunedApproxRidge,
     assign_folds,
 };
-use mercer::watch::{Unwatched, Watch};
+use mercer::session::Session;
 
 const ROWS: usize = 90;
 const LAMBDAS: [f64; 3] = [1e-2, 0.3, 10.0];
@@ -45,11 +46,14 @@ fn kernel(text: &str) -> Kernel {
     text.parse().unwrap()
 }
 
+fn session() -> Session<'static> {
+    Session::default().with_seed(4)
+}
+
 fn fixed(approximation: Approximation, criterion: Criterion) -> TuneApproxRidge {
     TuneApproxRidge {
         lambda: LambdaSpace::one_of(LAMBDAS.to_vec()).unwrap(),
         criterion,
-        seed: 4,
         ..TuneApproxRidge::new(kernel("rbf(sigma=0.7)"), approximation)
     }
 }
@@ -60,27 +64,24 @@ impl Problem {
     }
 
     fn tune(&self, tune: &TuneApproxRidge, weighted: bool) -> Result<TunedApproxRidge, LearnError> {
-        tune.run(&self.x, &self.y, self.weights(weighted), None, &mut |_| {}, &Unwatched)
+        tune.run(&self.x, &self.y, self.weights(weighted), None, &mut |_| {}, &session())
     }
 
     /// The mean squared error over the rows of each group, of a fit without them that is made by itself.
     fn score(&self, tune: &TuneApproxRidge, lambda: f64, weighted: bool, groups: &[Vec<usize>]) -> f64 {
-        let ridge = ApproxRidge {
-            bias: tune.bias,
-            seed: tune.seed,
-            ..ApproxRidge::new(tune.kernel.clone(), tune.approximation, lambda)
-        };
+        let ridge = Ridge::new((tune.kernel.clone(), tune.approximation), lambda).with_bias(tune.bias);
         let weight = |row: usize| if weighted { self.weights[row] } else { 1.0 };
-        let prepared = ridge.prepare(&self.x, &Unwatched).unwrap();
+        let prepared = ridge.prepare((&self.x, ROWS as u64), &session()).unwrap();
         let (mut sum, mut total) = (0.0, 0.0);
         for held in groups {
             let train: Vec<usize> = (0..ROWS).filter(|row| !held.contains(row)).collect();
-            let mut sums = ridge.sums(&prepared, 2).unwrap();
+            let mut sums = empty_sums(prepared.features.count(2).unwrap(), 2, &session()).unwrap();
             let weights: Vec<f64> = train.iter().map(|&row| weight(row)).collect();
             let (x, y) = (self.x.select(&train), self.y.select(&train));
-            add_samples(&mut sums, &prepared.features, &x, &y, Some(&weights), &Unwatched).unwrap();
-            let predictor = ridge.fit_sums(prepared.clone(), sums, &Unwatched).unwrap().predictor;
-            let found = predictor.predict(&self.x.select(held), &Unwatched).unwrap();
+            let into = (&Parts::All, slice::from_mut(&mut sums));
+            add_rows(&prepared.features, &x, &y, Some(&weights), into, &session()).unwrap();
+            let predictor = ridge.fit_sums(prepared.clone(), sums, &session()).unwrap().predictor;
+            let found = predictor.predict(&self.x.select(held), &session()).unwrap();
             for (place, &row) in held.iter().enumerate() {
                 total += 2.0 * weight(row);
                 for o in 0..2 {
@@ -161,13 +162,11 @@ fn the_model_is_the_fit_with_the_best() {
         };
         let found = problem.tune(&tune, true).unwrap();
         assert!(found.tuned.score < 0.05, "{}", found.tuned.score);
-        let ridge = ApproxRidge {
-            seed: tune.seed,
-            ..ApproxRidge::new(found.tuned.kernel.clone(), approximation, found.tuned.lambda)
-        };
-        let fit = ridge.fit(&problem.x, &problem.y, Some(&problem.weights), &Unwatched).unwrap();
-        let (a, b) = (found.fit.predictor, fit.predictor);
-        let (a, b) = (a.predict(&problem.x, &Unwatched).unwrap(), b.predict(&problem.x, &Unwatched).unwrap());
+        let ridge = Ridge::new((found.tuned.kernel.clone(), approximation), found.tuned.lambda);
+        let weights = Some(&problem.weights[..]);
+        let fit = oracle::train(&ridge, &problem.x, &problem.y, weights, &session()).unwrap();
+        let (a, b) = (found.fit.predictor, fit.model.predictor);
+        let (a, b) = (a.predict(&problem.x, &session()).unwrap(), b.predict(&problem.x, &session()).unwrap());
         assert!(a.entries().iter().zip(b.entries()).all(|(a, b)| (a - b).abs() < 1e-8));
         assert_eq!(found.fit.sums.rows(), ROWS as u64 - 3);
     }
@@ -196,7 +195,7 @@ fn a_search_goes_on_where_it_was() {
     let resumed = |trials: Option<Trials>| {
         let kernels = Cell::new(0);
         let mut count = |_: &Trials| kernels.set(kernels.get() + 1);
-        let found = tune.run(&problem.x, &problem.y, None, trials, &mut count, &Unwatched).unwrap();
+        let found = tune.run(&problem.x, &problem.y, None, trials, &mut count, &session()).unwrap();
         (found, kernels.get())
     };
     let (whole, made) = resumed(None);
@@ -207,7 +206,7 @@ fn a_search_goes_on_where_it_was() {
     assert!(0 < fewer && fewer < made, "{fewer} of {made}");
     assert_eq!(resumed(Some(trials.clone())), (whole, 0));
     let other = TuneApproxRidge { approximation: Approximation::nystrom(21), ..tune.clone() };
-    let error = other.run(&problem.x, &problem.y, None, Some(trials), &mut |_| {}, &Unwatched).unwrap_err();
+    let error = other.run(&problem.x, &problem.y, None, Some(trials), &mut |_| {}, &session()).unwrap_err();
     assert!(error.to_string().contains("other data"), "{error}");
 }
 
@@ -218,18 +217,18 @@ fn stream(
     size: usize,
 ) -> (Result<TunedApproxRidge, LearnError>, usize) {
     let mut passes = 0;
-    let pass = |sums: &mut FoldSums<'_>, watch: &dyn Watch| {
+    let pass = |sums: &mut FoldSums<'_>, session: &Session<'_>| {
         passes += 1;
         for first in (0..ROWS).step_by(size) {
             let rows: Vec<usize> = (first..ROWS.min(first + size)).collect();
             let (x, y) = (problem.x.select(&rows), problem.y.select(&rows));
             let weights = &problem.weights[first..first + rows.len()];
-            sums.add(first as u64, &x, &y, Some(weights), watch)?;
+            sums.add(first as u64, &x, &y, Some(weights), session)?;
         }
         Ok(())
     };
     let stream = Stream { sample: &problem.x, rows: ROWS as u64, targets: 2, name: "test" };
-    let found = tune.run_in_passes(stream, None, &mut |_| {}, pass, &Unwatched);
+    let found = tune.run_in_passes(stream, None, &mut |_| {}, pass, &session());
     (found, passes)
 }
 
@@ -289,9 +288,9 @@ fn a_failed_pass_is_told() {
     let problem = problem();
     let tune = fixed(Approximation::fourier(8), Criterion::KFold { folds: 3, seed: 0 });
     let stream = Stream { sample: &problem.x, rows: ROWS as u64, targets: 2, name: "" };
-    let found = tune.run_in_passes(stream, None, &mut |_| {}, |_, _| Err(Failure::Disk), &Unwatched);
+    let found = tune.run_in_passes(stream, None, &mut |_| {}, |_, _| Err(Failure::Disk), &session());
     assert_eq!(found.unwrap_err(), Failure::Disk);
-    let few = tune.run_in_passes(stream, None, &mut |_| {}, |_, _| Ok::<_, Failure>(()), &Unwatched);
+    let few = tune.run_in_passes(stream, None, &mut |_| {}, |_, _| Ok::<_, Failure>(()), &session());
     assert_eq!(few.unwrap_err(), Failure::Learn(LearnError::TooFewRows { rows: 0, needed: 3 }));
 }
 
@@ -308,24 +307,26 @@ fn what_cannot_be_is_refused() {
         assert!(matches!(fails(fourier(criterion.clone())), LearnError::Parameter { .. }));
         assert!(matches!(stream(&problem, &fourier(criterion), 9).0, Err(LearnError::Parameter { .. })));
     }
-    let error = fails(TuneApproxRidge { memory: Some(10_000), ..fourier(folds.clone()) });
-    assert!(matches!(error, LearnError::Approximation(ApproximationError::Memory { .. })), "{error}");
+    let small = session().with_memory(10_000);
+    let error =
+        fourier(folds.clone()).run(&problem.x, &problem.y, None, None, &mut |_| {}, &small).unwrap_err();
+    assert!(matches!(error, LearnError::Design(DesignError::Memory { .. })), "{error}");
     let error = fails(TuneApproxRidge { bias: Bias::Column, ..fourier(folds.clone()) });
     assert!(error.to_string().contains("centred or none"), "{error}");
     let error = fails(TuneApproxRidge { kernel: kernel("poly(degree=2)"), ..fourier(folds.clone()) });
-    assert!(matches!(error, LearnError::Approximation(ApproximationError::Spectrum(_))), "{error}");
+    assert!(matches!(error, LearnError::Design(DesignError::Spectrum(_))), "{error}");
     let flat = Matrix::from_entries(ROWS, 1, vec![2.0; ROWS]);
-    let run = |y: &Matrix<f64>, weights: Option<&[f64]>, watch: &dyn Watch| {
-        fourier(folds.clone()).run(&problem.x, y, weights, None, &mut |_| {}, watch).unwrap_err()
+    let run = |y: &Matrix<f64>, weights: Option<&[f64]>, session: &Session<'_>| {
+        fourier(folds.clone()).run(&problem.x, y, weights, None, &mut |_| {}, session).unwrap_err()
     };
-    assert_eq!(run(&flat, None, &Unwatched), LearnError::ConstantTargets { value: 2.0 });
+    assert_eq!(run(&flat, None, &session()), LearnError::ConstantTargets { value: 2.0 });
     let mut two = vec![0.0; ROWS];
     two[..2].fill(1.0);
-    assert_eq!(run(&problem.y, Some(&two), &Unwatched), LearnError::TooFewRows { rows: 2, needed: 3 });
+    assert_eq!(run(&problem.y, Some(&two), &session()), LearnError::TooFewRows { rows: 2, needed: 3 });
     two[0] = f64::NAN;
-    assert!(matches!(run(&problem.y, Some(&two), &Unwatched), LearnError::NonFinite { what: "weight", .. }));
-    assert!(matches!(run(&Matrix::zeros(3, 1), None, &Unwatched), LearnError::Length { .. }));
-    assert!(run(&problem.y, None, &AtomicBool::new(true)).is_stop());
+    assert!(matches!(run(&problem.y, Some(&two), &session()), LearnError::NonFinite { what: "weight", .. }));
+    assert!(matches!(run(&Matrix::zeros(3, 1), None, &session()), LearnError::Length { .. }));
+    assert!(run(&problem.y, None, &session().with_watch(&AtomicBool::new(true))).is_stop());
 }
 
 /// λ = 0 has no fit where features are dependent, and the search goes on without it.

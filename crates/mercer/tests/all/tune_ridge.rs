@@ -1,12 +1,12 @@
 //! The choice of hyper-parameters against refits by the learner itself.
 
-use crate::oracle::noise;
+use crate::oracle::{self, noise};
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::kernel::Kernel;
 use mercer::learn::{Bias, LearnError, Ridge};
 use mercer::pool;
 use mercer::select::{Criterion, LambdaSpace, Split, Strategy, Trials, TuneRidge, assign_folds};
-use mercer::watch::Unwatched;
+use mercer::session::Session;
 
 const ROWS: usize = 36;
 const SIGMAS: [f64; 4] = [0.1, 0.4, 1.0, 4.0];
@@ -54,10 +54,9 @@ impl Problem {
         held: &[usize],
     ) -> Matrix<f64> {
         let weights: Vec<f64> = train.iter().map(|&i| self.weights[i]).collect();
-        let (model, _) = ridge
-            .fit(&self.x.select(train), &rows_of(y, train), weighted.then_some(&weights), &Unwatched)
-            .unwrap();
-        model.predict(&self.x.select(held), &Unwatched).unwrap()
+        let (x, y, session) = (self.x.select(train), rows_of(y, train), Session::default());
+        let fitted = oracle::train(ridge, &x, &y, weighted.then_some(&weights), &session).unwrap();
+        fitted.model.predict(&self.x.select(held), &Session::default()).unwrap()
     }
 
     fn score(&self, ridge: &Ridge, weighted: bool, criterion: &Criterion) -> f64 {
@@ -151,11 +150,12 @@ fn scores_and_choice_are_those_of_refits() {
             let weights = weighted.then_some(problem.weights.as_slice());
             let tune = tune(bias, &criterion);
             let kernels: Vec<Kernel> = SIGMAS.into_iter().map(kernel).collect();
-            let grid = tune.grid(&kernels, &LAMBDAS, &problem.x, &problem.y, weights, &Unwatched).unwrap();
+            let grid =
+                tune.grid(&kernels, &LAMBDAS, &problem.x, &problem.y, weights, &Session::default()).unwrap();
             let mut best = (f64::INFINITY, (0, 0));
             for (row, &sigma) in SIGMAS.iter().enumerate() {
                 for (column, &lambda) in LAMBDAS.iter().enumerate() {
-                    let ridge = Ridge { bias, ..Ridge::new(kernel(sigma), lambda) };
+                    let ridge = Ridge::new(kernel(sigma), lambda).with_bias(bias);
                     let expected = problem.score(&ridge, weighted, &criterion);
                     let found = grid.scores[row][column].unwrap();
                     assert!(
@@ -176,7 +176,7 @@ fn scores_and_choice_are_those_of_refits() {
                     weights,
                     None,
                     &mut |trials| told = trials.rows.len(),
-                    &Unwatched,
+                    &Session::default(),
                 )
                 .unwrap();
             assert_eq!((tuned.kernel, tuned.lambda), (kernel(SIGMAS[best.1.0]), LAMBDAS[best.1.1]));
@@ -197,7 +197,8 @@ fn a_search_resumes_to_the_same_answer_from_its_written_trials() {
         let run = |resume: Option<Trials>| {
             let mut points = 0;
             let mut told = |_: &Trials| points += 1;
-            let tuned = tune.run(&problem.x, &problem.y, None, resume, &mut told, &Unwatched).unwrap();
+            let tuned =
+                tune.run(&problem.x, &problem.y, None, resume, &mut told, &Session::default()).unwrap();
             (tuned, points)
         };
         let (whole, made) = run(None);
@@ -208,7 +209,9 @@ fn a_search_resumes_to_the_same_answer_from_its_written_trials() {
         assert_eq!(resumed, whole);
         assert!(rest < made && rest > 0);
         let other = TuneRidge { criterion: Criterion::Gcv, ..tune.clone() };
-        let error = other.run(&problem.x, &problem.y, None, Some(half), &mut |_| {}, &Unwatched).unwrap_err();
+        let error = other
+            .run(&problem.x, &problem.y, None, Some(half), &mut |_| {}, &Session::default())
+            .unwrap_err();
         assert!(error.to_string().contains("resume"), "{error}");
     }
 }
@@ -220,7 +223,7 @@ fn the_choice_does_not_depend_on_the_number_of_threads() {
         let tune = TuneRidge { criterion, ..TuneRidge::new("rbf(sigma=?)".parse().unwrap()) };
         let run = |threads| {
             pool::with(Some(threads), || {
-                tune.run(&problem.x, &problem.y, None, None, &mut |_| {}, &Unwatched).unwrap()
+                tune.run(&problem.x, &problem.y, None, None, &mut |_| {}, &Session::default()).unwrap()
             })
         };
         let one = run(1);
@@ -236,7 +239,7 @@ fn refinement_finds_a_better_point_than_the_grid() {
             strategy: Some(Strategy::Grid { points: 5, refinements }),
             ..TuneRidge::new("rbf(sigma=?)".parse().unwrap())
         };
-        tune.run(&problem.x, &problem.y, None, None, &mut |_| {}, &Unwatched).unwrap().score
+        tune.run(&problem.x, &problem.y, None, None, &mut |_| {}, &Session::default()).unwrap().score
     };
     assert!(score(3) < score(0));
 }
@@ -248,7 +251,7 @@ fn a_choice_at_the_end_of_a_range_warns() {
         lambda: LambdaSpace::between(50.0, 100.0).unwrap(),
         ..TuneRidge::new("rbf(sigma=1)".parse().unwrap())
     };
-    let tuned = tune.run(&problem.x, &problem.y, None, None, &mut |_| {}, &Unwatched).unwrap();
+    let tuned = tune.run(&problem.x, &problem.y, None, None, &mut |_| {}, &Session::default()).unwrap();
     assert_eq!(tuned.lambda, 50.0);
     assert!(
         tuned.warnings.iter().any(|w| w.contains("lambda") && w.contains("lower")),
@@ -262,7 +265,7 @@ fn what_cannot_be_tuned_is_refused_in_words() {
     let problem = problem();
     let plain = TuneRidge::new("rbf(sigma=?)".parse().unwrap());
     let run = |tune: &TuneRidge, rows: &[usize], y: &Matrix<f64>| {
-        tune.run(&problem.x.select(rows), y, None, None, &mut |_| {}, &Unwatched).unwrap_err()
+        tune.run(&problem.x.select(rows), y, None, None, &mut |_| {}, &Session::default()).unwrap_err()
     };
     let all: Vec<usize> = (0..ROWS).collect();
     let constant = Matrix::from_entries(ROWS, 1, vec![2.5; ROWS]);
@@ -284,8 +287,9 @@ fn what_cannot_be_tuned_is_refused_in_words() {
     assert!(matches!(run(&short, &all, &problem.y), LearnError::Length { found: 2, .. }));
     let column = TuneRidge { bias: Bias::Column, ..plain.clone() };
     assert!(matches!(run(&column, &all, &problem.y), LearnError::Unsupported(_)));
-    let small = TuneRidge { memory: Some(1_000), ..plain.clone() };
-    assert!(matches!(run(&small, &all, &problem.y), LearnError::Memory { budget: 1_000, .. }));
+    let small = Session::default().with_memory(1_000);
+    let error = plain.run(&problem.x, &problem.y, None, None, &mut |_| {}, &small).unwrap_err();
+    assert!(matches!(error, LearnError::Memory { budget: 1_000, .. }), "{error}");
     let missing = TuneRidge { kernel: "rbf(sigma=?)[7]".parse().unwrap(), ..plain.clone() };
     assert!(matches!(run(&missing, &all, &problem.y), LearnError::Kernel(_)));
     let refuted = TuneRidge { kernel: "sigmoid(gamma=?)".parse().unwrap(), ..plain.clone() };
@@ -300,6 +304,7 @@ fn what_cannot_be_tuned_is_refused_in_words() {
 fn a_stop_ends_the_search() {
     let problem = problem();
     let stop = std::sync::atomic::AtomicBool::new(false);
+    let session = Session::default();
     let tune = TuneRidge::new("rbf(sigma=?)".parse().unwrap());
     let error = tune
         .run(
@@ -308,7 +313,7 @@ fn a_stop_ends_the_search() {
             None,
             None,
             &mut |_| stop.store(true, std::sync::atomic::Ordering::Relaxed),
-            &stop,
+            &session.with_watch(&stop),
         )
         .unwrap_err();
     assert!(error.is_stop());
