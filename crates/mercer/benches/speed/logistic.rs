@@ -6,7 +6,7 @@ use mercer::data::{AnySamples, Samples};
 use mercer::learn::Logistic;
 use mercer::linalg::{Cholesky, zeroed};
 use mercer::pool;
-use mercer::watch::Unwatched;
+use mercer::session::Session;
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -39,7 +39,7 @@ pub fn run(arguments: &[String]) {
     pool::with(None, || {
         let clock = Instant::now();
         let (_, report) = Logistic::new(kernel, lambda)
-            .fit(&samples, &codes, classes, None, &Unwatched)
+            .fit(&samples, &codes, classes, None, &Session::default())
             .expect("two classes or more");
         let fitted = clock.elapsed().as_secs_f64();
         eprintln!(
@@ -49,7 +49,7 @@ pub fn run(arguments: &[String]) {
         let mut matrix: Vec<f64> = zeroed(rows * rows);
         (0..rows).for_each(|i| matrix[i * rows + i] = 2.0);
         let clock = Instant::now();
-        Cholesky::factor(rows, matrix, &Unwatched).expect("positive definite");
+        Cholesky::factor(rows, matrix, &Session::default()).expect("positive definite");
         let factored = clock.elapsed().as_secs_f64();
         eprintln!("one Cholesky factorisation in f64: {factored:.2} s; ratio {:.2}", fitted / factored);
     });

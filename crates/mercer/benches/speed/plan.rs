@@ -8,13 +8,12 @@ use std::time::Instant;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, DenseGram, Engine};
 use mercer::kernel::Kernel;
-use mercer::learn::{Lms, Ridge};
+use mercer::learn::{Learner, Lms, Ridge, RidgeMethod};
 use mercer::model::Expansion;
 use mercer::pool;
 use mercer::select::plan::{Plan, Task, Way};
-use mercer::solve::Factor;
+use mercer::session::Session;
 use mercer::solve::descent::Mode;
-use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -42,7 +41,7 @@ struct Case {
 impl Case {
     /// The time the plan gives for this way, and what measuring took.
     fn estimate(&self, kernel: &Kernel, samples: &AnySamples<'_>) -> (f64, f64) {
-        let plan = Plan::for_samples(self.task, kernel, samples, 1, None, &Unwatched).expect("a plan");
+        let plan = Plan::for_samples(self.task, kernel, samples, 1, &Session::default()).expect("a plan");
         let mut ways = std::iter::once(&plan.chosen).chain(&plan.alternatives);
         let way = ways.find(|candidate| candidate.way == self.way).expect("the way is one of the task's");
         (way.seconds(), plan.calibration_seconds)
@@ -54,15 +53,17 @@ impl Case {
         let clock = Instant::now();
         match self.task {
             Task::Ridge { lambda, .. } => {
-                let factor = if self.way == Way::DualMixed { Factor::Mixed } else { Factor::Double };
-                let ridge = Ridge { factor, ..Ridge::new(kernel.clone(), lambda) };
-                ridge.fit(samples, &targets, None, &Unwatched).expect("a fit");
+                let mixed = self.way == Way::DualMixed;
+                let method = if mixed { RidgeMethod::Mixed } else { RidgeMethod::Cholesky };
+                let ridge = Ridge::new(kernel.clone(), lambda).with_method(method);
+                ridge.fit(samples.view(), &targets).expect("a fit");
             }
             Task::Lms { epochs, stochastic, .. } => {
                 let mode = if stochastic { Mode::Stochastic { seed: 0 } } else { Mode::Batch };
-                let memory = (self.way == Way::Tiled).then_some(1);
-                Lms { epochs, mode, tol: 0.0, memory, ..Lms::new(kernel.clone()) }
-                    .fit(samples, &targets, &Unwatched)
+                let session = Session::default();
+                let session = if self.way == Way::Tiled { session.with_memory(1) } else { session };
+                Lms { epochs, mode, tol: 0.0, ..Lms::new(kernel.clone()) }
+                    .fit(samples, &targets, &session)
                     .expect("a fit");
             }
             Task::Predict { .. } => {
@@ -74,14 +75,14 @@ impl Case {
                     coefficients: targets,
                     intercepts: vec![0.0],
                 };
-                model.predict(samples, &Unwatched).expect("predictions");
+                model.predict(samples, &Session::default()).expect("predictions");
             }
             _ => {
                 let resident = CpuEngine.load(samples).expect("room");
                 if self.single {
-                    DenseGram::<f32>::compute(&*resident, kernel, &Unwatched).expect("a matrix");
+                    DenseGram::<f32>::compute(&*resident, kernel, &Session::default()).expect("a matrix");
                 } else {
-                    DenseGram::<f64>::compute(&*resident, kernel, &Unwatched).expect("a matrix");
+                    DenseGram::<f64>::compute(&*resident, kernel, &Session::default()).expect("a matrix");
                 }
             }
         }

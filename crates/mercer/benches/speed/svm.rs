@@ -13,8 +13,8 @@ use mercer::kernel::Kernel;
 use mercer::learn::svm::{Svc, Svr};
 use mercer::pool;
 use mercer::select::{TuneSvc, stratify_folds};
+use mercer::session::Session;
 use mercer::solve::svm::{SvmReport, SvmSettings};
-use mercer::watch::Unwatched;
 
 use crate::clock::processor_seconds;
 
@@ -61,7 +61,7 @@ fn time(case: &str, words: &[&str], samples: &AnySamples<'_>, targets: &[f64]) {
     let work = || -> (Vec<SvmReport>, String) {
         if words.contains(&"svr") {
             let machine = Svr { settings, ..Svr::new(kernel.clone(), c, 0.1) };
-            let fitted = machine.fit(samples, targets, None, &Unwatched).expect("a fit");
+            let fitted = machine.fit(samples, targets, None, &Session::default()).expect("a fit");
             (vec![fitted.report], format!("sv {}", fitted.support.len()))
         } else if words.contains(&"grid") {
             let power = |k: i32| 2f64.powi(k);
@@ -72,14 +72,15 @@ fn time(case: &str, words: &[&str], samples: &AnySamples<'_>, targets: &[f64]) {
             let folds = stratify_folds(&codes, 5, None).expect("folds");
             let tune = TuneSvc { settings, ..TuneSvc::new(kernel.clone()) };
             let found = tune
-                .grid(&kernels, &cs, samples, &codes, classes.len(), &folds, None, &Unwatched)
+                .grid(&kernels, &cs, samples, &codes, classes.len(), &folds, None, &Session::default())
                 .expect("scores");
             let (k, j) = found.best;
             let mean = found.scores[k].as_ref().map_or(f64::NAN, |s| s[j].iter().sum::<f64>() / 5.0);
             (Vec::new(), format!("{} C={} accuracy {mean:.6}", kernels[k], cs[j]))
         } else {
             let machine = Svc { settings, ..Svc::new(kernel.clone(), c) };
-            let fitted = machine.fit(samples, &codes, classes.len(), None, &Unwatched).expect("a fit");
+            let fitted =
+                machine.fit(samples, &codes, classes.len(), None, &Session::default()).expect("a fit");
             (fitted.reports, format!("sv {}", fitted.support.len()))
         }
     };

@@ -23,7 +23,7 @@ fn resident(d: usize, single: bool) -> Box<dyn Resident> {
 }
 
 /// Prints what one kernel value takes.
-fn report(wanted: &str, name: &str, mut work: impl FnMut()) {
+fn report(wanted: &str, name: &str, mut work: impl FnMut() + Send) {
     if !name.contains(wanted) {
         return;
     }

@@ -6,7 +6,7 @@ use crate::kernel::lower::Embedding;
 
 /// Some columns of the samples, and the map that each chosen row goes through before the statistic.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Group {
+pub struct Group {
     /// The columns, numbered in the samples.
     pub columns: Vec<usize>,
     /// The map.
@@ -15,6 +15,7 @@ pub(crate) struct Group {
 
 impl Group {
     /// Number of features after the map.
+    #[must_use]
     pub fn width(&self) -> usize {
         match self.embedding {
             Embedding::Circle { .. } => 2 * self.columns.len(),
@@ -23,17 +24,17 @@ impl Group {
     }
 
     /// Whether the statistics of the mapped rows may be taken after a translation that depends on the data.
-    pub fn may_centre(&self) -> bool {
+    pub(crate) fn may_centre(&self) -> bool {
         matches!(self.embedding, Embedding::Plain | Embedding::Scaled(_))
     }
 
     /// Whether the columns are taken as they are.
-    pub fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.embedding == Embedding::Plain
     }
 
-    /// The features of position `j` of the group where its column holds `value`; `norm` is that of the whole row
-    /// over the group. Calls `put(feature, value)` once or twice.
+    /// The features of position `j` of the group where its column holds `value`; `norm` is the Euclidean norm of the row over the
+    /// columns of the group. Calls `put(feature, value)` once, or twice for a circle.
     pub fn features(&self, j: usize, value: f64, norm: f64, mut put: impl FnMut(usize, f64)) {
         match &self.embedding {
             Embedding::Plain => put(j, value),

@@ -4,6 +4,9 @@
 //! squared distances, L1 distances, χ² sums, each over a *group* of columns) and a short list of vector operations
 //! that turn them into kernel values. Samples are packed once into panels (`pack`); a tile is then filled a block of
 //! rows at a time, so that every operation runs over a few thousand numbers in the first-level cache.
+//!
+//! A [`Program`] is public down to its [`Node`]s, each with its arithmetic, so that another engine can print it as source for a
+//! device.
 
 mod bound;
 mod compile;
@@ -24,7 +27,9 @@ mod statistic;
 mod strip;
 mod wave;
 
-pub use program::Program;
+pub use crate::kernel::lower::{Coordinate, Embedding, Fold, Kind, PointStatistic, Side, Step};
+pub use group::Group;
+pub use program::{Node, Program, Statistic};
 pub use simd::{InstructionSet, InstructionSetError};
 
 pub(crate) use extent::Extent;

@@ -8,58 +8,98 @@ use super::group::Group;
 
 /// A kernel compiled for samples with a given number of columns: the statistics it needs of a pair of rows, and
 /// the operations that turn them into its value.
+///
+/// The value at a pair of rows (x, z) is computed in three stages, of which another crate can print each as source for a device:
+///
+/// 1. For every [`Group`] the columns `columns` of x and of z are taken and mapped by its embedding.
+/// 2. Every [`Statistic`] is computed from the mapped rows of its group.
+/// 3. The [`Node`]s are evaluated in order. The last one is k(x, z).
+///
+/// All of it is arithmetic on real numbers; an engine chooses the precision, may fuse products with sums, and may take a
+/// squared distance as |x|² − 2⟨x,z⟩ + |z|² where rounding allows it.
 #[derive(Debug, Clone)]
 pub struct Program {
     pub(crate) groups: Vec<Group>,
     pub(crate) statistics: Vec<Statistic>,
-    /// Every node uses only nodes before it; the last one is the kernel's value.
     pub(crate) nodes: Vec<Node>,
     symmetric: bool,
     ncols: usize,
 }
 
-/// A number that belongs to a pair of rows, from the features of a group.
+/// A number that belongs to a pair of rows, from the features of a group: what [`Kind`] says of the mapped rows.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Statistic {
-    /// What it is.
+pub struct Statistic {
+    /// The formula.
     pub kind: Kind,
-    /// Over which group.
+    /// The group, by its place in [`Program::groups`].
     pub group: usize,
 }
 
-/// One value of the program, computed for every pair of the tile.
+/// One value of the program, computed for every pair of the tile. Operands are values of earlier nodes, by their place in
+/// [`Program::nodes`]; a and b stand for their values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Node {
+#[non_exhaustive]
+pub enum Node {
     /// A constant.
     Number(f64),
-    /// A pairwise statistic, by its place in the list.
+    /// A pairwise statistic, by its place in [`Program::statistics`].
     Pair(usize),
-    /// A statistic of one row over a group.
+    /// A statistic of the row x or z over the columns of a group, without its embedding: |x|, or 1 where |x| ≠ 0 and 0 otherwise.
     Point(PointStatistic, Side, usize),
     /// scale·a + shift.
-    Affine { of: usize, scale: f64, shift: f64 },
+    Affine {
+        /// a.
+        of: usize,
+        /// The factor.
+        scale: f64,
+        /// The summand.
+        shift: f64,
+    },
     /// scale·e^(slope·a + shift).
-    Exp { of: usize, slope: f64, shift: f64, scale: f64 },
+    Exp {
+        /// a.
+        of: usize,
+        /// The factor in the exponent.
+        slope: f64,
+        /// The summand in the exponent.
+        shift: f64,
+        /// The factor of the power.
+        scale: f64,
+    },
     /// a + b.
     Sum(usize, usize),
     /// a·b.
     Product(usize, usize),
-    /// a/b.
+    /// a/b, as IEEE 754 divides.
     Quotient(usize, usize),
-    /// a^b.
+    /// a^b, as `f64::powf`.
     Power(usize, usize),
-    /// aⁿ.
+    /// aⁿ, by repeated squaring; 1/a^|n| for negative n.
     IntegerPower(usize, i32),
-    /// A function of one argument.
+    /// A function of one argument, as [`Function::apply`]; never `Min` or `Max`.
     Call(Function, usize),
-    /// The lesser, ignoring NaN.
+    /// The lesser of a and b; NaN where either is.
     Least(usize, usize),
-    /// The greater, ignoring NaN.
+    /// The greater of a and b; NaN where either is.
     Greatest(usize, usize),
-    /// The Matérn function of order ν at √a.
-    Matern { nu: f64, squared: usize },
-    /// Jₙ(θ)/π of Cho and Saul (2009) for unit vectors at squared distance a = 2 − 2cos θ.
-    ArcCosine { order: u8, chord: usize },
+    /// The Matérn function of order ν, 2^(1−ν)/Γ(ν)·s^ν·K_ν(s), at s = √a: [`special::matern`](crate::kernel::special::matern).
+    Matern {
+        /// ν > 0.
+        nu: f64,
+        /// a ≥ 0.
+        squared: usize,
+    },
+    /// Jₙ(θ)/π of Cho and Saul (2009) for unit vectors at squared distance a = 2 − 2cos θ, 0 ≤ θ ≤ π:
+    ///
+    /// ```text
+    /// J₀ = π − θ,  J₁ = sin θ + (π − θ)cos θ,  J₂ = 3 sin θ cos θ + (π − θ)(1 + 2cos²θ).
+    /// ```
+    ArcCosine {
+        /// n: 0, 1 or 2.
+        order: u8,
+        /// a, from 0 to 4.
+        chord: usize,
+    },
 }
 
 impl Node {
@@ -102,9 +142,22 @@ impl Program {
         Ok(Self { groups, statistics, nodes, symmetric, ncols })
     }
 
-    /// The column groups its statistics are summed over.
-    pub(crate) fn groups(&self) -> &[Group] {
+    /// The column groups that statistics are taken over.
+    #[must_use]
+    pub fn groups(&self) -> &[Group] {
         &self.groups
+    }
+
+    /// The statistics of a pair of rows.
+    #[must_use]
+    pub fn statistics(&self) -> &[Statistic] {
+        &self.statistics
+    }
+
+    /// The operations, at least one: each uses only nodes before it, and the last one is the kernel's value.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
     }
 
     /// Whether k(x, z) = k(z, x) can be seen from the expression: a Gram matrix is then computed once per pair.

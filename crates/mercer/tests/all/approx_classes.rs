@@ -1,14 +1,14 @@
 //! Classifiers on approximate features against the exact ones, which landmarks at every sample give.
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::features::Approximation;
+use mercer::design::Approximation;
 use mercer::kernel::Kernel;
 use mercer::learn::svm::Svc;
-use mercer::learn::{ApproxClassifier, ApproxRidge, ClassLoss, LearnError, Logistic};
+use mercer::learn::{ApproxClassifier, ClassLoss, LearnError, Logistic, cost};
 use mercer::model::{Expansion, Predictor};
+use mercer::session::Session;
 use mercer::solve::Status;
 use mercer::solve::svm::SvmSettings;
-use mercer::watch::Unwatched;
 
 /// Points in the square and a class by the angle, some of them wrong.
 fn problem(rows: usize, classes: usize) -> (AnySamples<'static>, Vec<usize>) {
@@ -35,12 +35,12 @@ fn logistic_regression_on_all_landmarks_is_exact() {
     for classes in [2, 4] {
         let (samples, codes) = problem(150, classes);
         let (exact, _) =
-            Logistic::new(kernel(), 0.5).fit(&samples, &codes, classes, None, &Unwatched).unwrap();
-        let truth = exact.predict(&samples, &Unwatched).unwrap();
+            Logistic::new(kernel(), 0.5).fit(&samples, &codes, classes, None, &Session::default()).unwrap();
+        let truth = exact.predict(&samples, &Session::default()).unwrap();
         let machine = ApproxClassifier::new(ClassLoss::Logistic, kernel(), Approximation::nystrom(150), 2.0);
-        let (predictor, report) = machine.fit(&samples, &codes, classes, None, &Unwatched).unwrap();
+        let (predictor, report) = machine.fit(&samples, &codes, classes, None, &Session::default()).unwrap();
         assert_eq!(report.status, Status::Converged, "{report:?}");
-        let found = predictor.predict(&samples, &Unwatched).unwrap();
+        let found = predictor.predict(&samples, &Session::default()).unwrap();
         let difference = largest_difference(&found, &truth);
         assert!(difference < 1e-3, "{classes} classes: {difference}");
     }
@@ -55,15 +55,15 @@ fn other_settings_come_near_the_exact_machine() {
     let single = AnySamples::F32(Samples::dense(300, 2, narrow).unwrap());
     let weights: Vec<f64> = (0..300).map(|i| 0.5 + (i % 3) as f64).collect();
     let exact = Logistic { intercept: false, ..Logistic::new(kernel(), 1.0) };
-    let (exact, _) = exact.fit(&samples, &codes, 2, Some(&weights), &Unwatched).unwrap();
-    let truth = exact.predict(&samples, &Unwatched).unwrap();
+    let (exact, _) = exact.fit(&samples, &codes, 2, Some(&weights), &Session::default()).unwrap();
+    let truth = exact.predict(&samples, &Session::default()).unwrap();
     for samples in [&samples, &single] {
         let machine = ApproxClassifier {
             intercept: false,
             ..ApproxClassifier::new(ClassLoss::Logistic, kernel(), Approximation::fourier(2_000), 1.0)
         };
-        let (predictor, _) = machine.fit(samples, &codes, 2, Some(&weights), &Unwatched).unwrap();
-        let found = predictor.predict(samples, &Unwatched).unwrap();
+        let (predictor, _) = machine.fit(samples, &codes, 2, Some(&weights), &Session::default()).unwrap();
+        let found = predictor.predict(samples, &Session::default()).unwrap();
         let difference = largest_difference(&found, &truth);
         assert!(difference < 0.25, "{difference}");
     }
@@ -75,21 +75,21 @@ fn the_support_vector_machine_has_the_objective_of_the_exact_one() {
     let (samples, codes) = problem(200, 2);
     let c = 3.0;
     let held = ApproxClassifier::new(ClassLoss::Hinge, kernel(), Approximation::nystrom(200), c);
-    let (predictor, _) = held.fit(&samples, &codes, 2, None, &Unwatched).unwrap();
+    let (predictor, _) = held.fit(&samples, &codes, 2, None, &Session::default()).unwrap();
     let Predictor::Expansion(Expansion { centres, .. }) = &predictor else { panic!("landmarks") };
-    let needed = ApproxRidge::bytes_needed(centres.nrows(), 0);
-    let streamed = ApproxClassifier { memory: Some(needed + 1), ..held.clone() };
-    for (machine, solver, within) in
-        [(held, "semismooth newton on features", 1e-4), (streamed, "l-bfgs on features", 5e-3)]
+    let needed = cost::sums_bytes(centres.nrows(), 0);
+    let little = Session::default().with_memory(needed + 1);
+    for (session, solver, within) in
+        [(Session::default(), "semismooth newton on features", 1e-4), (little, "l-bfgs on features", 5e-3)]
     {
-        let (predictor, report) = machine.fit(&samples, &codes, 2, None, &Unwatched).unwrap();
+        let (predictor, report) = held.fit(&samples, &codes, 2, None, &session).unwrap();
         assert_eq!((report.status, report.solver.as_str()), (Status::Converged, solver));
         let Predictor::Expansion(found) = &predictor else { panic!("landmarks") };
-        let values = predictor.predict(&samples, &Unwatched).unwrap();
+        let values = predictor.predict(&samples, &Session::default()).unwrap();
         let sign = |i: usize| if codes[i] == 1 { 1.0 } else { -1.0 };
         let hinge: f64 = (0..200).map(|i| (1.0 - sign(i) * values.row(i)[0]).max(0.0)).sum();
         // ½‖f‖² = ½aᵀ(f − b) at the landmarks, which are all the samples in another order.
-        let at_centres = found.predict(&found.centres, &Unwatched).unwrap();
+        let at_centres = found.predict(&found.centres, &Session::default()).unwrap();
         let norm: f64 = (0..found.centres.nrows())
             .map(|j| found.coefficients.row(j)[0] * (at_centres.row(j)[0] - found.intercepts[0]))
             .sum();
@@ -105,7 +105,7 @@ fn the_support_vector_machine_has_the_objective_of_the_exact_one() {
 fn exact_objective(samples: &AnySamples<'_>, codes: &[usize], c: f64) -> f64 {
     let settings = SvmSettings { tol: 1e-6, ..SvmSettings::default() };
     let svc = Svc { settings, ..Svc::new(kernel(), c) };
-    let fitted = svc.fit(samples, codes, 2, None, &Unwatched).unwrap();
+    let fitted = svc.fit(samples, codes, 2, None, &Session::default()).unwrap();
     let mut x = [0.0; 2];
     let rows: Vec<[f64; 2]> = (0..samples.nrows())
         .map(|i| {
@@ -134,8 +134,8 @@ fn several_classes_are_told_apart() {
         (ClassLoss::Logistic, Approximation::fourier(256)),
     ] {
         let machine = ApproxClassifier::new(loss, kernel(), approximation, 10.0);
-        let (predictor, _) = machine.fit(&samples, &codes, 3, None, &Unwatched).unwrap();
-        let found = predictor.predict(&samples, &Unwatched).unwrap();
+        let (predictor, _) = machine.fit(&samples, &codes, 3, None, &Session::default()).unwrap();
+        let found = predictor.predict(&samples, &Session::default()).unwrap();
         let right = |i: &usize| {
             let row = found.row(*i);
             (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b])) == Some(codes[*i])
@@ -162,13 +162,20 @@ fn bad_input_is_named() {
             ApproxClassifier { approximation: Approximation::nystrom(51), ..base.clone() },
             "number of landmarks is 51",
         ),
-        (ApproxClassifier { memory: Some(100), ..base.clone() }, "the sums over the features"),
     ] {
-        let error = machine.fit(&samples, &codes, 2, None, &Unwatched).unwrap_err().to_string();
+        let error = machine.fit(&samples, &codes, 2, None, &Session::default()).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
+    let little = Session::default().with_memory(100);
+    let error = base.fit(&samples, &codes, 2, None, &little).unwrap_err().to_string();
+    assert!(error.contains("the sums over the features"), "{error}");
     let one = vec![0; 50];
-    assert!(matches!(base.fit(&samples, &one, 2, None, &Unwatched), Err(LearnError::Classes { .. })));
+    assert!(matches!(
+        base.fit(&samples, &one, 2, None, &Session::default()),
+        Err(LearnError::Classes { .. })
+    ));
     let stop = std::sync::atomic::AtomicBool::new(true);
-    assert!(base.fit(&samples, &codes, 2, None, &stop).unwrap_err().is_stop());
+    assert!(
+        base.fit(&samples, &codes, 2, None, &Session::default().with_watch(&stop)).unwrap_err().is_stop()
+    );
 }

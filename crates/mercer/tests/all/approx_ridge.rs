@@ -304,8 +304,8 @@ fn a_stop_is_a_stop() {
     impl mercer::watch::Watch for Impatient {
         fn begin(&self, _: &str, _: u64) {}
         fn advance(&self, _: u64) {}
-        fn check(&self) -> Result<(), mercer::watch::Stopped> {
-            Err(mercer::watch::Stopped)
+        fn stop_requested(&self) -> bool {
+            true
         }
     }
     let (points, targets) = problem(50);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mercer::data::chunks;
 use mercer::model::Model;
-use mercer::watch::Unwatched;
+use mercer::session::Session;
 
 /// Written by `mercer fit ridge ridge.csv --target y --kernel "0.5*rbf(sigma=2) + (<x,z>+1)^2" --lambda 0.1 --holdout 0`.
 #[test]
@@ -13,7 +13,7 @@ fn ridge_of_format_1() {
     let model = Model::load(&folder.join("ridge-format-1.mercer")).unwrap();
     let schema = model.schema.as_ref().unwrap();
     let rows = chunks(&folder.join("ridge.csv"), schema, 100).unwrap().next().unwrap().unwrap();
-    let found = model.predict(&rows.features, &Unwatched).unwrap();
+    let found = model.predict(&rows.features, &Session::default()).unwrap();
     let expected =
         [0.9817002370378896, 2.0279314251436666, 0.16364803822975071, 4.848542052350235, 3.9781782472384566];
     for (f, e) in found.entries().iter().zip(expected) {

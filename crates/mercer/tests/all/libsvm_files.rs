@@ -9,7 +9,7 @@ use mercer::gram::{CpuEngine, Engine};
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Svc, Svr, Training};
 use mercer::model::{Link, Method, Model, ModelError, Predictor};
-use mercer::watch::Unwatched;
+use mercer::session::Session;
 use serde_json::Value;
 
 const MODELS: [&str; 6] =
@@ -56,7 +56,7 @@ fn decisions_labels_and_probabilities_are_libsvms() {
         let model = model(name).widened(rows[0].len());
         let expected = &answers["models"][name];
         for queries in [samples(&rows), sparse(&rows)] {
-            let outputs = model.predict(&queries, &Unwatched).unwrap();
+            let outputs = model.predict(&queries, &Session::default()).unwrap();
             let decisions = table(&expected["decisions"]);
             let labels: Vec<f64> = serde_json::from_value(expected["labels"].clone()).unwrap();
             for (i, decisions) in decisions.iter().enumerate() {
@@ -166,7 +166,7 @@ fn a_model_of_one_class_predicts_it() {
     assert_eq!(Model::from_bytes(&read.to_bytes().unwrap(), Path::new("m")).unwrap(), read);
     let read = read.widened(2);
     let rows = samples(&[vec![1.0, 2.0], vec![0.0, -3.0]]);
-    let outputs = read.predict(&rows, &Unwatched).unwrap();
+    let outputs = read.predict(&rows, &Session::default()).unwrap();
     assert_eq!((outputs.nrows(), outputs.ncols()), (2, 0));
     assert!((0..2).all(|row| read.link().class(outputs.row(row)) == 0));
     assert_eq!(read.probabilities(&outputs).unwrap().entries(), [1.0, 1.0]);
@@ -179,7 +179,7 @@ fn a_gaussian_with_gamma_0_is_1_everywhere() {
     assert_eq!(model.to_libsvm().unwrap(), text);
     let Predictor::Pairs(pairs) = &model.predictor else { panic!("a machine for each pair") };
     let rows = samples(&[vec![0.0; pairs.centres.ncols()], vec![1e3; pairs.centres.ncols()]]);
-    let outputs = model.predict(&rows, &Unwatched).unwrap();
+    let outputs = model.predict(&rows, &Session::default()).unwrap();
     // The coefficients of a pair add up to 0, so its decision is −ρ.
     for row in 0..2 {
         outputs.row(row).iter().zip(&pairs.rho).for_each(|(f, rho)| assert!((f + rho).abs() < 1e-9));
@@ -201,7 +201,8 @@ fn fitted(kernel: &str, scale: ScaleMethod, classes: usize) -> (AnySamples<'stat
     let (scaling, _) = Scaling::fit(scale, &raw).unwrap();
     let scaled = scaling.apply(raw.view()).unwrap();
     let kernel: Kernel = kernel.parse().unwrap();
-    let found = Svc::new(kernel.clone(), 2.0).fit(&scaled, &codes, classes, None, &Unwatched).unwrap();
+    let found =
+        Svc::new(kernel.clone(), 2.0).fit(&scaled, &codes, classes, None, &Session::default()).unwrap();
     let model = Model {
         method: Method::Svc,
         settings: BTreeMap::new(),
@@ -236,7 +237,8 @@ fn a_scaling_goes_into_the_support_vectors_where_that_is_exact() {
         let kernel: Kernel = kernel.parse().unwrap();
         let resident = CpuEngine.load(&scaled).unwrap();
         let training = Training::new(&*resident, &kernel).unwrap();
-        let found = Svc::new(kernel.clone(), 2.0).fit_on(&training, &codes, 3, None, &Unwatched).unwrap();
+        let found =
+            Svc::new(kernel.clone(), 2.0).fit_on(&training, &codes, 3, None, &Session::default()).unwrap();
         let (_, base) = fitted("linear", ScaleMethod::None, 3);
         cases.push((raw, Model { predictor: found.pairs(kernel, None, &scaled).into(), scaling, ..base }));
     }
@@ -244,7 +246,7 @@ fn a_scaling_goes_into_the_support_vectors_where_that_is_exact() {
         let text = model.to_libsvm().unwrap();
         let read = Model::from_libsvm(text.as_bytes(), Path::new("m")).unwrap().widened(2);
         assert_eq!(read.scaling, Scaling::None);
-        let [own, theirs] = [&model, &read].map(|model| model.predict(&raw, &Unwatched).unwrap());
+        let [own, theirs] = [&model, &read].map(|model| model.predict(&raw, &Session::default()).unwrap());
         let kernel = model.predictor.kernel().unwrap();
         assert!(largest_difference(&own, &theirs) < 1e-9, "{kernel}: {}", largest_difference(&own, &theirs));
     }
@@ -268,8 +270,9 @@ fn what_libsvm_cannot_say_is_refused() {
     let (raw, codes) = spirals(3);
     let resident = CpuEngine.load(&raw).unwrap();
     let training = Training::new(&*resident, &Kernel::linear()).unwrap();
-    let rest =
-        Svc::new(Kernel::linear(), 1.0).fit_one_vs_rest_on(&training, &codes, 3, None, &Unwatched).unwrap();
+    let rest = Svc::new(Kernel::linear(), 1.0)
+        .fit_one_vs_rest_on(&training, &codes, 3, None, &Session::default())
+        .unwrap();
     let rest: Predictor = rest.expansion(Kernel::linear(), None, &raw).into();
     refused(&Model { predictor: rest, ..fitted("linear", ScaleMethod::None, 3).1 }, "pairs");
 }
@@ -292,12 +295,13 @@ fn two_classes_against_each_other_can_be_written() {
     let resident = CpuEngine.load(&raw).unwrap();
     let kernel: Kernel = "rbf(gamma=0.05)".parse().unwrap();
     let training = Training::new(&*resident, &kernel).unwrap();
-    let rest =
-        Svc::new(kernel.clone(), 1.0).fit_one_vs_rest_on(&training, &codes, 2, None, &Unwatched).unwrap();
+    let rest = Svc::new(kernel.clone(), 1.0)
+        .fit_one_vs_rest_on(&training, &codes, 2, None, &Session::default())
+        .unwrap();
     let (_, base) = fitted("linear", ScaleMethod::None, 2);
     let model = Model { predictor: rest.expansion(kernel, None, &raw).into(), ..base };
     let read = Model::from_libsvm(model.to_libsvm().unwrap().as_bytes(), Path::new("m")).unwrap();
-    let [own, theirs] = [&model, &read].map(|model| model.predict(&raw, &Unwatched).unwrap());
+    let [own, theirs] = [&model, &read].map(|model| model.predict(&raw, &Session::default()).unwrap());
     assert!(largest_difference(&own, &theirs) < 1e-12);
     let Some(Classes::Numbers(labels)) = &read.classes else { panic!("labels") };
     for i in 0..raw.nrows() {
@@ -311,12 +315,12 @@ fn no_support_vectors() {
     let (raw, _) = spirals(2);
     let targets = vec![4.0; raw.nrows()];
     let kernel: Kernel = "rbf(gamma=0.05)".parse().unwrap();
-    let found = Svr::new(kernel.clone(), 1.0, 0.5).fit(&raw, &targets, None, &Unwatched).unwrap();
+    let found = Svr::new(kernel.clone(), 1.0, 0.5).fit(&raw, &targets, None, &Session::default()).unwrap();
     assert!(found.support.is_empty());
     let (_, base) = fitted("linear", ScaleMethod::None, 2);
     let predictor = found.expansion(kernel, None, &raw).into();
     let model = Model { method: Method::Svr, classes: None, predictor, ..base };
     let read = Model::from_libsvm(model.to_libsvm().unwrap().as_bytes(), Path::new("m")).unwrap().widened(2);
-    let outputs = read.predict(&raw, &Unwatched).unwrap();
+    let outputs = read.predict(&raw, &Session::default()).unwrap();
     assert!(outputs.entries().iter().all(|f| (f - 4.0).abs() <= 0.5));
 }

@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::oracle::noise;
 use faer::{Mat, Side};
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, DenseGram, Engine, Wanted};
+use mercer::design::Held;
+use mercer::gram::{CpuEngine, DenseGram, Engine, Values, Wanted};
 use mercer::kernel::Kernel;
 use mercer::learn::{Admission, Bias, GramStorage, LearnError, Learner, Lms, LmsFeatures, Ridge};
 use mercer::pool;
+use mercer::session::Session;
 use mercer::solve::Status;
 use mercer::solve::descent::{DescentError, Mode, Step, largest_eigenvalue};
-use mercer::watch::{Unwatched, Watch};
+use mercer::watch::Watch;
 use proptest::prelude::*;
 
 const STOCHASTIC: Mode = Mode::Stochastic { seed: 5 };
@@ -37,7 +39,8 @@ fn assert_close(found: &Matrix<f64>, expected: &Matrix<f64>, tolerance: f64) {
 }
 
 fn eigen(kernel: &Kernel, samples: &AnySamples<'_>) -> (Vec<f64>, Mat<f64>) {
-    let gram = DenseGram::<f64>::compute(&*CpuEngine.load(samples).unwrap(), kernel, &Unwatched).unwrap();
+    let gram =
+        DenseGram::<f64>::compute(&*CpuEngine.load(samples).unwrap(), kernel, &Session::default()).unwrap();
     let n = samples.nrows();
     let matrix = Mat::from_fn(n, n, |i, j| gram.entries()[i * n + j]);
     let eigen = matrix.self_adjoint_eigen(Side::Lower).unwrap();
@@ -52,6 +55,10 @@ fn largest(kernel: &Kernel, samples: &AnySamples<'_>) -> f64 {
 fn quadratic(x: &[f64]) -> [f64; 6] {
     let root = 2f64.sqrt();
     [1.0, root * x[0], root * x[1], x[0] * x[0], x[1] * x[1], root * x[0] * x[1]]
+}
+
+fn held(features: &Matrix<f64>) -> Held<'static> {
+    Held::from(Values::F64(features.clone()))
 }
 
 fn features(rows: usize, entries: &[f64]) -> Matrix<f64> {
@@ -79,12 +86,13 @@ fn weights_and_coefficients_predict_alike_after_every_epoch() {
         for bias in [Bias::None, Bias::Centred] {
             for epochs in [1, 2, 3, 7, 30] {
                 let dual = Lms { mode, bias, epochs, tol: 0.0, ..lms("(<x,z>+1)^2") };
-                let (model, dual_report) = dual.fit(&dense(n, 2, x.clone()), &y, &Unwatched).unwrap();
+                let (model, dual_report) =
+                    dual.fit(&dense(n, 2, x.clone()), &y, &Session::default()).unwrap();
                 let primal =
                     LmsFeatures { step: Step::Value(dual_report.step), epochs, tol: 0.0, mode, bias };
-                let found = primal.fit(&features(n, &x), &y, &Unwatched).unwrap();
+                let found = primal.fit(&held(&features(n, &x)), &y, &Session::default()).unwrap();
                 let expected = linear(&features(m, &queries), &found.weights, &found.intercepts);
-                let predicted = model.predict(&dense(m, 2, queries.clone()), &Unwatched).unwrap();
+                let predicted = model.predict(&dense(m, 2, queries.clone()), &Session::default()).unwrap();
                 assert_close(&predicted, &expected, 1e-11);
                 let last = |curve: &[mercer::solve::descent::CurvePoint]| *curve.last().unwrap();
                 let (a, b) = (last(&dual_report.curve), last(&found.report.curve));
@@ -101,11 +109,12 @@ fn the_first_steps_are_those_of_the_formula() {
     let samples = dense(2, 1, vec![1.0, 2.0]);
     let y = Matrix::from_entries(2, 1, vec![1.0, 1.0]);
     let two = Lms { step: Step::Value(0.125), epochs: 2, tol: 0.0, bias: Bias::None, ..lms("linear") };
-    let (model, report) = two.fit(&samples, &y, &Unwatched).unwrap();
+    let (model, report) = two.fit(&samples, &y, &Session::default()).unwrap();
     assert_eq!(model.coefficients.entries(), [0.125 * (2.0 - 0.375), 0.125 * (2.0 - 0.75)]);
     assert_eq!((report.report.status, report.report.iterations), (Status::OutOfIterations, 2));
     // One sample at a time: the second one met sees the first one's step, β₂ = α(1 − 2α) or β₁ = α(1 − 2α).
-    let (model, _) = Lms { mode: STOCHASTIC, epochs: 1, ..two }.fit(&samples, &y, &Unwatched).unwrap();
+    let (model, _) =
+        Lms { mode: STOCHASTIC, epochs: 1, ..two }.fit(&samples, &y, &Session::default()).unwrap();
     let beta = model.coefficients.entries();
     assert!(beta == [0.125, 0.125 * 0.75] || beta == [0.125 * 0.75, 0.125], "{beta:?}");
 }
@@ -128,8 +137,8 @@ fn after_t_steps_the_fit_is_the_power_of_the_gram_matrix() {
                     bias: Bias::None,
                     ..Lms::new(kernel.clone())
                 };
-                let (model, _) = run.fit(&samples, &y, &Unwatched).unwrap();
-                let fitted = model.predict(&samples, &Unwatched).unwrap();
+                let (model, _) = run.fit(&samples, &y, &Session::default()).unwrap();
+                let fitted = model.predict(&samples, &Session::default()).unwrap();
                 let along = |k: usize| (0..n).map(|i| vectors[(i, k)] * y.row(i)[0]).sum::<f64>();
                 let factor = |k: usize| 1.0 - (1.0 - alpha * values[k]).powi(epochs as i32);
                 let expected = Matrix::from_entries(
@@ -156,11 +165,11 @@ fn a_long_run_is_ridge_without_a_penalty() {
         let exact = ridge.fit(samples.view(), &y).unwrap().predict(queries.view()).unwrap();
         for mode in [Mode::Batch, STOCHASTIC] {
             let run = Lms { mode, bias, epochs: 20_000, tol: 1e-11, ..Lms::new(kernel.clone()) };
-            let (model, report) = run.fit(&samples, &y, &Unwatched).unwrap();
+            let (model, report) = run.fit(&samples, &y, &Session::default()).unwrap();
             assert_eq!(report.report.status, Status::Converged, "{mode:?} {bias:?}");
             assert!(report.curve.len() <= 200);
             assert!(report.report.residual < 1e-9);
-            assert_close(&model.predict(&queries, &Unwatched).unwrap(), &exact, 1e-8);
+            assert_close(&model.predict(&queries, &Session::default()).unwrap(), &exact, 1e-8);
         }
     }
 }
@@ -174,8 +183,11 @@ fn a_step_that_diverges_is_explained() {
     let top = largest(&kernel, &samples);
     let run = |share: f64| {
         let alpha = Step::Value(share / top);
-        Lms { step: alpha, epochs: 500, bias: Bias::None, ..Lms::new(kernel.clone()) }
-            .fit(&samples, &y, &Unwatched)
+        Lms { step: alpha, epochs: 500, bias: Bias::None, ..Lms::new(kernel.clone()) }.fit(
+            &samples,
+            &y,
+            &Session::default(),
+        )
     };
     for share in [2.05, 2.5, 40.0, 1e300] {
         let error = run(share).unwrap_err();
@@ -187,7 +199,7 @@ fn a_step_that_diverges_is_explained() {
         assert!(run(0.99 * largest * top).is_ok());
     }
     let per_sample = Lms { step: Step::Value(1.0), mode: STOCHASTIC, bias: Bias::None, ..Lms::new(kernel) };
-    let error = per_sample.fit(&samples, &y, &Unwatched).unwrap_err();
+    let error = per_sample.fit(&samples, &y, &Session::default()).unwrap_err();
     let most = (0..n).map(|i| {
         let mut x = [0.0; 2];
         samples.copy_row(i, &mut x);
@@ -205,9 +217,9 @@ fn equal_samples_with_different_targets_end() {
     let y = Matrix::from_entries(4, 1, vec![1.0, 3.0, -2.0, 4.0]);
     for bias in [Bias::None, Bias::Centred] {
         let run = Lms { epochs: 100_000, tol: 1e-9, bias, ..lms("rbf(sigma=1)") };
-        let (model, report) = run.fit(&samples, &y, &Unwatched).unwrap();
+        let (model, report) = run.fit(&samples, &y, &Session::default()).unwrap();
         assert_eq!(report.report.status, Status::Converged);
-        let fitted = model.predict(&samples, &Unwatched).unwrap();
+        let fitted = model.predict(&samples, &Session::default()).unwrap();
         assert_close(&fitted, &Matrix::from_entries(4, 1, vec![2.0, 2.0, 1.0, 1.0]), 1e-7);
         assert!((report.curve.last().unwrap().mse - 5.0).abs() < 1e-6, "(1 + 1 + 9 + 9)/4");
     }
@@ -227,11 +239,11 @@ fn a_tiled_matrix_gives_the_stored_answer() {
     ] {
         for mode in [Mode::Batch, STOCHASTIC] {
             let stored = Lms { epochs: 20, mode, ..lms("rbf(sigma=1)") };
-            let tiled = Lms { memory: Some(1_000), ..stored.clone() };
-            let (a, first) = stored.fit(&samples, &y, &Unwatched).unwrap();
-            let (b, second) = tiled.fit(&samples, &y, &Unwatched).unwrap();
+            let little = Session::default().with_memory(1_000);
+            let (a, first) = stored.fit(&samples, &y, &Session::default()).unwrap();
+            let (b, second) = stored.fit(&samples, &y, &little).unwrap();
             assert_eq!((first.gram, second.gram), (GramStorage::Stored, GramStorage::Tiled));
-            let (a, b) = (a.predict(&samples, &Unwatched), b.predict(&samples, &Unwatched));
+            let (a, b) = (a.predict(&samples, &Session::default()), b.predict(&samples, &Session::default()));
             assert_close(&a.unwrap(), &b.unwrap(), tolerance);
         }
     }
@@ -243,15 +255,16 @@ fn the_same_bits_for_every_number_of_threads() {
     let samples = dense(n, 3, noise(3 * n, 41));
     let y = targets(n, 1, 42);
     for mode in [Mode::Batch, STOCHASTIC] {
-        for memory in [None, Some(1)] {
-            let run = Lms { epochs: 2, mode, memory, ..lms("rbf(sigma=1)") };
-            let fit = |threads| pool::with(Some(threads), || run.fit(&samples, &y, &Unwatched).unwrap());
+        for memory in [u64::MAX, 1] {
+            let session = Session::default().with_memory(memory);
+            let run = Lms { epochs: 2, mode, ..lms("rbf(sigma=1)") };
+            let fit = |threads| pool::with(Some(threads), || run.fit(&samples, &y, &session).unwrap());
             let one = fit(1);
-            assert!(one == fit(2) && one == fit(3), "{mode:?} {memory:?}");
+            assert!(one == fit(2) && one == fit(3), "{mode:?} {memory}");
         }
-        let phi = features(n, &noise(2 * n, 43));
+        let phi = held(&features(n, &noise(2 * n, 43)));
         let run = LmsFeatures { epochs: 3, mode, ..LmsFeatures::default() };
-        let fit = |threads| pool::with(Some(threads), || run.fit(&phi, &y, &Unwatched).unwrap());
+        let fit = |threads| pool::with(Some(threads), || run.fit(&phi, &y, &Session::default()).unwrap());
         assert!(fit(1) == fit(3));
     }
 }
@@ -270,14 +283,18 @@ fn stops_when_asked() {
     let samples = dense(300, 2, noise(600, 51));
     let y = targets(300, 1, 52);
     for mode in [Mode::Batch, STOCHASTIC] {
-        for memory in [None, Some(1)] {
-            let run = Lms { epochs: usize::MAX, tol: 0.0, mode, memory, ..lms("rbf(sigma=1)") };
-            assert!(run.fit(&samples, &y, &AtomicBool::new(true)).unwrap_err().is_stop());
-            assert!(run.fit(&samples, &y, &Patience(AtomicUsize::new(500))).unwrap_err().is_stop());
+        for memory in [u64::MAX, 1] {
+            let session = Session::default().with_memory(memory);
+            let run = Lms { epochs: usize::MAX, tol: 0.0, mode, ..lms("rbf(sigma=1)") };
+            for watch in [&AtomicBool::new(true) as &dyn Watch, &Patience(AtomicUsize::new(500))] {
+                assert!(run.fit(&samples, &y, &session.with_watch(watch)).unwrap_err().is_stop());
+            }
         }
         let run = LmsFeatures { epochs: usize::MAX, tol: 0.0, mode, ..LmsFeatures::default() };
-        let phi = features(300, &noise(600, 51));
-        assert!(run.fit(&phi, &y, &Patience(AtomicUsize::new(500))).unwrap_err().is_stop());
+        let phi = held(&features(300, &noise(600, 51)));
+        let patience = Patience(AtomicUsize::new(500));
+        let session = Session::default().with_watch(&patience);
+        assert!(run.fit(&phi, &y, &session).unwrap_err().is_stop());
     }
 }
 
@@ -286,7 +303,8 @@ fn bad_settings_and_input_are_named() {
     let samples = dense(3, 1, vec![0.0, 1.0, 2.0]);
     let y = Matrix::from_entries(3, 1, vec![0.0, 1.0, 0.5]);
     let good = lms("rbf(sigma=1)");
-    let fails = |run: &Lms, y: &Matrix<f64>| run.fit(&samples, y, &Unwatched).unwrap_err().to_string();
+    let fails =
+        |run: &Lms, y: &Matrix<f64>| run.fit(&samples, y, &Session::default()).unwrap_err().to_string();
     for step in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         for mode in [Mode::Batch, STOCHASTIC] {
             let text = fails(&Lms { step: Step::Value(step), mode, ..good.clone() }, &y);
@@ -303,8 +321,8 @@ fn bad_settings_and_input_are_named() {
     let negative = Lms { admission: Admission::Assume, ..lms("-rbf(sigma=1)") };
     assert!(fails(&negative, &y).contains("negative eigenvalue"));
     assert!(fails(&lms("-rbf(sigma=1)"), &y).contains("not a kernel"));
-    let phi = Matrix::from_entries(3, 1, vec![1.0, f64::INFINITY, 0.0]);
-    let text = LmsFeatures::default().fit(&phi, &y, &Unwatched).unwrap_err().to_string();
+    let phi = held(&Matrix::from_entries(3, 1, vec![1.0, f64::INFINITY, 0.0]));
+    let text = LmsFeatures::default().fit(&phi, &y, &Session::default()).unwrap_err().to_string();
     assert!(text.contains("feature of row 1"), "{text}");
     for (text, step) in [("auto", Step::Auto), ("0.5", Step::Value(0.5))] {
         assert_eq!(text.parse::<Step>(), Ok(step));
@@ -319,9 +337,10 @@ fn equal_targets_need_no_step() {
     let samples = dense(5, 2, noise(10, 61));
     let y = Matrix::from_entries(5, 1, vec![4.5; 5]);
     for mode in [Mode::Batch, STOCHASTIC] {
-        let (model, report) = Lms { mode, ..lms("rbf(sigma=1)") }.fit(&samples, &y, &Unwatched).unwrap();
+        let (model, report) =
+            Lms { mode, ..lms("rbf(sigma=1)") }.fit(&samples, &y, &Session::default()).unwrap();
         assert_eq!((report.report.status, report.report.iterations), (Status::Converged, 0));
-        assert_close(&model.predict(&samples, &Unwatched).unwrap(), &y, 1e-15);
+        assert_close(&model.predict(&samples, &Session::default()).unwrap(), &y, 1e-15);
     }
 }
 
@@ -340,7 +359,7 @@ proptest! {
         let kernel = format!("rbf(sigma={sigma}) + 0.1*linear");
         let bias = if centred { Bias::Centred } else { Bias::None };
         let run = Lms { bias, epochs: 100, ..lms(&kernel) };
-        let (_, report) = run.fit(&samples, &targets(rows, 1, seed + 1), &Unwatched).unwrap();
+        let (_, report) = run.fit(&samples, &targets(rows, 1, seed + 1), &Session::default()).unwrap();
         let falls = |w: &[mercer::solve::descent::CurvePoint]| w[1].mse <= w[0].mse * (1.0 + 1e-12);
         prop_assert!(report.curve.windows(2).all(falls), "{:?}", report.curve);
         if !centred {
@@ -348,7 +367,7 @@ proptest! {
             prop_assert!(report.step <= 1.0 / top * (1.0 + 1e-12) && report.step >= 0.98 / top);
             let resident = CpuEngine.load(&samples).unwrap();
             let gram = resident.gram(&kernel.parse().unwrap(), Wanted::Exact).unwrap();
-            prop_assert!(largest_eigenvalue(&*gram, &Unwatched).unwrap().lower <= top * (1.0 + 1e-12));
+            prop_assert!(largest_eigenvalue(&*gram, &Session::default()).unwrap().lower <= top * (1.0 + 1e-12));
         }
     }
 }

@@ -10,8 +10,8 @@ use mercer::kernel::Kernel;
 use mercer::learn::{ClassWeight, Coefficients, LearnError, Logistic};
 use mercer::model::probabilities;
 use mercer::pool;
+use mercer::session::Session;
 use mercer::solve::{LogisticError, LogisticSolver, Status};
-use mercer::watch::Unwatched;
 
 struct Problem {
     x: Vec<Vec<f64>>,
@@ -44,13 +44,15 @@ impl Problem {
 
     fn fit(&self, logistic: &Logistic, weights: Option<&[f64]>) -> Matrix<f64> {
         let (model, report) =
-            logistic.fit(&self.samples(), &self.codes, self.classes, weights, &Unwatched).unwrap();
+            logistic.fit(&self.samples(), &self.codes, self.classes, weights, &Session::default()).unwrap();
         assert_eq!(report.status, Status::Converged, "{report:?}");
-        probabilities(&model.predict(&self.samples(), &Unwatched).unwrap())
+        probabilities(&model.predict(&self.samples(), &Session::default()).unwrap())
     }
 
     fn coefficients(&self, logistic: &Logistic) -> Coefficients {
-        logistic.fit_gram(&self.gram(&logistic.kernel), &self.codes, self.classes, None, &Unwatched).unwrap()
+        logistic
+            .fit_gram(&self.gram(&logistic.kernel), &self.codes, self.classes, None, &Session::default())
+            .unwrap()
     }
 }
 
@@ -239,12 +241,14 @@ fn a_weight_is_a_number_of_copies() {
             classes,
         };
         let logistic = Logistic { tol: 1e-9, ..Logistic::new(kernel("rbf(sigma=1)"), 0.2) };
-        let (short_model, _) =
-            logistic.fit(&problem.samples(), &problem.codes, classes, Some(&weights), &Unwatched).unwrap();
-        let (long_model, _) = logistic.fit(&long.samples(), &long.codes, classes, None, &Unwatched).unwrap();
+        let (short_model, _) = logistic
+            .fit(&problem.samples(), &problem.codes, classes, Some(&weights), &Session::default())
+            .unwrap();
+        let (long_model, _) =
+            logistic.fit(&long.samples(), &long.codes, classes, None, &Session::default()).unwrap();
         assert!(short_model.centres.nrows() < 50, "rows that do not count are no centres");
-        let expected = long_model.predict(&problem.samples(), &Unwatched).unwrap();
-        let found = short_model.predict(&problem.samples(), &Unwatched).unwrap();
+        let expected = long_model.predict(&problem.samples(), &Session::default()).unwrap();
+        let found = short_model.predict(&problem.samples(), &Session::default()).unwrap();
         assert_close(&found, &rows(&expected), 1e-6);
     }
 }
@@ -289,7 +293,7 @@ fn a_step_that_is_too_large_is_told() {
         solver: LogisticSolver::Gd { step: Some(50.0) },
         ..Logistic::new(kernel("rbf(sigma=1)"), 1.0)
     };
-    let error = logistic.fit(&problem.samples(), &problem.codes, 2, None, &Unwatched).unwrap_err();
+    let error = logistic.fit(&problem.samples(), &problem.codes, 2, None, &Session::default()).unwrap_err();
     assert!(
         matches!(error, LearnError::Logistic(LogisticError::StepTooLarge { step: 50.0, largest }) if largest < 1.0),
         "{error}"
@@ -303,9 +307,12 @@ fn factored_iterated_and_never_stored_agree() {
         let problem = Problem::new(600, classes, 7);
         let roomy = Logistic { tol: 1e-8, ..Logistic::new(kernel("rbf(sigma=0.3)"), lambda) };
         let expected = problem.fit(&roomy, None);
-        let tight = Logistic { memory: Some(0), ..roomy.clone() };
-        assert_close(&problem.fit(&tight, None), &rows(&expected), 1e-7);
-        let (_, report) = roomy.fit(&problem.samples(), &problem.codes, classes, None, &Unwatched).unwrap();
+        let none = Session::default().with_memory(0);
+        let (tight, _) = roomy.fit(&problem.samples(), &problem.codes, classes, None, &none).unwrap();
+        let found = tight.predict(&problem.samples(), &Session::default()).unwrap();
+        assert_close(&found, &rows(&expected), 1e-7);
+        let (_, report) =
+            roomy.fit(&problem.samples(), &problem.codes, classes, None, &Session::default()).unwrap();
         let factored = report.solver.contains("cholesky");
         assert_eq!(factored, classes == 2 && lambda < 0.1, "{}", report.solver);
     }
@@ -318,7 +325,7 @@ fn has_the_same_bits_for_every_number_of_threads() {
         let logistic = Logistic::new(kernel("rbf(sigma=0.5)"), 0.1);
         let fit = |threads| {
             pool::with(Some(threads), || {
-                logistic.fit(&problem.samples(), &problem.codes, classes, None, &Unwatched).unwrap()
+                logistic.fit(&problem.samples(), &problem.codes, classes, None, &Session::default()).unwrap()
             })
         };
         let one = fit(1);
@@ -332,7 +339,7 @@ fn a_path_gives_the_answers_of_each_lambda_in_fewer_steps() {
     let logistic = Logistic { tol: 1e-8, ..Logistic::new(kernel("rbf(sigma=0.5)"), 1.0) };
     let gram = problem.gram(&logistic.kernel);
     let lambdas = [1.0, 0.8, 0.6, 0.5];
-    let path = logistic.fit_path(&gram, &problem.codes, 3, None, &lambdas, &Unwatched).unwrap();
+    let path = logistic.fit_path(&gram, &problem.codes, 3, None, &lambdas, &Session::default()).unwrap();
     let (mut warm, mut cold) = (0, 0);
     for (&lambda, found) in lambdas.iter().zip(&path).skip(1) {
         let alone = problem.coefficients(&Logistic { lambda, ..logistic.clone() });
@@ -354,8 +361,9 @@ fn without_a_penalty_it_is_maximum_likelihood_or_says_that_there_is_none() {
         for solver in [LogisticSolver::Newton, LogisticSolver::Gd { step: None }] {
             let logistic =
                 Logistic { kernel: kernel("rbf(sigma=0.1)"), solver, max_iter: 100_000, ..free.clone() };
-            let error =
-                logistic.fit(&problem.samples(), &problem.codes, classes, None, &Unwatched).unwrap_err();
+            let error = logistic
+                .fit(&problem.samples(), &problem.codes, classes, None, &Session::default())
+                .unwrap_err();
             assert_eq!(error, LearnError::Logistic(LogisticError::Separable));
         }
     }
@@ -367,7 +375,7 @@ fn classes_separated_in_part_are_warned_of() {
     let x = [-2.0, -1.0, 0.0, 0.0, 1.0, 2.0];
     let samples = AnySamples::F64(Samples::dense(6, 1, x.to_vec()).unwrap());
     let logistic = Logistic::new(kernel("linear"), 0.0);
-    let (_, report) = logistic.fit(&samples, &[0, 0, 0, 1, 1, 1], 2, None, &Unwatched).unwrap();
+    let (_, report) = logistic.fit(&samples, &[0, 0, 0, 1, 1, 1], 2, None, &Session::default()).unwrap();
     assert!(report.warnings.iter().any(|w| w.contains("separated in part")), "{report:?}");
 }
 
@@ -375,8 +383,9 @@ fn classes_separated_in_part_are_warned_of() {
 fn huge_logits_stay_finite() {
     let problem = Problem::new(80, 3, 11);
     let logistic = Logistic::new(kernel("1e6*rbf(sigma=0.5)"), 1e-3);
-    let (model, report) = logistic.fit(&problem.samples(), &problem.codes, 3, None, &Unwatched).unwrap();
-    let f = model.predict(&problem.samples(), &Unwatched).unwrap();
+    let (model, report) =
+        logistic.fit(&problem.samples(), &problem.codes, 3, None, &Session::default()).unwrap();
+    let f = model.predict(&problem.samples(), &Session::default()).unwrap();
     assert!(f.entries().iter().all(|f| f.is_finite()) && report.residual.is_finite());
     let p = probabilities(&f);
     assert!((0..80).all(|i| (p.row(i).iter().sum::<f64>() - 1.0).abs() < 1e-14));
@@ -396,7 +405,7 @@ fn says_what_is_wrong_with_its_input() {
     let problem = Problem::new(20, 2, 13);
     let logistic = Logistic::new(kernel("linear"), 1.0);
     let fit = |logistic: &Logistic, codes: &[usize], classes: usize, weights: Option<&[f64]>| {
-        logistic.fit(&problem.samples(), codes, classes, weights, &Unwatched).unwrap_err()
+        logistic.fit(&problem.samples(), codes, classes, weights, &Session::default()).unwrap_err()
     };
     let codes = &problem.codes;
     assert_eq!(fit(&logistic, &[1; 20], 2, None), LearnError::Classes { found: 1 });
@@ -430,7 +439,7 @@ fn says_what_is_wrong_with_its_input() {
     let mut entries = vec![1.0; 400];
     entries[3 * 20 + 5] = f64::NAN;
     let gram = DenseGram::<f64>::new(20, entries);
-    let error = logistic.fit_gram(&gram, codes, 2, None, &Unwatched).unwrap_err();
+    let error = logistic.fit_gram(&gram, codes, 2, None, &Session::default()).unwrap_err();
     assert_eq!(error, LearnError::KernelValue { row: 3, column: 5 });
 }
 
@@ -445,7 +454,9 @@ fn stops_when_asked() {
     ];
     for solver in solvers {
         let logistic = Logistic { solver, ..Logistic::new(kernel("rbf(sigma=1)"), 1.0) };
-        let error = logistic.fit(&problem.samples(), &problem.codes, 2, None, &stop).unwrap_err();
+        let error = logistic
+            .fit(&problem.samples(), &problem.codes, 2, None, &Session::default().with_watch(&stop))
+            .unwrap_err();
         assert!(error.is_stop(), "{error}");
     }
 }
@@ -456,7 +467,7 @@ fn out_of_iterations_is_a_status_and_no_error() {
     let logistic = Logistic { max_iter: 1, tol: 1e-9, ..Logistic::new(kernel("rbf(sigma=1)"), 0.01) };
     let resident = CpuEngine.load(&problem.samples()).unwrap();
     let gram = resident.gram(&logistic.kernel, Wanted::Exact).unwrap();
-    let found = logistic.fit_gram(&*gram, &problem.codes, 2, None, &Unwatched).unwrap();
+    let found = logistic.fit_gram(&*gram, &problem.codes, 2, None, &Session::default()).unwrap();
     assert_eq!(found.report.status, Status::OutOfIterations);
     assert_eq!(found.report.iterations, 1);
 }

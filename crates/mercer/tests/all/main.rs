@@ -26,6 +26,7 @@ mod ridge_path;
 mod svm;
 mod svm_learn;
 mod svm_model;
+mod tile_program;
 mod tune_approx_ridge;
 mod tune_classifier;
 mod tune_ridge;

@@ -9,7 +9,8 @@ use mercer::kernel::Kernel;
 use mercer::learn::{Knn, LearnError, Loss, Smoother};
 use mercer::model::{ModelError, Weights};
 use mercer::pool;
-use mercer::watch::{Unwatched, Watch};
+use mercer::session::Session;
+use mercer::watch::Watch;
 use proptest::prelude::*;
 
 /// The `k` rows nearest to each query.
@@ -78,7 +79,7 @@ fn ranked(rows: &AnySamples<'_>, point: &[f64], metric: Metric) -> Vec<(usize, f
 }
 
 fn agrees(rows: &AnySamples<'_>, queries: &AnySamples<'_>, k: usize, metric: Metric) {
-    let found = neighbours(rows, queries, k, metric, &Unwatched).unwrap();
+    let found = neighbours(rows, queries, k, metric, &Session::default()).unwrap();
     assert_eq!(found.k, k);
     for i in 0..queries.nrows() {
         let expected = &ranked(rows, &row(queries, i), metric)[..k];
@@ -162,7 +163,7 @@ fn all_rows_in_order_and_wide_sparse_rows() {
 #[test]
 fn overflow_and_emptiness_are_no_panics() {
     let rows = samples(1, &[1e200, -1e200, 3.0], Form::Double);
-    let found = neighbours(&rows, &rows, 2, Metric::Euclidean, &Unwatched).unwrap();
+    let found = neighbours(&rows, &rows, 2, Metric::Euclidean, &Session::default()).unwrap();
     assert_eq!(found.rows, [0, 1, 1, 0, 2, 0]);
     // Squares that are finite in double precision alone.
     let rows = samples(1, &[-1.6e19, 1.6e19, 1.2e19, 1e19], Form::Double);
@@ -172,11 +173,12 @@ fn overflow_and_emptiness_are_no_panics() {
         agrees(&vast, &vast, 3, metric);
     }
     let rows = samples(1, &[1e200, -1e200, 3.0], Form::Double);
-    let none = neighbours(&rows, &samples(1, &[], Form::Double), 2, Metric::Euclidean, &Unwatched).unwrap();
+    let none =
+        neighbours(&rows, &samples(1, &[], Form::Double), 2, Metric::Euclidean, &Session::default()).unwrap();
     assert!(none.rows.is_empty());
-    assert_eq!(neighbours(&rows, &rows, 9, Metric::Euclidean, &Unwatched).unwrap().k, 3);
+    assert_eq!(neighbours(&rows, &rows, 9, Metric::Euclidean, &Session::default()).unwrap().k, 3);
     let other = samples(2, &[0.0; 2], Form::Double);
-    let wrong = neighbours(&rows, &other, 1, Metric::Euclidean, &Unwatched);
+    let wrong = neighbours(&rows, &other, 1, Metric::Euclidean, &Session::default());
     assert!(matches!(wrong, Err(GramError::Columns { rows: 2, cols: 1 })));
 }
 
@@ -213,7 +215,7 @@ fn predictions_are_weighted_means_of_the_nearest_targets() {
         for metric in [Metric::Euclidean, Metric::Manhattan] {
             let model = Knn { k: 6, weights, metric }.fit(&rows, &y).unwrap();
             assert_eq!((model.noutputs(), model.ncols()), (2, 2));
-            let predicted = model.predict(&queries, &Unwatched).unwrap();
+            let predicted = model.predict(&queries, &Session::default()).unwrap();
             for i in 0..60 {
                 let nearest = &ranked(&rows, &row(&queries, i), metric)[..6];
                 let exact = nearest[0].1 == 0.0;
@@ -261,14 +263,17 @@ fn leaving_one_out_is_fitting_without_it() {
                     let predicted: Vec<Vec<f64>> = (0..n)
                         .map(|i| {
                             let (others, y) = without(&x, &y, i);
-                            fit(&others, &y).predict(&x.select(&[i]), &Unwatched).unwrap().into_entries()
+                            fit(&others, &y)
+                                .predict(&x.select(&[i]), &Session::default())
+                                .unwrap()
+                                .into_entries()
                         })
                         .collect();
                     mean_loss(loss, &predicted, &y)
                 };
                 for weights in [Weights::Uniform, Weights::Distance] {
                     let knn = Knn { k: 1, weights, metric: Metric::Manhattan };
-                    let found = knn.leave_one_out(&x, &y, n - 1, loss, &Unwatched).unwrap();
+                    let found = knn.leave_one_out(&x, &y, n - 1, loss, &Session::default()).unwrap();
                     assert_eq!(found.len(), n - 1);
                     for k in [1, 2, 5, 30, n - 1] {
                         let expected = refitted(&|x, y| Knn { k, ..knn }.fit(x, y).unwrap());
@@ -284,8 +289,8 @@ fn leaving_one_out_is_fitting_without_it() {
                     "1/|x-z|",
                 ] {
                     let smoother = Smoother { kernel: text.parse().unwrap() };
-                    let found = smoother.leave_one_out(&x, &y, loss, &Unwatched).unwrap();
-                    let expected = refitted(&|x, y| smoother.fit(x, y).unwrap());
+                    let found = smoother.leave_one_out(&x, &y, loss, &Session::default()).unwrap();
+                    let expected = refitted(&|x, y| smoother.fit(x, y, &Session::default()).unwrap());
                     close(&[found], &[expected], tolerance);
                 }
             }
@@ -308,8 +313,11 @@ fn the_smoother_is_a_weighted_mean() {
         "1e-300*rbf",
     ] {
         let kernel: Kernel = text.parse().unwrap();
-        let predicted =
-            Smoother { kernel: kernel.clone() }.fit(&x, &y).unwrap().predict(&queries, &Unwatched).unwrap();
+        let predicted = Smoother { kernel: kernel.clone() }
+            .fit(&x, &y, &Session::default())
+            .unwrap()
+            .predict(&queries, &Session::default())
+            .unwrap();
         for i in 0..20 {
             let weights: Vec<f64> =
                 (0..100).map(|j| kernel.eval(&row(&queries, i), &row(&x, j)).unwrap()).collect();
@@ -328,8 +336,8 @@ fn far_samples_have_the_limit_as_their_answer() {
         let x = samples(1, &[0.0, 1.0, -3.0, 1.0], form);
         let y = Matrix::from_entries(4, 1, vec![5.0, 2.0, 9.0, 4.0]);
         let smoothed = |text: &str, at: f64| {
-            let model = Smoother { kernel: text.parse().unwrap() }.fit(&x, &y).unwrap();
-            model.predict(&samples(1, &[at], form), &Unwatched).unwrap().into_entries()[0]
+            let model = Smoother { kernel: text.parse().unwrap() }.fit(&x, &y, &Session::default()).unwrap();
+            model.predict(&samples(1, &[at], form), &Session::default()).unwrap().into_entries()[0]
         };
         // Two rows at 1 share the weight.
         close(&[smoothed("rbf(sigma=0.01)", 1e3)], &[3.0], 1e-12);
@@ -354,12 +362,13 @@ fn the_number_of_threads_makes_no_difference() {
     let (x, y) = (samples(4, &noise(700 * 4, 1), Form::Single), targets(700, 2, 2));
     let answer = |threads| {
         pool::with(Some(threads), || {
-            let nearest = neighbours(&x, &x, 5, Metric::Euclidean, &Unwatched).unwrap();
+            let nearest = neighbours(&x, &x, 5, Metric::Euclidean, &Session::default()).unwrap();
             let knn = Knn::new(3);
             let smoother = Smoother { kernel: "rbf(sigma=0.05)".parse().unwrap() };
-            let losses = knn.leave_one_out(&x, &y, 9, Loss::Squared, &Unwatched).unwrap();
-            let loss = smoother.leave_one_out(&x, &y, Loss::Squared, &Unwatched).unwrap();
-            let predicted = smoother.fit(&x, &y).unwrap().predict(&x, &Unwatched).unwrap();
+            let losses = knn.leave_one_out(&x, &y, 9, Loss::Squared, &Session::default()).unwrap();
+            let loss = smoother.leave_one_out(&x, &y, Loss::Squared, &Session::default()).unwrap();
+            let predicted =
+                smoother.fit(&x, &y, &Session::default()).unwrap().predict(&x, &Session::default()).unwrap();
             (nearest, losses, loss.to_bits(), predicted)
         })
     };
@@ -370,12 +379,13 @@ fn the_number_of_threads_makes_no_difference() {
 fn a_stop_ends_the_work() {
     let (x, y) = (samples(4, &noise(700 * 4, 1), Form::Double), targets(700, 1, 2));
     let stop = AtomicBool::new(true);
-    let searched = neighbours(&x, &x, 5, Metric::Euclidean, &stop);
+    let session = Session::default().with_watch(&stop);
+    let searched = neighbours(&x, &x, 5, Metric::Euclidean, &session);
     assert!(matches!(searched, Err(GramError::Stopped(_))));
-    assert!(Knn::new(3).leave_one_out(&x, &y, 9, Loss::Squared, &stop).unwrap_err().is_stop());
+    assert!(Knn::new(3).leave_one_out(&x, &y, 9, Loss::Squared, &session).unwrap_err().is_stop());
     let smoother = Smoother { kernel: "rbf".parse().unwrap() };
-    assert!(smoother.leave_one_out(&x, &y, Loss::Squared, &stop).unwrap_err().is_stop());
-    let predicted = smoother.fit(&x, &y).unwrap().predict(&x, &stop);
+    assert!(smoother.leave_one_out(&x, &y, Loss::Squared, &session).unwrap_err().is_stop());
+    let predicted = smoother.fit(&x, &y, &Session::default()).unwrap().predict(&x, &session);
     assert!(matches!(predicted, Err(ModelError::Gram(GramError::Stopped(_)))));
 }
 
@@ -386,7 +396,7 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(message(Knn::new(0).fit(&x, &y).unwrap_err()), "k is 0; it must be 1 or more");
     let too_many = Knn::new(11).fit(&x, &y).unwrap_err();
     assert!(matches!(too_many, LearnError::TooManyNeighbours { k: 11, rows: 10 }));
-    assert!(Knn::new(1).leave_one_out(&x, &y, 10, Loss::Squared, &Unwatched).is_err());
+    assert!(Knn::new(1).leave_one_out(&x, &y, 10, Loss::Squared, &Session::default()).is_err());
     let empty = samples(2, &[], Form::Double);
     assert!(matches!(Knn::new(1).fit(&empty, &targets(0, 1, 1)), Err(LearnError::Empty { .. })));
     assert!(matches!(Knn::new(1).fit(&x, &targets(9, 1, 1)), Err(LearnError::Length { found: 9, .. })));
@@ -403,7 +413,7 @@ fn what_makes_no_sense_is_refused() {
         Err(LearnError::NonFinite { what: "feature", row: 3, .. })
     ));
 
-    let smoother = |text: &str| Smoother { kernel: text.parse().unwrap() }.fit(&x, &y);
+    let smoother = |text: &str| Smoother { kernel: text.parse().unwrap() }.fit(&x, &y, &Session::default());
     for text in ["linear", "poly(degree=2)", "rbf*<x,z>", "0.1-|x-z|", "cos(9*|x-z|)"] {
         assert!(matches!(smoother(text), Err(LearnError::NotAWeight { .. })), "{text}");
     }
@@ -413,7 +423,10 @@ fn what_makes_no_sense_is_refused() {
     assert!(smoother("9-|x-z|").is_ok());
     let one = samples(1, &[1.0], Form::Double);
     let lonely = Smoother { kernel: "rbf".parse().unwrap() };
-    assert!(lonely.leave_one_out(&one, &targets(1, 1, 1), Loss::Squared, &Unwatched).is_err());
+    assert!(lonely.leave_one_out(&one, &targets(1, 1, 1), Loss::Squared, &Session::default()).is_err());
     let model = Knn::new(1).fit(&x, &y).unwrap();
-    assert!(matches!(model.predict(&one, &Unwatched), Err(ModelError::Columns { found: 1, expected: 2 })));
+    assert!(matches!(
+        model.predict(&one, &Session::default()),
+        Err(ModelError::Columns { found: 1, expected: 2 })
+    ));
 }

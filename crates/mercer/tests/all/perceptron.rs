@@ -7,8 +7,8 @@ use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
 use mercer::learn::{BudgetedPerceptron, LearnError, Perceptron, Rule, Standing};
 use mercer::pool;
+use mercer::session::Session;
 use mercer::solve::Status;
-use mercer::watch::Unwatched;
 
 /// Whole numbers from −9 to 9 that look random: products and sums of them are exact, so that dual and primal must agree
 /// to the last mistake.
@@ -118,11 +118,11 @@ fn dual_primal_and_the_book_make_the_same_mistakes_in_the_same_order() {
             }
             let perceptron = plain(rule, Standing::Last);
             let (mistaken, stood) = reference(&x, &codes, classes, rule, perceptron.passes);
-            let (model, dual) = perceptron.fit(&samples(&x), &codes, classes, &Unwatched).unwrap();
-            let primal = perceptron.fit_features(&x, &codes, classes, &Unwatched).unwrap();
+            let (model, dual) = perceptron.fit(&samples(&x), &codes, classes, &Session::default()).unwrap();
+            let primal = perceptron.fit_features(&x, &codes, classes, &Session::default()).unwrap();
             assert_eq!(dual.mistaken, mistaken);
             assert_eq!(primal.report, dual);
-            let f = model.predict(&samples(&x), &Unwatched).unwrap();
+            let f = model.predict(&samples(&x), &Session::default()).unwrap();
             let last = stood.last().unwrap();
             for i in 0..60 {
                 for k in 0..f.ncols() {
@@ -142,7 +142,8 @@ fn mistakes_stay_within_novikoffs_bound() {
         for seed in 1..6 {
             let (x, codes) = separable(80, classes, seed);
             let perceptron = Perceptron { shuffle: Some(seed), ..plain(rule, Standing::Last) };
-            let Ok((model, report)) = perceptron.fit(&samples(&x), &codes, classes, &Unwatched) else {
+            let Ok((model, report)) = perceptron.fit(&samples(&x), &codes, classes, &Session::default())
+            else {
                 continue;
             };
             assert_eq!(report.status, Status::Converged);
@@ -185,10 +186,10 @@ fn the_average_is_of_the_functions_after_each_visit() {
     for rule in [Rule::Direct, Rule::OneVsRest] {
         let perceptron = Perceptron { passes: 4, ..plain(rule, Standing::Averaged) };
         let (_, stood) = reference(&x, &codes, 3, rule, 4);
-        let (model, report) = perceptron.fit(&samples(&x), &codes, 3, &Unwatched).unwrap();
+        let (model, report) = perceptron.fit(&samples(&x), &codes, 3, &Session::default()).unwrap();
         assert_eq!((report.status, report.margin, report.bound), (Status::OutOfIterations, None, None));
-        let f = model.predict(&samples(&x), &Unwatched).unwrap();
-        let primal = perceptron.fit_features(&x, &codes, 3, &Unwatched).unwrap();
+        let f = model.predict(&samples(&x), &Session::default()).unwrap();
+        let primal = perceptron.fit_features(&x, &codes, 3, &Session::default()).unwrap();
         for k in 0..3 {
             for j in 0..4 {
                 let mean = stood.iter().map(|w| w.row(k)[j]).sum::<f64>() / stood.len() as f64;
@@ -208,8 +209,8 @@ fn votes_are_those_of_the_functions_after_each_visit() {
         let (x, codes) = separable(40, classes, 3);
         let perceptron = Perceptron { passes: 3, ..plain(Rule::Direct, Standing::Last) };
         let (_, stood) = reference(&x, &codes, classes, Rule::Direct, 3);
-        let (model, _) = perceptron.fit_voted(&samples(&x), &codes, classes, &Unwatched).unwrap();
-        let votes = model.predict(&samples(&x), &Unwatched).unwrap();
+        let (model, _) = perceptron.fit_voted(&samples(&x), &codes, classes, &Session::default()).unwrap();
+        let votes = model.predict(&samples(&x), &Session::default()).unwrap();
         for i in 0..40 {
             let mut expected = vec![0.0; classes];
             for w in &stood {
@@ -234,12 +235,12 @@ fn a_kernel_separates_what_no_line_does() {
     let x = Matrix::from_entries(4, 2, vec![-1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0, -1.0]);
     let codes = [0, 0, 1, 1];
     let line = Perceptron { passes: 50, ..Perceptron::new("linear + 1".parse().unwrap()) };
-    let (_, report) = line.fit(&samples(&x), &codes, 2, &Unwatched).unwrap();
+    let (_, report) = line.fit(&samples(&x), &codes, 2, &Session::default()).unwrap();
     assert_eq!((report.status, report.passes), (Status::OutOfIterations, 50));
     let curve = Perceptron { kernel: "(<x,z>+1)^2".parse().unwrap(), ..line };
-    let (model, report) = curve.fit(&samples(&x), &codes, 2, &Unwatched).unwrap();
+    let (model, report) = curve.fit(&samples(&x), &codes, 2, &Session::default()).unwrap();
     assert_eq!(report.status, Status::Converged);
-    let f = model.predict(&samples(&x), &Unwatched).unwrap();
+    let f = model.predict(&samples(&x), &Session::default()).unwrap();
     assert!((0..4).all(|i| (f.row(i)[0] > 0.0) == (codes[i] == 1)));
 }
 
@@ -248,12 +249,13 @@ fn neither_the_memory_nor_the_threads_change_the_answer() {
     let (x, codes) = separable(90, 3, 4);
     let perceptron =
         Perceptron { kernel: "rbf(sigma=8)".parse().unwrap(), passes: 20, ..Perceptron::new(linear()) };
-    let fit = |perceptron: &Perceptron, threads| {
-        pool::with(Some(threads), || perceptron.fit(&samples(&x), &codes, 3, &Unwatched).unwrap())
+    let fit_in = |perceptron: &Perceptron, threads, session: &Session<'_>| {
+        pool::with(Some(threads), || perceptron.fit(&samples(&x), &codes, 3, session).unwrap())
     };
+    let fit = |perceptron: &Perceptron, threads| fit_in(perceptron, threads, &Session::default());
     let expected = fit(&perceptron, 1);
     assert!(expected == fit(&perceptron, 3));
-    assert!(expected == fit(&Perceptron { memory: Some(0), ..perceptron.clone() }, 2));
+    assert!(expected == fit_in(&perceptron, 2, &Session::default().with_memory(0)));
     let other = fit(&Perceptron { shuffle: Some(1), ..perceptron }, 1);
     assert_ne!(expected.1.mistaken, other.1.mistaken, "another seed, another order");
 }
@@ -263,14 +265,14 @@ fn a_budget_that_is_not_reached_changes_nothing() {
     let (x, codes) = separable(60, 3, 5);
     let kernel: Kernel = "rbf(sigma=4)".parse().unwrap();
     let perceptron = Perceptron { kernel: kernel.clone(), passes: 1, ..plain(Rule::Direct, Standing::Last) };
-    let (model, report) = perceptron.fit(&samples(&x), &codes, 3, &Unwatched).unwrap();
+    let (model, report) = perceptron.fit(&samples(&x), &codes, 3, &Session::default()).unwrap();
     let mut stream = BudgetedPerceptron::new(kernel, 4, 3, Rule::Direct, 1_000).unwrap();
     let wrong: Vec<usize> = (0..60).filter(|&i| stream.update(x.row(i), codes[i]).unwrap()).collect();
     assert_eq!(wrong, report.mistaken);
     assert_eq!((stream.seen(), stream.mistakes() as usize), (60, report.mistakes));
     let (expected, found) = (
-        model.predict(&samples(&x), &Unwatched).unwrap(),
-        stream.expansion().unwrap().predict(&samples(&x), &Unwatched).unwrap(),
+        model.predict(&samples(&x), &Session::default()).unwrap(),
+        stream.expansion().unwrap().predict(&samples(&x), &Session::default()).unwrap(),
     );
     for (e, f) in expected.entries().iter().zip(found.entries()) {
         assert!((e - f).abs() < 1e-6, "{e} {f}");
@@ -309,18 +311,21 @@ fn within_its_budget_a_stream_is_still_learnt() {
 fn says_what_is_wrong_with_its_input() {
     let (x, codes) = separable(20, 2, 7);
     let perceptron = Perceptron::new(linear());
-    let fit =
-        |codes: &[usize], classes| perceptron.fit(&samples(&x), codes, classes, &Unwatched).unwrap_err();
+    let fit = |codes: &[usize], classes| {
+        perceptron.fit(&samples(&x), codes, classes, &Session::default()).unwrap_err()
+    };
     assert_eq!(fit(&[0; 20], 2), LearnError::Classes { found: 1 });
     assert_eq!(fit(&[0; 19], 2), LearnError::Length { what: "class labels", rows: 20, found: 19 });
     assert_eq!(fit(&[7; 20], 2), LearnError::Code { row: 0, code: 7, classes: 2 });
     let none = Perceptron { passes: 0, ..perceptron.clone() };
-    assert!(none.fit(&samples(&x), &codes, 2, &Unwatched).unwrap_err().to_string().contains("passes"));
+    assert!(
+        none.fit(&samples(&x), &codes, 2, &Session::default()).unwrap_err().to_string().contains("passes")
+    );
     let gram = DenseGram::<f64>::new(2, vec![1.0, f64::INFINITY, f64::INFINITY, 1.0]);
-    let error = perceptron.fit_gram(&gram, &[0, 1], 2, &Unwatched).unwrap_err();
+    let error = perceptron.fit_gram(&gram, &[0, 1], 2, &Session::default()).unwrap_err();
     assert!(matches!(error, LearnError::KernelValue { .. }));
     let features = Matrix::from_entries(2, 1, vec![1.0, f64::NAN]);
-    let error = perceptron.fit_features(&features, &[0, 1], 2, &Unwatched).unwrap_err();
+    let error = perceptron.fit_features(&features, &[0, 1], 2, &Session::default()).unwrap_err();
     assert!(matches!(error, LearnError::NonFinite { what: "feature", row: 1, .. }));
     let mut stream = BudgetedPerceptron::new(linear(), 2, 2, Rule::Direct, 3).unwrap();
     assert!(stream.update(&[1.0], 0).is_err() && stream.update(&[1.0, 1.0], 2).is_err());
@@ -332,6 +337,8 @@ fn says_what_is_wrong_with_its_input() {
 fn stops_when_asked() {
     let (x, codes) = separable(30, 2, 8);
     let stop = AtomicBool::new(true);
-    let error = Perceptron::new(linear()).fit(&samples(&x), &codes, 2, &stop).unwrap_err();
+    let error = Perceptron::new(linear())
+        .fit(&samples(&x), &codes, 2, &Session::default().with_watch(&stop))
+        .unwrap_err();
     assert!(error.is_stop());
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use mercer::data::{AnySamples, Dtype, Samples};
 use mercer::kernel::Kernel;
 use mercer::select::plan::{Candidate, Plan, PlanError, Shape, Task, Way};
-use mercer::watch::Unwatched;
+use mercer::session::Session;
 
 const RIDGE: Task = Task::Ridge { lambda: 1.0, features: None };
 
@@ -18,7 +18,8 @@ fn kernel(text: &str) -> Kernel {
 }
 
 fn plan(task: Task, rows: usize, budget: u64) -> Plan {
-    Plan::for_shape(task, &kernel("rbf(sigma=1)"), shape(rows, 5), Some(budget), &Unwatched).unwrap()
+    Plan::for_shape(task, &kernel("rbf(sigma=1)"), shape(rows, 5), &Session::default().with_memory(budget))
+        .unwrap()
 }
 
 fn ways(plan: &Plan) -> Vec<&Candidate> {
@@ -113,15 +114,18 @@ fn any_shape_has_a_plan() {
     for (rows, columns) in [(1, 1), (2, 3), (300, 100_000)] {
         let shape = shape(rows, columns);
         for task in [RIDGE, Task::Neighbours { queries: 1, k: 1 }] {
-            let plan = Plan::for_shape(task, &kernel("rbf(sigma=1)"), shape, None, &Unwatched).unwrap();
+            let plan = Plan::for_shape(task, &kernel("rbf(sigma=1)"), shape, &Session::default()).unwrap();
             assert!(plan.chosen.seconds() > 0.0);
         }
     }
     let single = Shape { dtype: Dtype::F32, ..shape(1_000, 4) };
     let open = "rbf(sigma=auto) + matern(nu=?, length=?)";
     let tune = Task::TuneRidge { kernels: 10, lambdas: 10 };
-    assert_eq!(Plan::for_shape(tune, &kernel(open), single, None, &Unwatched).unwrap().kernel, kernel(open));
-    assert!(Plan::for_shape(Task::Gram, &kernel("linear[0..4]"), single, None, &Unwatched).is_ok());
+    assert_eq!(
+        Plan::for_shape(tune, &kernel(open), single, &Session::default()).unwrap().kernel,
+        kernel(open)
+    );
+    assert!(Plan::for_shape(Task::Gram, &kernel("linear[0..4]"), single, &Session::default()).is_ok());
 }
 
 #[test]
@@ -130,7 +134,7 @@ fn samples_themselves_are_measured_on() {
     let indptr: Vec<usize> = (0..=n).collect();
     let indices: Vec<u32> = (0..n as u32).map(|i| i * 1_000).collect();
     let sparse = AnySamples::F64(Samples::sparse(1_000_000, indptr, indices, vec![1.0; n]).unwrap());
-    let plan = Plan::for_samples(RIDGE, &kernel("rbf(sigma=1)"), &sparse, 2, None, &Unwatched).unwrap();
+    let plan = Plan::for_samples(RIDGE, &kernel("rbf(sigma=1)"), &sparse, 2, &Session::default()).unwrap();
     assert_eq!((plan.shape.rows, plan.shape.columns, plan.shape.targets), (600, 1_000_000, 2));
     // Filled in, a million columns would take minutes.
     assert!(plan.chosen.seconds() < 10.0, "{plan}");
@@ -153,11 +157,12 @@ fn a_plan_is_a_document_and_a_table() {
 #[test]
 fn what_cannot_be_planned_is_said() {
     let rbf = kernel("rbf(sigma=1)");
-    let empty = Plan::for_shape(RIDGE, &rbf, shape(0, 5), None, &Unwatched).unwrap_err();
+    let empty = Plan::for_shape(RIDGE, &rbf, shape(0, 5), &Session::default()).unwrap_err();
     assert_eq!(empty, PlanError::Empty { rows: 0, columns: 5, targets: 1 });
-    let columns = Plan::for_shape(RIDGE, &kernel("linear[7]"), shape(10, 5), None, &Unwatched);
+    let columns = Plan::for_shape(RIDGE, &kernel("linear[7]"), shape(10, 5), &Session::default());
     assert!(columns.unwrap_err().to_string().contains("column"));
-    let stopped = Plan::for_shape(RIDGE, &rbf, shape(1_000, 5), None, &AtomicBool::new(true));
+    let stopped =
+        Plan::for_shape(RIDGE, &rbf, shape(1_000, 5), &Session::default().with_watch(&AtomicBool::new(true)));
     assert!(stopped.unwrap_err().is_stop());
 }
 
@@ -166,8 +171,10 @@ fn what_cannot_be_planned_is_said() {
 fn support_vectors_keep_what_fits() {
     let shape = Shape { rows: 4_000, columns: 6, targets: 1, dtype: Dtype::F64 };
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
-    let plan =
-        |budget| Plan::for_shape(Task::SupportVectors, &kernel, shape, Some(budget), &Unwatched).unwrap();
+    let plan = |budget| {
+        Plan::for_shape(Task::SupportVectors, &kernel, shape, &Session::default().with_memory(budget))
+            .unwrap()
+    };
     let roomy = plan(1 << 30);
     assert_eq!(roomy.chosen.way, Way::Stored);
     assert!(roomy.chosen.memory >= 4 * 4_000 * 4_000 && roomy.chosen.memory < 80_000_000);

@@ -4,7 +4,7 @@ use mercer::data::{AnySamples, Samples};
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{NuSvc, NuSvr, OneClass, OneVsOne, Svc, Svr};
 use mercer::pool;
-use mercer::watch::Unwatched;
+use mercer::session::Session;
 
 /// Three clusters of twelve points around (0, 0), (4, 0) and (0, 4), in turns.
 fn clusters() -> (Vec<f64>, Vec<usize>) {
@@ -48,8 +48,8 @@ fn vote(fitted: &OneVsOne, x: &[f64], nclasses: usize, point: &[f64]) -> usize {
 #[test]
 fn classes_are_told_apart_by_the_compact_layout() {
     let (x, codes) = clusters();
-    let by_c = Svc::new(kernel(), 10.0).fit(&samples(&x), &codes, 3, None, &Unwatched).unwrap();
-    let by_nu = NuSvc::new(kernel(), 0.2).fit(&samples(&x), &codes, 3, None, &Unwatched).unwrap();
+    let by_c = Svc::new(kernel(), 10.0).fit(&samples(&x), &codes, 3, None, &Session::default()).unwrap();
+    let by_nu = NuSvc::new(kernel(), 0.2).fit(&samples(&x), &codes, 3, None, &Session::default()).unwrap();
     for fitted in [by_c, by_nu] {
         assert_eq!(fitted.support.len(), fitted.per_class.iter().sum::<usize>());
         assert_eq!((fitted.rho.len(), fitted.coefficients.ncols()), (3, 2));
@@ -64,7 +64,7 @@ fn pairs_in_parallel_give_the_same_bits() {
     let (x, codes) = clusters();
     let run = |threads| {
         pool::with(Some(threads), || {
-            Svc::new(kernel(), 1.0).fit(&samples(&x), &codes, 3, None, &Unwatched).unwrap()
+            Svc::new(kernel(), 1.0).fit(&samples(&x), &codes, 3, None, &Session::default()).unwrap()
         })
     };
     let one = run(1);
@@ -80,8 +80,8 @@ fn a_weight_counts_as_copies_do() {
     let twice_codes: Vec<usize> = copies.iter().map(|&i| codes[i]).collect();
     let mut machine = Svc::new(kernel(), 0.3);
     machine.settings.tol = 1e-8;
-    let weighted = machine.fit(&samples(&x), &codes, 3, Some(&weights), &Unwatched).unwrap();
-    let copied = machine.fit(&samples(&twice), &twice_codes, 3, None, &Unwatched).unwrap();
+    let weighted = machine.fit(&samples(&x), &codes, 3, Some(&weights), &Session::default()).unwrap();
+    let copied = machine.fit(&samples(&twice), &twice_codes, 3, None, &Session::default()).unwrap();
     for (a, b) in weighted.reports.iter().zip(&copied.reports) {
         assert!((a.objective - b.objective).abs() < 1e-6 * (1.0 + b.objective.abs()), "{a:?} {b:?}");
     }
@@ -95,8 +95,9 @@ fn regression_stays_in_its_tube() {
         let terms = support.iter().zip(coefficients);
         terms.map(|(&s, a)| a * kernel().eval(&x[2 * s..2 * s + 2], point).unwrap()).sum::<f64>() - rho
     };
-    let fitted = Svr::new(kernel(), 1e3, 0.1).fit(&samples(&x), &z, None, &Unwatched).unwrap();
-    let (tube, epsilon) = NuSvr::new(kernel(), 1e3, 0.2).fit(&samples(&x), &z, None, &Unwatched).unwrap();
+    let fitted = Svr::new(kernel(), 1e3, 0.1).fit(&samples(&x), &z, None, &Session::default()).unwrap();
+    let (tube, epsilon) =
+        NuSvr::new(kernel(), 1e3, 0.2).fit(&samples(&x), &z, None, &Session::default()).unwrap();
     assert!(epsilon > -1e-3, "ε = {epsilon}");
     for (point, z) in x.chunks_exact(2).zip(&z) {
         let f = at(&fitted.support, &fitted.coefficients, fitted.rho, point);
@@ -109,7 +110,7 @@ fn regression_stays_in_its_tube() {
 #[test]
 fn one_class_leaves_a_part_outside() {
     let (x, _) = clusters();
-    let fitted = OneClass::new(kernel(), 0.25).fit(&samples(&x), None, &Unwatched).unwrap();
+    let fitted = OneClass::new(kernel(), 0.25).fit(&samples(&x), None, &Session::default()).unwrap();
     let outside = x.chunks_exact(2).filter(|point| {
         let terms = fitted.support.iter().zip(&fitted.coefficients);
         let f: f64 = terms.map(|(&s, a)| a * kernel().eval(&x[2 * s..2 * s + 2], point).unwrap()).sum();

@@ -10,7 +10,7 @@ use mercer::learn::svm::{NuSvc, OneClass, OneVsOne, Svc, Training};
 use mercer::model::{
     Calibration, Link, Method, Model, Pairs, Predictor, Sigmoid, one_vs_rest_decisions, pairs_of, vote,
 };
-use mercer::watch::Unwatched;
+use mercer::session::Session;
 
 const CLASSES: usize = 4;
 
@@ -31,7 +31,7 @@ fn kernel() -> Kernel {
 fn fitted() -> (AnySamples<'static>, Vec<usize>, OneVsOne) {
     let (samples, codes) = clusters();
     let samples = AnySamples::F64(samples);
-    let found = Svc::new(kernel(), 3.0).fit(&samples, &codes, CLASSES, None, &Unwatched).unwrap();
+    let found = Svc::new(kernel(), 3.0).fit(&samples, &codes, CLASSES, None, &Session::default()).unwrap();
     (samples, codes, found)
 }
 
@@ -62,7 +62,7 @@ fn pairs_are_what_their_layout_says() {
     let (samples, codes, found) = fitted();
     let pairs = found.pairs(kernel(), None, &samples);
     assert_eq!(pairs.fault(), None);
-    let decisions = pairs.predict(&samples, &Unwatched).unwrap();
+    let decisions = pairs.predict(&samples, &Session::default()).unwrap();
     assert_eq!((decisions.nrows(), decisions.ncols()), (40, 6));
     let mut right = 0;
     for i in 0..40 {
@@ -88,7 +88,7 @@ fn a_class_without_support_vectors_still_has_its_pairs() {
         per_class,
         ..whole
     };
-    let decisions = without.predict(&samples, &Unwatched).unwrap();
+    let decisions = without.predict(&samples, &Session::default()).unwrap();
     let expected = by_definition(&without, &row(&samples, 5));
     decisions
         .row(5)
@@ -110,17 +110,19 @@ fn one_against_the_rest_of_two_is_the_pair_with_its_sign_turned() {
     let nu = NuSvc { settings, ..NuSvc::new(kernel(), 0.4) };
     let both = [
         (
-            svc.fit_on(&training, &codes, 2, None, &Unwatched),
-            svc.fit_one_vs_rest_on(&training, &codes, 2, None, &Unwatched),
+            svc.fit_on(&training, &codes, 2, None, &Session::default()),
+            svc.fit_one_vs_rest_on(&training, &codes, 2, None, &Session::default()),
         ),
         (
-            nu.fit_on(&training, &codes, 2, None, &Unwatched),
-            nu.fit_one_vs_rest_on(&training, &codes, 2, None, &Unwatched),
+            nu.fit_on(&training, &codes, 2, None, &Session::default()),
+            nu.fit_one_vs_rest_on(&training, &codes, 2, None, &Session::default()),
         ),
     ];
     for (pair, rest) in both {
-        let pair = pair.unwrap().pairs(kernel(), None, &samples).predict(&samples, &Unwatched).unwrap();
-        let rest = rest.unwrap().expansion(kernel(), None, &samples).predict(&samples, &Unwatched).unwrap();
+        let pair =
+            pair.unwrap().pairs(kernel(), None, &samples).predict(&samples, &Session::default()).unwrap();
+        let rest =
+            rest.unwrap().expansion(kernel(), None, &samples).predict(&samples, &Session::default()).unwrap();
         for i in 0..40 {
             assert!((pair.row(i)[0] + rest.row(i)[0]).abs() < 1e-6, "{} {}", pair.row(i)[0], rest.row(i)[0]);
             assert_eq!(Link::Votes.class(pair.row(i)), Link::Decisions.class(rest.row(i)));
@@ -134,10 +136,11 @@ fn every_class_against_the_rest_finds_its_rows() {
     let samples = AnySamples::F64(samples);
     let resident = CpuEngine.load(&samples).unwrap();
     let training = Training::new(&*resident, &kernel()).unwrap();
-    let rest =
-        Svc::new(kernel(), 3.0).fit_one_vs_rest_on(&training, &codes, CLASSES, None, &Unwatched).unwrap();
+    let rest = Svc::new(kernel(), 3.0)
+        .fit_one_vs_rest_on(&training, &codes, CLASSES, None, &Session::default())
+        .unwrap();
     assert_eq!((rest.coefficients.ncols(), rest.rho.len(), rest.reports.len()), (4, 4, 4));
-    let decisions = rest.expansion(kernel(), None, &samples).predict(&samples, &Unwatched).unwrap();
+    let decisions = rest.expansion(kernel(), None, &samples).predict(&samples, &Session::default()).unwrap();
     let right = (0..40).filter(|&i| Link::Decisions.class(decisions.row(i)) == codes[i]).count();
     assert!(right >= 36, "{right} of 40");
 }
@@ -204,7 +207,7 @@ fn parts_that_do_not_fit_are_refused() {
 fn probabilities_add_up_and_follow_the_decisions() {
     let model = model(pairs(), Some(sigmoids(6)));
     let (samples, codes, _) = fitted();
-    let outputs = model.predict(&samples, &Unwatched).unwrap();
+    let outputs = model.predict(&samples, &Session::default()).unwrap();
     let shares = model.probabilities(&outputs).unwrap();
     let mut right = 0;
     for i in 0..40 {
@@ -223,16 +226,16 @@ fn probabilities_add_up_and_follow_the_decisions() {
 fn inliers_are_the_second_of_two_classes() {
     let (samples, _) = clusters();
     let samples = AnySamples::F64(samples);
-    let found = OneClass::new(kernel(), 0.3).fit(&samples, None, &Unwatched).unwrap();
+    let found = OneClass::new(kernel(), 0.3).fit(&samples, None, &Session::default()).unwrap();
     let model = Model {
         method: Method::OneClass,
         classes: Some(Classes::Numbers(vec![-1.0, 1.0])),
         ..model(found.expansion(kernel(), None, &samples), None)
     };
     let read = Model::from_bytes(&model.to_bytes().unwrap(), Path::new("m")).unwrap();
-    let outputs = read.predict(&samples, &Unwatched).unwrap();
+    let outputs = read.predict(&samples, &Session::default()).unwrap();
     let outside = (0..40).filter(|&i| read.link().class(outputs.row(i)) == 0).count();
     assert!((6..=14).contains(&outside), "{outside} of 40 are outside of ν = 0.3");
     let far = AnySamples::F64(Samples::dense(1, 2, vec![40.0, -40.0]).unwrap());
-    assert_eq!(read.link().class(read.predict(&far, &Unwatched).unwrap().row(0)), 0);
+    assert_eq!(read.link().class(read.predict(&far, &Session::default()).unwrap().row(0)), 0);
 }

@@ -7,7 +7,7 @@ use mercer::model::probabilities;
 use mercer::select::{
     ClassCriterion, Classifier, Judge, LambdaSpace, Strategy, TuneClassifier, stratify_folds,
 };
-use mercer::watch::Unwatched;
+use mercer::session::Session;
 
 const ROWS: usize = 60;
 
@@ -34,7 +34,6 @@ fn tune(classifier: Classifier, judge: Judge) -> TuneClassifier {
         judge,
         criterion: ClassCriterion::Folds(4),
         strategy: Some(Strategy::Grid { points: 2, refinements: 0 }),
-        seed: 5,
     }
 }
 
@@ -47,7 +46,9 @@ fn scores_are_those_of_fits_without_the_fold() {
         let logistic = Logistic { tol: 1e-10, ..Logistic::new(kernel.clone(), 1.0) };
         for judge in [Judge::LogLoss, Judge::Accuracy] {
             let search = tune(Classifier::Logistic(logistic.clone()), judge);
-            let tuned = search.run(&samples, &codes, None, None, &mut |_| {}, &Unwatched).unwrap();
+            let tuned = search
+                .run(&samples, &codes, None, None, &mut |_| {}, &Session::default().with_seed(5))
+                .unwrap();
             assert_eq!(tuned.trials.rows.len(), 4);
             let folds = stratify_folds(&codes, 4, Some(5)).unwrap();
             for trial in &tuned.trials.rows {
@@ -58,9 +59,18 @@ fn scores_are_those_of_fits_without_the_fold() {
                     let held: Vec<usize> = (0..ROWS).filter(|&i| folds[i] == fold).collect();
                     let labels: Vec<usize> = train.iter().map(|&i| codes[i]).collect();
                     let one = Logistic { kernel: kernel.clone(), lambda: trial.setting, ..logistic.clone() };
-                    let (model, _) =
-                        one.fit(&samples.select(&train), &labels, classes, None, &Unwatched).unwrap();
-                    let shares = probabilities(&model.predict(&samples.select(&held), &Unwatched).unwrap());
+                    let (model, _) = one
+                        .fit(
+                            &samples.select(&train),
+                            &labels,
+                            classes,
+                            None,
+                            &Session::default().with_seed(5),
+                        )
+                        .unwrap();
+                    let shares = probabilities(
+                        &model.predict(&samples.select(&held), &Session::default().with_seed(5)).unwrap(),
+                    );
                     for (place, &i) in held.iter().enumerate() {
                         let row = shares.row(place);
                         let best = (0..classes).fold(0, |b, k| if row[k] > row[b] { k } else { b });
@@ -90,7 +100,8 @@ fn a_class_of_one_row_is_wrong_where_it_is_left_out_and_nothing_fails() {
     codes[17] = 2;
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
     let search = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::LogLoss);
-    let tuned = search.run(&samples, &codes, None, None, &mut |_| {}, &Unwatched).unwrap();
+    let tuned =
+        search.run(&samples, &codes, None, None, &mut |_| {}, &Session::default().with_seed(5)).unwrap();
     // The row alone costs −log 10⁻¹⁵.
     assert!(tuned.score > 34.0 / ROWS as f64 && tuned.score < 2.0, "{}", tuned.score);
 }
@@ -103,7 +114,10 @@ fn a_weight_of_zero_takes_a_row_out_of_fits_and_scores() {
     let mut search = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::LogLoss);
     search.criterion = ClassCriterion::Given((0..ROWS).map(|i| Some(i % 3)).collect());
     let run = |codes: &[usize]| {
-        search.run(&samples, codes, Some(&weights), None, &mut |_| {}, &Unwatched).unwrap().score
+        search
+            .run(&samples, codes, Some(&weights), None, &mut |_| {}, &Session::default().with_seed(5))
+            .unwrap()
+            .score
     };
     let score = run(&codes);
     (0..ROWS).step_by(5).for_each(|i| codes[i] = 1 - codes[i]);
@@ -116,7 +130,9 @@ fn what_cannot_be_judged_is_refused() {
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
     let perceptron = Classifier::Perceptron(Perceptron::new(kernel.clone()));
     let run = |search: &TuneClassifier, codes: &[usize]| {
-        search.run(&samples, codes, None, None, &mut |_| {}, &Unwatched).map(|tuned| tuned.score)
+        search
+            .run(&samples, codes, None, None, &mut |_| {}, &Session::default().with_seed(5))
+            .map(|tuned| tuned.score)
     };
     assert!(matches!(
         run(&tune(perceptron.clone(), Judge::LogLoss), &codes),
@@ -128,7 +144,8 @@ fn what_cannot_be_judged_is_refused() {
     assert!(matches!(run(&many, &codes), Err(LearnError::Parameter { parameter: "folds", .. })));
     let one = vec![0; ROWS];
     assert!(run(&tune(perceptron, Judge::Accuracy), &one).is_err());
-    let small = Logistic { memory: Some(1 << 10), ..Logistic::new(kernel, 1.0) };
-    let small = tune(Classifier::Logistic(small), Judge::Accuracy);
-    assert!(matches!(run(&small, &codes), Err(LearnError::Memory { .. })));
+    let logistic = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::Accuracy);
+    let little = Session::default().with_memory(1 << 10);
+    let error = logistic.run(&samples, &codes, None, None, &mut |_| {}, &little).unwrap_err();
+    assert!(matches!(error, LearnError::Memory { .. }));
 }

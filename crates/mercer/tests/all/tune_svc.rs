@@ -7,8 +7,8 @@ use mercer::learn::LearnError;
 use mercer::learn::svm::{OneVsOne, Svc};
 use mercer::pool;
 use mercer::select::{CostSpace, Strategy, TuneSvc, stratify_folds};
+use mercer::session::Session;
 use mercer::solve::svm::SvmSettings;
-use mercer::watch::Unwatched;
 
 /// Three noisy arms around the origin, in turns; the last class is rare.
 fn arms(n: usize) -> (Vec<f64>, Vec<usize>) {
@@ -61,7 +61,7 @@ fn one_by_one(kernel: &Kernel, c: f64, x: &[f64], codes: &[usize], folds: &[usiz
     let part: Vec<f64> = inside.iter().flat_map(|&i| x[2 * i..2 * i + 2].to_vec()).collect();
     let labels: Vec<usize> = inside.iter().map(|&i| codes[i]).collect();
     let machine = Svc { settings: tight(), ..Svc::new(kernel.clone(), c) };
-    let fitted = machine.fit(&samples(&part), &labels, 3, None, &Unwatched).unwrap();
+    let fitted = machine.fit(&samples(&part), &labels, 3, None, &Session::default()).unwrap();
     let held: Vec<usize> = (0..codes.len()).filter(|&i| folds[i] == fold).collect();
     let right = |&&i: &&usize| vote(&fitted, kernel, &part, 3, &x[2 * i..2 * i + 2]) == codes[i];
     held.iter().filter(right).count() as f64 / held.len() as f64
@@ -75,11 +75,10 @@ fn every_score_is_that_of_machines_fitted_one_by_one() {
     // Not ascending on purpose.
     let cs = [4.0, 0.25, 64.0];
     let tune = TuneSvc { settings: tight(), ..TuneSvc::new(rbf(1.0)) };
-    let grid = |memory| {
-        let tune = TuneSvc { memory, ..tune.clone() };
-        tune.grid(&kernels, &cs, &samples(&x), &codes, 3, &folds, None, &Unwatched).unwrap()
+    let grid = |session: &Session<'_>| {
+        tune.grid(&kernels, &cs, &samples(&x), &codes, 3, &folds, None, session).unwrap()
     };
-    let found = grid(None);
+    let found = grid(&Session::default());
     let mut best = (0.0, (0, 0));
     for (k, kernel) in kernels.iter().enumerate() {
         for (j, &c) in cs.iter().enumerate() {
@@ -94,8 +93,11 @@ fn every_score_is_that_of_machines_fitted_one_by_one() {
         }
     }
     assert_eq!(found.best, best.1);
-    assert_eq!(grid(Some(0)), found, "kernel values stored or not");
-    assert_eq!(pool::with(Some(1), || grid(None)), pool::with(Some(3), || grid(None)));
+    assert_eq!(grid(&Session::default().with_memory(0)), found, "kernel values stored or not");
+    assert_eq!(
+        pool::with(Some(1), || grid(&Session::default())),
+        pool::with(Some(3), || grid(&Session::default()))
+    );
 }
 
 #[test]
@@ -108,8 +110,10 @@ fn a_given_matrix_scores_as_its_kernel_does() {
     let entries: Vec<f64> = (0..n * n).map(|e| kernel.eval(row(e / n), row(e % n)).unwrap()).collect();
     let tune = TuneSvc { settings: tight(), ..TuneSvc::new(kernel.clone()) };
     let cs = [0.5, 8.0];
-    let given = tune.grid_on(&DenseGram::new(n, entries), &cs, &codes, 3, &folds, None, &Unwatched).unwrap();
-    let computed = tune.grid(&[kernel], &cs, &samples(&x), &codes, 3, &folds, None, &Unwatched).unwrap();
+    let given =
+        tune.grid_on(&DenseGram::new(n, entries), &cs, &codes, 3, &folds, None, &Session::default()).unwrap();
+    let computed =
+        tune.grid(&[kernel], &cs, &samples(&x), &codes, 3, &folds, None, &Session::default()).unwrap();
     assert_eq!(given, computed);
 }
 
@@ -125,7 +129,7 @@ fn a_search_finds_the_width_of_the_arms_and_is_resumed() {
     let mut seen = Vec::new();
     let run = |resume, seen: &mut Vec<usize>| {
         let mut on = |t: &mercer::select::Trials| seen.push(t.rows.len());
-        tune.run(&samples(&x), &codes, 3, &folds, None, resume, &mut on, &Unwatched).unwrap()
+        tune.run(&samples(&x), &codes, 3, &folds, None, resume, &mut on, &Session::default()).unwrap()
     };
     let found = run(None, &mut seen);
     assert!(found.accuracy > 0.85, "{}", found.accuracy);
@@ -137,8 +141,9 @@ fn a_search_finds_the_width_of_the_arms_and_is_resumed() {
     assert!(seen.is_empty(), "nothing is tried twice");
     let other = mercer::select::Trials { problem: "another".into(), ..found.trials };
     let mut on = |_: &mercer::select::Trials| {};
-    let error =
-        tune.run(&samples(&x), &codes, 3, &folds, None, Some(other), &mut on, &Unwatched).unwrap_err();
+    let error = tune
+        .run(&samples(&x), &codes, 3, &folds, None, Some(other), &mut on, &Session::default())
+        .unwrap_err();
     assert!(error.to_string().contains("other data"), "{error}");
 }
 
@@ -150,12 +155,14 @@ fn rows_of_no_weight_count_nowhere() {
     let weights: Vec<f64> = (0..150).map(|i| if i % 5 == 2 { 0.0 } else { 1.0 }).collect();
     let tune = TuneSvc { settings: tight(), ..TuneSvc::new(rbf(1.0)) };
     let cs = [1.0, 10.0];
-    let weighted =
-        tune.grid(&[rbf(1.0)], &cs, &samples(&x), &codes, 3, &folds, Some(&weights), &Unwatched).unwrap();
+    let weighted = tune
+        .grid(&[rbf(1.0)], &cs, &samples(&x), &codes, 3, &folds, Some(&weights), &Session::default())
+        .unwrap();
     let part: Vec<f64> = kept.iter().flat_map(|&i| x[2 * i..2 * i + 2].to_vec()).collect();
     let of = |v: &[usize]| kept.iter().map(|&i| v[i]).collect::<Vec<_>>();
-    let without =
-        tune.grid(&[rbf(1.0)], &cs, &samples(&part), &of(&codes), 3, &of(&folds), None, &Unwatched).unwrap();
+    let without = tune
+        .grid(&[rbf(1.0)], &cs, &samples(&part), &of(&codes), 3, &of(&folds), None, &Session::default())
+        .unwrap();
     assert_eq!(weighted, without);
 }
 
@@ -165,9 +172,10 @@ fn a_path_has_the_answers_of_single_fits() {
     let cs = [0.1, 1.0, 3.0, 50.0, 1000.0, 2.0];
     let machine =
         Svc { settings: tight(), class_weight: Some(vec![1.0, 2.0, 0.5]), ..Svc::new(rbf(1.0), 1.0) };
-    let path = machine.fit_path(&cs, &samples(&x), &codes, 3, None, &Unwatched).unwrap();
+    let path = machine.fit_path(&cs, &samples(&x), &codes, 3, None, &Session::default()).unwrap();
     for (&c, along) in cs.iter().zip(&path) {
-        let single = Svc { c, ..machine.clone() }.fit(&samples(&x), &codes, 3, None, &Unwatched).unwrap();
+        let single =
+            Svc { c, ..machine.clone() }.fit(&samples(&x), &codes, 3, None, &Session::default()).unwrap();
         for (a, b) in along.reports.iter().zip(&single.reports) {
             assert!(a.violation <= 1e-6 && b.violation <= 1e-6);
             assert!((a.objective - b.objective).abs() <= 1e-6 * (1.0 + b.objective.abs()), "C = {c}");
@@ -183,7 +191,7 @@ fn what_cannot_be_judged_is_refused_by_name() {
     let (x, codes) = arms(30);
     let tune = TuneSvc::new(rbf(1.0));
     let grid = |cs: &[f64], codes: &[usize], folds: &[usize]| {
-        tune.grid(&[rbf(1.0)], cs, &samples(&x), codes, 3, folds, None, &Unwatched).unwrap_err()
+        tune.grid(&[rbf(1.0)], cs, &samples(&x), codes, 3, folds, None, &Session::default()).unwrap_err()
     };
     let folds = stratify_folds(&codes, 3, None).unwrap();
     let bad_c = grid(&[0.0], &codes, &folds);
