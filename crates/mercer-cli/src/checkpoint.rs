@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mercer::data::{self, AnySamples, Samples, Storage};
 use mercer::real::Real;
+use mercer::session;
 
 use crate::failure::Failure;
 use crate::output::check_output;
@@ -20,8 +22,14 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A file of states, each under the fingerprint of the work it belongs to.
 pub struct Checkpoint {
     path: PathBuf,
+    kept: Mutex<Kept>,
+}
+
+struct Kept {
     states: BTreeMap<u64, Vec<u8>>,
     due: Instant,
+    /// Why the file could not be written.
+    failure: Option<Failure>,
 }
 
 impl Checkpoint {
@@ -36,32 +44,44 @@ impl Checkpoint {
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => return Err(Failure::usage(format!("{}: {error}", path.display()))),
         };
-        Ok(Self { path: path.to_owned(), states, due: Instant::now() + PATIENCE })
+        let kept = Kept { states, due: Instant::now() + PATIENCE, failure: None };
+        Ok(Self { path: path.to_owned(), kept: Mutex::new(kept) })
     }
 
-    /// The state of this work, where it was begun before.
-    pub fn state(&self, work: u64) -> Option<&[u8]> {
-        self.states.get(&work).map(Vec::as_slice)
-    }
-
-    /// Whether it is time to write again.
-    pub fn is_due(&self) -> bool {
-        Instant::now() >= self.due
-    }
-
-    /// Writes the state of this work. The file is whole whenever the program ends.
-    pub fn keep(&mut self, work: u64, state: Vec<u8>) -> Result<(), Failure> {
-        let began = Instant::now();
-        self.states.insert(work, state);
-        let bytes = encode(&self.states);
-        data::write_atomically(&self.path, |file| file.write_all(&bytes))?;
-        self.due = Instant::now() + PATIENCE.max(20 * began.elapsed());
-        Ok(())
+    /// What a user should know where a state could not be written: the work is done all the same.
+    pub fn warning(&self) -> Option<String> {
+        let failure = &self.kept().failure;
+        failure.as_ref().map(|failure| format!("there is no checkpoint: {}", failure.message()))
     }
 
     /// Removes the file: the work is done.
     pub fn remove(self) {
         let _ = fs::remove_file(&self.path);
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl session::Checkpoint for Checkpoint {
+    fn load(&self, work: u64) -> Option<Vec<u8>> {
+        self.kept().states.get(&work).cloned()
+    }
+
+    fn due(&self) -> bool {
+        Instant::now() >= self.kept().due
+    }
+
+    /// The file is whole whenever the program ends.
+    fn save(&self, work: u64, state: Vec<u8>) {
+        let began = Instant::now();
+        let mut kept = self.kept();
+        kept.states.insert(work, state);
+        let bytes = encode(&kept.states);
+        let written = data::write_atomically(&self.path, |file| file.write_all(&bytes));
+        kept.failure = kept.failure.take().or(written.err().map(Failure::from));
+        kept.due = Instant::now() + PATIENCE.max(20 * began.elapsed());
     }
 }
 

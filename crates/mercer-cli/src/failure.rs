@@ -208,6 +208,7 @@ impl From<LearnError> for Failure {
                 return Self::usage(error)
                     .hint("use a kernel of |x-z| that is nowhere negative, such as rbf(sigma=1)");
             }
+            LearnError::NoFiniteMap { .. } => return Self::usage(error).hint("use --solver auto"),
             LearnError::TooManyNeighbours { rows, .. } => {
                 return Self::usage(&error).hint(format!("-k is from 1 to {rows}"));
             }

@@ -3,14 +3,12 @@
 use std::slice;
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::design::{
-    Approximation, Design, DesignError, Features, Fourier, Landmarks, Parts, RandomSpec, Recomputed,
-};
+use mercer::design::{Approximation, DesignError, Features, Fourier, Landmarks, Parts, RandomSpec};
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
 use mercer::learn::{
-    Admission, ApproxRidge, Bias, LearnError, Prepared, Quality, Sizes, SolvedSums,
-    choose_approximation as choose,
+    Admission, LearnError, Prepared, Quality, Ridge, Sizes, SolvedSums, add_rows,
+    choose_approximation as choose, empty_sums,
 };
 use mercer::linalg::{Intercept, NormalEquations, normal_equations};
 use mercer::model::{Expansion, Linear, Predictor};
@@ -27,7 +25,7 @@ use crate::kernel::NativeKernel;
 use crate::landmarks::kept;
 use crate::logistic::admission;
 use crate::random_features::{Drawn, drawn};
-use crate::ridge::{Fitted, described, from_matrix, matrix};
+use crate::ridge::{Fitted, bias, described, from_matrix, matrix};
 use crate::rows::{Rows, square};
 use crate::work::Job;
 
@@ -188,9 +186,9 @@ pub fn sum_features<'py>(
     let (features, targets) = (features.features()?, matrix(&targets)?);
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let sums = job.run(py, |session| {
-        let design = Recomputed::new(features.ready(samples.ncols(), None, session)?, &samples)?;
-        let mut sums = ApproxRidge::sums(design.ncols(), targets.ncols(), session)?;
-        design.normal_equations(&targets, weights, &Parts::All, slice::from_mut(&mut sums), session)?;
+        let mut sums = empty_sums(features.count(samples.ncols())?, targets.ncols(), session)?;
+        let into = (&Parts::All, slice::from_mut(&mut sums));
+        add_rows(&features, &samples, &targets, weights, into, session)?;
         Ok::<_, LearnError>(sums)
     })?;
     sums.map(NativeSums).map_err(learn_error)
@@ -218,16 +216,17 @@ pub fn sum_folds<'py>(
         return Err(value_error("folds, targets and weights must be one for each row"));
     }
     let sums = job.run(py, |session| {
-        let design = Recomputed::new(features.ready(samples.ncols(), None, session)?, &samples)?;
-        let needed = TuneApproxRidge::bytes_needed(design.ncols(), targets.ncols(), count);
+        let features_count = features.count(samples.ncols())?;
+        let needed = TuneApproxRidge::bytes_needed(features_count, targets.ncols(), count);
         let budget = session.memory();
         if needed > budget {
             let what = "the sums over the features of every fold and what is made of them";
             return Err(DesignError::Memory { what, needed, budget }.into());
         }
-        let mut sums = vec![NormalEquations::new(design.ncols(), targets.ncols()); count];
+        let mut sums = vec![NormalEquations::new(features_count, targets.ncols()); count];
         let table: Vec<Option<usize>> = folds.into_iter().map(Some).collect();
-        design.normal_equations(&targets, weights, &Parts::Table(&table), &mut sums, session)?;
+        let into = (&Parts::Table(&table), &mut sums[..]);
+        add_rows(&features, &samples, &targets, weights, into, session)?;
         Ok::<_, LearnError>(sums)
     })?;
     Ok(sums.map_err(learn_error)?.into_iter().map(NativeSums).collect())
@@ -268,8 +267,8 @@ pub struct SumsProblem {
 }
 
 impl SumsProblem {
-    /// Ridge regression on features whose kernel was checked when they were made, and the columns of the features.
-    fn on(self, features: Features) -> PyResult<(ApproxRidge, Prepared, usize)> {
+    /// Ridge regression on features whose kernel was checked when they were made, and the features.
+    fn on(self, features: Features) -> PyResult<(Ridge, Prepared)> {
         let (kernel, approximation, columns) = match &features {
             Features::Fourier(fourier) => {
                 let Fourier { spec, features } = &**fourier;
@@ -281,13 +280,11 @@ impl SumsProblem {
             }
             Features::Map(_) => return Err(value_error("these features approximate no kernel")),
         };
-        let ridge = ApproxRidge {
-            lambda: self.alpha,
-            bias: if self.intercept { Bias::Centred } else { Bias::None },
-            admission: Admission::Assume,
-            ..ApproxRidge::new(kernel, approximation, 1.0)
-        };
-        Ok((ridge, Prepared { features, domain: None, warning: None }, columns))
+        let ridge = Ridge::new((kernel, approximation), 1.0)
+            .with_lambda(self.alpha)
+            .with_bias(bias(self.intercept))
+            .with_admission(Admission::Assume);
+        Ok((ridge, Prepared { features, columns, domain: None, warning: None }))
     }
 }
 
@@ -304,7 +301,7 @@ pub fn fit_ridge_sums<'py>(
 ) -> PyResult<(Fitted<'py>, Option<Bound<'py, PyDict>>)> {
     let samples = rows.as_ref().map(Rows::samples).transpose()?;
     let seed = problem.seed;
-    let (ridge, prepared, columns) = problem.on(features.features()?)?;
+    let (ridge, prepared) = problem.on(features.features()?)?;
     let equations = &sums.0;
     let (predictor, report, quality) = job
         .run(py, |session| {
@@ -312,7 +309,7 @@ pub fn fit_ridge_sums<'py>(
             let solution = ridge.solve(equations, session)?;
             let summed = SolvedSums { sums: equations, solution: &solution, held_out: None };
             let measured = samples.map(|samples| ridge.quality(&prepared, summed, &some(&samples), session));
-            let (predictor, report) = ridge.finish(&prepared, columns, &solution);
+            let (predictor, report) = ridge.finish(&prepared, &solution)?;
             Ok::<_, LearnError>((predictor, report, measured.transpose()?))
         })?
         .map_err(learn_error)?;
@@ -341,7 +338,7 @@ pub fn fit_ridge_features<'py>(
 ) -> PyResult<(Fitted<'py>, Bound<'py, PyDict>)> {
     let samples = rows.samples()?;
     let seed = problem.seed;
-    let (ridge, prepared, _) = problem.on(features.features()?)?;
+    let (ridge, prepared) = problem.on(features.features()?)?;
     let (targets, weights) = targets;
     let targets = matrix(&targets)?;
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;

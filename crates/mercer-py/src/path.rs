@@ -2,7 +2,7 @@
 
 use mercer::data::Matrix;
 use mercer::gram::{GramError, Part, Wanted};
-use mercer::learn::{LearnError, Ridge};
+use mercer::learn::{LearnError, check_matrix_memory};
 use mercer::session::Session;
 use mercer::solve::{PathProblem, RidgePath};
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -47,7 +47,7 @@ pub fn ridge_path<'py>(
     let parts = problem.parts()?;
     let found = job.run(py, |session| {
         let n = samples.nrows();
-        Ridge::check_memory(n, session)?;
+        check_matrix_memory(n, session)?;
         let mut gram = Matrix::zeros(n, n);
         let resident = session.load(&samples)?;
         resident

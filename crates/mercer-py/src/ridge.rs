@@ -1,15 +1,17 @@
 //! Kernel ridge regression and the expansions it fits.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::{DenseGram, Gram, GramError, Wanted};
+use mercer::gram::{DenseGram, GramError};
+use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
-use mercer::kernel::{Expr, Kernel};
-use mercer::learn::{Admission, Admitted, Bias, Coefficients, Form, LearnError, Ridge};
+use mercer::learn::{
+    self, Bias, Fitted as Trained, Inputs, Learner, Ridge, RidgeMethod,
+};
 use mercer::memory;
-use mercer::model::{Linear, ModelError, first_outside};
+use mercer::model::{Linear, ModelError, Predictor, first_outside};
 use mercer::real::Real;
 use mercer::session::Session;
-use mercer::solve::{Factor, Report};
+use mercer::solve::Report;
 use numpy::{
     Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
@@ -18,6 +20,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::{gram_error, learn_error, model_error, value_error};
 use crate::kernel::NativeKernel;
+use crate::logistic::admission;
 use crate::random_features::LiftParts;
 use crate::rows::{Rows, entries, square};
 use crate::work::Job;
@@ -38,46 +41,41 @@ pub struct Problem<'py> {
     solver: String,
 }
 
-/// The problem in the library's terms.
-struct Parts<'a> {
-    ridge: Ridge,
-    targets: Matrix<f64>,
-    weights: Option<&'a [f64]>,
-}
-
 impl Problem<'_> {
-    fn parts(&self, kernel: Kernel) -> PyResult<Parts<'_>> {
-        let bias = if self.intercept { Bias::Centred } else { Bias::None };
-        let factor = match self.solver.as_str() {
-            "auto" => Factor::Auto,
-            "cholesky" => Factor::Double,
-            "mixed" => Factor::Mixed,
-            "primal" => Factor::Auto,
+    fn ridge(&self, kernel: Kernel) -> PyResult<Ridge> {
+        let method = match self.solver.as_str() {
+            "auto" => RidgeMethod::Dual,
+            "cholesky" => RidgeMethod::Cholesky,
+            "mixed" => RidgeMethod::Mixed,
+            "primal" => RidgeMethod::Primal,
             other => {
                 return Err(value_error(format!(
                     "the solver is auto, cholesky, mixed or primal, but this one is {other}"
                 )));
             }
         };
-        Ok(Parts {
-            ridge: Ridge {
-                kernel,
-                lambda: self.alpha.clone(),
-                bias,
-                admission: if self.admit { Admission::Check } else { Admission::Assume },
-                factor,
-                form: Form::Dual,
-            },
-            targets: matrix(&self.targets)?,
-            weights: self.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?,
-        })
+        Ok(Ridge::new(kernel, 1.0)
+            .with_lambda(self.alpha.clone())
+            .with_bias(bias(self.intercept))
+            .with_admission(admission(self.admit))
+            .with_method(method))
+    }
+
+    fn weights(&self) -> PyResult<Option<&[f64]>> {
+        self.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)
+    }
+
+    /// Trains on samples or on a kernel matrix.
+    fn train(&self, py: Python<'_>, kernel: Kernel, inputs: Inputs<'_>, job: &Job<'_>) -> PyResult<Trained> {
+        let (ridge, targets) = (self.ridge(kernel)?, matrix(&self.targets)?);
+        let problem = learn::Problem::new(inputs, targets).weighted(self.weights()?);
+        job.run(py, |session| ridge.train(&problem, session))?.map_err(learn_error)
     }
 }
 
-impl Parts<'_> {
-    fn fit(&self, gram: &dyn Gram, session: &Session<'_>) -> Result<Coefficients, LearnError> {
-        self.ridge.fit_gram(gram, &self.targets, self.weights, session)
-    }
+/// What is done about a constant.
+pub fn bias(intercept: bool) -> Bias {
+    if intercept { Bias::Centred } else { Bias::None }
 }
 
 /// Fits ridge regression on `rows`.
@@ -89,18 +87,7 @@ pub fn fit_ridge<'py>(
     problem: Problem<'py>,
     job: Job<'py>,
 ) -> PyResult<Fitted<'py>> {
-    let samples = rows.samples()?;
-    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    let parts = problem.parts(kernel.0.clone())?;
-    let (admitted, coefficients) = job
-        .run(py, |session| {
-            let admitted = parts.ridge.admission.decide(&parts.ridge.kernel, &samples)?;
-            let resident = session.load(&samples)?;
-            let gram = resident.gram(&parts.ridge.kernel, Wanted::Exact)?;
-            Ok::<_, LearnError>((admitted, parts.fit(&*gram, session)?))
-        })?
-        .map_err(learn_error)?;
-    hand_back(py, coefficients, admitted)
+    expansion_parts(py, problem.train(py, kernel.0.clone(), rows.samples()?.into(), &job)?)
 }
 
 /// Fits ridge regression in the kernel's features: the coefficients (y − f)/α of the samples, and the linear model as
@@ -114,32 +101,32 @@ pub fn fit_ridge_primal<'py>(
     job: Job<'py>,
 ) -> PyResult<Fitted<'py>> {
     let samples = rows.samples()?;
-    let parts = problem.parts(kernel.0.clone())?;
-    let asked = Ridge { form: Form::Primal, ..parts.ridge.clone() };
-    let Some(ridge) = asked.primal(samples.nrows(), samples.ncols(), &Session::default()) else {
-        return Err(value_error(format!("{} has no finite list of features to solve in", kernel.0)));
-    };
-    let (linear, mut dual, report) = job
+    let ridge = problem.ridge(kernel.0.clone())?.with_method(RidgeMethod::Primal);
+    let (targets, weights) = (matrix(&problem.targets)?, problem.weights()?);
+    let (fitted, mut dual) = job
         .run(py, |session| {
-            let (linear, report) = ridge.fit(&samples, &parts.targets, parts.weights, session)?;
-            let fitted = linear.predict(&samples, session)?;
-            Ok::<_, Box<dyn std::error::Error + Send + Sync>>((linear, fitted, report))
+            let problem = learn::Problem::new(samples.view(), &targets).weighted(weights);
+            let fitted = ridge.train(&problem, session)?;
+            let values = fitted.model.predictor.predict(&samples, session)?;
+            Ok::<_, Box<dyn std::error::Error + Send + Sync>>((fitted, values))
         })?
         .map_err(value_error)?;
     let columns = dual.ncols();
     for i in 0..dual.nrows() {
-        let weight = parts.weights.map_or(1.0, |w| w[i]);
+        let weight = weights.map_or(1.0, |w| w[i]);
         for (column, value) in dual.row_mut(i).iter_mut().enumerate() {
             let alpha = ridge.lambda[if ridge.lambda.len() == columns { column } else { 0 }];
-            *value = weight * (parts.targets.row(i)[column] - *value) / alpha;
+            *value = weight * (targets.row(i)[column] - *value) / alpha;
         }
     }
-    let intercepts = linear.intercepts.clone();
+    let (Predictor::Linear(linear), Some(report)) = (fitted.model.predictor, fitted.report) else {
+        return Err(value_error("the primal form is linear in the features"));
+    };
     let described = described(py, &report)?;
     described.set_item("domain", "all")?;
     described.set_item("features", linear.map.to_string())?;
     described.set_item("weights", from_matrix(py, linear.weights)?)?;
-    Ok((from_matrix(py, dual)?, PyArray1::from_vec(py, intercepts), described))
+    Ok((from_matrix(py, dual)?, PyArray1::from_vec(py, linear.intercepts), described))
 }
 
 /// ⟨w, φ(x)⟩ at every row x, one column per column of `weights`.
@@ -166,7 +153,7 @@ pub fn linear<'py>(
 /// Whether the features of the kernel are so few that solving in them is several times cheaper.
 #[pyfunction]
 pub fn prefers_primal(kernel: &NativeKernel, rows: usize, columns: usize) -> bool {
-    let choice = Form::Auto.choose(&kernel.0, rows, columns, memory::default_budget());
+    let choice = RidgeMethod::Auto.choose(&kernel.0, rows, columns, memory::default_budget());
     choice.primal.is_some() && choice.primal_cost.is_some_and(|cost| 4.0 * cost < choice.dual_cost)
 }
 
@@ -180,9 +167,8 @@ pub fn fit_ridge_gram<'py>(
 ) -> PyResult<Fitted<'py>> {
     let (rows, entries) = square(&gram)?;
     // A kernel matrix says all about its kernel that the fit needs.
-    let parts = problem.parts(Kernel::from_expr(Expr::Dot))?;
-    let coefficients = job.run(py, |session| parts.fit(&DenseGram::new(rows, entries), session))?;
-    hand_back(py, coefficients.map_err(learn_error)?, Admitted { domain: None, warning: None })
+    let gram = DenseGram::new(rows, entries);
+    expansion_parts(py, problem.train(py, Kernel::linear(), Inputs::Gram(&gram), &job)?)
 }
 
 /// Σᵢ aᵢ k(cᵢ, x) at every row x of the kernel's domain, one column per column of `coefficients`.
@@ -235,13 +221,14 @@ pub fn from_matrix<T: Real + Element>(py: Python<'_>, matrix: Matrix<T>) -> PyRe
     PyArray1::from_vec(py, matrix.into_entries()).reshape(shape)
 }
 
-/// What the estimators keep of a fit.
-pub fn hand_back(py: Python<'_>, coefficients: Coefficients, admitted: Admitted) -> PyResult<Fitted<'_>> {
-    let Coefficients { dual, intercepts, mut report } = coefficients;
-    report.warnings.extend(admitted.warning);
+/// What the estimators keep of an expansion.
+pub fn expansion_parts(py: Python<'_>, fitted: Trained) -> PyResult<Fitted<'_>> {
+    let (Predictor::Expansion(expansion), Some(report)) = (fitted.model.predictor, fitted.report) else {
+        return Err(value_error("the model is not an expansion in the samples"));
+    };
     let described = described(py, &report)?;
-    described.set_item("domain", admitted.domain.map(|domain| domain.to_string()))?;
-    Ok((from_matrix(py, dual)?, PyArray1::from_vec(py, intercepts), described))
+    described.set_item("domain", expansion.domain.map(|domain| domain.to_string()))?;
+    Ok((from_matrix(py, expansion.coefficients)?, PyArray1::from_vec(py, expansion.intercepts), described))
 }
 
 pub fn described<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {

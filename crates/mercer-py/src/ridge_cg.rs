@@ -1,16 +1,15 @@
 //! Ridge regression by conjugate gradients: all rows as centres, or landmarks alone.
 
-use mercer::design::LandmarkChoice;
-use mercer::learn::{Bias, IterativeRidge, LearnError, RestrictedRidge};
-use mercer::solve::ConjugateGradient;
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use mercer::design::{Approximation, LandmarkChoice};
+use mercer::learn::{LearnError, Learner, Lift, Problem, Ridge, RidgeMethod};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::landmarks::kept;
 use crate::logistic::admission;
-use crate::ridge::{Fitted, described, from_matrix, matrix};
+use crate::ridge::{Fitted, bias, expansion_parts, matrix};
 use crate::rows::Rows;
 use crate::work::Job;
 
@@ -42,34 +41,35 @@ pub fn fit_ridge_cg<'py>(
     job: Job<'py>,
 ) -> PyResult<Fitted<'py>> {
     let samples = rows.samples()?;
-    let kernel = &kernel.0;
-    kernel.check_columns(samples.ncols()).map_err(value_error)?;
+    let (kernel, choice) = (&kernel.0, LandmarkChoice::default());
+    let lift = match problem.landmarks {
+        None => Lift::from(kernel.clone()),
+        Some(landmarks) => (kernel.clone(), Approximation::Nystrom { landmarks, choice }).into(),
+    };
+    let ridge = Ridge::new(lift, problem.alpha)
+        .with_bias(bias(problem.intercept))
+        .with_admission(admission(problem.admit))
+        .with_method(RidgeMethod::Cg)
+        .with_tolerance(problem.tol, problem.max_iter);
     let targets = matrix(&problem.targets)?;
     let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
-    let (lambda, seed, admission) = (problem.alpha, problem.seed, admission(problem.admit));
-    let bias = if problem.intercept { Bias::Centred } else { Bias::None };
-    let solver =
-        ConjugateGradient { tolerance: problem.tol, iterations: problem.max_iter, ..Default::default() };
-    let (landmarks, choice) = (problem.landmarks, LandmarkChoice::default());
-    let (expansion, report, indices) = job
+    let (landmarks, seed) = (problem.landmarks, problem.seed);
+    let (fitted, indices) = job
         .run(py, |session| {
-            let (kernel, session) = (kernel.clone(), &session.with_seed(seed));
-            let Some(landmarks) = landmarks else {
-                let ridge = IterativeRidge { kernel, lambda, bias, admission, solver, rank: None };
-                let (expansion, report) = ridge.fit(&samples, &targets, weights, session)?;
-                return Ok::<_, LearnError>((expansion, report, None));
+            let session = &session.with_seed(seed);
+            let problem = Problem::new(samples.view(), &targets).weighted(weights);
+            let fitted = ridge.train(&problem, session)?;
+            let (Some(landmarks), Some(expansion)) = (landmarks, fitted.model.predictor.expansion()) else {
+                return Ok::<_, LearnError>((fitted, None));
             };
             // The same seed chooses the same landmarks: here for their places, there for the fit.
-            let chosen = choice.choose(&kernel, &samples, landmarks, session)?;
-            let ridge = RestrictedRidge { kernel, lambda, landmarks, choice, bias, admission, solver };
-            let (expansion, report) = ridge.fit(&samples, &targets, weights, session)?;
+            let chosen = choice.choose(kernel, &samples, landmarks, session)?;
             let places = kept(&samples.select(&chosen), &expansion.centres);
             let indices: Vec<usize> = places.into_iter().map(|place| chosen[place]).collect();
-            Ok((expansion, report, Some(indices)))
+            Ok((fitted, Some(indices)))
         })?
         .map_err(learn_error)?;
-    let described = described(py, &report)?;
-    described.set_item("domain", expansion.domain.map(|domain| domain.to_string()))?;
+    let (coefficients, intercepts, described) = expansion_parts(py, fitted)?;
     described.set_item("indices", indices)?;
-    Ok((from_matrix(py, expansion.coefficients)?, PyArray1::from_vec(py, expansion.intercepts), described))
+    Ok((coefficients, intercepts, described))
 }

@@ -8,7 +8,7 @@ use crate::gram::{Engine, GramError, Resident, SampleScales, default_engine};
 use crate::memory;
 use crate::watch::{Unwatched, Watch};
 
-/// An engine, a memory budget, a seed and a watch.
+/// An engine, a memory budget, a seed, a watch and a checkpoint.
 ///
 /// The same session settings and data give the same bits on any number of threads and under any load: no decision
 /// depends on a clock or on the memory that happens to be free.
@@ -28,8 +28,21 @@ pub struct Session<'a> {
     budget: u64,
     seed: u64,
     watch: &'a dyn Watch,
+    checkpoint: Option<&'a dyn Checkpoint>,
     /// Whether stages and notes are kept from the watch.
     silent: bool,
+}
+
+/// Where the states of long work are kept, each under a number that tells its work from others.
+pub trait Checkpoint: Sync {
+    /// The last state of this work, where it was begun before.
+    fn load(&self, work: u64) -> Option<Vec<u8>>;
+
+    /// Whether it is time to save again.
+    fn due(&self) -> bool;
+
+    /// Keeps the state of this work. A failure does not end the work; the implementor remembers it.
+    fn save(&self, work: u64, state: Vec<u8>);
 }
 
 impl fmt::Debug for Session<'_> {
@@ -41,7 +54,7 @@ impl fmt::Debug for Session<'_> {
     }
 }
 
-/// The CPU, four fifths of the machine's memory, seed 0, and no watch.
+/// The CPU, four fifths of the machine's memory, seed 0, no watch and no checkpoint.
 impl Default for Session<'_> {
     fn default() -> Self {
         Self::new(default_engine())
@@ -52,7 +65,14 @@ impl<'a> Session<'a> {
     /// A session on `engine`; the memory budget is four fifths of the machine's memory, the seed is 0, nothing watches.
     #[must_use]
     pub fn new(engine: Arc<dyn Engine>) -> Self {
-        Self { engine, budget: memory::default_budget(), seed: 0, watch: &Unwatched, silent: false }
+        Self {
+            engine,
+            budget: memory::default_budget(),
+            seed: 0,
+            watch: &Unwatched,
+            checkpoint: None,
+            silent: false,
+        }
     }
 
     /// The same session with a memory budget of `bytes`.
@@ -69,14 +89,20 @@ impl<'a> Session<'a> {
 
     /// The same session, watched by `watch`.
     #[must_use]
-    pub fn with_watch<'b>(&self, watch: &'b dyn Watch) -> Session<'b> {
-        Session {
-            engine: Arc::clone(&self.engine),
-            budget: self.budget,
-            seed: self.seed,
-            watch,
-            silent: false,
-        }
+    pub fn with_watch<'b>(&self, watch: &'b dyn Watch) -> Session<'b>
+    where
+        'a: 'b,
+    {
+        Session { watch, silent: false, ..self.clone() }
+    }
+
+    /// The same session, whose long work is kept in `checkpoint` and goes on from there.
+    #[must_use]
+    pub fn with_checkpoint<'b>(&self, checkpoint: &'b dyn Checkpoint) -> Session<'b>
+    where
+        'a: 'b,
+    {
+        Session { checkpoint: Some(checkpoint), ..self.clone() }
     }
 
     /// The session of a part of the work: it can be stopped but reports nothing, since the whole reports its own progress.
@@ -101,6 +127,12 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// Where the states of long work are kept.
+    #[must_use]
+    pub fn checkpoint(&self) -> Option<&'a dyn Checkpoint> {
+        self.checkpoint
     }
 
     /// Makes samples resident on the engine.

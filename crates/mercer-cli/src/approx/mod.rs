@@ -9,26 +9,22 @@ mod quality;
 mod sums;
 mod survey;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{Chunks, Source, TrainingChunks};
-use mercer::learn::{ApproxRidge, Bias, SolvedSums};
-use mercer::model::{Method, Model};
+use mercer::learn::{Bias, Fitted, Origin, Ridge, SolvedSums};
 use mercer::pool;
 use mercer::select::Split;
 use mercer::session::Session;
-use serde_json::{Value, json};
 
 pub use choice::{Approx, choose, parse};
-pub use quality::told;
+pub use quality::lines;
 use sums::Sums;
 pub use sums::targets;
 pub use survey::Survey;
 
 use crate::args::{Fit, Input, Solver};
-use crate::checkpoint::Checkpoint;
 use crate::commands::fit::{Outcome, Seconds};
 use crate::failure::Failure;
 use crate::learner::{Lift, admission};
@@ -71,7 +67,6 @@ fn in_chunks(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, 
     let Lift::Kernel(kernel) = Lift::parse(arguments)? else {
         return Err(Failure::usage("--approx stands in for a kernel"));
     };
-    let mut checkpoint = arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
     let mut chunks = open(&arguments.data, &arguments.input, session)?;
     let schema = chunks.schema().clone();
     let survey = Survey::of(&mut chunks, arguments.input.scale, arguments.approx, seed, session)?;
@@ -82,22 +77,21 @@ fn in_chunks(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, 
     let Some((approximation, why)) = choose(arguments.approx, &kernel, &survey, session)? else {
         return Ok(None);
     };
-    let ridge = ApproxRidge {
-        lambda: if arguments.lambda.is_empty() { vec![1.0] } else { arguments.lambda.clone() },
-        bias: arguments.bias.unwrap_or(Bias::Centred),
-        admission: admission(arguments),
-        ..ApproxRidge::new(kernel, approximation, 1.0)
-    };
-    let prepared = ridge.prepare_from_sample(&survey.sample, survey.rows, session)?;
+    let lambda = if arguments.lambda.is_empty() { vec![1.0] } else { arguments.lambda.clone() };
+    let ridge = Ridge::new((kernel, approximation), 1.0)
+        .with_lambda(lambda)
+        .with_bias(arguments.bias.unwrap_or_default())
+        .with_admission(admission(arguments));
+    let prepared = ridge.prepare((&survey.sample, survey.rows), session)?;
     let clock = Instant::now();
     chunks.rewind()?;
-    let sums = Sums::new(&ridge, &prepared, (schema.nfeatures(), schema.targets.len()), fraction, session)?;
-    let sums = sums.over(&mut chunks, &survey, &mut checkpoint, session)?;
+    let sums = Sums::new(&ridge, &prepared, schema.targets.len(), fraction, session)?;
+    let sums = sums.over(&mut chunks, &survey, session)?;
 
     let names: Vec<String> = schema.targets.iter().map(|target| target.name.clone()).collect();
     let solution = ridge.solve(&sums.rest, session)?;
     let holdout = match &sums.held_out {
-        Some(held) => Some(Errors::of_sums(&ridge.held_out(&solution, held)?, &names)),
+        Some(held) => Some(Errors::of_sums(&solution.errors_on(held)?, &names)),
         None => None,
     };
     let summed = SolvedSums { sums: &sums.rest, solution: &solution, held_out: sums.held_out.as_ref() };
@@ -110,41 +104,25 @@ fn in_chunks(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, 
             ridge.solve(&all, session)?
         }
     };
-    let (predictor, report) = ridge.finish(&prepared, schema.nfeatures(), &of_all);
+    let lines = lines(&quality, approximation, &names, why);
+    let facts = quality.facts(&names);
+    let features = schema.nfeatures();
+    let origin = Origin { schema: Some(schema), outputs: names, scaling: survey.scaling.clone() };
+    let Fitted { model, report, facts, .. } =
+        ridge.fitted(&prepared, &of_all, (survey.rows, origin), facts, session)?;
     let seconds =
         Seconds { read: seconds_reading, holdout: 0.0, fit: clock.elapsed().as_secs_f64(), total: 0.0 };
-    let (mut facts, lines) = told(&quality, &ridge, &names, why);
-    facts.insert("rows".to_owned(), json!(survey.rows));
-    let mut saved = facts.clone();
-    saved.extend([
-        ("solver".to_owned(), json!(report.solver)),
-        ("status".to_owned(), json!(report.status)),
-        ("residual".to_owned(), json!(report.residual)),
-    ]);
-    let model = Model {
-        method: Method::Ridge,
-        settings: settings(&ridge, seed),
-        predictor,
-        schema: Some(schema.clone()),
-        outputs: names,
-        classes: None,
-        calibration: None,
-        scaling: survey.scaling.clone(),
-        report: saved,
-    };
-    facts.remove("rows");
     Ok(Some(Outcome {
         model,
-        report: Some(report),
+        report,
         facts,
         notes,
         holdout,
         rows: survey.rows as usize,
-        features: schema.nfeatures(),
+        features,
         source: arguments.data.display().to_string(),
         seconds,
         lines,
-        checkpoint,
     }))
 }
 
@@ -162,14 +140,4 @@ pub fn open(data: &Path, input: &Input, session: &Session<'_>) -> Result<Trainin
     }
     let width = schema.nfeatures().max(1);
     Ok(chunks.with_rows_per_chunk((CHUNK / (8 * width)).clamp(1_024, 16_384)))
-}
-
-/// The settings of a fit, as a model file has them.
-pub fn settings(ridge: &ApproxRidge, seed: u64) -> BTreeMap<String, Value> {
-    BTreeMap::from([
-        ("approx".to_owned(), json!(ridge.approximation.to_string())),
-        ("bias".to_owned(), json!(ridge.bias)),
-        ("lambda".to_owned(), json!(ridge.lambda)),
-        ("seed".to_owned(), json!(seed)),
-    ])
 }

@@ -1,38 +1,17 @@
-//! How well the features do, for people and for programs.
-
-use std::collections::BTreeMap;
+//! How well the features do, for people.
 
 use mercer::design::Approximation;
-use mercer::learn::{ApproxRidge, Quality};
-use serde_json::{Value, json};
+use mercer::learn::Quality;
 
-/// Facts for the report and lines for people.
-pub fn told(
+/// Lines about an approximation, with the reason for it where there is one.
+pub fn lines(
     quality: &Quality,
-    ridge: &ApproxRidge,
+    approximation: Approximation,
     targets: &[String],
     why: Option<String>,
-) -> (BTreeMap<String, Value>, Vec<(&'static str, String)>) {
-    let count = ridge.approximation.features();
-    let sizes: Vec<Value> = quality
-        .sizes
-        .iter()
-        .zip(targets)
-        .map(|(sizes, target)| {
-            json!({
-                "target": target,
-                "rmse_half": sizes.half.sqrt(),
-                "rmse": sizes.all.sqrt(),
-                "rmse_doubled_about": sizes.doubled.sqrt(),
-            })
-        })
-        .collect();
-    let facts = BTreeMap::from([
-        ("kernel_error".to_owned(), json!(quality.kernel.relative)),
-        ("effective_dimension".to_owned(), json!(quality.effective_dimension)),
-        ("sizes".to_owned(), json!(sizes)),
-    ]);
-    let kind = match ridge.approximation {
+) -> Vec<(&'static str, String)> {
+    let count = approximation.features();
+    let kind = match approximation {
         Approximation::Fourier { .. } => "random features",
         Approximation::Nystrom { .. } => "landmarks",
     };
@@ -57,5 +36,5 @@ pub fn told(
             ),
         ));
     }
-    (facts, lines)
+    lines
 }

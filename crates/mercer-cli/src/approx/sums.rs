@@ -3,14 +3,14 @@
 use std::slice;
 
 use mercer::data::{Dataset, Matrix, TargetValues, TrainingChunks, for_each_chunk, is_held_out};
-use mercer::design::{Design, Parts, Recomputed};
-use mercer::learn::{ApproxRidge, Prepared};
+use mercer::design::Parts;
+use mercer::learn::{Prepared, Ridge, add_rows, empty_sums};
 use mercer::linalg::NormalEquations;
 use mercer::session::Session;
 use mercer::watch::Watch;
 
 use super::survey::Survey;
-use crate::checkpoint::{Checkpoint, fingerprint};
+use crate::checkpoint::fingerprint;
 use crate::failure::Failure;
 
 /// Sums over the features of the rows held out and of the rest.
@@ -27,17 +27,16 @@ pub struct Sums<'a> {
 }
 
 impl<'a> Sums<'a> {
-    /// Empty sums over features of this many columns, and this many targets.
+    /// Empty sums over features and this many targets.
     pub fn new(
-        ridge: &ApproxRidge,
+        ridge: &Ridge,
         prepared: &'a Prepared,
-        (columns, targets): (usize, usize),
+        targets: usize,
         fraction: f64,
         session: &Session<'_>,
     ) -> Result<Self, Failure> {
         let seed = session.seed();
-        let features = prepared.features.count(columns)?;
-        let rest = ApproxRidge::sums(features, targets, session)?;
+        let rest = empty_sums(prepared.features.count(prepared.columns)?, targets, session)?;
         let held_out = if fraction > 0.0 { Some(rest.clone()) } else { None };
         let work = fingerprint(format!("{ridge:?} {fraction} {seed}").as_bytes());
         Ok(Self { prepared, rest, held_out, fraction, seed, rows: 0, work })
@@ -48,13 +47,13 @@ impl<'a> Sums<'a> {
         mut self,
         chunks: &mut TrainingChunks,
         survey: &Survey,
-        checkpoint: &mut Option<Checkpoint>,
         session: &Session<'_>,
     ) -> Result<Self, Failure> {
         let data = format!("{:x} {} {:x} {:?}", self.work, survey.rows, survey.content, survey.scaling);
         self.work = fingerprint(data.as_bytes());
-        if let Some(state) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.state(self.work)) {
-            self.restore(state)?;
+        let checkpoint = session.checkpoint();
+        if let Some(state) = checkpoint.and_then(|checkpoint| checkpoint.load(self.work)) {
+            self.restore(&state)?;
         }
         session.begin("second pass", survey.rows);
         let mut first = 0;
@@ -65,8 +64,8 @@ impl<'a> Sums<'a> {
             if first > self.rows {
                 self.add(chunk, start, survey, &session.part())?;
                 self.rows = first;
-                if let Some(checkpoint) = checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) {
-                    checkpoint.keep(self.work, self.state())?;
+                if let Some(checkpoint) = checkpoint.filter(|checkpoint| checkpoint.due()) {
+                    checkpoint.save(self.work, self.state());
                 }
             }
             session.advance(rows);
@@ -94,13 +93,13 @@ impl<'a> Sums<'a> {
     ) -> Result<(), Failure> {
         let targets = targets(&chunk);
         let scaled = survey.scaling.apply(chunk.features)?;
-        let design = Recomputed::new(self.prepared.features.ready(scaled.ncols(), None, session)?, &scaled)?;
         for (held, sums) in [(false, Some(&mut self.rest)), (true, self.held_out.as_mut())] {
             let Some(sums) = sums else { continue };
             let is_held = |row: usize| is_held_out(self.seed, first + row as u64, self.fraction);
             let table: Vec<Option<usize>> =
                 (0..scaled.nrows()).map(|row| (is_held(row) == held).then_some(0)).collect();
-            design.normal_equations(&targets, None, &Parts::Table(&table), slice::from_mut(sums), session)?;
+            let into = (&Parts::Table(&table), slice::from_mut(sums));
+            add_rows(&self.prepared.features, &scaled, &targets, None, into, session)?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::time::Instant;
 use mercer::data::{Dataset, ReadOptions, ScaleMethod, Schema};
 use mercer::model::{Model, Predictor};
 use mercer::pool;
+use mercer::session::Session;
 use mercer::solve::{Report, Status};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -91,8 +92,6 @@ pub struct Outcome {
     pub seconds: Seconds,
     /// Lines for people, beside those that every fit has.
     pub lines: Vec<(&'static str, String)>,
-    /// The work half done, which has no use any more once the model is saved.
-    pub checkpoint: Option<Checkpoint>,
 }
 
 /// Reads, holds out, fits, saves and reports.
@@ -102,24 +101,26 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     // What the text alone decides is refused before a long file is read.
     learner::check_text(arguments)?;
     output::check_output(&arguments.output)?;
-    let streamed = match (arguments.method, arguments.approx) {
-        (Method::Ridge, Some(approx)) if approx.is_asked() => {
-            let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-            let session = arguments.common.session(arguments.memory, &watch);
-            let outcome = approx::fit(arguments, &session);
-            watch.finish();
-            outcome?
-        }
-        _ => None,
-    };
-    match streamed {
-        Some(outcome) => finish(arguments, outcome, began),
-        None => finish(arguments, in_memory(arguments)?, began),
+    let checkpoint = arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
+    let watch = Progress::new(arguments.common.quiet || arguments.common.json);
+    let mut session = arguments.common.session(arguments.memory, &watch);
+    if let Some(checkpoint) = &checkpoint {
+        session = session.with_checkpoint(checkpoint);
     }
+    let streamed = match (arguments.method, arguments.approx) {
+        (Method::Ridge, Some(approx)) if approx.is_asked() => approx::fit(arguments, &session),
+        _ => Ok(None),
+    };
+    let outcome = match streamed.transpose() {
+        Some(outcome) => outcome,
+        None => in_memory(arguments, &session),
+    };
+    watch.finish();
+    finish(arguments, outcome?, checkpoint, began)
 }
 
 /// The fit on all rows at once.
-fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
+fn in_memory(arguments: &Fit, session: &Session<'_>) -> Result<Outcome, Failure> {
     let clock = Instant::now();
     let mut seconds = Seconds::default();
     let (mut dataset, schema) =
@@ -132,9 +133,7 @@ fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
         learner.name_classes(classes)?;
     }
     seconds.read = clock.elapsed().as_secs_f64();
-    let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = arguments.common.session(arguments.memory, &watch);
-    learner.check(dataset.nrows(), dataset.features.ncols(), &session)?;
+    learner.check(dataset.nrows(), dataset.features.ncols(), session)?;
 
     let mut scale = arguments.input.scale;
     let mut part = (arguments.holdout, arguments.common.seed);
@@ -148,15 +147,14 @@ fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
     }
     let (holdout, trained) = pool::with(arguments.common.threads(), || {
         let clock = Instant::now();
-        let holdout = hold_out(&*learner, scale, part, &dataset, &goal, &session)?;
+        let holdout = hold_out(&*learner, scale, part, &dataset, &goal, session)?;
         seconds.holdout = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
         let rows = (&goal.targets, goal.weights.as_deref());
-        let trained = Trained::weighted(&*learner, scale, &dataset.features, rows, &session)?;
+        let trained = Trained::weighted(&*learner, scale, &dataset.features, rows, session)?;
         seconds.fit = clock.elapsed().as_secs_f64();
         Ok::<_, Failure>((holdout, trained))
     })?;
-    watch.finish();
 
     let mut notes: Vec<String> = dataset.notes.iter().cloned().chain(trained.notes(&dataset)).collect();
     let holdout = holdout.unwrap_or_else(|reason| {
@@ -173,19 +171,24 @@ fn in_memory(arguments: &Fit) -> Result<Outcome, Failure> {
         source: dataset.source.clone(),
         seconds,
         lines: Vec::new(),
-        checkpoint: learner.checkpoint(),
         model: model(&*learner, trained, goal, schema, &dataset),
     })
 }
 
 /// Saves and reports.
-fn finish(arguments: &Fit, outcome: Outcome, began: Instant) -> Result<(), Failure> {
-    let Outcome { model, report, mut seconds, .. } = outcome;
+fn finish(
+    arguments: &Fit,
+    outcome: Outcome,
+    checkpoint: Option<Checkpoint>,
+    began: Instant,
+) -> Result<(), Failure> {
+    let Outcome { model, mut report, mut seconds, .. } = outcome;
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
     model.save(&arguments.output)?;
-    if let Some(checkpoint) = outcome.checkpoint {
+    if let Some(checkpoint) = checkpoint {
+        report.iter_mut().for_each(|report| report.warnings.extend(checkpoint.warning()));
         checkpoint.remove();
     }
     seconds.total = began.elapsed().as_secs_f64();

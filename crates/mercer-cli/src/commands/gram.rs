@@ -122,6 +122,9 @@ struct Job<'a> {
     distance: bool,
 }
 
+/// The rows, and the columns where they are other samples.
+type Loaded = (Box<dyn Resident>, Option<Box<dyn Resident>>);
+
 impl Job<'_> {
     fn double(&self, session: &Session<'_>) -> Result<Vec<f64>, Failure> {
         let (rows, columns) = self.load(session)?;
@@ -165,10 +168,7 @@ impl Job<'_> {
         Ok(out)
     }
 
-    fn load(
-        &self,
-        session: &Session<'_>,
-    ) -> Result<(Box<dyn Resident>, Option<Box<dyn Resident>>), GramError> {
+    fn load(&self, session: &Session<'_>) -> Result<Loaded, GramError> {
         Ok((session.load(self.rows)?, self.columns.map(|columns| session.load(columns)).transpose()?))
     }
 }

@@ -19,7 +19,6 @@ use serde_json::Value;
 
 use crate::approx::{self, Approx};
 use crate::args::{Fit, Method, Multiclass, Solver, Weighting};
-use crate::checkpoint::Checkpoint;
 use crate::failure::Failure;
 
 pub use library::Library;
@@ -51,11 +50,6 @@ pub trait Learner: Send + Sync {
 
     /// What can be refused before any work: a problem too large, a setting out of range.
     fn check(&self, rows: usize, columns: usize, session: &Session<'_>) -> Result<(), Failure>;
-
-    /// The file that work half done is kept in.
-    fn checkpoint(&self) -> Option<Checkpoint> {
-        None
-    }
 
     /// Fits `targets`, one row per row of `samples`, each of which counts by its weight. Weights are only given to methods that
     /// `--sample-weight` is for.
@@ -207,11 +201,6 @@ impl Lift {
 /// Whether the data are rows of kernel values.
 pub fn is_precomputed(arguments: &Fit) -> bool {
     arguments.kernel.as_deref().map(str::trim) == Some("precomputed")
-}
-
-/// Resolves `auto` from the samples themselves.
-fn resolved(kernel: &Kernel, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Kernel, Failure> {
-    Ok(kernel.resolve_auto(&session.scales(samples))?)
 }
 
 /// Whether a proof is asked for.

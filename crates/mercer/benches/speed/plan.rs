@@ -8,13 +8,11 @@ use std::time::Instant;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, DenseGram, Engine};
 use mercer::kernel::Kernel;
-use mercer::learn::{Learner, Lms, LmsMethod, Problem, Ridge};
+use mercer::learn::{Learner, Lms, LmsMethod, Problem, Ridge, RidgeMethod};
 use mercer::model::Expansion;
 use mercer::pool;
 use mercer::select::plan::{Plan, Task, Way};
 use mercer::session::Session;
-use mercer::solve::Factor;
-
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -54,9 +52,10 @@ impl Case {
         let clock = Instant::now();
         match self.task {
             Task::Ridge { lambda, .. } => {
-                let factor = if self.way == Way::DualMixed { Factor::Mixed } else { Factor::Double };
-                let ridge = Ridge { factor, ..Ridge::new(kernel.clone(), lambda) };
-                ridge.fit(samples, &targets, None, &Session::default()).expect("a fit");
+                let mixed = self.way == Way::DualMixed;
+                let method = if mixed { RidgeMethod::Mixed } else { RidgeMethod::Cholesky };
+                let ridge = Ridge::new(kernel.clone(), lambda).with_method(method);
+                ridge.fit(samples.view(), &targets).expect("a fit");
             }
             Task::Lms { epochs, stochastic, .. } => {
                 let method = if stochastic { LmsMethod::Sgd } else { LmsMethod::Batch };

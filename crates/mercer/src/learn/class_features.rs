@@ -13,13 +13,14 @@ use crate::session::Session;
 use crate::solve::{LinearLossFit, LinearLossSettings};
 
 use super::admission::Admission;
-use super::approx_ridge::ApproxRidge;
 use super::class_weight::ClassWeight;
 use super::codes::check_codes;
+use super::cost;
 use super::error::LearnError;
 use super::fitted::{Answer, Facts};
+use super::lift::Prepared;
 use super::problem::Problem;
-use super::ridge::Bias;
+use super::ridge::empty_sums;
 
 /// A linear classifier on approximate features: C·Σᵢ wᵢ·ℓ(yᵢ, f(xᵢ)) + ½‖v‖² over f(x) = ⟨v, φ(x)⟩ + b, the intercept not
 /// penalised.
@@ -61,21 +62,16 @@ impl ClassFeatures<'_> {
         let (samples, (codes, classes)) = (problem.samples()?, problem.codes()?);
         let columns = samples.ncols();
         self.kernel.check_columns(columns)?;
-        let ridge = ApproxRidge {
-            bias: if self.intercept { Bias::Centred } else { Bias::None },
-            admission: self.admission,
-            ..ApproxRidge::new(self.kernel.clone(), self.approximation, 1.0)
-        };
-        let prepared = ridge.prepare(samples, session)?;
+        let prepared = Prepared::new(self.kernel, self.approximation, self.admission, samples, session)?;
         // The check of the memory; the sums themselves are without targets.
-        ApproxRidge::sums(prepared.features.count(columns)?, 0, session)?;
+        empty_sums(prepared.features.count(columns)?, 0, session)?;
         let class_weight = self.class_weight.resolved(problem.classes())?;
         let weights = class_weight.combine(codes, classes, problem.weights())?;
         check_codes(codes.len(), codes, classes, Some(&weights))?;
         let outputs = if classes == 2 { 1 } else { classes };
         let weights: Vec<f64> = weights.iter().map(|w| self.c * w).collect();
         let labels = Labelled { codes, outputs, weights: &weights };
-        let sums_bytes = ApproxRidge::bytes_needed(prepared.features.count(columns)?, 0);
+        let sums_bytes = cost::sums_bytes(prepared.features.count(columns)?, 0);
         let left = session.with_memory(session.memory().saturating_sub(sums_bytes));
         let design = prepared.features.design(samples, &left)?;
         let LinearLossFit { weights, intercepts, mut report, .. } = solve(&*design, labels)?;

@@ -147,6 +147,12 @@ pub enum LearnError {
         /// The counter-example.
         refutation: String,
     },
+    /// The kernel has infinitely many features, or none that are known.
+    #[error("{kernel} has no finite list of features, so it cannot be solved in them")]
+    NoFiniteMap {
+        /// The formula.
+        kernel: String,
+    },
     /// Something that cannot be had together.
     #[error("{0}")]
     Unsupported(&'static str),

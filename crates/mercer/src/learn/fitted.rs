@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::solve::Report;
 
 use super::learner::{Learner, Requires};
-use super::problem::{Inputs, Problem};
+use super::problem::{Inputs, Origin, Problem};
 
 /// Settings by name, as a model file keeps them.
 pub type Settings = BTreeMap<String, Value>;
@@ -43,9 +43,26 @@ impl Fitted {
         session: &Session<'_>,
         answer: Answer,
     ) -> Self {
+        let source = Source {
+            rows: problem.nrows() as u64,
+            origin: problem.origin.clone(),
+            classes: problem.classes().cloned(),
+            precomputed: matches!(problem.inputs, Inputs::Gram(_)),
+        };
+        Self::of_source(learner, source, session, answer)
+    }
+
+    /// As [`new`](Self::new) for rows that are not all at hand.
+    pub(crate) fn of_source(
+        learner: &dyn Learner,
+        source: Source,
+        session: &Session<'_>,
+        answer: Answer,
+    ) -> Self {
+        let Source { rows, origin, classes, precomputed } = source;
         let Answer { predictor, calibration, report, facts, centres } = answer;
         let mut kept = facts.clone();
-        kept.insert("rows".to_owned(), json!(problem.nrows()));
+        kept.insert("rows".to_owned(), json!(rows));
         if let Some(report) = &report {
             kept.extend([
                 ("solver".to_owned(), json!(report.solver)),
@@ -54,23 +71,29 @@ impl Fitted {
             ]);
         }
         let mut settings = learner.settings(session);
-        if matches!(problem.inputs, Inputs::Gram(_)) {
+        if precomputed {
             settings.insert(PRECOMPUTED.to_owned(), json!(true));
         }
         let classes = match learner.requires() {
             // Samples like those trained on, and others.
             Requires::Nothing => Some(Classes::Numbers(vec![-1.0, 1.0])),
-            _ => problem.classes().cloned(),
+            _ => classes,
+        };
+        let outputs = match &classes {
+            _ if !origin.outputs.is_empty() => origin.outputs,
+            // Targets of arrays are named by their place.
+            Some(_) => vec!["0".to_owned()],
+            None => (0..predictor.noutputs()).map(|place| place.to_string()).collect(),
         };
         let model = Model {
             method: learner.method(),
             settings,
             predictor,
-            schema: problem.origin.schema.clone(),
-            outputs: problem.origin.outputs.clone(),
+            schema: origin.schema,
+            outputs,
             classes,
             calibration,
-            scaling: problem.origin.scaling.clone(),
+            scaling: origin.scaling,
             report: kept,
         };
         Self { model, report, facts, centres }
@@ -91,6 +114,18 @@ impl Fitted {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
         self.model.save(path.as_ref())
     }
+}
+
+/// What a model remembers of the rows it was trained on.
+pub(crate) struct Source {
+    /// Their number.
+    pub rows: u64,
+    /// Where they came from.
+    pub origin: Origin,
+    /// Their classes.
+    pub classes: Option<Classes>,
+    /// Whether their kernel matrix was given in their place.
+    pub precomputed: bool,
 }
 
 /// What a learner found, before it becomes a model.

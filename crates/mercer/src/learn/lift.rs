@@ -1,12 +1,14 @@
 //! How samples are lifted: by a kernel, by explicit features, or by features that approximate a kernel.
 
 use crate::data::AnySamples;
-use crate::design::{Approximation, FeatureMap};
+use crate::design::{Approximation, FeatureMap, Features};
 use crate::kernel::Kernel;
+use crate::kernel::check::Domain;
 use crate::session::Session;
 
-use super::approx_choice::choose_approximation;
+use super::admission::Admission;
 use super::error::LearnError;
+use super::ridge::choose_approximation;
 
 /// Rows on which both kinds of features are tried where the approximation is chosen, at most.
 const TRIED: usize = 10_000;
@@ -80,5 +82,75 @@ impl From<FeatureMap> for Lift {
 impl From<(Kernel, Approximation)> for Lift {
     fn from((kernel, approx): (Kernel, Approximation)) -> Self {
         Self::Approximate { kernel, approx }
+    }
+}
+
+/// Features that approximate a kernel, ready for rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prepared {
+    /// φ.
+    pub features: Features,
+    /// Columns of the samples.
+    pub columns: usize,
+    /// Where the kernel is proven to be positive semidefinite.
+    pub domain: Option<Domain>,
+    /// What the user should know.
+    pub warning: Option<String>,
+}
+
+impl Prepared {
+    /// Draws frequencies or chooses landmarks among `samples`, for a kernel whose hyper-parameters are all numbers.
+    ///
+    /// `admission` says whether a kernel on landmarks must be proven to be one; one with random features is, by its spectral
+    /// density.
+    ///
+    /// # Errors
+    /// Where there are no samples, where the kernel has no such features or is refuted, and where the session is stopped.
+    pub fn new(
+        kernel: &Kernel,
+        approximation: Approximation,
+        admission: Admission,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Self, LearnError> {
+        let (rows, columns) = (samples.nrows(), samples.ncols());
+        if rows == 0 || columns == 0 {
+            return Err(LearnError::Empty { rows, columns });
+        }
+        kernel.check_columns(columns)?;
+        let features = approximation.of(kernel, samples, session)?;
+        let (domain, warning) = match &features {
+            // A spectral density is a proof (Bochner).
+            Features::Fourier(_) | Features::Map(_) => (Some(Domain::All), None),
+            Features::Landmarks(_) => {
+                let admitted = admission.decide(kernel, samples)?;
+                (admitted.domain, admitted.warning)
+            }
+        };
+        Ok(Self { features, columns, domain, warning })
+    }
+
+    /// As [`new`](Self::new) for `rows` rows of which `sample` is a part: a kernel that is proven only where the sample is has no
+    /// domain.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn from_sample(
+        kernel: &Kernel,
+        approximation: Approximation,
+        admission: Admission,
+        (sample, rows): (&AnySamples<'_>, u64),
+        session: &Session<'_>,
+    ) -> Result<Self, LearnError> {
+        let mut prepared = Self::new(kernel, approximation, admission, sample, session)?;
+        if let Some(domain) = prepared.domain.filter(|domain| *domain != Domain::All)
+            && rows > sample.nrows() as u64
+        {
+            prepared.domain = None;
+            prepared.warning = Some(format!(
+                "{kernel} is proven positive semidefinite on the {domain} of a sample only, not where all rows are"
+            ));
+        }
+        Ok(prepared)
     }
 }

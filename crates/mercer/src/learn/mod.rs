@@ -1,18 +1,14 @@
 //! Learners: each turns samples and targets into a problem for a solver, and the answer into a model.
 
 mod admission;
-mod approx_choice;
-mod approx_quality;
-mod approx_ridge;
 mod basis;
 mod class_features;
 mod class_weight;
 mod codes;
+pub mod cost;
+mod digest;
 mod error;
 mod fitted;
-mod form;
-mod held_features;
-mod iterative;
 mod knn;
 mod learner;
 mod lift;
@@ -21,9 +17,7 @@ mod logistic;
 mod loss;
 mod perceptron;
 mod problem;
-mod restricted;
 mod ridge;
-mod ridge_features;
 mod settings;
 mod smoother;
 pub mod svm;
@@ -31,27 +25,23 @@ mod targets;
 mod weights;
 
 pub use admission::{Admission, Admitted};
-pub use approx_choice::{choose_approximation, suggested_features};
-pub use approx_quality::{Quality, Sizes, SolvedSums};
-pub use approx_ridge::{AllRows, ApproxFit, ApproxRidge, Prepared, Solution, TargetError};
 pub use class_weight::ClassWeight;
+pub(crate) use digest::Digest;
 pub use error::LearnError;
 pub use fitted::{Facts, Fitted, Settings};
-pub use form::{Form, FormChoice};
-pub(crate) use iterative::STEPS_ON_TILES;
-pub use iterative::{AfterStep, IterativeRidge};
 pub use knn::Knn;
 pub use learner::{Learner, Requires, Shape};
-pub use lift::Lift;
+pub use lift::{Lift, Prepared};
 pub use lms::{Lms, LmsMethod};
 pub use logistic::Logistic;
 pub use loss::Loss;
 pub use perceptron::{BudgetedPerceptron, Perceptron, Rule};
 pub use problem::{Inputs, Origin, Problem, Targets};
-pub use restricted::RestrictedRidge;
-pub(crate) use ridge::check_problem;
-pub use ridge::{Bias, Coefficients, Ridge};
-pub use ridge_features::RidgeFeatures;
+pub use ridge::{
+    AllRows, ApproxFit, Bias, Coefficients, FormChoice, Quality, Ridge, RidgeMethod, Sizes, Solution,
+    SolvedSums, TargetError, add_rows, check_matrix_memory, choose_approximation, empty_sums,
+};
+pub(crate) use ridge::{STEPS_ON_TILES, check_problem};
 pub use smoother::Smoother;
 
 pub use crate::solve::descent::Step;

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix, fold_of_row, is_held_out};
-use crate::design::{self, Design, DesignError, Recomputed};
-use crate::learn::{LearnError, Prepared};
+use crate::design::{self, DesignError};
+use crate::learn::{LearnError, Prepared, add_rows};
 use crate::linalg::normal_equations::RidgePath;
 use crate::linalg::{Intercept, NormalEquations, NormalEquationsError};
 use crate::session::Session;
@@ -145,10 +145,8 @@ impl<'a> FoldSums<'a> {
             let known = self.first.get_or_insert_with(|| targets.row(row).to_vec());
             self.varies |= known != targets.row(row);
         }
-        let design = Recomputed::new(self.prepared.features.ready(samples.ncols(), None, session)?, samples)?;
-        let parts = design::Parts::Table(&table);
-        let added = design.normal_equations(targets, weights, &parts, &mut self.sums, session);
-        added.map_err(LearnError::from).inspect_err(|error| {
+        let into = (&design::Parts::Table(&table), &mut self.sums[..]);
+        add_rows(&self.prepared.features, samples, targets, weights, into, session).inspect_err(|error| {
             self.refused = is_out_of_range(error).then(|| error.clone());
         })
     }

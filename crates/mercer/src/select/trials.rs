@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::AnySamples;
 use crate::learn::LearnError;
 
 use super::search::Search;
@@ -67,39 +66,5 @@ impl Trials {
             self.rows.iter().find(same).map(|trial| trial.score)
         };
         settings.iter().map(score).collect()
-    }
-}
-
-/// A digest of what a score depends on (FNV-1a, 64 bits): it tells problems apart, it keeps no secrets.
-#[derive(Debug)]
-pub(super) struct Digest(u64);
-
-impl Digest {
-    pub fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    pub fn bytes(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-
-    pub fn number(&mut self, number: f64) {
-        self.bytes(&number.to_bits().to_le_bytes());
-    }
-
-    pub fn samples(&mut self, samples: &AnySamples<'_>) {
-        for i in 0..samples.nrows() {
-            samples.visit_row(i, |column, value| {
-                self.bytes(&(column as u64).to_le_bytes());
-                self.number(value);
-            });
-            self.bytes(b"row");
-        }
-    }
-
-    pub fn finish(self) -> String {
-        format!("{:016x}", self.0)
     }
 }

@@ -3,7 +3,7 @@
 use crate::data::{AnySamples, Matrix};
 use crate::design::{Approximation, DesignError};
 use crate::kernel::Kernel;
-use crate::learn::{Admission, ApproxFit, ApproxRidge, Bias, LearnError, Prepared, check_problem};
+use crate::learn::{Admission, ApproxFit, Bias, Digest, LearnError, Prepared, Ridge, check_problem};
 use crate::linalg::NormalEquations;
 use crate::pool;
 use crate::session::Session;
@@ -13,7 +13,7 @@ use super::axis::{Axis, LambdaSpace};
 use super::criterion::Criterion;
 use super::fold_sums::{FoldSums, Judged, Parts, is_out_of_range};
 use super::search::{Scorer, Search, Strategy};
-use super::trials::{Digest, Trials};
+use super::trials::Trials;
 use super::tune_ridge::Tuned;
 
 /// A search for the kernel's hyper-parameters and λ of ridge regression on approximate features.
@@ -195,7 +195,7 @@ impl TuneApproxRidge {
         let (prepared, sums) = candidates.sums_at(&best.values, session)?;
         let kernel = kernel.with_values(&best.values).map_err(LearnError::from)?;
         let ridge = self.ridge(kernel.clone(), best.setting);
-        let fit = ridge.fit_sums(prepared, stream.sample.ncols(), sums, session)?;
+        let fit = ridge.fit_sums(prepared, sums, session)?;
         let mut warnings = search.edge_warnings(&best);
         warnings.extend(fit.prepared.warning.clone());
         let score = best.score.unwrap_or(f64::NAN);
@@ -237,12 +237,8 @@ impl TuneApproxRidge {
         Ok((search, kernel))
     }
 
-    fn ridge(&self, kernel: Kernel, lambda: f64) -> ApproxRidge {
-        ApproxRidge {
-            bias: self.bias,
-            admission: self.admission,
-            ..ApproxRidge::new(kernel, self.approximation, lambda)
-        }
+    fn ridge(&self, kernel: Kernel, lambda: f64) -> Ridge {
+        Ridge::new((kernel, self.approximation), lambda).with_bias(self.bias).with_admission(self.admission)
     }
 
     fn digest(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Digest {
@@ -286,7 +282,7 @@ where
     fn judge(&mut self, values: &[f64], session: &Session<'_>) -> Result<Judged, LearnError> {
         let kernel = self.kernel.with_values(values)?;
         let ridge = self.tune.ridge(kernel, 0.0);
-        let prepared = ridge.prepare_from_sample(self.stream.sample, self.stream.rows, session)?;
+        let prepared = ridge.prepare((self.stream.sample, self.stream.rows), session)?;
         let features = prepared.features.count(self.stream.sample.ncols())?;
         let mut sums = FoldSums::new(prepared, features, self.parts, self.stream.targets);
         if let Err(failure) = (self.pass)(&mut sums, session) {
@@ -295,7 +291,7 @@ where
                 Stopped.into()
             }));
         }
-        sums.finish(ridge.intercept(), session)
+        sums.finish(self.tune.bias.intercept(), session)
     }
 
     /// Keeps the sums of the last kernel where it is the best so far.

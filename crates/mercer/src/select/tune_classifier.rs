@@ -3,7 +3,7 @@
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{DenseGram, Resident};
 use crate::kernel::{Kernel, SearchSpace};
-use crate::learn::{Admission, LearnError, Lift, Logistic, Perceptron};
+use crate::learn::{Admission, Digest, LearnError, Lift, Logistic, Perceptron};
 use crate::session::Session;
 
 use super::axis::{Axis, LambdaSpace};
@@ -11,7 +11,7 @@ use super::class_scores::ClassScores;
 use super::folds::stratify_folds;
 use super::search::{Scorer, Search, Strategy};
 use super::split::Split;
-use super::trials::{Digest, Trials};
+use super::trials::Trials;
 
 /// A classifier to tune: all it is but what is searched.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,7 @@
 
 use crate::data::{AnySamples, Matrix};
 use crate::kernel::Kernel;
-use crate::learn::{Admission, Bias, LearnError, check_problem};
+use crate::learn::{Admission, Bias, Digest, LearnError, check_problem};
 use crate::pool;
 use crate::session::Session;
 use crate::watch::Watch;
@@ -11,7 +11,7 @@ use super::axis::{Axis, LambdaSpace};
 use super::criterion::Criterion;
 use super::ridge_scores::RidgeScores;
 use super::search::{Scorer, Search, Strategy};
-use super::trials::{Digest, Trials};
+use super::trials::Trials;
 
 /// A search for the kernel's hyper-parameters and λ of ridge regression.
 ///

@@ -3,7 +3,7 @@
 use crate::data::AnySamples;
 use crate::kernel::Kernel;
 use crate::learn::svm::{Labels, Machine, Svm, Training};
-use crate::learn::{Inputs, LearnError, Problem};
+use crate::learn::{Digest, Inputs, LearnError, Problem};
 use crate::session::Session;
 use crate::solve::svm::SvmError;
 use crate::watch::Watch;
@@ -11,7 +11,7 @@ use crate::watch::Watch;
 use super::axis::{Axis, CostSpace};
 use super::search::{Scorer, Search, Strategy};
 use super::svc_scores::{SvcScores, accuracies};
-use super::trials::{Digest, Trials};
+use super::trials::Trials;
 
 /// A search for the kernel's hyper-parameters and C of support vector classification, one machine per pair of classes.
 ///

@@ -29,5 +29,5 @@ pub use logistic::{
 pub use normal_cg::{NormalCg, NormalCgFit, NormalOperator};
 pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use report::{Report, Status};
-pub(crate) use system::scale_rows;
 pub use system::{Penalised, Regularised};
+pub(crate) use system::{bordered_right_hand_sides, bordered_solution, scale_rows};

@@ -116,3 +116,44 @@ pub(crate) fn scale_rows(matrix: &mut Matrix<f64>, factors: &[f64]) {
         row.iter_mut().for_each(|entry| *entry *= factor);
     }
 }
+
+/// The right-hand sides of (SKS + λI)[U v] = S[Y 1] for some columns of the targets; S·1 is there for an unpenalised intercept only.
+pub(crate) fn bordered_right_hand_sides(
+    targets: &Matrix<f64>,
+    columns: &[usize],
+    intercept: bool,
+    root_weights: Option<&[f64]>,
+) -> Matrix<f64> {
+    let mut rhs = Matrix::zeros(targets.nrows(), columns.len() + usize::from(intercept));
+    for i in 0..targets.nrows() {
+        let row = rhs.row_mut(i);
+        row.fill(1.0);
+        columns.iter().zip(row).for_each(|(&column, r)| *r = targets.row(i)[column]);
+    }
+    if let Some(root) = root_weights {
+        scale_rows(&mut rhs, root);
+    }
+    rhs
+}
+
+/// From [U v] to A = S(U − v·bᵀ) and b = (S1)ᵀU / (S1)ᵀv for this many targets; where there is no v, b = 0.
+pub(crate) fn bordered_solution(
+    solution: &Matrix<f64>,
+    targets: usize,
+    root_weights: Option<&[f64]>,
+) -> (Matrix<f64>, Vec<f64>) {
+    let root = |i: usize| root_weights.map_or(1.0, |r| r[i]);
+    let sum = |o: usize| (0..solution.nrows()).map(|i| solution.row(i)[o] * root(i)).sum::<f64>();
+    let bordered = solution.ncols() > targets;
+    let intercepts: Vec<f64> =
+        (0..targets).map(|o| if bordered { sum(o) / sum(targets) } else { 0.0 }).collect();
+    let mut dual = Matrix::zeros(solution.nrows(), targets);
+    for i in 0..solution.nrows() {
+        let row = solution.row(i);
+        let constant = if bordered { row[targets] } else { 0.0 };
+        for (o, a) in dual.row_mut(i).iter_mut().enumerate() {
+            *a = root(i) * (row[o] - intercepts[o] * constant);
+        }
+    }
+    (dual, intercepts)
+}

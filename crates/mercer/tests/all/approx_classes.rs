@@ -4,7 +4,7 @@ use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::design::Approximation;
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{ApproxSvc, Machine, Svm};
-use mercer::learn::{ApproxRidge, Fitted, LearnError, Learner, Logistic, Problem, Targets};
+use mercer::learn::{Fitted, LearnError, Learner, Logistic, Problem, Targets, cost};
 use mercer::model::{Expansion, Predictor};
 use mercer::session::Session;
 use mercer::solve::Status;
@@ -86,7 +86,7 @@ fn the_support_vector_machine_has_the_objective_of_the_exact_one() {
     let problem = Problem::new(&samples, Targets::codes(&codes[..], 2));
     let session = Session::default();
     let fitted = svc.train(&problem, &session).unwrap();
-    let needed = ApproxRidge::bytes_needed(expansion(&fitted).centres.nrows(), 0);
+    let needed = cost::sums_bytes(expansion(&fitted).centres.nrows(), 0);
     for (memory, solver, within) in
         [(session.memory(), "semismooth newton on features", 1e-4), (needed + 1, "l-bfgs on features", 5e-3)]
     {

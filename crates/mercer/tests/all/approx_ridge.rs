@@ -2,13 +2,14 @@
 
 use std::slice;
 
+use crate::oracle;
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::design::{
-    Approximation, Design, DesignError, Features, LandmarkChoice, Landmarks, Parts, Recomputed,
-};
+use mercer::design::{Approximation, DesignError, Features, LandmarkChoice, Landmarks, Parts};
 use mercer::kernel::Kernel;
-use mercer::learn::{ApproxRidge, Bias, LearnError, Ridge};
-use mercer::linalg::{NormalEquations, NormalEquationsError};
+use mercer::learn::{
+    ApproxFit, Bias, LearnError, Learner, Lift, Ridge, RidgeMethod, add_rows, cost, empty_sums,
+};
+use mercer::linalg::{Intercept, NormalEquations, NormalEquationsError};
 use mercer::model::Predictor;
 use mercer::session::Session;
 
@@ -35,39 +36,49 @@ fn kernel() -> Kernel {
     "rbf(sigma=1)".parse().unwrap()
 }
 
-fn largest_difference(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
-    a.entries().iter().zip(b.entries()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+fn approx(approximation: Approximation, lambda: f64) -> Ridge {
+    Ridge::new((kernel(), approximation), lambda)
 }
 
-/// The sums over the features of samples.
-fn sums_over(
-    features: &Features,
+fn fit_in(
+    ridge: &Ridge,
     samples: &AnySamples<'_>,
     targets: &Matrix<f64>,
     weights: Option<&[f64]>,
-) -> NormalEquations {
-    let session = Session::default();
-    let ready = features.ready(samples.ncols(), None, &session).unwrap();
-    let design = Recomputed::new(ready, samples).unwrap();
-    let mut sums = NormalEquations::new(design.ncols(), targets.ncols());
-    design.normal_equations(targets, weights, &Parts::All, slice::from_mut(&mut sums), &session).unwrap();
-    sums
+    session: &Session<'_>,
+) -> Result<ApproxFit, LearnError> {
+    let prepared = ridge.prepare((samples, samples.nrows() as u64), session)?;
+    ridge.fit_prepared(prepared, samples, targets, weights, session)
+}
+
+fn fit(ridge: &Ridge, samples: &AnySamples<'_>, targets: &Matrix<f64>) -> Result<ApproxFit, LearnError> {
+    fit_in(ridge, samples, targets, None, &Session::default())
+}
+
+/// Adds all rows to sums.
+fn add(sums: &mut NormalEquations, features: &Features, samples: &AnySamples<'_>, targets: &Matrix<f64>) {
+    let into = (&Parts::All, slice::from_mut(sums));
+    add_rows(features, samples, targets, None, into, &Session::default()).unwrap();
+}
+
+fn largest_difference(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
+    a.entries().iter().zip(b.entries()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
 #[test]
 fn comes_near_the_exact_fit_in_either_precision() {
     let (points, targets) = problem(400);
     for bias in [Bias::Centred, Bias::None] {
-        let exact = Ridge { bias, ..Ridge::new(kernel(), 0.1) };
-        let (exact, _) = exact.fit(&double(&points), &targets, None, &Session::default()).unwrap();
-        let truth = exact.predict(&double(&points), &Session::default()).unwrap();
+        let exact = Ridge::new(kernel(), 0.1).with_bias(bias);
+        let exact = exact.fit(double(&points), &targets).unwrap();
+        let truth = exact.model.predict(&double(&points), &Session::default()).unwrap();
         for samples in [double(&points), single(&points)] {
             // 1/√2048 of targets that reach 5.
             for (approximation, near) in
                 [(Approximation::fourier(2048), 0.11), (Approximation::nystrom(100), 0.03)]
             {
-                let ridge = ApproxRidge { bias, ..ApproxRidge::new(kernel(), approximation, 0.1) };
-                let fit = ridge.fit(&samples, &targets, None, &Session::default()).unwrap();
+                let ridge = approx(approximation, 0.1).with_bias(bias);
+                let fit = fit(&ridge, &samples, &targets).unwrap();
                 let found = fit.predictor.predict(&samples, &Session::default()).unwrap();
                 let difference = largest_difference(&found, &truth);
                 assert!(difference < near, "{approximation}, {bias:?}: {difference}");
@@ -82,12 +93,12 @@ fn comes_near_the_exact_fit_in_either_precision() {
 fn all_landmarks_give_the_exact_fit() {
     let (points, targets) = problem(60);
     let samples = double(&points);
-    let (exact, _) = Ridge::new(kernel(), 0.5).fit(&samples, &targets, None, &Session::default()).unwrap();
-    let ridge = ApproxRidge::new(kernel(), Approximation::nystrom(60), 0.5);
-    let fit = ridge.fit(&samples, &targets, None, &Session::default()).unwrap();
+    let session = Session::default();
+    let exact = Ridge::new(kernel(), 0.5).fit(samples.view(), &targets).unwrap();
+    let fit = fit(&approx(Approximation::nystrom(60), 0.5), &samples, &targets).unwrap();
     let (found, truth) = (
-        fit.predictor.predict(&samples, &Session::default()).unwrap(),
-        exact.predict(&samples, &Session::default()).unwrap(),
+        fit.predictor.predict(&samples, &session).unwrap(),
+        exact.model.predict(&samples, &session).unwrap(),
     );
     assert!(largest_difference(&found, &truth) < 1e-6);
     assert!(matches!(fit.predictor, Predictor::Expansion(_)), "landmarks need no map in the model");
@@ -97,17 +108,20 @@ fn all_landmarks_give_the_exact_fit() {
 #[test]
 fn streaming_is_the_same_fit() {
     let (points, targets) = problem(300);
-    let ridge = ApproxRidge::new(kernel(), Approximation::fourier(128), 0.01);
-    let whole = ridge.fit(&double(&points), &targets, None, &Session::default()).unwrap();
-    let prepared = ridge.prepare(&double(&points[..30]), &Session::default()).unwrap();
+    let session = Session::default();
+    let ridge = approx(Approximation::fourier(128), 0.01);
+    let whole = fit(&ridge, &double(&points), &targets).unwrap();
+    let prepared = ridge.prepare((&double(&points[..30]), 300), &session).unwrap();
     assert_eq!(prepared.features, whole.prepared.features, "random features do not see the samples");
-    let mut sums = ApproxRidge::sums(128, 2, &Session::default()).unwrap();
+    let mut sums = empty_sums(128, 2, &session).unwrap();
     for rows in [0..17, 17..250, 250..300] {
+        let mut part = empty_sums(128, 2, &session).unwrap();
         let samples = double(&points[rows.start * 3..rows.end * 3]);
         let chosen = targets.select(&rows.collect::<Vec<_>>());
-        sums.merge(&sums_over(&prepared.features, &samples, &chosen, None)).unwrap();
+        add(&mut part, &prepared.features, &samples, &chosen);
+        sums.merge(&part).unwrap();
     }
-    let predictor = ridge.fit_sums(prepared, 3, sums, &Session::default()).unwrap().predictor;
+    let predictor = ridge.fit_sums(prepared, sums, &session).unwrap().predictor;
     let there = double(&points[..60]);
     let difference = largest_difference(
         &predictor.predict(&there, &Session::default()).unwrap(),
@@ -120,16 +134,11 @@ fn streaming_is_the_same_fit() {
 fn one_lambda_for_each_target() {
     let (points, targets) = problem(120);
     let samples = double(&points);
-    let fit = |lambda: Vec<f64>| {
-        let ridge = ApproxRidge { lambda, ..ApproxRidge::new(kernel(), Approximation::fourier(64), 1.0) };
-        ridge
-            .fit(&samples, &targets, None, &Session::default())
-            .unwrap()
-            .predictor
-            .predict(&samples, &Session::default())
-            .unwrap()
+    let with = |lambda: Vec<f64>| {
+        let ridge = approx(Approximation::fourier(64), 1.0).with_lambda(lambda);
+        fit(&ridge, &samples, &targets).unwrap().predictor.predict(&samples, &Session::default()).unwrap()
     };
-    let (both, first, second) = (fit(vec![0.1, 5.0]), fit(vec![0.1]), fit(vec![5.0]));
+    let (both, first, second) = (with(vec![0.1, 5.0]), with(vec![0.1]), with(vec![5.0]));
     for i in 0..120 {
         assert!((both.row(i)[0] - first.row(i)[0]).abs() < 1e-9);
         assert!((both.row(i)[1] - second.row(i)[1]).abs() < 1e-9);
@@ -140,15 +149,19 @@ fn one_lambda_for_each_target() {
 #[test]
 fn held_out_errors_are_those_of_predictions() {
     let (points, targets) = problem(200);
-    let ridge = ApproxRidge::new(kernel(), Approximation::nystrom(30), 0.1);
-    let prepared = ridge.prepare(&double(&points), &Session::default()).unwrap();
+    let session = Session::default();
+    let ridge = approx(Approximation::nystrom(30), 0.1);
+    let prepared = ridge.prepare((&double(&points), 200), &session).unwrap();
     let sums = |rows: std::ops::Range<usize>| -> NormalEquations {
+        let mut sums = NormalEquations::new(prepared.features.count(3).unwrap(), 2);
         let chosen = targets.select(&rows.clone().collect::<Vec<_>>());
-        sums_over(&prepared.features, &double(&points[rows.start * 3..rows.end * 3]), &chosen, None)
+        let samples = double(&points[rows.start * 3..rows.end * 3]);
+        add(&mut sums, &prepared.features, &samples, &chosen);
+        sums
     };
     let (rest, held) = (sums(0..150), sums(150..200));
-    let told = ridge.held_out(&ridge.solve(&rest, &Session::default()).unwrap(), &held).unwrap();
-    let predictor = ridge.fit_sums(prepared, 3, rest, &Session::default()).unwrap().predictor;
+    let told = ridge.solve(&rest, &session).unwrap().errors_on(&held).unwrap();
+    let predictor = ridge.fit_sums(prepared, rest, &session).unwrap().predictor;
     let found = predictor.predict(&double(&points[450..]), &Session::default()).unwrap();
     for (o, told) in told.iter().enumerate() {
         let y = |i: usize| targets.row(150 + i)[o];
@@ -172,26 +185,27 @@ fn held_out_errors_are_those_of_predictions() {
 fn quality_is_what_it_says() {
     let (points, targets) = problem(300);
     let samples = double(&points);
+    let session = Session::default();
     let error = |features: usize| {
-        let ridge = ApproxRidge::new(kernel(), Approximation::fourier(features), 0.1);
-        let fit = ridge.fit(&samples, &targets, None, &Session::default()).unwrap();
-        ridge.quality_of(&fit, &samples, &Session::default()).unwrap()
+        let ridge = approx(Approximation::fourier(features), 0.1);
+        let fit = fit(&ridge, &samples, &targets).unwrap();
+        ridge.quality_of(&fit, &samples, &session).unwrap()
     };
     let (few, many) = (error(64), error(1024));
     assert!(many.kernel.relative < 0.5 * few.kernel.relative);
-    let ridge = ApproxRidge::new(kernel(), Approximation::fourier(1024), 0.1);
-    let fit = ridge.fit(&samples, &targets, None, &Session::default()).unwrap();
-    let exact = fit.sums.ridge_path(mercer::linalg::Intercept::Unpenalised).unwrap().effective_dimension(0.1);
+    let sums = fit(&approx(Approximation::fourier(1024), 0.1), &samples, &targets).unwrap().sums;
+    let exact = sums.ridge_path(Intercept::Unpenalised).unwrap().effective_dimension(0.1);
     assert!((many.effective_dimension - exact).abs() < 0.15 * exact, "{} {exact}", many.effective_dimension);
 
-    let ridge = ApproxRidge::new(kernel(), Approximation::nystrom(16), 0.1);
-    let fit = ridge.fit(&samples, &targets, None, &Session::default()).unwrap();
-    let quality = ridge.quality_of(&fit, &samples, &Session::default()).unwrap();
+    let ridge = approx(Approximation::nystrom(16), 0.1);
+    let fit = fit(&ridge, &samples, &targets).unwrap();
+    let quality = ridge.quality_of(&fit, &samples, &session).unwrap();
     let Predictor::Expansion(expansion) = &fit.predictor else { panic!("landmarks") };
     let half = expansion.centres.select(&(0..8).collect::<Vec<_>>());
-    let features = Landmarks::with_landmarks(&kernel(), &half, None, &Session::default()).unwrap();
-    let sums = sums_over(&features.into(), &samples, &targets, None);
-    let fit = sums.ridge(0.1, mercer::linalg::Intercept::Unpenalised, &Session::default()).unwrap();
+    let features = Landmarks::with_landmarks(&kernel(), &half, None, &session).unwrap().into();
+    let mut sums = NormalEquations::new(8, 2);
+    add(&mut sums, &features, &samples, &targets);
+    let fit = sums.ridge(0.1, Intercept::Unpenalised, &session).unwrap();
     for (sizes, squares) in quality.sizes.iter().zip(sums.squared_errors(&fit).unwrap()) {
         assert!(
             (sizes.half - squares / 300.0).abs() < 1e-9 * sizes.half,
@@ -207,31 +221,50 @@ fn quality_is_what_it_says() {
 fn bad_input_is_named() {
     let (points, targets) = problem(50);
     let samples = double(&points);
-    let fit = |ridge: &ApproxRidge| ridge.fit(&samples, &targets, None, &Session::default()).unwrap_err();
-    let with = |approximation| ApproxRidge::new(kernel(), approximation, 1.0);
+    let refused =
+        |ridge: &Ridge| oracle::train(ridge, &samples, &targets, None, &Session::default()).unwrap_err();
+    let with = |approximation| approx(approximation, 1.0);
+    let of = |text: &str, approximation: Approximation| {
+        Ridge::new((text.parse::<Kernel>().unwrap(), approximation), 1.0)
+    };
     for (ridge, message) in [
         (with(Approximation::fourier(0)), "the number of features is 0; it must be a positive even number"),
         (with(Approximation::fourier(7)), "the number of features is 7"),
         (with(Approximation::nystrom(0)), "the number of landmarks is 0"),
         (with(Approximation::nystrom(51)), "from 1 to the number of samples, 50"),
-        (ApproxRidge { bias: Bias::Column, ..with(Approximation::fourier(8)) }, "bias = column"),
-        (ApproxRidge { lambda: vec![-1.0], ..with(Approximation::fourier(8)) }, "lambda is -1"),
-        (
-            ApproxRidge { kernel: "poly(degree=2)".parse().unwrap(), ..with(Approximation::fourier(8)) },
-            "spectral density",
-        ),
+        (with(Approximation::fourier(8)).with_bias(Bias::Column), "bias = column"),
+        (with(Approximation::fourier(8)).with_lambda(vec![-1.0]), "lambda is -1"),
+        (with(Approximation::fourier(8)).with_method(RidgeMethod::Cholesky), "methods auto and primal"),
+        (of("poly(degree=2)", Approximation::fourier(8)), "spectral density"),
     ] {
-        let error = fit(&ridge).to_string();
+        let error = refused(&ridge).to_string();
         assert!(error.contains(message), "{error}");
     }
-    let little = Session::default().with_memory(1000);
-    let error = with(Approximation::fourier(512)).fit(&samples, &targets, None, &little).unwrap_err();
-    assert!(error.to_string().contains("the sums over the features"), "{error}");
-    let refuted = ApproxRidge { kernel: "sigmoid".parse().unwrap(), ..with(Approximation::nystrom(5)) };
-    assert!(matches!(fit(&refuted), LearnError::NotAKernel { .. }));
+    let small = Session::default().with_memory(1000);
+    let large = with(Approximation::fourier(512));
+    let error = oracle::train(&large, &samples, &targets, None, &small).unwrap_err().to_string();
+    assert!(error.contains("the sums over the features"), "{error}");
+    let refuted = refused(&of("sigmoid", Approximation::nystrom(5)));
+    assert!(matches!(refuted, LearnError::NotAKernel { .. }), "{refuted}");
     let short = Matrix::zeros(3, 1);
-    let error = with(Approximation::fourier(8)).fit(&samples, &short, None, &Session::default()).unwrap_err();
+    let error = with(Approximation::fourier(8)).fit(samples.view(), &short).unwrap_err();
     assert!(matches!(error, LearnError::Length { .. }));
+}
+
+/// The model of `train` is that of the sums, with its settings and how well the features do.
+#[test]
+fn training_gives_the_fit_and_its_quality() {
+    let (points, targets) = problem(120);
+    let samples = double(&points);
+    let ridge = approx(Approximation::fourier(64), 0.1);
+    let fitted = ridge.fit(samples.view(), &targets).unwrap();
+    assert_eq!(fitted.model.predictor, fit(&ridge, &samples, &targets).unwrap().predictor);
+    assert_eq!(fitted.model.settings["approx"], "fourier:64");
+    assert!(fitted.facts["kernel_error"].as_f64().unwrap() < 1.0);
+    // Few rows need no approximation.
+    let auto = Ridge::new(Lift::Auto(kernel()), 0.1).fit(samples.view(), &targets).unwrap();
+    let exact = Ridge::new(kernel(), 0.1).fit(samples.view(), &targets).unwrap();
+    assert!(auto == exact && !auto.model.settings.contains_key("approx"));
 }
 
 /// More features than rows and λ = 0: there is no unique answer, and a λ is named that gives one.
@@ -239,15 +272,15 @@ fn bad_input_is_named() {
 fn rank_deficient_features_without_lambda_are_refused_with_a_lambda() {
     let (points, targets) = problem(20);
     let samples = double(&points);
-    let ridge = |lambda| ApproxRidge::new(kernel(), Approximation::fourier(64), lambda);
-    let error = ridge(0.0).fit(&samples, &targets, None, &Session::default()).unwrap_err();
+    let ridge = |lambda| approx(Approximation::fourier(64), lambda);
+    let error = fit(&ridge(0.0), &samples, &targets).unwrap_err();
     let LearnError::NormalEquations(NormalEquationsError::RankDeficient { rank, features, suggestion }) =
         error
     else {
         panic!("{error}")
     };
     assert!(rank < 20 && features == 64, "centred, so one less than there are rows: {rank}");
-    ridge(suggestion).fit(&samples, &targets, None, &Session::default()).unwrap();
+    fit(&ridge(suggestion), &samples, &targets).unwrap();
 }
 
 /// The same row twice as a landmark counts once.
@@ -258,8 +291,8 @@ fn duplicate_landmarks_are_left_out() {
     let twice = targets.select(&(0..40).map(|i| i % 20).collect::<Vec<_>>());
     for choice in [LandmarkChoice::Uniform, LandmarkChoice::KMeansPlusPlus, LandmarkChoice::RandomlyPivoted] {
         let approximation = Approximation::Nystrom { landmarks: 40, choice };
-        let ridge = ApproxRidge::new("rbf(sigma=0.3)".parse().unwrap(), approximation, 0.1);
-        let fit = ridge.fit(&double(&doubled), &twice, None, &Session::default()).unwrap();
+        let kernel: Kernel = "rbf(sigma=0.3)".parse().unwrap();
+        let fit = fit(&Ridge::new((kernel, approximation), 0.1), &double(&doubled), &twice).unwrap();
         let Predictor::Expansion(expansion) = &fit.predictor else { panic!("landmarks") };
         assert_eq!(expansion.centres.nrows(), 20, "{choice:?}");
     }
@@ -277,10 +310,9 @@ fn a_stop_is_a_stop() {
     }
     let (points, targets) = problem(50);
     for approximation in [Approximation::fourier(8), Approximation::nystrom(8)] {
-        let ridge = ApproxRidge::new(kernel(), approximation, 1.0);
-        let error = ridge
-            .fit(&double(&points), &targets, None, &Session::default().with_watch(&Impatient))
-            .unwrap_err();
+        let (ridge, session) = (approx(approximation, 1.0), Session::default());
+        let session = session.with_watch(&Impatient);
+        let error = fit_in(&ridge, &double(&points), &targets, None, &session).unwrap_err();
         assert!(error.is_stop(), "{error}");
         assert!(!matches!(error, LearnError::Design(DesignError::NoRank)));
     }
@@ -300,11 +332,12 @@ fn passes_over_held_features_give_the_fit_of_the_sums() {
     ] {
         // Not so smooth that landmarks are left out.
         let kernel: Kernel = "matern(nu=1.5, length=0.5)".parse().unwrap();
-        let ridge = ApproxRidge { bias, lambda, ..ApproxRidge::new(kernel, approximation, 0.0) };
-        let little = Session::default().with_memory(ApproxRidge::bytes_needed(256, 2));
+        let ridge = Ridge::new((kernel, approximation), 0.0).with_bias(bias).with_lambda(lambda);
+        let sessions = [Session::default(), Session::default().with_memory(cost::sums_bytes(256, 2))];
         for (samples, near) in [(double(&points), 1e-5), (single(&points), 1e-3)] {
-            let fits = [&Session::default(), &little]
-                .map(|session| ridge.fit(&samples, &targets, weights, session).unwrap());
+            let fits = sessions
+                .each_ref()
+                .map(|session| fit_in(&ridge, &samples, &targets, weights, session).unwrap());
             let [by_passes, by_sums] = &fits;
             assert!(by_passes.report.solver.contains("conjugate gradients"), "{:?}", by_passes.report);
             assert!(by_sums.report.solver.contains("cholesky"), "{:?}", by_sums.report);
@@ -330,10 +363,10 @@ fn passes_over_held_features_give_the_fit_of_the_sums() {
 #[test]
 fn passes_do_not_depend_on_the_number_of_threads() {
     let (points, targets) = problem(20_000);
-    let ridge = ApproxRidge::new(kernel(), Approximation::fourier(256), 0.1);
-    let fit = || ridge.fit(&single(&points), &targets, None, &Session::default()).unwrap().predictor;
+    let ridge = approx(Approximation::fourier(256), 0.1);
+    let found = || fit(&ridge, &single(&points), &targets).unwrap().predictor;
     let [one, three] = [1, 3]
-        .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(fit));
+        .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(found));
     assert_eq!(one, three);
 }
 
@@ -344,11 +377,11 @@ fn a_sample_that_tells_nothing_is_no_harm() {
     let (mut points, targets) = problem(20_000);
     // All but a few rows are one point.
     points[150..].fill(0.25);
-    let ridge = ApproxRidge::new(kernel(), Approximation::fourier(256), 1e-4);
-    let little = Session::default().with_memory(ApproxRidge::bytes_needed(256, 2));
+    let ridge = approx(Approximation::fourier(256), 1e-4);
     let samples = double(&points);
-    let [a, b] = [&Session::default(), &little].map(|session| {
-        let fit = ridge.fit(&samples, &targets, None, session).unwrap();
+    let sessions = [Session::default(), Session::default().with_memory(cost::sums_bytes(256, 2))];
+    let [a, b] = sessions.map(|session| {
+        let fit = fit_in(&ridge, &samples, &targets, None, &session).unwrap();
         fit.predictor.predict(&samples.select(&(0..60).collect::<Vec<_>>()), &Session::default()).unwrap()
     });
     assert!(largest_difference(&a, &b) < 1e-4, "{}", largest_difference(&a, &b));

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::oracle;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{
     CpuEngine, Ends, Engine, Gram, GramError, KeepRows, KernelValues, LinearOperator, Metric, Nearest, Part,
@@ -13,7 +14,7 @@ use mercer::gram::{
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{
-    IterativeRidge, Knn, Learner, Lms, LmsMethod, Logistic, Perceptron, Problem, Ridge, Smoother, Targets,
+    Knn, Learner, Lms, LmsMethod, Logistic, Perceptron, Problem, Ridge, RidgeMethod, Smoother, Targets,
 };
 use mercer::real::Precision;
 use mercer::session::Session;
@@ -302,12 +303,13 @@ fn trained(
 /// All that learn from a kernel matrix or from distances.
 const LEARNERS: &[(&str, Fit)] = &[
     ("ridge", |x, z, session| {
-        let (model, report) = Ridge::new(kernel(), 0.1).fit(x, &targets(), None, session).unwrap();
-        format!("{model:?} {report:?} {:?}", model.predict(z, session))
+        let fitted = oracle::train(&Ridge::new(kernel(), 0.1), x, &targets(), None, session).unwrap();
+        format!("{fitted:?} {:?}", fitted.model.predict(z, session))
     }),
     ("ridge, conjugate gradients", |x, z, session| {
-        let (model, report) = IterativeRidge::new(kernel(), 0.01).fit(x, &targets(), None, session).unwrap();
-        format!("{model:?} {report:?} {:?}", model.predict(z, session))
+        let ridge = Ridge::new(kernel(), 0.01).with_method(RidgeMethod::Cg);
+        let fitted = oracle::train(&ridge, x, &targets(), None, session).unwrap();
+        format!("{fitted:?} {:?}", fitted.model.predict(z, session))
     }),
     ("lms", |x, z, session| trained(&Lms::new(kernel()), (x, targets().into()), z, session)),
     ("lms, sample by sample", |x, z, session| {
@@ -378,7 +380,8 @@ fn a_perceptron_packs_its_columns_once() {
 #[test]
 fn a_direct_solution_fills_the_matrix_once() {
     let calls = Arc::new(Calls::default());
-    Ridge::new(kernel(), 0.1).fit(&samples(ROWS, 0), &targets(), None, &counting(&calls)).unwrap();
+    let ridge = Ridge::new(kernel(), 0.1);
+    oracle::train(&ridge, &samples(ROWS, 0), &targets(), None, &counting(&calls)).unwrap();
     assert_eq!([&calls.loads, &calls.fills, &calls.blocks].map(counted), [1, 1, 0]);
 }
 
@@ -395,7 +398,7 @@ fn many_products_are_made_with_a_stored_matrix() {
 #[test]
 fn neighbours_are_one_search() {
     let calls = Arc::new(Calls::default());
-    let fitted = Knn::new(5).fit(&samples(ROWS, 0), &targets()).unwrap();
+    let fitted = Knn::new(5).fit(samples(ROWS, 0), targets()).unwrap();
     fitted.model.predict(&samples(50, 5_000), &counting(&calls)).unwrap();
     assert_eq!([&calls.loads, &calls.nearest, &calls.crosses].map(counted), [2, 1, 0]);
 }

@@ -1,14 +1,19 @@
 //! Ridge regression by conjugate gradients against the direct solver.
 
+use std::slice;
+use std::sync::Mutex;
+
+use crate::oracle;
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::design::{Design, DesignError, Held, LandmarkChoice, Landmarks, Parts, Recomputed, RowFeatures};
+use mercer::design::{Approximation, DesignError, LandmarkChoice, Landmarks, Parts};
 use mercer::kernel::Kernel;
-use mercer::learn::{Bias, IterativeRidge, LearnError, RestrictedRidge, Ridge};
+use mercer::learn::{Bias, LearnError, Ridge, RidgeMethod, add_rows, cost};
 use mercer::linalg::{Intercept, NormalEquations};
 use mercer::model::Expansion;
 use mercer::pool;
-use mercer::session::Session;
-use mercer::solve::{CgState, ConjugateGradient, Status};
+use mercer::real::Precision;
+use mercer::session::{Checkpoint, Session};
+use mercer::solve::{Report, Status};
 
 fn data(n: usize) -> (AnySamples<'static>, Matrix<f64>, Vec<f64>) {
     let noise = |k: usize| ((k * 7919 + k * k % 104_729) % 1000) as f64 / 500.0 - 1.0;
@@ -25,13 +30,30 @@ fn data(n: usize) -> (AnySamples<'static>, Matrix<f64>, Vec<f64>) {
     )
 }
 
-fn iterative(lambda: f64) -> IterativeRidge {
-    let solver = ConjugateGradient { tolerance: 1e-10, ..Default::default() };
-    IterativeRidge {
-        solver,
-        rank: Some(60),
-        ..IterativeRidge::new("matern(nu=1.5)".parse().unwrap(), lambda)
-    }
+fn matern() -> Kernel {
+    "matern(nu=1.5)".parse().unwrap()
+}
+
+/// Conjugate gradients to this tolerance.
+fn cg(kernel: Kernel, lambda: f64, tolerance: f64) -> Ridge {
+    Ridge::new(kernel, lambda).with_method(RidgeMethod::Cg).with_tolerance(tolerance, 1_000)
+}
+
+fn iterative(lambda: f64) -> Ridge {
+    cg(matern(), lambda, 1e-10).with_rank(60)
+}
+
+fn fit(
+    ridge: &Ridge,
+    samples: &AnySamples<'_>,
+    targets: &Matrix<f64>,
+    weights: Option<&[f64]>,
+) -> Result<(Expansion, Report), LearnError> {
+    oracle::train(ridge, samples, targets, weights, &Session::default()).map(oracle::expansion)
+}
+
+fn direct(kernel: Kernel, lambda: f64) -> Ridge {
+    Ridge::new(kernel, lambda).with_method(RidgeMethod::Dual)
 }
 
 fn predictions(model: &Expansion, samples: &AnySamples<'_>) -> Vec<f64> {
@@ -44,16 +66,16 @@ fn equals_the_direct_solver() {
     for bias in [Bias::None, Bias::Centred] {
         for weights in [None, Some(weights.as_slice())] {
             for lambda in [1.0, 1e-2] {
-                let direct = Ridge { bias, ..Ridge::new("matern(nu=1.5)".parse().unwrap(), lambda) };
-                let (expected, _) = direct.fit(&samples, &targets, weights, &Session::default()).unwrap();
+                let direct = direct(matern(), lambda).with_bias(bias);
+                let (expected, _) = fit(&direct, &samples, &targets, weights).unwrap();
                 // Few columns in the preconditioner, so that many steps are taken.
-                let ridge = IterativeRidge { bias, rank: Some(5), ..iterative(lambda) };
+                let ridge = iterative(lambda).with_bias(bias).with_rank(5);
+                let all = Session::default();
                 // Memory for the preconditioner alone.
-                let little = Session::default().with_memory(ridge.bytes_needed(300, targets.ncols()));
-                for (session, how) in
-                    [(Session::default(), "stored in 16 bits"), (little, "tiles computed in every step")]
-                {
-                    let (found, report) = ridge.fit(&samples, &targets, weights, &session).unwrap();
+                let tight = all.with_memory(cost::cg_bytes(300, 5, 2));
+                for (session, how) in [(all, "stored in 16 bits"), (tight, "tiles computed in every step")] {
+                    let fitted = oracle::train(&ridge, &samples, &targets, weights, &session).unwrap();
+                    let (found, report) = oracle::expansion(fitted);
                     assert_eq!(report.status, Status::Converged, "{report:?}");
                     assert!(report.solver.ends_with(how), "{report:?}");
                     for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
@@ -76,13 +98,10 @@ fn kernels_of_every_range_can_be_stored() {
         [("<x,z>*laplacian", 0.02), ("1000*(<x,z>+1)^3*laplacian", 200.0), ("1e-6*laplacian", 1e-7)]
     {
         let kernel: Kernel = kernel.parse().unwrap();
-        let (expected, _) =
-            Ridge::new(kernel.clone(), lambda).fit(&samples, &targets, None, &Session::default()).unwrap();
+        let (expected, _) = fit(&direct(kernel.clone(), lambda), &samples, &targets, None).unwrap();
         for tolerance in [1e-6, 1e-8] {
-            let solver = ConjugateGradient { tolerance, ..Default::default() };
-            let ridge =
-                IterativeRidge { solver, rank: Some(0), ..IterativeRidge::new(kernel.clone(), lambda) };
-            let (found, report) = ridge.fit(&samples, &targets, None, &Session::default()).unwrap();
+            let ridge = cg(kernel.clone(), lambda, tolerance).with_rank(0);
+            let (found, report) = fit(&ridge, &samples, &targets, None).unwrap();
             assert_eq!(report.status, Status::Converged, "{kernel}: {report:?}");
             assert!(report.solver.ends_with("matrix stored in 16 bits"), "{kernel}: {report:?}");
             for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
@@ -97,13 +116,10 @@ fn kernels_of_every_range_can_be_stored() {
 #[test]
 fn a_small_lambda_needs_tiles() {
     let (samples, targets, _) = data(300);
-    let (found, report) = IterativeRidge { rank: Some(300), ..iterative(1e-4) }
-        .fit(&samples, &targets, None, &Session::default())
-        .unwrap();
+    let (found, report) = fit(&iterative(1e-4).with_rank(300), &samples, &targets, None).unwrap();
     assert_eq!(report.status, Status::Converged, "{report:?}");
     assert!(report.solver.ends_with("tiles computed in every step"), "{report:?}");
-    let direct = Ridge::new("matern(nu=1.5)".parse().unwrap(), 1e-4);
-    let (expected, _) = direct.fit(&samples, &targets, None, &Session::default()).unwrap();
+    let (expected, _) = fit(&direct(matern(), 1e-4), &samples, &targets, None).unwrap();
     for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
         assert!((a - b).abs() < 1e-6, "{a} {b}");
     }
@@ -113,8 +129,8 @@ fn a_small_lambda_needs_tiles() {
 fn one_row_is_fitted() {
     let samples = AnySamples::F64(Samples::dense(1, 3, vec![1.0, 2.0, 3.0]).unwrap());
     let targets = Matrix::from_entries(1, 1, vec![4.0]);
-    let ridge = IterativeRidge { bias: Bias::None, ..iterative(1.0) };
-    let (found, report) = ridge.fit(&samples, &targets, None, &Session::default()).unwrap();
+    let ridge = iterative(1.0).with_bias(Bias::None);
+    let (found, report) = fit(&ridge, &samples, &targets, None).unwrap();
     assert_eq!(report.status, Status::Converged);
     assert!((found.coefficients.row(0)[0] - 2.0).abs() < 1e-9);
 }
@@ -122,83 +138,113 @@ fn one_row_is_fitted() {
 #[test]
 fn has_the_same_bits_for_every_number_of_threads() {
     let (samples, targets, _) = data(600);
-    let fit = |threads| {
-        pool::with(Some(threads), || {
-            iterative(1e-2).fit(&samples, &targets, None, &Session::default()).unwrap()
-        })
-    };
-    let one = fit(1);
-    assert!(one == fit(2) && one == fit(3));
+    let on = |threads| pool::with(Some(threads), || fit(&iterative(1e-2), &samples, &targets, None).unwrap());
+    let one = on(1);
+    assert!(one == on(2) && one == on(3));
 }
 
 #[test]
 fn memory_is_respected() {
     let (samples, targets, _) = data(300);
-    let needed = iterative(1.0).bytes_needed(300, 2);
-    let little = Session::default().with_memory(needed - 1);
-    let error = iterative(1.0).fit(&samples, &targets, None, &little).unwrap_err();
+    let session = Session::default().with_memory(cost::cg_bytes(300, 60, 2) - 1);
+    let error = oracle::train(&iterative(1.0), &samples, &targets, None, &session).unwrap_err();
     assert!(matches!(error, LearnError::Memory { rows: 300, .. }), "{error}");
+}
+
+/// Keeps every state, and gives one back.
+#[derive(Default)]
+struct Kept {
+    given: Option<Vec<u8>>,
+    saved: Mutex<Vec<(u64, Vec<u8>)>>,
+}
+
+impl Checkpoint for Kept {
+    fn load(&self, _: u64) -> Option<Vec<u8>> {
+        self.given.clone()
+    }
+
+    fn due(&self) -> bool {
+        true
+    }
+
+    fn save(&self, work: u64, state: Vec<u8>) {
+        self.saved.lock().unwrap().push((work, state));
+    }
 }
 
 #[test]
 fn goes_on_from_a_saved_state() {
     let (samples, targets, _) = data(250);
-    let ridge = IterativeRidge { rank: Some(10), ..iterative(1e-2) };
-    let mut saved = Vec::new();
-    let (whole, report) = ridge
-        .resume(&samples, &targets, None, None, &Session::default(), &mut |state| {
-            saved.push(state.to_bytes())
-        })
-        .unwrap();
-    let state = CgState::from_bytes(&saved[saved.len() / 2]).unwrap();
-    let (again, same) =
-        ridge.resume(&samples, &targets, None, Some(state), &Session::default(), &mut |_| {}).unwrap();
-    assert!(whole == again && report == same);
+    let ridge = iterative(1e-2).with_rank(10);
+    let run = |kept: &Kept, ridge: &Ridge, targets: &Matrix<f64>| {
+        let session = Session::default();
+        oracle::train(ridge, &samples, targets, None, &session.with_checkpoint(kept)).unwrap()
+    };
+    let first = Kept::default();
+    let whole = run(&first, &ridge, &targets);
+    let saved = first.saved.into_inner().unwrap();
+    let half = Kept { given: Some(saved[saved.len() / 2].1.clone()), ..Kept::default() };
+    assert!(whole == run(&half, &ridge, &targets));
+    let rest = half.saved.into_inner().unwrap();
+    assert!(!rest.is_empty() && rest.len() < saved.len(), "{} of {}", rest.len(), saved.len());
+    assert_eq!(rest.last(), saved.last());
+    // What cannot be read is no state, and other settings or data are other work.
+    let damaged = Kept { given: Some(b"not a state".to_vec()), ..Kept::default() };
+    assert!(whole == run(&damaged, &ridge, &targets));
+    for (ridge, targets) in
+        [(ridge.clone().with_rank(11), targets.clone()), (ridge.clone(), Matrix::zeros(250, 2))]
+    {
+        let other = Kept::default();
+        run(&other, &ridge, &targets);
+        assert!(other.saved.into_inner().unwrap().iter().all(|(work, _)| *work != saved[0].0));
+    }
 }
 
 #[test]
 fn bad_input_is_refused() {
     let (samples, targets, _) = data(20);
-    let fit = |ridge: IterativeRidge| ridge.fit(&samples, &targets, None, &Session::default()).unwrap_err();
+    let refused = |ridge: &Ridge| fit(ridge, &samples, &targets, None).unwrap_err();
     for lambda in [0.0, -1.0, f64::NAN] {
-        assert!(matches!(fit(iterative(lambda)), LearnError::Parameter { parameter: "lambda", .. }));
+        assert!(matches!(refused(&iterative(lambda)), LearnError::Parameter { parameter: "lambda", .. }));
     }
-    assert!(matches!(
-        fit(IterativeRidge { bias: Bias::Column, ..iterative(1.0) }),
-        LearnError::Unsupported(_)
-    ));
-    let error = iterative(1.0).fit(&samples, &Matrix::zeros(3, 1), None, &Session::default()).unwrap_err();
+    for ridge in [iterative(1.0).with_bias(Bias::Column), iterative(1.0).with_lambda(vec![1.0, 2.0])] {
+        assert!(matches!(refused(&ridge), LearnError::Unsupported(_)), "{ridge:?}");
+    }
+    let error = fit(&iterative(1.0), &samples, &Matrix::zeros(3, 1), None).unwrap_err();
     assert!(matches!(error, LearnError::Length { what: "targets", rows: 20, found: 3 }));
-    let error = iterative(1.0).fit(&samples, &targets, Some(&[0.0; 20]), &Session::default()).unwrap_err();
+    let error = fit(&iterative(1.0), &samples, &targets, Some(&[0.0; 20])).unwrap_err();
     assert!(matches!(error, LearnError::Parameter { parameter: "sample weight", .. }));
     let stop = std::sync::atomic::AtomicBool::new(true);
-    assert!(
-        iterative(1.0)
-            .fit(&samples, &targets, None, &Session::default().with_watch(&stop))
-            .unwrap_err()
-            .is_stop()
-    );
+    let session = Session::default();
+    let stopped = oracle::train(&iterative(1.0), &samples, &targets, None, &session.with_watch(&stop));
+    assert!(stopped.unwrap_err().is_stop());
 }
 
 /// Ridge regression on Nyström features is the same problem, solved directly.
 #[test]
 fn landmarks_give_the_answer_of_nystrom_features() {
     let (samples, targets, weights) = data(400);
-    let kernel: Kernel = "matern(nu=1.5)".parse().unwrap();
+    let session = Session::default();
+    let on_landmarks = |landmarks| {
+        let approximation = Approximation::Nystrom { landmarks, choice: LandmarkChoice::Uniform };
+        let ridge = Ridge::new((matern(), approximation), 0.1);
+        ridge.with_method(RidgeMethod::Cg).with_tolerance(1e-11, 1_000)
+    };
     for (bias, intercept) in [(Bias::None, Intercept::None), (Bias::Centred, Intercept::Unpenalised)] {
         for weights in [None, Some(weights.as_slice())] {
-            let solver = ConjugateGradient { tolerance: 1e-11, ..Default::default() };
-            let ridge = RestrictedRidge { bias, solver, ..RestrictedRidge::new(kernel.clone(), 0.1, 50) };
-            let (found, report) = ridge.fit(&samples, &targets, weights, &Session::default()).unwrap();
+            let ridge = on_landmarks(50).with_bias(bias);
+            let (found, report) = fit(&ridge, &samples, &targets, weights).unwrap();
             assert_eq!((report.status, found.centres.nrows()), (Status::Converged, 50), "{report:?}");
             assert!(report.iterations < 60, "{report:?}");
-            let (choice, session) = (LandmarkChoice::Uniform, Session::default());
-            let landmarks = Landmarks::fit(&kernel, &samples, 50, choice, &session).unwrap();
-            let design = Recomputed::new(RowFeatures::Landmarks(&landmarks, &session), &samples).unwrap();
-            let mut equations = [NormalEquations::new(50, 2)];
-            design.normal_equations(&targets, weights, &Parts::All, &mut equations, &session).unwrap();
-            let fit = equations[0].ridge(0.1, intercept, &session).unwrap();
-            let phi = Held::of(&design, &session).unwrap().values().clone().into_f64();
+            let landmarks =
+                Landmarks::fit(&matern(), &samples, 50, LandmarkChoice::Uniform, &session).unwrap();
+            let features = landmarks.into();
+            let mut equations = NormalEquations::new(50, 2);
+            let into = (&Parts::All, slice::from_mut(&mut equations));
+            add_rows(&features, &samples, &targets, weights, into, &session).unwrap();
+            let fit = equations.ridge(0.1, intercept, &session).unwrap();
+            let ready = features.ready(3, None, &session).unwrap();
+            let phi = ready.transform(&samples, Precision::Double, &session).unwrap().into_f64();
             for (i, f) in predictions(&found, &samples).chunks_exact(2).enumerate() {
                 for o in 0..2 {
                     let expected: f64 =
@@ -209,10 +255,11 @@ fn landmarks_give_the_answer_of_nystrom_features() {
             }
         }
     }
-    let error = RestrictedRidge::new(kernel, 0.1, 401)
-        .fit(&samples, &targets, None, &Session::default())
-        .unwrap_err();
-    assert!(matches!(error, LearnError::Design(DesignError::Parameter { .. })));
+    let error = fit(&on_landmarks(401), &samples, &targets, None).unwrap_err();
+    assert!(matches!(error, LearnError::Design(DesignError::Parameter { .. })), "{error}");
+    let fourier = Ridge::new((matern(), Approximation::fourier(8)), 0.1).with_method(RidgeMethod::Cg);
+    let error = fit(&fourier, &samples, &targets, None).unwrap_err();
+    assert!(matches!(error, LearnError::Unsupported(_)), "{error}");
 }
 
 /// Where λ is below the errors of single precision, steps are taken in double precision in the end.
@@ -221,12 +268,8 @@ fn a_lambda_below_single_precision_is_solved_all_the_same() {
     let (samples, targets, _) = data(300);
     for kernel in ["rbf(sigma=3)", "linear", "poly(degree=3)"] {
         let kernel: Kernel = kernel.parse().unwrap();
-        let direct = Ridge { bias: Bias::Centred, ..Ridge::new(kernel.clone(), 1e-6) };
-        let (expected, _) = direct.fit(&samples, &targets, None, &Session::default()).unwrap();
-        let solver = ConjugateGradient { tolerance: 1e-8, ..Default::default() };
-        let ridge =
-            IterativeRidge { solver, bias: Bias::Centred, ..IterativeRidge::new(kernel.clone(), 1e-6) };
-        let (found, report) = ridge.fit(&samples, &targets, None, &Session::default()).unwrap();
+        let (expected, _) = fit(&direct(kernel.clone(), 1e-6), &samples, &targets, None).unwrap();
+        let (found, report) = fit(&cg(kernel.clone(), 1e-6, 1e-8), &samples, &targets, None).unwrap();
         assert_eq!(report.status, Status::Converged, "{kernel}: {report:?}");
         for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
             assert!((a - b).abs() < 1e-4, "{kernel}: {a} {b}");

@@ -162,9 +162,8 @@ fn a_long_run_is_ridge_without_a_penalty() {
     let kernel: Kernel = "laplacian(gamma=1)".parse().unwrap();
     let y = targets(n, 2, 13);
     for bias in [Bias::None, Bias::Centred, Bias::Column] {
-        let ridge = Ridge { bias, ..Ridge::new(kernel.clone(), 0.0) };
-        let (exact, _) = ridge.fit(&samples, &y, None, &session()).unwrap();
-        let exact = exact.predict(&queries, &session()).unwrap();
+        let ridge = Ridge::new(kernel.clone(), 0.0).with_bias(bias);
+        let exact = ridge.fit(samples.view(), &y).unwrap().predict(queries.view()).unwrap();
         for method in [LmsMethod::Batch, LmsMethod::Sgd] {
             let run = Lms::new(kernel.clone()).with_method(method).with_bias(bias);
             let fitted = fit(&run.with_epochs(20_000).with_tol(1e-11), &samples, &y).unwrap();

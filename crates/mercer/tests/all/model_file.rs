@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::oracle;
 use mercer::data::{AnySamples, Classes, Matrix, Samples, ScaleMethod, Scaling, TargetValues};
-use mercer::design::{Approximation, Features, Form, Fourier, RandomFeatures, Sampling};
+use mercer::design::{Approximation, FeatureMap, Features, Form, Fourier, RandomFeatures, Sampling};
 use mercer::gram::Metric;
 use mercer::kernel::Kernel;
-use mercer::learn::{ApproxRidge, Bias, Learner, Perceptron, Ridge, RidgeFeatures, Targets};
+use mercer::learn::{Bias, Learner, Perceptron, Ridge, Targets};
 use mercer::model::{Linear, Method, Model, ModelError, Neighbours, Predictor, Rule, Weights};
-use mercer::session::Session;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -18,9 +18,9 @@ fn model(samples: AnySamples<'static>, bias: Bias) -> Model {
     let y = Matrix::from_entries(n, 2, (0..2 * n).map(|k| (k as f64).cos()).collect());
     let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &samples).unwrap();
     let scaled = scaling.apply(samples).unwrap();
-    let ridge =
-        Ridge { bias, ..Ridge::new("0.5*rbf(sigma=0.3) + matern(nu=2.5, length=2)".parse().unwrap(), 0.1) };
-    let (expansion, report) = ridge.fit(&scaled, &y, None, &Session::default()).unwrap();
+    let kernel: Kernel = "0.5*rbf(sigma=0.3) + matern(nu=2.5, length=2)".parse().unwrap();
+    let (expansion, report) =
+        oracle::expansion(Ridge::new(kernel, 0.1).with_bias(bias).fit(scaled, &y).unwrap());
     Model {
         method: Method::Ridge,
         settings: BTreeMap::from([("lambda".to_owned(), json!([0.1]))]),
@@ -36,20 +36,18 @@ fn model(samples: AnySamples<'static>, bias: Bias) -> Model {
 
 fn linear() -> Model {
     let y = Matrix::from_entries(7, 2, (0..14).map(|k| (k as f64).cos()).collect());
-    let map = "x, x0^2, log(abs(x1)+1)".parse().unwrap();
-    let ridge = RidgeFeatures { bias: Bias::Column, ..RidgeFeatures::new(map, 0.1) };
-    let (fitted, _) = ridge.fit(&AnySamples::F64(dense()), &y, None, &Session::default()).unwrap();
-    Model { predictor: fitted.into(), ..model(AnySamples::F64(dense()), Bias::None) }
+    let map: FeatureMap = "x, x0^2, log(abs(x1)+1)".parse().unwrap();
+    let fitted = Ridge::new(map, 0.1).with_bias(Bias::Column).fit(AnySamples::F64(dense()), &y).unwrap();
+    Model { predictor: fitted.model.predictor, ..model(AnySamples::F64(dense()), Bias::None) }
 }
 
 /// On random features, as pairs or shifted cosines.
 fn random(form: Form) -> Model {
     let y = Matrix::from_entries(7, 2, (0..14).map(|k| (k as f64).cos()).collect());
-    let kernel = "matern(nu=1.5, length=2)".parse().unwrap();
+    let kernel: Kernel = "matern(nu=1.5, length=2)".parse().unwrap();
     let approximation = Approximation::Fourier { features: 6, sampling: Sampling::Orthogonal, form };
-    let ridge = ApproxRidge::new(kernel, approximation, 0.1);
-    let fitted = ridge.fit(&AnySamples::F64(dense()), &y, None, &Session::default()).unwrap();
-    Model { predictor: fitted.predictor, ..model(AnySamples::F64(dense()), Bias::None) }
+    let fitted = Ridge::new((kernel, approximation), 0.1).fit(AnySamples::F64(dense()), &y).unwrap();
+    Model { predictor: fitted.model.predictor, ..model(AnySamples::F64(dense()), Bias::None) }
 }
 
 fn neighbours(rule: Rule) -> Model {

@@ -1,5 +1,38 @@
 //! Numbers to try things on, and slow, obvious ways to compute what is expected.
 
+use mercer::data::{AnySamples, Matrix};
+use mercer::learn::{Fitted, LearnError, Learner, Problem};
+use mercer::model::{Expansion, Linear, Predictor};
+use mercer::session::Session;
+use mercer::solve::Report;
+
+/// Trains on samples with targets and weights.
+pub fn train(
+    learner: &dyn Learner,
+    samples: &AnySamples<'_>,
+    targets: &Matrix<f64>,
+    weights: Option<&[f64]>,
+    session: &Session<'_>,
+) -> Result<Fitted, LearnError> {
+    learner.train(&Problem::new(samples.view(), targets).weighted(weights), session)
+}
+
+/// The expansion that a learner found, and how its solver ended.
+pub fn expansion(fitted: Fitted) -> (Expansion, Report) {
+    match fitted.model.predictor {
+        Predictor::Expansion(expansion) => (expansion, fitted.report.unwrap()),
+        other => panic!("not an expansion: {other:?}"),
+    }
+}
+
+/// The linear function of features that a learner found, and how its solver ended.
+pub fn linear(fitted: Fitted) -> (Linear, Report) {
+    match fitted.model.predictor {
+        Predictor::Linear(linear) => (linear, fitted.report.unwrap()),
+        other => panic!("not linear: {other:?}"),
+    }
+}
+
 /// Numbers in [−1, 1) that look random and are the same everywhere.
 pub fn noise(count: usize, seed: u64) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;

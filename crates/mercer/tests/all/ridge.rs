@@ -1,15 +1,15 @@
 //! Ridge regression against answers found another way: Gaussian elimination on `kernel::eval`.
 
-use crate::oracle::{eliminate, noise};
+use crate::oracle::{self, eliminate, noise};
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::NumericalRank;
+use mercer::gram::{DenseGram, NumericalRank};
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
-use mercer::learn::{Admission, Bias, LearnError, Ridge};
-use mercer::model::ModelError;
+use mercer::learn::{self, Admission, Bias, Inputs, LearnError, Learner, Ridge, RidgeMethod};
+use mercer::model::{Expansion, ModelError};
 use mercer::pool;
 use mercer::session::Session;
-use mercer::solve::{Factor, SolveError};
+use mercer::solve::{Report, SolveError};
 
 const KERNEL: &str = "0.5*rbf(sigma=2) + (<x,z>+1)^2";
 
@@ -43,8 +43,21 @@ fn problem(rows: usize) -> Problem {
     }
 }
 
+fn kernel(text: &str) -> Kernel {
+    text.parse().unwrap()
+}
+
+fn fit(
+    ridge: &Ridge,
+    x: &AnySamples<'_>,
+    y: &Matrix<f64>,
+    weights: Option<&[f64]>,
+) -> Result<(Expansion, Report), LearnError> {
+    oracle::train(ridge, x, y, weights, &Session::default()).map(oracle::expansion)
+}
+
 fn predictions(problem: &Problem, ridge: &Ridge, weights: Option<&[f64]>) -> Matrix<f64> {
-    let (model, _) = ridge.fit(&problem.x, &problem.y, weights, &Session::default()).unwrap();
+    let (model, _) = fit(ridge, &problem.x, &problem.y, weights).unwrap();
     model.predict(&problem.queries, &Session::default()).unwrap()
 }
 
@@ -80,7 +93,7 @@ fn without_bias_it_is_the_closed_form() {
     (0..x.len()).for_each(|i| system[i][i] += lambda);
     let a = eliminate(system, targets(&problem.y));
     let expected = expand(&problem.kernel, &x, &a, &[0.0; 2], &plain(&problem.queries));
-    let ridge = Ridge { bias: Bias::None, ..Ridge::new(problem.kernel.clone(), lambda) };
+    let ridge = Ridge::new(problem.kernel.clone(), lambda).with_bias(Bias::None);
     assert_close(&predictions(&problem, &ridge, None), &expected, 1e-8);
 }
 
@@ -101,7 +114,7 @@ fn centred_is_ridge_with_an_unpenalised_intercept() {
     let mut a = eliminate(system, rhs);
     let b = a.pop().unwrap();
     let expected = expand(&problem.kernel, &x, &a, &b, &plain(&problem.queries));
-    let ridge = Ridge { bias: Bias::Centred, ..Ridge::new(problem.kernel.clone(), lambda) };
+    let ridge = Ridge::new(problem.kernel.clone(), lambda).with_bias(Bias::Centred);
     assert_close(&predictions(&problem, &ridge, None), &expected, 1e-8);
 }
 
@@ -126,7 +139,7 @@ fn column_centres_the_data_and_adds_a_constant_to_the_kernel() {
     let mut queries = plain(&problem.queries);
     shift(&mut queries, &mx);
     let expected = expand(&kernel, &x, &a, &my, &queries);
-    let ridge = Ridge { bias: Bias::Column, ..Ridge::new(problem.kernel.clone(), lambda) };
+    let ridge = Ridge::new(problem.kernel.clone(), lambda).with_bias(Bias::Column);
     assert_close(&predictions(&problem, &ridge, None), &expected, 1e-8);
 }
 
@@ -135,7 +148,7 @@ fn column_centres_the_data_and_adds_a_constant_to_the_kernel() {
 fn weights_count_rows() {
     for bias in [Bias::None, Bias::Centred, Bias::Column] {
         let problem = problem(30);
-        let ridge = Ridge { bias, ..Ridge::new(problem.kernel.clone(), 0.1) };
+        let ridge = Ridge::new(problem.kernel.clone(), 0.1).with_bias(bias);
         let weights: Vec<f64> = (0..30).map(|i| [1.0, 2.0, 0.0][i % 3]).collect();
         let weighted = predictions(&problem, &ridge, Some(&weights));
         let rows: Vec<usize> = (0..30).flat_map(|i| vec![i; weights[i] as usize]).collect();
@@ -154,7 +167,7 @@ fn weights_count_rows() {
 #[test]
 fn each_target_may_have_its_own_lambda() {
     let problem = problem(40);
-    let both = Ridge { lambda: vec![0.5, 0.01], ..Ridge::new(problem.kernel.clone(), 0.0) };
+    let both = Ridge::new(problem.kernel.clone(), 0.0).with_lambda(vec![0.5, 0.01]);
     let found = predictions(&problem, &both, None);
     for (column, lambda) in [0.5, 0.01].into_iter().enumerate() {
         let alone = predictions(&problem, &Ridge::new(problem.kernel.clone(), lambda), None);
@@ -168,11 +181,11 @@ fn each_target_may_have_its_own_lambda() {
 fn mixed_precision_reaches_the_double_answer() {
     let mut problem = problem(700);
     problem.kernel = "rbf(sigma=0.5)".parse().unwrap();
-    let fit = |factor| {
-        let ridge = Ridge { factor, ..Ridge::new(problem.kernel.clone(), 0.1) };
-        ridge.fit(&problem.x, &problem.y, None, &Session::default()).unwrap()
+    let by = |method| {
+        let ridge = Ridge::new(problem.kernel.clone(), 0.1).with_method(method);
+        fit(&ridge, &problem.x, &problem.y, None).unwrap()
     };
-    let ((double, _), (mixed, report)) = (fit(Factor::Double), fit(Factor::Mixed));
+    let ((double, _), (mixed, report)) = (by(RidgeMethod::Cholesky), by(RidgeMethod::Mixed));
     assert!(report.solver.contains("f32"), "{}", report.solver);
     assert!(report.residual < 1e-12, "{}", report.residual);
     // The condition number is below 1e4, so both are within 1e4·n·ε of the exact answer.
@@ -185,8 +198,8 @@ fn mixed_precision_reaches_the_double_answer() {
 fn a_hopeless_refinement_falls_back_to_double() {
     let mut problem = problem(200);
     problem.kernel = "rbf(sigma=5)".parse().unwrap();
-    let ridge = Ridge { factor: Factor::Mixed, ..Ridge::new(problem.kernel.clone(), 1e-10) };
-    let (_, report) = ridge.fit(&problem.x, &problem.y, None, &Session::default()).unwrap();
+    let ridge = Ridge::new(problem.kernel.clone(), 1e-10).with_method(RidgeMethod::Mixed);
+    let (_, report) = fit(&ridge, &problem.x, &problem.y, None).unwrap();
     assert_eq!(report.solver, "cholesky f64");
 }
 
@@ -197,49 +210,48 @@ fn a_singular_system_is_reported_with_its_rank_and_a_lambda_that_does() {
     entries[10..20].copy_from_slice(&repeated);
     let x = AnySamples::F64(Samples::dense(20, 2, entries).unwrap());
     let y = Matrix::from_entries(20, 1, noise(20, 6));
-    let ridge = |lambda| Ridge { bias: Bias::None, ..Ridge::new("rbf(sigma=0.3)".parse().unwrap(), lambda) };
-    let error = ridge(0.0).fit(&x, &y, None, &Session::default()).unwrap_err();
+    let ridge = |lambda| Ridge::new(kernel("rbf(sigma=0.3)"), lambda).with_bias(Bias::None);
+    let error = fit(&ridge(0.0), &x, &y, None).unwrap_err();
     let LearnError::Solve(SolveError::Singular { rank, order: 20, suggestion }) = error else {
         panic!("{error:?}");
     };
     assert_eq!(rank, NumericalRank::Exactly(15));
-    assert!(ridge(suggestion).fit(&x, &y, None, &Session::default()).is_ok());
+    assert!(fit(&ridge(suggestion), &x, &y, None).is_ok());
 }
 
 #[test]
 fn input_that_does_not_line_up_is_refused() {
     let problem = problem(10);
     let ridge = Ridge::new(problem.kernel.clone(), 1.0);
-    let fit = |ridge: &Ridge, y: &Matrix<f64>, w: Option<&[f64]>| {
-        ridge.fit(&problem.x, y, w, &Session::default()).unwrap_err()
-    };
+    let refused =
+        |ridge: &Ridge, y: &Matrix<f64>, w: Option<&[f64]>| fit(ridge, &problem.x, y, w).unwrap_err();
     let short = Matrix::from_entries(3, 1, vec![1.0; 3]);
-    assert!(matches!(fit(&ridge, &short, None), LearnError::Length { rows: 10, found: 3, .. }));
-    assert!(matches!(fit(&ridge, &problem.y, Some(&[1.0])), LearnError::Length { found: 1, .. }));
+    assert!(matches!(refused(&ridge, &short, None), LearnError::Length { rows: 10, found: 3, .. }));
+    assert!(matches!(refused(&ridge, &problem.y, Some(&[1.0])), LearnError::Length { found: 1, .. }));
     let mut broken = problem.y.clone();
     broken.row_mut(4)[1] = f64::NAN;
-    assert!(matches!(fit(&ridge, &broken, None), LearnError::NonFinite { row: 4, .. }));
+    assert!(matches!(refused(&ridge, &broken, None), LearnError::NonFinite { row: 4, .. }));
     for lambda in [-1.0, f64::NAN, f64::INFINITY] {
         let bad = Ridge::new(problem.kernel.clone(), lambda);
-        assert!(matches!(fit(&bad, &problem.y, None), LearnError::Parameter { parameter: "lambda", .. }));
+        assert!(matches!(refused(&bad, &problem.y, None), LearnError::Parameter { parameter: "lambda", .. }));
     }
-    let little = Session::default().with_memory(100);
-    let error = ridge.fit(&problem.x, &problem.y, None, &little).unwrap_err();
-    assert!(matches!(error, LearnError::Memory { needed: 800, budget: 100, .. }));
-    let undefined = Ridge { admission: Admission::Assume, ..Ridge::new("log(<x,z>)".parse().unwrap(), 1.0) };
-    assert!(matches!(fit(&undefined, &problem.y, None), LearnError::KernelValue { .. }));
-    let missing = Ridge::new("linear[7]".parse().unwrap(), 1.0);
-    assert!(matches!(fit(&missing, &problem.y, None), LearnError::Kernel(_)));
+    let small = Session::default().with_memory(100);
+    let error = oracle::train(&ridge, &problem.x, &problem.y, None, &small).unwrap_err();
+    assert!(matches!(error, LearnError::Memory { needed: 800, budget: 100, .. }), "{error}");
+    let undefined = Ridge::new(kernel("log(<x,z>)"), 1.0).with_admission(Admission::Assume);
+    assert!(matches!(refused(&undefined, &problem.y, None), LearnError::KernelValue { .. }));
+    let missing = Ridge::new(kernel("linear[7]"), 1.0);
+    assert!(matches!(refused(&missing, &problem.y, None), LearnError::Kernel(_)));
 }
 
 #[test]
 fn a_refuted_kernel_is_refused_and_an_assumed_one_is_not() {
     let problem = problem(20);
-    let ridge = Ridge::new("exp(|x-z|^2/2)".parse().unwrap(), 100.0);
-    let error = ridge.fit(&problem.x, &problem.y, None, &Session::default()).unwrap_err();
+    let ridge = Ridge::new(kernel("exp(|x-z|^2/2)"), 100.0);
+    let error = fit(&ridge, &problem.x, &problem.y, None).unwrap_err();
     assert!(matches!(error, LearnError::NotAKernel { .. }), "{error}");
-    let assumed = Ridge { admission: Admission::Assume, ..ridge };
-    assert_eq!(assumed.fit(&problem.x, &problem.y, None, &Session::default()).unwrap().0.domain, None);
+    let assumed = ridge.with_admission(Admission::Assume);
+    assert_eq!(fit(&assumed, &problem.x, &problem.y, None).unwrap().0.domain, None);
 }
 
 /// 1/(1−⟨x,z⟩) is a kernel inside of the unit ball alone: training keeps the ball, prediction enforces it.
@@ -250,7 +262,7 @@ fn the_domain_of_the_proof_is_kept_and_enforced() {
     let halved = noise(60, 1).into_iter().map(|v| 0.5 * v).collect::<Vec<_>>();
     problem.x = AnySamples::F64(Samples::dense(20, 3, halved).unwrap());
     let ridge = Ridge::new(problem.kernel.clone(), 0.1);
-    let (model, _) = ridge.fit(&problem.x, &problem.y, None, &Session::default()).unwrap();
+    let (model, _) = fit(&ridge, &problem.x, &problem.y, None).unwrap();
     assert!(matches!(model.domain, Some(Domain::Ball(radius)) if radius < 0.9), "{:?}", model.domain);
     assert!(model.predict(&problem.x, &Session::default()).is_ok());
     let outside = AnySamples::F64(Samples::dense(2, 3, vec![0.0, 0.0, 0.0, 0.0, 2.0, 0.0]).unwrap());
@@ -261,13 +273,46 @@ fn the_domain_of_the_proof_is_kept_and_enforced() {
 #[test]
 fn the_answer_does_not_depend_on_the_number_of_threads() {
     let problem = problem(600);
-    for factor in [Factor::Double, Factor::Mixed] {
-        let ridge = Ridge { factor, ..Ridge::new("rbf(sigma=0.7) + 0.1*linear".parse().unwrap(), 0.1) };
-        let fit = |threads| {
-            pool::with(Some(threads), || {
-                ridge.fit(&problem.x, &problem.y, None, &Session::default()).unwrap().0.coefficients
-            })
+    for method in [RidgeMethod::Cholesky, RidgeMethod::Mixed] {
+        let ridge = Ridge::new(kernel("rbf(sigma=0.7) + 0.1*linear"), 0.1).with_method(method);
+        let on = |threads| {
+            pool::with(Some(threads), || fit(&ridge, &problem.x, &problem.y, None).unwrap().0.coefficients)
         };
-        assert!(fit(1) == fit(2) && fit(1) == fit(3));
+        assert!(on(1) == on(2) && on(1) == on(3));
     }
+}
+
+/// A kernel matrix gives the coefficients of its samples, and a model that predicts at rows of kernel values.
+#[test]
+fn a_kernel_matrix_is_fitted_as_its_samples_are() {
+    let problem = problem(40);
+    let weights: Vec<f64> = (0..40).map(|i| 0.5 + (i % 3) as f64).collect();
+    let ridge = Ridge::new(problem.kernel.clone(), 0.1);
+    let (expected, _) = fit(&ridge, &problem.x, &problem.y, Some(&weights)).unwrap();
+    let entries = gram(&problem.kernel, &plain(&problem.x)).concat();
+    let matrix = DenseGram::new(40, &entries);
+    let given = learn::Problem::new(Inputs::Gram(&matrix), &problem.y).weighted(Some(weights));
+    let (found, _) = oracle::expansion(ridge.train(&given, &Session::default()).unwrap());
+    for (f, e) in found.coefficients.entries().iter().zip(expected.coefficients.entries()) {
+        assert!((f - e).abs() < 1e-8 * e.abs().max(1.0), "{f} is not {e}");
+    }
+    let cross: Vec<f64> = plain(&problem.queries)
+        .iter()
+        .flat_map(|q| {
+            plain(&problem.x).iter().map(|x| problem.kernel.eval(q, x).unwrap()).collect::<Vec<_>>()
+        })
+        .collect();
+    let cross = AnySamples::F64(Samples::dense(17, 40, cross).unwrap());
+    let expected = expected.predict(&problem.queries, &Session::default()).unwrap();
+    assert_close(&found.predict(&cross, &Session::default()).unwrap(), &targets(&expected), 1e-8);
+    let column = ridge.with_bias(Bias::Column).train(&given, &Session::default()).unwrap_err();
+    assert!(matches!(column, LearnError::Unsupported(_)), "{column}");
+}
+
+/// `auto` in a kernel is resolved from the samples.
+#[test]
+fn auto_is_resolved_from_the_samples() {
+    let problem = problem(30);
+    let (model, _) = fit(&Ridge::new(kernel("rbf(sigma=auto)"), 0.1), &problem.x, &problem.y, None).unwrap();
+    assert!(model.kernel.is_resolved(), "{}", model.kernel);
 }

@@ -1,15 +1,15 @@
 //! Primal ridge regression against the dual and against Gaussian elimination.
 
-use crate::oracle::noise;
+use crate::oracle::{self, noise};
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::design::{DesignError, FeatureMap};
 use mercer::gram::NumericalRank;
 use mercer::kernel::Kernel;
-use mercer::learn::{Bias, Form, LearnError, Ridge, RidgeFeatures};
-use mercer::model::ModelError;
+use mercer::learn::{Bias, LearnError, Ridge, RidgeMethod};
+use mercer::model::{Linear, ModelError};
 use mercer::pool;
 use mercer::session::Session;
-use mercer::solve::SolveError;
+use mercer::solve::{Report, SolveError};
 
 fn samples(rows: usize, columns: usize, seed: u64) -> AnySamples<'static> {
     AnySamples::F64(Samples::dense(rows, columns, noise(rows * columns, seed)).unwrap())
@@ -21,6 +21,19 @@ fn targets(rows: usize, outputs: usize) -> Matrix<f64> {
 
 fn map(text: &str) -> FeatureMap {
     text.parse().unwrap()
+}
+
+fn on(text: &str, lambda: f64) -> Ridge {
+    Ridge::new(map(text), lambda)
+}
+
+fn fit(
+    ridge: &Ridge,
+    x: &AnySamples<'_>,
+    y: &Matrix<f64>,
+    weights: Option<&[f64]>,
+) -> Result<(Linear, Report), LearnError> {
+    oracle::train(ridge, x, y, weights, &Session::default()).map(oracle::linear)
 }
 
 const BIASES: [Bias; 3] = [Bias::None, Bias::Centred, Bias::Column];
@@ -53,14 +66,16 @@ fn primal_and_dual_predict_the_same() {
             for bias in BIASES {
                 for weights in [None, Some(&weights[..])] {
                     let lambda = vec![0.1, 10.0, 0.1];
-                    let dual = Ridge { bias, lambda, form: Form::Primal, ..Ridge::new(kernel.clone(), 0.0) };
-                    let primal = dual.primal(90, columns, &Session::default()).unwrap();
-                    let (model, report) = primal.fit(&x, &y, weights, &Session::default()).unwrap();
+                    let ridge = Ridge::new(kernel.clone(), 0.0).with_bias(bias).with_lambda(lambda);
+                    let primal = ridge.clone().with_method(RidgeMethod::Primal);
+                    let (model, report) = fit(&primal, &x, &y, weights).unwrap();
                     assert_eq!(report.solver, "normal equations f64");
                     assert!(report.residual < 1e-11, "{}", report.residual);
                     assert_eq!((model.noutputs(), model.ncols()), (3, columns));
                     let found = model.predict(&queries, &Session::default()).unwrap();
-                    let (model, _) = dual.fit(&x, &y, weights, &Session::default()).unwrap();
+                    let dual = ridge.with_method(RidgeMethod::Dual);
+                    let dual = oracle::train(&dual, &x, &y, weights, &Session::default()).unwrap();
+                    let (model, _) = oracle::expansion(dual);
                     let expected = model.predict(&queries, &Session::default()).unwrap();
                     let bound = tolerance(&kernel, &x, weights, 0.1);
                     let off = difference(&found, &expected);
@@ -123,8 +138,8 @@ fn formulas_fit_the_closed_form_with_and_without_an_intercept() {
             })
             .collect();
         let expected = closed_form(&rows, y.entries(), &w, lambda, centred);
-        let ridge = RidgeFeatures { bias, ..RidgeFeatures::new(map("x, x^2, log(abs(x)+1), x0*x1"), lambda) };
-        let (model, _) = ridge.fit(&x, &y, Some(&w), &Session::default()).unwrap();
+        let ridge = on("x, x^2, log(abs(x)+1), x0*x1", lambda).with_bias(bias);
+        let (model, _) = fit(&ridge, &x, &y, Some(&w)).unwrap();
         let found = model.weights.entries().iter().chain(centred.then_some(&model.intercepts[0]));
         for (f, e) in found.zip(&expected) {
             assert!((f - e).abs() < 1e-9 * e.abs().max(1.0), "{bias:?}, {lambda}: {f} is not {e}");
@@ -145,12 +160,12 @@ fn least_squares_on_a_polynomial_is_found_with_an_intercept() {
     });
     let y = Matrix::from_entries(60, 1, y.collect());
     for text in ["poly(degree=2)", "monomials(degree=2)", "1, x, x^2, x0*x1"] {
-        let (model, _) = RidgeFeatures::new(map(text), 0.0).fit(&x, &y, None, &Session::default()).unwrap();
+        let (model, _) = fit(&on(text, 0.0), &x, &y, None).unwrap();
         let at = AnySamples::F64(Samples::dense(1, 2, vec![3.0, -2.0]).unwrap());
         let found = model.predict(&at, &Session::default()).unwrap().entries()[0];
         assert!((found - truth(3.0, -2.0)).abs() < 1e-11, "{text}: {found}");
     }
-    let constant = RidgeFeatures::new(map("1"), 0.0).fit(&x, &y, None, &Session::default()).unwrap().0;
+    let constant = fit(&on("1", 0.0), &x, &y, None).unwrap().0;
     let mean = y.entries().iter().sum::<f64>() / 60.0;
     assert!((constant.predict(&x, &Session::default()).unwrap().row(7)[0] - mean).abs() < 1e-13);
 }
@@ -164,13 +179,13 @@ fn dependent_features_are_reported_when_lambda_is_zero() {
         ("poly(degree=2)", 6, Bias::Column),
         ("monomials(degree=7)", 30, Bias::None),
     ] {
-        let ridge = |lambda| RidgeFeatures { bias, ..RidgeFeatures::new(map(text), lambda) };
-        let error = ridge(0.0).fit(&x, &y, None, &Session::default()).unwrap_err();
+        let ridge = |lambda| on(text, lambda).with_bias(bias);
+        let error = fit(&ridge(0.0), &x, &y, None).unwrap_err();
         let LearnError::Solve(SolveError::RankDeficient { rank: found, suggestion, .. }) = error else {
             panic!("{text}: {error}");
         };
         assert_eq!(found, Some(NumericalRank::Exactly(rank)), "{text}");
-        assert!(ridge(suggestion).fit(&x, &y, None, &Session::default()).is_ok(), "{text}");
+        assert!(fit(&ridge(suggestion), &x, &y, None).is_ok(), "{text}");
     }
 }
 
@@ -182,8 +197,8 @@ fn ill_conditioned_features_go_through_qr() {
     let truth = |x: f64| 1.0 + 2.0 * x - x.powi(3) + 0.5 * x.powi(7);
     let y = Matrix::from_entries(n, 1, x.iter().map(|&x| truth(x)).collect());
     let samples = AnySamples::F64(Samples::dense(n, 1, x.clone()).unwrap());
-    let ridge = RidgeFeatures { bias: Bias::None, ..RidgeFeatures::new(map("monomials(degree=8)"), 0.0) };
-    let (model, report) = ridge.fit(&samples, &y, None, &Session::default()).unwrap();
+    let ridge = on("monomials(degree=8)", 0.0).with_bias(Bias::None);
+    let (model, report) = fit(&ridge, &samples, &y, None).unwrap();
     assert_eq!(report.solver, "qr f64");
     let found = model.predict(&samples, &Session::default()).unwrap();
     assert!(difference(&found, &y) < 1e-12, "{:e}", difference(&found, &y));
@@ -192,8 +207,8 @@ fn ill_conditioned_features_go_through_qr() {
     for (f, e) in model.weights.entries().iter().zip(expected) {
         assert!((f - e).abs() < 1e-3, "{f} is not {e}");
     }
-    let tight = RidgeFeatures { lambda: vec![1e-13], ..ridge };
-    let (_, report) = tight.fit(&samples, &y, None, &Session::default().with_memory(60_000)).unwrap();
+    let (ridge, tight) = (ridge.with_lambda(vec![1e-13]), Session::default().with_memory(60_000));
+    let (_, report) = oracle::train(&ridge, &samples, &y, None, &tight).map(oracle::linear).unwrap();
     assert!(report.solver.starts_with("normal") && report.warnings.len() == 1, "{report:?}");
 }
 
@@ -202,13 +217,12 @@ fn ill_conditioned_features_go_through_qr() {
 fn the_size_of_a_feature_does_not_matter() {
     let x = samples(50, 2, 9);
     let y = targets(50, 1);
-    let fit = |text: &str| {
-        let (model, report) =
-            RidgeFeatures::new(map(text), 0.0).fit(&x, &y, None, &Session::default()).unwrap();
+    let predicted = |text: &str| {
+        let (model, report) = fit(&on(text, 0.0), &x, &y, None).unwrap();
         assert_eq!(report.solver, "normal equations f64");
         model.predict(&x, &Session::default()).unwrap()
     };
-    assert!(difference(&fit("1e9*x0, 1e-9*x1"), &fit("x0, x1")) < 1e-12);
+    assert!(difference(&predicted("1e9*x0, 1e-9*x1"), &predicted("x0, x1")) < 1e-12);
 }
 
 #[test]
@@ -219,12 +233,9 @@ fn more_rows_than_a_block_and_any_number_of_threads_give_the_same_bits() {
         ("poly(degree=4)", 0.1, "normal equations f64", 1e-12),
         ("x, x^2, x^3, x^4, x^5, x+1e-7*x^6", 0.0, "qr f64", 1e-7),
     ] {
-        let fit = |threads| {
-            let ridge = RidgeFeatures::new(map(text), lambda);
-            pool::with(Some(threads), || ridge.fit(&x, &y, None, &Session::default()).unwrap())
-        };
-        let one = fit(1);
-        assert!(one == fit(2) && one == fit(3), "{text}");
+        let with = |threads| pool::with(Some(threads), || fit(&on(text, lambda), &x, &y, None).unwrap());
+        let one = with(1);
+        assert!(one == with(2) && one == with(3), "{text}");
         assert_eq!(one.1.solver, solver);
         assert!(one.1.residual < residual, "{}", one.1.residual);
     }
@@ -233,57 +244,64 @@ fn more_rows_than_a_block_and_any_number_of_threads_give_the_same_bits() {
 #[test]
 fn the_cheaper_form_is_chosen_and_the_reason_told() {
     let kernel: Kernel = "poly(degree=2)".parse().unwrap();
-    let many = Form::Auto.choose(&kernel, 10_000, 5, 1 << 40);
+    let many = RidgeMethod::Auto.choose(&kernel, 10_000, 5, 1 << 40);
     assert_eq!(many.features, Some(21));
     assert!(many.primal.is_some() && many.reason.starts_with("primal"), "{}", many.reason);
-    let few = Form::Auto.choose(&kernel, 50, 40, 1 << 40);
+    let few = RidgeMethod::Auto.choose(&kernel, 50, 40, 1 << 40);
     assert!(few.primal.is_none() && few.primal_cost.unwrap() > few.dual_cost, "{few:?}");
     // n³/3 is cheaper, but a matrix of 10,000² does not fit.
-    let tight = Form::Auto.choose(&"poly(degree=3)".parse().unwrap(), 10_000, 20, 100 << 20);
+    let tight = RidgeMethod::Auto.choose(&"poly(degree=3)".parse().unwrap(), 10_000, 20, 100 << 20);
     assert!(tight.primal.is_some(), "{tight:?}");
-    let gaussian = Form::Primal.choose(&"rbf(sigma=1)".parse().unwrap(), 10_000, 5, u64::MAX);
+    let gaussian = RidgeMethod::Primal.choose(&"rbf(sigma=1)".parse().unwrap(), 10_000, 5, 1 << 40);
     assert!(gaussian.primal.is_none() && gaussian.primal_cost.is_none());
-    assert!(Form::Dual.choose(&kernel, 10_000, 5, u64::MAX).primal.is_none());
-    let huge = Form::Auto.choose(&"poly(degree=40)".parse().unwrap(), 100, 1_000, u64::MAX);
+    assert!(RidgeMethod::Dual.choose(&kernel, 10_000, 5, 1 << 40).primal.is_none());
+    let huge = RidgeMethod::Auto.choose(&"poly(degree=40)".parse().unwrap(), 100, 1_000, 1 << 40);
     assert!(huge.primal.is_none() && huge.features.is_none());
 }
 
 #[test]
 fn bad_input_is_refused() {
     let (x, y) = (samples(10, 2, 1), targets(10, 1));
-    let fit = |ridge: &RidgeFeatures, y: &Matrix<f64>, w: Option<&[f64]>| {
-        ridge.fit(&x, y, w, &Session::default()).unwrap_err()
-    };
-    let ridge = RidgeFeatures::new(map("poly"), 1.0);
-    assert!(matches!(fit(&ridge, &targets(3, 1), None), LearnError::Length { found: 3, .. }));
-    assert!(matches!(fit(&ridge, &y, Some(&[1.0])), LearnError::Length { found: 1, .. }));
-    let column = RidgeFeatures { bias: Bias::Column, ..ridge.clone() };
-    assert!(matches!(fit(&column, &y, Some(&[1.0])), LearnError::Length { found: 1, .. }));
-    let dual = Ridge { bias: Bias::Column, ..Ridge::new("linear".parse().unwrap(), 1.0) };
-    let error = dual.fit(&x, &y, Some(&[1.0]), &Session::default()).unwrap_err();
+    let refused = |ridge: &Ridge, y: &Matrix<f64>, w: Option<&[f64]>| fit(ridge, &x, y, w).unwrap_err();
+    let ridge = on("poly", 1.0);
+    assert!(matches!(refused(&ridge, &targets(3, 1), None), LearnError::Length { found: 3, .. }));
+    assert!(matches!(refused(&ridge, &y, Some(&[1.0])), LearnError::Length { found: 1, .. }));
+    let column = ridge.clone().with_bias(Bias::Column);
+    assert!(matches!(refused(&column, &y, Some(&[1.0])), LearnError::Length { found: 1, .. }));
+    let linear: Kernel = "linear".parse().unwrap();
+    let dual = Ridge::new(linear, 1.0).with_bias(Bias::Column).with_method(RidgeMethod::Dual);
+    let error = refused(&dual, &y, Some(&[1.0]));
     assert!(matches!(error, LearnError::Length { found: 1, .. }), "{error}");
-    let bad = RidgeFeatures::new(map("poly"), -1.0);
-    assert!(matches!(fit(&bad, &y, None), LearnError::Parameter { parameter: "lambda", .. }));
-    let unknown = RidgeFeatures::new(map("age"), 1.0);
-    let error = fit(&unknown, &y, None);
+    assert!(matches!(
+        refused(&on("poly", -1.0), &y, None),
+        LearnError::Parameter { parameter: "lambda", .. }
+    ));
+    for method in [RidgeMethod::Dual, RidgeMethod::Cholesky, RidgeMethod::Mixed, RidgeMethod::Cg] {
+        let error = refused(&ridge.clone().with_method(method), &y, None);
+        assert!(matches!(error, LearnError::Unsupported(_)), "{method:?}: {error}");
+    }
+    let gaussian: Kernel = "rbf(sigma=1)".parse().unwrap();
+    let error = refused(&Ridge::new(gaussian, 1.0).with_method(RidgeMethod::Primal), &y, None);
+    assert!(matches!(error, LearnError::NoFiniteMap { .. }), "{error}");
+    let error = refused(&on("age", 1.0), &y, None);
     assert!(matches!(error, LearnError::Design(DesignError::UnknownColumn { .. })), "{error}");
-    let large = RidgeFeatures::new(map("poly(degree=40)"), 1.0);
-    let error = large.fit(&x, &y, None, &Session::default().with_memory(1 << 20)).unwrap_err();
+    let small = Session::default().with_memory(1 << 20);
+    let error = oracle::train(&on("poly(degree=40)", 1.0), &x, &y, None, &small).unwrap_err();
     assert!(matches!(error, LearnError::Design(DesignError::TooLarge { count: 861, .. })), "{error}");
-    let undefined = RidgeFeatures::new(map("log(x0)"), 1.0);
-    let error = fit(&undefined, &y, None);
+    let error = refused(&on("log(x0)", 1.0), &y, None);
     assert!(matches!(error, LearnError::Design(DesignError::NonFinite { .. })), "{error}");
-    let overflow = RidgeFeatures::new(map("1e200*x"), 1.0);
-    let error = fit(&overflow, &y, None);
+    let error = refused(&on("1e200*x", 1.0), &y, None);
     assert!(matches!(error, LearnError::Solve(SolveError::Overflow)), "{error}");
     let stop = std::sync::atomic::AtomicBool::new(true);
-    assert!(ridge.fit(&x, &y, None, &Session::default().with_watch(&stop)).unwrap_err().is_stop());
+    let stopped = Session::default();
+    let stopped = stopped.with_watch(&stop);
+    assert!(oracle::train(&ridge, &x, &y, None, &stopped).unwrap_err().is_stop());
 }
 
 #[test]
 fn a_model_refuses_samples_of_another_width_and_weights_that_do_not_fit() {
     let (x, y) = (samples(30, 2, 1), targets(30, 1));
-    let (mut model, _) = RidgeFeatures::new(map("poly"), 1.0).fit(&x, &y, None, &Session::default()).unwrap();
+    let (mut model, _) = fit(&on("poly", 1.0), &x, &y, None).unwrap();
     let error = model.predict(&samples(3, 5, 1), &Session::default()).unwrap_err();
     assert!(matches!(error, ModelError::Columns { found: 5, expected: 2 }), "{error}");
     model.weights = Matrix::zeros(3, 1);

@@ -1,13 +1,14 @@
 //! The choice of hyper-parameters on approximate features against fits made one by one.
 
 use std::cell::Cell;
+use std::slice;
 use std::sync::atomic::AtomicBool;
 
-use crate::oracle::noise;
+use crate::oracle::{self, noise};
 use mercer::data::{AnySamples, Matrix, Samples, fold_of_row, is_held_out};
-use mercer::design::{Approximation, Design, DesignError, Parts, Recomputed};
+use mercer::design::{Approximation, DesignError, Parts};
 use mercer::kernel::Kernel;
-use mercer::learn::{ApproxRidge, Bias, LearnError};
+use mercer::learn::{Bias, LearnError, Ridge, add_rows, empty_sums};
 use mercer::pool;
 use mercer::select::{
     Criterion, FoldSums, LambdaSpace, Split, Strategy, Stream, Trials, TuneApproxRidge, TunedApproxRidge,
@@ -68,26 +69,19 @@ impl Problem {
 
     /// The mean squared error over the rows of each group, of a fit without them that is made by itself.
     fn score(&self, tune: &TuneApproxRidge, lambda: f64, weighted: bool, groups: &[Vec<usize>]) -> f64 {
-        let ridge = ApproxRidge {
-            bias: tune.bias,
-            ..ApproxRidge::new(tune.kernel.clone(), tune.approximation, lambda)
-        };
+        let ridge = Ridge::new((tune.kernel.clone(), tune.approximation), lambda).with_bias(tune.bias);
         let weight = |row: usize| if weighted { self.weights[row] } else { 1.0 };
-        let prepared = ridge.prepare(&self.x, &session()).unwrap();
+        let prepared = ridge.prepare((&self.x, ROWS as u64), &session()).unwrap();
         let (mut sum, mut total) = (0.0, 0.0);
         for held in groups {
             let train: Vec<usize> = (0..ROWS).filter(|row| !held.contains(row)).collect();
+            let mut sums = empty_sums(prepared.features.count(2).unwrap(), 2, &session()).unwrap();
             let weights: Vec<f64> = train.iter().map(|&row| weight(row)).collect();
             let (x, y) = (self.x.select(&train), self.y.select(&train));
-            let (session, columns) = (session(), x.ncols());
-            let design =
-                Recomputed::new(prepared.features.ready(columns, None, &session).unwrap(), &x).unwrap();
-            let mut sums = [ApproxRidge::sums(design.ncols(), 2, &session).unwrap()];
-            design.normal_equations(&y, Some(&weights), &Parts::All, &mut sums, &session).unwrap();
-            let [sums] = sums;
-            let fit = ridge.fit_sums(prepared.clone(), columns, sums, &session).unwrap();
-            let predictor = fit.predictor;
-            let found = predictor.predict(&self.x.select(held), &session).unwrap();
+            let into = (&Parts::All, slice::from_mut(&mut sums));
+            add_rows(&prepared.features, &x, &y, Some(&weights), into, &session()).unwrap();
+            let predictor = ridge.fit_sums(prepared.clone(), sums, &session()).unwrap().predictor;
+            let found = predictor.predict(&self.x.select(held), &session()).unwrap();
             for (place, &row) in held.iter().enumerate() {
                 total += 2.0 * weight(row);
                 for o in 0..2 {
@@ -168,10 +162,10 @@ fn the_model_is_the_fit_with_the_best() {
         };
         let found = problem.tune(&tune, true).unwrap();
         assert!(found.tuned.score < 0.05, "{}", found.tuned.score);
-        let ridge =
-            ApproxRidge { ..ApproxRidge::new(found.tuned.kernel.clone(), approximation, found.tuned.lambda) };
-        let fit = ridge.fit(&problem.x, &problem.y, Some(&problem.weights), &session()).unwrap();
-        let (a, b) = (found.fit.predictor, fit.predictor);
+        let ridge = Ridge::new((found.tuned.kernel.clone(), approximation), found.tuned.lambda);
+        let weights = Some(&problem.weights[..]);
+        let fit = oracle::train(&ridge, &problem.x, &problem.y, weights, &session()).unwrap();
+        let (a, b) = (found.fit.predictor, fit.model.predictor);
         let (a, b) = (a.predict(&problem.x, &session()).unwrap(), b.predict(&problem.x, &session()).unwrap());
         assert!(a.entries().iter().zip(b.entries()).all(|(a, b)| (a - b).abs() < 1e-8));
         assert_eq!(found.fit.sums.rows(), ROWS as u64 - 3);
@@ -313,9 +307,9 @@ fn what_cannot_be_is_refused() {
         assert!(matches!(fails(fourier(criterion.clone())), LearnError::Parameter { .. }));
         assert!(matches!(stream(&problem, &fourier(criterion), 9).0, Err(LearnError::Parameter { .. })));
     }
-    let little = session().with_memory(10_000);
+    let small = session().with_memory(10_000);
     let error =
-        fourier(folds.clone()).run(&problem.x, &problem.y, None, None, &mut |_| {}, &little).unwrap_err();
+        fourier(folds.clone()).run(&problem.x, &problem.y, None, None, &mut |_| {}, &small).unwrap_err();
     assert!(matches!(error, LearnError::Design(DesignError::Memory { .. })), "{error}");
     let error = fails(TuneApproxRidge { bias: Bias::Column, ..fourier(folds.clone()) });
     assert!(error.to_string().contains("centred or none"), "{error}");

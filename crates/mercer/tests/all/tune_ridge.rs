@@ -1,6 +1,6 @@
 //! The choice of hyper-parameters against refits by the learner itself.
 
-use crate::oracle::noise;
+use crate::oracle::{self, noise};
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::kernel::Kernel;
 use mercer::learn::{Bias, LearnError, Ridge};
@@ -54,10 +54,9 @@ impl Problem {
         held: &[usize],
     ) -> Matrix<f64> {
         let weights: Vec<f64> = train.iter().map(|&i| self.weights[i]).collect();
-        let (model, _) = ridge
-            .fit(&self.x.select(train), &rows_of(y, train), weighted.then_some(&weights), &Session::default())
-            .unwrap();
-        model.predict(&self.x.select(held), &Session::default()).unwrap()
+        let (x, y, session) = (self.x.select(train), rows_of(y, train), Session::default());
+        let fitted = oracle::train(ridge, &x, &y, weighted.then_some(&weights), &session).unwrap();
+        fitted.model.predict(&self.x.select(held), &Session::default()).unwrap()
     }
 
     fn score(&self, ridge: &Ridge, weighted: bool, criterion: &Criterion) -> f64 {
@@ -156,7 +155,7 @@ fn scores_and_choice_are_those_of_refits() {
             let mut best = (f64::INFINITY, (0, 0));
             for (row, &sigma) in SIGMAS.iter().enumerate() {
                 for (column, &lambda) in LAMBDAS.iter().enumerate() {
-                    let ridge = Ridge { bias, ..Ridge::new(kernel(sigma), lambda) };
+                    let ridge = Ridge::new(kernel(sigma), lambda).with_bias(bias);
                     let expected = problem.score(&ridge, weighted, &criterion);
                     let found = grid.scores[row][column].unwrap();
                     assert!(
@@ -288,9 +287,9 @@ fn what_cannot_be_tuned_is_refused_in_words() {
     assert!(matches!(run(&short, &all, &problem.y), LearnError::Length { found: 2, .. }));
     let column = TuneRidge { bias: Bias::Column, ..plain.clone() };
     assert!(matches!(run(&column, &all, &problem.y), LearnError::Unsupported(_)));
-    let little = Session::default().with_memory(1_000);
-    let error = plain.run(&problem.x, &problem.y, None, None, &mut |_| {}, &little).unwrap_err();
-    assert!(matches!(error, LearnError::Memory { budget: 1_000, .. }));
+    let small = Session::default().with_memory(1_000);
+    let error = plain.run(&problem.x, &problem.y, None, None, &mut |_| {}, &small).unwrap_err();
+    assert!(matches!(error, LearnError::Memory { budget: 1_000, .. }), "{error}");
     let missing = TuneRidge { kernel: "rbf(sigma=?)[7]".parse().unwrap(), ..plain.clone() };
     assert!(matches!(run(&missing, &all, &problem.y), LearnError::Kernel(_)));
     let refuted = TuneRidge { kernel: "sigmoid(gamma=?)".parse().unwrap(), ..plain.clone() };
@@ -305,6 +304,7 @@ fn what_cannot_be_tuned_is_refused_in_words() {
 fn a_stop_ends_the_search() {
     let problem = problem();
     let stop = std::sync::atomic::AtomicBool::new(false);
+    let session = Session::default();
     let tune = TuneRidge::new("rbf(sigma=?)".parse().unwrap());
     let error = tune
         .run(
@@ -313,7 +313,7 @@ fn a_stop_ends_the_search() {
             None,
             None,
             &mut |_| stop.store(true, std::sync::atomic::Ordering::Relaxed),
-            &Session::default().with_watch(&stop),
+            &session.with_watch(&stop),
         )
         .unwrap_err();
     assert!(error.is_stop());

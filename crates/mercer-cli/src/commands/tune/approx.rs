@@ -4,12 +4,10 @@ use mercer::data::{Chunks, TrainingChunks, for_each_chunk};
 use mercer::design::Approximation;
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
-use mercer::learn::{ApproxRidge, Bias};
-use mercer::model::{Method, Model};
+use mercer::learn::{Bias, Origin, Ridge};
 use mercer::select::{Axis, FoldSums, Stream, TuneApproxRidge, TunedApproxRidge};
 use mercer::session::Session;
 use mercer::watch::Watch;
-use serde_json::json;
 
 use super::measure::Measure;
 use super::{Outcome, Searcher, picture};
@@ -68,22 +66,15 @@ impl Searcher<'_> {
             tune.run_in_passes(stream, resume, on_trials, pass, session)
         })?;
 
-        let ridge = ApproxRidge {
-            bias: tune.bias,
-            admission: tune.admission,
-            ..ApproxRidge::new(tuned.kernel.clone(), approximation, tuned.lambda)
-        };
+        let ridge = Ridge::new((tuned.kernel.clone(), approximation), tuned.lambda)
+            .with_bias(tune.bias)
+            .with_admission(tune.admission);
         let mut quality = ridge.quality_of(&fit, &survey.sample, session)?;
         // Without rows held out of the last fit these would be errors on the rows it was trained on.
         quality.sizes.clear();
-        let (mut report, lines) = approx::told(&quality, &ridge, &names, why);
-        report.remove("sizes");
-        report.extend([
-            ("rows".to_owned(), json!(survey.rows)),
-            ("solver".to_owned(), json!(fit.report.solver)),
-            ("status".to_owned(), json!(fit.report.status)),
-            ("residual".to_owned(), json!(fit.report.residual)),
-        ]);
+        let lines = approx::lines(&quality, approximation, &names, why);
+        let mut facts = quality.facts(&names);
+        facts.remove("sizes");
         let rows = survey.rows as usize;
         let (measure, trials) = (Measure::of(arguments, false), tuned.trials);
         let figure = if draw {
@@ -93,17 +84,9 @@ impl Searcher<'_> {
             None
         };
         let notes = chunks.notes().into_iter().chain(survey.note(&schema)).map(|note| ("", note));
-        let model = Model {
-            method: Method::Ridge,
-            settings: approx::settings(&ridge, seed),
-            predictor: fit.predictor,
-            schema: Some(schema.clone()),
-            outputs: names,
-            classes: None,
-            calibration: None,
-            scaling: survey.scaling.clone(),
-            report,
-        };
+        let origin = Origin { schema: Some(schema.clone()), outputs: names, scaling: survey.scaling.clone() };
+        let origin = (survey.rows, origin);
+        let model = ridge.fitted(&fit.prepared, &fit.solution, origin, facts, session)?.model;
         Ok(Some(Outcome {
             model,
             score: tuned.score,

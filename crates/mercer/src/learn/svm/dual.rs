@@ -44,9 +44,9 @@ impl<'a> Labels<'a> {
                 let targets = problem.numbers()?;
                 if targets.ncols() != 1 {
                     return Err(LearnError::Parameter {
-                        parameter: "number of targets",
+                        parameter: "the number of targets",
                         received: targets.ncols().to_string(),
-                        allowed: "1 for support vector regression",
+                        allowed: "1: support vector regression has one target",
                     });
                 }
                 Ok(Self { targets: targets.entries(), ..none })

@@ -2,7 +2,7 @@
 
 use crate::data::Dtype;
 use crate::gram::{GramError, StoreAs};
-use crate::learn::{ApproxRidge, IterativeRidge, STEPS_ON_TILES, suggested_features};
+use crate::learn::{STEPS_ON_TILES, cost};
 
 use super::Shape;
 use super::calibrate::{Calibration, Growth, Streams};
@@ -31,7 +31,7 @@ pub(super) fn ways(
     rates: Rates,
     calibration: &Calibration<'_>,
 ) -> Result<Vec<Candidate>, GramError> {
-    let (n, targets) = (shape.rows as f64, shape.targets as f64);
+    let n = shape.rows as f64;
     let factor = match shape.dtype {
         Dtype::F32 => calibration.cholesky::<f32>()?,
         Dtype::F64 => calibration.cholesky::<f64>()?,
@@ -39,9 +39,10 @@ pub(super) fn ways(
     let value = calibration.cross(1)?;
     let mut ways = Vec::new();
     if lambda > 0.0 {
-        let k = IterativeRidge::default_rank(shape.rows) as f64;
+        let rank = cost::preconditioner_rank(shape.rows);
+        let k = rank as f64;
         let steps = STEPS.0 + STEPS.1 * (-lambda.log10()).max(0.0);
-        let memory = 4.0 * n * k + 16.0 * k * k + 40.0 * 8.0 * n * (targets + 1.0) + samples_bytes;
+        let memory = cost::cg_bytes(shape.rows, rank, shape.targets) as f64 + samples_bytes;
         let matrix = StoreAs::I16.bytes(shape.rows) as f64;
         let stores = memory + matrix <= budget;
         let on_tiles = if stores { steps.min(STEPS_ON_TILES as f64) } else { steps };
@@ -61,8 +62,8 @@ pub(super) fn ways(
         ));
         ways.push(cg);
     }
-    let size = suggested_features(shape.rows as u64);
-    let memory = 3.0 * ApproxRidge::bytes_needed(size, shape.targets) as f64;
+    let size = cost::suggested_features(shape.rows as u64);
+    let memory = 3.0 * cost::sums_bytes(size, shape.targets) as f64;
     ways.extend(features(shape, size, memory, factor, calibration)?);
     let (m, landmarks) = (size as f64, size as u64);
     let stages = [

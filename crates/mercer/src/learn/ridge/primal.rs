@@ -1,7 +1,7 @@
 //! Ridge regression on explicit features.
 //!
-//! Minimises Σᵢ wᵢ(yᵢ − ⟨v, φ(xᵢ)⟩ − b)² + λ‖v‖²: the primal of [`Ridge`](super::Ridge), with the same predictions where
-//! the kernel is ⟨φ(x), φ(z)⟩.
+//! Minimises Σᵢ wᵢ(yᵢ − ⟨v, φ(xᵢ)⟩ − b)² + λ‖v‖²: the primal of ridge regression on the kernel ⟨φ(x), φ(z)⟩, with the same
+//! predictions.
 //!
 //! ```text
 //! bias none      b = 0
@@ -19,61 +19,28 @@ use crate::gram::ValuesMut;
 use crate::model::Linear;
 use crate::real::Precision;
 use crate::session::Session;
-use crate::solve::{Group, Report, normal_equations_bytes, scale_rows, solve_least_squares};
+use crate::solve::{Group, normal_equations_bytes, scale_rows, solve_least_squares};
 use crate::watch::Watch;
 
-use super::error::LearnError;
-use super::ridge::{Bias, Ridge, check_problem, column_means, targets_by_lambda, weighted_means};
-
-/// Ridge regression on explicit features: its hyper-parameters.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RidgeFeatures {
-    /// φ, with every column by its place ([`FeatureMap::bind`]).
-    pub map: FeatureMap,
-    /// λ ≥ 0: one for all targets, or one each.
-    pub lambda: Vec<f64>,
-    /// What is done about a constant.
-    pub bias: Bias,
-}
+use super::super::error::LearnError;
+use super::super::fitted::Answer;
+use super::super::problem::Problem;
+use super::dual::{centred, column_means};
+use super::{Bias, Ridge, roots, targets_by_lambda};
 
 impl Ridge {
-    /// The same problem on explicit features, where the [`form`](Ridge::form) asks for it or finds it cheaper; none
-    /// where [`fit`](Ridge::fit), the dual, is the one to take.
-    #[must_use]
-    pub fn primal(&self, rows: usize, columns: usize, session: &Session<'_>) -> Option<RidgeFeatures> {
-        let map = self.form.choose(&self.kernel, rows, columns, session.memory()).primal?;
-        Some(RidgeFeatures { map, lambda: self.lambda.clone(), bias: self.bias })
-    }
-}
-
-impl RidgeFeatures {
-    /// Ridge regression on these features with this λ and an unpenalised intercept.
-    #[must_use]
-    pub fn new(map: FeatureMap, lambda: f64) -> Self {
-        Self { map, lambda: vec![lambda], bias: Bias::Centred }
-    }
-
-    /// Fits `targets` (one row per sample, one column per target).
+    /// The fit on the features of a map, with every column by its place.
     ///
     /// O(nD² + D³/3) time, O(D² + block·D) memory for D features: all nD of them are never held.
-    ///
-    /// # Errors
-    /// Where the input does not line up, the features do not fit the memory budget or are not finite, and where λ = 0 and
-    /// they are linearly dependent.
-    pub fn fit(
+    pub(super) fn primal(
         &self,
-        samples: &AnySamples<'_>,
-        targets: &Matrix<f64>,
-        weights: Option<&[f64]>,
+        map: &FeatureMap,
+        problem: &Problem<'_>,
         session: &Session<'_>,
-    ) -> Result<(Linear, Report), LearnError> {
-        let (rows, columns) = (samples.nrows(), samples.ncols());
-        if rows == 0 || columns == 0 {
-            return Err(LearnError::Empty { rows, columns });
-        }
-        check_problem(&self.lambda, rows, targets, weights)?;
-        let budget = session.memory();
-        let transform = self.map.over(columns, budget)?;
+    ) -> Result<Answer, LearnError> {
+        let (samples, targets, weights) = (problem.samples()?, problem.numbers()?, problem.weights());
+        let (rows, columns, budget) = (samples.nrows(), samples.ncols(), session.memory());
+        let transform = map.over(columns, budget)?;
         let groups: Vec<Group> = targets_by_lambda(&self.lambda, targets.ncols())
             .into_iter()
             .map(|(lambda, targets)| Group { lambda, targets })
@@ -84,29 +51,25 @@ impl RidgeFeatures {
         }
         let shift = match self.bias {
             Bias::Column => Some(column_means(samples, weights)?),
-            _ => None,
+            Bias::None | Bias::Centred => None,
         };
-        let roots: Option<Vec<f64>> = weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
+        let roots = roots(weights);
         let mut design = LeastSquaresRows::new(transform.shifted(shift.clone()), samples, roots.as_deref());
         match self.bias {
             Bias::None => {}
             Bias::Centred => design.centre(weights, session)?,
             Bias::Column => design.append_one = true,
         }
-        let means = match self.bias {
-            Bias::None => vec![0.0; targets.ncols()],
-            _ => weighted_means(rows, targets.ncols(), weights, |i, row| row.copy_from_slice(targets.row(i))),
+        let (mut y, means) = match self.bias {
+            Bias::None => (targets.clone(), vec![0.0; targets.ncols()]),
+            Bias::Centred | Bias::Column => centred(targets, weights),
         };
-        let mut y = targets.clone();
-        for i in 0..rows {
-            y.row_mut(i).iter_mut().zip(&means).for_each(|(y, mean)| *y -= mean);
-        }
         if let Some(roots) = &roots {
             scale_rows(&mut y, roots);
         }
         let (solution, report) = solve_least_squares(&design, &y, &groups, budget, session)?;
         let (weights, intercepts) = design.model(&solution, means);
-        Ok((Linear { map: self.map.clone().into(), columns, shift, weights, intercepts }, report))
+        Ok(Answer::new(Linear { map: map.clone().into(), columns, shift, weights, intercepts }, report))
     }
 }
 

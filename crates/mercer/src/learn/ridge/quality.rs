@@ -1,12 +1,17 @@
 //! How well features approximate a kernel, and the effect of more of them.
 
+use serde_json::{Value, json};
+
 use crate::data::AnySamples;
 use crate::design::{KernelError, kernel_error};
 use crate::linalg::NormalEquations;
 use crate::session::Session;
 
-use super::approx_ridge::{AllRows, ApproxFit, ApproxRidge, Prepared, Solution};
-use super::error::LearnError;
+use super::super::error::LearnError;
+use super::super::fitted::Facts;
+use super::super::lift::Prepared;
+use super::Ridge;
+use super::incremental::{AllRows, ApproxFit, Solution};
 
 /// Pairs of samples that the error of the kernel is measured on.
 const PAIRS: usize = 2_000;
@@ -39,6 +44,27 @@ impl Sizes {
     }
 }
 
+impl Quality {
+    /// The facts that a model keeps; `targets` are the names.
+    #[must_use]
+    pub fn facts(&self, targets: &[String]) -> Facts {
+        let of_target = |(sizes, target): (&Sizes, &String)| {
+            json!({
+                "target": target,
+                "rmse_half": sizes.half.sqrt(),
+                "rmse": sizes.all.sqrt(),
+                "rmse_doubled_about": sizes.doubled.sqrt(),
+            })
+        };
+        let sizes: Vec<Value> = self.sizes.iter().zip(targets).map(of_target).collect();
+        Facts::from([
+            ("kernel_error".to_owned(), json!(self.kernel.relative)),
+            ("effective_dimension".to_owned(), json!(self.effective_dimension)),
+            ("sizes".to_owned(), json!(sizes)),
+        ])
+    }
+}
+
 /// Sums, their solution, and the sums over samples held out of them, where there are any.
 #[derive(Debug, Clone, Copy)]
 pub struct SolvedSums<'a> {
@@ -50,7 +76,7 @@ pub struct SolvedSums<'a> {
     pub held_out: Option<&'a NormalEquations>,
 }
 
-impl ApproxRidge {
+impl Ridge {
     /// How well the features do: their kernel on pairs among `samples`, what the fit uses of them, and what half of them or
     /// twice as many would do, on samples held out where there are sums over those.
     ///
@@ -112,7 +138,7 @@ impl ApproxRidge {
         session: &Session<'_>,
     ) -> Result<KernelError, LearnError> {
         let features = prepared.features.ready(samples.ncols(), None, session)?;
-        Ok(kernel_error(&features, &self.kernel, samples, PAIRS, session)?)
+        Ok(kernel_error(&features, self.approximation()?.0, samples, PAIRS, session)?)
     }
 
     /// The errors with half of the features beside those with all; none where there is no half.

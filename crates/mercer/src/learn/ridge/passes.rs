@@ -7,14 +7,16 @@ use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::{AnySamples, Matrix};
-use crate::design::{Design, Held, Parts, Recomputed};
+use crate::design::{Design, Held, Parts};
 use crate::linalg::{LinearFit, NormalEquations};
 use crate::session::Session;
 use crate::solve::{NormalCg, NormalCgFit, Report};
 
-use super::approx_ridge::{AllRows, ApproxRidge, Prepared, Solution};
-use super::error::LearnError;
-use super::ridge::targets_by_lambda;
+use super::super::cost;
+use super::super::error::LearnError;
+use super::super::lift::Prepared;
+use super::incremental::{AllRows, Solution, add_rows, empty_sums};
+use super::{Ridge, targets_by_lambda};
 
 /// Rows for each feature from which passes over the features are cheaper than the sums of their products.
 const ROWS_PER_FEATURE: usize = 8;
@@ -37,7 +39,7 @@ pub(super) struct PassesFit {
     pub all_rows: AllRows,
 }
 
-impl ApproxRidge {
+impl Ridge {
     /// The fit where passes are cheaper, the features fit the memory, and the rows of a sample are like the others.
     pub(super) fn passes(
         &self,
@@ -52,7 +54,7 @@ impl ApproxRidge {
         let needed = (n as u64)
             .saturating_mul(d as u64)
             .saturating_mul(ready.precision(samples).bytes())
-            .saturating_add(Self::bytes_needed(d, targets.ncols()));
+            .saturating_add(cost::sums_bytes(d, targets.ncols()));
         let groups = targets_by_lambda(&self.lambda, targets.ncols());
         if n.saturating_mul(d) < ENTRIES
             || n < ROWS_PER_FEATURE * d
@@ -81,11 +83,10 @@ impl ApproxRidge {
         let mut rows = index::sample(&mut rng, n, SAMPLE_PER_FEATURE * d).into_vec();
         rows.sort_unstable();
         let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
-        let mut sums = Self::sums(d, targets.ncols(), session)?;
+        let mut sums = empty_sums(d, targets.ncols(), session)?;
         let (samples, targets) = (samples.select(&rows), targets.select(&rows));
-        let design = Recomputed::new(prepared.features.ready(samples.ncols(), None, session)?, &samples)?;
-        let into = slice::from_mut(&mut sums);
-        design.normal_equations(&targets, weights.as_deref(), &Parts::All, into, session)?;
+        let into = (&Parts::All, slice::from_mut(&mut sums));
+        add_rows(&prepared.features, &samples, &targets, weights.as_deref(), into, session)?;
         Ok(sums)
     }
 
@@ -107,7 +108,7 @@ impl ApproxRidge {
             let of_row = |row: usize| group.iter().map(move |&o| targets.row(row)[o]);
             let entries = (0..targets.nrows()).flat_map(of_row).collect();
             let of_group = Matrix::from_entries(targets.nrows(), group.len(), entries);
-            let problem = NormalCg { design, targets: &of_group, weights, intercept: self.intercept() };
+            let problem = NormalCg { design, targets: &of_group, weights, intercept: self.bias.intercept() };
             let Some(found) = problem.fit(*lambda, &sample, session)? else { return Ok(None) };
             let NormalCgFit { fit, squared_errors, report, of_sample, effective_dimension } = found;
             solution.take(&of_sample, effective_dimension, group);
@@ -126,7 +127,7 @@ impl ApproxRidge {
             });
         }
         let Some(mut report) = last else { return Ok(None) };
-        report.solver = format!("conjugate gradients on {}", self.approximation);
+        report.solver = format!("conjugate gradients on {}", self.approximation()?.1);
         let all_rows = AllRows { share: sample.weight() / total, errors };
         Ok(Some(PassesFit { fit: all, report, sample: (sample, solution), all_rows }))
     }

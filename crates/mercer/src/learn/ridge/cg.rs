@@ -1,0 +1,228 @@
+//! Ridge regression by conjugate gradients, without the kernel matrix or with one in 16 bits.
+
+use serde_json::json;
+
+use crate::data::{AnySamples, Samples, Storage};
+use crate::gram::{Gram, LinearOperator, StoreAs, Stored, Wanted, randomly_pivoted};
+use crate::kernel::Kernel;
+use crate::model::Expansion;
+use crate::real::Real;
+use crate::session::Session;
+use crate::solve::{
+    CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Penalised, Regularised,
+    bordered_right_hand_sides, bordered_solution,
+};
+use crate::watch::Stopped;
+
+use super::super::cost;
+use super::super::digest::Digest;
+use super::super::error::LearnError;
+use super::super::fitted::{Answer, Facts};
+use super::super::problem::Problem;
+use super::{Bias, Ridge, roots};
+
+impl Ridge {
+    /// The fit of the full problem with a preconditioner of rank k, going on from the session's checkpoint.
+    ///
+    /// Each step computes the tiles of the kernel matrix again in single precision: O(n²d) time, O(nk) memory. Where many steps
+    /// are still to go after the first ones, n² bytes fit the memory beside the preconditioner and λ is not too small for 16 bits, the
+    /// matrix is stored once in 16 bits an entry, and a step reads it: O(n²) time, bound by memory. Either way the answer is
+    /// corrected by residuals in double precision, so it is that of the kernel in double precision.
+    pub(super) fn conjugate_gradients(
+        &self,
+        kernel: &Kernel,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Answer, LearnError> {
+        let (samples, targets, weights) = (problem.samples()?, problem.numbers()?, problem.weights());
+        let (lambda, solver) = self.stopping_rule()?;
+        let (rows, outputs) = (samples.nrows(), targets.ncols());
+        let rank = self.rank.unwrap_or_else(|| cost::preconditioner_rank(rows));
+        let (needed, budget) = (cost::cg_bytes(rows, rank, outputs), session.memory());
+        if needed > budget {
+            return Err(LearnError::Memory { rows, needed, budget });
+        }
+        let stores = StoreAs::I16.bytes(rows) <= budget - needed;
+        let admitted = self.admission.decide(kernel, samples)?;
+        let roots = roots(weights);
+        let root_weights = roots.as_deref();
+        let (single, double) = (in_single(samples), in_double(samples));
+        let (fast, exact) = (session.load(&single)?, session.load(&double)?);
+        let (fast, exact) = (fast.gram(kernel, Wanted::Exact)?, exact.gram(kernel, Wanted::Exact)?);
+        let factor = randomly_pivoted::<f32>(&*fast, rank, SINGLE_NOISE, session.seed(), session)?;
+        // What the factor leaves out is noise down to this; a smaller λ would make P⁻¹ amplify it.
+        let noise = SINGLE_NOISE * fast.diagonal().iter().copied().fold(0.0, f64::max);
+        let preconditioner = LowRank::new(factor, lambda.max(noise), root_weights, session)?;
+        let all: Vec<usize> = (0..outputs).collect();
+        let rhs = bordered_right_hand_sides(targets, &all, self.bias == Bias::Centred, root_weights);
+        let tiled = CgProblem {
+            coarse: None,
+            operator: &Regularised::new(&*fast, lambda, root_weights),
+            exact: Some(&Regularised::new(&*exact, lambda, root_weights)),
+            rhs: &rhs,
+            preconditioner: &preconditioner,
+        };
+        let steps = Steps { solver, lambda, weight: mean_weight(weights) };
+        let checkpoint = session.checkpoint().map(|checkpoint| (checkpoint, self.work(kernel, problem)));
+        // A state that cannot be read is of no use: the work starts anew.
+        let kept = checkpoint.and_then(|(checkpoint, work)| checkpoint.load(work));
+        let kept = kept.and_then(|bytes| CgState::from_bytes(&bytes).ok());
+        let mut after = |state: &CgState| {
+            if let Some((checkpoint, work)) = checkpoint.filter(|(checkpoint, _)| checkpoint.due()) {
+                checkpoint.save(work, state.to_bytes());
+            }
+        };
+        let mut state = kept.unwrap_or_else(|| CgState::start(&rhs));
+        let worthwhile = stores && steps.may_store(&*fast);
+        let stored = if worthwhile && steps.many_to_go(&tiled, &mut state, session, &mut after)? {
+            steps.stored(&*fast, session)?
+        } else {
+            None
+        };
+        let coarse = stored.as_ref().map(|(matrix, _)| Penalised { matrix: &**matrix, lambda, root_weights });
+        let coarse = coarse.as_ref().zip(stored.as_ref());
+        let coarse = coarse.map(|(operator, (_, rounding))| Coarse { operator, rounding: *rounding });
+        let mut report = solver.run(&CgProblem { coarse, ..tiled }, &mut state, session, &mut after)?;
+        report.solver += match (stored.is_some() && state.uses_coarse(), state.gave_up_coarse()) {
+            (true, _) => ", matrix stored in 16 bits",
+            (_, true) => ", matrix stored in 16 bits, then tiles computed in every step",
+            _ if state.uses_exact() => ", tiles computed in every step, in double precision at last",
+            _ => ", tiles computed in every step",
+        };
+        report.warnings.extend(admitted.warning);
+        let (coefficients, intercepts) = bordered_solution(state.solution(), outputs, root_weights);
+        let (kernel, centres) = (kernel.clone(), samples.view().into_owned());
+        let facts = Facts::from([("iterations".to_owned(), json!(report.iterations))]);
+        let expansion =
+            Expansion { kernel, domain: admitted.domain, centres, shift: None, coefficients, intercepts };
+        Ok(Answer { facts, ..Answer::new(expansion, report) })
+    }
+
+    /// λ and when conjugate gradients stop.
+    pub(super) fn stopping_rule(&self) -> Result<(f64, ConjugateGradient), LearnError> {
+        if self.bias == Bias::Column {
+            let reason = "bias = column is not for iterative solvers; use centred or none";
+            return Err(LearnError::Unsupported(reason));
+        }
+        let [lambda] = self.lambda[..] else {
+            return Err(LearnError::Unsupported("conjugate gradients have one lambda for all targets"));
+        };
+        for (parameter, received, fine, allowed) in [
+            ("lambda", lambda, lambda.is_finite() && lambda > 0.0, "a finite number above 0"),
+            ("tolerance", self.tol, self.tol > 0.0, "a number above 0"),
+        ] {
+            if !fine {
+                return Err(LearnError::Parameter { parameter, received: received.to_string(), allowed });
+            }
+        }
+        let solver =
+            ConjugateGradient { tolerance: self.tol, iterations: self.max_iter, ..Default::default() };
+        Ok((lambda, solver))
+    }
+
+    /// What tells this work from others: the settings and the data.
+    fn work(&self, kernel: &Kernel, problem: &Problem<'_>) -> u64 {
+        let mut digest = Digest::new();
+        digest.bytes(format!("{self:?} {kernel}").as_bytes());
+        digest.problem(problem);
+        digest.value()
+    }
+}
+
+/// When the matrix is stored.
+struct Steps {
+    solver: ConjugateGradient,
+    lambda: f64,
+    /// The mean of the sample weights.
+    weight: f64,
+}
+
+impl Steps {
+    /// Takes steps on tiles; whether the problem needs many more is decided after every [`STEPS_ON_TILES`] of them.
+    ///
+    /// Storing the matrix takes the time of a few steps on tiles, and with a good preconditioner a few steps are all it takes.
+    /// The first ones are also the ones whose errors count most.
+    fn many_to_go(
+        &self,
+        tiled: &CgProblem<'_>,
+        state: &mut CgState,
+        session: &Session<'_>,
+        after: &mut dyn FnMut(&CgState),
+    ) -> Result<bool, LearnError> {
+        while !state.uses_coarse() {
+            let steps = state.iterations();
+            if state.gave_up_coarse()
+                || state.uses_exact()
+                || state.is_done()
+                || steps >= self.solver.iterations
+            {
+                return Ok(false);
+            }
+            let decides = steps > 0 && steps.is_multiple_of(STEPS_ON_TILES);
+            if decides && self.solver.steps_to_go(tiled.rhs, state) > STEPS_ON_TILES as f64 {
+                break;
+            }
+            let until = (steps / STEPS_ON_TILES + 1) * STEPS_ON_TILES;
+            self.solver.advance(tiled, state, until, session, &mut *after)?;
+        }
+        Ok(true)
+    }
+
+    /// Whether the errors of a stored matrix may be small enough for λ: the values of most tiles are further apart than a
+    /// quarter of the largest value.
+    fn may_store(&self, gram: &dyn Gram) -> bool {
+        let largest = gram.diagonal().iter().copied().fold(0.0, f64::max);
+        self.weight * StoreAs::I16.rounding(gram.nrows(), 0.25 * largest) <= ROUNDING_LIMIT * self.lambda
+    }
+
+    /// The kernel matrix in 16 bits, with what |Ev|/|v| is about for its errors E as weighted; none where λ is too small for it.
+    fn stored(&self, gram: &dyn Gram, session: &Session<'_>) -> Result<Option<Compact>, Stopped> {
+        let Stored::Products { operator, rounding } = gram.store(StoreAs::I16, session)? else {
+            return Ok(None);
+        };
+        let rounding = self.weight * rounding;
+        Ok((rounding <= ROUNDING_LIMIT * self.lambda).then_some((operator, rounding)))
+    }
+}
+
+/// A stored matrix, and about what |Ev|/|v| is for its errors E.
+type Compact = (Box<dyn LinearOperator>, f64);
+
+/// Steps on tiles before the matrix is stored, and steps that must then be left: as many as storing takes the time of.
+pub(crate) const STEPS_ON_TILES: u64 = 6;
+
+/// Errors of the stored matrix, |Ev|/|v|, up to which it is used, as a share of λ. Their norm is about twice that, and each
+/// round of conjugate gradients leaves about |E|/λ of the residual: half of it at the most.
+const ROUNDING_LIMIT: f64 = 0.25;
+
+/// What is left of the diagonal in single-precision tiles is noise below this share of it.
+const SINGLE_NOISE: f64 = 1e-6;
+
+fn mean_weight(weights: Option<&[f64]>) -> f64 {
+    weights.map_or(1.0, |w| w.iter().sum::<f64>() / w.len() as f64)
+}
+
+fn converted<A: Real, B: Real>(samples: &Samples<'_, A>) -> Samples<'static, B> {
+    let convert = |values: &[A]| values.iter().map(|v| B::from_f64(v.to_f64())).collect::<Vec<B>>();
+    let converted = match samples.storage() {
+        Storage::Dense(entries) => Samples::dense(samples.nrows(), samples.ncols(), convert(entries)),
+        Storage::Sparse { indptr, indices, values } => {
+            Samples::sparse(samples.ncols(), indptr.to_vec(), indices.to_vec(), convert(values))
+        }
+    };
+    converted.expect("the shape of samples that exist")
+}
+
+fn in_single<'a>(samples: &'a AnySamples<'_>) -> AnySamples<'a> {
+    match samples {
+        AnySamples::F32(_) => samples.view(),
+        AnySamples::F64(s) => AnySamples::F32(converted(s)),
+    }
+}
+
+fn in_double<'a>(samples: &'a AnySamples<'_>) -> AnySamples<'a> {
+    match samples {
+        AnySamples::F32(s) => AnySamples::F64(converted(s)),
+        AnySamples::F64(_) => samples.view(),
+    }
+}

@@ -1,0 +1,197 @@
+//! Ridge regression on the kernel matrix.
+//!
+//! f = Σᵢ aᵢ k(xᵢ, ·) (+ b): with S the diagonal of the √wᵢ,
+//!
+//! ```text
+//! bias none      (SKS + λI) u = Sy,  a = Su
+//! bias centred   the intercept b is not penalised: (K + λW⁻¹)a + b·1 = y and 1ᵀa = 0. With (SKS + λI)[u v] = S[y 1],
+//!                b = (S1)ᵀu / (S1)ᵀv and a = S(u − b·v)
+//! bias column    X and y are centred, 1 is added to the kernel, and the constant is penalised like the rest
+//! ```
+
+use crate::data::{AnySamples, Matrix, Samples};
+use crate::gram::{Gram, TileMut, Wanted};
+use crate::kernel::{Expr, Kernel};
+use crate::model::{Expansion, subtract};
+use crate::session::Session;
+use crate::solve::{Factor, Regularised, Report, bordered_right_hand_sides, bordered_solution, solve_direct};
+
+use super::super::error::LearnError;
+use super::super::fitted::Answer;
+use super::super::problem::Problem;
+use super::{Bias, Ridge, RidgeMethod, check_lambda, check_matrix_memory, roots, targets_by_lambda};
+
+/// The coefficients of f(xⱼ) = Σᵢ aᵢ k(xᵢ, xⱼ) + b for each target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Coefficients {
+    /// a, one column per target.
+    pub dual: Matrix<f64>,
+    /// b, one per target.
+    pub intercepts: Vec<f64>,
+    /// How good the answer is.
+    pub report: Report,
+}
+
+impl Ridge {
+    /// The fit on samples. O(n²d + n³/3) time, O(n²) memory.
+    pub(super) fn dual(
+        &self,
+        kernel: &Kernel,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Answer, LearnError> {
+        let (samples, targets, weights) = (problem.samples()?, problem.numbers()?, problem.weights());
+        check_matrix_memory(samples.nrows(), session)?;
+        let mut kernel = kernel.clone();
+        let (mut shift, mut centres) = (None, samples.view());
+        if self.bias == Bias::Column {
+            let means = column_means(samples, weights)?;
+            centres = subtract(samples, &means);
+            shift = Some(means);
+            kernel = Kernel::sum(&[kernel, Kernel::from_expr(Expr::Number(1.0))])?;
+        }
+        let admitted = self.admission.decide(&kernel, &centres)?;
+        let resident = session.load(&centres)?;
+        let gram = resident.gram(&kernel, Wanted::Exact)?;
+        let Coefficients { dual: coefficients, intercepts, mut report } = match self.bias {
+            Bias::Column => {
+                let (centred, means) = centred(targets, weights);
+                let found = self.solve_gram(&*gram, &centred, weights, session)?;
+                Coefficients { intercepts: means, ..found }
+            }
+            Bias::None | Bias::Centred => self.solve_gram(&*gram, targets, weights, session)?,
+        };
+        report.warnings.extend(admitted.warning);
+        let centres = centres.into_owned();
+        let expansion =
+            Expansion { kernel, domain: admitted.domain, centres, shift, coefficients, intercepts };
+        Ok(Answer::new(expansion, report))
+    }
+
+    /// The fit on a kernel matrix. The model is an expansion on the rows of the identity: its samples are rows of kernel values with
+    /// the rows of the problem.
+    pub(super) fn on_gram(
+        &self,
+        gram: &dyn Gram,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Answer, LearnError> {
+        let (rows, targets) = (gram.nrows(), problem.numbers()?);
+        check_lambda(&self.lambda, rows, targets.ncols())?;
+        if self.bias == Bias::Column {
+            return Err(LearnError::Unsupported(
+                "bias = column centres the samples, which a kernel matrix hides",
+            ));
+        }
+        if matches!(self.method, RidgeMethod::Primal | RidgeMethod::Cg) {
+            return Err(LearnError::Unsupported("a kernel matrix is solved by its Cholesky factor"));
+        }
+        check_matrix_memory(rows, session)?;
+        let Coefficients { dual: coefficients, intercepts, report } =
+            self.solve_gram(gram, targets, problem.weights(), session)?;
+        let indices = (0..rows as u32).collect::<Vec<_>>();
+        let centres = Samples::sparse(rows, (0..=rows).collect::<Vec<_>>(), indices, vec![1.0; rows]);
+        let centres = AnySamples::F64(centres.expect("one entry in each row"));
+        let (kernel, shift) = (Kernel::linear(), None);
+        Ok(Answer::new(Expansion { kernel, domain: None, centres, shift, coefficients, intercepts }, report))
+    }
+
+    /// The coefficients on a kernel matrix; the intercepts are 0 unless they are unpenalised.
+    fn solve_gram(
+        &self,
+        gram: &dyn Gram,
+        targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
+        session: &Session<'_>,
+    ) -> Result<Coefficients, LearnError> {
+        let factor = match self.method {
+            RidgeMethod::Cholesky => Factor::Double,
+            RidgeMethod::Mixed => Factor::Mixed,
+            _ => Factor::Auto,
+        };
+        let (roots, columns) = (roots(weights), targets.ncols());
+        let intercept = self.bias == Bias::Centred;
+        let mut dual = Matrix::zeros(gram.nrows(), columns);
+        let mut intercepts = vec![0.0; columns];
+        let mut report: Option<Report> = None;
+        for (lambda, group) in targets_by_lambda(&self.lambda, columns) {
+            let system = Regularised::new(gram, lambda, roots.as_deref());
+            let rhs = bordered_right_hand_sides(targets, &group, intercept, roots.as_deref());
+            let (solution, solved) =
+                solve_direct(&system, &rhs, factor, session).map_err(|error| explain(gram, error.into()))?;
+            let (a, b) = bordered_solution(&solution, group.len(), roots.as_deref());
+            for (place, &column) in group.iter().enumerate() {
+                intercepts[column] = b[place];
+                (0..gram.nrows()).for_each(|i| dual.row_mut(i)[column] = a.row(i)[place]);
+            }
+            report = Some(match report {
+                Some(worst) if worst.residual >= solved.residual => worst,
+                _ => solved,
+            });
+        }
+        let report = report.ok_or(LearnError::Length { what: "targets", rows: gram.nrows(), found: 0 })?;
+        Ok(Coefficients { dual, intercepts, report })
+    }
+}
+
+/// The targets without their weighted means, and the means.
+pub(super) fn centred(targets: &Matrix<f64>, weights: Option<&[f64]>) -> (Matrix<f64>, Vec<f64>) {
+    let means = weighted_means(targets.nrows(), targets.ncols(), weights, |i, row| {
+        row.copy_from_slice(targets.row(i))
+    });
+    let mut centred = targets.clone();
+    for i in 0..centred.nrows() {
+        centred.row_mut(i).iter_mut().zip(&means).for_each(|(y, mean)| *y -= mean);
+    }
+    (centred, means)
+}
+
+/// A failed factorisation is often a kernel value that is not finite: look for one.
+pub(in crate::learn) fn explain(gram: &dyn Gram, error: LearnError) -> LearnError {
+    if error.is_stop() {
+        return error;
+    }
+    let n = gram.nrows();
+    let all: Vec<usize> = (0..n).collect();
+    let mut row = vec![0f64; n];
+    for i in 0..n.min(2_000) {
+        gram.block(&[i], &all, TileMut::new(&mut row, n));
+        if let Some(column) = row.iter().position(|k| !k.is_finite()) {
+            return LearnError::KernelValue { row: i, column };
+        }
+    }
+    error
+}
+
+pub(in crate::learn) fn column_means(
+    samples: &AnySamples<'_>,
+    weights: Option<&[f64]>,
+) -> Result<Vec<f64>, LearnError> {
+    if samples.is_sparse() {
+        return Err(LearnError::Unsupported(
+            "bias = column centres the samples, which would fill sparse data; use centred or none",
+        ));
+    }
+    Ok(weighted_means(samples.nrows(), samples.ncols(), weights, |i, row| samples.copy_row(i, row)))
+}
+
+fn weighted_means(
+    rows: usize,
+    columns: usize,
+    weights: Option<&[f64]>,
+    row_of: impl Fn(usize, &mut [f64]),
+) -> Vec<f64> {
+    let (mut means, mut row, mut total) = (vec![0.0; columns], vec![0.0; columns], 0.0);
+    for i in 0..rows {
+        let weight = weights.map_or(1.0, |w| w[i]);
+        if weight == 0.0 {
+            continue;
+        }
+        total += weight;
+        row_of(i, &mut row);
+        for (mean, value) in means.iter_mut().zip(&row) {
+            *mean += (value - *mean) * (weight / total);
+        }
+    }
+    means
+}

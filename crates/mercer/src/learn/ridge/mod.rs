@@ -1,0 +1,378 @@
+//! Ridge regression.
+//!
+//! Minimises ½ Σᵢ wᵢ(yᵢ − f(xᵢ))² + (λ/2)‖f‖² over the functions of a kernel, or over f(x) = ⟨v, φ(x)⟩ + b with ‖f‖ = ‖v‖:
+//!
+//! | lift | auto | dual, Cholesky, mixed | primal | conjugate gradients |
+//! | --- | --- | --- | --- | --- |
+//! | kernel | the cheaper of dual and primal | on the kernel matrix | on the kernel's finite feature map | without the matrix |
+//! | features | primal | – | normal equations, QR where they are ill-conditioned | – |
+//! | random features | sums, or passes over features in memory | – | as auto | – |
+//! | landmarks | as for random features | – | as auto | Falkon |
+//!
+//! λ is added to the matrix as it is, never multiplied by the number of rows.
+
+mod cg;
+mod choice;
+mod dual;
+mod incremental;
+mod landmarks;
+mod passes;
+mod primal;
+mod quality;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::data::{AnySamples, Matrix};
+use crate::design::Approximation;
+use crate::kernel::Kernel;
+use crate::linalg::Intercept;
+use crate::model::Method;
+use crate::session::Session;
+
+use super::admission::Admission;
+use super::cost;
+use super::error::LearnError;
+use super::fitted::{Answer, Fitted, Settings};
+use super::learner::{Learner, Requires, Shape};
+use super::lift::{Lift, Prepared};
+use super::problem::{Inputs, Problem};
+use super::targets::check as check_targets;
+use super::weights::check_weights;
+
+pub(crate) use cg::STEPS_ON_TILES;
+pub use choice::{FormChoice, choose_approximation};
+pub use dual::Coefficients;
+pub(super) use dual::{column_means, explain};
+pub use incremental::{AllRows, ApproxFit, Solution, TargetError, add_rows, empty_sums};
+pub use quality::{Quality, Sizes, SolvedSums};
+
+/// What is done about a constant in the regression function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bias {
+    /// Nothing: the kernel alone.
+    None,
+    /// An intercept that is not penalised.
+    #[default]
+    Centred,
+    /// X and y centred and a constant feature added: k + 1.
+    Column,
+}
+
+impl Bias {
+    /// The intercept of a problem on features.
+    pub(crate) fn intercept(self) -> Intercept {
+        if self == Self::None { Intercept::None } else { Intercept::Unpenalised }
+    }
+}
+
+/// How ridge regression is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RidgeMethod {
+    /// The cheapest that fits the memory, by counts of operations.
+    #[default]
+    Auto,
+    /// By a Cholesky factor of the kernel matrix, in single precision with refinement where that is certain to converge.
+    Dual,
+    /// By a Cholesky factor of the kernel matrix in double precision.
+    Cholesky,
+    /// By a Cholesky factor of the kernel matrix in single precision, refined to the double-precision answer.
+    Mixed,
+    /// On features: those of a finite map, or approximate ones.
+    Primal,
+    /// By preconditioned conjugate gradients, without the kernel matrix.
+    Cg,
+}
+
+/// Ridge regression: its settings.
+///
+/// ```
+/// use mercer::learn::{Learner, Ridge};
+/// use mercer::kernel::Kernel;
+/// let x: Vec<[f64; 1]> = (0..50).map(|i| [0.1 * i as f64]).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x[0].sin()).collect();
+/// let kernel: Kernel = "rbf(sigma=1)".parse()?;
+/// let fitted = Ridge::new(kernel, 1e-3).fit(&x[..], &y)?;
+/// assert!((fitted.predict(&[[0.7]])?.row(0)[0] - 0.7f64.sin()).abs() < 1e-2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Ridge {
+    /// The kernel or the features.
+    pub lift: Lift,
+    /// λ ≥ 0, above 0 for conjugate gradients: one for all targets, or one each.
+    pub lambda: Vec<f64>,
+    /// What is done about a constant. [`Bias::Column`] is for methods on the kernel matrix and on explicit features.
+    pub bias: Bias,
+    /// How the problem is solved.
+    pub method: RidgeMethod,
+    /// Whether the kernel must be proven to be one.
+    pub admission: Admission,
+    /// Conjugate gradients: the relative residual to reach, above 0.
+    pub tol: f64,
+    /// Conjugate gradients: most steps.
+    pub max_iter: u64,
+    /// Conjugate gradients: the rank of the preconditioner; none for 3√n.
+    pub rank: Option<usize>,
+}
+
+impl Ridge {
+    /// Creates a ridge learner with this kernel or these features, this λ and an unpenalised intercept; other settings take their
+    /// defaults.
+    #[must_use]
+    pub fn new(lift: impl Into<Lift>, lambda: f64) -> Self {
+        Self {
+            lift: lift.into(),
+            lambda: vec![lambda],
+            bias: Bias::Centred,
+            method: RidgeMethod::Auto,
+            admission: Admission::Check,
+            tol: 1e-3,
+            max_iter: 1_000,
+            rank: None,
+        }
+    }
+
+    /// The same learner with other values of λ: one for all targets, or one each.
+    #[must_use]
+    pub fn with_lambda(self, lambda: Vec<f64>) -> Self {
+        Self { lambda, ..self }
+    }
+
+    /// The same learner with another treatment of a constant.
+    #[must_use]
+    pub fn with_bias(self, bias: Bias) -> Self {
+        Self { bias, ..self }
+    }
+
+    /// The same learner, solved by this method.
+    #[must_use]
+    pub fn with_method(self, method: RidgeMethod) -> Self {
+        Self { method, ..self }
+    }
+
+    /// The same learner with or without a check of its kernel.
+    #[must_use]
+    pub fn with_admission(self, admission: Admission) -> Self {
+        Self { admission, ..self }
+    }
+
+    /// The same learner with another stopping rule for conjugate gradients.
+    #[must_use]
+    pub fn with_tolerance(self, tol: f64, max_iter: u64) -> Self {
+        Self { tol, max_iter, ..self }
+    }
+
+    /// The same learner with a preconditioner of this rank.
+    #[must_use]
+    pub fn with_rank(self, rank: usize) -> Self {
+        Self { rank: Some(rank), ..self }
+    }
+
+    /// The fit on samples and a kernel whose hyper-parameters are all numbers.
+    fn on_kernel(
+        &self,
+        kernel: &Kernel,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Answer, LearnError> {
+        let samples = problem.samples()?;
+        if self.method == RidgeMethod::Cg {
+            return self.conjugate_gradients(kernel, problem, session);
+        }
+        let choice = self.method.choose(kernel, samples.nrows(), samples.ncols(), session.memory());
+        match choice.primal {
+            Some(map) => self.primal(&map, problem, session),
+            None if self.method == RidgeMethod::Primal => {
+                Err(LearnError::NoFiniteMap { kernel: kernel.to_string() })
+            }
+            None => self.dual(kernel, problem, session),
+        }
+    }
+
+    /// The fit on features that approximate a kernel.
+    fn on_approximation(
+        &self,
+        kernel: &Kernel,
+        approximation: Approximation,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Answer, LearnError> {
+        let samples = problem.samples()?;
+        match (self.method, approximation) {
+            (RidgeMethod::Auto | RidgeMethod::Primal, _) => {}
+            (RidgeMethod::Cg, Approximation::Nystrom { landmarks, choice }) => {
+                return self.on_landmarks(kernel, (landmarks, choice), problem, session);
+            }
+            _ => {
+                return Err(LearnError::Unsupported(
+                    "approximate features are solved by the methods auto and primal, landmarks also by conjugate gradients",
+                ));
+            }
+        }
+        let resolved = Self { lift: (kernel.clone(), approximation).into(), ..self.clone() };
+        let prepared = resolved.prepare((samples, samples.nrows() as u64), session)?;
+        let fit = resolved.fit_prepared(prepared, samples, problem.numbers()?, problem.weights(), session)?;
+        let facts = resolved.quality_of(&fit, samples, session)?.facts(&problem.origin.outputs);
+        let ApproxFit { predictor, report, .. } = fit;
+        Ok(Answer { facts, ..Answer::new(predictor, report) })
+    }
+
+    /// The features of an approximation for this number of rows, of which samples are all or a part.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`]; where the learner is not on an approximation, or has a bias that features do not have.
+    pub fn prepare(
+        &self,
+        rows: (&AnySamples<'_>, u64),
+        session: &Session<'_>,
+    ) -> Result<Prepared, LearnError> {
+        if self.bias == Bias::Column {
+            let reason = "bias = column is not for approximate features; use centred or none";
+            return Err(LearnError::Unsupported(reason));
+        }
+        let (kernel, approximation) = self.approximation()?;
+        Prepared::from_sample(kernel, approximation, self.admission, rows, session)
+    }
+
+    /// The kernel and how it is approximated.
+    fn approximation(&self) -> Result<(&Kernel, Approximation), LearnError> {
+        match &self.lift {
+            Lift::Approximate { kernel, approx } => Ok((kernel, *approx)),
+            _ => Err(LearnError::Unsupported("this needs an approximation of a kernel")),
+        }
+    }
+}
+
+impl Learner for Ridge {
+    fn method(&self) -> Method {
+        Method::Ridge
+    }
+
+    fn requires(&self) -> Requires {
+        Requires::Numbers
+    }
+
+    fn settings(&self, session: &Session<'_>) -> Settings {
+        let mut settings = Settings::from([
+            ("bias".to_owned(), json!(self.bias)),
+            ("lambda".to_owned(), json!(self.lambda)),
+            ("seed".to_owned(), json!(session.seed())),
+        ]);
+        if let Lift::Approximate { approx, .. } = &self.lift {
+            settings.insert("approx".to_owned(), json!(approx.to_string()));
+        }
+        settings
+    }
+
+    fn check(&self, shape: Shape, session: &Session<'_>) -> Result<(), LearnError> {
+        match (&self.lift, self.method) {
+            (Lift::Features(_), RidgeMethod::Auto | RidgeMethod::Primal) => Ok(()),
+            (Lift::Features(_), _) => Err(LearnError::Unsupported(
+                "explicit features are solved in the features: the method is auto or primal",
+            )),
+            (Lift::Approximate { .. } | Lift::Auto(_), _) | (Lift::Kernel(_), RidgeMethod::Cg) => Ok(()),
+            (Lift::Kernel(kernel), method) => {
+                let budget = session.memory();
+                // The features of a kernel with open hyper-parameters are not known yet.
+                let primal = || method.choose(kernel, shape.rows, shape.columns, budget).primal.is_some();
+                match method {
+                    _ if kernel.is_resolved() && primal() => Ok(()),
+                    RidgeMethod::Primal => Err(LearnError::NoFiniteMap { kernel: kernel.to_string() }),
+                    _ => check_matrix_memory(shape.rows, session),
+                }
+            }
+        }
+    }
+
+    fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
+        if let Inputs::Gram(gram) = problem.inputs {
+            let answer = self.on_gram(gram, problem, session)?;
+            return Ok(Fitted::new(self, problem, session, answer));
+        }
+        let samples = problem.samples()?;
+        let resolved = |kernel: &Kernel| -> Result<Kernel, LearnError> {
+            kernel.check_columns(samples.ncols())?;
+            Ok(kernel.resolve_auto(&session.scales(samples))?)
+        };
+        check_lambda(&self.lambda, samples.nrows(), problem.numbers()?.ncols())?;
+        let answer = match &self.lift {
+            Lift::Kernel(kernel) => self.on_kernel(&resolved(kernel)?, problem, session)?,
+            Lift::Features(map) => {
+                self.check(shape(problem)?, session)?;
+                self.primal(map, problem, session)?
+            }
+            Lift::Approximate { kernel, approx } => {
+                self.on_approximation(&resolved(kernel)?, *approx, problem, session)?
+            }
+            Lift::Auto(kernel) => {
+                let kernel = resolved(kernel)?;
+                let lift = match choose_approximation(&kernel, samples, samples.nrows() as u64, session)? {
+                    Some((approximation, _)) => (kernel, approximation).into(),
+                    None => kernel.into(),
+                };
+                return Self { lift, ..self.clone() }.train(problem, session);
+            }
+        };
+        Ok(Fitted::new(self, problem, session, answer))
+    }
+}
+
+fn shape(problem: &Problem<'_>) -> Result<Shape, LearnError> {
+    let samples = problem.samples()?;
+    Ok(Shape { rows: samples.nrows(), columns: samples.ncols(), targets: problem.numbers()?.ncols() })
+}
+
+/// Whether the kernel matrix of this many rows fits the memory budget.
+///
+/// # Errors
+/// [`LearnError::Memory`] where it does not.
+pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), LearnError> {
+    let (needed, budget) = (cost::matrix_bytes(rows), session.memory());
+    if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
+}
+
+/// Whether the parts of a regression problem line up and are in their ranges.
+pub(crate) fn check_problem(
+    lambda: &[f64],
+    rows: usize,
+    targets: &Matrix<f64>,
+    weights: Option<&[f64]>,
+) -> Result<(), LearnError> {
+    check_targets(rows, targets)?;
+    check_weights(rows, weights)?;
+    check_lambda(lambda, rows, targets.ncols())
+}
+
+fn check_lambda(lambda: &[f64], rows: usize, targets: usize) -> Result<(), LearnError> {
+    if let Some(lambda) = lambda.iter().find(|l| !l.is_finite() || **l < 0.0) {
+        let (parameter, received) = ("lambda", lambda.to_string());
+        return Err(LearnError::Parameter { parameter, received, allowed: "a finite number, 0 or more" });
+    }
+    if lambda.len() != 1 && lambda.len() != targets {
+        let what = "values of lambda for the targets";
+        return Err(LearnError::Length { what, rows, found: lambda.len() });
+    }
+    Ok(())
+}
+
+/// The targets that share a λ, in the order of first use: one factorisation serves each group.
+fn targets_by_lambda(lambda: &[f64], columns: usize) -> Vec<(f64, Vec<usize>)> {
+    let mut groups: Vec<(f64, Vec<usize>)> = Vec::new();
+    for column in 0..columns {
+        let lambda = lambda[if lambda.len() == 1 { 0 } else { column }];
+        match groups.iter_mut().find(|(l, _)| *l == lambda) {
+            Some((_, group)) => group.push(column),
+            None => groups.push((lambda, vec![column])),
+        }
+    }
+    groups
+}
+
+/// The square roots of the weights.
+fn roots(weights: Option<&[f64]>) -> Option<Vec<f64>> {
+    weights.map(|w| w.iter().map(|w| w.sqrt()).collect())
+}
