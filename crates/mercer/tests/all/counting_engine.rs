@@ -400,7 +400,7 @@ fn many_products_are_made_with_a_stored_matrix() {
 #[test]
 fn neighbours_are_one_search() {
     let calls = Arc::new(Calls::default());
-    let fitted = Knn::new(5).fit(&samples(ROWS, 0), &targets()).unwrap();
+    let fitted = Knn::new(5).fit(samples(ROWS, 0), targets()).unwrap();
     fitted.model.predict(&samples(50, 5_000), &counting(&calls)).unwrap();
     assert_eq!([&calls.loads, &calls.nearest, &calls.crosses].map(counted), [2, 1, 0]);
 }

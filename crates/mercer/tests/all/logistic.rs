@@ -57,7 +57,7 @@ impl Problem {
     fn fit(&self, logistic: &Logistic, weights: Option<&[f64]>) -> Matrix<f64> {
         let fitted = logistic.train(&self.weighted(weights), &Session::default()).unwrap();
         assert_eq!(report(&fitted).status, Status::Converged, "{:?}", fitted.report);
-        probabilities(&fitted.predict(&self.samples()).unwrap())
+        probabilities(&fitted.predict(self.samples()).unwrap())
     }
 
     fn path(&self, logistic: &Logistic, gram: &dyn Gram, lambdas: &[f64]) -> Vec<Coefficients> {
@@ -271,8 +271,8 @@ fn a_weight_is_a_number_of_copies() {
         let counted: Vec<usize> = (0..50).filter(|&i| copies[i] > 0).collect();
         assert_eq!(short.centres, Some(counted), "rows that do not count are no centres");
         assert_eq!(expansion(&short).centres.nrows(), short.centres.as_ref().unwrap().len());
-        let expected = long.predict(&problem.samples()).unwrap();
-        let found = short.predict(&problem.samples()).unwrap();
+        let expected = long.predict(problem.samples()).unwrap();
+        let found = short.predict(problem.samples()).unwrap();
         assert_close(&found, &rows(&expected), 1e-6);
     }
 }
@@ -332,7 +332,7 @@ fn factored_iterated_and_never_stored_agree() {
         let expected = problem.fit(&roomy, None);
         let tight = Session::default().with_memory(0);
         let tight = roomy.train(&problem.weighted(None), &tight).unwrap();
-        let found = probabilities(&tight.predict(&problem.samples()).unwrap());
+        let found = probabilities(&tight.predict(problem.samples()).unwrap());
         assert_close(&found, &rows(&expected), 1e-7);
         let fitted = problem.train(&roomy).unwrap();
         let report = report(&fitted);
@@ -405,7 +405,7 @@ fn huge_logits_stay_finite() {
     let problem = Problem::new(80, 3, 11);
     let logistic = Logistic::new(kernel("1e6*rbf(sigma=0.5)"), 1e-3);
     let fitted = problem.train(&logistic).unwrap();
-    let f = fitted.predict(&problem.samples()).unwrap();
+    let f = fitted.predict(problem.samples()).unwrap();
     assert!(f.entries().iter().all(|f| f.is_finite()) && report(&fitted).residual.is_finite());
     let p = probabilities(&f);
     assert!((0..80).all(|i| (p.row(i).iter().sum::<f64>() - 1.0).abs() < 1e-14));

@@ -262,7 +262,7 @@ fn leaving_one_out_is_fitting_without_it() {
                     let predicted: Vec<Vec<f64>> = (0..n)
                         .map(|i| {
                             let (others, y) = without(&x, &y, i);
-                            fit(&others, &y).predict(&x.select(&[i])).unwrap().into_entries()
+                            fit(&others, &y).predict(x.select(&[i])).unwrap().into_entries()
                         })
                         .collect();
                     mean_loss(loss, &predicted, &y)
@@ -329,7 +329,7 @@ fn far_samples_have_the_limit_as_their_answer() {
         let y = Matrix::from_entries(4, 1, vec![5.0, 2.0, 9.0, 4.0]);
         let smoothed = |text: &str, at: f64| {
             let model = Smoother::new(text.parse().unwrap()).fit(&x, &y).unwrap();
-            model.predict(&samples(1, &[at], form)).unwrap().into_entries()[0]
+            model.predict(samples(1, &[at], form)).unwrap().into_entries()[0]
         };
         // Two rows at 1 share the weight.
         close(&[smoothed("rbf(sigma=0.01)", 1e3)], &[3.0], 1e-12);
@@ -389,8 +389,8 @@ fn what_makes_no_sense_is_refused() {
     assert!(matches!(too_many, LearnError::TooManyNeighbours { k: 11, rows: 10 }));
     assert!(Knn::new(1).leave_one_out(&x, &y, 10, Loss::Squared, &Session::default()).is_err());
     let empty = samples(2, &[], Form::Double);
-    assert!(matches!(Knn::new(1).fit(&empty, &targets(0, 1, 1)), Err(LearnError::Empty { .. })));
-    assert!(matches!(Knn::new(1).fit(&x, &targets(9, 1, 1)), Err(LearnError::Length { found: 9, .. })));
+    assert!(matches!(Knn::new(1).fit(&empty, targets(0, 1, 1)), Err(LearnError::Empty { .. })));
+    assert!(matches!(Knn::new(1).fit(&x, targets(9, 1, 1)), Err(LearnError::Length { found: 9, .. })));
     let infinite = Matrix::from_entries(10, 1, vec![f64::INFINITY; 10]);
     assert!(matches!(
         Knn::new(1).fit(&x, &infinite),
@@ -423,10 +423,10 @@ fn what_makes_no_sense_is_refused() {
 fn classes_are_predicted_as_shares() {
     let x = samples(1, &[0.0, 1.0, 2.0, 10.0, 11.0], Form::Double);
     let classes = ["b", "a", "b", "c", "c"];
-    let shares = Knn::new(3).fit(&x, &classes).unwrap().predict(&samples(1, &[0.9], Form::Double)).unwrap();
+    let shares = Knn::new(3).fit(&x, &classes).unwrap().predict(samples(1, &[0.9], Form::Double)).unwrap();
     close(shares.row(0), &[1.0 / 3.0, 2.0 / 3.0, 0.0], 1e-15);
     let smoother = Smoother::new("max(0, 3-|x-z|)".parse().unwrap());
-    let shares = smoother.fit(&x, &classes).unwrap().predict(&samples(1, &[1.0], Form::Double)).unwrap();
+    let shares = smoother.fit(&x, &classes).unwrap().predict(samples(1, &[1.0], Form::Double)).unwrap();
     close(shares.row(0), &[3.0 / 7.0, 4.0 / 7.0, 0.0], 1e-15);
     let weighted = Problem::new(&x, &classes).weighted(Some(vec![1.0; 5]));
     assert!(matches!(Knn::new(1).train(&weighted, &Session::default()), Err(LearnError::Unsupported(_))));

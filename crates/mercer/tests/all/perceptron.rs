@@ -168,7 +168,7 @@ fn dual_primal_and_the_book_make_the_same_mistakes_in_the_same_order() {
             let primal = fit(&on_columns(&perceptron), &x, &codes, classes).unwrap();
             assert_eq!(crate::perceptron::mistaken(&perceptron, &x, &codes, classes), mistaken);
             assert_eq!((&primal.report, &primal.facts), (&dual.report, &dual.facts));
-            let f = dual.predict(&samples(&x)).unwrap();
+            let f = dual.predict(samples(&x)).unwrap();
             let last = stood.last().unwrap();
             for i in 0..60 {
                 for k in 0..f.ncols() {
@@ -237,7 +237,7 @@ fn the_average_is_of_the_functions_after_each_visit() {
         let dual = fit(&perceptron, &x, &codes, 3).unwrap();
         let known = (fact(&dual, "margin"), fact(&dual, "mistake_bound"));
         assert_eq!((status(&dual), known), (Status::OutOfIterations, (None, None)));
-        let f = dual.predict(&samples(&x)).unwrap();
+        let f = dual.predict(samples(&x)).unwrap();
         let primal = fit(&on_columns(&perceptron), &x, &codes, 3).unwrap();
         for k in 0..3 {
             for j in 0..4 {
@@ -258,7 +258,7 @@ fn votes_are_those_of_the_functions_after_each_visit() {
         let (x, codes) = separable(40, classes, 3);
         let perceptron = plain(Rule::Direct, false).with_passes(3).with_vote(true);
         let (_, stood) = reference(&x, &codes, classes, Rule::Direct, 3);
-        let votes = fit(&perceptron, &x, &codes, classes).unwrap().predict(&samples(&x)).unwrap();
+        let votes = fit(&perceptron, &x, &codes, classes).unwrap().predict(samples(&x)).unwrap();
         for i in 0..40 {
             let mut expected = vec![0.0; classes];
             for w in &stood {
@@ -287,7 +287,7 @@ fn a_kernel_separates_what_no_line_does() {
     assert_eq!((status(&line), fact(&line, "passes")), (Status::OutOfIterations, Some(50.0)));
     let curve = fit(&Perceptron::new(kernel("(<x,z>+1)^2")).with_passes(50), &x, &codes, 2).unwrap();
     assert_eq!(status(&curve), Status::Converged);
-    let f = curve.predict(&samples(&x)).unwrap();
+    let f = curve.predict(samples(&x)).unwrap();
     assert!((0..4).all(|i| (f.row(i)[0] > 0.0) == (codes[i] == 1)));
 }
 
@@ -320,9 +320,9 @@ fn a_budget_that_is_not_reached_changes_nothing() {
     let session = Session::default();
     let budgeted = fit(&perceptron.with_budget(Some(1_000)), &x, &codes, 3).unwrap();
     assert_eq!(budgeted.facts["mistakes"], fitted.facts["mistakes"]);
-    let expected = fitted.predict(&samples(&x)).unwrap();
+    let expected = fitted.predict(samples(&x)).unwrap();
     let streamed = stream.expansion().unwrap().predict(&samples(&x), &session).unwrap();
-    for found in [streamed, budgeted.predict(&samples(&x)).unwrap()] {
+    for found in [streamed, budgeted.predict(samples(&x)).unwrap()] {
         for (e, f) in expected.entries().iter().zip(found.entries()) {
             assert!((e - f).abs() < 1e-6, "{e} {f}");
         }

@@ -62,8 +62,8 @@ fn scores_are_those_of_fits_without_the_fold() {
                     let labels: Vec<usize> = train.iter().map(|&i| codes[i]).collect();
                     let one = Logistic::new(kernel.clone(), trial.setting).with_tol(1e-10);
                     let targets = Targets::codes(labels, classes);
-                    let fitted = one.fit(&samples.select(&train), targets).unwrap();
-                    let shares = probabilities(&fitted.predict(&samples.select(&held)).unwrap());
+                    let fitted = one.fit(samples.select(&train), targets).unwrap();
+                    let shares = probabilities(&fitted.predict(samples.select(&held)).unwrap());
                     for (place, &i) in held.iter().enumerate() {
                         let row = shares.row(place);
                         let best = (0..classes).fold(0, |b, k| if row[k] > row[b] { k } else { b });
