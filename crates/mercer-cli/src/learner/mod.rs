@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
-use mercer::learn::{self, Admission, ClassWeight, Knn, Lms, LmsMethod, Smoother};
+use mercer::learn::{self, Admission, ClassWeight, Fitted, Knn, Lms, LmsMethod, Smoother};
 use mercer::model::{self, Calibration, Link, Predictor, Weights};
 use mercer::session::Session;
 use mercer::solve::Report;
@@ -78,6 +78,13 @@ pub struct Learnt {
     pub report: Option<Report>,
     /// More about it, for the report: numbers and words, no wall times.
     pub facts: BTreeMap<String, Value>,
+}
+
+impl From<Fitted> for Learnt {
+    fn from(fitted: Fitted) -> Self {
+        let Fitted { model, report, facts, .. } = fitted;
+        Self { predictor: model.predictor, calibration: model.calibration, report, facts }
+    }
 }
 
 /// Refuses what is wrong whatever the data is.

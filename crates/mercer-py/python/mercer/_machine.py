@@ -120,6 +120,13 @@ class Machine(CallbackSupportMixin, BaseEstimator):
             warnings.warn(warning, UserWarning, stacklevel=3)
         if report["status"] != "converged":
             warnings.warn(self._not_converged(report), ConvergenceWarning, stacklevel=3)
+        elif report["status"] == "stagnated":
+            warnings.warn(
+                f"{type(self).__name__} did not converge: rounding does not allow a residual below "
+                f"{report['residual']:.1e}; the model is the best one found",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def _not_converged(self, report):
         stagnated = report["status"] == "stagnated"

@@ -1,21 +1,25 @@
 //! What each class counts.
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::Classes;
 
 use super::error::LearnError;
 
 /// What each class counts, beside the weights of its rows.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ClassWeight {
     /// One.
     #[default]
     Uniform,
     /// n/(K·n_c) for the n_c of n rows that are of class c of K: every class counts the same in all.
     Balanced,
-    /// These, one per class: finite and not negative.
-    Each(Vec<f64>),
     /// These, by the names of classes; others count 1.
     Named(Vec<(String, f64)>),
+    /// These, one per class: finite and not negative.
+    #[serde(untagged)]
+    Each(Vec<f64>),
 }
 
 impl ClassWeight {
@@ -59,12 +63,23 @@ impl ClassWeight {
         classes: usize,
         weights: Option<&[f64]>,
     ) -> Result<Vec<f64>, LearnError> {
-        let by_class = match self {
-            Self::Uniform => vec![1.0; classes],
+        let by_class = self.by_class(codes, classes)?;
+        let own = |i: usize| weights.map_or(1.0, |w| w[i]);
+        Ok(codes.iter().enumerate().map(|(i, &code)| by_class[code] * own(i)).collect())
+    }
+
+    /// The weight of every class.
+    ///
+    /// # Errors
+    /// As [`combine`](Self::combine).
+    pub(in crate::learn) fn by_class(&self, codes: &[usize], classes: usize) -> Result<Vec<f64>, LearnError> {
+        match self {
+            Self::Uniform => Ok(vec![1.0; classes]),
             Self::Balanced => {
                 let mut counts = vec![0usize; classes];
                 codes.iter().for_each(|&code| counts[code] += 1);
-                counts.iter().map(|&count| codes.len() as f64 / (classes * count.max(1)) as f64).collect()
+                let balanced = |&count: &usize| codes.len() as f64 / (classes * count.max(1)) as f64;
+                Ok(counts.iter().map(balanced).collect())
             }
             Self::Each(given) => {
                 if given.len() != classes {
@@ -81,13 +96,11 @@ impl ClassWeight {
                         allowed: "a finite number, 0 or more",
                     });
                 }
-                given.clone()
+                Ok(given.clone())
             }
             Self::Named(_) => {
-                return Err(LearnError::Unsupported("class weights by name need the names of the classes"));
+                Err(LearnError::Unsupported("class weights by name need the names of the classes"))
             }
-        };
-        let own = |i: usize| weights.map_or(1.0, |w| w[i]);
-        Ok(codes.iter().enumerate().map(|(i, &code)| by_class[code] * own(i)).collect())
+        }
     }
 }

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::data::{AnySamples, Matrix};
+use crate::data::{AnySamples, Classes, Matrix};
+use crate::model::libsvm::PRECOMPUTED;
 use crate::model::{Calibration, Model, ModelError, Predictor};
 use crate::session::Session;
 use crate::solve::Report;
 
-use super::learner::Learner;
-use super::problem::Problem;
+use super::learner::{Learner, Requires};
+use super::problem::{Inputs, Problem};
 
 /// Settings by name, as a model file keeps them.
 pub type Settings = BTreeMap<String, Value>;
@@ -52,13 +53,22 @@ impl Fitted {
                 ("residual".to_owned(), json!(report.residual)),
             ]);
         }
+        let mut settings = learner.settings(session);
+        if matches!(problem.inputs, Inputs::Gram(_)) {
+            settings.insert(PRECOMPUTED.to_owned(), json!(true));
+        }
+        let classes = match learner.requires() {
+            // Samples like those trained on, and others.
+            Requires::Nothing => Some(Classes::Numbers(vec![-1.0, 1.0])),
+            _ => problem.classes().cloned(),
+        };
         let model = Model {
             method: learner.method(),
-            settings: learner.settings(session),
+            settings,
             predictor,
             schema: problem.origin.schema.clone(),
             outputs: problem.origin.outputs.clone(),
-            classes: problem.classes().cloned(),
+            classes,
             calibration,
             scaling: problem.origin.scaling.clone(),
             report: kept,

@@ -3,7 +3,7 @@
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::design::Approximation;
 use mercer::kernel::Kernel;
-use mercer::learn::svm::{ApproxSvc, Svc};
+use mercer::learn::svm::{ApproxSvc, Machine, Svm};
 use mercer::learn::{ApproxRidge, Fitted, LearnError, Learner, Logistic, Problem, Targets};
 use mercer::model::{Expansion, Predictor};
 use mercer::session::Session;
@@ -113,8 +113,9 @@ fn the_support_vector_machine_has_the_objective_of_the_exact_one() {
 /// The optimal value of the machine, from the dual solution of the exact one.
 fn exact_objective(samples: &AnySamples<'_>, codes: &[usize], c: f64) -> f64 {
     let settings = SvmSettings { tol: 1e-6, ..SvmSettings::default() };
-    let svc = Svc { settings, ..Svc::new(kernel(), c) };
-    let fitted = svc.fit(samples, codes, 2, None, &Session::default()).unwrap();
+    let svm = Svm::new(kernel(), Machine::Svc { c }).solver(settings);
+    let problem = Problem::new(samples.view(), Targets::codes(codes, 2));
+    let fitted = svm.machines(&problem, &Session::default()).unwrap();
     let mut x = [0.0; 2];
     let rows: Vec<[f64; 2]> = (0..samples.nrows())
         .map(|i| {

@@ -11,7 +11,7 @@ use mercer::gram::{
     Resident, RowSums, StoreAs, Stored, TileMut, ValuesMut, ValuesRef, Wanted,
 };
 use mercer::kernel::Kernel;
-use mercer::learn::svm::{NuSvc, NuSvr, OneClass, Svc, Svr};
+use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{
     IterativeRidge, Knn, Learner, Lms, LmsMethod, Logistic, Perceptron, Problem, Ridge, Smoother, Targets,
 };
@@ -326,27 +326,22 @@ const LEARNERS: &[(&str, Fit)] = &[
         let perceptron = Perceptron::new(kernel()).with_passes(3).with_vote(true);
         trained(&perceptron, (x, Targets::codes(sides(), 2)), z, session)
     }),
-    ("svc", |x, _, session| {
-        format!("{:?}", Svc::new(kernel(), 1.0).fit(x, &codes(), CLASSES, None, session).unwrap())
-    }),
+    ("svc", |x, _, session| svm(Machine::Svc { c: 1.0 }, x, Targets::codes(codes(), CLASSES), session)),
     ("svc, two classes", |x, _, session| {
-        format!("{:?}", Svc::new(kernel(), 1.0).fit(x, &sides(), 2, None, session).unwrap())
-    }),
-    ("nu-svc", |x, _, session| {
-        format!("{:?}", NuSvc::new(kernel(), 0.3).fit(x, &sides(), 2, None, session).unwrap())
-    }),
-    ("svr", |x, _, session| {
-        format!("{:?}", Svr::new(kernel(), 1.0, 0.1).fit(x, targets().entries(), None, session).unwrap())
-    }),
-    ("nu-svr", |x, _, session| {
-        format!("{:?}", NuSvr::new(kernel(), 1.0, 0.4).fit(x, targets().entries(), None, session).unwrap())
-    }),
-    ("one-class", |x, _, session| {
-        format!("{:?}", OneClass::new(kernel(), 0.2).fit(x, None, session).unwrap())
+        svm(Machine::Svc { c: 1.0 }, x, Targets::codes(sides(), 2), session)
     }),
     ("k-nn", |x, z, session| trained(&Knn::new(5), (x, targets().into()), z, session)),
     ("smoother", |x, z, session| trained(&Smoother::new(kernel()), (x, targets().into()), z, session)),
+    ("nu-svc", |x, _, session| svm(Machine::NuSvc { nu: 0.3 }, x, Targets::codes(sides(), 2), session)),
+    ("svr", |x, _, session| svm(Machine::Svr { c: 1.0, epsilon: 0.1 }, x, targets().into(), session)),
+    ("nu-svr", |x, _, session| svm(Machine::NuSvr { c: 1.0, nu: 0.4 }, x, targets().into(), session)),
+    ("one-class", |x, _, session| svm(Machine::OneClass { nu: 0.2 }, x, Targets::None, session)),
 ];
+
+fn svm(machine: Machine, x: &AnySamples<'_>, targets: Targets<'_>, session: &Session<'_>) -> String {
+    let problem = Problem::new(x.view(), targets);
+    format!("{:?}", Svm::new(kernel(), machine).machines(&problem, session).unwrap())
+}
 
 fn counting(calls: &Arc<Calls>) -> Session<'static> {
     Session::new(Arc::new(CountingEngine { inner: Box::new(CpuEngine), calls: Arc::clone(calls) }))
@@ -366,7 +361,7 @@ fn every_learner_gives_the_same_bits_on_another_engine() {
 #[test]
 fn a_pair_of_classes_packs_its_columns_once() {
     let calls = Arc::new(Calls::default());
-    Svc::new(kernel(), 1.0).fit(&samples(ROWS, 0), &sides(), 2, None, &counting(&calls)).unwrap();
+    svm(Machine::Svc { c: 1.0 }, &samples(ROWS, 0), Targets::codes(sides(), 2), &counting(&calls));
     assert_eq!([&calls.loads, &calls.grams, &calls.row_sums].map(counted), [1, 2, 1]);
 }
 

@@ -13,6 +13,7 @@ use std::time::Instant;
 use mercer::data::{self, AnySamples, Matrix, ScaleMethod, Scaling};
 use mercer::gram::Metric;
 use mercer::kernel::Kernel;
+use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{Admission, Bias, Knn, Logistic, Loss, Perceptron, Smoother};
 use mercer::model::{Model, Weights};
 use mercer::pool;
@@ -29,7 +30,7 @@ use crate::commands::fit::model;
 use crate::commands::plot;
 use crate::describe;
 use crate::failure::Failure;
-use crate::learner::svm::{Machine, SvmLearner};
+use crate::learner::svm::SvmLearner;
 use crate::learner::{Learner, Library, ridge::RidgeLearner};
 use crate::output;
 use crate::plot::Figure;
@@ -328,7 +329,7 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
         Method::Smoother => Library::boxed(Smoother::new(Kernel::linear()), 0),
         Method::Logistic => Library::boxed(Logistic::new(Kernel::linear(), 1.0), 0),
         Method::Perceptron => Library::boxed(Perceptron::new(Kernel::linear()), 0),
-        Method::Svc => Box::new(SvmLearner::of(Kernel::linear(), Machine::Svc { c: 1.0 }, 0)),
+        Method::Svc => Box::new(SvmLearner::of(Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 }), 0)),
         _ => {
             let bias = arguments.bias.unwrap_or(Bias::Centred);
             Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, 0))
