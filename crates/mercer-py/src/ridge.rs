@@ -4,9 +4,7 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::gram::{DenseGram, GramError};
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
-use mercer::learn::{
-    self, Bias, Fitted as Trained, Inputs, Learner, Ridge, RidgeMethod,
-};
+use mercer::learn::{self, Bias, Fitted as Trained, Inputs, Learner, Ridge, RidgeMethod};
 use mercer::memory;
 use mercer::model::{Linear, ModelError, Predictor, first_outside};
 use mercer::real::Real;

@@ -14,8 +14,11 @@ mod plan;
 mod svm;
 mod tile;
 
+/// A program, given its arguments.
+type Program = fn(&[String]);
+
 /// Every program by its name.
-const PROGRAMS: [(&str, fn(&[String])); 10] = [
+const PROGRAMS: [(&str, Program); 10] = [
     ("cg", cg::run),
     ("cholesky", cholesky::run),
     ("engine", engine::run),
