@@ -14,6 +14,7 @@ pub mod linalg;
 pub mod memory;
 pub mod model;
 pub mod pool;
+pub mod prelude;
 pub mod select;
 pub mod session;
 pub mod solve;

@@ -47,6 +47,7 @@ const LAYERS: [Layers; 4] = [
             &["learn"],
             &["select"],
             &["prelude"],
+            &["prelude"],
         ],
         exceptions: &[],
     },
