@@ -47,7 +47,6 @@ const LAYERS: [Layers; 4] = [
             &["learn"],
             &["select"],
             &["prelude"],
-            &["prelude"],
         ],
         exceptions: &[],
     },
