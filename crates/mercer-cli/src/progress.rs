@@ -56,9 +56,8 @@ impl Stage {
 }
 
 impl Progress {
-    /// A bar, or none where `quiet`. From here on Ctrl-C is left to the work.
+    /// A bar, or none where `quiet`.
     pub fn new(quiet: bool) -> Self {
-        WORKING.store(true, Ordering::Relaxed);
         Self { quiet, stage: Mutex::new(None) }
     }
 
@@ -71,7 +70,9 @@ impl Progress {
 }
 
 impl Watch for Progress {
+    /// From the first stage on Ctrl-C is left to the work; before it, while the program may wait for its input, the program ends.
     fn begin(&self, name: &str, total: u64) {
+        WORKING.store(true, Ordering::Relaxed);
         if self.quiet {
             return;
         }

@@ -43,7 +43,7 @@ WRONG = {
     "no penalty": lambda: _native.fit_ridge(LINEAR, X, problem(alpha=[]), JOB),
     "infinite penalty": lambda: _native.fit_ridge(LINEAR, X, problem(alpha=[np.inf]), JOB),
     "no rows": lambda: _native.fit_ridge(LINEAR, X[:0], problem(targets=np.ones((0, 1))), JOB),
-    "open kernel": lambda: _native.fit_ridge(_native.Kernel("rbf(sigma=auto)"), X, problem(), JOB),
+    "open kernel": lambda: _native.fit_ridge(_native.Kernel("rbf(sigma=?)"), X, problem(), JOB),
     "matrix that is not square": lambda: _native.fit_ridge_gram(X, problem(), JOB),
     "coefficients of other length": lambda: _native.expand(LINEAR, None, X, np.ones((3, 1)), X, JOB),
     "centres of other width": lambda: _native.expand(LINEAR, None, X, np.ones((4, 1)), X[:, :2].copy(), JOB),
