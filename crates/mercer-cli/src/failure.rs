@@ -212,6 +212,7 @@ impl From<LearnError> for Failure {
             LearnError::TooManyNeighbours { rows, .. } => {
                 return Self::usage(&error).hint(format!("-k is from 1 to {rows}"));
             }
+            LearnError::UnknownClass { .. } => return Self::usage(format!("--class-weight: {error}")),
             LearnError::Svm(SvmError::KernelValue { .. }) => "scale the data, or change the kernel".into(),
             LearnError::Svm(_) => return Self::usage(error),
             LearnError::Descent(DescentError::NotFinite) => "scale the data, or change the kernel".into(),

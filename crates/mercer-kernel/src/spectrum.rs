@@ -208,6 +208,11 @@ fn mixture(expr: &Expr, columns: &[usize]) -> Result<Vec<Component>, SpectrumErr
     }
     match expr {
         Expr::Named(named) => {
+            if let Some((value, high)) = named.bounds()
+                && value == high
+            {
+                return constant(expr, value);
+            }
             let law = law(named, columns)?;
             // On no columns at all, each of these kernels is 1.
             let laws = if columns.is_empty() { Vec::new() } else { vec![law] };
@@ -366,7 +371,7 @@ mod tests {
         for (scale, variance) in law.scales.iter().zip([1.0 / 9.0, 17.0, 16.0]) {
             assert!((scale * scale / variance - 1.0).abs() < 1e-13);
         }
-        let mixed = spectrum("2*(rbf + 3)*matern^2 + 0.5", 2).unwrap();
+        let mixed = spectrum("2*(rbf + const(value=3))*matern^2 + 0.5", 2).unwrap();
         let mut shares: Vec<(f64, usize)> =
             mixed.components().iter().map(|c| (c.weight, c.laws.len())).collect();
         shares.sort_by(|a, b| a.0.total_cmp(&b.0));

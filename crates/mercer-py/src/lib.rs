@@ -19,6 +19,7 @@ mod ridge_cg;
 mod rows;
 mod svc_grid;
 mod svm;
+mod train;
 mod work;
 
 /// The module `mercer._native`.

@@ -1,16 +1,17 @@
 //! Least mean squares on a kernel.
 
 use mercer::gram::DenseGram;
-use mercer::kernel::{Expr, Kernel};
-use mercer::learn::{Admission, Admitted, Bias, LearnError, Lms, LmsCoefficients, LmsReport};
-use mercer::solve::descent::{Mode, Step};
-use numpy::{PyArray1, PyReadonlyArray2};
+use mercer::kernel::Kernel;
+use mercer::learn::{Bias, Inputs, Lms, LmsMethod, Problem, Step};
+use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
+use serde_json::Value;
 
-use crate::errors::learn_error;
 use crate::kernel::NativeKernel;
-use crate::ridge::{Fitted, described, from_matrix, matrix};
+use crate::logistic::admission;
+use crate::ridge::{Fitted, matrix};
 use crate::rows::{Rows, square};
+use crate::train::{expanded, train};
 use crate::work::Job;
 
 /// What is descended on, and how.
@@ -18,7 +19,7 @@ use crate::work::Job;
 #[pyo3(from_item_all)]
 pub struct Descent<'py> {
     targets: PyReadonlyArray2<'py, f64>,
-    /// None for one chosen by itself.
+    /// None for an automatic step.
     step: Option<f64>,
     epochs: usize,
     tol: f64,
@@ -31,15 +32,32 @@ pub struct Descent<'py> {
 
 impl Descent<'_> {
     fn settings(&self, kernel: Kernel) -> Lms {
-        Lms {
-            kernel,
-            step: self.step.map_or(Step::Auto, Step::Value),
-            epochs: self.epochs,
-            tol: self.tol,
-            mode: self.seed.map_or(Mode::Batch, |seed| Mode::Stochastic { seed }),
-            bias: if self.intercept { Bias::Centred } else { Bias::None },
-            admission: if self.admit { Admission::Check } else { Admission::Assume },
-        }
+        Lms::new(kernel)
+            .with_step(self.step.map_or(Step::Auto, Step::Value))
+            .with_epochs(self.epochs)
+            .with_tol(self.tol)
+            .with_method(self.seed.map_or(LmsMethod::Batch, |_| LmsMethod::Sgd))
+            .with_bias(if self.intercept { Bias::Centred } else { Bias::None })
+            .with_admission(admission(self.admit))
+    }
+
+    fn fit<'py>(
+        &self,
+        py: Python<'py>,
+        kernel: Kernel,
+        inputs: Inputs<'_>,
+        job: &Job<'py>,
+    ) -> PyResult<Fitted<'py>> {
+        let problem = Problem::new(inputs, matrix(&self.targets)?);
+        let fitted = train(py, &self.settings(kernel), &problem, self.seed.unwrap_or_default(), job)?;
+        let step = fitted.facts["step"].as_f64();
+        let points = fitted.facts["curve"].as_array().into_iter().flatten();
+        let number = |point: &Value, key: &str| point[key].as_f64().unwrap_or(f64::NAN);
+        let curve: Vec<_> = points.map(|p| ["epoch", "mse", "gradient"].map(|key| number(p, key))).collect();
+        let (dual, intercepts, report) = expanded(py, fitted, problem.nrows())?;
+        report.set_item("step", step)?;
+        report.set_item("curve", curve)?;
+        Ok((dual, intercepts, report))
     }
 }
 
@@ -52,12 +70,7 @@ pub fn fit_lms<'py>(
     problem: Descent<'py>,
     job: Job<'py>,
 ) -> PyResult<Fitted<'py>> {
-    let samples = rows.samples()?;
-    let (lms, targets) = (problem.settings(kernel.0.clone()), matrix(&problem.targets)?);
-    let (expansion, report) =
-        job.run(py, |session| lms.fit(&samples, &targets, session))?.map_err(learn_error)?;
-    let found = LmsCoefficients { dual: expansion.coefficients, intercepts: expansion.intercepts, report };
-    hand_back(py, found, Admitted { domain: expansion.domain, warning: None })
+    problem.fit(py, kernel.0.clone(), rows.samples()?.into(), &job)
 }
 
 /// Descends on a kernel matrix.
@@ -69,18 +82,5 @@ pub fn fit_lms_gram<'py>(
     job: Job<'py>,
 ) -> PyResult<Fitted<'py>> {
     let (rows, entries) = square(&gram)?;
-    let (lms, targets) = (problem.settings(Kernel::from_expr(Expr::Dot)), matrix(&problem.targets)?);
-    let found: Result<_, LearnError> =
-        job.run(py, |session| lms.fit_gram(&DenseGram::new(rows, entries), &targets, session))?;
-    hand_back(py, found.map_err(learn_error)?, Admitted { domain: None, warning: None })
-}
-
-fn hand_back(py: Python<'_>, found: LmsCoefficients, admitted: Admitted) -> PyResult<Fitted<'_>> {
-    let LmsCoefficients { dual, intercepts, report: LmsReport { report, step, curve, .. } } = found;
-    let dict = described(py, &report)?;
-    dict.set_item("domain", admitted.domain.map(|domain| domain.to_string()))?;
-    dict.set_item("step", step)?;
-    let points: Vec<(usize, f64, f64)> = curve.iter().map(|p| (p.epoch, p.mse, p.gradient)).collect();
-    dict.set_item("curve", points)?;
-    Ok((from_matrix(py, dual)?, PyArray1::from_vec(py, intercepts), dict))
+    problem.fit(py, Kernel::linear(), Inputs::Gram(&DenseGram::new(rows, entries)), &job)
 }

@@ -2,9 +2,10 @@
 
 use mercer::data::AnySamples;
 use mercer::design::{Approximation, Features};
-use mercer::gram::{DenseGram, Wanted};
-use mercer::kernel::{Expr, Kernel};
-use mercer::learn::{Admission, Admitted, ApproxClassifier, ClassLoss, ClassWeight, LearnError, Logistic};
+use mercer::gram::DenseGram;
+use mercer::kernel::Kernel;
+use mercer::learn::svm::ApproxSvc;
+use mercer::learn::{self, Admission, Inputs, Learner, Lift, Logistic, Problem};
 use mercer::model::{Expansion, Linear, Predictor};
 use mercer::solve::LogisticSolver;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -14,8 +15,9 @@ use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::landmarks::kept;
 use crate::random_features::drawn;
-use crate::ridge::{Fitted, described, from_matrix, hand_back, matrix};
+use crate::ridge::{Fitted, described, from_matrix, matrix};
 use crate::rows::{Rows, square};
+use crate::train::{coded, expanded, train};
 use crate::work::Job;
 
 /// What logistic regression is fitted to, and how.
@@ -36,26 +38,38 @@ pub struct LogisticProblem<'py> {
 }
 
 impl LogisticProblem<'_> {
-    fn settings(&self, kernel: Kernel) -> PyResult<Logistic> {
-        Ok(Logistic {
-            kernel,
-            lambda: self.lambda,
-            intercept: self.intercept,
-            class_weight: ClassWeight::Uniform,
-            solver: match self.solver.as_str() {
-                "newton" => LogisticSolver::Newton,
-                "gd" => LogisticSolver::Gd { step: None },
-                "sgd" => LogisticSolver::Sgd { step: None, seed: self.seed },
-                other => {
-                    return Err(value_error(format!(
-                        "the solver is newton, gd or sgd, but this one is {other}"
-                    )));
-                }
-            },
-            tol: self.tol,
-            max_iter: self.max_iter,
-            admission: admission(self.admit),
-        })
+    fn settings(&self, lift: impl Into<Lift>) -> PyResult<Logistic> {
+        let method = match self.solver.as_str() {
+            "newton" => LogisticSolver::Newton,
+            "gd" => LogisticSolver::Gd { step: None },
+            "sgd" => LogisticSolver::Sgd { step: None, seed: self.seed },
+            other => {
+                return Err(value_error(format!("the solver is newton, gd or sgd, but this one is {other}")));
+            }
+        };
+        Ok(Logistic::new(lift, self.lambda)
+            .with_intercept(self.intercept)
+            .with_method(method)
+            .with_tol(self.tol)
+            .with_max_iter(Some(self.max_iter))
+            .with_admission(admission(self.admit)))
+    }
+
+    fn problem<'a>(&'a self, inputs: Inputs<'a>) -> PyResult<Problem<'a>> {
+        let weights = self.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
+        Ok(Problem::new(inputs, coded(&self.codes, self.classes)?).weighted(weights))
+    }
+
+    fn fit<'py>(
+        &self,
+        py: Python<'py>,
+        kernel: Kernel,
+        inputs: Inputs<'_>,
+        job: &Job<'py>,
+    ) -> PyResult<Fitted<'py>> {
+        let problem = self.problem(inputs)?;
+        let fitted = train(py, &self.settings(kernel)?, &problem, self.seed, job)?;
+        expanded(py, fitted, problem.nrows())
     }
 }
 
@@ -72,20 +86,7 @@ pub fn fit_logistic<'py>(
     problem: LogisticProblem<'py>,
     job: Job<'py>,
 ) -> PyResult<Fitted<'py>> {
-    let samples = rows.samples()?;
-    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    let logistic = problem.settings(kernel.0.clone())?;
-    let (codes, classes) = (problem.codes.as_slice().map_err(value_error)?, problem.classes);
-    let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
-    let (admitted, found) = job
-        .run(py, |session| {
-            let admitted = logistic.admission.decide(&logistic.kernel, &samples)?;
-            let resident = session.load(&samples)?;
-            let gram = resident.gram(&logistic.kernel, Wanted::Exact)?;
-            Ok::<_, LearnError>((admitted, logistic.fit_gram(&*gram, codes, classes, weights, session)?))
-        })?
-        .map_err(learn_error)?;
-    hand_back(py, found, admitted)
+    problem.fit(py, kernel.0.clone(), rows.samples()?.into(), &job)
 }
 
 /// Fits a classifier of loss "logistic" or "hinge" on features that stand in for the kernel: their weights and `features` of
@@ -101,57 +102,48 @@ pub fn fit_classes_approx<'py>(
 ) -> PyResult<Fitted<'py>> {
     let (approx, loss) = approx;
     let approximation: Approximation = approx.parse().map_err(value_error)?;
-    let loss = match loss.as_str() {
-        "logistic" => ClassLoss::Logistic,
-        "hinge" => ClassLoss::Hinge,
+    let samples = rows.samples()?;
+    let learner: Box<dyn Learner> = match loss.as_str() {
+        "logistic" => Box::new(problem.settings((kernel.0.clone(), approximation))?),
+        "hinge" => Box::new(
+            ApproxSvc::new(kernel.0.clone(), approximation, 1.0 / problem.lambda)
+                .with_intercept(problem.intercept)
+                .with_tol(problem.tol)
+                .with_max_iter(problem.max_iter)
+                .with_admission(admission(problem.admit)),
+        ),
         other => return Err(value_error(format!("the loss is logistic or hinge, but this one is {other}"))),
     };
-    let (tol, max_iter) = (problem.tol, problem.max_iter);
-    let machine = ApproxClassifier {
-        intercept: problem.intercept,
-        tol,
-        max_iter,
-        admission: admission(problem.admit),
-        ..ApproxClassifier::new(loss, kernel.0.clone(), approximation, 1.0 / problem.lambda)
+    let fitted = train(py, &*learner, &problem.problem((&samples).into())?, problem.seed, &job)?;
+    // The same seed chooses the same landmarks: once more, for their places.
+    let chosen = match approximation {
+        Approximation::Nystrom { landmarks, choice } => job
+            .run(py, |session| {
+                choice.choose(&kernel.0, &samples, landmarks, &session.with_seed(problem.seed))
+            })?
+            .map_err(|error| learn_error(error.into()))?,
+        Approximation::Fourier { .. } => Vec::new(),
     };
-    let (codes, classes) = (problem.codes.as_slice().map_err(value_error)?, problem.classes);
-    let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
-    fit_approx(py, &machine, problem.seed, &rows.samples()?, (codes, classes, weights), &job)
+    on_features(py, fitted, &samples, &chosen)
 }
 
-/// Fits a classifier on features and hands it back as [`fit_classes_approx`] does.
-fn fit_approx<'py>(
+/// The weights of random features or the coefficients of landmarks, the intercepts, and the report.
+fn on_features<'py>(
     py: Python<'py>,
-    machine: &ApproxClassifier,
-    seed: u64,
+    fitted: learn::Fitted,
     samples: &AnySamples<'_>,
-    (codes, classes, weights): (&[usize], usize, Option<&[f64]>),
-    job: &Job<'py>,
+    chosen: &[usize],
 ) -> PyResult<Fitted<'py>> {
-    machine.kernel.check_columns(samples.ncols()).map_err(value_error)?;
-    let (predictor, report, chosen) = job
-        .run(py, |session| {
-            let session = &session.with_seed(seed);
-            let (predictor, report) = machine.fit(samples, codes, classes, weights, session)?;
-            // The same seed chooses the same landmarks: once more, for their places.
-            let chosen = match machine.approximation {
-                Approximation::Nystrom { landmarks, choice } => {
-                    choice.choose(&machine.kernel, samples, landmarks, session)?
-                }
-                Approximation::Fourier { .. } => Vec::new(),
-            };
-            Ok::<_, LearnError>((predictor, report, chosen))
-        })?
-        .map_err(learn_error)?;
+    let report = fitted.report.ok_or_else(|| value_error("nothing was solved"))?;
     let dict = described(py, &report)?;
-    let (weights, intercepts) = match predictor {
+    let (weights, intercepts) = match fitted.model.predictor {
         Predictor::Linear(Linear { map: Features::Fourier(fourier), weights, intercepts, .. }) => {
             dict.set_item("domain", "all")?;
             dict.set_item("features", drawn(py, &fourier)?)?;
             (weights, intercepts)
         }
         Predictor::Expansion(Expansion { centres, domain, coefficients, intercepts, .. }) => {
-            let places = kept(&samples.select(&chosen), &centres);
+            let places = kept(&samples.select(chosen), &centres);
             dict.set_item("domain", domain.map(|domain| domain.to_string()))?;
             dict.set_item("indices", places.into_iter().map(|place| chosen[place]).collect::<Vec<_>>())?;
             (coefficients, intercepts)
@@ -170,13 +162,7 @@ pub fn fit_logistic_gram<'py>(
     job: Job<'py>,
 ) -> PyResult<Fitted<'py>> {
     let (order, entries) = square(&gram)?;
-    let logistic = problem.settings(Kernel::from_expr(Expr::Dot))?;
-    let (codes, classes) = (problem.codes.as_slice().map_err(value_error)?, problem.classes);
-    let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
-    let found = job.run(py, |session| {
-        logistic.fit_gram(&DenseGram::new(order, entries), codes, classes, weights, session)
-    })?;
-    hand_back(py, found.map_err(learn_error)?, Admitted { domain: None, warning: None })
+    problem.fit(py, Kernel::linear(), Inputs::Gram(&DenseGram::new(order, entries)), &job)
 }
 
 /// The probability of each class from logits: one column for two classes, else one per class.

@@ -50,7 +50,7 @@ pub fn nearest<'py>(
 /// Whether the smoother can weigh these rows by this kernel.
 #[pyfunction]
 pub fn check_smoother(kernel: &NativeKernel, rows: Rows<'_>) -> PyResult<()> {
-    Smoother { kernel: kernel.0.clone() }.check(&rows.samples()?, &Session::default()).map_err(learn_error)
+    Smoother::new(kernel.0.clone()).check_kernel(&rows.samples()?, &Session::default()).map_err(learn_error)
 }
 
 /// The mean of the targets weighted by the kernel, at each query.

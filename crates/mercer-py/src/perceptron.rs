@@ -1,13 +1,10 @@
 //! The kernel perceptron.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::gram::{DenseGram, Wanted};
-use mercer::kernel::check::Domain;
-use mercer::kernel::{Expr, Kernel};
-use mercer::learn::{
-    Admission, BudgetedPerceptron, LearnError, Perceptron, PerceptronReport, Rule, Standing,
-};
-use mercer::model::{Expansion, Voted, VotedStep};
+use mercer::gram::DenseGram;
+use mercer::kernel::Kernel;
+use mercer::learn::{self, BudgetedPerceptron, Inputs, LearnError, Perceptron, Problem, Rule};
+use mercer::model::{Expansion, Predictor, Voted, VotedStep};
 use mercer::watch::Watch;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -16,8 +13,9 @@ use pyo3::types::PyDict;
 use crate::errors::{learn_error, model_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::logistic::admission;
-use crate::ridge::{from_matrix, matrix};
+use crate::ridge::{described, from_matrix, matrix};
 use crate::rows::{Rows, square};
+use crate::train::{coded, expanded, train};
 use crate::work::Job;
 
 /// What a perceptron is trained on, and how.
@@ -37,14 +35,27 @@ pub struct PerceptronProblem<'py> {
 
 impl PerceptronProblem<'_> {
     fn settings(&self, kernel: Kernel) -> Perceptron {
-        Perceptron {
-            kernel,
-            passes: self.passes,
-            shuffle: self.seed,
-            standing: if self.averaged { Standing::Averaged } else { Standing::Last },
-            rule: if self.direct { Rule::Direct } else { Rule::OneVsRest },
-            admission: admission(self.admit),
-        }
+        Perceptron::new(kernel)
+            .with_passes(self.passes)
+            .with_shuffle(self.seed.is_some())
+            .with_averaged(self.averaged)
+            .with_rule(self.rule())
+            .with_admission(admission(self.admit))
+    }
+
+    fn rule(&self) -> Rule {
+        if self.direct { Rule::Direct } else { Rule::OneVsRest }
+    }
+
+    fn train(
+        &self,
+        py: Python<'_>,
+        perceptron: &Perceptron,
+        inputs: Inputs<'_>,
+        job: &Job<'_>,
+    ) -> PyResult<learn::Fitted> {
+        let problem = Problem::new(inputs, coded(&self.codes, self.classes)?);
+        train(py, perceptron, &problem, self.seed.unwrap_or_default(), job)
     }
 }
 
@@ -60,19 +71,8 @@ pub fn fit_perceptron<'py>(
     problem: PerceptronProblem<'py>,
     job: Job<'py>,
 ) -> PyResult<Trained<'py>> {
-    let samples = rows.samples()?;
-    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    let (perceptron, classes) = (problem.settings(kernel.0.clone()), problem.classes);
-    let codes = problem.codes.as_slice().map_err(value_error)?;
-    let (admitted, (dual, report)) = job
-        .run(py, |session| {
-            let admitted = perceptron.admission.decide(&perceptron.kernel, &samples)?;
-            let resident = session.load(&samples)?;
-            let gram = resident.gram(&perceptron.kernel, Wanted::Exact)?;
-            Ok::<_, LearnError>((admitted, perceptron.fit_gram(&*gram, codes, classes, session)?))
-        })?
-        .map_err(learn_error)?;
-    trained(py, dual, report, admitted.domain, admitted.warning)
+    let fitted = problem.train(py, &problem.settings(kernel.0.clone()), rows.samples()?.into(), &job)?;
+    trained(py, fitted, problem.codes.as_slice().map_err(value_error)?.len())
 }
 
 /// Trains a perceptron on a kernel matrix.
@@ -84,41 +84,30 @@ pub fn fit_perceptron_gram<'py>(
     job: Job<'py>,
 ) -> PyResult<Trained<'py>> {
     let (order, entries) = square(&gram)?;
-    let (perceptron, classes) = (problem.settings(Kernel::from_expr(Expr::Dot)), problem.classes);
-    let codes = problem.codes.as_slice().map_err(value_error)?;
-    let found =
-        job.run(py, |session| perceptron.fit_gram(&DenseGram::new(order, entries), codes, classes, session))?;
-    let (dual, report) = found.map_err(learn_error)?;
-    trained(py, dual, report, None, None)
+    let gram = DenseGram::new(order, entries);
+    let fitted = problem.train(py, &problem.settings(Kernel::linear()), Inputs::Gram(&gram), &job)?;
+    trained(py, fitted, order)
 }
 
-fn trained(
-    py: Python<'_>,
-    dual: Matrix<f64>,
-    report: PerceptronReport,
-    domain: Option<Domain>,
-    warning: Option<String>,
-) -> PyResult<Trained<'_>> {
-    Ok((from_matrix(py, dual)?, told(py, report, domain, warning)?))
+fn trained(py: Python<'_>, fitted: learn::Fitted, rows: usize) -> PyResult<Trained<'_>> {
+    let told = told(py, &fitted)?;
+    Ok((expanded(py, fitted, rows)?.0, told))
 }
 
-fn told(
-    py: Python<'_>,
-    report: PerceptronReport,
-    domain: Option<Domain>,
-    warning: Option<String>,
-) -> PyResult<Bound<'_, PyDict>> {
-    let dict = PyDict::new(py);
-    let status = serde_json::to_value(report.status).map_err(value_error)?;
-    dict.set_item("status", status.as_str().unwrap_or_default())?;
+fn told<'py>(py: Python<'py>, fitted: &learn::Fitted) -> PyResult<Bound<'py, PyDict>> {
+    let report = fitted.report.as_ref().ok_or_else(|| value_error("nothing was trained"))?;
+    let dict = described(py, report)?;
     dict.set_item("solver", "perceptron")?;
-    dict.set_item("iterations", report.passes)?;
     dict.set_item("residual", f64::NAN)?;
-    dict.set_item("mistakes", report.mistakes)?;
-    dict.set_item("margin", report.margin)?;
-    dict.set_item("bound", report.bound)?;
+    let domain = match &fitted.model.predictor {
+        Predictor::Expansion(expansion) => expansion.domain,
+        Predictor::Voted(voted) => voted.domain,
+        _ => None,
+    };
     dict.set_item("domain", domain.map(|domain| domain.to_string()))?;
-    dict.set_item("warnings", report.warnings.into_iter().chain(warning).collect::<Vec<_>>())?;
+    dict.set_item("mistakes", fitted.facts["mistakes"].as_u64())?;
+    dict.set_item("margin", fitted.facts["margin"].as_f64())?;
+    dict.set_item("bound", fitted.facts["mistake_bound"].as_f64())?;
     Ok(dict)
 }
 
@@ -132,20 +121,16 @@ pub fn fit_perceptron_voted<'py>(
     problem: PerceptronProblem<'py>,
     job: Job<'py>,
 ) -> PyResult<(Rest<'py>, Bound<'py, PyDict>)> {
-    let samples = rows.samples()?;
-    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    let (perceptron, classes) = (problem.settings(kernel.0.clone()), problem.classes);
-    let codes = problem.codes.as_slice().map_err(value_error)?;
-    let (voted, mut report) = job
-        .run(py, |session| perceptron.fit_voted(&samples, codes, classes, session))?
-        .map_err(learn_error)?;
-    let mut used = std::mem::take(&mut report.mistaken);
-    used.sort_unstable();
-    used.dedup();
+    let perceptron = problem.settings(kernel.0.clone()).with_vote(true);
+    let mut fitted = problem.train(py, &perceptron, rows.samples()?.into(), &job)?;
+    let (told, used) = (told(py, &fitted)?, fitted.centres.take().unwrap_or_default());
+    let Predictor::Voted(voted) = fitted.model.predictor else {
+        return Err(value_error("the perceptron keeps no votes"));
+    };
     let numbers =
         |step: &VotedStep| [f64::from(step.centre), f64::from(step.output), step.amount, step.votes as f64];
     let steps = Matrix::from_entries(voted.steps.len(), 4, voted.steps.iter().flat_map(numbers).collect());
-    Ok(((PyArray1::from_vec(py, used), from_matrix(py, steps)?), told(py, report, voted.domain, None)?))
+    Ok(((PyArray1::from_vec(py, used), from_matrix(py, steps)?), told))
 }
 
 /// The rows that are kept, and numbers on them.
@@ -204,15 +189,14 @@ pub fn fit_perceptron_budgeted<'py>(
     budget: usize,
     job: Job<'py>,
 ) -> PyResult<Kept<'py>> {
-    let samples = rows.samples()?;
-    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    let (perceptron, classes) = (problem.settings(kernel.0.clone()), problem.classes);
-    let codes = problem.codes.as_slice().map_err(value_error)?;
-    let found = job.run(py, |session| perceptron.fit_budgeted(&samples, codes, classes, budget, session))?;
-    let (expansion, report) = found.map_err(learn_error)?;
-    let domain = expansion.domain;
+    let perceptron = problem.settings(kernel.0.clone()).with_budget(Some(budget));
+    let fitted = problem.train(py, &perceptron, rows.samples()?.into(), &job)?;
+    let told = told(py, &fitted)?;
+    let Predictor::Expansion(expansion) = fitted.model.predictor else {
+        return Err(value_error("the perceptron has no centres"));
+    };
     let (centres, dual) = kept(py, expansion)?;
-    Ok((centres, dual, told(py, report, domain, None)?))
+    Ok((centres, dual, told))
 }
 
 /// (centres, dual coefficients, report).
@@ -233,12 +217,10 @@ pub fn update_perceptron<'py>(
     job: Job<'py>,
 ) -> PyResult<(Centres<'py>, u64)> {
     let (samples, centres, dual) = (rows.samples()?, centres.samples()?, matrix(&dual)?);
-    let Perceptron { kernel, rule, admission, .. } = problem.settings(kernel.0.clone());
+    let (kernel, rule) = (kernel.0.clone(), problem.rule());
     let codes = problem.codes.as_slice().map_err(value_error)?;
     let learnt = job.run(py, |session| {
-        if admission == Admission::Check {
-            admission.decide(&kernel, &samples)?;
-        }
+        admission(problem.admit).decide(&kernel, &samples)?;
         let columns = samples.ncols();
         let mut machine = match centres.nrows() {
             0 => BudgetedPerceptron::new(kernel, columns, problem.classes, rule, budget)?,

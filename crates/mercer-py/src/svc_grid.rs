@@ -1,8 +1,10 @@
 //! Accuracies of support vector classification over a grid of kernels and values of C.
 
 use mercer::gram::DenseGram;
-use mercer::kernel::{Expr, Kernel};
-use mercer::select::{SvcGrid, TuneSvc, stratify_folds};
+use mercer::kernel::Kernel;
+use mercer::learn::svm::{Machine, Svm};
+use mercer::learn::{ClassWeight, Inputs, Problem, Targets};
+use mercer::select::{TuneSvc, stratify_folds};
 use mercer::solve::svm::SvmSettings;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -36,30 +38,29 @@ pub struct GridProblem<'py> {
 /// (for each kernel, for each C, the accuracy on each fold, or none where the kernel has no finite values; warnings).
 type Scores = (Vec<Option<Vec<Vec<f64>>>>, Vec<String>);
 
-/// (class codes, folds, weights), one per row.
-type Labels<'a> = (&'a [usize], &'a [usize], Option<&'a [f64]>);
-
 impl GridProblem<'_> {
-    fn tune(&self, kernel: Kernel) -> TuneSvc {
-        TuneSvc {
-            class_weight: self.class_weight.clone(),
-            admission: admission(self.admit),
-            settings: SvmSettings {
-                tol: self.tol,
-                cache: self.cache,
-                shrinking: self.shrinking,
-                max_iter: self.max_iter,
-            },
-            ..TuneSvc::new(kernel)
-        }
-    }
-
-    fn rows(&self) -> PyResult<Labels<'_>> {
-        Ok((
-            self.codes.as_slice().map_err(value_error)?,
-            self.folds.as_slice().map_err(value_error)?,
-            self.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?,
-        ))
+    fn grid<'py>(
+        &self,
+        py: Python<'py>,
+        kernels: &[Kernel],
+        inputs: Inputs<'_>,
+        job: &Job<'py>,
+    ) -> PyResult<Scores> {
+        let Self { tol, cache, shrinking, max_iter, .. } = *self;
+        let class_weight = self.class_weight.clone().map_or(ClassWeight::Uniform, ClassWeight::Each);
+        let svm = Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 })
+            .class_weight(class_weight)
+            .check(admission(self.admit))
+            .solver(SvmSettings { tol, cache, shrinking, max_iter });
+        let tune = TuneSvc { svm, ..TuneSvc::new(Kernel::linear()) };
+        let codes = self.codes.as_slice().map_err(value_error)?;
+        let folds = self.folds.as_slice().map_err(value_error)?;
+        let weights = self.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
+        let problem = Problem::new(inputs, Targets::codes(codes, self.classes)).weighted(weights);
+        let cs = &self.cs;
+        let found = job.run(py, |session| tune.grid(kernels, cs, &problem, folds, session))?;
+        let found = found.map_err(learn_error)?;
+        Ok((found.scores, found.warnings))
     }
 }
 
@@ -72,14 +73,8 @@ pub fn svc_grid<'py>(
     problem: GridProblem<'py>,
     job: Job<'py>,
 ) -> PyResult<Scores> {
-    let samples = rows.samples()?;
     let kernels: Vec<Kernel> = kernels.iter().map(|kernel| kernel.get().0.clone()).collect();
-    let tune = problem.tune(Kernel::from_expr(Expr::Dot));
-    let (codes, folds, weights) = problem.rows()?;
-    let (cs, classes) = (&problem.cs, problem.classes);
-    let found =
-        job.run(py, |session| tune.grid(&kernels, cs, &samples, codes, classes, folds, weights, session))?;
-    Ok(scores(found.map_err(learn_error)?))
+    problem.grid(py, &kernels, rows.samples()?.into(), &job)
 }
 
 /// The accuracies of every C on a kernel matrix.
@@ -91,17 +86,7 @@ pub fn svc_grid_gram<'py>(
     job: Job<'py>,
 ) -> PyResult<Scores> {
     let (order, entries) = square(&gram)?;
-    let tune = problem.tune(Kernel::from_expr(Expr::Dot));
-    let (codes, folds, weights) = problem.rows()?;
-    let (cs, classes) = (&problem.cs, problem.classes);
-    let found = job.run(py, |session| {
-        tune.grid_on(&DenseGram::new(order, entries), cs, codes, classes, folds, weights, session)
-    })?;
-    Ok(scores(found.map_err(learn_error)?))
-}
-
-fn scores(grid: SvcGrid) -> Scores {
-    (grid.scores, grid.warnings)
+    problem.grid(py, &[], Inputs::Gram(&DenseGram::new(order, entries)), &job)
 }
 
 /// The fold of every row as scikit-learn's `StratifiedKFold` deals them out.

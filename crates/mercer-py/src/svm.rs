@@ -2,14 +2,12 @@
 
 use mercer::data::Matrix;
 use mercer::gram::DenseGram;
-use mercer::kernel::{Expr, Kernel};
-use mercer::learn::svm::{NuSvc, NuSvr, OneClass, OneVsOne, SupportVectors, Svc, Svr, Training};
-use mercer::learn::{Admission, Admitted, LearnError};
-use mercer::memory;
+use mercer::kernel::Kernel;
+use mercer::learn::svm::{Machine, Machines, Svm};
+use mercer::learn::{Inputs, Problem, Targets};
 use mercer::model::{Calibration, Pairs, Sigmoid, classes_of_pairs, one_vs_rest_decisions, vote};
-use mercer::session::Session;
 use mercer::solve::Status;
-use mercer::solve::svm::{SvmReport, SvmSettings};
+use mercer::solve::svm::SvmSettings;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -48,119 +46,47 @@ pub struct SvmProblem<'py> {
     admit: bool,
 }
 
-/// The problem in the library's terms.
-struct Task<'a> {
-    machine: Machine,
-    codes: &'a [usize],
-    classes: usize,
-    targets: &'a [f64],
-    weights: Option<&'a [f64]>,
-    calibration_seed: Option<u64>,
-}
-
-enum Machine {
-    Svc(Svc),
-    NuSvc(NuSvc),
-    Svr(Svr),
-    NuSvr(NuSvr),
-    OneClass(OneClass),
-}
-
-/// What every machine hands back.
-struct Found {
-    support: Vec<usize>,
-    /// Support vectors of each class; of all where there are no classes.
-    per_class: Vec<usize>,
-    coefficients: Matrix<f64>,
-    rho: Vec<f64>,
-    reports: Vec<SvmReport>,
-    sigmoids: Vec<Sigmoid>,
-}
-
 impl SvmProblem<'_> {
-    fn task(&self, kernel: Kernel) -> PyResult<Task<'_>> {
-        let settings = SvmSettings {
-            tol: self.tol,
-            // Asked for once, not for every pair of classes.
-            cache: Some(self.cache.unwrap_or_else(|| memory::total() / 5)),
-            shrinking: self.shrinking,
-            max_iter: self.max_iter,
-        };
-        let admission = admission(self.admit);
-        let Self { c, nu, epsilon, .. } = *self;
+    fn svm(&self, kernel: Kernel) -> PyResult<Svm> {
+        let Self { c, nu, epsilon, tol, cache, shrinking, max_iter, .. } = *self;
         let machine = match self.method.as_str() {
-            "svc" => Machine::Svc(Svc { admission, settings, ..Svc::new(kernel, c) }),
-            "nu-svc" => Machine::NuSvc(NuSvc { admission, settings, ..NuSvc::new(kernel, nu) }),
-            "svr" => Machine::Svr(Svr { admission, settings, ..Svr::new(kernel, c, epsilon) }),
-            "nu-svr" => Machine::NuSvr(NuSvr { admission, settings, ..NuSvr::new(kernel, c, nu) }),
-            "one-class" => Machine::OneClass(OneClass { admission, settings, ..OneClass::new(kernel, nu) }),
+            "svc" => Machine::Svc { c },
+            "nu-svc" => Machine::NuSvc { nu },
+            "svr" => Machine::Svr { c, epsilon },
+            "nu-svr" => Machine::NuSvr { c, nu },
+            "one-class" => Machine::OneClass { nu },
             other => {
                 return Err(value_error(format!(
                     "the method is svc, nu-svc, svr, nu-svr or one-class, but this one is {other}"
                 )));
             }
         };
-        let codes = self.codes.as_ref().map(|codes| codes.as_slice()).transpose().map_err(value_error)?;
-        let targets = self.targets.as_ref().map(|t| t.as_slice()).transpose().map_err(value_error)?;
-        Ok(Task {
-            machine,
-            codes: codes.unwrap_or_default(),
-            classes: self.classes,
-            targets: targets.unwrap_or_default(),
-            weights: self.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?,
-            calibration_seed: self.probability.then_some(self.seed),
-        })
-    }
-}
-
-impl Task<'_> {
-    fn kernel_and_admission(&self) -> (&Kernel, Admission) {
-        match &self.machine {
-            Machine::Svc(svc) => (&svc.kernel, svc.admission),
-            Machine::NuSvc(svc) => (&svc.kernel, svc.admission),
-            Machine::Svr(svr) => (&svr.kernel, svr.admission),
-            Machine::NuSvr(svr) => (&svr.kernel, svr.admission),
-            Machine::OneClass(one) => (&one.kernel, one.admission),
-        }
+        Ok(Svm::new(kernel, machine)
+            .probability(self.probability)
+            .check(admission(self.admit))
+            .solver(SvmSettings { tol, cache, shrinking, max_iter }))
     }
 
-    fn fit(&self, training: &Training<'_>, session: &Session<'_>) -> Result<Found, LearnError> {
-        let Self { codes, classes, targets, weights, .. } = *self;
-        let pairs = |fitted: OneVsOne, sigmoids: Option<Vec<Sigmoid>>| Found {
-            support: fitted.support,
-            per_class: fitted.per_class,
-            coefficients: fitted.coefficients,
-            rho: fitted.rho,
-            reports: fitted.reports,
-            sigmoids: sigmoids.unwrap_or_default(),
+    fn problem<'a>(&'a self, inputs: Inputs<'a>) -> PyResult<Problem<'a>> {
+        let targets = match (&self.codes, &self.targets) {
+            (Some(codes), _) => Targets::codes(codes.as_slice().map_err(value_error)?, self.classes),
+            (_, Some(targets)) => targets.as_slice().map_err(value_error)?.into(),
+            _ => Targets::None,
         };
-        Ok(match &self.machine {
-            Machine::Svc(svc) => {
-                let fitted = svc.fit_on(training, codes, classes, weights, session)?;
-                let sigmoids = |seed| svc.sigmoids_on(training, codes, classes, weights, seed, session);
-                pairs(fitted, self.calibration_seed.map(sigmoids).transpose()?)
-            }
-            Machine::NuSvc(svc) => {
-                let fitted = svc.fit_on(training, codes, classes, weights, session)?;
-                let sigmoids = |seed| svc.sigmoids_on(training, codes, classes, weights, seed, session);
-                pairs(fitted, self.calibration_seed.map(sigmoids).transpose()?)
-            }
-            Machine::Svr(svr) => one(svr.fit_on(training, targets, weights, session)?),
-            Machine::NuSvr(svr) => one(svr.fit_on(training, targets, weights, session)?.0),
-            Machine::OneClass(machine) => one(machine.fit_on(training, weights, session)?),
-        })
+        let weights = self.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
+        Ok(Problem::new(inputs, targets).weighted(weights))
     }
-}
 
-fn one(fitted: SupportVectors) -> Found {
-    let count = fitted.support.len();
-    Found {
-        support: fitted.support,
-        per_class: vec![count],
-        coefficients: Matrix::from_entries(count, 1, fitted.coefficients),
-        rho: vec![fitted.rho],
-        reports: vec![fitted.report],
-        sigmoids: Vec::new(),
+    fn fit<'py>(
+        &self,
+        py: Python<'py>,
+        svm: &Svm,
+        inputs: Inputs<'_>,
+        job: &Job<'py>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (problem, seed) = (self.problem(inputs)?, self.seed);
+        let found = job.run(py, |session| svm.machines(&problem, &session.with_seed(seed)))?;
+        hand_back(py, found.map_err(learn_error)?)
     }
 }
 
@@ -173,19 +99,8 @@ pub fn fit_svm<'py>(
     problem: SvmProblem<'py>,
     job: Job<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let samples = rows.samples()?;
-    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    let task = problem.task(kernel.0.clone())?;
-    let (admitted, found) = job
-        .run(py, |session| {
-            let (kernel, admission) = task.kernel_and_admission();
-            let admitted = admission.decide(kernel, &samples)?;
-            let resident = session.load(&samples)?;
-            let training = Training::new(&*resident, kernel)?;
-            Ok::<_, LearnError>((admitted, task.fit(&training, session)?))
-        })?
-        .map_err(learn_error)?;
-    hand_back(py, found, admitted)
+    let svm = problem.svm(kernel.0.clone())?;
+    problem.fit(py, &svm, rows.samples()?.into(), &job)
 }
 
 /// Fits a support vector machine on a kernel matrix.
@@ -197,29 +112,29 @@ pub fn fit_svm_gram<'py>(
     job: Job<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (order, entries) = square(&gram)?;
-    // A kernel matrix says all about its kernel that the fit needs.
-    let task = problem.task(Kernel::from_expr(Expr::Dot))?;
-    let found =
-        job.run(py, |session| task.fit(&Training::precomputed(&DenseGram::new(order, entries)), session))?;
-    hand_back(py, found.map_err(learn_error)?, Admitted { domain: None, warning: None })
+    let svm = problem.svm(Kernel::linear())?;
+    problem.fit(py, &svm, Inputs::Gram(&DenseGram::new(order, entries)), &job)
 }
 
-fn hand_back<'py>(py: Python<'py>, found: Found, admitted: Admitted) -> PyResult<Bound<'py, PyDict>> {
-    let Found { support, per_class, coefficients, rho, reports, sigmoids } = found;
-    let worst = reports.iter().map(|report| report.violation).fold(0.0, f64::max);
+fn hand_back(py: Python<'_>, found: Machines) -> PyResult<Bound<'_, PyDict>> {
+    let (worst, reports) = (found.violation(), &found.reports);
     let converged = reports.iter().all(|report| report.status == Status::Converged);
     // Every pair may say the same.
     let mut warnings: Vec<String> =
         reports.iter().flat_map(|report| report.warnings.clone()).take(1).collect();
     let stalled = !warnings.is_empty();
-    warnings.extend(admitted.warning);
+    warnings.extend(found.warnings);
     let iterations = reports.iter().map(|report| report.iterations).collect();
+    let sigmoids = match found.calibration {
+        Some(Calibration::Sigmoids(sigmoids)) => sigmoids,
+        _ => Vec::new(),
+    };
     let of = |part: fn(&Sigmoid) -> f64| PyArray1::from_vec(py, sigmoids.iter().map(part).collect());
     let dict = PyDict::new(py);
-    dict.set_item("support", PyArray1::from_vec(py, support))?;
-    dict.set_item("per_class", PyArray1::from_vec(py, per_class))?;
-    dict.set_item("coefficients", from_matrix(py, coefficients)?)?;
-    dict.set_item("rho", PyArray1::from_vec(py, rho))?;
+    dict.set_item("per_class", PyArray1::from_vec(py, found.per_class.unwrap_or(vec![found.support.len()])))?;
+    dict.set_item("support", PyArray1::from_vec(py, found.support))?;
+    dict.set_item("coefficients", from_matrix(py, found.coefficients)?)?;
+    dict.set_item("rho", PyArray1::from_vec(py, found.rho))?;
     dict.set_item("sigmoid_a", of(|sigmoid| sigmoid.a))?;
     dict.set_item("sigmoid_b", of(|sigmoid| sigmoid.b))?;
     dict.set_item("iterations", PyArray1::<u64>::from_vec(py, iterations))?;
@@ -229,7 +144,7 @@ fn hand_back<'py>(py: Python<'py>, found: Found, admitted: Admitted) -> PyResult
     dict.set_item("converged", converged)?;
     dict.set_item("stalled", stalled)?;
     dict.set_item("warnings", warnings)?;
-    dict.set_item("domain", admitted.domain.map(|domain| domain.to_string()))?;
+    dict.set_item("domain", found.domain.map(|domain| domain.to_string()))?;
     Ok(dict)
 }
 

@@ -108,7 +108,7 @@ fn in_chunks(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, 
     let facts = quality.facts(&names);
     let features = schema.nfeatures();
     let origin = Origin { schema: Some(schema), outputs: names, scaling: survey.scaling.clone() };
-    let Fitted { model, report, facts } =
+    let Fitted { model, report, facts, .. } =
         ridge.fitted(&prepared, &of_all, (survey.rows, origin), facts, session)?;
     let seconds =
         Seconds { read: seconds_reading, holdout: 0.0, fit: clock.elapsed().as_secs_f64(), total: 0.0 };

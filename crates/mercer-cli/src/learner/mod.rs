@@ -1,12 +1,8 @@
 //! A method with its settings, ready to be fitted to scaled rows.
 
-mod approx_classes;
-pub mod knn;
-mod lms;
-pub mod logistic;
-pub mod perceptron;
-pub mod ridge;
-pub mod smoother;
+mod approx_svc;
+mod classifiers;
+mod library;
 pub mod svm;
 
 use std::collections::BTreeMap;
@@ -14,15 +10,19 @@ use std::collections::BTreeMap;
 use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
-use mercer::learn::{self, Admission, ClassLoss, Fitted};
-use mercer::model::{self, Calibration, Link, Predictor};
+use mercer::learn::{
+    self, Admission, ClassWeight, Fitted, Knn, Lms, LmsMethod, Ridge, RidgeMethod, Smoother,
+};
+use mercer::model::{self, Calibration, Link, Predictor, Weights};
 use mercer::session::Session;
 use mercer::solve::Report;
 use serde_json::Value;
 
 use crate::approx::{self, Approx};
-use crate::args::{Fit, Method, Multiclass, Solver};
+use crate::args::{Fit, Method, Multiclass, Solver, Weighting};
 use crate::failure::Failure;
+
+pub use library::Library;
 
 /// A method with its settings.
 pub trait Learner: Send + Sync {
@@ -77,7 +77,7 @@ pub struct Learnt {
 
 impl From<Fitted> for Learnt {
     fn from(fitted: Fitted) -> Self {
-        let Fitted { model, report, facts } = fitted;
+        let Fitted { model, report, facts, .. } = fitted;
         Self { predictor: model.predictor, calibration: model.calibration, report, facts }
     }
 }
@@ -92,33 +92,79 @@ pub fn check_text(arguments: &Fit) -> Result<(), Failure> {
 /// The learner that the command line asks for. `names` are those of the feature columns.
 pub fn of(arguments: &Fit, names: &[String]) -> Result<Box<dyn Learner>, Failure> {
     let exact = exact(arguments, Lift::of(arguments, names)?)?;
-    let loss = match arguments.method {
-        Method::Logistic => ClassLoss::Logistic,
-        Method::Svc => ClassLoss::Hinge,
-        _ => return Ok(exact),
-    };
     Ok(match arguments.approx.filter(|approx| approx.is_asked()) {
-        Some(approx) => {
+        Some(approx) if arguments.method == Method::Svc => {
             let lift = Lift::of(arguments, names)?;
-            Box::new(approx_classes::ApproxClassesLearner::new(arguments, approx, loss, lift, exact)?)
+            Box::new(approx_svc::ApproxSvcLearner::new(arguments, approx, lift, exact)?)
         }
-        None => exact,
+        _ => exact,
     })
 }
 
-/// The learner on the kernel itself.
+/// The learner, for support vectors on the kernel itself.
 fn exact(arguments: &Fit, lift: Lift) -> Result<Box<dyn Learner>, Failure> {
     Ok(match arguments.method {
-        Method::Ridge => Box::new(ridge::RidgeLearner::new(arguments, lift)),
-        Method::Lms => Box::new(lms::LmsLearner::new(arguments, lift)),
-        Method::Smoother => Box::new(smoother::SmootherLearner::new(arguments, lift)?),
-        Method::Knn => Box::new(knn::KnnLearner::new(arguments)),
-        Method::Perceptron => Box::new(perceptron::PerceptronLearner::new(arguments, lift)),
-        Method::Logistic => Box::new(logistic::LogisticLearner::new(arguments, lift)?),
+        Method::Ridge => Library::boxed(ridge(arguments, lift), arguments.common.seed),
+        Method::Lms => Library::boxed(lms(arguments, lift), arguments.common.seed),
+        Method::Smoother => Library::boxed(smoother(lift)?, arguments.common.seed),
+        Method::Knn => Library::boxed(knn(arguments), arguments.common.seed),
+        Method::Perceptron => Library::boxed(classifiers::perceptron(arguments, lift), arguments.common.seed),
+        Method::Logistic => Library::boxed(classifiers::logistic(arguments, lift)?, arguments.common.seed),
         Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => {
             Box::new(svm::SvmLearner::new(arguments, lift)?)
         }
     })
+}
+
+fn ridge(arguments: &Fit, lift: Lift) -> Ridge {
+    let method = match arguments.solver {
+        Some(Solver::Cholesky) => RidgeMethod::Cholesky,
+        Some(Solver::Mixed) => RidgeMethod::Mixed,
+        Some(Solver::Primal) => RidgeMethod::Primal,
+        Some(Solver::Cg) => RidgeMethod::Cg,
+        _ => RidgeMethod::Auto,
+    };
+    let usual = Ridge::new(lift, 1.0);
+    let tol = arguments.tol.unwrap_or(usual.tol);
+    let lambda = if arguments.lambda.is_empty() { vec![1.0] } else { arguments.lambda.clone() };
+    usual
+        .with_lambda(lambda)
+        .with_bias(arguments.bias.unwrap_or_default())
+        .with_admission(admission(arguments))
+        .with_method(method)
+        .with_tol(tol)
+}
+
+fn lms(arguments: &Fit, lift: Lift) -> Lms {
+    let method = match arguments.solver {
+        Some(Solver::Sgd) => LmsMethod::Sgd,
+        _ => LmsMethod::Batch,
+    };
+    Lms::new(lift)
+        .with_step(arguments.step.unwrap_or_default())
+        .with_epochs(arguments.epochs.unwrap_or(200))
+        .with_tol(arguments.tol.unwrap_or(1e-6))
+        .with_method(method)
+        .with_bias(arguments.bias.unwrap_or_default())
+        .with_admission(admission(arguments))
+}
+
+fn smoother(lift: Lift) -> Result<Smoother, Failure> {
+    match lift {
+        Lift::Kernel(kernel) => Ok(Smoother::new(kernel)),
+        Lift::Features(_) => Err(Failure::usage("the smoother weights rows by a kernel, not by features")),
+    }
+}
+
+fn knn(arguments: &Fit) -> Knn {
+    let weights = match arguments.weights.unwrap_or(Weighting::Uniform) {
+        Weighting::Uniform => Weights::Uniform,
+        Weighting::Distance => Weights::Distance,
+    };
+    Knn::new(arguments.k.unwrap_or(5))
+        .with_weights(weights)
+        .with_metric(arguments.metric.unwrap_or_default())
+        .with_classify(arguments.classify)
 }
 
 /// How samples are lifted: by a kernel, or by explicit features.
@@ -127,6 +173,15 @@ pub enum Lift {
     Kernel(Kernel),
     /// A feature map.
     Features(FeatureMap),
+}
+
+impl From<Lift> for learn::Lift {
+    fn from(lift: Lift) -> Self {
+        match lift {
+            Lift::Kernel(kernel) => kernel.into(),
+            Lift::Features(map) => map.into(),
+        }
+    }
 }
 
 impl Lift {
@@ -163,23 +218,9 @@ impl Lift {
     }
 }
 
-impl From<Lift> for learn::Lift {
-    fn from(lift: Lift) -> Self {
-        match lift {
-            Lift::Kernel(kernel) => kernel.into(),
-            Lift::Features(map) => map.into(),
-        }
-    }
-}
-
 /// Whether the data are rows of kernel values.
 pub fn is_precomputed(arguments: &Fit) -> bool {
     arguments.kernel.as_deref().map(str::trim) == Some("precomputed")
-}
-
-/// Resolves `auto` from the samples themselves.
-fn resolved(kernel: &Kernel, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Kernel, Failure> {
-    Ok(kernel.resolve_auto(&session.scales(samples))?)
 }
 
 /// Whether a proof is asked for.
@@ -294,18 +335,8 @@ pub fn codes_of(targets: &Matrix<f64>) -> Vec<usize> {
 
 /// The weight of each class, from weights by name; 1 for those that are not named.
 fn weights_by_name(weights: &[(String, f64)], classes: &Classes) -> Result<Vec<f64>, Failure> {
-    let names: Vec<String> = (0..classes.len()).map(|code| classes.name(code)).collect();
-    let mut each = vec![1.0; names.len()];
-    for (name, weight) in weights {
-        let same =
-            |known: &String| known == name || known.parse::<f64>().is_ok_and(|k| name.parse() == Ok(k));
-        let Some(code) = names.iter().position(same) else {
-            return Err(Failure::usage(format!(
-                "--class-weight: there is no class `{name}`; the classes are {}",
-                names.join(", ")
-            )));
-        };
-        each[code] = *weight;
+    match ClassWeight::Named(weights.to_vec()).resolved(Some(classes))? {
+        ClassWeight::Each(each) => Ok(each),
+        _ => Ok(vec![1.0; classes.len()]),
     }
-    Ok(each)
 }

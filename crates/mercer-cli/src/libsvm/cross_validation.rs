@@ -1,20 +1,18 @@
 //! svm-train's cross-validation, on the very folds that LIBSVM draws.
 
-use mercer::data::AnySamples;
-use mercer::learn::svm::Training;
+use mercer::learn::Targets;
 use mercer::model::libsvm::general;
 use mercer::model::vote;
 use mercer::session::Session;
 
-use super::train::{Job, group, in_words};
+use super::train::{Job, Rows, group};
 use super::train_options::SvmType;
 use super::{Refusal, say};
 
 /// Predicts every row from the other folds and prints how well that went.
 pub fn cross_validate(
     job: &Job<'_>,
-    training: &Training<'_>,
-    samples: &AnySamples<'static>,
+    rows: &Rows,
     folds: usize,
     session: &Session<'_>,
 ) -> Result<(), Refusal> {
@@ -24,7 +22,7 @@ pub fn cross_validate(
     for fold in starts.windows(2) {
         let held_out = &order[fold[0]..fold[1]];
         let kept: Vec<usize> = order[..fold[0]].iter().chain(&order[fold[1]..]).copied().collect();
-        let found = predict(job, training, samples, &kept, held_out, session)?;
+        let found = predict(job, rows, &kept, held_out, session)?;
         held_out.iter().zip(found).for_each(|(&row, value)| predicted[row] = value);
     }
     if matches!(job.options.svm_type, SvmType::Svr | SvmType::NuSvr) {
@@ -55,11 +53,10 @@ pub fn regression_errors(targets: &[f64], predicted: &[f64]) -> (f64, f64) {
     (error / n, covariance * covariance / ((n * spp - sp * sp) * (n * stt - st * st)))
 }
 
-/// What machines trained on some rows say of others. Rows that are left out weigh nothing.
+/// What machines trained on some rows predict for others. Rows that are left out have the weight 0.
 fn predict(
     job: &Job<'_>,
-    training: &Training<'_>,
-    samples: &AnySamples<'static>,
+    rows: &Rows,
     kept: &[usize],
     held_out: &[usize],
     session: &Session<'_>,
@@ -67,35 +64,27 @@ fn predict(
     let y = &job.problem.labels;
     let mut weights = vec![0.0; y.len()];
     kept.iter().for_each(|&row| weights[row] = 1.0);
-    let weights = Some(weights.as_slice());
-    let queries = job.queries(samples, held_out)?;
-    let kernel = job.kernel.clone();
-    let one = |found: mercer::learn::svm::SupportVectors| {
-        let outputs = found.expansion(kernel.clone(), None, samples).predict(&queries, session);
-        outputs.map(mercer::data::Matrix::into_entries).map_err(Refusal::new)
-    };
-    match job.options.svm_type {
+    let (labels, codes) = group(y, kept);
+    let targets = match job.options.svm_type {
         SvmType::Svc | SvmType::NuSvc => {
-            let (labels, codes) = group(y, kept);
             if let [only] = labels.as_slice() {
                 return Ok(vec![f64::from(*only); held_out.len()]);
             }
-            let found = if job.options.svm_type == SvmType::Svc {
-                job.svc(&labels).fit_on(training, &codes, labels.len(), weights, session)
-            } else {
-                job.nu_svc().fit_on(training, &codes, labels.len(), weights, session)
-            };
-            let pairs = found.map_err(in_words)?.pairs(kernel.clone(), None, samples);
-            let outputs = pairs.predict(&queries, session).map_err(Refusal::new)?;
-            Ok((0..outputs.nrows()).map(|i| f64::from(labels[vote(outputs.row(i))])).collect())
+            Targets::codes(codes, labels.len())
         }
-        SvmType::OneClass => {
-            let found = job.one_class().fit_on(training, weights, session).map_err(in_words)?;
-            Ok(one(found)?.into_iter().map(|f| if f > 0.0 { 1.0 } else { -1.0 }).collect())
-        }
-        SvmType::Svr => one(job.svr().fit_on(training, y, weights, session).map_err(in_words)?),
-        SvmType::NuSvr => one(job.nu_svr().fit_on(training, y, weights, session).map_err(in_words)?.0),
-    }
+        SvmType::OneClass => Targets::None,
+        SvmType::Svr | SvmType::NuSvr => y.into(),
+    };
+    let queries = job.queries(&rows.samples, held_out)?;
+    let found = job.machines(rows, targets, &labels, Some(&weights), session)?;
+    let outputs = found.predictor(&rows.samples).predict(&queries, session).map_err(Refusal::new)?;
+    let value = |row: &[f64]| match job.options.svm_type {
+        SvmType::Svc | SvmType::NuSvc => f64::from(labels[vote(row)]),
+        SvmType::OneClass if row[0] > 0.0 => 1.0,
+        SvmType::OneClass => -1.0,
+        SvmType::Svr | SvmType::NuSvr => row[0],
+    };
+    Ok((0..outputs.nrows()).map(|i| value(outputs.row(i))).collect())
 }
 
 /// The rows in the order of their folds, and where each fold starts: stratified for classes.

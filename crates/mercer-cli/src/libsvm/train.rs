@@ -4,12 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use mercer::data::{AnySamples, Classes, Matrix, Samples, Scaling};
-use mercer::gram::{DenseGram, Resident};
+use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
-use mercer::learn::LearnError;
-use mercer::learn::svm::{NuSvc, NuSvr, OneClass, OneVsOne, SupportVectors, Svc, Svr, Training};
+use mercer::learn::svm::{Machine, Machines, Svm};
+use mercer::learn::{Admission, ClassWeight, Inputs, LearnError, Targets};
 use mercer::model::libsvm::PRECOMPUTED;
-use mercer::model::{Calibration, Method, Model, Pairs, Predictor, pairs_of};
+use mercer::model::{Calibration, Model, Pairs, Predictor, pairs_of};
 use mercer::pool;
 use mercer::session::Session;
 use mercer::solve::Status;
@@ -40,12 +40,10 @@ fn run(arguments: &[String]) -> Result<(), Refusal> {
     pool::with(None, || {
         let job = Job::new(&options, &problem)?;
         let rows = job.rows()?;
-        let resident = rows.resident(&session)?;
-        let training = rows.training(&*resident, &job.kernel)?;
         if let Some(folds) = options.folds {
-            return cross_validate(&job, &training, &rows.samples, folds, &session);
+            return cross_validate(&job, &rows, folds, &session);
         }
-        let model = job.model(&training, &rows.samples, &session)?;
+        let model = job.model(&rows, &session)?;
         if progress::interrupted() {
             return Err(Refusal::new("interrupted"));
         }
@@ -58,8 +56,7 @@ fn run(arguments: &[String]) -> Result<(), Refusal> {
 pub struct Job<'a> {
     pub options: &'a TrainOptions,
     pub problem: &'a Problem,
-    pub kernel: Kernel,
-    pub settings: SvmSettings,
+    svm: Svm,
     /// Columns of the samples.
     columns: usize,
 }
@@ -71,14 +68,11 @@ pub struct Rows {
 }
 
 impl Rows {
-    fn resident(&self, session: &Session<'_>) -> Result<Box<dyn Resident>, Refusal> {
-        session.load(&self.samples).map_err(Refusal::new)
-    }
-
-    fn training<'a>(&'a self, resident: &'a dyn Resident, kernel: &Kernel) -> Result<Training<'a>, Refusal> {
+    /// The samples or their kernel matrix.
+    fn inputs(&self) -> Inputs<'_> {
         match &self.gram {
-            Some(gram) => Ok(Training::precomputed(gram)),
-            None => Training::new(resident, kernel).map_err(Refusal::new),
+            Some(gram) => Inputs::Gram(gram),
+            None => self.samples.view().into(),
         }
     }
 }
@@ -95,17 +89,29 @@ impl<'a> Job<'a> {
             KernelType::Rbf => format!("rbf(gamma={gamma:e})"),
             KernelType::Sigmoid => format!("sigmoid(gamma={gamma:e}, c={:e})", options.coef0),
         };
-        let kernel = text.parse().map_err(|error| Refusal::new(format!("ERROR: {error}")))?;
+        let kernel: Kernel = text.parse().map_err(|error| Refusal::new(format!("ERROR: {error}")))?;
         let cache = Some((options.cache * f64::from(1 << 20)) as u64);
         // The cache of a hundred megabytes that LIBSVM has by default is a small part of the memory there is today.
         let cache = if options.cache == 100.0 { None } else { cache };
-        let settings = SvmSettings {
+        let solver = SvmSettings {
             tol: options.tolerance,
             cache,
             shrinking: options.shrinking,
             ..SvmSettings::default()
         };
-        Ok(Self { options, problem, kernel, settings, columns })
+        let TrainOptions { c, nu, epsilon, .. } = *options;
+        let machine = match options.svm_type {
+            SvmType::Svc => Machine::Svc { c },
+            SvmType::NuSvc => Machine::NuSvc { nu },
+            SvmType::Svr => Machine::Svr { c, epsilon },
+            SvmType::NuSvr => Machine::NuSvr { c, nu },
+            SvmType::OneClass => Machine::OneClass { nu },
+        };
+        let svm = Svm::new(kernel, machine)
+            .probability(options.probability && options.folds.is_none())
+            .check(Admission::Assume)
+            .solver(solver);
+        Ok(Self { options, problem, svm, columns })
     }
 
     /// The samples; for a precomputed kernel the unit vectors of the rows' numbers.
@@ -143,34 +149,30 @@ impl<'a> Job<'a> {
         }
     }
 
-    pub fn svc(&self, labels: &[i32]) -> Svc {
+    /// Trains on all rows, or on those of weight 1. `labels` are those of the classes, in the order of their codes.
+    pub fn machines(
+        &self,
+        rows: &Rows,
+        targets: Targets<'_>,
+        labels: &[i32],
+        weights: Option<&[f64]>,
+        session: &Session<'_>,
+    ) -> Result<Machines, Refusal> {
+        let mut svm = self.svm.clone();
+        if self.options.svm_type == SvmType::Svc {
+            svm.class_weight = ClassWeight::Each(self.factors(labels));
+        }
+        let problem = mercer::learn::Problem::new(rows.inputs(), targets).weighted(weights);
+        svm.machines(&problem, session).map_err(in_words)
+    }
+
+    /// The factor of C of each class.
+    fn factors(&self, labels: &[i32]) -> Vec<f64> {
         let factor = |label: &i32| {
             let own = self.options.weights.iter().filter(|(named, _)| named == label);
             own.map(|(_, weight)| weight).product()
         };
-        Svc {
-            class_weight: Some(labels.iter().map(factor).collect()),
-            settings: self.settings,
-            ..Svc::new(self.kernel.clone(), self.options.c)
-        }
-    }
-
-    pub fn nu_svc(&self) -> NuSvc {
-        NuSvc { settings: self.settings, ..NuSvc::new(self.kernel.clone(), self.options.nu) }
-    }
-
-    pub fn svr(&self) -> Svr {
-        let Self { options, settings, .. } = self;
-        Svr { settings: *settings, ..Svr::new(self.kernel.clone(), options.c, options.epsilon) }
-    }
-
-    pub fn nu_svr(&self) -> NuSvr {
-        let Self { options, settings, .. } = self;
-        NuSvr { settings: *settings, ..NuSvr::new(self.kernel.clone(), options.c, options.nu) }
-    }
-
-    pub fn one_class(&self) -> OneClass {
-        OneClass { settings: self.settings, ..OneClass::new(self.kernel.clone(), self.options.nu) }
+        labels.iter().map(factor).collect()
     }
 
     fn told(&self, text: &str) {
@@ -180,20 +182,15 @@ impl<'a> Job<'a> {
     }
 
     /// Fits, tells LIBSVM's lines, and makes the model.
-    fn model(
-        &self,
-        training: &Training<'_>,
-        samples: &AnySamples<'static>,
-        session: &Session<'_>,
-    ) -> Result<Model, Refusal> {
-        let (method, predictor, classes, calibration) = if self.options.svm_type.classifies() {
-            self.classifier(training, samples, session)?
+    fn model(&self, rows: &Rows, session: &Session<'_>) -> Result<Model, Refusal> {
+        let (predictor, classes, calibration) = if self.options.svm_type.classifies() {
+            self.classifier(rows, session)?
         } else {
-            self.single(training, samples, session)?
+            self.single(rows, session)?
         };
         let precomputed = self.options.kernel_type == KernelType::Precomputed;
         Ok(Model {
-            method,
+            method: self.svm.machine.method(),
             settings: precomputed.then(|| (PRECOMPUTED.to_owned(), json!(true))).into_iter().collect(),
             predictor,
             schema: None,
@@ -205,99 +202,62 @@ impl<'a> Job<'a> {
         })
     }
 
-    fn classifier(
-        &self,
-        training: &Training<'_>,
-        samples: &AnySamples<'static>,
-        session: &Session<'_>,
-    ) -> Result<Parts, Refusal> {
+    fn classifier(&self, rows: &Rows, session: &Session<'_>) -> Result<Parts, Refusal> {
         let order: Vec<usize> = (0..self.problem.labels.len()).collect();
         let (labels, codes) = group(&self.problem.labels, &order);
-        let classes = labels.len();
         for (label, _) in self.options.weights.iter().filter(|(label, _)| !labels.contains(label)) {
             eprintln!("WARNING: class label {label} specified in weight is not found");
         }
-        if classes < 2 {
-            return Ok(self.only_class(labels, samples));
+        let classes = Some(Classes::Numbers(labels.iter().copied().map(f64::from).collect()));
+        if labels.len() < 2 {
+            return Ok((self.only_class(&rows.samples), classes, self.no_sigmoids()));
         }
-        let probability = self.options.probability;
-        let (method, found, sigmoids) = if self.options.svm_type == SvmType::NuSvc {
-            let svc = self.nu_svc();
-            let found = svc.fit_on(training, &codes, classes, None, session).map_err(in_words)?;
-            let sigmoids = || svc.sigmoids_on(training, &codes, classes, None, 0, session);
-            (Method::NuSvc, found, probability.then(sigmoids).transpose())
-        } else {
-            let svc = self.svc(&labels);
-            let found = svc.fit_on(training, &codes, classes, None, session).map_err(in_words)?;
-            let sigmoids = || svc.sigmoids_on(training, &codes, classes, None, 0, session);
-            (Method::Svc, found, probability.then(sigmoids).transpose())
-        };
-        let calibration = sigmoids.map_err(in_words)?.map(Calibration::Sigmoids);
+        let mut found = self.machines(rows, Targets::codes(&codes, labels.len()), &labels, None, session)?;
         self.tell_pairs(&found, &labels, &codes);
-        let classes = Classes::Numbers(labels.iter().copied().map(f64::from).collect());
-        let pairs = found.pairs(self.kernel.clone(), None, samples);
-        Ok((method, pairs.into(), Some(classes), calibration))
+        let calibration = found.calibration.take();
+        Ok((found.predictor(&rows.samples), classes, calibration))
     }
 
     /// The machine of a single class, which has no pairs and no support vectors.
-    fn only_class(&self, labels: Vec<i32>, samples: &AnySamples<'static>) -> Parts {
+    fn only_class(&self, samples: &AnySamples<'static>) -> Predictor {
         self.told("WARNING: training data in only one class. See README for details.\nTotal nSV = 0\n");
         let pairs = Pairs {
-            kernel: self.kernel.clone(),
+            kernel: self.svm.kernel.clone(),
             domain: None,
             centres: samples.select(&[]),
             per_class: vec![0],
             coefficients: Matrix::zeros(0, 0),
             rho: Vec::new(),
         };
-        let method = if self.options.svm_type == SvmType::NuSvc { Method::NuSvc } else { Method::Svc };
-        let classes = Classes::Numbers(labels.into_iter().map(f64::from).collect());
-        let calibration = self.options.probability.then(|| Calibration::Sigmoids(Vec::new()));
-        (method, pairs.into(), Some(classes), calibration)
+        pairs.into()
     }
 
-    fn single(
-        &self,
-        training: &Training<'_>,
-        samples: &AnySamples<'static>,
-        session: &Session<'_>,
-    ) -> Result<Parts, Refusal> {
+    /// The calibration of a single class.
+    fn no_sigmoids(&self) -> Option<Calibration> {
+        self.options.probability.then(|| Calibration::Sigmoids(Vec::new()))
+    }
+
+    fn single(&self, rows: &Rows, session: &Session<'_>) -> Result<Parts, Refusal> {
         let (y, n) = (&self.problem.labels, self.problem.labels.len() as f64);
-        let probability = self.options.probability;
         let c = self.options.c;
-        let scaled = |scale: Option<f64>| scale.map(|scale| Calibration::Laplace { scale });
-        let (method, found, classes, calibration) = match self.options.svm_type {
-            SvmType::OneClass => {
-                let found = self.one_class().fit_on(training, None, session).map_err(in_words)?;
-                let marks = || OneClass::density_marks_on(training, &found, session);
-                let marks = probability.then(marks).transpose().map_err(in_words)?.flatten();
-                if probability && marks.is_none() {
-                    eprintln!(
-                        "WARNING: number of positive or negative decision values <5; too few to do a probability estimation."
-                    );
-                }
-                self.tell_one(&found, None, 1.0);
-                let classes = Classes::Numbers(vec![-1.0, 1.0]);
-                (Method::OneClass, found, Some(classes), marks.map(Calibration::Marks))
+        let one_class = self.options.svm_type == SvmType::OneClass;
+        let targets = if one_class { Targets::None } else { y.into() };
+        let mut found = self.machines(rows, targets, &[], None, session)?;
+        if one_class && self.options.probability && found.calibration.is_none() {
+            eprintln!(
+                "WARNING: number of positive or negative decision values <5; too few to do a probability estimation."
+            );
+        }
+        let own = match (self.options.svm_type, found.epsilon) {
+            (SvmType::Svr, _) => {
+                let sum: f64 = found.coefficients.entries().iter().map(|a| a.abs()).sum();
+                format!("nu = {:.6}\n", sum / (c * n))
             }
-            SvmType::NuSvr => {
-                let svr = self.nu_svr();
-                let (found, epsilon) = svr.fit_on(training, y, None, session).map_err(in_words)?;
-                self.tell_one(&found, Some(format!("epsilon = {epsilon:.6}\n")), c);
-                let scale = || svr.laplace_scale_on(training, y, None, 0, session);
-                let scale = probability.then(scale).transpose().map_err(in_words)?;
-                (Method::NuSvr, found, None, scaled(scale))
-            }
-            _ => {
-                let svr = self.svr();
-                let found = svr.fit_on(training, y, None, session).map_err(in_words)?;
-                let sum: f64 = found.coefficients.iter().map(|a| a.abs()).sum();
-                self.tell_one(&found, Some(format!("nu = {:.6}\n", sum / (c * n))), c);
-                let scale = || svr.laplace_scale_on(training, y, None, 0, session);
-                let scale = probability.then(scale).transpose().map_err(in_words)?;
-                (Method::Svr, found, None, scaled(scale))
-            }
+            (_, Some(epsilon)) => format!("epsilon = {epsilon:.6}\n"),
+            _ => String::new(),
         };
+        self.tell_one(&found, &own, if one_class { 1.0 } else { c });
+        let calibration = found.calibration.take();
         if let Some(Calibration::Laplace { scale }) = &calibration {
             let scale = mercer::model::libsvm::general(*scale, 6);
             self.told(&format!(
@@ -305,19 +265,22 @@ impl<'a> Job<'a> {
                  z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma= {scale}\n"
             ));
         }
-        Ok((method, found.expansion(self.kernel.clone(), None, samples).into(), classes, calibration))
+        let classes = one_class.then(|| Classes::Numbers(vec![-1.0, 1.0]));
+        Ok((found.predictor(&rows.samples), classes, calibration))
     }
 
     /// The lines of every pair, and the number of support vectors in all.
-    fn tell_pairs(&self, found: &OneVsOne, labels: &[i32], codes: &[usize]) {
+    fn tell_pairs(&self, found: &Machines, labels: &[i32], codes: &[usize]) {
         let counts: Vec<usize> =
             (0..labels.len()).map(|class| codes.iter().filter(|code| **code == class).count()).collect();
-        let starts: Vec<usize> = (0..labels.len()).map(|c| found.per_class[..c].iter().sum()).collect();
-        let factors = self.svc(labels).class_weight.unwrap_or_default();
+        let per_class = found.per_class.as_deref().unwrap_or_default();
+        let starts: Vec<usize> = (0..labels.len()).map(|c| per_class[..c].iter().sum()).collect();
+        let rows_of = |class: usize| starts[class]..starts[class] + per_class[class];
+        let factors = self.factors(labels);
         for (pair, (i, j)) in pairs_of(labels.len()).enumerate() {
             let (mut vectors, mut bounded, mut sum, mut largest) = (0, 0, 0.0, 0.0f64);
             for (class, column) in [(i, j - 1), (j, i)] {
-                for s in starts[class]..starts[class] + found.per_class[class] {
+                for s in rows_of(class) {
                     let alpha = found.coefficients.row(s)[column].abs();
                     largest = largest.max(alpha);
                     sum += alpha;
@@ -332,7 +295,11 @@ impl<'a> Job<'a> {
                 SvmType::NuSvc => {
                     // Σα is ν times the rows before it is divided by the margin, whose inverse LIBSVM calls C.
                     let bound = sum / (self.options.nu * rows);
-                    bounded = bounded_by(found, [(i, j - 1), (j, i)], &starts, bound);
+                    let at_bound = |&(s, column): &(usize, usize)| {
+                        found.coefficients.row(s)[column].abs() >= bound * (1.0 - 1e-12)
+                    };
+                    let vectors = rows_of(i).map(|s| (s, j - 1)).chain(rows_of(j).map(|s| (s, i)));
+                    bounded = vectors.filter(at_bound).count();
                     format!("C = {bound:.6}\n")
                 }
                 _ if factors[i] == factors[j] => {
@@ -346,9 +313,10 @@ impl<'a> Job<'a> {
     }
 
     /// The lines of a machine without classes.
-    fn tell_one(&self, found: &SupportVectors, own: Option<String>, bound: f64) {
-        let bounded = found.coefficients.iter().filter(|a| a.abs() >= bound * (1.0 - 1e-12)).count();
-        self.tell(&found.report, &own.unwrap_or_default(), found.rho, found.support.len(), bounded);
+    fn tell_one(&self, found: &Machines, own: &str, bound: f64) {
+        let bounded = |a: &&f64| a.abs() >= bound * (1.0 - 1e-12);
+        let bounded = found.coefficients.entries().iter().filter(bounded).count();
+        self.tell(&found.reports[0], own, found.rho[0], found.support.len(), bounded);
     }
 
     fn tell(&self, report: &SvmReport, own: &str, rho: f64, vectors: usize, bounded: usize) {
@@ -365,15 +333,7 @@ impl<'a> Job<'a> {
     }
 }
 
-type Parts = (Method, Predictor, Option<Classes>, Option<Calibration>);
-
-fn bounded_by(found: &OneVsOne, sides: [(usize, usize); 2], starts: &[usize], bound: f64) -> usize {
-    let of = |(class, column): (usize, usize)| {
-        let rows = starts[class]..starts[class] + found.per_class[class];
-        rows.filter(|&s| found.coefficients.row(s)[column].abs() >= bound * (1.0 - 1e-12)).count()
-    };
-    sides.into_iter().map(of).sum()
-}
+type Parts = (Predictor, Option<Classes>, Option<Calibration>);
 
 /// Distinct labels as whole numbers in the order of their first row, and the place of each row's label among them. Of −1 and 1
 /// alone, 1 comes first whichever is first: LIBSVM's rule.
@@ -404,7 +364,7 @@ fn serial_numbers(rows: &[Vec<(u32, f64)>], largest: usize) -> Result<Vec<u32>, 
 }
 
 /// LIBSVM's words for what can go wrong.
-pub fn in_words(error: LearnError) -> Refusal {
+fn in_words(error: LearnError) -> Refusal {
     match &error {
         LearnError::Svm(SvmError::InfeasibleNu { largest, .. }) => {
             Refusal::new(format!("ERROR: specified nu is infeasible (at most {largest})"))

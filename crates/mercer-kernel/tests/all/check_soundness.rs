@@ -79,8 +79,7 @@ fn eigenvalues_exceed(bound: f64, n: usize, entry: impl Fn(usize, usize) -> f64)
         for j in 0..=i {
             let known: f64 = (0..j).map(|k| l[i][k] * l[j][k]).sum();
             let left = entry(i, j) - if i == j { bound } else { 0.0 } - known;
-            // False for NaN.
-            if i == j && !(left > 0.0) {
+            if i == j && (left <= 0.0 || left.is_nan()) {
                 return false;
             }
             l[i][j] = if i == j { left.sqrt() } else { left / l[j][j] };

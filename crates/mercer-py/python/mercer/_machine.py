@@ -118,13 +118,22 @@ class Machine(CallbackSupportMixin, BaseEstimator):
         self.n_iter_ = max(1, report["iterations"])
         for warning in report["warnings"]:
             warnings.warn(warning, UserWarning, stacklevel=3)
-        if report["status"] == "out_of_iterations":
+        if report["status"] != "converged":
             warnings.warn(self._not_converged(report), ConvergenceWarning, stacklevel=3)
+        elif report["status"] == "stagnated":
+            warnings.warn(
+                f"{type(self).__name__} did not converge: rounding does not allow a residual below "
+                f"{report['residual']:.1e}; the model is the best one found",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def _not_converged(self, report):
+        stagnated = report["status"] == "stagnated"
+        advice = "rounding does not allow a smaller one: increase tol" if stagnated else "increase max_iter or tol"
         return (
             f"{type(self).__name__} did not converge: residual {report['residual']:.1e} "
-            f"after {report['iterations']} iterations; increase max_iter or tol"
+            f"after {report['iterations']} iterations; {advice}"
         )
 
     # Files.

@@ -164,7 +164,7 @@ class SupportVectorMachine(KernelMachine):
     def _tell(self, found):
         self.fit_status_ = 0 if found["converged"] else 1
         self._report = {
-            "status": "converged" if found["converged"] else "out_of_iterations",
+            "status": "converged" if found["converged"] else "stagnated" if found["stalled"] else "out_of_iterations",
             "violation": found["violation"],
             "gap": found["gap"],
             "objective": found["objective"],

@@ -186,7 +186,7 @@ class SVC(Approximated, ClassExpansion, SupportVectorClassifier):
                 choice.native, borrowable(X), (approx, "hinge"), problem, job
             )
         self.shape_fit_ = X.shape
-        self.fit_status_ = int(report["status"] == "out_of_iterations")
+        self.fit_status_ = int(report["status"] != "converged")
         KernelMachine._tell(self, {**report, "rows": X.shape[0]})
         if "features" in report:
             self._linear = (report["features"], weights)

@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Samples};
-use mercer::learn::Logistic;
+use mercer::kernel::Kernel;
+use mercer::learn::{Learner, Logistic, Targets};
 use mercer::linalg::{Cholesky, zeroed};
 use mercer::pool;
 use mercer::session::Session;
@@ -35,12 +36,12 @@ pub fn run(arguments: &[String]) {
     let lambda = 1.0 / argument(2).unwrap_or(1.0);
     let (x, codes) = problem(rows, classes);
     let samples = AnySamples::F64(Samples::dense(rows, COLUMNS, x).expect("rows of columns"));
-    let kernel = format!("rbf(gamma={})", 1.0 / COLUMNS as f64).parse().expect("a kernel");
+    let kernel: Kernel = format!("rbf(gamma={})", 1.0 / COLUMNS as f64).parse().expect("a kernel");
     pool::with(None, || {
         let clock = Instant::now();
-        let (_, report) = Logistic::new(kernel, lambda)
-            .fit(&samples, &codes, classes, None, &Session::default())
-            .expect("two classes or more");
+        let targets = Targets::codes(codes, classes);
+        let fitted = Logistic::new(kernel, lambda).fit(&samples, targets).expect("two classes or more");
+        let report = fitted.report.expect("a solver");
         let fitted = clock.elapsed().as_secs_f64();
         eprintln!(
             "{}: {} steps, residual {:.1e}, {fitted:.2} s",

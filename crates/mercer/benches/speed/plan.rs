@@ -8,12 +8,12 @@ use std::time::Instant;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, DenseGram, Engine};
 use mercer::kernel::Kernel;
-use mercer::learn::{Learner, Lms, Ridge, RidgeMethod};
+use mercer::learn::{Learner, Lms, LmsMethod, Problem, Ridge, RidgeMethod};
 use mercer::model::Expansion;
 use mercer::pool;
 use mercer::select::plan::{Plan, Task, Way};
 use mercer::session::Session;
-use mercer::solve::descent::Mode;
+
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -59,12 +59,11 @@ impl Case {
                 ridge.fit(samples.view(), &targets).expect("a fit");
             }
             Task::Lms { epochs, stochastic, .. } => {
-                let mode = if stochastic { Mode::Stochastic { seed: 0 } } else { Mode::Batch };
+                let method = if stochastic { LmsMethod::Sgd } else { LmsMethod::Batch };
                 let session = Session::default();
                 let session = if self.way == Way::Tiled { session.with_memory(1) } else { session };
-                Lms { epochs, mode, tol: 0.0, ..Lms::new(kernel.clone()) }
-                    .fit(samples, &targets, &session)
-                    .expect("a fit");
+                let lms = Lms::new(kernel.clone()).with_epochs(epochs).with_method(method).with_tol(0.0);
+                lms.train(&Problem::new(samples, &targets), &session).expect("a fit");
             }
             Task::Predict { .. } => {
                 let model = Expansion {

@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use mercer::data::{AnySamples, Dtype, ReadOptions, TargetValues, read};
 use mercer::kernel::Kernel;
-use mercer::learn::svm::{Svc, Svr};
+use mercer::learn::svm::{Machine, Svm};
+use mercer::learn::{Problem, Targets};
 use mercer::pool;
 use mercer::select::{TuneSvc, stratify_folds};
 use mercer::session::Session;
@@ -60,9 +61,10 @@ fn time(case: &str, words: &[&str], samples: &AnySamples<'_>, targets: &[f64]) {
     let codes: Vec<usize> = targets.iter().map(|y| classes.partition_point(|c| c < y)).collect();
     let work = || -> (Vec<SvmReport>, String) {
         if words.contains(&"svr") {
-            let machine = Svr { settings, ..Svr::new(kernel.clone(), c, 0.1) };
-            let fitted = machine.fit(samples, targets, None, &Session::default()).expect("a fit");
-            (vec![fitted.report], format!("sv {}", fitted.support.len()))
+            let svm = Svm::new(kernel.clone(), Machine::Svr { c, epsilon: 0.1 }).solver(settings);
+            let problem = Problem::new(samples.view(), targets);
+            let fitted = svm.machines(&problem, &Session::default()).expect("a fit");
+            (fitted.reports, format!("sv {}", fitted.support.len()))
         } else if words.contains(&"grid") {
             let power = |k: i32| 2f64.powi(k);
             let cs: Vec<f64> = [-1, 1, 3, 5, 7].map(power).to_vec();
@@ -70,17 +72,17 @@ fn time(case: &str, words: &[&str], samples: &AnySamples<'_>, targets: &[f64]) {
                 .map(|k| format!("rbf(gamma={})", power(k)).parse().expect("a kernel"))
                 .to_vec();
             let folds = stratify_folds(&codes, 5, None).expect("folds");
-            let tune = TuneSvc { settings, ..TuneSvc::new(kernel.clone()) };
-            let found = tune
-                .grid(&kernels, &cs, samples, &codes, classes.len(), &folds, None, &Session::default())
-                .expect("scores");
+            let mut tune = TuneSvc::new(kernel.clone());
+            tune.svm.solver = settings;
+            let problem = Problem::new(samples.view(), Targets::codes(&codes, classes.len()));
+            let found = tune.grid(&kernels, &cs, &problem, &folds, &Session::default()).expect("scores");
             let (k, j) = found.best;
             let mean = found.scores[k].as_ref().map_or(f64::NAN, |s| s[j].iter().sum::<f64>() / 5.0);
             (Vec::new(), format!("{} C={} accuracy {mean:.6}", kernels[k], cs[j]))
         } else {
-            let machine = Svc { settings, ..Svc::new(kernel.clone(), c) };
-            let fitted =
-                machine.fit(samples, &codes, classes.len(), None, &Session::default()).expect("a fit");
+            let svm = Svm::new(kernel.clone(), Machine::Svc { c }).solver(settings);
+            let problem = Problem::new(samples.view(), Targets::codes(&codes, classes.len()));
+            let fitted = svm.machines(&problem, &Session::default()).expect("a fit");
             (fitted.reports, format!("sv {}", fitted.support.len()))
         }
     };

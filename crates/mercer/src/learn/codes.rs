@@ -14,12 +14,7 @@ pub(super) fn check_codes(
     classes: usize,
     weights: Option<&[f64]>,
 ) -> Result<(), LearnError> {
-    if codes.len() != rows {
-        return Err(LearnError::Length { what: "class labels", rows, found: codes.len() });
-    }
-    if let Some(row) = codes.iter().position(|&code| code >= classes) {
-        return Err(LearnError::Code { row, code: codes[row], classes });
-    }
+    check_range(rows, codes, classes)?;
     check_weights(rows, weights)?;
     let mut present = vec![false; classes];
     for (i, &code) in codes.iter().enumerate() {
@@ -31,6 +26,17 @@ pub(super) fn check_codes(
     }
     match present.iter().position(|p| !p) {
         Some(class) => Err(LearnError::EmptyClass { class, classes }),
+        None => Ok(()),
+    }
+}
+
+/// Whether there is a code of `classes` classes for each of `rows` rows.
+pub(super) fn check_range(rows: usize, codes: &[usize], classes: usize) -> Result<(), LearnError> {
+    if codes.len() != rows {
+        return Err(LearnError::Length { what: "class labels", rows, found: codes.len() });
+    }
+    match codes.iter().position(|&code| code >= classes) {
+        Some(row) => Err(LearnError::Code { row, code: codes[row], classes }),
         None => Ok(()),
     }
 }

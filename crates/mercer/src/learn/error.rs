@@ -102,6 +102,14 @@ pub enum LearnError {
         /// Classes there are.
         classes: usize,
     },
+    /// A class weight is for a class that there is not.
+    #[error("there is no class `{name}`; the classes are {classes}")]
+    UnknownClass {
+        /// The name.
+        name: String,
+        /// The names of the classes.
+        classes: String,
+    },
     /// There are not two classes to tell apart.
     #[error("the rows that count are of {found} class{}; at least two are needed", if *.found == 1 { "" } else { "es" })]
     Classes {

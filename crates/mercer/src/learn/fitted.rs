@@ -6,12 +6,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::data::{AnySamples, Classes, Matrix};
-use crate::model::{Calibration, Model, ModelError, Predictor};
+use crate::model::libsvm::PRECOMPUTED;
+use crate::model::{Calibration, Method, Model, ModelError, Predictor};
 use crate::session::Session;
 use crate::solve::Report;
 
-use super::learner::Learner;
-use super::problem::{Origin, Problem};
+use super::learner::{Learner, Requires};
+use super::problem::{Inputs, Origin, Problem};
 
 /// Settings by name, as a model file keeps them.
 pub type Settings = BTreeMap<String, Value>;
@@ -28,6 +29,8 @@ pub struct Fitted {
     pub report: Option<Report>,
     /// What else is known about the fit.
     pub facts: Facts,
+    /// The rows of the problem that are the model's centres, where it keeps some of them alone.
+    pub centres: Option<Vec<usize>>,
 }
 
 impl Fitted {
@@ -40,19 +43,28 @@ impl Fitted {
         session: &Session<'_>,
         answer: Answer,
     ) -> Self {
-        let origin = (problem.origin.clone(), problem.classes().cloned());
-        Self::of_rows(learner, problem.nrows() as u64, origin, session, answer)
+        let mut settings = learner.settings(session);
+        if matches!(problem.inputs, Inputs::Gram(_)) {
+            settings.insert(PRECOMPUTED.to_owned(), json!(true));
+        }
+        let classes = match learner.requires() {
+            // Samples like those trained on, and others.
+            Requires::Nothing => Some(Classes::Numbers(vec![-1.0, 1.0])),
+            _ => problem.classes().cloned(),
+        };
+        let rows = problem.nrows() as u64;
+        Self::of_rows(learner.method(), settings, (rows, problem.origin.clone()), classes, answer)
     }
 
-    /// As [`new`](Self::new) for this many rows that were seen in chunks.
+    /// As [`new`](Self::new), of rows that were seen in chunks.
     pub(crate) fn of_rows(
-        learner: &dyn Learner,
-        rows: u64,
-        (origin, classes): (Origin, Option<Classes>),
-        session: &Session<'_>,
+        method: Method,
+        settings: Settings,
+        (rows, origin): (u64, Origin),
+        classes: Option<Classes>,
         answer: Answer,
     ) -> Self {
-        let Answer { predictor, calibration, report, facts } = answer;
+        let Answer { predictor, calibration, report, facts, centres } = answer;
         let mut kept = facts.clone();
         kept.insert("rows".to_owned(), json!(rows));
         if let Some(report) = &report {
@@ -63,8 +75,8 @@ impl Fitted {
             ]);
         }
         let model = Model {
-            method: learner.method(),
-            settings: learner.settings(session),
+            method,
+            settings,
             predictor,
             schema: origin.schema,
             outputs: origin.outputs,
@@ -73,7 +85,7 @@ impl Fitted {
             scaling: origin.scaling,
             report: kept,
         };
-        Self { model, report, facts }
+        Self { model, report, facts, centres }
     }
 
     /// The outputs at samples, in a default session: one row per sample, one column per output.
@@ -103,11 +115,19 @@ pub(crate) struct Answer {
     pub report: Option<Report>,
     /// What else is known.
     pub facts: Facts,
+    /// The rows of the problem that are the predictor's centres, where it keeps some of them alone.
+    pub centres: Option<Vec<usize>>,
 }
 
 impl Answer {
     /// A predictor and how the solver ended.
     pub fn new(predictor: impl Into<Predictor>, report: Report) -> Self {
-        Self { predictor: predictor.into(), calibration: None, report: Some(report), facts: Facts::new() }
+        Self { report: Some(report), ..Self::kept(predictor) }
+    }
+
+    /// A predictor that keeps the samples, so that nothing was solved.
+    pub fn kept(predictor: impl Into<Predictor>) -> Self {
+        let predictor = predictor.into();
+        Self { predictor, calibration: None, report: None, facts: Facts::new(), centres: None }
     }
 }

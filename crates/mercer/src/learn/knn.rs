@@ -1,45 +1,59 @@
 //! k nearest neighbours.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::data::{AnySamples, Matrix};
 use crate::gram::Metric;
-use crate::model::{Mean, Neighbours, Rule, Weights, queries_at_once};
+use crate::model::{Mean, Method, Neighbours, Rule, Weights, queries_at_once};
 use crate::session::Session;
 use crate::watch::Watch;
 
 use super::error::LearnError;
+use super::fitted::{Answer, Fitted, Settings};
+use super::learner::{Learner, Requires};
 use super::loss::Loss;
+use super::problem::Problem;
+use super::settings::builder;
+use super::targets;
 
 /// k nearest neighbours: the mean of the targets of the k rows nearest to a sample (Fix and Hodges, 1951).
 ///
-/// For classes give one column of targets per class, 1 for a row's own and 0 for the others: the outputs are then shares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// For classes the outputs are the share of each class. Training keeps the samples: O(nd).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
 pub struct Knn {
-    /// How many rows count: from 1 to as many as there are.
+    /// The number of rows that count, from 1 to the number of rows.
     pub k: usize,
     /// How they count.
     pub weights: Weights,
-    /// What nearest means.
+    /// The distance.
     pub metric: Metric,
+    /// Whether a target of numbers holds classes.
+    pub classify: bool,
+}
+
+/// The five nearest rows by Euclidean distance, all counting the same.
+impl Default for Knn {
+    fn default() -> Self {
+        Self::new(5)
+    }
 }
 
 impl Knn {
     /// The `k` nearest rows by Euclidean distance, all counting the same.
     #[must_use]
     pub fn new(k: usize) -> Self {
-        Self { k, weights: Weights::Uniform, metric: Metric::Euclidean }
+        Self { k, weights: Weights::Uniform, metric: Metric::Euclidean, classify: false }
     }
 
-    /// Keeps the samples and `targets` (one row per sample, one column per target). O(nd).
-    ///
-    /// # Errors
-    /// Where the input does not line up, is not finite, or has fewer than k rows.
-    pub fn fit(&self, samples: &AnySamples<'_>, targets: &Matrix<f64>) -> Result<Neighbours, LearnError> {
-        validate(samples, targets)?;
-        self.check_k(self.k, samples.nrows())?;
-        let rule = Rule::Nearest { k: self.k, weights: self.weights, metric: self.metric };
-        Ok(Neighbours { rows: samples.view().into_owned(), targets: targets.clone(), rule })
+    builder! {
+        with_k(k: usize),
+        with_weights(weights: Weights),
+        with_metric(metric: Metric),
+        with_classify(classify: bool),
     }
 
     /// The mean loss of predicting each row from its k nearest other rows, for every k from 1 to `kmax`, whatever
@@ -48,7 +62,7 @@ impl Knn {
     /// One search for the kmax + 1 nearest serves all k: O(n²d + n·kmax·outputs) time, no n² memory.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit), with `kmax` from 1 to n − 1; and where the session is stopped.
+    /// As [`train`](Learner::train), with `kmax` from 1 to n − 1; and where the session is stopped.
     pub fn leave_one_out(
         &self,
         samples: &AnySamples<'_>,
@@ -57,7 +71,8 @@ impl Knn {
         loss: Loss,
         session: &Session<'_>,
     ) -> Result<Vec<f64>, LearnError> {
-        validate(samples, targets)?;
+        targets::check(samples.nrows(), targets)?;
+        check_features(samples)?;
         self.check_k(kmax, samples.nrows() - 1)?;
         let mut losses = vec![0.0; kmax];
         let all: Vec<usize> = (0..samples.nrows()).collect();
@@ -96,20 +111,39 @@ impl Knn {
     }
 }
 
-/// Rows and targets that line up and are finite.
-pub(super) fn validate(samples: &AnySamples<'_>, targets: &Matrix<f64>) -> Result<(), LearnError> {
-    let (rows, columns) = (samples.nrows(), samples.ncols());
-    if rows == 0 || columns == 0 {
-        return Err(LearnError::Empty { rows, columns });
+impl Learner for Knn {
+    fn method(&self) -> Method {
+        Method::Knn
     }
-    if targets.nrows() != rows || targets.ncols() == 0 {
-        let found = if targets.ncols() == 0 { 0 } else { targets.nrows() };
-        return Err(LearnError::Length { what: "targets", rows, found });
+
+    fn requires(&self) -> Requires {
+        if self.classify { Requires::Classes } else { Requires::NumbersOrClasses }
     }
-    for row in 0..rows {
-        if let Some(&value) = targets.row(row).iter().find(|y| !y.is_finite()) {
-            return Err(LearnError::NonFinite { what: "target", row, value });
-        }
+
+    fn settings(&self, _: &Session<'_>) -> Settings {
+        Settings::from([("k".to_owned(), json!(self.k))])
+    }
+
+    fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
+        let rule = Rule::Nearest { k: self.k, weights: self.weights, metric: self.metric };
+        let neighbours = neighbours(problem, rule)?;
+        self.check_k(self.k, problem.nrows())?;
+        Ok(Fitted::new(self, problem, session, Answer::kept(neighbours)))
+    }
+}
+
+/// The samples and targets of a problem, checked, as a model that keeps them.
+pub(super) fn neighbours(problem: &Problem<'_>, rule: Rule) -> Result<Neighbours, LearnError> {
+    problem.unweighted()?;
+    let samples = problem.samples()?;
+    let targets = problem.numbers_or_shares()?.into_owned();
+    check_features(samples)?;
+    Ok(Neighbours { rows: samples.view().into_owned(), targets, rule })
+}
+
+/// Checks that every feature is a finite number.
+pub(super) fn check_features(samples: &AnySamples<'_>) -> Result<(), LearnError> {
+    for row in 0..samples.nrows() {
         let mut wrong = None;
         samples.visit_row(row, |_, value| {
             if !value.is_finite() {

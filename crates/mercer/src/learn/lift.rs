@@ -8,6 +8,10 @@ use crate::session::Session;
 
 use super::admission::Admission;
 use super::error::LearnError;
+use super::ridge::choose_approximation;
+
+/// Rows on which both kinds of features are tried where the approximation is chosen, at most.
+const TRIED: usize = 10_000;
 
 /// How samples are lifted. `auto` in a kernel is resolved from the samples.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +39,31 @@ impl Lift {
             Self::Kernel(kernel) | Self::Auto(kernel) | Self::Approximate { kernel, .. } => Some(kernel),
             Self::Features(_) => None,
         }
+    }
+
+    /// The same with every hyper-parameter of the kernel a number, and with [`Lift::Auto`] replaced by the kernel or, where these
+    /// samples ask for one, an approximation.
+    ///
+    /// # Errors
+    /// Where the kernel does not fit the samples, and where the session is stopped.
+    pub fn resolved(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Self, LearnError> {
+        let resolved = |kernel: &Kernel| -> Result<Kernel, LearnError> {
+            kernel.check_columns(samples.ncols())?;
+            Ok(kernel.resolve_auto(&session.scales(samples))?)
+        };
+        Ok(match self {
+            Self::Kernel(kernel) => Self::Kernel(resolved(kernel)?),
+            Self::Features(map) => Self::Features(map.clone()),
+            Self::Approximate { kernel, approx } => (resolved(kernel)?, *approx).into(),
+            Self::Auto(kernel) => {
+                let (kernel, rows) = (resolved(kernel)?, samples.nrows());
+                let some: Vec<usize> = (0..rows).step_by(rows / TRIED + 1).collect();
+                match choose_approximation(&kernel, &samples.select(&some), rows as u64, session)? {
+                    Some((approximation, _)) => (kernel, approximation).into(),
+                    None => kernel.into(),
+                }
+            }
+        })
     }
 }
 

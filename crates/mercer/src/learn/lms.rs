@@ -1,7 +1,10 @@
-//! Least mean squares with a kernel: gradient descent on ½ Σᵢ (yᵢ − f(xᵢ))² over f = Σᵢ βᵢ k(xᵢ, ·) (+ b).
+//! Least mean squares: gradient descent on ½ Σᵢ (yᵢ − f(xᵢ))².
 //!
 //! ```text
-//! bias none      β := β + α(y − Kβ)
+//! kernel     f = Σᵢ βᵢ k(xᵢ, ·) (+ b):   β := β + α(y − Kβ)
+//! features   f = ⟨θ, φ(·)⟩ (+ b):        θ := θ + αΦᵀ(y − Φθ), the same steps for the kernel ⟨φ(x), φ(z)⟩
+//!
+//! bias none      b = 0
 //! bias centred   the same with HKH for K and Hy for y, H = I − 11ᵀ/n; then a = Hβ and b = ȳ − (1/n)1ᵀKa, which is the
 //!                unpenalised intercept of ridge regression as λ → 0
 //! bias column    X and y are centred and 1 is added to the kernel
@@ -11,180 +14,118 @@
 //! come last. The steps and their theory: [`solve::descent`](crate::solve::descent).
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::data::{AnySamples, Matrix};
-use crate::gram::{DenseGram, Gram, Resident, Wanted};
-use crate::kernel::{Expr, Kernel};
-use crate::model::{Expansion, subtract};
+use crate::design::{Design, FeatureMap, Held, for_blocks};
+use crate::gram::{DenseGram, Gram, Resident, Values, Wanted};
+use crate::kernel::Kernel;
+use crate::model::{Linear, Method};
 use crate::session::Session;
 use crate::solve::Report;
-use crate::solve::descent::{CurvePoint, Descended, Descent, DescentError, Dual, Mode, Step};
+use crate::solve::descent::{Descended, Descent, DescentError, Dual, Mode, Primal, Step};
 
 use super::admission::Admission;
+use super::basis::Basis;
 use super::error::LearnError;
-use super::ridge::{Bias, column_means, explain};
+use super::fitted::{Answer, Facts, Fitted, Settings};
+use super::learner::{Learner, Requires};
+use super::lift::Lift;
+use super::problem::{Inputs, Problem};
+use super::ridge::{Bias, explain};
+use super::settings::builder;
 use super::targets;
 
-/// Least mean squares with a kernel: its hyper-parameters.
+/// Least mean squares: its settings.
+///
+/// The facts of a fit are `step`, the α that was used; `epochs_run`; `gram`, whether the kernel matrix was `stored`, computed
+/// in every pass (`tiled`) or `unused`; and `curve`, the training error and gradient after at most 200 of the epochs.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Lms {
-    /// The kernel, with every hyper-parameter a number.
-    pub kernel: Kernel,
+    /// The kernel or the features.
+    pub lift: Lift,
     /// α.
     pub step: Step,
     /// Passes over the data at most, 1 or more.
     pub epochs: usize,
     /// The work ends when ‖K(y − Kβ)‖ ≤ tol·‖Ky‖; 0 or more.
     pub tol: f64,
-    /// All samples a step, or one.
-    pub mode: Mode,
-    /// What is done about a constant.
+    /// How many samples a step looks at.
+    pub method: LmsMethod,
+    /// What is done about a constant; [`Bias::Column`] is for kernels on samples.
     pub bias: Bias,
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
 }
 
-/// How the kernel matrix was had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// How many samples a step of least mean squares looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum GramStorage {
-    /// Computed once and kept.
-    Stored,
-    /// Computed in every pass, tile by tile.
-    Tiled,
-    /// Not at all: the features were given.
-    Unused,
-}
-
-/// How a descent went.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LmsReport {
-    /// Status, epochs as iterations, and ‖y − f‖/‖y‖ (of the centred targets, where they are).
-    #[serde(flatten)]
-    pub report: Report,
-    /// α, as it was used.
-    pub step: f64,
-    /// Whether the kernel matrix was stored.
-    pub gram: GramStorage,
-    /// Training error and gradient after some of the epochs, 200 points at most.
-    pub curve: Vec<CurvePoint>,
-}
-
-/// What least mean squares finds on a kernel matrix: f(xⱼ) = Σᵢ aᵢ k(xᵢ, xⱼ) + b for each target.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LmsCoefficients {
-    /// a, one column per target.
-    pub dual: Matrix<f64>,
-    /// b, one per target.
-    pub intercepts: Vec<f64>,
-    /// How the descent went.
-    pub report: LmsReport,
+pub enum LmsMethod {
+    /// All of them.
+    #[default]
+    Batch,
+    /// One; every epoch visits all of them in a new order, which the seed of the session determines.
+    Sgd,
 }
 
 impl Lms {
-    /// 200 batch steps at most, of a size chosen by itself, with an unpenalised intercept.
+    /// Creates a learner that makes at most 200 batch steps of an automatic size, with an unpenalised intercept.
     #[must_use]
-    pub fn new(kernel: Kernel) -> Self {
+    pub fn new(lift: impl Into<Lift>) -> Self {
         Self {
-            kernel,
+            lift: lift.into(),
             step: Step::Auto,
             epochs: 200,
             tol: 1e-6,
-            mode: Mode::Batch,
+            method: LmsMethod::Batch,
             bias: Bias::Centred,
             admission: Admission::Check,
         }
     }
 
-    /// Fits `targets` (one row per sample, one column per target).
-    ///
-    /// O(n²) time an epoch and O(n²) memory where the kernel matrix fits the budget, O(n²d) an epoch and O(n) memory
-    /// otherwise.
-    ///
-    /// # Errors
-    /// Where the input does not line up, a setting is out of its range, the step is too large, or the session asks to stop.
-    pub fn fit(
-        &self,
-        samples: &AnySamples<'_>,
-        targets: &Matrix<f64>,
-        session: &Session<'_>,
-    ) -> Result<(Expansion, LmsReport), LearnError> {
-        let (rows, columns) = (samples.nrows(), samples.ncols());
-        if rows == 0 || columns == 0 {
-            return Err(LearnError::Empty { rows, columns });
-        }
-        targets::check(rows, targets)?;
-        self.kernel.check_columns(columns)?;
-        let mut kernel = self.kernel.clone();
-        let mut shift = None;
-        let mut centres = samples.view();
-        if self.bias == Bias::Column {
-            let means = column_means(samples, None)?;
-            centres = subtract(samples, &means);
-            shift = Some(means);
-            kernel = Kernel::sum(&[kernel, Kernel::from_expr(Expr::Number(1.0))])?;
-        }
-        let admitted = self.admission.decide(&kernel, &centres)?;
-        let resident = session.load(&centres)?;
-        let (gram, storage) = self.gram(&*resident, &kernel, &centres, session)?;
-        let found = self.descend(&*gram, targets, storage, session)?;
-        let LmsCoefficients { dual, intercepts, mut report } = found;
-        report.report.warnings.extend(admitted.warning);
-        let centres = centres.into_owned();
-        Ok((
-            Expansion { kernel, domain: admitted.domain, centres, shift, coefficients: dual, intercepts },
-            report,
-        ))
+    builder! {
+        with_step(step: Step),
+        with_epochs(epochs: usize),
+        with_tol(tol: f64),
+        with_method(method: LmsMethod),
+        with_bias(bias: Bias),
+        with_admission(admission: Admission),
     }
 
-    /// Fits on a kernel matrix, precomputed or not; `kernel`, `admission` and `memory` do not matter.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit); `bias: Column` needs the samples themselves and is refused here.
-    pub fn fit_gram(
+    /// O(n²) time an epoch and O(n²) memory where the kernel matrix fits the budget, O(n²d) an epoch and O(n) memory otherwise.
+    fn on_kernel(
         &self,
-        gram: &dyn Gram,
-        targets: &Matrix<f64>,
-        session: &Session<'_>,
-    ) -> Result<LmsCoefficients, LearnError> {
-        targets::check(gram.nrows(), targets)?;
-        if self.bias == Bias::Column {
-            return Err(LearnError::Unsupported(
-                "bias = column centres the samples, which a kernel matrix hides",
-            ));
-        }
-        self.descend(gram, targets, GramStorage::Stored, session)
-    }
-
-    /// The kernel matrix, stored in the precision of the samples where the budget allows it.
-    fn gram<'a>(
-        &self,
-        resident: &'a dyn Resident,
         kernel: &Kernel,
-        samples: &AnySamples<'_>,
+        problem: &Problem<'_>,
         session: &Session<'_>,
-    ) -> Result<(Box<dyn Gram + 'a>, GramStorage), LearnError> {
-        let single = matches!(samples, AnySamples::F32(_));
-        let n = samples.nrows() as u64;
-        let needed = n.saturating_mul(n).saturating_mul(if single { 4 } else { 8 });
-        if needed > session.memory() {
-            return Ok((resident.gram(kernel, Wanted::Exact)?, GramStorage::Tiled));
-        }
-        let gram: Box<dyn Gram + 'a> = if single {
-            Box::new(DenseGram::<f32>::compute(resident, kernel, session)?)
-        } else {
-            Box::new(DenseGram::<f64>::compute(resident, kernel, session)?)
+    ) -> Result<Answer, LearnError> {
+        let targets = problem.numbers()?;
+        let basis = Basis::new(kernel, self.bias, self.admission, problem, session)?;
+        let (dual, intercepts, found) = match problem.inputs {
+            Inputs::Gram(gram) => self.descend(gram, targets, "stored", session)?,
+            Inputs::Samples(_) => {
+                let resident = session.load(&basis.centres)?;
+                match stored(&*resident, &basis, session)? {
+                    Some(gram) => self.descend(&*gram, targets, "stored", session)?,
+                    None => {
+                        let gram = resident.gram(&basis.kernel, Wanted::Exact)?;
+                        self.descend(&*gram, targets, "tiled", session)?
+                    }
+                }
+            }
         };
-        Ok((gram, GramStorage::Stored))
+        Ok(Answer { facts: found.facts, ..basis.answer(dual, intercepts, found.report) })
     }
 
     fn descend(
         &self,
         gram: &dyn Gram,
         targets: &Matrix<f64>,
-        storage: GramStorage,
+        storage: &'static str,
         session: &Session<'_>,
-    ) -> Result<LmsCoefficients, LearnError> {
+    ) -> Result<(Matrix<f64>, Vec<f64>, Course), LearnError> {
         let (aims, means) = match self.bias {
             Bias::None => (targets.clone(), vec![0.0; targets.ncols()]),
             Bias::Centred | Bias::Column => targets::centred(targets),
@@ -193,19 +134,60 @@ impl Lms {
             Bias::Centred => Dual::centred(gram, session)?,
             Bias::None | Bias::Column => Dual::new(gram),
         };
-        let settings = Descent { step: self.step, epochs: self.epochs, tol: self.tol, mode: self.mode };
-        let descended = settings.run(&dual, &aims, session).map_err(|error| match error {
+        let descended = self.descent(session).run(&dual, &aims, session).map_err(|error| match error {
             DescentError::NotFinite => explain(gram, error.into()),
             _ => error.into(),
         })?;
-        let report = LmsReport::new(&descended, &aims, self.mode, storage);
+        let course = self.course(&descended, &aims, storage);
         let (dual, intercepts) = dual.expand(descended.unknown, &means);
-        Ok(LmsCoefficients { dual, intercepts, report })
+        Ok((dual, intercepts, course))
     }
-}
 
-impl LmsReport {
-    pub(super) fn new(descended: &Descended, aims: &Matrix<f64>, mode: Mode, gram: GramStorage) -> Self {
+    /// O(nD) time an epoch and O(nD) memory for D features.
+    fn on_features(
+        &self,
+        map: &FeatureMap,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Answer, LearnError> {
+        let (samples, targets) = (problem.samples()?, problem.numbers()?);
+        if self.bias == Bias::Column {
+            return Err(LearnError::Unsupported(
+                "bias = column centres the samples, which features hide; use centred or none",
+            ));
+        }
+        let design = Held::from(Values::F64(map.transform(samples, session)?));
+        let primal = Primal::new(&design, self.bias == Bias::Centred, session)?;
+        let (aims, means) = match self.bias {
+            Bias::Centred => targets::centred(targets),
+            _ => (targets.clone(), vec![0.0; targets.ncols()]),
+        };
+        let descended = match self.descent(session).run(&primal, &aims, session) {
+            Ok(descended) => descended,
+            Err(DescentError::Stopped(_)) => return Err(primal.failure().into()),
+            Err(DescentError::NotFinite) => {
+                check_finite(&design, session)?;
+                return Err(DescentError::NotFinite.into());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let Course { report, facts } = self.course(&descended, &aims, "unused");
+        let intercepts = primal.intercepts(&descended.unknown, &means);
+        let (map, columns, weights) = (map.clone().into(), samples.ncols(), descended.unknown);
+        let linear = Linear { map, columns, shift: None, weights, intercepts };
+        Ok(Answer { facts, ..Answer::new(linear, report) })
+    }
+
+    fn descent(&self, session: &Session<'_>) -> Descent {
+        let mode = match self.method {
+            LmsMethod::Batch => Mode::Batch,
+            LmsMethod::Sgd => Mode::Stochastic { seed: session.seed() },
+        };
+        Descent { step: self.step, epochs: self.epochs, tol: self.tol, mode }
+    }
+
+    /// How a descent went. The residual is ‖y − f‖/‖y‖, of the centred targets where they are.
+    fn course(&self, descended: &Descended, aims: &Matrix<f64>, storage: &'static str) -> Course {
         let columns = aims.ncols();
         let square =
             |m: &Matrix<f64>, j: usize| m.entries().iter().skip(j).step_by(columns).map(|v| v * v).sum();
@@ -213,21 +195,91 @@ impl LmsReport {
             let (left, whole): (f64, f64) = (square(&descended.residual, j), square(aims, j));
             if whole > 0.0 { (left / whole).sqrt() } else { left.sqrt() }
         };
-        let solver = match mode {
-            Mode::Batch => "lms, batch",
-            Mode::Stochastic { .. } => "lms, one sample at a time",
+        let solver = match self.method {
+            LmsMethod::Batch => "lms, batch",
+            LmsMethod::Sgd => "lms, one sample at a time",
         };
-        Self {
-            report: Report {
-                status: descended.status,
-                solver: solver.into(),
-                iterations: descended.epochs,
-                residual: (0..columns).map(ratio).fold(0.0, f64::max),
-                warnings: Vec::new(),
-            },
-            step: descended.step,
-            gram,
-            curve: descended.curve.clone(),
-        }
+        let report = Report {
+            status: descended.status,
+            solver: solver.into(),
+            iterations: descended.epochs,
+            residual: (0..columns).map(ratio).fold(0.0, f64::max),
+            warnings: Vec::new(),
+        };
+        let facts = Facts::from([
+            ("step".to_owned(), json!(descended.step)),
+            ("epochs_run".to_owned(), json!(descended.epochs)),
+            ("gram".to_owned(), json!(storage)),
+            ("curve".to_owned(), json!(descended.curve)),
+        ]);
+        Course { report, facts }
     }
+}
+
+/// How a descent went.
+struct Course {
+    report: Report,
+    facts: Facts,
+}
+
+impl Learner for Lms {
+    fn method(&self) -> Method {
+        Method::Lms
+    }
+
+    fn requires(&self) -> Requires {
+        Requires::Numbers
+    }
+
+    fn settings(&self, session: &Session<'_>) -> Settings {
+        Settings::from([
+            ("bias".to_owned(), json!(self.bias)),
+            ("epochs".to_owned(), json!(self.epochs)),
+            ("seed".to_owned(), json!(session.seed())),
+            ("solver".to_owned(), json!(self.method)),
+            ("tol".to_owned(), json!(self.tol)),
+        ])
+    }
+
+    fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
+        problem.unweighted()?;
+        let answer = match &self.lift {
+            Lift::Kernel(kernel) => self.on_kernel(kernel, problem, session)?,
+            Lift::Features(map) => self.on_features(map, problem, session)?,
+            Lift::Approximate { .. } | Lift::Auto(_) => {
+                return Err(LearnError::Unsupported("least mean squares has no approximate features"));
+            }
+        };
+        Ok(Fitted::new(self, problem, session, answer))
+    }
+}
+
+/// The kernel matrix in the precision of the samples; none where it does not fit the budget.
+fn stored<'a>(
+    resident: &'a dyn Resident,
+    basis: &Basis<'_>,
+    session: &Session<'_>,
+) -> Result<Option<Box<dyn Gram + 'a>>, LearnError> {
+    let single = matches!(basis.centres, AnySamples::F32(_));
+    let n = basis.centres.nrows() as u64;
+    let needed = n.saturating_mul(n).saturating_mul(if single { 4 } else { 8 });
+    if needed > session.memory() {
+        return Ok(None);
+    }
+    Ok(Some(if single {
+        Box::new(DenseGram::<f32>::compute(resident, &basis.kernel, session)?)
+    } else {
+        Box::new(DenseGram::<f64>::compute(resident, &basis.kernel, session)?)
+    }))
+}
+
+/// Checks that all features are finite.
+fn check_finite(design: &dyn Design, session: &Session<'_>) -> Result<(), LearnError> {
+    let (width, mut bad) = (design.ncols(), None);
+    for_blocks(design, 256, session, |rows, phi| {
+        let at = phi.iter().position(|f| !f.is_finite());
+        bad = bad.or(at.map(|at| (rows.start + at / width, phi[at])));
+        Ok(())
+    })?;
+    bad.map_or(Ok(()), |(row, value)| Err(LearnError::NonFinite { what: "feature", row, value }))
 }

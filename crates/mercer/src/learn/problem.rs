@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::data::{AnySamples, Classes, Matrix, Scaling, Schema, TargetValues};
 use crate::gram::Gram;
 
-use super::codes::check_codes;
+use super::codes::{check_codes, check_range};
 use super::error::LearnError;
 use super::targets;
 use super::weights::check_weights;
@@ -51,6 +51,15 @@ pub enum Targets<'a> {
         /// The classes.
         classes: Classes,
     },
+}
+
+impl<'a> Targets<'a> {
+    /// Classes without names, by their codes 0, 1, …, `classes` − 1.
+    #[must_use]
+    pub fn codes(codes: impl Into<Cow<'a, [usize]>>, classes: usize) -> Self {
+        let classes = Classes::Numbers((0..classes).map(|code| code as f64).collect());
+        Self::Classes { codes: codes.into(), classes }
+    }
 }
 
 /// Where inputs and targets came from, as a model remembers it.
@@ -127,6 +136,29 @@ impl<'a> Problem<'a> {
         targets::check(self.nrows(), numbers)?;
         check_weights(self.nrows(), self.weights())?;
         Ok(numbers)
+    }
+
+    /// The targets as numbers: those of a regression, or one column per class, 1 for the class of the row and 0 for others.
+    ///
+    /// # Errors
+    /// Where there are none, and where they do not line up with the rows or are out of range.
+    pub fn numbers_or_shares(&self) -> Result<Cow<'_, Matrix<f64>>, LearnError> {
+        let Targets::Classes { codes, classes } = &self.targets else {
+            return self.numbers().map(Cow::Borrowed);
+        };
+        check_range(self.nrows(), codes, classes.len())?;
+        Ok(Cow::Owned(classes.one_hot(codes)))
+    }
+
+    /// Refuses weights, for a learner that does not take them.
+    ///
+    /// # Errors
+    /// Where there are weights.
+    pub fn unweighted(&self) -> Result<(), LearnError> {
+        match self.weights {
+            None => Ok(()),
+            Some(_) => Err(LearnError::Unsupported("this learner does not take weights of rows")),
+        }
     }
 
     /// The class codes and the number of classes, checked together with the weights: two classes or more, each with a row

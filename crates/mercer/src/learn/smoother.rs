@@ -3,52 +3,50 @@
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{TileMut, Wanted};
 use crate::kernel::Kernel;
-use crate::model::{Neighbours, Rule, smooth_leaving_out};
+use crate::model::{Method, Rule, smooth_leaving_out};
 use crate::session::Session;
 use crate::tile::Program;
 
 use super::error::LearnError;
-use super::knn::validate;
+use super::fitted::{Answer, Fitted, Settings};
+use super::knn::{check_features, neighbours};
+use super::learner::{Learner, Requires};
 use super::loss::Loss;
+use super::problem::Problem;
+use super::targets;
 
 /// Rows whose kernel values are looked at where the formula does not show their sign.
 const SAMPLE: usize = 256;
 
 /// The kernel smoother: f(x) = Σᵢ k(x,xᵢ)yᵢ / Σᵢ k(x,xᵢ) (Nadaraya, 1964; Watson, 1964).
 ///
-/// The kernel is a weight: it must be of distances alone and nowhere negative, but need not be positive semidefinite. For classes
-/// give one column of targets per class, 1 for a row's own and 0 for the others: the outputs are then shares.
-#[derive(Debug, Clone, PartialEq)]
+/// The kernel is a weight: it must be a function of distances alone and nowhere negative, but need not be positive
+/// semidefinite. For classes the outputs are the share of each class. Training keeps the samples: O(nd).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Smoother {
-    /// The kernel, with every hyper-parameter a number.
+    /// The kernel; `auto` in it is resolved from the samples.
     pub kernel: Kernel,
 }
 
 impl Smoother {
-    /// Keeps the samples and `targets` (one row per sample, one column per target). O(nd).
-    ///
-    /// # Errors
-    /// Where the input does not line up or is not finite, and where the kernel does not fit the samples or is no weight.
-    pub fn fit(
-        &self,
-        samples: &AnySamples<'_>,
-        targets: &Matrix<f64>,
-        session: &Session<'_>,
-    ) -> Result<Neighbours, LearnError> {
-        validate(samples, targets)?;
-        self.check(samples, session)?;
-        let rule = Rule::Smoother { kernel: self.kernel.clone() };
-        Ok(Neighbours { rows: samples.view().into_owned(), targets: targets.clone(), rule })
+    /// Creates a smoother with this kernel.
+    #[must_use]
+    pub fn new(kernel: Kernel) -> Self {
+        Self { kernel }
     }
 
     /// The mean loss of predicting each row from all the others. O(n²d) time, no n² memory.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit), where there is one row only, and where the session is stopped.
+    /// As [`train`](Learner::train), where `auto` is left in the kernel, where there is one row only, and where the session is
+    /// stopped.
     pub fn leave_one_out(
         &self,
         samples: &AnySamples<'_>,
@@ -56,20 +54,21 @@ impl Smoother {
         loss: Loss,
         session: &Session<'_>,
     ) -> Result<f64, LearnError> {
-        validate(samples, targets)?;
+        targets::check(samples.nrows(), targets)?;
+        check_features(samples)?;
         if samples.nrows() < 2 {
             return Err(LearnError::TooManyNeighbours { k: 1, rows: 0 });
         }
-        self.check(samples, session)?;
+        self.check_kernel(samples, session)?;
         let predicted = smooth_leaving_out(&self.kernel, samples, targets, session)?;
         Ok(loss.mean(&predicted, targets))
     }
 
-    /// Whether the kernel is a weight on these samples: by its formula, else by its values at pairs of some of them.
+    /// Checks that the kernel is a weight on these samples: by its formula, else by its values at pairs of some of them.
     ///
     /// # Errors
     /// Where it is not, and where it does not fit the samples.
-    pub fn check(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<(), LearnError> {
+    pub fn check_kernel(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<(), LearnError> {
         let no_weight = |reason: String| LearnError::NotAWeight { kernel: self.kernel.to_string(), reason };
         Program::compile(&self.kernel, samples.ncols())?;
         if !self.kernel.is_radial() {
@@ -100,5 +99,27 @@ impl Smoother {
                 )))
             }
         }
+    }
+}
+
+impl Learner for Smoother {
+    fn method(&self) -> Method {
+        Method::Smoother
+    }
+
+    fn requires(&self) -> Requires {
+        Requires::NumbersOrClasses
+    }
+
+    fn settings(&self, session: &Session<'_>) -> Settings {
+        Settings::from([("seed".to_owned(), json!(session.seed()))])
+    }
+
+    fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
+        let samples = problem.samples()?;
+        let kernel = self.kernel.resolve_auto(&session.scales(samples))?;
+        let neighbours = neighbours(problem, Rule::Smoother { kernel: kernel.clone() })?;
+        Self { kernel }.check_kernel(samples, session)?;
+        Ok(Fitted::new(self, problem, session, Answer::kept(neighbours)))
     }
 }

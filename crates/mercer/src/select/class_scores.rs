@@ -5,7 +5,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 use crate::data::Matrix;
 use crate::gram::DenseGram;
-use crate::learn::{Coefficients, LearnError, Logistic, Perceptron};
+use crate::learn::{Coefficients, Inputs, LearnError, Logistic, Problem, Targets};
 use crate::model::{Link, probabilities};
 use crate::pool;
 use crate::session::Session;
@@ -109,7 +109,7 @@ impl<'a> ClassScores<'a> {
             self.weights.map(|all| fold.train.iter().map(|&row| all[row]).collect());
         match classifier {
             Classifier::Perceptron(perceptron) => {
-                let (dual, _) = Perceptron::fit_gram(perceptron, &part, codes, classes, session)?;
+                let dual = perceptron.dual(&part, codes, classes, session)?;
                 let intercepts = vec![0.0; dual.ncols()];
                 Ok(settings.iter().map(|_| Some((dual.clone(), intercepts.clone()))).collect())
             }
@@ -118,38 +118,16 @@ impl<'a> ClassScores<'a> {
                 let mut order: Vec<usize> = (0..settings.len()).collect();
                 order.sort_by(|&a, &b| settings[b].total_cmp(&settings[a]));
                 let lambdas: Vec<f64> = order.iter().map(|&place| settings[place]).collect();
-                let logistic =
-                    Logistic { class_weight: logistic.class_weight.among(&fold.present), ..logistic.clone() };
-                let path = self.path(&logistic, &part, fold, weights.as_deref(), &lambdas, session)?;
+                let logistic = logistic.clone().with_class_weight(logistic.class_weight.among(&fold.present));
+                let targets = Targets::codes(codes, classes);
+                let problem = Problem::new(Inputs::Gram(&part), targets).weighted(weights);
+                let path = path(&logistic, &problem, &lambdas, session)?;
                 let mut answers = vec![None; settings.len()];
                 for (place, found) in order.into_iter().zip(path) {
                     answers[place] = found.map(|found| (found.dual, found.intercepts));
                 }
                 Ok(answers)
             }
-        }
-    }
-
-    /// The path over descending `lambdas`; none for λ = 0 where it has no minimum.
-    fn path(
-        &self,
-        logistic: &Logistic,
-        gram: &DenseGram<'_, f64>,
-        fold: &Fold,
-        weights: Option<&[f64]>,
-        lambdas: &[f64],
-        session: &Session<'_>,
-    ) -> Result<Vec<Option<Coefficients>>, LearnError> {
-        let (codes, classes) = (fold.codes.as_slice(), fold.present.len());
-        let fit = |lambdas: &[f64]| logistic.fit_path(gram, codes, classes, weights, lambdas, session);
-        match fit(lambdas) {
-            Err(LearnError::Logistic(LogisticError::Separable)) => {
-                let penalised = lambdas.partition_point(|lambda| *lambda > 0.0);
-                let mut found: Vec<_> = fit(&lambdas[..penalised])?.into_iter().map(Some).collect();
-                found.resize_with(lambdas.len(), || None);
-                Ok(found)
-            }
-            path => Ok(path?.into_iter().map(Some).collect()),
         }
     }
 
@@ -173,6 +151,25 @@ impl<'a> ClassScores<'a> {
 
     fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[row])
+    }
+}
+
+/// The path over descending `lambdas`; none for λ = 0 where it has no minimum.
+fn path(
+    logistic: &Logistic,
+    problem: &Problem<'_>,
+    lambdas: &[f64],
+    session: &Session<'_>,
+) -> Result<Vec<Option<Coefficients>>, LearnError> {
+    match logistic.path(problem, lambdas, session) {
+        Err(LearnError::Logistic(LogisticError::Separable)) => {
+            let penalised = lambdas.partition_point(|lambda| *lambda > 0.0);
+            let path = logistic.path(problem, &lambdas[..penalised], session)?;
+            let mut found: Vec<_> = path.into_iter().map(Some).collect();
+            found.resize_with(lambdas.len(), || None);
+            Ok(found)
+        }
+        path => Ok(path?.into_iter().map(Some).collect()),
     }
 }
 

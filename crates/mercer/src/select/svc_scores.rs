@@ -3,101 +3,82 @@
 use crate::data::AnySamples;
 use crate::gram::Resident;
 use crate::learn::LearnError;
-use crate::learn::svm::{Svc, Training};
+use crate::learn::svm::{Labels, Svm, Training};
 use crate::session::Session;
-
-/// The classes of some rows, their folds and weights.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Labels<'a> {
-    pub codes: &'a [usize],
-    pub nclasses: usize,
-    pub folds: &'a [usize],
-    pub weights: Option<&'a [f64]>,
-}
 
 /// Samples and classes, ready for any kernel.
 ///
 /// Rows are in the order of their folds and, within these, of their classes: what one machine trains on, or one fold is judged by,
-/// then lies side by side in the kernel matrix.
+/// is then contiguous in the kernel matrix.
 pub(super) struct SvcScores {
-    rows: Rows,
+    resident: Box<dyn Resident>,
+    codes: Vec<usize>,
+    classes: usize,
+    folds: Vec<usize>,
+    weights: Option<Vec<f64>>,
     store: Vec<f32>,
 }
 
-/// What [`Labels`] are, owned.
-struct Rows {
-    resident: Box<dyn Resident>,
-    codes: Vec<usize>,
-    nclasses: usize,
-    folds: Vec<usize>,
-    weights: Option<Vec<f64>>,
-}
-
 impl SvcScores {
-    /// The scores of these labels on `samples`; the input has been checked.
+    /// The scores of these labels and folds on `samples`; the input has been checked.
     pub fn new(
         samples: &AnySamples<'_>,
         labels: Labels<'_>,
+        folds: &[usize],
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
         let mut order: Vec<usize> = (0..samples.nrows()).collect();
-        order.sort_by_key(|&i| (labels.folds[i], labels.codes[i]));
+        order.sort_by_key(|&i| (folds[i], labels.codes[i]));
         let sorted = |values: &[usize]| order.iter().map(|&i| values[i]).collect::<Vec<usize>>();
-        let rows = Rows {
+        Ok(Self {
             codes: sorted(labels.codes),
-            nclasses: labels.nclasses,
-            folds: sorted(labels.folds),
+            classes: labels.classes,
+            folds: sorted(folds),
             weights: labels.weights.map(|w| order.iter().map(|&i| w[i]).collect()),
             resident: session.load(&samples.select(&order))?,
-        };
-        Ok(Self { rows, store: Vec::new() })
+            store: Vec::new(),
+        })
     }
 
     /// The accuracy on each fold, for each of `cs`.
     ///
     /// # Errors
-    /// Where the kernel is not one or has a value that is not finite, and where the session is stopped.
+    /// Where the kernel has a value that is not finite, and where the session is stopped.
     pub fn score(
         &mut self,
-        machine: &Svc,
+        svm: &Svm,
         cs: &[f64],
         session: &Session<'_>,
     ) -> Result<Vec<Vec<f64>>, LearnError> {
-        let rows = &self.rows;
-        let training =
-            Training::stored(&*rows.resident, &machine.kernel, session.memory(), &mut self.store, session)?;
-        let labels = Labels {
-            codes: &rows.codes,
-            nclasses: rows.nclasses,
-            folds: &rows.folds,
-            weights: rows.weights.as_deref(),
-        };
-        accuracies(machine, &training, cs, labels, session)
+        let Self { resident, codes, classes, folds, weights, store } = self;
+        let training = Training::stored(&**resident, &svm.kernel, session.memory(), store, session)?;
+        let labels = Labels { codes, classes: *classes, targets: &[], weights: weights.as_deref() };
+        accuracies(svm, &training, cs, labels, folds, session)
     }
 }
 
 /// The accuracy on each fold of machines trained on the others, for each of `cs`, rows counting by their weights.
 pub(super) fn accuracies(
-    machine: &Svc,
+    svm: &Svm,
     training: &Training<'_>,
     cs: &[f64],
     labels: Labels<'_>,
+    folds: &[usize],
     session: &Session<'_>,
 ) -> Result<Vec<Vec<f64>>, LearnError> {
     // Each C starts from the one below.
     let mut order: Vec<usize> = (0..cs.len()).collect();
     order.sort_by(|&a, &b| cs[a].total_cmp(&cs[b]));
     let ascending: Vec<f64> = order.iter().map(|&k| cs[k]).collect();
-    let Labels { codes, nclasses, folds, weights } = labels;
-    let said = machine.left_out_on(&ascending, folds, training, codes, nclasses, weights, session)?;
+    let found = svm.left_out(&ascending, folds, training, labels, session)?;
     let nfolds = folds.iter().max().map_or(0, |last| last + 1);
     let mut scores = vec![Vec::new(); cs.len()];
-    for (said, &place) in said.iter().zip(&order) {
+    for (found, &place) in found.iter().zip(&order) {
         let (mut right, mut all) = (vec![0.0; nfolds], vec![0.0; nfolds]);
         for (row, &fold) in folds.iter().enumerate() {
-            let weight = weights.map_or(1.0, |w| w[row]);
+            let weight = labels.weights.map_or(1.0, |w| w[row]);
             all[fold] += weight;
-            right[fold] += if said[row] == codes[row] { weight } else { 0.0 };
+            right[fold] += if found[row] == labels.codes[row] { weight } else { 0.0 };
         }
         scores[place] = right.iter().zip(&all).map(|(right, all)| right / all).collect();
     }

@@ -26,13 +26,13 @@ use super::tune_ridge::Tuned;
 /// use mercer::data::{AnySamples, Matrix, Samples};
 /// use mercer::design::Approximation;
 /// use mercer::select::TuneApproxRidge;
-/// use mercer::watch::Unwatched;
+/// use mercer::session::Session;
 /// let samples = AnySamples::F64(Samples::dense(200, 1, (0..200).map(|i| 0.05 * i as f64).collect::<Vec<_>>())?);
 /// let targets = Matrix::from_entries(200, 1, (0..200).map(|i| (0.05 * i as f64).sin()).collect());
 /// let tune = TuneApproxRidge::new("rbf(sigma=?0.5..4)".parse()?, Approximation::fourier(64));
-/// let found = tune.run(&samples, &targets, None, None, &mut |_| {}, &Unwatched)?;
+/// let found = tune.run(&samples, &targets, None, None, &mut |_| {}, &Session::default())?;
 /// assert!(found.tuned.score.sqrt() < 1e-2);
-/// let fitted = found.fit.predictor.predict(&samples, &Unwatched)?;
+/// let fitted = found.fit.predictor.predict(&samples, &Session::default())?;
 /// assert!((fitted.row(20)[0] - 1f64.sin()).abs() < 1e-2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -3,7 +3,7 @@
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{DenseGram, Resident};
 use crate::kernel::{Kernel, SearchSpace};
-use crate::learn::{Admission, Digest, LearnError, Logistic, Perceptron};
+use crate::learn::{Admission, Digest, LearnError, Lift, Logistic, Perceptron};
 use crate::session::Session;
 
 use super::axis::{Axis, LambdaSpace};
@@ -23,10 +23,14 @@ pub enum Classifier {
 }
 
 impl Classifier {
-    fn kernel(&self) -> &Kernel {
-        match self {
-            Self::Logistic(logistic) => &logistic.kernel,
-            Self::Perceptron(perceptron) => &perceptron.kernel,
+    fn kernel(&self) -> Result<&Kernel, LearnError> {
+        let lift = match self {
+            Self::Logistic(logistic) => &logistic.lift,
+            Self::Perceptron(perceptron) => &perceptron.lift,
+        };
+        match lift {
+            Lift::Kernel(kernel) => Ok(kernel),
+            _ => Err(LearnError::Unsupported("a classifier is tuned on a kernel itself, not on features")),
         }
     }
 
@@ -109,7 +113,7 @@ impl TuneClassifier {
     ) -> Result<TunedClassifier, LearnError> {
         self.validate(samples, codes, session)?;
         let scales = session.scales(samples);
-        let kernel = self.classifier.kernel().resolve_auto(&scales)?;
+        let kernel = self.classifier.kernel()?.resolve_auto(&scales)?;
         let axes = Axis::of_kernel(&kernel, &scales)?;
         let setting = match self.classifier {
             Classifier::Logistic(_) => self.lambda.axis(),
@@ -196,7 +200,7 @@ impl TuneClassifier {
                 "a perceptron has no probabilities to judge it by; judge it by its accuracy",
             ));
         }
-        self.classifier.kernel().check_columns(columns)?;
+        self.classifier.kernel()?.check_columns(columns)?;
         // The matrix and, at most as large, the part that a fold is trained on with a factor of it.
         let needed = 24 * (rows as u64).saturating_mul(rows as u64);
         let budget = session.memory();

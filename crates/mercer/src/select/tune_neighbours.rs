@@ -88,7 +88,7 @@ impl Scorer for Widths<'_> {
         settings: &[f64],
         session: &Session<'_>,
     ) -> Result<Vec<Option<f64>>, LearnError> {
-        let smoother = Smoother { kernel: self.kernel.with_values(values)? };
+        let smoother = Smoother::new(self.kernel.with_values(values)?);
         let loss = smoother.leave_one_out(self.samples, self.targets, self.loss, &session.part())?;
         Ok(vec![Some(loss); settings.len()])
     }
@@ -145,7 +145,7 @@ impl TuneKnn {
             return Err(LearnError::TooManyNeighbours { k: least, rows: others });
         }
         let largest = most.min(others);
-        let knn = Knn { k: largest, weights: self.weights, metric: self.metric };
+        let knn = Knn::new(largest).with_weights(self.weights).with_metric(self.metric);
         let losses = knn.leave_one_out(samples, targets, largest, self.loss, session)?;
         let rows: Vec<Trial> = (least..=largest)
             .map(|k| Trial { values: Vec::new(), setting: k as f64, score: Some(losses[k - 1]) })
@@ -203,7 +203,7 @@ mod tests {
         for trial in &tuned.trials.rows {
             let kernel = tune.kernel.with_values(&trial.values).unwrap();
             let direct =
-                Smoother { kernel }.leave_one_out(&samples, &targets, Loss::Squared, &Session::default());
+                Smoother::new(kernel).leave_one_out(&samples, &targets, Loss::Squared, &Session::default());
             assert_eq!(trial.score, Some(direct.unwrap()));
             assert!(trial.score.unwrap() >= tuned.score);
         }

@@ -3,8 +3,8 @@
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::design::Approximation;
 use mercer::kernel::Kernel;
-use mercer::learn::svm::Svc;
-use mercer::learn::{ApproxClassifier, ClassLoss, LearnError, Logistic, cost};
+use mercer::learn::svm::{ApproxSvc, Machine, Svm};
+use mercer::learn::{Fitted, LearnError, Learner, Logistic, Problem, Targets, cost};
 use mercer::model::{Expansion, Predictor};
 use mercer::session::Session;
 use mercer::solve::Status;
@@ -26,6 +26,15 @@ fn kernel() -> Kernel {
     "rbf(sigma=0.7)".parse().unwrap()
 }
 
+fn logistic(approximation: Approximation, lambda: f64) -> Logistic {
+    Logistic::new((kernel(), approximation), lambda)
+}
+
+fn expansion(fitted: &Fitted) -> &Expansion {
+    let Predictor::Expansion(expansion) = &fitted.model.predictor else { panic!("landmarks") };
+    expansion
+}
+
 fn largest_difference(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
     a.entries().iter().zip(b.entries()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
@@ -34,13 +43,14 @@ fn largest_difference(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
 fn logistic_regression_on_all_landmarks_is_exact() {
     for classes in [2, 4] {
         let (samples, codes) = problem(150, classes);
-        let (exact, _) =
-            Logistic::new(kernel(), 0.5).fit(&samples, &codes, classes, None, &Session::default()).unwrap();
-        let truth = exact.predict(&samples, &Session::default()).unwrap();
-        let machine = ApproxClassifier::new(ClassLoss::Logistic, kernel(), Approximation::nystrom(150), 2.0);
-        let (predictor, report) = machine.fit(&samples, &codes, classes, None, &Session::default()).unwrap();
+        let targets = || Targets::codes(&codes[..], classes);
+        let exact = Logistic::new(kernel(), 0.5).fit(&samples, targets()).unwrap();
+        let truth = exact.predict(&samples).unwrap();
+        let fitted = logistic(Approximation::nystrom(150), 0.5).fit(&samples, targets()).unwrap();
+        let report = fitted.report.as_ref().unwrap();
         assert_eq!(report.status, Status::Converged, "{report:?}");
-        let found = predictor.predict(&samples, &Session::default()).unwrap();
+        assert_eq!(fitted.facts["approx"], "nystrom:150");
+        let found = fitted.predict(&samples).unwrap();
         let difference = largest_difference(&found, &truth);
         assert!(difference < 1e-3, "{classes} classes: {difference}");
     }
@@ -54,16 +64,14 @@ fn other_settings_come_near_the_exact_machine() {
     let narrow: Vec<f32> = double.stored_values().iter().map(|v| *v as f32).collect();
     let single = AnySamples::F32(Samples::dense(300, 2, narrow).unwrap());
     let weights: Vec<f64> = (0..300).map(|i| 0.5 + (i % 3) as f64).collect();
-    let exact = Logistic { intercept: false, ..Logistic::new(kernel(), 1.0) };
-    let (exact, _) = exact.fit(&samples, &codes, 2, Some(&weights), &Session::default()).unwrap();
-    let truth = exact.predict(&samples, &Session::default()).unwrap();
+    let train = |logistic: Logistic, samples: &AnySamples<'_>| {
+        let problem = Problem::new(samples, Targets::codes(&codes[..], 2)).weighted(Some(&weights[..]));
+        logistic.with_intercept(false).train(&problem, &Session::default()).unwrap()
+    };
+    let truth = train(Logistic::new(kernel(), 1.0), &samples).predict(&samples).unwrap();
     for samples in [&samples, &single] {
-        let machine = ApproxClassifier {
-            intercept: false,
-            ..ApproxClassifier::new(ClassLoss::Logistic, kernel(), Approximation::fourier(2_000), 1.0)
-        };
-        let (predictor, _) = machine.fit(samples, &codes, 2, Some(&weights), &Session::default()).unwrap();
-        let found = predictor.predict(samples, &Session::default()).unwrap();
+        let fitted = train(logistic(Approximation::fourier(2_000), 1.0), samples);
+        let found = fitted.predict(samples).unwrap();
         let difference = largest_difference(&found, &truth);
         assert!(difference < 0.25, "{difference}");
     }
@@ -74,22 +82,23 @@ fn other_settings_come_near_the_exact_machine() {
 fn the_support_vector_machine_has_the_objective_of_the_exact_one() {
     let (samples, codes) = problem(200, 2);
     let c = 3.0;
-    let held = ApproxClassifier::new(ClassLoss::Hinge, kernel(), Approximation::nystrom(200), c);
-    let (predictor, _) = held.fit(&samples, &codes, 2, None, &Session::default()).unwrap();
-    let Predictor::Expansion(Expansion { centres, .. }) = &predictor else { panic!("landmarks") };
-    let needed = cost::sums_bytes(centres.nrows(), 0);
-    let little = Session::default().with_memory(needed + 1);
-    for (session, solver, within) in
-        [(Session::default(), "semismooth newton on features", 1e-4), (little, "l-bfgs on features", 5e-3)]
+    let svc = ApproxSvc::new(kernel(), Approximation::nystrom(200), c);
+    let problem = Problem::new(&samples, Targets::codes(&codes[..], 2));
+    let session = Session::default();
+    let fitted = svc.train(&problem, &session).unwrap();
+    let needed = cost::sums_bytes(expansion(&fitted).centres.nrows(), 0);
+    for (memory, solver, within) in
+        [(session.memory(), "semismooth newton on features", 1e-4), (needed + 1, "l-bfgs on features", 5e-3)]
     {
-        let (predictor, report) = held.fit(&samples, &codes, 2, None, &session).unwrap();
+        let fitted = svc.train(&problem, &session.with_memory(memory)).unwrap();
+        let report = fitted.report.as_ref().unwrap();
         assert_eq!((report.status, report.solver.as_str()), (Status::Converged, solver));
-        let Predictor::Expansion(found) = &predictor else { panic!("landmarks") };
-        let values = predictor.predict(&samples, &Session::default()).unwrap();
+        let found = expansion(&fitted);
+        let values = fitted.predict(&samples).unwrap();
         let sign = |i: usize| if codes[i] == 1 { 1.0 } else { -1.0 };
         let hinge: f64 = (0..200).map(|i| (1.0 - sign(i) * values.row(i)[0]).max(0.0)).sum();
         // ½‖f‖² = ½aᵀ(f − b) at the landmarks, which are all the samples in another order.
-        let at_centres = found.predict(&found.centres, &Session::default()).unwrap();
+        let at_centres = found.predict(&found.centres, &session).unwrap();
         let norm: f64 = (0..found.centres.nrows())
             .map(|j| found.coefficients.row(j)[0] * (at_centres.row(j)[0] - found.intercepts[0]))
             .sum();
@@ -104,8 +113,9 @@ fn the_support_vector_machine_has_the_objective_of_the_exact_one() {
 /// The optimal value of the machine, from the dual solution of the exact one.
 fn exact_objective(samples: &AnySamples<'_>, codes: &[usize], c: f64) -> f64 {
     let settings = SvmSettings { tol: 1e-6, ..SvmSettings::default() };
-    let svc = Svc { settings, ..Svc::new(kernel(), c) };
-    let fitted = svc.fit(samples, codes, 2, None, &Session::default()).unwrap();
+    let svm = Svm::new(kernel(), Machine::Svc { c }).solver(settings);
+    let problem = Problem::new(samples.view(), Targets::codes(codes, 2));
+    let fitted = svm.machines(&problem, &Session::default()).unwrap();
     let mut x = [0.0; 2];
     let rows: Vec<[f64; 2]> = (0..samples.nrows())
         .map(|i| {
@@ -128,54 +138,48 @@ fn exact_objective(samples: &AnySamples<'_>, codes: &[usize], c: f64) -> f64 {
 #[test]
 fn several_classes_are_told_apart() {
     let (samples, codes) = problem(400, 3);
-    for (loss, approximation) in [
-        (ClassLoss::Hinge, Approximation::fourier(256)),
-        (ClassLoss::Hinge, Approximation::nystrom(60)),
-        (ClassLoss::Logistic, Approximation::fourier(256)),
-    ] {
-        let machine = ApproxClassifier::new(loss, kernel(), approximation, 10.0);
-        let (predictor, _) = machine.fit(&samples, &codes, 3, None, &Session::default()).unwrap();
-        let found = predictor.predict(&samples, &Session::default()).unwrap();
+    let svc = |approximation| Box::new(ApproxSvc::new(kernel(), approximation, 10.0));
+    let learners: [Box<dyn Learner>; 3] = [
+        svc(Approximation::fourier(256)),
+        svc(Approximation::nystrom(60)),
+        Box::new(logistic(Approximation::fourier(256), 0.1)),
+    ];
+    for (place, learner) in learners.iter().enumerate() {
+        let problem = Problem::new(&samples, Targets::codes(&codes[..], 3));
+        let found = learner.train(&problem, &Session::default()).unwrap().predict(&samples).unwrap();
         let right = |i: &usize| {
             let row = found.row(*i);
             (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b])) == Some(codes[*i])
         };
         let share = (0..400).filter(right).count() as f64 / 400.0;
-        assert!(share > 0.88, "{loss:?} {approximation}: {share}");
+        assert!(share > 0.88, "learner {place}: {share}");
     }
 }
 
 #[test]
 fn bad_input_is_named() {
     let (samples, codes) = problem(50, 2);
-    let base = ApproxClassifier::new(ClassLoss::Hinge, kernel(), Approximation::fourier(16), 1.0);
-    for (machine, message) in [
-        (ApproxClassifier { c: 0.0, ..base.clone() }, "C is 0"),
-        (ApproxClassifier { c: f64::NAN, ..base.clone() }, "C is NaN"),
-        (ApproxClassifier { tol: -1.0, ..base.clone() }, "tol is -1"),
-        (ApproxClassifier { max_iter: 0, ..base.clone() }, "max_iter is 0"),
-        (
-            ApproxClassifier { approximation: Approximation::fourier(0), ..base.clone() },
-            "number of features is 0",
-        ),
-        (
-            ApproxClassifier { approximation: Approximation::nystrom(51), ..base.clone() },
-            "number of landmarks is 51",
-        ),
-    ] {
-        let error = machine.fit(&samples, &codes, 2, None, &Session::default()).unwrap_err().to_string();
+    let base = ApproxSvc::new(kernel(), Approximation::fourier(16), 1.0);
+    let session = Session::default();
+    let problem = |codes| Problem::new(&samples, Targets::codes(codes, 2));
+    let fails = |learner: &dyn Learner, session: &Session<'_>, message: &str| {
+        let error = learner.train(&problem(&codes[..]), session).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
+    };
+    for (machine, message) in [
+        (base.clone().with_c(0.0), "C is 0"),
+        (base.clone().with_c(f64::NAN), "C is NaN"),
+        (base.clone().with_tol(-1.0), "tol is -1"),
+        (base.clone().with_max_iter(0), "max_iter is 0"),
+        (base.clone().with_approximation(Approximation::fourier(0)), "number of features is 0"),
+        (base.clone().with_approximation(Approximation::nystrom(51)), "number of landmarks is 51"),
+    ] {
+        fails(&machine, &session, message);
     }
-    let little = Session::default().with_memory(100);
-    let error = base.fit(&samples, &codes, 2, None, &little).unwrap_err().to_string();
-    assert!(error.contains("the sums over the features"), "{error}");
+    fails(&base, &session.with_memory(100), "the sums over the features");
+    fails(&logistic(Approximation::fourier(16), 0.0), &session, "C is inf");
     let one = vec![0; 50];
-    assert!(matches!(
-        base.fit(&samples, &one, 2, None, &Session::default()),
-        Err(LearnError::Classes { .. })
-    ));
+    assert!(matches!(base.train(&problem(&one), &session), Err(LearnError::Classes { .. })));
     let stop = std::sync::atomic::AtomicBool::new(true);
-    assert!(
-        base.fit(&samples, &codes, 2, None, &Session::default().with_watch(&stop)).unwrap_err().is_stop()
-    );
+    assert!(base.train(&problem(&codes), &session.with_watch(&stop)).unwrap_err().is_stop());
 }

@@ -12,8 +12,10 @@ use mercer::gram::{
     Resident, RowSums, StoreAs, Stored, TileMut, ValuesMut, ValuesRef, Wanted,
 };
 use mercer::kernel::Kernel;
-use mercer::learn::svm::{NuSvc, NuSvr, OneClass, Svc, Svr};
-use mercer::learn::{Knn, Lms, Logistic, Mode, Perceptron, Ridge, RidgeMethod, Smoother};
+use mercer::learn::svm::{Machine, Svm};
+use mercer::learn::{
+    Knn, Learner, Lms, LmsMethod, Logistic, Perceptron, Problem, Ridge, RidgeMethod, Smoother, Targets,
+};
 use mercer::real::Precision;
 use mercer::session::Session;
 use mercer::watch::{Stopped, Watch};
@@ -287,64 +289,57 @@ fn kernel() -> Kernel {
 /// What a learner makes of the data in a session, with every digit of every number.
 type Fit = fn(&AnySamples<'_>, &AnySamples<'_>, &Session<'_>) -> String;
 
+/// A learner's model, report and predictions.
+fn trained(
+    learner: &dyn Learner,
+    (x, targets): (&AnySamples<'_>, Targets<'_>),
+    z: &AnySamples<'_>,
+    session: &Session<'_>,
+) -> String {
+    let fitted = learner.train(&Problem::new(x, targets), session).unwrap();
+    format!("{fitted:?} {:?}", fitted.model.predict(z, session).unwrap())
+}
+
 /// All that learn from a kernel matrix or from distances.
 const LEARNERS: &[(&str, Fit)] = &[
-    ("ridge", |x, z, session| {
-        let fitted = oracle::train(&Ridge::new(kernel(), 0.1), x, &targets(), None, session).unwrap();
-        format!("{fitted:?} {:?}", fitted.model.predict(z, session))
-    }),
+    ("ridge", |x, z, session| trained(&Ridge::new(kernel(), 0.1), (x, targets().into()), z, session)),
     ("ridge, conjugate gradients", |x, z, session| {
         let ridge = Ridge::new(kernel(), 0.01).with_method(RidgeMethod::Cg);
-        let fitted = oracle::train(&ridge, x, &targets(), None, session).unwrap();
-        format!("{fitted:?} {:?}", fitted.model.predict(z, session))
+        trained(&ridge, (x, targets().into()), z, session)
     }),
-    ("lms", |x, z, session| {
-        let (model, report) = Lms::new(kernel()).fit(x, &targets(), session).unwrap();
-        format!("{model:?} {report:?} {:?}", model.predict(z, session))
-    }),
-    ("lms, sample by sample", |x, _, session| {
-        let lms = Lms { mode: Mode::Stochastic { seed: 3 }, epochs: 3, ..Lms::new(kernel()) };
-        format!("{:?}", lms.fit(x, &targets(), session).unwrap())
+    ("lms", |x, z, session| trained(&Lms::new(kernel()), (x, targets().into()), z, session)),
+    ("lms, sample by sample", |x, z, session| {
+        let lms = Lms::new(kernel()).with_method(LmsMethod::Sgd).with_epochs(3);
+        trained(&lms, (x, targets().into()), z, session)
     }),
     ("logistic", |x, z, session| {
-        let (model, report) = Logistic::new(kernel(), 0.1).fit(x, &codes(), CLASSES, None, session).unwrap();
-        format!("{model:?} {report:?} {:?}", model.predict(z, session))
+        let classes = Targets::codes(codes(), CLASSES);
+        trained(&Logistic::new(kernel(), 0.1), (x, classes), z, session)
     }),
-    ("perceptron", |x, _, session| {
-        let perceptron = Perceptron { passes: 5, ..Perceptron::new(kernel()) };
-        format!("{:?}", perceptron.fit(x, &codes(), CLASSES, session).unwrap())
+    ("perceptron", |x, z, session| {
+        let classes = Targets::codes(codes(), CLASSES);
+        trained(&Perceptron::new(kernel()).with_passes(5), (x, classes), z, session)
     }),
     ("voted perceptron", |x, z, session| {
-        let perceptron = Perceptron { passes: 3, ..Perceptron::new(kernel()) };
-        let (model, report) = perceptron.fit_voted(x, &sides(), 2, session).unwrap();
-        format!("{report:?} {:?}", model.predict(z, session))
+        let perceptron = Perceptron::new(kernel()).with_passes(3).with_vote(true);
+        trained(&perceptron, (x, Targets::codes(sides(), 2)), z, session)
     }),
-    ("svc", |x, _, session| {
-        format!("{:?}", Svc::new(kernel(), 1.0).fit(x, &codes(), CLASSES, None, session).unwrap())
-    }),
+    ("svc", |x, _, session| svm(Machine::Svc { c: 1.0 }, x, Targets::codes(codes(), CLASSES), session)),
     ("svc, two classes", |x, _, session| {
-        format!("{:?}", Svc::new(kernel(), 1.0).fit(x, &sides(), 2, None, session).unwrap())
+        svm(Machine::Svc { c: 1.0 }, x, Targets::codes(sides(), 2), session)
     }),
-    ("nu-svc", |x, _, session| {
-        format!("{:?}", NuSvc::new(kernel(), 0.3).fit(x, &sides(), 2, None, session).unwrap())
-    }),
-    ("svr", |x, _, session| {
-        format!("{:?}", Svr::new(kernel(), 1.0, 0.1).fit(x, targets().entries(), None, session).unwrap())
-    }),
-    ("nu-svr", |x, _, session| {
-        format!("{:?}", NuSvr::new(kernel(), 1.0, 0.4).fit(x, targets().entries(), None, session).unwrap())
-    }),
-    ("one-class", |x, _, session| {
-        format!("{:?}", OneClass::new(kernel(), 0.2).fit(x, None, session).unwrap())
-    }),
-    ("k-nn", |x, z, session| {
-        format!("{:?}", Knn::new(5).fit(x, &targets()).unwrap().predict(z, session).unwrap())
-    }),
-    ("smoother", |x, z, session| {
-        let smoother = Smoother { kernel: kernel() };
-        format!("{:?}", smoother.fit(x, &targets(), session).unwrap().predict(z, session).unwrap())
-    }),
+    ("k-nn", |x, z, session| trained(&Knn::new(5), (x, targets().into()), z, session)),
+    ("smoother", |x, z, session| trained(&Smoother::new(kernel()), (x, targets().into()), z, session)),
+    ("nu-svc", |x, _, session| svm(Machine::NuSvc { nu: 0.3 }, x, Targets::codes(sides(), 2), session)),
+    ("svr", |x, _, session| svm(Machine::Svr { c: 1.0, epsilon: 0.1 }, x, targets().into(), session)),
+    ("nu-svr", |x, _, session| svm(Machine::NuSvr { c: 1.0, nu: 0.4 }, x, targets().into(), session)),
+    ("one-class", |x, _, session| svm(Machine::OneClass { nu: 0.2 }, x, Targets::None, session)),
 ];
+
+fn svm(machine: Machine, x: &AnySamples<'_>, targets: Targets<'_>, session: &Session<'_>) -> String {
+    let problem = Problem::new(x.view(), targets);
+    format!("{:?}", Svm::new(kernel(), machine).machines(&problem, session).unwrap())
+}
 
 fn counting(calls: &Arc<Calls>) -> Session<'static> {
     Session::new(Arc::new(CountingEngine { inner: Box::new(CpuEngine), calls: Arc::clone(calls) }))
@@ -364,14 +359,16 @@ fn every_learner_gives_the_same_bits_on_another_engine() {
 #[test]
 fn a_pair_of_classes_packs_its_columns_once() {
     let calls = Arc::new(Calls::default());
-    Svc::new(kernel(), 1.0).fit(&samples(ROWS, 0), &sides(), 2, None, &counting(&calls)).unwrap();
+    svm(Machine::Svc { c: 1.0 }, &samples(ROWS, 0), Targets::codes(sides(), 2), &counting(&calls));
     assert_eq!([&calls.loads, &calls.grams, &calls.row_sums].map(counted), [1, 2, 1]);
 }
 
 #[test]
 fn a_perceptron_packs_its_columns_once() {
     let calls = Arc::new(Calls::default());
-    Perceptron::new(kernel()).fit(&samples(ROWS, 0), &sides(), 2, &counting(&calls)).unwrap();
+    let samples = samples(ROWS, 0);
+    let problem = Problem::new(&samples, Targets::codes(sides(), 2));
+    Perceptron::new(kernel()).train(&problem, &counting(&calls)).unwrap();
     assert_eq!(counted(&calls.row_sums), 1);
     assert!(counted(&calls.adds) > 10);
 }
@@ -387,8 +384,9 @@ fn a_direct_solution_fills_the_matrix_once() {
 #[test]
 fn many_products_are_made_with_a_stored_matrix() {
     let calls = Arc::new(Calls::default());
-    let session = counting(&calls);
-    Logistic::new(kernel(), 0.1).fit(&samples(ROWS, 0), &codes(), CLASSES, None, &session).unwrap();
+    let samples = samples(ROWS, 0);
+    let problem = Problem::new(&samples, Targets::codes(codes(), CLASSES));
+    Logistic::new(kernel(), 0.1).train(&problem, &counting(&calls)).unwrap();
     assert_eq!(counted(&calls.stores), 1);
     assert!(counted(&calls.applies) > 5);
 }
@@ -396,8 +394,8 @@ fn many_products_are_made_with_a_stored_matrix() {
 #[test]
 fn neighbours_are_one_search() {
     let calls = Arc::new(Calls::default());
-    let model = Knn::new(5).fit(&samples(ROWS, 0), &targets()).unwrap();
-    model.predict(&samples(50, 5_000), &counting(&calls)).unwrap();
+    let fitted = Knn::new(5).fit(&samples(ROWS, 0), &targets()).unwrap();
+    fitted.model.predict(&samples(50, 5_000), &counting(&calls)).unwrap();
     assert_eq!([&calls.loads, &calls.nearest, &calls.crosses].map(counted), [2, 1, 0]);
 }
 

@@ -140,9 +140,10 @@ fn designs_are_the_matrices_of_their_features() {
         check(&format!("{features} recomputed"), &recomputed, &phi, 1e-11);
         let held = Held::of(&recomputed, &session).unwrap();
         check(&format!("{features} held"), &held, &phi, 1e-12);
-        // Landmarks are then held as kernel values, and the factor L is applied in each pass.
+        // Landmarks are then held as kernel values, and the factor L is applied in each pass: L⁻¹ multiplies the rounding of
+        // the sums by up to 10⁷ here.
         let for_passes = Held::for_passes(&ready(), &samples, &session).unwrap();
-        check(&format!("{features} for passes"), &for_passes, &phi, 1e-9);
+        check(&format!("{features} for passes"), &for_passes, &phi, 1e-8);
         let narrow: Vec<f32> = phi.entries().iter().map(|v| *v as f32).collect();
         let narrow = Held::from(Values::F32(Matrix::from_entries(ROWS, phi.ncols(), narrow)));
         check(&format!("{features} in single precision"), &narrow, &phi, 1e-6);

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mercer::data::{AnySamples, Classes, Matrix, Samples, ScaleMethod, Scaling};
-use mercer::gram::{CpuEngine, Engine};
 use mercer::kernel::Kernel;
-use mercer::learn::svm::{Svc, Svr, Training};
+use mercer::learn::svm::{Machine, Machines, Multiclass, Svm};
+use mercer::learn::{Admission, Problem, Targets};
 use mercer::model::{Link, Method, Model, ModelError, Predictor};
 use mercer::session::Session;
 use serde_json::Value;
@@ -196,17 +196,21 @@ fn spirals(classes: usize) -> (AnySamples<'static>, Vec<usize>) {
     (samples(&codes.iter().enumerate().map(row).collect::<Vec<_>>()), codes)
 }
 
+fn machines(svm: &Svm, samples: &AnySamples<'_>, codes: &[usize], classes: usize) -> Machines {
+    let problem = Problem::new(samples.view(), Targets::codes(codes, classes));
+    svm.machines(&problem, &Session::default()).unwrap()
+}
+
 fn fitted(kernel: &str, scale: ScaleMethod, classes: usize) -> (AnySamples<'static>, Model) {
     let (raw, codes) = spirals(classes);
     let (scaling, _) = Scaling::fit(scale, &raw).unwrap();
     let scaled = scaling.apply(raw.view()).unwrap();
-    let kernel: Kernel = kernel.parse().unwrap();
-    let found =
-        Svc::new(kernel.clone(), 2.0).fit(&scaled, &codes, classes, None, &Session::default()).unwrap();
+    let svm = Svm::new(kernel.parse().unwrap(), Machine::Svc { c: 2.0 });
+    let found = machines(&svm, &scaled, &codes, classes);
     let model = Model {
         method: Method::Svc,
         settings: BTreeMap::new(),
-        predictor: found.pairs(kernel, None, &scaled).into(),
+        predictor: found.predictor(&scaled),
         schema: None,
         outputs: vec!["label".into()],
         classes: Some(Classes::Numbers((0..classes).map(|c| c as f64).collect())),
@@ -234,13 +238,10 @@ fn a_scaling_goes_into_the_support_vectors_where_that_is_exact() {
     ] {
         let (raw, codes) = spirals(3);
         let scaled = scaling.apply(raw.view()).unwrap();
-        let kernel: Kernel = kernel.parse().unwrap();
-        let resident = CpuEngine.load(&scaled).unwrap();
-        let training = Training::new(&*resident, &kernel).unwrap();
-        let found =
-            Svc::new(kernel.clone(), 2.0).fit_on(&training, &codes, 3, None, &Session::default()).unwrap();
+        let svm = Svm::new(kernel.parse().unwrap(), Machine::Svc { c: 2.0 }).check(Admission::Assume);
+        let found = machines(&svm, &scaled, &codes, 3);
         let (_, base) = fitted("linear", ScaleMethod::None, 3);
-        cases.push((raw, Model { predictor: found.pairs(kernel, None, &scaled).into(), scaling, ..base }));
+        cases.push((raw, Model { predictor: found.predictor(&scaled), scaling, ..base }));
     }
     for (raw, model) in cases {
         let text = model.to_libsvm().unwrap();
@@ -268,12 +269,8 @@ fn what_libsvm_cannot_say_is_refused() {
     refused(&Model { classes: Some(texts), ..plain.clone() }, "`no`");
     refused(&Model { method: Method::Ridge, ..plain.clone() }, "ridge");
     let (raw, codes) = spirals(3);
-    let resident = CpuEngine.load(&raw).unwrap();
-    let training = Training::new(&*resident, &Kernel::linear()).unwrap();
-    let rest = Svc::new(Kernel::linear(), 1.0)
-        .fit_one_vs_rest_on(&training, &codes, 3, None, &Session::default())
-        .unwrap();
-    let rest: Predictor = rest.expansion(Kernel::linear(), None, &raw).into();
+    let svm = Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 }).multiclass(Multiclass::OneVsRest);
+    let rest = machines(&svm, &raw, &codes, 3).predictor(&raw);
     refused(&Model { predictor: rest, ..fitted("linear", ScaleMethod::None, 3).1 }, "pairs");
 }
 
@@ -292,14 +289,10 @@ fn formulas_are_recognised() {
 #[test]
 fn two_classes_against_each_other_can_be_written() {
     let (raw, codes) = spirals(2);
-    let resident = CpuEngine.load(&raw).unwrap();
-    let kernel: Kernel = "rbf(gamma=0.05)".parse().unwrap();
-    let training = Training::new(&*resident, &kernel).unwrap();
-    let rest = Svc::new(kernel.clone(), 1.0)
-        .fit_one_vs_rest_on(&training, &codes, 2, None, &Session::default())
-        .unwrap();
+    let svm = Svm::new("rbf(gamma=0.05)".parse().unwrap(), Machine::Svc { c: 1.0 });
+    let rest = machines(&svm.multiclass(Multiclass::OneVsRest), &raw, &codes, 2);
     let (_, base) = fitted("linear", ScaleMethod::None, 2);
-    let model = Model { predictor: rest.expansion(kernel, None, &raw).into(), ..base };
+    let model = Model { predictor: rest.predictor(&raw), ..base };
     let read = Model::from_libsvm(model.to_libsvm().unwrap().as_bytes(), Path::new("m")).unwrap();
     let [own, theirs] = [&model, &read].map(|model| model.predict(&raw, &Session::default()).unwrap());
     assert!(largest_difference(&own, &theirs) < 1e-12);
@@ -314,11 +307,11 @@ fn two_classes_against_each_other_can_be_written() {
 fn no_support_vectors() {
     let (raw, _) = spirals(2);
     let targets = vec![4.0; raw.nrows()];
-    let kernel: Kernel = "rbf(gamma=0.05)".parse().unwrap();
-    let found = Svr::new(kernel.clone(), 1.0, 0.5).fit(&raw, &targets, None, &Session::default()).unwrap();
+    let svm = Svm::new("rbf(gamma=0.05)".parse().unwrap(), Machine::Svr { c: 1.0, epsilon: 0.5 });
+    let found = svm.machines(&Problem::new(raw.view(), &targets), &Session::default()).unwrap();
     assert!(found.support.is_empty());
     let (_, base) = fitted("linear", ScaleMethod::None, 2);
-    let predictor = found.expansion(kernel, None, &raw).into();
+    let predictor = found.predictor(&raw);
     let model = Model { method: Method::Svr, classes: None, predictor, ..base };
     let read = Model::from_libsvm(model.to_libsvm().unwrap().as_bytes(), Path::new("m")).unwrap().widened(2);
     let outputs = read.predict(&raw, &Session::default()).unwrap();

@@ -5,13 +5,15 @@ use std::sync::atomic::AtomicBool;
 
 use crate::oracle::{eliminate, noise};
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, DenseGram, Engine, Wanted};
+use mercer::gram::{CpuEngine, DenseGram, Engine, Gram, Wanted};
 use mercer::kernel::Kernel;
-use mercer::learn::{ClassWeight, Coefficients, LearnError, Logistic};
-use mercer::model::probabilities;
+use mercer::learn::{
+    self, ClassWeight, Coefficients, Fitted, Inputs, LearnError, Learner, Logistic, Targets,
+};
+use mercer::model::{Expansion, Predictor, probabilities};
 use mercer::pool;
 use mercer::session::Session;
-use mercer::solve::{LogisticError, LogisticSolver, Status};
+use mercer::solve::{LogisticError, LogisticSolver, Report, Status};
 
 struct Problem {
     x: Vec<Vec<f64>>,
@@ -42,18 +44,41 @@ impl Problem {
         DenseGram::new(self.x.len(), entries.collect::<Vec<_>>())
     }
 
+    /// The problem on its samples.
+    fn weighted<'a>(&'a self, weights: Option<&'a [f64]>) -> learn::Problem<'a> {
+        let targets = Targets::codes(&self.codes[..], self.classes);
+        learn::Problem::new(self.samples(), targets).weighted(weights)
+    }
+
+    fn train(&self, logistic: &Logistic) -> Result<Fitted, LearnError> {
+        logistic.train(&self.weighted(None), &Session::default())
+    }
+
     fn fit(&self, logistic: &Logistic, weights: Option<&[f64]>) -> Matrix<f64> {
-        let (model, report) =
-            logistic.fit(&self.samples(), &self.codes, self.classes, weights, &Session::default()).unwrap();
-        assert_eq!(report.status, Status::Converged, "{report:?}");
-        probabilities(&model.predict(&self.samples(), &Session::default()).unwrap())
+        let fitted = logistic.train(&self.weighted(weights), &Session::default()).unwrap();
+        assert_eq!(report(&fitted).status, Status::Converged, "{:?}", fitted.report);
+        probabilities(&fitted.predict(&self.samples()).unwrap())
+    }
+
+    fn path(&self, logistic: &Logistic, gram: &dyn Gram, lambdas: &[f64]) -> Vec<Coefficients> {
+        let targets = Targets::codes(&self.codes[..], self.classes);
+        let problem = learn::Problem::new(Inputs::Gram(gram), targets);
+        logistic.path(&problem, lambdas, &Session::default()).unwrap()
     }
 
     fn coefficients(&self, logistic: &Logistic) -> Coefficients {
-        logistic
-            .fit_gram(&self.gram(&logistic.kernel), &self.codes, self.classes, None, &Session::default())
-            .unwrap()
+        let gram = self.gram(logistic.lift.kernel().unwrap());
+        self.path(logistic, &gram, &[logistic.lambda]).remove(0)
     }
+}
+
+fn report(fitted: &Fitted) -> &Report {
+    fitted.report.as_ref().unwrap()
+}
+
+fn expansion(fitted: &Fitted) -> &Expansion {
+    let Predictor::Expansion(expansion) = &fitted.model.predictor else { panic!("an expansion") };
+    expansion
 }
 
 fn kernel(text: &str) -> Kernel {
@@ -147,7 +172,7 @@ fn the_linear_kernel_is_logistic_regression_on_the_columns() {
     for classes in [2, 4] {
         let problem = Problem::new(90, classes, 1);
         let expected = primal(&problem.x, &problem.codes, classes, &[1.0; 90], 0.3);
-        let logistic = Logistic { tol: 1e-8, ..Logistic::new(kernel("linear"), 0.3) };
+        let logistic = Logistic::new(kernel("linear"), 0.3).with_tol(1e-8);
         assert_close(&problem.fit(&logistic, None), &expected, 1e-6);
     }
 }
@@ -164,7 +189,7 @@ fn a_polynomial_kernel_is_logistic_regression_on_its_features() {
         let problem = Problem::new(80, classes, 2);
         let lifted: Vec<Vec<f64>> = problem.x.iter().map(lift).collect();
         let expected = primal(&lifted, &problem.codes, classes, &[1.0; 80], 0.5);
-        let logistic = Logistic { tol: 1e-8, ..Logistic::new(kernel("(<x,z>+1)^2"), 0.5) };
+        let logistic = Logistic::new(kernel("(<x,z>+1)^2"), 0.5).with_tol(1e-8);
         assert_close(&problem.fit(&logistic, None), &expected, 1e-6);
     }
 }
@@ -173,9 +198,9 @@ fn a_polynomial_kernel_is_logistic_regression_on_its_features() {
 fn at_the_answer_the_objective_is_flat_and_the_residual_what_it_says() {
     for (classes, intercept) in [(2, true), (2, false), (3, true), (3, false)] {
         let problem = Problem::new(60, classes, 3);
-        let logistic = Logistic { tol: 1e-8, intercept, ..Logistic::new(kernel("rbf(sigma=0.7)"), 0.05) };
+        let logistic = Logistic::new(kernel("rbf(sigma=0.7)"), 0.05).with_tol(1e-8).with_intercept(intercept);
         let found = problem.coefficients(&logistic);
-        let gram = problem.gram(&logistic.kernel);
+        let gram = problem.gram(logistic.lift.kernel().unwrap());
         let (n, m) = (60, found.intercepts.len());
         let k = |i: usize, j: usize| gram.entries()[i * n + j];
         let logits = |a: &Matrix<f64>, b: &[f64], i: usize| -> Vec<f64> {
@@ -240,15 +265,14 @@ fn a_weight_is_a_number_of_copies() {
             codes: repeated.iter().map(|&i| problem.codes[i]).collect(),
             classes,
         };
-        let logistic = Logistic { tol: 1e-9, ..Logistic::new(kernel("rbf(sigma=1)"), 0.2) };
-        let (short_model, _) = logistic
-            .fit(&problem.samples(), &problem.codes, classes, Some(&weights), &Session::default())
-            .unwrap();
-        let (long_model, _) =
-            logistic.fit(&long.samples(), &long.codes, classes, None, &Session::default()).unwrap();
-        assert!(short_model.centres.nrows() < 50, "rows that do not count are no centres");
-        let expected = long_model.predict(&problem.samples(), &Session::default()).unwrap();
-        let found = short_model.predict(&problem.samples(), &Session::default()).unwrap();
+        let logistic = Logistic::new(kernel("rbf(sigma=1)"), 0.2).with_tol(1e-9);
+        let short = logistic.train(&problem.weighted(Some(&weights)), &Session::default()).unwrap();
+        let long = long.train(&logistic).unwrap();
+        let counted: Vec<usize> = (0..50).filter(|&i| copies[i] > 0).collect();
+        assert_eq!(short.centres, Some(counted), "rows that do not count are no centres");
+        assert_eq!(expansion(&short).centres.nrows(), short.centres.as_ref().unwrap().len());
+        let expected = long.predict(&problem.samples()).unwrap();
+        let found = short.predict(&problem.samples()).unwrap();
         assert_close(&found, &rows(&expected), 1e-6);
     }
 }
@@ -260,10 +284,11 @@ fn class_weights_multiply_those_of_the_rows() {
     problem.codes.iter().for_each(|&c| counts[c] += 1.0);
     let balanced: Vec<f64> = counts.iter().map(|c| 60.0 / (3.0 * c)).collect();
     let by_row: Vec<f64> = problem.codes.iter().map(|&c| balanced[c]).collect();
-    let plain = Logistic { tol: 1e-9, ..Logistic::new(kernel("rbf(sigma=1)"), 0.2) };
+    let plain = Logistic::new(kernel("rbf(sigma=1)"), 0.2).with_tol(1e-9);
     let expected = rows(&problem.fit(&plain, Some(&by_row)));
-    for class_weight in [ClassWeight::Balanced, ClassWeight::Each(balanced)] {
-        assert_close(&problem.fit(&Logistic { class_weight, ..plain.clone() }, None), &expected, 1e-9);
+    let named = (0..3).map(|class| (format!("{class}.0"), balanced[class])).collect();
+    for class_weight in [ClassWeight::Balanced, ClassWeight::Named(named), ClassWeight::Each(balanced)] {
+        assert_close(&problem.fit(&plain.clone().with_class_weight(class_weight), None), &expected, 1e-9);
     }
 }
 
@@ -271,7 +296,7 @@ fn class_weights_multiply_those_of_the_rows() {
 fn every_way_to_the_minimum_ends_there() {
     for classes in [2, 3] {
         let problem = Problem::new(40, classes, 6);
-        let newton = Logistic { tol: 1e-7, ..Logistic::new(kernel("rbf(sigma=1)"), 1.0) };
+        let newton = Logistic::new(kernel("rbf(sigma=1)"), 1.0).with_tol(1e-7);
         let expected = rows(&problem.fit(&newton, None));
         let ways = [
             LogisticSolver::Gd { step: None },
@@ -280,7 +305,7 @@ fn every_way_to_the_minimum_ends_there() {
             LogisticSolver::Sgd { step: Some(0.3), seed: 4 },
         ];
         for solver in ways {
-            let logistic = Logistic { solver, max_iter: 20_000, tol: 1e-6, ..newton.clone() };
+            let logistic = newton.clone().with_method(solver).with_max_iter(Some(20_000)).with_tol(1e-6);
             assert_close(&problem.fit(&logistic, None), &expected, 1e-5);
         }
     }
@@ -289,11 +314,9 @@ fn every_way_to_the_minimum_ends_there() {
 #[test]
 fn a_step_that_is_too_large_is_told() {
     let problem = Problem::new(40, 2, 6);
-    let logistic = Logistic {
-        solver: LogisticSolver::Gd { step: Some(50.0) },
-        ..Logistic::new(kernel("rbf(sigma=1)"), 1.0)
-    };
-    let error = logistic.fit(&problem.samples(), &problem.codes, 2, None, &Session::default()).unwrap_err();
+    let logistic =
+        Logistic::new(kernel("rbf(sigma=1)"), 1.0).with_method(LogisticSolver::Gd { step: Some(50.0) });
+    let error = problem.train(&logistic).unwrap_err();
     assert!(
         matches!(error, LearnError::Logistic(LogisticError::StepTooLarge { step: 50.0, largest }) if largest < 1.0),
         "{error}"
@@ -305,14 +328,14 @@ fn factored_iterated_and_never_stored_agree() {
     // λ small enough for many products: with room for a factor the later steps are factored.
     for (classes, lambda) in [(2, 1e-3), (2, 0.5), (3, 0.05)] {
         let problem = Problem::new(600, classes, 7);
-        let roomy = Logistic { tol: 1e-8, ..Logistic::new(kernel("rbf(sigma=0.3)"), lambda) };
+        let roomy = Logistic::new(kernel("rbf(sigma=0.3)"), lambda).with_tol(1e-8);
         let expected = problem.fit(&roomy, None);
-        let none = Session::default().with_memory(0);
-        let (tight, _) = roomy.fit(&problem.samples(), &problem.codes, classes, None, &none).unwrap();
-        let found = tight.predict(&problem.samples(), &Session::default()).unwrap();
+        let tight = Session::default().with_memory(0);
+        let tight = roomy.train(&problem.weighted(None), &tight).unwrap();
+        let found = probabilities(&tight.predict(&problem.samples()).unwrap());
         assert_close(&found, &rows(&expected), 1e-7);
-        let (_, report) =
-            roomy.fit(&problem.samples(), &problem.codes, classes, None, &Session::default()).unwrap();
+        let fitted = problem.train(&roomy).unwrap();
+        let report = report(&fitted);
         let factored = report.solver.contains("cholesky");
         assert_eq!(factored, classes == 2 && lambda < 0.1, "{}", report.solver);
     }
@@ -323,11 +346,7 @@ fn has_the_same_bits_for_every_number_of_threads() {
     for (rows, classes) in [(300, 2), (700, 2), (600, 4)] {
         let problem = Problem::new(rows, classes, 8);
         let logistic = Logistic::new(kernel("rbf(sigma=0.5)"), 0.1);
-        let fit = |threads| {
-            pool::with(Some(threads), || {
-                logistic.fit(&problem.samples(), &problem.codes, classes, None, &Session::default()).unwrap()
-            })
-        };
+        let fit = |threads| pool::with(Some(threads), || problem.train(&logistic).unwrap());
         let one = fit(1);
         assert!(one == fit(2) && one == fit(3), "{rows} rows");
     }
@@ -336,13 +355,13 @@ fn has_the_same_bits_for_every_number_of_threads() {
 #[test]
 fn a_path_gives_the_answers_of_each_lambda_in_fewer_steps() {
     let problem = Problem::new(150, 3, 9);
-    let logistic = Logistic { tol: 1e-8, ..Logistic::new(kernel("rbf(sigma=0.5)"), 1.0) };
-    let gram = problem.gram(&logistic.kernel);
+    let logistic = Logistic::new(kernel("rbf(sigma=0.5)"), 1.0).with_tol(1e-8);
+    let gram = problem.gram(logistic.lift.kernel().unwrap());
     let lambdas = [1.0, 0.8, 0.6, 0.5];
-    let path = logistic.fit_path(&gram, &problem.codes, 3, None, &lambdas, &Session::default()).unwrap();
+    let path = problem.path(&logistic, &gram, &lambdas);
     let (mut warm, mut cold) = (0, 0);
     for (&lambda, found) in lambdas.iter().zip(&path).skip(1) {
-        let alone = problem.coefficients(&Logistic { lambda, ..logistic.clone() });
+        let alone = problem.coefficients(&logistic.clone().with_lambda(lambda));
         assert_close(&found.dual, &rows(&alone.dual), 1e-6);
         warm += found.report.iterations;
         cold += alone.report.iterations;
@@ -354,16 +373,17 @@ fn a_path_gives_the_answers_of_each_lambda_in_fewer_steps() {
 fn without_a_penalty_it_is_maximum_likelihood_or_says_that_there_is_none() {
     for classes in [2, 3] {
         let problem = Problem::new(90, classes, 10);
-        let free = Logistic { tol: 1e-7, ..Logistic::new(kernel("linear"), 0.0) };
+        let free = Logistic::new(kernel("linear"), 0.0).with_tol(1e-7);
         let expected = primal(&problem.x, &problem.codes, classes, &[1.0; 90], 0.0);
         assert_close(&problem.fit(&free, None), &expected, 1e-5);
         // A Gaussian separates any rows that differ.
         for solver in [LogisticSolver::Newton, LogisticSolver::Gd { step: None }] {
-            let logistic =
-                Logistic { kernel: kernel("rbf(sigma=0.1)"), solver, max_iter: 100_000, ..free.clone() };
-            let error = logistic
-                .fit(&problem.samples(), &problem.codes, classes, None, &Session::default())
-                .unwrap_err();
+            let logistic = free
+                .clone()
+                .with_lift(kernel("rbf(sigma=0.1)").into())
+                .with_method(solver)
+                .with_max_iter(Some(100_000));
+            let error = problem.train(&logistic).unwrap_err();
             assert_eq!(error, LearnError::Logistic(LogisticError::Separable));
         }
     }
@@ -375,7 +395,8 @@ fn classes_separated_in_part_are_warned_of() {
     let x = [-2.0, -1.0, 0.0, 0.0, 1.0, 2.0];
     let samples = AnySamples::F64(Samples::dense(6, 1, x.to_vec()).unwrap());
     let logistic = Logistic::new(kernel("linear"), 0.0);
-    let (_, report) = logistic.fit(&samples, &[0, 0, 0, 1, 1, 1], 2, None, &Session::default()).unwrap();
+    let fitted = logistic.fit(&samples, Targets::codes(vec![0, 0, 0, 1, 1, 1], 2)).unwrap();
+    let report = report(&fitted);
     assert!(report.warnings.iter().any(|w| w.contains("separated in part")), "{report:?}");
 }
 
@@ -383,10 +404,9 @@ fn classes_separated_in_part_are_warned_of() {
 fn huge_logits_stay_finite() {
     let problem = Problem::new(80, 3, 11);
     let logistic = Logistic::new(kernel("1e6*rbf(sigma=0.5)"), 1e-3);
-    let (model, report) =
-        logistic.fit(&problem.samples(), &problem.codes, 3, None, &Session::default()).unwrap();
-    let f = model.predict(&problem.samples(), &Session::default()).unwrap();
-    assert!(f.entries().iter().all(|f| f.is_finite()) && report.residual.is_finite());
+    let fitted = problem.train(&logistic).unwrap();
+    let f = fitted.predict(&problem.samples()).unwrap();
+    assert!(f.entries().iter().all(|f| f.is_finite()) && report(&fitted).residual.is_finite());
     let p = probabilities(&f);
     assert!((0..80).all(|i| (p.row(i).iter().sum::<f64>() - 1.0).abs() < 1e-14));
 }
@@ -405,7 +425,8 @@ fn says_what_is_wrong_with_its_input() {
     let problem = Problem::new(20, 2, 13);
     let logistic = Logistic::new(kernel("linear"), 1.0);
     let fit = |logistic: &Logistic, codes: &[usize], classes: usize, weights: Option<&[f64]>| {
-        logistic.fit(&problem.samples(), codes, classes, weights, &Session::default()).unwrap_err()
+        let task = learn::Problem::new(problem.samples(), Targets::codes(codes, classes)).weighted(weights);
+        logistic.train(&task, &Session::default()).unwrap_err()
     };
     let codes = &problem.codes;
     assert_eq!(fit(&logistic, &[1; 20], 2, None), LearnError::Classes { found: 1 });
@@ -425,13 +446,13 @@ fn says_what_is_wrong_with_its_input() {
     }
     assert!(matches!(fit(&logistic, codes, 2, Some(&[f64::NAN; 20])), LearnError::NonFinite { .. }));
     let bad = [
-        Logistic { lambda: -1.0, ..logistic.clone() },
-        Logistic { lambda: f64::NAN, ..logistic.clone() },
-        Logistic { tol: 0.0, ..logistic.clone() },
-        Logistic { max_iter: 0, ..logistic.clone() },
-        Logistic { solver: LogisticSolver::Gd { step: Some(0.0) }, ..logistic.clone() },
-        Logistic { class_weight: ClassWeight::Each(vec![1.0]), ..logistic.clone() },
-        Logistic { class_weight: ClassWeight::Each(vec![1.0, -1.0]), ..logistic.clone() },
+        logistic.clone().with_lambda(-1.0),
+        logistic.clone().with_lambda(f64::NAN),
+        logistic.clone().with_tol(0.0),
+        logistic.clone().with_max_iter(Some(0)),
+        logistic.clone().with_method(LogisticSolver::Gd { step: Some(0.0) }),
+        logistic.clone().with_class_weight(ClassWeight::Each(vec![1.0])),
+        logistic.clone().with_class_weight(ClassWeight::Each(vec![1.0, -1.0])),
     ];
     for logistic in bad {
         assert!(matches!(fit(&logistic, codes, 2, None), LearnError::Parameter { .. }), "{logistic:?}");
@@ -439,8 +460,11 @@ fn says_what_is_wrong_with_its_input() {
     let mut entries = vec![1.0; 400];
     entries[3 * 20 + 5] = f64::NAN;
     let gram = DenseGram::<f64>::new(20, entries);
-    let error = logistic.fit_gram(&gram, codes, 2, None, &Session::default()).unwrap_err();
+    let error = logistic.fit(Inputs::Gram(&gram), Targets::codes(&codes[..], 2)).unwrap_err();
     assert_eq!(error, LearnError::KernelValue { row: 3, column: 5 });
+    let named = ClassWeight::Named(vec![("oak".into(), 2.0)]);
+    let error = logistic.with_class_weight(named).fit(problem.samples(), &["ash", "elm"].repeat(10)[..]);
+    assert_eq!(error.unwrap_err().to_string(), "there is no class `oak`; the classes are ash, elm");
 }
 
 #[test]
@@ -453,10 +477,9 @@ fn stops_when_asked() {
         LogisticSolver::Sgd { step: None, seed: 0 },
     ];
     for solver in solvers {
-        let logistic = Logistic { solver, ..Logistic::new(kernel("rbf(sigma=1)"), 1.0) };
-        let error = logistic
-            .fit(&problem.samples(), &problem.codes, 2, None, &Session::default().with_watch(&stop))
-            .unwrap_err();
+        let logistic = Logistic::new(kernel("rbf(sigma=1)"), 1.0).with_method(solver);
+        let session = Session::default().with_watch(&stop);
+        let error = logistic.train(&problem.weighted(None), &session).unwrap_err();
         assert!(error.is_stop(), "{error}");
     }
 }
@@ -464,10 +487,10 @@ fn stops_when_asked() {
 #[test]
 fn out_of_iterations_is_a_status_and_no_error() {
     let problem = Problem::new(60, 2, 15);
-    let logistic = Logistic { max_iter: 1, tol: 1e-9, ..Logistic::new(kernel("rbf(sigma=1)"), 0.01) };
+    let logistic = Logistic::new(kernel("rbf(sigma=1)"), 0.01).with_max_iter(Some(1)).with_tol(1e-9);
     let resident = CpuEngine.load(&problem.samples()).unwrap();
-    let gram = resident.gram(&logistic.kernel, Wanted::Exact).unwrap();
-    let found = logistic.fit_gram(&*gram, &problem.codes, 2, None, &Session::default()).unwrap();
+    let gram = resident.gram(logistic.lift.kernel().unwrap(), Wanted::Exact).unwrap();
+    let found = problem.path(&logistic, &*gram, &[0.01]).remove(0);
     assert_eq!(found.report.status, Status::OutOfIterations);
     assert_eq!(found.report.iterations, 1);
 }

@@ -8,9 +8,8 @@ use mercer::data::{AnySamples, Classes, Matrix, Samples, ScaleMethod, Scaling, T
 use mercer::design::{Approximation, FeatureMap, Features, Form, Fourier, RandomFeatures, Sampling};
 use mercer::gram::Metric;
 use mercer::kernel::Kernel;
-use mercer::learn::{Bias, Learner, Perceptron, Ridge};
+use mercer::learn::{Bias, Learner, Perceptron, Ridge, Targets};
 use mercer::model::{Linear, Method, Model, ModelError, Neighbours, Predictor, Rule, Weights};
-use mercer::session::Session;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -64,9 +63,9 @@ fn voted(classes: usize) -> Model {
     let names = TargetValues::Numbers((0..7).map(|i| (i % classes) as f64).collect());
     let (classes, codes) = Classes::of(&names);
     let samples = AnySamples::F64(dense());
-    let perceptron = Perceptron::new("rbf(sigma=0.5)".parse().unwrap());
-    let (voted, _) = perceptron.fit_voted(&samples, &codes, classes.len(), &Session::default()).unwrap();
-    let (predictor, outputs) = (voted.into(), vec!["kind".into()]);
+    let perceptron = Perceptron::new("rbf(sigma=0.5)".parse::<Kernel>().unwrap()).with_vote(true);
+    let fitted = perceptron.fit(&samples, Targets::codes(codes, classes.len())).unwrap();
+    let (predictor, outputs) = (fitted.model.predictor, vec!["kind".into()]);
     let common = model(AnySamples::F64(dense()), Bias::None);
     Model { method: Method::Perceptron, predictor, outputs, classes: Some(classes), ..common }
 }

@@ -6,11 +6,11 @@ use crate::oracle::noise;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, Engine, GramError, Metric, Nearest};
 use mercer::kernel::Kernel;
-use mercer::learn::{Knn, LearnError, Loss, Smoother};
+use mercer::learn::{Fitted, Knn, LearnError, Learner, Loss, Problem, Smoother};
 use mercer::model::{ModelError, Weights};
 use mercer::pool;
 use mercer::session::Session;
-use mercer::watch::Watch;
+use mercer::watch::{Unwatched, Watch};
 use proptest::prelude::*;
 
 /// The `k` rows nearest to each query.
@@ -79,7 +79,7 @@ fn ranked(rows: &AnySamples<'_>, point: &[f64], metric: Metric) -> Vec<(usize, f
 }
 
 fn agrees(rows: &AnySamples<'_>, queries: &AnySamples<'_>, k: usize, metric: Metric) {
-    let found = neighbours(rows, queries, k, metric, &Session::default()).unwrap();
+    let found = neighbours(rows, queries, k, metric, &Unwatched).unwrap();
     assert_eq!(found.k, k);
     for i in 0..queries.nrows() {
         let expected = &ranked(rows, &row(queries, i), metric)[..k];
@@ -163,7 +163,7 @@ fn all_rows_in_order_and_wide_sparse_rows() {
 #[test]
 fn overflow_and_emptiness_are_no_panics() {
     let rows = samples(1, &[1e200, -1e200, 3.0], Form::Double);
-    let found = neighbours(&rows, &rows, 2, Metric::Euclidean, &Session::default()).unwrap();
+    let found = neighbours(&rows, &rows, 2, Metric::Euclidean, &Unwatched).unwrap();
     assert_eq!(found.rows, [0, 1, 1, 0, 2, 0]);
     // Squares that are finite in double precision alone.
     let rows = samples(1, &[-1.6e19, 1.6e19, 1.2e19, 1e19], Form::Double);
@@ -173,12 +173,11 @@ fn overflow_and_emptiness_are_no_panics() {
         agrees(&vast, &vast, 3, metric);
     }
     let rows = samples(1, &[1e200, -1e200, 3.0], Form::Double);
-    let none =
-        neighbours(&rows, &samples(1, &[], Form::Double), 2, Metric::Euclidean, &Session::default()).unwrap();
+    let none = neighbours(&rows, &samples(1, &[], Form::Double), 2, Metric::Euclidean, &Unwatched).unwrap();
     assert!(none.rows.is_empty());
-    assert_eq!(neighbours(&rows, &rows, 9, Metric::Euclidean, &Session::default()).unwrap().k, 3);
+    assert_eq!(neighbours(&rows, &rows, 9, Metric::Euclidean, &Unwatched).unwrap().k, 3);
     let other = samples(2, &[0.0; 2], Form::Double);
-    let wrong = neighbours(&rows, &other, 1, Metric::Euclidean, &Session::default());
+    let wrong = neighbours(&rows, &other, 1, Metric::Euclidean, &Unwatched);
     assert!(matches!(wrong, Err(GramError::Columns { rows: 2, cols: 1 })));
 }
 
@@ -213,9 +212,9 @@ fn predictions_are_weighted_means_of_the_nearest_targets() {
     let y = targets(200, 2, 3);
     for weights in [Weights::Uniform, Weights::Distance] {
         for metric in [Metric::Euclidean, Metric::Manhattan] {
-            let model = Knn { k: 6, weights, metric }.fit(&rows, &y).unwrap();
-            assert_eq!((model.noutputs(), model.ncols()), (2, 2));
-            let predicted = model.predict(&queries, &Session::default()).unwrap();
+            let model = Knn::new(6).with_weights(weights).with_metric(metric).fit(&rows, &y).unwrap();
+            assert_eq!((model.model.predictor.noutputs(), model.model.predictor.ncols()), (2, 2));
+            let predicted = model.predict(&queries).unwrap();
             for i in 0..60 {
                 let nearest = &ranked(&rows, &row(&queries, i), metric)[..6];
                 let exact = nearest[0].1 == 0.0;
@@ -259,24 +258,21 @@ fn leaving_one_out_is_fitting_without_it() {
         for form in [Form::Double, Form::Single, Form::Sparse] {
             let x = samples(2, &entries, form);
             for (y, loss) in [(targets(n, 2, 7), Loss::Squared), (classes(n, 3, 8), Loss::Misclassified)] {
-                let refitted = |fit: &dyn Fn(&AnySamples<'_>, &Matrix<f64>) -> mercer::model::Neighbours| {
+                let refitted = |fit: &dyn Fn(&AnySamples<'_>, &Matrix<f64>) -> Fitted| {
                     let predicted: Vec<Vec<f64>> = (0..n)
                         .map(|i| {
                             let (others, y) = without(&x, &y, i);
-                            fit(&others, &y)
-                                .predict(&x.select(&[i]), &Session::default())
-                                .unwrap()
-                                .into_entries()
+                            fit(&others, &y).predict(&x.select(&[i])).unwrap().into_entries()
                         })
                         .collect();
                     mean_loss(loss, &predicted, &y)
                 };
                 for weights in [Weights::Uniform, Weights::Distance] {
-                    let knn = Knn { k: 1, weights, metric: Metric::Manhattan };
+                    let knn = Knn::new(1).with_weights(weights).with_metric(Metric::Manhattan);
                     let found = knn.leave_one_out(&x, &y, n - 1, loss, &Session::default()).unwrap();
                     assert_eq!(found.len(), n - 1);
                     for k in [1, 2, 5, 30, n - 1] {
-                        let expected = refitted(&|x, y| Knn { k, ..knn }.fit(x, y).unwrap());
+                        let expected = refitted(&|x, y| knn.with_k(k).fit(x, y).unwrap());
                         close(&[found[k - 1]], &[expected], 1e-12);
                     }
                 }
@@ -288,9 +284,9 @@ fn leaving_one_out_is_fitting_without_it() {
                     "max(0, 0.5-|x-z|)",
                     "1/|x-z|",
                 ] {
-                    let smoother = Smoother { kernel: text.parse().unwrap() };
+                    let smoother = Smoother::new(text.parse().unwrap());
                     let found = smoother.leave_one_out(&x, &y, loss, &Session::default()).unwrap();
-                    let expected = refitted(&|x, y| smoother.fit(x, y, &Session::default()).unwrap());
+                    let expected = refitted(&|x, y| smoother.fit(x, y).unwrap());
                     close(&[found], &[expected], tolerance);
                 }
             }
@@ -313,11 +309,7 @@ fn the_smoother_is_a_weighted_mean() {
         "1e-300*rbf",
     ] {
         let kernel: Kernel = text.parse().unwrap();
-        let predicted = Smoother { kernel: kernel.clone() }
-            .fit(&x, &y, &Session::default())
-            .unwrap()
-            .predict(&queries, &Session::default())
-            .unwrap();
+        let predicted = Smoother::new(kernel.clone()).fit(&x, &y).unwrap().predict(&queries).unwrap();
         for i in 0..20 {
             let weights: Vec<f64> =
                 (0..100).map(|j| kernel.eval(&row(&queries, i), &row(&x, j)).unwrap()).collect();
@@ -336,8 +328,8 @@ fn far_samples_have_the_limit_as_their_answer() {
         let x = samples(1, &[0.0, 1.0, -3.0, 1.0], form);
         let y = Matrix::from_entries(4, 1, vec![5.0, 2.0, 9.0, 4.0]);
         let smoothed = |text: &str, at: f64| {
-            let model = Smoother { kernel: text.parse().unwrap() }.fit(&x, &y, &Session::default()).unwrap();
-            model.predict(&samples(1, &[at], form), &Session::default()).unwrap().into_entries()[0]
+            let model = Smoother::new(text.parse().unwrap()).fit(&x, &y).unwrap();
+            model.predict(&samples(1, &[at], form)).unwrap().into_entries()[0]
         };
         // Two rows at 1 share the weight.
         close(&[smoothed("rbf(sigma=0.01)", 1e3)], &[3.0], 1e-12);
@@ -362,13 +354,12 @@ fn the_number_of_threads_makes_no_difference() {
     let (x, y) = (samples(4, &noise(700 * 4, 1), Form::Single), targets(700, 2, 2));
     let answer = |threads| {
         pool::with(Some(threads), || {
-            let nearest = neighbours(&x, &x, 5, Metric::Euclidean, &Session::default()).unwrap();
+            let nearest = neighbours(&x, &x, 5, Metric::Euclidean, &Unwatched).unwrap();
             let knn = Knn::new(3);
-            let smoother = Smoother { kernel: "rbf(sigma=0.05)".parse().unwrap() };
+            let smoother = Smoother::new("rbf(sigma=0.05)".parse().unwrap());
             let losses = knn.leave_one_out(&x, &y, 9, Loss::Squared, &Session::default()).unwrap();
             let loss = smoother.leave_one_out(&x, &y, Loss::Squared, &Session::default()).unwrap();
-            let predicted =
-                smoother.fit(&x, &y, &Session::default()).unwrap().predict(&x, &Session::default()).unwrap();
+            let predicted = smoother.fit(&x, &y).unwrap().predict(&x).unwrap();
             (nearest, losses, loss.to_bits(), predicted)
         })
     };
@@ -380,12 +371,12 @@ fn a_stop_ends_the_work() {
     let (x, y) = (samples(4, &noise(700 * 4, 1), Form::Double), targets(700, 1, 2));
     let stop = AtomicBool::new(true);
     let session = Session::default().with_watch(&stop);
-    let searched = neighbours(&x, &x, 5, Metric::Euclidean, &session);
+    let searched = neighbours(&x, &x, 5, Metric::Euclidean, &stop);
     assert!(matches!(searched, Err(GramError::Stopped(_))));
     assert!(Knn::new(3).leave_one_out(&x, &y, 9, Loss::Squared, &session).unwrap_err().is_stop());
-    let smoother = Smoother { kernel: "rbf".parse().unwrap() };
+    let smoother = Smoother::new("rbf".parse().unwrap());
     assert!(smoother.leave_one_out(&x, &y, Loss::Squared, &session).unwrap_err().is_stop());
-    let predicted = smoother.fit(&x, &y, &Session::default()).unwrap().predict(&x, &session);
+    let predicted = smoother.fit(&x, &y).unwrap().model.predict(&x, &session);
     assert!(matches!(predicted, Err(ModelError::Gram(GramError::Stopped(_)))));
 }
 
@@ -413,20 +404,30 @@ fn what_makes_no_sense_is_refused() {
         Err(LearnError::NonFinite { what: "feature", row: 3, .. })
     ));
 
-    let smoother = |text: &str| Smoother { kernel: text.parse().unwrap() }.fit(&x, &y, &Session::default());
+    let smoother = |text: &str| Smoother::new(text.parse().unwrap()).fit(&x, &y);
     for text in ["linear", "poly(degree=2)", "rbf*<x,z>", "0.1-|x-z|", "cos(9*|x-z|)"] {
         assert!(matches!(smoother(text), Err(LearnError::NotAWeight { .. })), "{text}");
     }
-    assert!(matches!(smoother("rbf(sigma=auto)"), Err(LearnError::Kernel(_))));
+    assert!(smoother("rbf(sigma=auto)").is_ok());
     assert!(matches!(smoother("rbf[5]"), Err(LearnError::Kernel(_))));
     // Positive on these samples, if not everywhere.
     assert!(smoother("9-|x-z|").is_ok());
     let one = samples(1, &[1.0], Form::Double);
-    let lonely = Smoother { kernel: "rbf".parse().unwrap() };
+    let lonely = Smoother::new("rbf".parse().unwrap());
     assert!(lonely.leave_one_out(&one, &targets(1, 1, 1), Loss::Squared, &Session::default()).is_err());
     let model = Knn::new(1).fit(&x, &y).unwrap();
-    assert!(matches!(
-        model.predict(&one, &Session::default()),
-        Err(ModelError::Columns { found: 1, expected: 2 })
-    ));
+    assert!(matches!(model.predict(&one), Err(ModelError::Columns { found: 1, expected: 2 })));
+}
+
+#[test]
+fn classes_are_predicted_as_shares() {
+    let x = samples(1, &[0.0, 1.0, 2.0, 10.0, 11.0], Form::Double);
+    let classes = ["b", "a", "b", "c", "c"];
+    let shares = Knn::new(3).fit(&x, &classes).unwrap().predict(&samples(1, &[0.9], Form::Double)).unwrap();
+    close(shares.row(0), &[1.0 / 3.0, 2.0 / 3.0, 0.0], 1e-15);
+    let smoother = Smoother::new("max(0, 3-|x-z|)".parse().unwrap());
+    let shares = smoother.fit(&x, &classes).unwrap().predict(&samples(1, &[1.0], Form::Double)).unwrap();
+    close(shares.row(0), &[3.0 / 7.0, 4.0 / 7.0, 0.0], 1e-15);
+    let weighted = Problem::new(&x, &classes).weighted(Some(vec![1.0; 5]));
+    assert!(matches!(Knn::new(1).train(&weighted, &Session::default()), Err(LearnError::Unsupported(_))));
 }

@@ -3,9 +3,13 @@
 use std::sync::atomic::AtomicBool;
 
 use mercer::data::{AnySamples, Matrix, Samples};
+use mercer::design::FeatureMap;
 use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
-use mercer::learn::{BudgetedPerceptron, LearnError, Perceptron, Rule, Standing};
+use mercer::learn::{
+    BudgetedPerceptron, Fitted, Inputs, LearnError, Learner, Perceptron, Problem, Rule, Targets,
+};
+use mercer::model::{Expansion, Predictor};
 use mercer::pool;
 use mercer::session::Session;
 use mercer::solve::Status;
@@ -103,8 +107,50 @@ fn reference(
     (mistaken, stood)
 }
 
-fn plain(rule: Rule, standing: Standing) -> Perceptron {
-    Perceptron { shuffle: None, passes: 2_000, rule, standing, ..Perceptron::new(linear()) }
+fn plain(rule: Rule, averaged: bool) -> Perceptron {
+    Perceptron::new(linear()).with_shuffle(false).with_passes(2_000).with_rule(rule).with_averaged(averaged)
+}
+
+fn fit(
+    perceptron: &Perceptron,
+    x: &Matrix<f64>,
+    codes: &[usize],
+    classes: usize,
+) -> Result<Fitted, LearnError> {
+    perceptron.fit(x, Targets::codes(codes, classes))
+}
+
+fn status(fitted: &Fitted) -> Status {
+    fitted.report.as_ref().unwrap().status
+}
+
+fn fact(fitted: &Fitted, name: &str) -> Option<f64> {
+    fitted.facts[name].as_f64()
+}
+
+fn expansion(fitted: &Fitted) -> &Expansion {
+    let Predictor::Expansion(expansion) = &fitted.model.predictor else { panic!("an expansion") };
+    expansion
+}
+
+/// The same perceptron on the columns themselves as features.
+fn on_columns(perceptron: &Perceptron) -> Perceptron {
+    perceptron.clone().with_lift("x0, x1, x2, x3".parse::<FeatureMap>().unwrap().into())
+}
+
+/// One row per feature, one column per output.
+fn weights(fitted: &Fitted) -> &Matrix<f64> {
+    let Predictor::Linear(linear) = &fitted.model.predictor else { panic!("linear in features") };
+    &linear.weights
+}
+
+/// The rows mistaken, in order: a step of a vote with its votes ends each mistake.
+fn mistaken(perceptron: &Perceptron, x: &Matrix<f64>, codes: &[usize], classes: usize) -> Vec<usize> {
+    let fitted = fit(&perceptron.clone().with_vote(true), x, codes, classes).unwrap();
+    let Predictor::Voted(voted) = &fitted.model.predictor else { panic!("votes") };
+    let centres = fitted.centres.as_ref().unwrap();
+    let last = voted.steps.iter().filter(|step| step.votes > 0);
+    last.map(|step| centres[step.centre as usize]).collect()
 }
 
 #[test]
@@ -116,13 +162,13 @@ fn dual_primal_and_the_book_make_the_same_mistakes_in_the_same_order() {
             if !codes_present {
                 continue;
             }
-            let perceptron = plain(rule, Standing::Last);
+            let perceptron = plain(rule, false);
             let (mistaken, stood) = reference(&x, &codes, classes, rule, perceptron.passes);
-            let (model, dual) = perceptron.fit(&samples(&x), &codes, classes, &Session::default()).unwrap();
-            let primal = perceptron.fit_features(&x, &codes, classes, &Session::default()).unwrap();
-            assert_eq!(dual.mistaken, mistaken);
-            assert_eq!(primal.report, dual);
-            let f = model.predict(&samples(&x), &Session::default()).unwrap();
+            let dual = fit(&perceptron, &x, &codes, classes).unwrap();
+            let primal = fit(&on_columns(&perceptron), &x, &codes, classes).unwrap();
+            assert_eq!(crate::perceptron::mistaken(&perceptron, &x, &codes, classes), mistaken);
+            assert_eq!((&primal.report, &primal.facts), (&dual.report, &dual.facts));
+            let f = dual.predict(&samples(&x)).unwrap();
             let last = stood.last().unwrap();
             for i in 0..60 {
                 for k in 0..f.ncols() {
@@ -130,7 +176,7 @@ fn dual_primal_and_the_book_make_the_same_mistakes_in_the_same_order() {
                 }
             }
             for j in 0..4 {
-                (0..f.ncols()).for_each(|k| assert_eq!(primal.weights.row(j)[k], last.row(k)[j]));
+                (0..f.ncols()).for_each(|k| assert_eq!(weights(&primal).row(j)[k], last.row(k)[j]));
             }
         }
     }
@@ -141,16 +187,18 @@ fn mistakes_stay_within_novikoffs_bound() {
     for (classes, rule) in [(2, Rule::Direct), (3, Rule::Direct)] {
         for seed in 1..6 {
             let (x, codes) = separable(80, classes, seed);
-            let perceptron = Perceptron { shuffle: Some(seed), ..plain(rule, Standing::Last) };
-            let Ok((model, report)) = perceptron.fit(&samples(&x), &codes, classes, &Session::default())
-            else {
+            let perceptron = plain(rule, false).with_shuffle(true);
+            let problem = Problem::new(&x, Targets::codes(&codes[..], classes));
+            let Ok(fitted) = perceptron.train(&problem, &Session::default().with_seed(seed)) else {
                 continue;
             };
-            assert_eq!(report.status, Status::Converged);
-            let (margin, bound) = (report.margin.unwrap(), report.bound.unwrap());
-            assert!(margin > 0.0 && report.mistakes as f64 <= bound, "{} > {bound}", report.mistakes);
+            assert_eq!(status(&fitted), Status::Converged);
+            let (margin, bound) = (fact(&fitted, "margin").unwrap(), fact(&fitted, "mistake_bound").unwrap());
+            let mistakes = fact(&fitted, "mistakes").unwrap();
+            assert!(margin > 0.0 && mistakes <= bound, "{mistakes} > {bound}");
             let radius = (0..80).map(|i| dot(x.row(i), x.row(i))).fold(0.0, f64::max).sqrt();
-            assert!((report.radius - radius).abs() < 1e-12 * radius);
+            assert!((fact(&fitted, "radius").unwrap() - radius).abs() < 1e-12 * radius);
+            let model = expansion(&fitted);
             // The margin again, from the weights: w = Σ aᵢxᵢ.
             let outputs = model.noutputs();
             let mut w = Matrix::zeros(outputs, 4);
@@ -184,16 +232,17 @@ fn the_average_is_of_the_functions_after_each_visit() {
     let (x, mut codes) = separable(40, 3, 2);
     codes[5] = (codes[5] + 1) % 3;
     for rule in [Rule::Direct, Rule::OneVsRest] {
-        let perceptron = Perceptron { passes: 4, ..plain(rule, Standing::Averaged) };
+        let perceptron = plain(rule, true).with_passes(4);
         let (_, stood) = reference(&x, &codes, 3, rule, 4);
-        let (model, report) = perceptron.fit(&samples(&x), &codes, 3, &Session::default()).unwrap();
-        assert_eq!((report.status, report.margin, report.bound), (Status::OutOfIterations, None, None));
-        let f = model.predict(&samples(&x), &Session::default()).unwrap();
-        let primal = perceptron.fit_features(&x, &codes, 3, &Session::default()).unwrap();
+        let dual = fit(&perceptron, &x, &codes, 3).unwrap();
+        let known = (fact(&dual, "margin"), fact(&dual, "mistake_bound"));
+        assert_eq!((status(&dual), known), (Status::OutOfIterations, (None, None)));
+        let f = dual.predict(&samples(&x)).unwrap();
+        let primal = fit(&on_columns(&perceptron), &x, &codes, 3).unwrap();
         for k in 0..3 {
             for j in 0..4 {
                 let mean = stood.iter().map(|w| w.row(k)[j]).sum::<f64>() / stood.len() as f64;
-                assert!((primal.weights.row(j)[k] - mean).abs() < 1e-10);
+                assert!((weights(&primal).row(j)[k] - mean).abs() < 1e-10);
             }
             for i in 0..40 {
                 let mean = stood.iter().map(|w| dot(w.row(k), x.row(i))).sum::<f64>() / stood.len() as f64;
@@ -207,10 +256,9 @@ fn the_average_is_of_the_functions_after_each_visit() {
 fn votes_are_those_of_the_functions_after_each_visit() {
     for classes in [2, 3] {
         let (x, codes) = separable(40, classes, 3);
-        let perceptron = Perceptron { passes: 3, ..plain(Rule::Direct, Standing::Last) };
+        let perceptron = plain(Rule::Direct, false).with_passes(3).with_vote(true);
         let (_, stood) = reference(&x, &codes, classes, Rule::Direct, 3);
-        let (model, _) = perceptron.fit_voted(&samples(&x), &codes, classes, &Session::default()).unwrap();
-        let votes = model.predict(&samples(&x), &Session::default()).unwrap();
+        let votes = fit(&perceptron, &x, &codes, classes).unwrap().predict(&samples(&x)).unwrap();
         for i in 0..40 {
             let mut expected = vec![0.0; classes];
             for w in &stood {
@@ -234,48 +282,50 @@ fn a_kernel_separates_what_no_line_does() {
     // The corners of a square, crosswise.
     let x = Matrix::from_entries(4, 2, vec![-1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0, -1.0]);
     let codes = [0, 0, 1, 1];
-    let line = Perceptron { passes: 50, ..Perceptron::new("linear + 1".parse().unwrap()) };
-    let (_, report) = line.fit(&samples(&x), &codes, 2, &Session::default()).unwrap();
-    assert_eq!((report.status, report.passes), (Status::OutOfIterations, 50));
-    let curve = Perceptron { kernel: "(<x,z>+1)^2".parse().unwrap(), ..line };
-    let (model, report) = curve.fit(&samples(&x), &codes, 2, &Session::default()).unwrap();
-    assert_eq!(report.status, Status::Converged);
-    let f = model.predict(&samples(&x), &Session::default()).unwrap();
+    let kernel = |text: &str| text.parse::<Kernel>().unwrap();
+    let line = fit(&Perceptron::new(kernel("linear + 1")).with_passes(50), &x, &codes, 2).unwrap();
+    assert_eq!((status(&line), fact(&line, "passes")), (Status::OutOfIterations, Some(50.0)));
+    let curve = fit(&Perceptron::new(kernel("(<x,z>+1)^2")).with_passes(50), &x, &codes, 2).unwrap();
+    assert_eq!(status(&curve), Status::Converged);
+    let f = curve.predict(&samples(&x)).unwrap();
     assert!((0..4).all(|i| (f.row(i)[0] > 0.0) == (codes[i] == 1)));
 }
 
 #[test]
 fn neither_the_memory_nor_the_threads_change_the_answer() {
     let (x, codes) = separable(90, 3, 4);
-    let perceptron =
-        Perceptron { kernel: "rbf(sigma=8)".parse().unwrap(), passes: 20, ..Perceptron::new(linear()) };
-    let fit_in = |perceptron: &Perceptron, threads, session: &Session<'_>| {
-        pool::with(Some(threads), || perceptron.fit(&samples(&x), &codes, 3, session).unwrap())
+    let perceptron = Perceptron::new("rbf(sigma=8)".parse::<Kernel>().unwrap()).with_passes(20);
+    let problem = Problem::new(&x, Targets::codes(&codes[..], 3));
+    let fit = |session: &Session<'_>, threads| {
+        pool::with(Some(threads), || perceptron.train(&problem, session).unwrap())
     };
-    let fit = |perceptron: &Perceptron, threads| fit_in(perceptron, threads, &Session::default());
-    let expected = fit(&perceptron, 1);
-    assert!(expected == fit(&perceptron, 3));
-    assert!(expected == fit_in(&perceptron, 2, &Session::default().with_memory(0)));
-    let other = fit(&Perceptron { shuffle: Some(1), ..perceptron }, 1);
-    assert_ne!(expected.1.mistaken, other.1.mistaken, "another seed, another order");
+    let session = Session::default();
+    let expected = fit(&session, 1);
+    assert!(expected == fit(&session, 3));
+    assert!(expected == fit(&session.with_memory(0), 2));
+    let other = fit(&session.with_seed(1), 1);
+    assert_ne!(expected.model.predictor, other.model.predictor, "another seed, another order");
 }
 
 #[test]
 fn a_budget_that_is_not_reached_changes_nothing() {
     let (x, codes) = separable(60, 3, 5);
     let kernel: Kernel = "rbf(sigma=4)".parse().unwrap();
-    let perceptron = Perceptron { kernel: kernel.clone(), passes: 1, ..plain(Rule::Direct, Standing::Last) };
-    let (model, report) = perceptron.fit(&samples(&x), &codes, 3, &Session::default()).unwrap();
+    let perceptron = plain(Rule::Direct, false).with_lift(kernel.clone().into()).with_passes(1);
+    let fitted = fit(&perceptron, &x, &codes, 3).unwrap();
     let mut stream = BudgetedPerceptron::new(kernel, 4, 3, Rule::Direct, 1_000).unwrap();
     let wrong: Vec<usize> = (0..60).filter(|&i| stream.update(x.row(i), codes[i]).unwrap()).collect();
-    assert_eq!(wrong, report.mistaken);
-    assert_eq!((stream.seen(), stream.mistakes() as usize), (60, report.mistakes));
-    let (expected, found) = (
-        model.predict(&samples(&x), &Session::default()).unwrap(),
-        stream.expansion().unwrap().predict(&samples(&x), &Session::default()).unwrap(),
-    );
-    for (e, f) in expected.entries().iter().zip(found.entries()) {
-        assert!((e - f).abs() < 1e-6, "{e} {f}");
+    assert_eq!(wrong, mistaken(&perceptron, &x, &codes, 3));
+    assert_eq!((stream.seen(), Some(stream.mistakes() as f64)), (60, fact(&fitted, "mistakes")));
+    let session = Session::default();
+    let budgeted = fit(&perceptron.with_budget(Some(1_000)), &x, &codes, 3).unwrap();
+    assert_eq!(budgeted.facts["mistakes"], fitted.facts["mistakes"]);
+    let expected = fitted.predict(&samples(&x)).unwrap();
+    let streamed = stream.expansion().unwrap().predict(&samples(&x), &session).unwrap();
+    for found in [streamed, budgeted.predict(&samples(&x)).unwrap()] {
+        for (e, f) in expected.entries().iter().zip(found.entries()) {
+            assert!((e - f).abs() < 1e-6, "{e} {f}");
+        }
     }
 }
 
@@ -311,22 +361,20 @@ fn within_its_budget_a_stream_is_still_learnt() {
 fn says_what_is_wrong_with_its_input() {
     let (x, codes) = separable(20, 2, 7);
     let perceptron = Perceptron::new(linear());
-    let fit = |codes: &[usize], classes| {
-        perceptron.fit(&samples(&x), codes, classes, &Session::default()).unwrap_err()
-    };
-    assert_eq!(fit(&[0; 20], 2), LearnError::Classes { found: 1 });
-    assert_eq!(fit(&[0; 19], 2), LearnError::Length { what: "class labels", rows: 20, found: 19 });
-    assert_eq!(fit(&[7; 20], 2), LearnError::Code { row: 0, code: 7, classes: 2 });
-    let none = Perceptron { passes: 0, ..perceptron.clone() };
-    assert!(
-        none.fit(&samples(&x), &codes, 2, &Session::default()).unwrap_err().to_string().contains("passes")
-    );
+    let wrong = |codes: &[usize]| fit(&perceptron, &x, codes, 2).unwrap_err();
+    assert_eq!(wrong(&[0; 20]), LearnError::Classes { found: 1 });
+    assert_eq!(wrong(&[0; 19]), LearnError::Length { what: "class labels", rows: 20, found: 19 });
+    assert_eq!(wrong(&[7; 20]), LearnError::Code { row: 0, code: 7, classes: 2 });
+    let none = perceptron.clone().with_passes(0);
+    assert!(fit(&none, &x, &codes, 2).unwrap_err().to_string().contains("passes"));
+    let both = perceptron.clone().with_vote(true).with_budget(Some(3));
+    assert!(matches!(fit(&both, &x, &codes, 2), Err(LearnError::Unsupported(_))));
     let gram = DenseGram::<f64>::new(2, vec![1.0, f64::INFINITY, f64::INFINITY, 1.0]);
-    let error = perceptron.fit_gram(&gram, &[0, 1], 2, &Session::default()).unwrap_err();
+    let error = perceptron.fit(Inputs::Gram(&gram), Targets::codes(vec![0, 1], 2)).unwrap_err();
     assert!(matches!(error, LearnError::KernelValue { .. }));
-    let features = Matrix::from_entries(2, 1, vec![1.0, f64::NAN]);
-    let error = perceptron.fit_features(&features, &[0, 1], 2, &Session::default()).unwrap_err();
-    assert!(matches!(error, LearnError::NonFinite { what: "feature", row: 1, .. }));
+    let infinite = Perceptron::new("exp(1000*x0)".parse::<FeatureMap>().unwrap());
+    let error = fit(&infinite, &Matrix::from_entries(2, 1, vec![-1.0, 1.0]), &[0, 1], 2).unwrap_err();
+    assert!(error.to_string().contains("row 1"), "{error}");
     let mut stream = BudgetedPerceptron::new(linear(), 2, 2, Rule::Direct, 3).unwrap();
     assert!(stream.update(&[1.0], 0).is_err() && stream.update(&[1.0, 1.0], 2).is_err());
     assert!(stream.expansion().is_err());
@@ -337,8 +385,7 @@ fn says_what_is_wrong_with_its_input() {
 fn stops_when_asked() {
     let (x, codes) = separable(30, 2, 8);
     let stop = AtomicBool::new(true);
-    let error = Perceptron::new(linear())
-        .fit(&samples(&x), &codes, 2, &Session::default().with_watch(&stop))
-        .unwrap_err();
-    assert!(error.is_stop());
+    let session = Session::default().with_watch(&stop);
+    let problem = Problem::new(&x, Targets::codes(codes, 2));
+    assert!(Perceptron::new(linear()).train(&problem, &session).unwrap_err().is_stop());
 }

@@ -1,8 +1,10 @@
 //! Support vector machines as learners: the layout of their answers and what they say of new points.
 
 use mercer::data::{AnySamples, Samples};
+use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
-use mercer::learn::svm::{NuSvc, NuSvr, OneClass, OneVsOne, Svc, Svr};
+use mercer::learn::svm::{Machine, Machines, Multiclass, Svm};
+use mercer::learn::{ClassWeight, Inputs, Learner, Problem, Targets};
 use mercer::pool;
 use mercer::session::Session;
 
@@ -24,15 +26,21 @@ fn kernel() -> Kernel {
     "rbf(gamma=0.5)".parse().unwrap()
 }
 
+fn fit(machine: Machine, x: &[f64], targets: Targets<'_>) -> Machines {
+    let problem = Problem::new(samples(x), targets);
+    Svm::new(kernel(), machine).machines(&problem, &Session::default()).unwrap()
+}
+
 /// The class with most votes at `point`, from LIBSVM's layout.
-fn vote(fitted: &OneVsOne, x: &[f64], nclasses: usize, point: &[f64]) -> usize {
-    let starts: Vec<usize> = (0..nclasses).map(|c| fitted.per_class[..c].iter().sum()).collect();
+fn vote(fitted: &Machines, x: &[f64], nclasses: usize, point: &[f64]) -> usize {
+    let per_class = fitted.per_class.as_ref().unwrap();
+    let starts: Vec<usize> = (0..nclasses).map(|c| per_class[..c].iter().sum()).collect();
     let (mut votes, mut pair) = (vec![0; nclasses], 0);
     for i in 0..nclasses {
         for j in i + 1..nclasses {
             let mut f = -fitted.rho[pair];
             for (class, column) in [(i, j - 1), (j, i)] {
-                for s in starts[class]..starts[class] + fitted.per_class[class] {
+                for s in starts[class]..starts[class] + per_class[class] {
                     let row = fitted.support[s];
                     f += fitted.coefficients.row(s)[column]
                         * kernel().eval(&x[2 * row..2 * row + 2], point).unwrap();
@@ -48,10 +56,9 @@ fn vote(fitted: &OneVsOne, x: &[f64], nclasses: usize, point: &[f64]) -> usize {
 #[test]
 fn classes_are_told_apart_by_the_compact_layout() {
     let (x, codes) = clusters();
-    let by_c = Svc::new(kernel(), 10.0).fit(&samples(&x), &codes, 3, None, &Session::default()).unwrap();
-    let by_nu = NuSvc::new(kernel(), 0.2).fit(&samples(&x), &codes, 3, None, &Session::default()).unwrap();
-    for fitted in [by_c, by_nu] {
-        assert_eq!(fitted.support.len(), fitted.per_class.iter().sum::<usize>());
+    for machine in [Machine::Svc { c: 10.0 }, Machine::NuSvc { nu: 0.2 }] {
+        let fitted = fit(machine, &x, Targets::codes(&codes, 3));
+        assert_eq!(fitted.support.len(), fitted.per_class.as_ref().unwrap().iter().sum::<usize>());
         assert_eq!((fitted.rho.len(), fitted.coefficients.ncols()), (3, 2));
         for (i, point) in x.chunks_exact(2).enumerate() {
             assert_eq!(vote(&fitted, &x, 3, point), codes[i]);
@@ -62,11 +69,8 @@ fn classes_are_told_apart_by_the_compact_layout() {
 #[test]
 fn pairs_in_parallel_give_the_same_bits() {
     let (x, codes) = clusters();
-    let run = |threads| {
-        pool::with(Some(threads), || {
-            Svc::new(kernel(), 1.0).fit(&samples(&x), &codes, 3, None, &Session::default()).unwrap()
-        })
-    };
+    let run =
+        |threads| pool::with(Some(threads), || fit(Machine::Svc { c: 1.0 }, &x, Targets::codes(&codes, 3)));
     let one = run(1);
     assert!(one == run(2) && one == run(3));
 }
@@ -78,10 +82,12 @@ fn a_weight_counts_as_copies_do() {
     let copies: Vec<usize> = (0..36).chain((0..36).step_by(5)).collect();
     let twice: Vec<f64> = copies.iter().flat_map(|&i| [x[2 * i], x[2 * i + 1]]).collect();
     let twice_codes: Vec<usize> = copies.iter().map(|&i| codes[i]).collect();
-    let mut machine = Svc::new(kernel(), 0.3);
-    machine.settings.tol = 1e-8;
-    let weighted = machine.fit(&samples(&x), &codes, 3, Some(&weights), &Session::default()).unwrap();
-    let copied = machine.fit(&samples(&twice), &twice_codes, 3, None, &Session::default()).unwrap();
+    let mut svm = Svm::new(kernel(), Machine::Svc { c: 0.3 });
+    svm.solver.tol = 1e-8;
+    let problem = |x: &[f64], codes| Problem::new(samples(x), Targets::codes(codes, 3));
+    let weighted = problem(&x, codes).weighted(Some(weights));
+    let [weighted, copied] = [weighted, problem(&twice, twice_codes)]
+        .map(|problem| svm.machines(&problem, &Session::default()).unwrap());
     for (a, b) in weighted.reports.iter().zip(&copied.reports) {
         assert!((a.objective - b.objective).abs() < 1e-6 * (1.0 + b.objective.abs()), "{a:?} {b:?}");
     }
@@ -91,18 +97,19 @@ fn a_weight_counts_as_copies_do() {
 fn regression_stays_in_its_tube() {
     let x: Vec<f64> = (0..40).flat_map(|i| [f64::from(i) / 10.0, 0.0]).collect();
     let z: Vec<f64> = x.chunks_exact(2).map(|p| p[0].sin()).collect();
-    let at = |support: &[usize], coefficients: &[f64], rho: f64, point: &[f64]| {
-        let terms = support.iter().zip(coefficients);
-        terms.map(|(&s, a)| a * kernel().eval(&x[2 * s..2 * s + 2], point).unwrap()).sum::<f64>() - rho
+    let at = |fitted: &Machines, point: &[f64]| {
+        let terms = fitted.support.iter().zip(fitted.coefficients.entries());
+        terms.map(|(&s, a)| a * kernel().eval(&x[2 * s..2 * s + 2], point).unwrap()).sum::<f64>()
+            - fitted.rho[0]
     };
-    let fitted = Svr::new(kernel(), 1e3, 0.1).fit(&samples(&x), &z, None, &Session::default()).unwrap();
-    let (tube, epsilon) =
-        NuSvr::new(kernel(), 1e3, 0.2).fit(&samples(&x), &z, None, &Session::default()).unwrap();
+    let fitted = fit(Machine::Svr { c: 1e3, epsilon: 0.1 }, &x, (&z).into());
+    let tube = fit(Machine::NuSvr { c: 1e3, nu: 0.2 }, &x, (&z).into());
+    let epsilon = tube.epsilon.unwrap();
     assert!(epsilon > -1e-3, "ε = {epsilon}");
     for (point, z) in x.chunks_exact(2).zip(&z) {
-        let f = at(&fitted.support, &fitted.coefficients, fitted.rho, point);
+        let f = at(&fitted, point);
         assert!((f - z).abs() < 0.1 + 2e-3, "{f} at {point:?} is not {z}");
-        let f = at(&tube.support, &tube.coefficients, tube.rho, point);
+        let f = at(&tube, point);
         assert!((f - z).abs() < epsilon.max(0.0) + 0.1, "{f} at {point:?} is not {z}");
     }
 }
@@ -110,13 +117,79 @@ fn regression_stays_in_its_tube() {
 #[test]
 fn one_class_leaves_a_part_outside() {
     let (x, _) = clusters();
-    let fitted = OneClass::new(kernel(), 0.25).fit(&samples(&x), None, &Session::default()).unwrap();
+    let fitted = fit(Machine::OneClass { nu: 0.25 }, &x, Targets::None);
     let outside = x.chunks_exact(2).filter(|point| {
-        let terms = fitted.support.iter().zip(&fitted.coefficients);
+        let terms = fitted.support.iter().zip(fitted.coefficients.entries());
         let f: f64 = terms.map(|(&s, a)| a * kernel().eval(&x[2 * s..2 * s + 2], point).unwrap()).sum();
-        f - fitted.rho < -1e-3
+        f - fitted.rho[0] < -1e-3
     });
     let count = outside.count();
     assert!((1..=9).contains(&count), "{count} of 36 outside for ν = ¼");
     assert!(fitted.support.len() >= 9);
+}
+
+/// What the check of the kernel says is kept with the model and reported, whatever the machine.
+#[test]
+fn the_verdict_on_the_kernel_is_kept() {
+    let (x, codes) = clusters();
+    let z: Vec<f64> = x.chunks_exact(2).map(|p| p[0]).collect();
+    let machines = [
+        (Machine::Svc { c: 1.0 }, Targets::codes(&codes, 3)),
+        (Machine::NuSvc { nu: 0.2 }, Targets::codes(&codes, 3)),
+        (Machine::Svr { c: 1.0, epsilon: 0.1 }, (&z).into()),
+        (Machine::NuSvr { c: 1.0, nu: 0.5 }, (&z).into()),
+        (Machine::OneClass { nu: 0.5 }, Targets::None),
+    ];
+    for (machine, targets) in machines {
+        let proven = fit(machine, &x, targets.clone());
+        assert!(proven.domain.is_some() && proven.warnings.is_empty(), "{machine:?}");
+        let problem = Problem::new(samples(&x), targets);
+        let refuted = Svm::new("-1*rbf(gamma=0.5)".parse().unwrap(), machine);
+        let error = refuted.train(&problem, &Session::default()).unwrap_err();
+        assert!(error.to_string().contains("not a kernel"), "{machine:?}: {error}");
+        let undecided = "exp(-(|x-z|^2)^0.9/(1+|x-z|^3))*(1+0.1*cos(|x-z|))".parse().unwrap();
+        let fitted = Svm::new(undecided, machine).train(&problem, &Session::default()).unwrap();
+        let warnings = fitted.report.unwrap().warnings;
+        assert!(warnings.iter().any(|w| w.contains("undecided")), "{machine:?}: {warnings:?}");
+    }
+}
+
+/// Settings are written under the names of model files, and read again.
+#[test]
+fn settings_have_the_names_of_model_files() {
+    let svm = Svm::new(kernel(), Machine::NuSvr { c: 2.0, nu: 0.25 });
+    let text = serde_json::to_string(&svm).unwrap();
+    assert_eq!(serde_json::from_str::<Svm>(&text).unwrap(), svm);
+    let kept = serde_json::to_string(&svm.settings(&Session::default())).unwrap();
+    assert_eq!(kept, r#"{"C":2.0,"nu":0.25,"tol":0.001}"#);
+    let svm = Svm::new(kernel(), Machine::Svc { c: 1.0 })
+        .class_weight(ClassWeight::Each(vec![1.0, 2.5]))
+        .multiclass(Multiclass::OneVsRest)
+        .probability(true);
+    assert_eq!(serde_json::from_str::<Svm>(&serde_json::to_string(&svm).unwrap()).unwrap(), svm);
+    let kept = serde_json::to_string(&svm.settings(&Session::default().with_seed(7))).unwrap();
+    let expected = r#"{"C":1.0,"class_weight":[1.0,2.5],"multiclass":"one-vs-rest","seed":7,"tol":0.001}"#;
+    assert_eq!(kept, expected);
+    let balanced = Svm::new(kernel(), Machine::Svc { c: 1.0 }).class_weight(ClassWeight::Balanced);
+    assert_eq!(balanced.settings(&Session::default())["class_weight"], "balanced");
+    assert_eq!(serde_json::from_str::<Svm>(&serde_json::to_string(&balanced).unwrap()).unwrap(), balanced);
+}
+
+/// A kernel matrix gives the machines of its kernel, and a model over its columns.
+#[test]
+fn a_kernel_matrix_stands_for_its_samples() {
+    let (x, codes) = clusters();
+    let n = codes.len();
+    let row = |i: usize| &x[2 * i..2 * i + 2];
+    let entries: Vec<f64> = (0..n * n).map(|e| kernel().eval(row(e / n), row(e % n)).unwrap()).collect();
+    let gram = DenseGram::new(n, entries.clone());
+    let svm = Svm::new(kernel(), Machine::Svc { c: 10.0 });
+    let given = Problem::new(Inputs::Gram(&gram), Targets::codes(&codes, 3));
+    let given = svm.train(&given, &Session::default()).unwrap();
+    assert_eq!(given.model.settings["precomputed"], true);
+    let own = svm.train(&Problem::new(samples(&x), Targets::codes(&codes, 3)), &Session::default()).unwrap();
+    let rows = AnySamples::F64(Samples::dense(n, n, entries).unwrap());
+    let (a, b) = (given.predict(rows).unwrap(), own.predict(samples(&x)).unwrap());
+    let apart = a.entries().iter().zip(b.entries()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(apart < 1e-9, "{apart}");
 }

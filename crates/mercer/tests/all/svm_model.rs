@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use mercer::data::{AnySamples, Classes, Matrix, Samples, Scaling};
-use mercer::gram::{CpuEngine, Engine};
 use mercer::kernel::Kernel;
-use mercer::learn::svm::{NuSvc, OneClass, OneVsOne, Svc, Training};
+use mercer::learn::svm::{Machine, Machines, Multiclass, Svm};
+use mercer::learn::{Learner, Problem, Targets};
 use mercer::model::{
     Calibration, Link, Method, Model, Pairs, Predictor, Sigmoid, one_vs_rest_decisions, pairs_of, vote,
 };
 use mercer::session::Session;
+use mercer::solve::svm::SvmSettings;
 
 const CLASSES: usize = 4;
 
@@ -28,10 +29,15 @@ fn kernel() -> Kernel {
     "rbf(gamma=0.5)".parse().unwrap()
 }
 
-fn fitted() -> (AnySamples<'static>, Vec<usize>, OneVsOne) {
+fn machines(svm: &Svm, samples: &AnySamples<'_>, codes: &[usize], classes: usize) -> Machines {
+    let problem = Problem::new(samples.view(), Targets::codes(codes, classes));
+    svm.machines(&problem, &Session::default()).unwrap()
+}
+
+fn fitted() -> (AnySamples<'static>, Vec<usize>, Machines) {
     let (samples, codes) = clusters();
     let samples = AnySamples::F64(samples);
-    let found = Svc::new(kernel(), 3.0).fit(&samples, &codes, CLASSES, None, &Session::default()).unwrap();
+    let found = machines(&Svm::new(kernel(), Machine::Svc { c: 3.0 }), &samples, &codes, CLASSES);
     (samples, codes, found)
 }
 
@@ -60,7 +66,7 @@ fn by_definition(pairs: &Pairs, point: &[f64]) -> Vec<f64> {
 #[test]
 fn pairs_are_what_their_layout_says() {
     let (samples, codes, found) = fitted();
-    let pairs = found.pairs(kernel(), None, &samples);
+    let Predictor::Pairs(pairs) = found.predictor(&samples) else { panic!("pairs of classes") };
     assert_eq!(pairs.fault(), None);
     let decisions = pairs.predict(&samples, &Session::default()).unwrap();
     assert_eq!((decisions.nrows(), decisions.ncols()), (40, 6));
@@ -77,8 +83,7 @@ fn pairs_are_what_their_layout_says() {
 
 #[test]
 fn a_class_without_support_vectors_still_has_its_pairs() {
-    let (samples, _, found) = fitted();
-    let whole = found.pairs(kernel(), None, &samples);
+    let (samples, whole) = (fitted().0, pairs());
     let keep: Vec<usize> = (whole.per_class[0]..whole.centres.nrows()).collect();
     let mut per_class = whole.per_class.clone();
     per_class[0] = 0;
@@ -103,26 +108,13 @@ fn one_against_the_rest_of_two_is_the_pair_with_its_sign_turned() {
     let (samples, codes) = clusters();
     let samples = AnySamples::F64(samples);
     let codes: Vec<usize> = codes.iter().map(|code| code % 2).collect();
-    let resident = CpuEngine.load(&samples).unwrap();
-    let training = Training::new(&*resident, &kernel()).unwrap();
-    let settings = mercer::solve::svm::SvmSettings { tol: 1e-9, ..Default::default() };
-    let svc = Svc { settings, ..Svc::new(kernel(), 1.0) };
-    let nu = NuSvc { settings, ..NuSvc::new(kernel(), 0.4) };
-    let both = [
-        (
-            svc.fit_on(&training, &codes, 2, None, &Session::default()),
-            svc.fit_one_vs_rest_on(&training, &codes, 2, None, &Session::default()),
-        ),
-        (
-            nu.fit_on(&training, &codes, 2, None, &Session::default()),
-            nu.fit_one_vs_rest_on(&training, &codes, 2, None, &Session::default()),
-        ),
-    ];
-    for (pair, rest) in both {
-        let pair =
-            pair.unwrap().pairs(kernel(), None, &samples).predict(&samples, &Session::default()).unwrap();
-        let rest =
-            rest.unwrap().expansion(kernel(), None, &samples).predict(&samples, &Session::default()).unwrap();
+    for machine in [Machine::Svc { c: 1.0 }, Machine::NuSvc { nu: 0.4 }] {
+        let [pair, rest] = [Multiclass::OneVsOne, Multiclass::OneVsRest].map(|multiclass| {
+            let solver = SvmSettings { tol: 1e-9, ..SvmSettings::default() };
+            let svm = Svm::new(kernel(), machine).solver(solver).multiclass(multiclass);
+            let found = machines(&svm, &samples, &codes, 2).predictor(&samples);
+            found.predict(&samples, &Session::default()).unwrap()
+        });
         for i in 0..40 {
             assert!((pair.row(i)[0] + rest.row(i)[0]).abs() < 1e-6, "{} {}", pair.row(i)[0], rest.row(i)[0]);
             assert_eq!(Link::Votes.class(pair.row(i)), Link::Decisions.class(rest.row(i)));
@@ -134,13 +126,10 @@ fn one_against_the_rest_of_two_is_the_pair_with_its_sign_turned() {
 fn every_class_against_the_rest_finds_its_rows() {
     let (samples, codes) = clusters();
     let samples = AnySamples::F64(samples);
-    let resident = CpuEngine.load(&samples).unwrap();
-    let training = Training::new(&*resident, &kernel()).unwrap();
-    let rest = Svc::new(kernel(), 3.0)
-        .fit_one_vs_rest_on(&training, &codes, CLASSES, None, &Session::default())
-        .unwrap();
+    let svm = Svm::new(kernel(), Machine::Svc { c: 3.0 }).multiclass(Multiclass::OneVsRest);
+    let rest = machines(&svm, &samples, &codes, CLASSES);
     assert_eq!((rest.coefficients.ncols(), rest.rho.len(), rest.reports.len()), (4, 4, 4));
-    let decisions = rest.expansion(kernel(), None, &samples).predict(&samples, &Session::default()).unwrap();
+    let decisions = rest.predictor(&samples).predict(&samples, &Session::default()).unwrap();
     let right = (0..40).filter(|&i| Link::Decisions.class(decisions.row(i)) == codes[i]).count();
     assert!(right >= 36, "{right} of 40");
 }
@@ -161,7 +150,8 @@ fn model(predictor: impl Into<Predictor>, calibration: Option<Calibration>) -> M
 
 fn pairs() -> Pairs {
     let (samples, _, found) = fitted();
-    found.pairs(kernel(), None, &samples)
+    let Predictor::Pairs(pairs) = found.predictor(&samples) else { panic!("pairs of classes") };
+    pairs
 }
 
 fn sigmoids(count: usize) -> Calibration {
@@ -226,12 +216,10 @@ fn probabilities_add_up_and_follow_the_decisions() {
 fn inliers_are_the_second_of_two_classes() {
     let (samples, _) = clusters();
     let samples = AnySamples::F64(samples);
-    let found = OneClass::new(kernel(), 0.3).fit(&samples, None, &Session::default()).unwrap();
-    let model = Model {
-        method: Method::OneClass,
-        classes: Some(Classes::Numbers(vec![-1.0, 1.0])),
-        ..model(found.expansion(kernel(), None, &samples), None)
-    };
+    let problem = Problem::new(samples.view(), Targets::None);
+    let svm = Svm::new(kernel(), Machine::OneClass { nu: 0.3 });
+    let model = svm.train(&problem, &Session::default()).unwrap().model;
+    assert_eq!(model.method, Method::OneClass);
     let read = Model::from_bytes(&model.to_bytes().unwrap(), Path::new("m")).unwrap();
     let outputs = read.predict(&samples, &Session::default()).unwrap();
     let outside = (0..40).filter(|&i| read.link().class(outputs.row(i)) == 0).count();

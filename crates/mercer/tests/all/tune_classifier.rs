@@ -2,7 +2,7 @@
 
 use mercer::data::{AnySamples, Samples};
 use mercer::kernel::Kernel;
-use mercer::learn::{LearnError, Logistic, Perceptron};
+use mercer::learn::{LearnError, Learner, Logistic, Perceptron, Targets};
 use mercer::model::probabilities;
 use mercer::select::{
     ClassCriterion, Classifier, Judge, LambdaSpace, Strategy, TuneClassifier, stratify_folds,
@@ -10,6 +10,10 @@ use mercer::select::{
 use mercer::session::Session;
 
 const ROWS: usize = 60;
+
+fn session() -> Session<'static> {
+    Session::default().with_seed(5)
+}
 
 fn samples() -> AnySamples<'static> {
     let entry = |i: usize| ((i * 7919 % 1000) as f64 / 500.0 - 1.0) * 1.5;
@@ -43,12 +47,10 @@ fn scores_are_those_of_fits_without_the_fold() {
     for classes in [2, 3] {
         let codes = codes(classes);
         let kernel: Kernel = "rbf(sigma=?{0.5,2})".parse().unwrap();
-        let logistic = Logistic { tol: 1e-10, ..Logistic::new(kernel.clone(), 1.0) };
+        let logistic = Logistic::new(kernel.clone(), 1.0).with_tol(1e-10);
         for judge in [Judge::LogLoss, Judge::Accuracy] {
             let search = tune(Classifier::Logistic(logistic.clone()), judge);
-            let tuned = search
-                .run(&samples, &codes, None, None, &mut |_| {}, &Session::default().with_seed(5))
-                .unwrap();
+            let tuned = search.run(&samples, &codes, None, None, &mut |_| {}, &session()).unwrap();
             assert_eq!(tuned.trials.rows.len(), 4);
             let folds = stratify_folds(&codes, 4, Some(5)).unwrap();
             for trial in &tuned.trials.rows {
@@ -58,19 +60,10 @@ fn scores_are_those_of_fits_without_the_fold() {
                     let train: Vec<usize> = (0..ROWS).filter(|&i| folds[i] != fold).collect();
                     let held: Vec<usize> = (0..ROWS).filter(|&i| folds[i] == fold).collect();
                     let labels: Vec<usize> = train.iter().map(|&i| codes[i]).collect();
-                    let one = Logistic { kernel: kernel.clone(), lambda: trial.setting, ..logistic.clone() };
-                    let (model, _) = one
-                        .fit(
-                            &samples.select(&train),
-                            &labels,
-                            classes,
-                            None,
-                            &Session::default().with_seed(5),
-                        )
-                        .unwrap();
-                    let shares = probabilities(
-                        &model.predict(&samples.select(&held), &Session::default().with_seed(5)).unwrap(),
-                    );
+                    let one = Logistic::new(kernel.clone(), trial.setting).with_tol(1e-10);
+                    let targets = Targets::codes(labels, classes);
+                    let fitted = one.fit(&samples.select(&train), targets).unwrap();
+                    let shares = probabilities(&fitted.predict(&samples.select(&held)).unwrap());
                     for (place, &i) in held.iter().enumerate() {
                         let row = shares.row(place);
                         let best = (0..classes).fold(0, |b, k| if row[k] > row[b] { k } else { b });
@@ -100,8 +93,7 @@ fn a_class_of_one_row_is_wrong_where_it_is_left_out_and_nothing_fails() {
     codes[17] = 2;
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
     let search = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::LogLoss);
-    let tuned =
-        search.run(&samples, &codes, None, None, &mut |_| {}, &Session::default().with_seed(5)).unwrap();
+    let tuned = search.run(&samples, &codes, None, None, &mut |_| {}, &session()).unwrap();
     // The row alone costs −log 10⁻¹⁵.
     assert!(tuned.score > 34.0 / ROWS as f64 && tuned.score < 2.0, "{}", tuned.score);
 }
@@ -114,10 +106,7 @@ fn a_weight_of_zero_takes_a_row_out_of_fits_and_scores() {
     let mut search = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::LogLoss);
     search.criterion = ClassCriterion::Given((0..ROWS).map(|i| Some(i % 3)).collect());
     let run = |codes: &[usize]| {
-        search
-            .run(&samples, codes, Some(&weights), None, &mut |_| {}, &Session::default().with_seed(5))
-            .unwrap()
-            .score
+        search.run(&samples, codes, Some(&weights), None, &mut |_| {}, &session()).unwrap().score
     };
     let score = run(&codes);
     (0..ROWS).step_by(5).for_each(|i| codes[i] = 1 - codes[i]);
@@ -130,9 +119,7 @@ fn what_cannot_be_judged_is_refused() {
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
     let perceptron = Classifier::Perceptron(Perceptron::new(kernel.clone()));
     let run = |search: &TuneClassifier, codes: &[usize]| {
-        search
-            .run(&samples, codes, None, None, &mut |_| {}, &Session::default().with_seed(5))
-            .map(|tuned| tuned.score)
+        search.run(&samples, codes, None, None, &mut |_| {}, &session()).map(|tuned| tuned.score)
     };
     assert!(matches!(
         run(&tune(perceptron.clone(), Judge::LogLoss), &codes),
@@ -144,8 +131,8 @@ fn what_cannot_be_judged_is_refused() {
     assert!(matches!(run(&many, &codes), Err(LearnError::Parameter { parameter: "folds", .. })));
     let one = vec![0; ROWS];
     assert!(run(&tune(perceptron, Judge::Accuracy), &one).is_err());
-    let logistic = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::Accuracy);
-    let little = Session::default().with_memory(1 << 10);
-    let error = logistic.run(&samples, &codes, None, None, &mut |_| {}, &little).unwrap_err();
-    assert!(matches!(error, LearnError::Memory { .. }));
+    let large = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::Accuracy);
+    let small = session().with_memory(1 << 10);
+    let tuned = large.run(&samples, &codes, None, None, &mut |_| {}, &small);
+    assert!(matches!(tuned, Err(LearnError::Memory { .. })));
 }

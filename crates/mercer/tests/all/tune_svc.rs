@@ -3,8 +3,8 @@
 use mercer::data::{AnySamples, Samples};
 use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
-use mercer::learn::LearnError;
-use mercer::learn::svm::{OneVsOne, Svc};
+use mercer::learn::svm::{Machine, Machines, Svm};
+use mercer::learn::{ClassWeight, Inputs, LearnError, Problem, Targets};
 use mercer::pool;
 use mercer::select::{CostSpace, Strategy, TuneSvc, stratify_folds};
 use mercer::session::Session;
@@ -26,8 +26,16 @@ fn samples(x: &[f64]) -> AnySamples<'static> {
     AnySamples::F64(Samples::dense(x.len() / 2, 2, x.to_vec()).unwrap())
 }
 
+fn problem<'a>(x: &[f64], codes: &'a [usize]) -> Problem<'a> {
+    Problem::new(samples(x), Targets::codes(codes, 3))
+}
+
 fn tight() -> SvmSettings {
     SvmSettings { tol: 1e-6, ..SvmSettings::default() }
+}
+
+fn tune(kernel: Kernel) -> TuneSvc {
+    TuneSvc { svm: Svm::new(kernel, Machine::Svc { c: 1.0 }).solver(tight()), ..TuneSvc::new(rbf(1.0)) }
 }
 
 fn rbf(gamma: f64) -> Kernel {
@@ -35,14 +43,15 @@ fn rbf(gamma: f64) -> Kernel {
 }
 
 /// The class with most votes, the first of equals, by evaluating every machine.
-fn vote(fitted: &OneVsOne, kernel: &Kernel, x: &[f64], nclasses: usize, point: &[f64]) -> usize {
-    let starts: Vec<usize> = (0..nclasses).map(|c| fitted.per_class[..c].iter().sum()).collect();
+fn vote(fitted: &Machines, kernel: &Kernel, x: &[f64], nclasses: usize, point: &[f64]) -> usize {
+    let per_class = fitted.per_class.as_ref().unwrap();
+    let starts: Vec<usize> = (0..nclasses).map(|c| per_class[..c].iter().sum()).collect();
     let (mut votes, mut pair) = (vec![0; nclasses], 0);
     for i in 0..nclasses {
         for j in i + 1..nclasses {
             let mut f = -fitted.rho[pair];
             for (class, column) in [(i, j - 1), (j, i)] {
-                for s in starts[class]..starts[class] + fitted.per_class[class] {
+                for s in starts[class]..starts[class] + per_class[class] {
                     let row = fitted.support[s];
                     f += fitted.coefficients.row(s)[column]
                         * kernel.eval(&x[2 * row..2 * row + 2], point).unwrap();
@@ -60,8 +69,8 @@ fn one_by_one(kernel: &Kernel, c: f64, x: &[f64], codes: &[usize], folds: &[usiz
     let inside: Vec<usize> = (0..codes.len()).filter(|&i| folds[i] != fold).collect();
     let part: Vec<f64> = inside.iter().flat_map(|&i| x[2 * i..2 * i + 2].to_vec()).collect();
     let labels: Vec<usize> = inside.iter().map(|&i| codes[i]).collect();
-    let machine = Svc { settings: tight(), ..Svc::new(kernel.clone(), c) };
-    let fitted = machine.fit(&samples(&part), &labels, 3, None, &Session::default()).unwrap();
+    let svm = Svm::new(kernel.clone(), Machine::Svc { c }).solver(tight());
+    let fitted = svm.machines(&problem(&part, &labels), &Session::default()).unwrap();
     let held: Vec<usize> = (0..codes.len()).filter(|&i| folds[i] == fold).collect();
     let right = |&&i: &&usize| vote(&fitted, kernel, &part, 3, &x[2 * i..2 * i + 2]) == codes[i];
     held.iter().filter(right).count() as f64 / held.len() as f64
@@ -74,11 +83,10 @@ fn every_score_is_that_of_machines_fitted_one_by_one() {
     let kernels = [rbf(0.3), rbf(3.0), "poly(degree=2)".parse().unwrap()];
     // Not ascending on purpose.
     let cs = [4.0, 0.25, 64.0];
-    let tune = TuneSvc { settings: tight(), ..TuneSvc::new(rbf(1.0)) };
-    let grid = |session: &Session<'_>| {
-        tune.grid(&kernels, &cs, &samples(&x), &codes, 3, &folds, None, session).unwrap()
-    };
-    let found = grid(&Session::default());
+    let tune = tune(rbf(1.0));
+    let grid =
+        |session: Session<'_>| tune.grid(&kernels, &cs, &problem(&x, &codes), &folds, &session).unwrap();
+    let found = grid(Session::default());
     let mut best = (0.0, (0, 0));
     for (k, kernel) in kernels.iter().enumerate() {
         for (j, &c) in cs.iter().enumerate() {
@@ -93,10 +101,10 @@ fn every_score_is_that_of_machines_fitted_one_by_one() {
         }
     }
     assert_eq!(found.best, best.1);
-    assert_eq!(grid(&Session::default().with_memory(0)), found, "kernel values stored or not");
+    assert_eq!(grid(Session::default().with_memory(0)), found, "kernel values stored or not");
     assert_eq!(
-        pool::with(Some(1), || grid(&Session::default())),
-        pool::with(Some(3), || grid(&Session::default()))
+        pool::with(Some(1), || grid(Session::default())),
+        pool::with(Some(3), || grid(Session::default()))
     );
 }
 
@@ -108,12 +116,12 @@ fn a_given_matrix_scores_as_its_kernel_does() {
     let n = codes.len();
     let row = |i: usize| &x[2 * i..2 * i + 2];
     let entries: Vec<f64> = (0..n * n).map(|e| kernel.eval(row(e / n), row(e % n)).unwrap()).collect();
-    let tune = TuneSvc { settings: tight(), ..TuneSvc::new(kernel.clone()) };
+    let tune = tune(kernel.clone());
     let cs = [0.5, 8.0];
-    let given =
-        tune.grid_on(&DenseGram::new(n, entries), &cs, &codes, 3, &folds, None, &Session::default()).unwrap();
-    let computed =
-        tune.grid(&[kernel], &cs, &samples(&x), &codes, 3, &folds, None, &Session::default()).unwrap();
+    let (gram, session) = (DenseGram::new(n, entries), Session::default());
+    let given = Problem::new(Inputs::Gram(&gram), Targets::codes(&codes, 3));
+    let given = tune.grid(&[], &cs, &given, &folds, &session).unwrap();
+    let computed = tune.grid(&[kernel], &cs, &problem(&x, &codes), &folds, &session).unwrap();
     assert_eq!(given, computed);
 }
 
@@ -129,7 +137,7 @@ fn a_search_finds_the_width_of_the_arms_and_is_resumed() {
     let mut seen = Vec::new();
     let run = |resume, seen: &mut Vec<usize>| {
         let mut on = |t: &mercer::select::Trials| seen.push(t.rows.len());
-        tune.run(&samples(&x), &codes, 3, &folds, None, resume, &mut on, &Session::default()).unwrap()
+        tune.run(&problem(&x, &codes), &folds, resume, &mut on, &Session::default()).unwrap()
     };
     let found = run(None, &mut seen);
     assert!(found.accuracy > 0.85, "{}", found.accuracy);
@@ -141,9 +149,8 @@ fn a_search_finds_the_width_of_the_arms_and_is_resumed() {
     assert!(seen.is_empty(), "nothing is tried twice");
     let other = mercer::select::Trials { problem: "another".into(), ..found.trials };
     let mut on = |_: &mercer::select::Trials| {};
-    let error = tune
-        .run(&samples(&x), &codes, 3, &folds, None, Some(other), &mut on, &Session::default())
-        .unwrap_err();
+    let error =
+        tune.run(&problem(&x, &codes), &folds, Some(other), &mut on, &Session::default()).unwrap_err();
     assert!(error.to_string().contains("other data"), "{error}");
 }
 
@@ -153,16 +160,13 @@ fn rows_of_no_weight_count_nowhere() {
     let folds = stratify_folds(&codes, 3, Some(1)).unwrap();
     let kept: Vec<usize> = (0..150).filter(|i| i % 5 != 2).collect();
     let weights: Vec<f64> = (0..150).map(|i| if i % 5 == 2 { 0.0 } else { 1.0 }).collect();
-    let tune = TuneSvc { settings: tight(), ..TuneSvc::new(rbf(1.0)) };
+    let (tune, session) = (tune(rbf(1.0)), Session::default());
     let cs = [1.0, 10.0];
-    let weighted = tune
-        .grid(&[rbf(1.0)], &cs, &samples(&x), &codes, 3, &folds, Some(&weights), &Session::default())
-        .unwrap();
+    let all = problem(&x, &codes).weighted(Some(weights));
+    let weighted = tune.grid(&[rbf(1.0)], &cs, &all, &folds, &session).unwrap();
     let part: Vec<f64> = kept.iter().flat_map(|&i| x[2 * i..2 * i + 2].to_vec()).collect();
     let of = |v: &[usize]| kept.iter().map(|&i| v[i]).collect::<Vec<_>>();
-    let without = tune
-        .grid(&[rbf(1.0)], &cs, &samples(&part), &of(&codes), 3, &of(&folds), None, &Session::default())
-        .unwrap();
+    let without = tune.grid(&[rbf(1.0)], &cs, &problem(&part, &of(&codes)), &of(&folds), &session).unwrap();
     assert_eq!(weighted, without);
 }
 
@@ -170,12 +174,14 @@ fn rows_of_no_weight_count_nowhere() {
 fn a_path_has_the_answers_of_single_fits() {
     let (x, codes) = arms(160);
     let cs = [0.1, 1.0, 3.0, 50.0, 1000.0, 2.0];
-    let machine =
-        Svc { settings: tight(), class_weight: Some(vec![1.0, 2.0, 0.5]), ..Svc::new(rbf(1.0), 1.0) };
-    let path = machine.fit_path(&cs, &samples(&x), &codes, 3, None, &Session::default()).unwrap();
+    let svm = Svm::new(rbf(1.0), Machine::Svc { c: 1.0 })
+        .solver(tight())
+        .class_weight(ClassWeight::Each(vec![1.0, 2.0, 0.5]));
+    let session = Session::default();
+    let path = svm.path(&cs, &problem(&x, &codes), &session).unwrap();
     for (&c, along) in cs.iter().zip(&path) {
-        let single =
-            Svc { c, ..machine.clone() }.fit(&samples(&x), &codes, 3, None, &Session::default()).unwrap();
+        let single = svm.clone().with(rbf(1.0), Machine::Svc { c });
+        let single = single.machines(&problem(&x, &codes), &session).unwrap();
         for (a, b) in along.reports.iter().zip(&single.reports) {
             assert!(a.violation <= 1e-6 && b.violation <= 1e-6);
             assert!((a.objective - b.objective).abs() <= 1e-6 * (1.0 + b.objective.abs()), "C = {c}");
@@ -191,7 +197,7 @@ fn what_cannot_be_judged_is_refused_by_name() {
     let (x, codes) = arms(30);
     let tune = TuneSvc::new(rbf(1.0));
     let grid = |cs: &[f64], codes: &[usize], folds: &[usize]| {
-        tune.grid(&[rbf(1.0)], cs, &samples(&x), codes, 3, folds, None, &Session::default()).unwrap_err()
+        tune.grid(&[rbf(1.0)], cs, &problem(&x, codes), folds, &Session::default()).unwrap_err()
     };
     let folds = stratify_folds(&codes, 3, None).unwrap();
     let bad_c = grid(&[0.0], &codes, &folds);

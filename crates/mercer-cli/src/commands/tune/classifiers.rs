@@ -9,9 +9,7 @@ use super::measure::Measure;
 use super::{Found, Searcher};
 use crate::args::{self, Method};
 use crate::failure::Failure;
-use crate::learner::logistic::LogisticLearner;
-use crate::learner::perceptron::PerceptronLearner;
-use crate::learner::{Learner, codes_of};
+use crate::learner::{Library, codes_of};
 
 /// What λa + p − y comes down to in a trial: far below what changes a score.
 const TRIAL_TOL: f64 = 1e-4;
@@ -27,12 +25,11 @@ impl Searcher<'_> {
         let admission = if self.arguments.assume_psd { Admission::Assume } else { Admission::Check };
         let kernel = self.kernel.clone();
         let classifier = match self.arguments.method {
-            Method::Perceptron => Classifier::Perceptron(Perceptron {
-                shuffle: Some(seed),
-                admission,
-                ..Perceptron::new(kernel)
-            }),
-            _ => Classifier::Logistic(Logistic { tol: TRIAL_TOL, admission, ..Logistic::new(kernel, 1.0) }),
+            Method::Perceptron => Classifier::Perceptron(Perceptron::new(kernel).with_admission(admission)),
+            _ => {
+                let logistic = Logistic::new(kernel, 1.0).with_tol(TRIAL_TOL).with_admission(admission);
+                Classifier::Logistic(logistic)
+            }
         };
         let tune = TuneClassifier {
             classifier,
@@ -58,13 +55,11 @@ impl Searcher<'_> {
             self.with_checkpoint(|resume, on_trials| {
                 Ok(tune.run(samples, &codes, None, resume, on_trials, session)?)
             })?;
-        let learner: Box<dyn Learner> = match tune.classifier {
-            Classifier::Perceptron(perceptron) => {
-                Box::new(PerceptronLearner::of(Perceptron { kernel, ..perceptron }))
-            }
+        let learner = match tune.classifier {
+            Classifier::Perceptron(perceptron) => Library::boxed(perceptron.with_lift(kernel.into()), seed),
             Classifier::Logistic(logistic) => {
-                let tol = Logistic::new(kernel.clone(), lambda).tol;
-                Box::new(LogisticLearner::of(Logistic { kernel, lambda, tol, ..logistic }, seed))
+                let learner = Logistic::new(kernel, lambda).with_admission(logistic.admission);
+                Library::boxed(learner, seed)
             }
         };
         Ok(Found { learner, score, trials, warnings })

@@ -13,7 +13,8 @@ use std::time::Instant;
 use mercer::data::{self, AnySamples, Matrix, ScaleMethod, Scaling};
 use mercer::gram::Metric;
 use mercer::kernel::Kernel;
-use mercer::learn::{Admission, Bias, Logistic, Loss, Perceptron};
+use mercer::learn::svm::{Machine, Svm};
+use mercer::learn::{Admission, Bias, Knn, Logistic, Loss, Perceptron, Ridge, Smoother};
 use mercer::model::{Model, Weights};
 use mercer::pool;
 use mercer::select::{
@@ -29,11 +30,8 @@ use crate::commands::fit::model;
 use crate::commands::plot;
 use crate::describe;
 use crate::failure::Failure;
-use crate::learner::svm::{Machine, SvmLearner};
-use crate::learner::{
-    Learner, knn::KnnLearner, logistic::LogisticLearner, perceptron::PerceptronLearner, ridge::RidgeLearner,
-    smoother::SmootherLearner,
-};
+use crate::learner::svm::SvmLearner;
+use crate::learner::{Learner, Library};
 use crate::output;
 use crate::plot::Figure;
 use crate::progress::{self, Progress};
@@ -136,7 +134,10 @@ fn in_memory(mut searcher: Searcher<'_>, draw: bool, session: &Session<'_>) -> R
     let criterion = searcher.criterion;
     let measure = Measure::of(arguments, goal.classes.is_some());
     let (found, trained, figure) = pool::with(arguments.common.threads(), || {
-        let found = searcher.search(&scaled, &goal.targets, session)?;
+        let mut found = searcher.search(&scaled, &goal.targets, session)?;
+        if let Some(classes) = &goal.classes {
+            found.learner.name_classes(classes)?;
+        }
         let scale = arguments.input.scale;
         let trained = Trained::on(&*found.learner, scale, &dataset.features, &goal.targets, session)?;
         let mut training = |trials: &[Option<&Trial>]| match arguments.method {
@@ -240,13 +241,14 @@ impl Searcher<'_> {
                     TuneSmoother { kernel: self.kernel.clone(), loss: self.loss, strategy: self.strategy() };
                 let TunedSmoother { kernel, score, trials, warnings } =
                     tune.run(samples, targets, session)?;
-                Ok(Found { learner: Box::new(SmootherLearner::of(kernel, seed)), score, trials, warnings })
+                let learner = Library::boxed(Smoother::new(kernel), seed);
+                Ok(Found { learner, score, trials, warnings })
             }
             Method::Knn => {
                 let (weights, metric) = (Weights::Uniform, Metric::Euclidean);
                 let tune = TuneKnn { range: self.range, weights, metric, loss: self.loss };
                 let TunedKnn { k, score, trials, warnings } = tune.run(samples, targets, session)?;
-                Ok(Found { learner: Box::new(KnnLearner::of(k, weights, metric)), score, trials, warnings })
+                Ok(Found { learner: Library::boxed(Knn::new(k), seed), score, trials, warnings })
             }
             Method::Ridge | Method::Lms => self.search_ridge(samples, targets, session),
             Method::Perceptron | Method::Logistic => self.search_classifier(samples, targets, session),
@@ -266,8 +268,9 @@ impl Searcher<'_> {
             Ok(tune.run(samples, targets, None, resume, on_trials, session)?)
         })?;
         let Tuned { kernel, lambda, score, trials, warnings } = tuned;
-        let learner = RidgeLearner::of(kernel, lambda, tune.bias, tune.admission, self.arguments.common.seed);
-        Ok(Found { learner: Box::new(learner), score, trials, warnings })
+        let ridge = Ridge::new(kernel, lambda).with_bias(tune.bias).with_admission(tune.admission);
+        let learner = Library::boxed(ridge, self.arguments.common.seed);
+        Ok(Found { learner, score, trials, warnings })
     }
 
     /// Runs a search that goes on from the trials of `--checkpoint`, and keeps there what it tries.
@@ -323,15 +326,12 @@ impl Searcher<'_> {
 /// A learner of the method that says whether it works on classes; its settings are still to be found.
 fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
     match arguments.method {
-        Method::Knn => Box::new(KnnLearner::of(1, Weights::Uniform, Metric::Euclidean)),
-        Method::Smoother => Box::new(SmootherLearner::of(Kernel::linear(), 0)),
-        Method::Logistic => Box::new(LogisticLearner::of(Logistic::new(Kernel::linear(), 1.0), 0)),
-        Method::Perceptron => Box::new(PerceptronLearner::of(Perceptron::new(Kernel::linear()))),
-        Method::Svc => Box::new(SvmLearner::of(Kernel::linear(), Machine::Svc { c: 1.0 }, 0)),
-        _ => {
-            let bias = arguments.bias.unwrap_or(Bias::Centred);
-            Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, 0))
-        }
+        Method::Knn => Library::boxed(Knn::default(), 0),
+        Method::Smoother => Library::boxed(Smoother::new(Kernel::linear()), 0),
+        Method::Logistic => Library::boxed(Logistic::new(Kernel::linear(), 1.0), 0),
+        Method::Perceptron => Library::boxed(Perceptron::new(Kernel::linear()), 0),
+        Method::Svc => Box::new(SvmLearner::of(Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 }), 0)),
+        _ => Library::boxed(Ridge::new(Kernel::linear(), 1.0), 0),
     }
 }
 

@@ -1,14 +1,15 @@
 //! The search for support vector classification.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::learn::Admission;
+use mercer::learn::svm::{Machine, Svm};
+use mercer::learn::{Admission, Problem, Targets};
 use mercer::select::{TuneSvc, TunedSvc, stratify_folds};
 use mercer::session::Session;
 
 use super::{Found, Searcher};
 use crate::failure::Failure;
 use crate::learner::codes_of;
-use crate::learner::svm::{Machine, SvmLearner};
+use crate::learner::svm::SvmLearner;
 
 /// Searches over C and the kernel, judged on stratified folds of one-hot targets.
 pub fn search(
@@ -20,19 +21,19 @@ pub fn search(
     let arguments = searcher.arguments;
     let seed = arguments.common.seed;
     let c = arguments.c.as_deref().unwrap_or("?").parse();
+    let check = if arguments.assume_psd { Admission::Assume } else { Admission::Check };
     let tune = TuneSvc {
         c: c.map_err(|error| Failure::usage(format!("--C: {error}")))?,
         strategy: searcher.strategy(),
-        admission: if arguments.assume_psd { Admission::Assume } else { Admission::Check },
-        ..TuneSvc::new(searcher.kernel.clone())
+        svm: Svm::new(searcher.kernel.clone(), Machine::Svc { c: 1.0 }).check(check),
     };
-    let (codes, classes) = (codes_of(targets), targets.ncols());
+    let codes = codes_of(targets);
     let folds = stratify_folds(&codes, arguments.folds(), Some(seed))
         .map_err(|error| Failure::usage(format!("--folds: {error}")))?;
-    let tuned = searcher.with_checkpoint(|resume, on_trials| {
-        Ok(tune.run(samples, &codes, classes, &folds, None, resume, on_trials, session)?)
-    })?;
-    let TunedSvc { kernel, c, accuracy, trials, warnings } = tuned;
-    let learner = SvmLearner::of(kernel, Machine::Svc { c }, seed).admitting(tune.admission);
-    Ok(Found { learner: Box::new(learner), score: 1.0 - accuracy, trials, warnings })
+    let problem = Problem::new(samples.view(), Targets::codes(codes, targets.ncols()));
+    let tuned = searcher
+        .with_checkpoint(|resume, on_trials| Ok(tune.run(&problem, &folds, resume, on_trials, session)?))?;
+    let TunedSvc { svm, accuracy, trials, warnings } = tuned;
+    let learner = Box::new(SvmLearner::of(svm, seed));
+    Ok(Found { learner, score: 1.0 - accuracy, trials, warnings })
 }

@@ -4,155 +4,149 @@
 //! classes f is one logit, that of class 1: p(1|x) = 1/(1 + e^(−f(x))). For more it is one per class, all of them penalised,
 //! and p(c|x) = e^(f_c(x))/Σⱼ e^(f_j(x)): the multinomial model.
 
-mod class_weight;
+mod primal;
 
-use crate::data::{AnySamples, Matrix};
-use crate::gram::{Gram, Wanted};
+use serde_json::json;
+
+use crate::gram::Gram;
 use crate::kernel::Kernel;
-use crate::model::Expansion;
+use crate::model::Method;
 use crate::session::Session;
 use crate::solve::{
-    Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver, Report,
+    Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
 };
 
 use super::admission::Admission;
+use super::basis::Basis;
+use super::class_weight::ClassWeight;
 use super::codes::check_codes;
 use super::error::LearnError;
-use super::ridge::{Coefficients, explain};
+use super::fitted::{Answer, Fitted, Settings};
+use super::learner::{Learner, Requires};
+use super::lift::Lift;
+use super::problem::{Inputs, Problem};
+use super::ridge::{Bias, Coefficients, explain};
+use super::settings::builder;
 
-pub use class_weight::ClassWeight;
-
-/// Kernel logistic regression: its hyper-parameters.
+/// Logistic regression: its settings.
+///
+/// The model has one output for two classes, the logit of class 1, else one per class;
+/// [`probabilities`](crate::model::probabilities) makes them of its predictions. On the kernel: O(n²) a product with the kernel
+/// matrix, of which a Newton step takes some tens; 4n² to 16n² bytes. On D approximate features: nD²/2 multiply-adds once and
+/// nD for each output and step; O(D²) bytes, and the nD features where they fit the budget.
+///
+/// A residual that did not come down to `tol` is no error: the report's status tells.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Logistic {
-    /// The kernel, with every hyper-parameter a number.
-    pub kernel: Kernel,
-    /// λ ≥ 0, which is 1/C. With λ = 0 classes that can be separated are an error.
+    /// The kernel, or an approximation of it.
+    pub lift: Lift,
+    /// λ ≥ 0, which is 1/C; above 0 on approximate features. With λ = 0 classes that can be separated are an error.
     pub lambda: f64,
     /// Whether there is an intercept, which is not penalised.
     pub intercept: bool,
     /// What each class counts, beside the weights of its rows.
     pub class_weight: ClassWeight,
-    /// How the minimum is looked for.
-    pub solver: LogisticSolver,
-    /// What ‖λa + w(p − y)‖ has to come down to, for weights around 1; more than 0.
+    /// How the minimum on the kernel is looked for; on approximate features it is by L-BFGS.
+    pub method: LogisticSolver,
+    /// What ‖λa + w(p − y)‖ has to come down to, for weights around 1; on approximate features what the gradient has to come
+    /// down to, as a part of the first one. More than 0.
     pub tol: f64,
-    /// Newton steps, gradient steps or passes at most; 1 or more.
-    pub max_iter: usize,
+    /// Steps or passes at most, 1 or more; none for 100 Newton steps, 1,000 gradient steps or passes, and 500 steps of L-BFGS.
+    pub max_iter: Option<usize>,
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
 }
 
 impl Logistic {
-    /// Logistic regression with this kernel and λ, an intercept, by Newton's method to 10⁻⁶.
+    /// Creates a learner with this kernel or approximation and λ, an intercept, and Newton's method to 10⁻⁶.
     #[must_use]
-    pub fn new(kernel: Kernel, lambda: f64) -> Self {
+    pub fn new(lift: impl Into<Lift>, lambda: f64) -> Self {
         Self {
-            kernel,
+            lift: lift.into(),
             lambda,
             intercept: true,
             class_weight: ClassWeight::Uniform,
-            solver: LogisticSolver::Newton,
+            method: LogisticSolver::Newton,
             tol: 1e-6,
-            max_iter: 100,
+            max_iter: None,
             admission: Admission::Check,
         }
     }
 
-    /// Fits samples of `classes` classes, numbered by `codes` from 0.
-    ///
-    /// The expansion has one output for two classes, the logit of class 1, else one per class;
-    /// [`probabilities`](crate::model::probabilities) makes them of its predictions. O(n²) a product with the kernel matrix, of which a Newton step takes
-    /// some tens; 4n² to 16n² bytes.
-    ///
-    /// # Errors
-    /// Where the codes or weights do not line up or are out of range, where fewer than two classes have rows that count,
-    /// where the kernel is refuted or not finite on the samples, where λ = 0 and the classes are separated, and where
-    /// the session asks to stop. A residual that did not come down to `tol` is no error: the report's status tells.
-    pub fn fit(
+    builder! {
+        with_lift(lift: Lift),
+        with_lambda(lambda: f64),
+        with_intercept(intercept: bool),
+        with_class_weight(class_weight: ClassWeight),
+        with_method(method: LogisticSolver),
+        with_tol(tol: f64),
+        with_max_iter(max_iter: Option<usize>),
+        with_admission(admission: Admission),
+    }
+
+    fn on_kernel(
         &self,
-        samples: &AnySamples<'_>,
-        codes: &[usize],
-        classes: usize,
-        weights: Option<&[f64]>,
+        kernel: &Kernel,
+        problem: &Problem<'_>,
         session: &Session<'_>,
-    ) -> Result<(Expansion, Report), LearnError> {
-        let (rows, columns) = (samples.nrows(), samples.ncols());
-        if rows == 0 || columns == 0 {
-            return Err(LearnError::Empty { rows, columns });
-        }
-        self.validate(rows, codes, classes, weights)?;
-        self.kernel.check_columns(columns)?;
-        let admitted = self.admission.decide(&self.kernel, samples)?;
-        let resident = session.load(samples)?;
-        let gram = resident.gram(&self.kernel, Wanted::Exact)?;
-        let Coefficients { dual, intercepts, mut report } =
-            self.fit_gram(&*gram, codes, classes, weights, session)?;
-        report.warnings.extend(admitted.warning);
+    ) -> Result<Answer, LearnError> {
+        self.validate()?;
+        problem.codes()?;
+        let basis = Basis::new(kernel, Bias::None, self.admission, problem, session)?;
+        let mut path =
+            basis.with_gram(problem, session, |gram| self.on_gram(gram, problem, &[self.lambda], session))?;
+        let found = path.pop().ok_or(LearnError::Unsupported("a path of no lambda has no answer"))?;
         // Rows of weight zero have coefficients of exactly zero.
-        let used: Vec<usize> = (0..rows).filter(|&i| dual.row(i).iter().any(|a| *a != 0.0)).collect();
-        let kept = used.iter().flat_map(|&i| dual.row(i)).copied().collect();
-        let expansion = Expansion {
-            kernel: self.kernel.clone(),
-            domain: admitted.domain,
-            centres: samples.select(&used),
-            shift: None,
-            coefficients: Matrix::from_entries(used.len(), intercepts.len(), kept),
-            intercepts,
-        };
-        Ok((expansion, report))
+        Ok(basis.sparse_answer(&found.dual, found.intercepts, found.report))
     }
 
-    /// Fits on a kernel matrix, precomputed or not.
+    /// Fits a problem with a kernel matrix for each λ of `lambdas` in turn, each from the answer of the one before: fastest where
+    /// they descend. The lift and [`lambda`](Self::lambda) do not matter.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit).
-    pub fn fit_gram(
+    /// As [`train`](Learner::train), and where the problem has no kernel matrix.
+    pub fn path(
         &self,
-        gram: &dyn Gram,
-        codes: &[usize],
-        classes: usize,
-        weights: Option<&[f64]>,
-        session: &Session<'_>,
-    ) -> Result<Coefficients, LearnError> {
-        let mut path = self.fit_path(gram, codes, classes, weights, &[self.lambda], session)?;
-        path.pop().ok_or(LearnError::Unsupported("a path of no lambda has no answer"))
-    }
-
-    /// Fits for each λ of `lambdas` in turn, each from the answer of the one before: fastest where they descend. The
-    /// kernel matrix is computed once; [`lambda`](Self::lambda) plays no part.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit).
-    pub fn fit_path(
-        &self,
-        gram: &dyn Gram,
-        codes: &[usize],
-        classes: usize,
-        weights: Option<&[f64]>,
+        problem: &Problem<'_>,
         lambdas: &[f64],
         session: &Session<'_>,
     ) -> Result<Vec<Coefficients>, LearnError> {
-        self.validate(gram.nrows(), codes, classes, weights)?;
+        let Inputs::Gram(gram) = problem.inputs else {
+            return Err(LearnError::Unsupported("a path over lambda needs a kernel matrix"));
+        };
+        self.validate()?;
+        self.on_gram(gram, problem, lambdas, session)
+    }
+
+    fn on_gram(
+        &self,
+        gram: &dyn Gram,
+        problem: &Problem<'_>,
+        lambdas: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Vec<Coefficients>, LearnError> {
         lambdas.iter().try_for_each(|&lambda| check_lambda(lambda))?;
-        let weights = self.class_weight.combine(codes, classes, weights)?;
+        let (codes, classes) = problem.codes()?;
+        let class_weight = self.class_weight.resolved(problem.classes())?;
+        let weights = class_weight.combine(codes, classes, problem.weights())?;
         check_codes(gram.nrows(), codes, classes, Some(&weights))?;
         let labels = Labels::new(codes, classes, weights);
-        let budget = session.memory();
         // Gradient steps accumulate what they are given: only Newton's can be worked out with a rounded matrix.
-        let smallest = match self.solver {
+        let smallest = match self.method {
             LogisticSolver::Newton => lambdas.iter().copied().fold(f64::INFINITY, f64::min),
             _ => 0.0,
         };
-        let problem = LogisticProblem::new(gram, labels, smallest, budget, session)?;
+        let newton = self.method == LogisticSolver::Newton;
+        let problem = LogisticProblem::new(gram, labels, smallest, session.memory(), session)?;
         let mut answers: Vec<LogisticSolution> = Vec::with_capacity(lambdas.len());
         for &lambda in lambdas {
             let settings = LogisticSettings {
                 lambda,
                 intercept: self.intercept,
-                solver: self.solver,
+                solver: self.method,
                 tol: self.tol,
-                max_iter: self.max_iter,
+                max_iter: self.max_iter.unwrap_or(if newton { 100 } else { 1_000 }),
             };
             let answer = problem
                 .solve(&settings, answers.last(), session)
@@ -167,30 +161,59 @@ impl Logistic {
         Ok(answers.into_iter().map(coefficients).collect())
     }
 
-    fn validate(
-        &self,
-        rows: usize,
-        codes: &[usize],
-        classes: usize,
-        weights: Option<&[f64]>,
-    ) -> Result<(), LearnError> {
-        if rows == 0 {
-            return Err(LearnError::Length { what: "class labels", rows, found: codes.len() });
-        }
+    fn validate(&self) -> Result<(), LearnError> {
         check_lambda(self.lambda)?;
         if !(self.tol > 0.0 && self.tol.is_finite()) {
             return Err(outside("tol", self.tol, "a finite number, more than 0"));
         }
-        if self.max_iter == 0 {
+        if self.max_iter == Some(0) {
             return Err(outside("max_iter", 0.0, "1 or more"));
         }
         if let LogisticSolver::Gd { step: Some(step) } | LogisticSolver::Sgd { step: Some(step), .. } =
-            self.solver
+            self.method
             && !(step > 0.0 && step.is_finite())
         {
             return Err(outside("step", step, "a finite number, more than 0"));
         }
-        check_codes(rows, codes, classes, weights)
+        Ok(())
+    }
+}
+
+impl Learner for Logistic {
+    fn method(&self) -> Method {
+        Method::Logistic
+    }
+
+    fn requires(&self) -> Requires {
+        Requires::Classes
+    }
+
+    fn settings(&self, session: &Session<'_>) -> Settings {
+        Settings::from([
+            ("lambda".to_owned(), json!([self.lambda])),
+            ("seed".to_owned(), json!(session.seed())),
+            ("tol".to_owned(), json!(self.tol)),
+        ])
+    }
+
+    fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
+        let answer = match &self.lift {
+            Lift::Kernel(kernel) => self.on_kernel(kernel, problem, session)?,
+            Lift::Approximate { kernel, approx } => {
+                let kernel = kernel.resolve_auto(&session.scales(problem.samples()?))?;
+                self.on_features(&kernel, *approx, problem, session)?
+            }
+            Lift::Auto(_) => {
+                let lift = self.lift.resolved(problem.samples()?, session)?;
+                return self.clone().with_lift(lift).train(problem, session);
+            }
+            Lift::Features(_) => {
+                return Err(LearnError::Unsupported(
+                    "logistic regression works on a kernel, not on features",
+                ));
+            }
+        };
+        Ok(Fitted::new(self, problem, session, answer))
     }
 }
 

@@ -4,37 +4,33 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::data::AnySamples;
+use crate::learn::basis::Basis;
 use crate::learn::error::LearnError;
+use crate::learn::fitted::Answer;
+use crate::learn::problem::Problem;
 use crate::model::Expansion;
 use crate::session::Session;
-use crate::solve::Status;
 use crate::watch::Watch;
 
-use super::{BudgetedPerceptron, Perceptron, PerceptronReport, radius};
+use super::report::Outcome;
+use super::{BudgetedPerceptron, Perceptron, radius};
 
 impl Perceptron {
-    /// As [`fit`](Self::fit), with at most `budget` centres: see [`BudgetedPerceptron`], which also learns from rows that come
-    /// one by one. The last function is taken, whatever [`standing`](Self::standing) says, and no margin is known.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit), and where the budget is 0.
-    pub fn fit_budgeted(
+    /// The fit with at most `budget` centres.
+    pub(super) fn within_budget(
         &self,
-        samples: &AnySamples<'_>,
-        codes: &[usize],
-        classes: usize,
+        basis: Basis<'_>,
         budget: usize,
+        problem: &Problem<'_>,
         session: &Session<'_>,
-    ) -> Result<(Expansion, PerceptronReport), LearnError> {
+    ) -> Result<Answer, LearnError> {
+        let (samples, (codes, classes)) = (problem.samples()?, problem.codes()?);
         let (rows, columns) = (samples.nrows(), samples.ncols());
-        self.validate(rows, columns, codes, classes)?;
-        let admitted = self.admission.decide(&self.kernel, samples)?;
-        let mut machine = BudgetedPerceptron::new(self.kernel.clone(), columns, classes, self.rule, budget)?;
+        let mut machine = BudgetedPerceptron::new(basis.kernel.clone(), columns, classes, self.rule, budget)?;
         let mut order: Vec<usize> = (0..rows).collect();
-        let mut random = self.shuffle.map(Xoshiro256PlusPlus::seed_from_u64);
+        let mut random = self.shuffle.then(|| Xoshiro256PlusPlus::seed_from_u64(session.seed()));
         let mut row = vec![0.0; columns];
-        let (mut passes, mut mistaken, mut separated) = (0, Vec::new(), false);
+        let (mut passes, mut separated) = (0, false);
         session.begin("perceptron", (self.passes as u64).saturating_mul(rows as u64));
         while passes < self.passes && !separated {
             if let Some(random) = &mut random {
@@ -46,7 +42,6 @@ impl Perceptron {
                 samples.copy_row(i, &mut row);
                 if machine.update(&row, codes[i])? {
                     separated = false;
-                    mistaken.push(i);
                 }
                 session.advance(1);
             }
@@ -55,18 +50,19 @@ impl Perceptron {
         let mut squares = Vec::with_capacity(rows);
         for i in 0..rows {
             samples.copy_row(i, &mut row);
-            squares.push(self.kernel.eval(&row, &row)?);
+            squares.push(basis.kernel.eval(&row, &row)?);
         }
-        let report = PerceptronReport {
-            status: if separated { Status::Converged } else { Status::OutOfIterations },
+        let outcome = Outcome {
+            separated,
             passes,
-            mistakes: mistaken.len(),
-            mistaken,
+            mistakes: machine.mistakes() as usize,
             radius: radius(squares.into_iter()),
             margin: None,
             bound: None,
-            warnings: admitted.warning.into_iter().collect(),
         };
-        Ok((Expansion { domain: admitted.domain, ..machine.expansion()? }, report))
+        let mut report = outcome.report();
+        report.warnings.extend(basis.warning());
+        let expansion = Expansion { domain: basis.domain, ..machine.expansion()? };
+        Ok(Answer { facts: outcome.facts(), ..Answer::new(expansion, report) })
     }
 }

@@ -20,170 +20,164 @@ mod report;
 mod train;
 mod voted;
 
-use crate::data::{AnySamples, Matrix};
-use crate::gram::{Gram, Wanted};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::data::Matrix;
+use crate::design::FeatureMap;
+use crate::gram::Gram;
 use crate::kernel::Kernel;
-use crate::model::{Expansion, Voted};
+use crate::model::{Linear, Method};
 use crate::session::Session;
 
-use super::admission::{Admission, Admitted};
+use super::admission::Admission;
+use super::basis::Basis;
 use super::codes::check_codes;
 use super::error::LearnError;
+use super::fitted::{Answer, Fitted, Settings};
+use super::learner::{Learner, Requires};
+use super::lift::Lift;
+use super::problem::Problem;
+use super::ridge::Bias;
+use super::settings::builder;
 use decisions::{Dual, Primal};
+use report::Outcome;
 use train::{Course, History, train};
 
 pub use budgeted::BudgetedPerceptron;
-pub use report::PerceptronReport;
 
 /// How more than two classes are told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Rule {
     /// One function for each class, which only has to tell that class from all others.
+    #[serde(rename = "one-vs-rest")]
     OneVsRest,
     /// One function for each class, of which the row's own has to be the largest.
     #[default]
+    #[serde(rename = "direct")]
     Direct,
 }
 
-/// Which of the functions that stood during training is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Standing {
-    /// The last one.
-    Last,
-    /// The mean of those that stood after each visit: steadier where the classes overlap.
-    #[default]
-    Averaged,
-}
-
-/// The kernel perceptron: its hyper-parameters.
+/// The perceptron: its settings.
+///
+/// The model has one output for two classes, positive for class 1, else one per class, the largest of which decides. On a
+/// kernel its centres are the rows that were ever mistaken. O(n(d + 1)) a mistake, less where its row of the kernel matrix is
+/// still held; on D features it makes the same mistakes in the same order, up to rounding, at O(D) a visit.
+///
+/// The facts of a fit are `passes`; `mistakes`; `radius`, R = maxᵢ √k(xᵢ, xᵢ); and, where a pass made no mistake, `margin` and
+/// `mistake_bound`. The margin of the function that separates the classes is γ = minᵢ yᵢf(xᵢ)/‖f‖ for two classes. It bounds
+/// the mistakes of every order of visits (Novikoff, 1962): at most R²/γ² for two classes, Σₖ R²/γₖ² for one against the rest,
+/// and 2R²/γ² for the direct rule, where γ = minᵢ (f_y(xᵢ) − max f_c(xᵢ))/(Σₖ‖fₖ‖²)^½.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Perceptron {
-    /// The kernel, with every hyper-parameter a number.
-    pub kernel: Kernel,
+    /// The kernel or the features.
+    pub lift: Lift,
     /// Passes over the rows at most, 1 or more; fewer where one makes no mistake.
     pub passes: usize,
-    /// The seed by which the rows are shuffled before each pass; none for the order they come in.
-    pub shuffle: Option<u64>,
-    /// Which function is taken.
-    pub standing: Standing,
+    /// Whether the rows are shuffled before each pass, by the seed of the session; else they are visited in their order.
+    pub shuffle: bool,
+    /// Whether the mean of the functions after each visit is taken, which is steadier where the classes overlap; else the last.
+    pub averaged: bool,
+    /// Whether all functions are kept, each to cast the votes of the visits it survived; `averaged` does not matter then.
+    pub vote: bool,
+    /// The most centres, 1 or more: see [`BudgetedPerceptron`]. The last function is taken, and no margin is known.
+    pub budget: Option<usize>,
     /// How more than two classes are told apart.
     pub rule: Rule,
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
 }
 
-/// w of f(x) = ⟨w, φ(x)⟩.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FeatureWeights {
-    /// One row per feature, one column per output.
-    pub weights: Matrix<f64>,
-    /// How training went.
-    pub report: PerceptronReport,
-}
-
 impl Perceptron {
-    /// A perceptron with this kernel: averaged, at most 100 passes, each shuffled by seed 0.
+    /// Creates an averaged perceptron with at most 100 passes, each shuffled.
     #[must_use]
-    pub fn new(kernel: Kernel) -> Self {
+    pub fn new(lift: impl Into<Lift>) -> Self {
         Self {
-            kernel,
+            lift: lift.into(),
             passes: 100,
-            shuffle: Some(0),
-            standing: Standing::Averaged,
+            shuffle: true,
+            averaged: true,
+            vote: false,
+            budget: None,
             rule: Rule::Direct,
             admission: Admission::Check,
         }
     }
 
-    /// Trains on samples of `classes` classes, numbered by `codes` from 0.
-    ///
-    /// The expansion has one output for two classes, positive for class 1, else one per class, the largest of which decides.
-    /// Its centres are the rows that were ever mistaken. O(n(d + 1)) a mistake, less where its row is still held.
-    ///
-    /// # Errors
-    /// Where the codes do not line up or are of one class, where the kernel is refuted or not finite on the samples, and
-    /// where the session is stopped.
-    pub fn fit(
+    builder! {
+        with_lift(lift: Lift),
+        with_passes(passes: usize),
+        with_shuffle(shuffle: bool),
+        with_averaged(averaged: bool),
+        with_vote(vote: bool),
+        with_budget(budget: Option<usize>),
+        with_rule(rule: Rule),
+        with_admission(admission: Admission),
+    }
+
+    fn on_kernel(
         &self,
-        samples: &AnySamples<'_>,
-        codes: &[usize],
-        classes: usize,
+        kernel: &Kernel,
+        problem: &Problem<'_>,
         session: &Session<'_>,
-    ) -> Result<(Expansion, PerceptronReport), LearnError> {
-        let trained = self.train_on(samples, codes, classes, session)?;
-        let Trained { history, admitted, report, .. } = &trained;
-        let coefficients = self.coefficients(history, samples.nrows(), outputs(classes));
-        let used: Vec<usize> =
-            (0..samples.nrows()).filter(|&i| coefficients.row(i).iter().any(|a| *a != 0.0)).collect();
-        let kept = used.iter().flat_map(|&i| coefficients.row(i)).copied().collect();
-        let expansion = Expansion {
-            kernel: self.kernel.clone(),
-            domain: admitted.domain,
-            centres: samples.select(&used),
-            shift: None,
-            coefficients: Matrix::from_entries(used.len(), outputs(classes), kept),
-            intercepts: vec![0.0; outputs(classes)],
+    ) -> Result<Answer, LearnError> {
+        let (codes, classes) = problem.codes()?;
+        let basis = Basis::new(kernel, Bias::None, self.admission, problem, session)?;
+        if let Some(budget) = self.budget {
+            return self.within_budget(basis, budget, problem, session);
+        }
+        let (history, outcome) =
+            basis.with_gram(problem, session, |gram| self.train_on_gram(gram, codes, classes, session))?;
+        let report = outcome.report();
+        let answer = if self.vote {
+            voted::voted(basis, classes, &history, report)
+        } else {
+            let coefficients = self.coefficients(&history, codes.len(), outputs(classes));
+            basis.sparse_answer(&coefficients, vec![0.0; outputs(classes)], report)
         };
-        Ok((expansion, report.clone()))
+        Ok(Answer { facts: outcome.facts(), ..answer })
     }
 
-    /// As [`fit`](Self::fit), keeping every function that stood during training, each to cast the votes of the visits it
-    /// survived; [`standing`](Self::standing) plays no part.
+    /// The coefficients on a kernel matrix, one row per row of the matrix and one column per output.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit).
-    pub fn fit_voted(
-        &self,
-        samples: &AnySamples<'_>,
-        codes: &[usize],
-        classes: usize,
-        session: &Session<'_>,
-    ) -> Result<(Voted, PerceptronReport), LearnError> {
-        let trained = self.train_on(samples, codes, classes, session)?;
-        let model =
-            voted::voted(self.kernel.clone(), trained.admitted.domain, samples, classes, &trained.history);
-        Ok((model, trained.report))
-    }
-
-    /// Trains on a kernel matrix, precomputed or not: a, one row per sample and one column per output.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit).
-    pub fn fit_gram(
+    /// As [`train`](Learner::train).
+    pub(crate) fn dual(
         &self,
         gram: &dyn Gram,
         codes: &[usize],
         classes: usize,
         session: &Session<'_>,
-    ) -> Result<(Matrix<f64>, PerceptronReport), LearnError> {
-        let (history, report) = self.train_on_gram(gram, codes, classes, session)?;
-        Ok((self.coefficients(&history, gram.nrows(), outputs(classes)), report))
+    ) -> Result<Matrix<f64>, LearnError> {
+        self.check_passes()?;
+        check_codes(gram.nrows(), codes, classes, None)?;
+        let (history, _) = self.train_on_gram(gram, codes, classes, session)?;
+        Ok(self.coefficients(&history, gram.nrows(), outputs(classes)))
     }
 
-    /// The same perceptron in the primal: trains w on the rows φ(xᵢ) of `features`. The kernel plays no part.
-    ///
-    /// It makes the same mistakes in the same order as [`fit`](Self::fit) with k(x, z) = ⟨φ(x), φ(z)⟩, up to rounding.
-    /// O(D) a visit for D features.
-    ///
-    /// # Errors
-    /// Where the codes do not line up or are of one class, where a feature is not finite, and where the session is stopped.
-    pub fn fit_features(
+    fn on_features(
         &self,
-        features: &Matrix<f64>,
-        codes: &[usize],
-        classes: usize,
+        map: &FeatureMap,
+        problem: &Problem<'_>,
         session: &Session<'_>,
-    ) -> Result<FeatureWeights, LearnError> {
-        let (rows, columns) = (features.nrows(), features.ncols());
-        self.validate(rows, columns, codes, classes)?;
+    ) -> Result<Answer, LearnError> {
+        if self.vote || self.budget.is_some() {
+            return Err(LearnError::Unsupported(
+                "votes and a budget are about the centres of a kernel, not about features",
+            ));
+        }
+        let (samples, (codes, classes)) = (problem.samples()?, problem.codes()?);
+        let features = map.transform(samples, session)?;
+        let columns = features.ncols();
         if let Some(place) = features.entries().iter().position(|v| !v.is_finite()) {
             let (row, value) = (place / columns, features.entries()[place]);
             return Err(LearnError::NonFinite { what: "feature", row, value });
         }
-        let mut primal = Primal::new(features, outputs(classes));
-        let history = train(&self.course(codes, classes), &mut primal, session)?;
-        let squares = (0..rows).map(|i| features.row(i).iter().map(|v| v * v).sum());
-        let report = PerceptronReport::new(&history, codes, self.rule, radius(squares), &primal);
+        let mut primal = Primal::new(&features, outputs(classes));
+        let history = train(&self.course(codes, classes, session), &mut primal, session)?;
+        let squares = (0..codes.len()).map(|i| features.row(i).iter().map(|v| v * v).sum());
+        let outcome = Outcome::new(&history, codes, self.rule, radius(squares), &primal);
         let mut weights = Matrix::zeros(columns, outputs(classes));
         for update in &history.updates {
             let amount = self.amount(&history, update);
@@ -191,24 +185,9 @@ impl Perceptron {
                 weights.row_mut(j)[update.change.output as usize] += amount * x;
             }
         }
-        Ok(FeatureWeights { weights, report })
-    }
-
-    fn train_on(
-        &self,
-        samples: &AnySamples<'_>,
-        codes: &[usize],
-        classes: usize,
-        session: &Session<'_>,
-    ) -> Result<Trained, LearnError> {
-        self.validate(samples.nrows(), samples.ncols(), codes, classes)?;
-        self.kernel.check_columns(samples.ncols())?;
-        let admitted = self.admission.decide(&self.kernel, samples)?;
-        let resident = session.load(samples)?;
-        let gram = resident.gram(&self.kernel, Wanted::Exact)?;
-        let (history, mut report) = self.train_on_gram(&*gram, codes, classes, session)?;
-        report.warnings.extend(admitted.warning.clone());
-        Ok(Trained { history, admitted, report })
+        let (map, columns, intercepts) = (map.clone().into(), samples.ncols(), vec![0.0; outputs(classes)]);
+        let linear = Linear { map, columns, shift: None, weights, intercepts };
+        Ok(Answer { facts: outcome.facts(), ..Answer::new(linear, outcome.report()) })
     }
 
     fn train_on_gram(
@@ -217,52 +196,34 @@ impl Perceptron {
         codes: &[usize],
         classes: usize,
         session: &Session<'_>,
-    ) -> Result<(History, PerceptronReport), LearnError> {
-        self.validate(gram.nrows(), gram.nrows(), codes, classes)?;
-        let budget = session.memory();
-        let mut dual = Dual::new(gram, outputs(classes), budget);
-        let history = train(&self.course(codes, classes), &mut dual, session)?;
+    ) -> Result<(History, Outcome), LearnError> {
+        let mut dual = Dual::new(gram, outputs(classes), session.memory());
+        let history = train(&self.course(codes, classes, session), &mut dual, session)?;
         let radius = radius(gram.diagonal().iter().copied());
-        let report = PerceptronReport::new(&history, codes, self.rule, radius, &dual);
-        Ok((history, report))
+        let outcome = Outcome::new(&history, codes, self.rule, radius, &dual);
+        Ok((history, outcome))
     }
 
-    fn validate(
-        &self,
-        rows: usize,
-        columns: usize,
-        codes: &[usize],
-        classes: usize,
-    ) -> Result<(), LearnError> {
-        if rows == 0 || columns == 0 {
-            return Err(LearnError::Empty { rows, columns });
+    fn check_passes(&self) -> Result<(), LearnError> {
+        if self.passes > 0 {
+            return Ok(());
         }
-        if self.passes == 0 {
-            return Err(LearnError::Parameter {
-                parameter: "passes",
-                received: self.passes.to_string(),
-                allowed: "1 or more",
-            });
-        }
-        check_codes(rows, codes, classes, None)
+        Err(LearnError::Parameter { parameter: "passes", received: "0".into(), allowed: "1 or more" })
     }
 
-    fn course<'a>(&self, codes: &'a [usize], classes: usize) -> Course<'a> {
+    fn course<'a>(&self, codes: &'a [usize], classes: usize, session: &Session<'_>) -> Course<'a> {
         Course {
             codes,
             outputs: outputs(classes),
             rule: self.rule,
             passes: self.passes,
-            shuffle: self.shuffle,
+            shuffle: self.shuffle.then(|| session.seed()),
         }
     }
 
     /// What an update adds to the coefficients of the function taken.
     fn amount(&self, history: &History, update: &train::Update) -> f64 {
-        match self.standing {
-            Standing::Last => update.change.amount,
-            Standing::Averaged => update.change.amount * history.share(update),
-        }
+        if self.averaged { update.change.amount * history.share(update) } else { update.change.amount }
     }
 
     fn coefficients(&self, history: &History, rows: usize, outputs: usize) -> Matrix<f64> {
@@ -275,11 +236,38 @@ impl Perceptron {
     }
 }
 
-/// What training on samples found.
-struct Trained {
-    history: History,
-    admitted: Admitted,
-    report: PerceptronReport,
+impl Learner for Perceptron {
+    fn method(&self) -> Method {
+        Method::Perceptron
+    }
+
+    fn requires(&self) -> Requires {
+        Requires::Classes
+    }
+
+    fn settings(&self, session: &Session<'_>) -> Settings {
+        Settings::from([
+            ("averaged".to_owned(), json!(self.averaged)),
+            ("epochs".to_owned(), json!(self.passes)),
+            ("seed".to_owned(), json!(session.seed())),
+        ])
+    }
+
+    fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
+        problem.unweighted()?;
+        self.check_passes()?;
+        if self.vote && self.budget.is_some() {
+            return Err(LearnError::Unsupported("votes need all mistaken rows, so they have no budget"));
+        }
+        let answer = match &self.lift {
+            Lift::Kernel(kernel) => self.on_kernel(kernel, problem, session)?,
+            Lift::Features(map) => self.on_features(map, problem, session)?,
+            Lift::Approximate { .. } | Lift::Auto(_) => {
+                return Err(LearnError::Unsupported("a perceptron has no approximate features"));
+            }
+        };
+        Ok(Fitted::new(self, problem, session, answer))
+    }
 }
 
 /// One decision value for two classes, else one per class.

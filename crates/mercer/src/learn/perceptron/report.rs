@@ -1,67 +1,83 @@
 //! What a perceptron says of its training.
 
-use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use crate::solve::Status;
+use crate::learn::fitted::Facts;
+use crate::solve::{Report, Status};
 
 use super::Rule;
 use super::train::{Decisions, History, rival};
 
 /// How training a perceptron went.
-///
-/// Where a pass made no mistake the classes are separated, with the margin γ of the function that did it: for two classes
-/// γ = minᵢ yᵢf(xᵢ)/‖f‖. With R = maxᵢ √k(xᵢ, xᵢ), any separator's margin bounds the mistakes of every order of visits
-/// (Novikoff, 1962): at most R²/γ² for two classes, Σₖ R²/γₖ² for one against the rest, and 2R²/γ² for the direct rule, where
-/// γ = minᵢ (f_y(xᵢ) − max f_c(xᵢ))/(Σₖ‖fₖ‖²)^½.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PerceptronReport {
-    /// [`Status::Converged`] where the last pass made no mistake.
-    pub status: Status,
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Outcome {
+    /// Whether the last pass made no mistake.
+    pub separated: bool,
     /// Passes over the rows.
     pub passes: usize,
     /// Corrections: mistakes, counted once for each class that had it wrong in one against the rest.
     pub mistakes: usize,
-    /// The rows mistaken, in the order of their mistakes; not written with the rest.
-    #[serde(skip)]
-    pub mistaken: Vec<usize>,
     /// R.
     pub radius: f64,
     /// γ, the smallest over the classes; none where the classes were not separated.
     pub margin: Option<f64>,
     /// The bound on the mistakes; none where the classes were not separated.
     pub bound: Option<f64>,
-    /// What a user should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
-impl PerceptronReport {
-    pub(super) fn new(
+impl Outcome {
+    pub fn new(
         history: &History,
         codes: &[usize],
         rule: Rule,
         radius: f64,
         decisions: &dyn Decisions,
     ) -> Self {
-        let mistaken = history.mistaken();
         let norms = decisions.squared_norms();
         let mistakes = match rule {
-            Rule::Direct if norms.len() > 1 => mistaken.len(),
+            Rule::Direct if norms.len() > 1 => history.mistaken().len(),
             _ => history.updates.len(),
         };
         let margins = history.separated.then(|| margins(codes, rule, &norms, decisions));
         let reach = if rule == Rule::Direct && norms.len() > 1 { 2.0 } else { 1.0 };
         let bound = |margins: &Vec<f64>| margins.iter().map(|gamma| reach * (radius / gamma).powi(2)).sum();
         Self {
-            status: if history.separated { Status::Converged } else { Status::OutOfIterations },
+            separated: history.separated,
             passes: history.passes,
             mistakes,
-            mistaken,
             radius,
             margin: margins.as_ref().map(|margins| margins.iter().copied().fold(f64::INFINITY, f64::min)),
             bound: margins.as_ref().map(bound),
+        }
+    }
+
+    /// The outcome as a solver reports it.
+    pub fn report(&self) -> Report {
+        let separated = match (self.margin, self.bound) {
+            (Some(margin), Some(bound)) => {
+                format!("separated with margin {margin:.3e}, so at most {bound:.0} mistakes in any order")
+            }
+            _ if self.separated => "separated".into(),
+            _ => "not separated".into(),
+        };
+        Report {
+            status: if self.separated { Status::Converged } else { Status::OutOfIterations },
+            solver: format!("{} mistakes in {} passes, {separated}", self.mistakes, self.passes),
+            iterations: self.passes,
+            residual: 0.0,
             warnings: Vec::new(),
         }
+    }
+
+    /// The outcome by name.
+    pub fn facts(&self) -> Facts {
+        Facts::from([
+            ("passes".to_owned(), json!(self.passes)),
+            ("mistakes".to_owned(), json!(self.mistakes)),
+            ("radius".to_owned(), json!(self.radius)),
+            ("margin".to_owned(), json!(self.margin)),
+            ("mistake_bound".to_owned(), json!(self.bound)),
+        ])
     }
 }
 

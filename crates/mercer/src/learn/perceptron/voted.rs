@@ -1,20 +1,14 @@
 //! The functions of a perceptron's history, each with the visits it survived.
 
-use crate::data::AnySamples;
-use crate::kernel::Kernel;
-use crate::kernel::check::Domain;
+use crate::learn::basis::Basis;
+use crate::learn::fitted::Answer;
 use crate::model::{Voted, VotedStep};
+use crate::solve::Report;
 
 use super::train::History;
 
 /// Every function that stood, to vote as often as it survived a visit.
-pub(super) fn voted(
-    kernel: Kernel,
-    domain: Option<Domain>,
-    samples: &AnySamples<'_>,
-    classes: usize,
-    history: &History,
-) -> Voted {
+pub(super) fn voted(basis: Basis<'_>, classes: usize, history: &History, mut report: Report) -> Answer {
     let mut used = history.mistaken();
     used.sort_unstable();
     used.dedup();
@@ -25,5 +19,8 @@ pub(super) fn voted(
         amount: update.change.amount,
         votes: end - update.visit,
     });
-    Voted { kernel, domain, centres: samples.select(&used), classes, steps: steps.collect() }
+    report.warnings.extend(basis.warning());
+    let (steps, centres) = (steps.collect(), basis.centres.select(&used));
+    let voted = Voted { kernel: basis.kernel, domain: basis.domain, centres, classes, steps };
+    Answer { centres: Some(used), ..Answer::new(voted, report) }
 }

@@ -16,6 +16,7 @@ use crate::solve::{Report, Status};
 use super::super::cost;
 use super::super::error::LearnError;
 use super::super::fitted::{Answer, Facts, Fitted};
+use super::super::learner::Learner;
 use super::super::lift::Prepared;
 use super::super::problem::Origin;
 use super::passes::PassesFit;
@@ -184,7 +185,7 @@ impl Ridge {
     ) -> Result<Fitted, LearnError> {
         let (predictor, report) = self.finish(prepared, solution)?;
         let answer = Answer { facts, ..Answer::new(predictor, report) };
-        Ok(Fitted::of_rows(self, rows, (origin, None), session, answer))
+        Ok(Fitted::of_rows(self.method(), self.settings(session), (rows, origin), None, answer))
     }
 
     /// The solution of sums.

@@ -1,60 +1,149 @@
-//! What predicts, from what training found.
+//! What training finds: support vectors and their coefficients, and how good they are.
+
+use serde_json::json;
 
 use crate::data::{AnySamples, Matrix};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
-use crate::model::{Expansion, Pairs};
+use crate::learn::fitted::Facts;
+use crate::model::{Calibration, Expansion, Pairs, Predictor};
+use crate::solve::svm::SvmReport;
+use crate::solve::{Report, Status};
 
-use super::one_vs_one::OneVsOne;
-use super::one_vs_rest::OneVsRest;
-use super::training::SupportVectors;
+use super::machine::Decision;
 
-impl OneVsOne {
-    /// The machines over their support vectors, taken from the samples trained on. `domain` is where the kernel is proven.
-    ///
-    /// # Panics
-    /// Where a support vector is not a row of the samples.
-    #[must_use]
-    pub fn pairs(self, kernel: Kernel, domain: Option<Domain>, samples: &AnySamples<'_>) -> Pairs {
-        let Self { support, per_class, coefficients, rho, .. } = self;
-        Pairs { kernel, domain, centres: samples.select(&support), per_class, coefficients, rho }
-    }
+/// Trained machines, each a function Σ aₛ k(xₛ, ·) − ρ over support vectors that they share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machines {
+    /// The kernel, with every hyper-parameter a number.
+    pub kernel: Kernel,
+    /// Where the kernel is proven to be positive semidefinite; none where that was assumed or is undecided.
+    pub domain: Option<Domain>,
+    /// Rows that are a support vector of any machine: class by class for pairs of classes, and ascending within.
+    pub support: Vec<usize>,
+    /// For pairs of classes, the number of support vectors of each class.
+    pub per_class: Option<Vec<usize>>,
+    /// One row per support vector. One column per machine; for pairs of classes one column less than there are classes: the
+    /// coefficients of a pair (i, j) are in column j − 1 for class i's support vectors and in column i for class j's.
+    pub coefficients: Matrix<f64>,
+    /// ρ of each machine, for pairs of classes in the order (0, 1), (0, 2), …, (1, 2), …
+    pub rho: Vec<f64>,
+    /// Half the width of the tube that ν-regression found.
+    pub epsilon: Option<f64>,
+    /// How good the solution of each machine is.
+    pub reports: Vec<SvmReport>,
+    /// Turns decisions into probabilities.
+    pub calibration: Option<Calibration>,
+    /// What a user should know, beside the warnings of the reports.
+    pub warnings: Vec<String>,
 }
 
-impl OneVsRest {
-    /// One output per machine over the support vectors, taken from the samples trained on. `domain` is where the kernel is
-    /// proven.
-    ///
-    /// # Panics
-    /// Where a support vector is not a row of the samples.
-    #[must_use]
-    pub fn expansion(self, kernel: Kernel, domain: Option<Domain>, samples: &AnySamples<'_>) -> Expansion {
-        Expansion {
+impl Machines {
+    /// One machine over all rows.
+    pub(super) fn single(kernel: Kernel, decision: Decision) -> Self {
+        let Decision { coefficients: dense, rho, epsilon, report } = decision;
+        let support: Vec<usize> = (0..dense.len()).filter(|&i| dense[i] != 0.0).collect();
+        let entries = support.iter().map(|&i| dense[i]).collect();
+        let coefficients = Matrix::from_entries(support.len(), 1, entries);
+        Self { epsilon, ..Self::new(kernel, support, None, coefficients, vec![(rho, report)]) }
+    }
+
+    /// Machines with ρ and the report of each.
+    pub(super) fn new(
+        kernel: Kernel,
+        support: Vec<usize>,
+        per_class: Option<Vec<usize>>,
+        coefficients: Matrix<f64>,
+        solved: Vec<(f64, SvmReport)>,
+    ) -> Self {
+        let (rho, reports) = solved.into_iter().unzip();
+        Self {
             kernel,
-            domain,
-            centres: samples.select(&self.support),
-            shift: None,
-            coefficients: self.coefficients,
-            intercepts: self.rho.iter().map(|rho| -rho).collect(),
+            domain: None,
+            support,
+            per_class,
+            coefficients,
+            rho,
+            epsilon: None,
+            reports,
+            calibration: None,
+            warnings: Vec::new(),
         }
     }
-}
 
-impl SupportVectors {
-    /// Σᵢ aᵢ k(xᵢ, ·) − ρ over the support vectors, taken from the samples trained on. `domain` is where the kernel is proven.
+    /// The predictor over the support vectors among the samples trained on.
     ///
     /// # Panics
     /// Where a support vector is not a row of the samples.
     #[must_use]
-    pub fn expansion(self, kernel: Kernel, domain: Option<Domain>, samples: &AnySamples<'_>) -> Expansion {
-        let Self { support, coefficients, rho, .. } = self;
-        Expansion {
-            kernel,
-            domain,
-            centres: samples.select(&support),
-            shift: None,
-            coefficients: Matrix::from_entries(support.len(), 1, coefficients),
-            intercepts: vec![-rho],
+    pub fn predictor(self, samples: &AnySamples<'_>) -> Predictor {
+        let Self { kernel, domain, support, per_class, coefficients, rho, .. } = self;
+        let centres = samples.select(&support);
+        match per_class {
+            Some(per_class) => Pairs { kernel, domain, centres, per_class, coefficients, rho }.into(),
+            None => {
+                let intercepts = rho.iter().map(|rho| -rho).collect();
+                Expansion { kernel, domain, centres, shift: None, coefficients, intercepts }.into()
+            }
         }
+    }
+
+    /// The sum over all machines.
+    fn sum<T: std::iter::Sum>(&self, part: impl Fn(&SvmReport) -> T) -> T {
+        self.reports.iter().map(part).sum()
+    }
+
+    /// The largest violation of the optimality conditions, and at most the tolerance where every machine converged.
+    #[must_use]
+    pub fn violation(&self) -> f64 {
+        self.reports.iter().map(|report| report.violation).fold(0.0, f64::max)
+    }
+
+    /// The report on all machines together: the worst status and violation, sums of everything else.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
+        let mut warnings: Vec<String> = Vec::new();
+        for warning in self.reports.iter().flat_map(|report| &report.warnings) {
+            if !warnings.contains(warning) {
+                warnings.push(warning.clone());
+            }
+        }
+        warnings.extend_from_slice(&self.warnings);
+        let (iterations, evaluations) = (self.sum(|r| r.iterations), self.sum(|r| r.evaluations));
+        let epsilon = self.epsilon.map(|epsilon| format!(", ε {epsilon:.4}")).unwrap_or_default();
+        Report {
+            status: self.reports.iter().map(|report| report.status).fold(Status::Converged, worst),
+            solver: format!(
+                "{} support vectors{epsilon}, objective {:.6}, duality gap {:.1e}, {iterations} iterations, {evaluations} \
+                 kernel values",
+                self.support.len(),
+                self.sum(|r| r.objective),
+                self.sum(|r| r.gap),
+            ),
+            iterations: usize::try_from(iterations).unwrap_or(usize::MAX),
+            residual: self.violation(),
+            warnings,
+        }
+    }
+
+    /// Facts of all machines together.
+    pub(super) fn facts(&self) -> Facts {
+        let mut facts = Facts::from(
+            [
+                ("support_vectors", json!(self.support.len())),
+                ("violation", json!(self.violation())),
+                ("duality_gap", json!(self.sum(|r| r.gap))),
+                ("objective", json!(self.sum(|r| r.objective))),
+                ("iterations", json!(self.sum(|r| r.iterations))),
+                ("kernel_evaluations", json!(self.sum(|r| r.evaluations))),
+            ]
+            .map(|(name, value)| (name.to_owned(), value)),
+        );
+        facts.extend(self.epsilon.map(|epsilon| ("epsilon".to_owned(), json!(epsilon))));
+        if let Some(Calibration::Laplace { scale }) = &self.calibration {
+            facts.insert("error_scale".to_owned(), json!(scale));
+        }
+        facts
     }
 }

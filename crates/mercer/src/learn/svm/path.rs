@@ -1,91 +1,111 @@
-//! Support vector classification for several values of C at once: the path along C, and what it says of rows left out.
+//! C-classification for several values of C at once: the path along C, and the classes of rows left out.
 
-use crate::data::{AnySamples, Matrix};
+use crate::data::Matrix;
 use crate::learn::error::LearnError;
+use crate::learn::problem::Problem;
 use crate::model::pairs_of;
 use crate::session::Session;
-use crate::solve::svm::{BoxQp, Solution};
+use crate::solve::svm::Solution;
 use crate::watch::Watch;
 
-use super::classify::Svc;
-use super::one_vs_one::{OneVsOne, Pair, compact, each_pair, largest_together, members};
-use super::training::{Training, bounds, check_length, load};
+use super::Svm;
+use super::dual::{Labels, Work};
+use super::machine::{Machine, Part, check_cost};
+use super::machines::Machines;
+use super::multiclass::{largest_together, members};
+use super::training::Training;
 
-impl Svc {
-    /// Fits with each of `cs` in place of C, in their order: every machine starts from the one before, and kernel rows are shared.
-    /// Ascending values gain most.
+impl Svm {
+    /// The machines of every pair of classes with each of `cs` in place of C, in their order: every machine starts from the one
+    /// before, and kernel rows are shared. Ascending values gain most.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit).
-    pub fn fit_path(
+    /// As [`machines`](Self::machines), and for other machines than C-classification.
+    pub fn path(
         &self,
         cs: &[f64],
-        samples: &AnySamples<'_>,
-        codes: &[usize],
-        nclasses: usize,
-        weights: Option<&[f64]>,
+        problem: &Problem<'_>,
         session: &Session<'_>,
-    ) -> Result<Vec<OneVsOne>, LearnError> {
+    ) -> Result<Vec<Machines>, LearnError> {
+        let samples = problem.samples()?;
         self.kernel.check_columns(samples.ncols())?;
-        let resident = load(samples, session)?;
-        self.admission.decide(&self.kernel, samples)?;
-        self.fit_path_on(cs, &Training::new(&*resident, &self.kernel)?, codes, nclasses, weights, session)
+        let admitted = self.check.decide(&self.kernel, samples)?;
+        let resident = session.load(samples)?;
+        let training = Training::new(&*resident, &self.kernel)?;
+        let along =
+            self.along(cs, &training, Labels::of(problem, &self.machine)?, session)?.pairs_along(cs)?;
+        let warnings: Vec<String> = admitted.warning.into_iter().collect();
+        let checked = |machines| Machines { domain: admitted.domain, warnings: warnings.clone(), ..machines };
+        Ok(along.into_iter().map(checked).collect())
     }
 
-    /// As [`fit_path`](Self::fit_path), on a matrix that is ready; the kernel is not looked at.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit).
-    pub fn fit_path_on(
-        &self,
-        cs: &[f64],
-        training: &Training<'_>,
-        codes: &[usize],
-        nclasses: usize,
-        weights: Option<&[f64]>,
-        session: &Session<'_>,
-    ) -> Result<Vec<OneVsOne>, LearnError> {
-        let shares = self.shares(cs, training, codes, nclasses, weights)?;
-        let members = members(codes, nclasses, |row| weights.is_none_or(|w| w[row] > 0.0))?;
-        let mut solved = each_pair(&members, session, |rows, first| {
-            let answers = self.path_of(cs, training, &shares, rows, first, session)?;
-            let pair = |s: Solution| Pair { rho: s.rho(), coefficients: s.beta, report: s.report };
-            Ok(answers.into_iter().map(pair).collect::<Vec<_>>().into_iter())
-        })?;
-        let fitted =
-            |_| compact(codes.len(), &members, solved.iter_mut().filter_map(Iterator::next).collect());
-        Ok(cs.iter().map(fitted).collect())
-    }
-
-    /// The class of every row, by the machines trained on the rows of all other folds, for each of `cs`. Rows of weight 0 are
+    /// The class of every row by the machines trained on the rows of all other folds, for each of `cs`. Rows of weight 0 are
     /// not trained on. A class without rows to train on is never the answer.
     ///
-    /// Pairs of classes and folds are solved side by side, each along the whole path of C.
+    /// Pairs of classes and folds are solved in parallel, each along the whole path of C.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit), and where all rows outside of a fold are of one class.
-    #[allow(clippy::too_many_arguments, reason = "the data, and how it is cut")]
-    pub fn left_out_on(
+    /// As [`machines`](Self::machines), and where all rows outside of a fold are of one class.
+    pub(crate) fn left_out(
         &self,
         cs: &[f64],
         folds: &[usize],
         training: &Training<'_>,
-        codes: &[usize],
-        nclasses: usize,
-        weights: Option<&[f64]>,
+        labels: Labels<'_>,
         session: &Session<'_>,
     ) -> Result<Vec<Vec<usize>>, LearnError> {
-        let shares = self.shares(cs, training, codes, nclasses, weights)?;
-        check_length("fold numbers", codes.len(), folds.len())?;
-        members(codes, nclasses, |row| weights.is_none_or(|w| w[row] > 0.0))?;
+        let work = self.along(cs, training, labels, session)?;
+        members(&labels)?;
+        let cut = Cut::new(folds, &labels)?;
+        let programs = cut.programs();
+        let size = |&(fold, (i, j)): &Program| cut.rest[fold][i].len() + cut.rest[fold][j].len();
+        let verdicts = largest_together(&programs, size, |&(fold, (i, j))| {
+            session.check()?;
+            let classes = &cut.rest[fold];
+            let part = Part { rows: [&classes[i][..], &classes[j][..]].concat(), positive: classes[i].len() };
+            let answers = work.solve_path(&part, cs)?;
+            verdicts(&answers, training, &part.rows, &cut.held[fold], session)
+        })?;
+        Ok((0..cs.len()).map(|k| cut.voted(k, &programs, &verdicts)).collect())
+    }
+
+    /// The work with every bound as for C = 1.
+    fn along<'a>(
+        &'a self,
+        cs: &[f64],
+        training: &'a Training<'_>,
+        labels: Labels<'a>,
+        session: &'a Session<'_>,
+    ) -> Result<Work<'a>, LearnError> {
+        if !matches!(self.machine, Machine::Svc { .. }) {
+            return Err(LearnError::Unsupported("only C-classification has a path along C"));
+        }
+        for &c in cs {
+            check_cost(c)?;
+        }
+        Work::bounded(self, training, labels, 1.0, session)
+    }
+}
+
+/// A fold, and the pair of classes that is told apart without it.
+type Program = (usize, (usize, usize));
+
+/// The rows of every fold, and those of the other folds by their class.
+struct Cut {
+    held: Vec<Vec<usize>>,
+    rest: Vec<Vec<Vec<usize>>>,
+}
+
+impl Cut {
+    fn new(folds: &[usize], labels: &Labels<'_>) -> Result<Self, LearnError> {
         let nfolds = folds.iter().max().map_or(0, |last| last + 1);
         let out_of =
             |fold: usize| (0..folds.len()).filter(move |&row| folds[row] == fold).collect::<Vec<_>>();
         let held: Vec<Vec<usize>> = (0..nfolds).map(out_of).collect();
         let trained = |fold: usize| {
-            let mut classes = vec![Vec::new(); nclasses];
-            let counts = |row: &usize| folds[*row] != fold && weights.is_none_or(|w| w[*row] > 0.0);
-            (0..codes.len()).filter(counts).for_each(|row| classes[codes[row]].push(row));
+            let mut classes = vec![Vec::new(); labels.classes];
+            let counts = |row: &usize| folds[*row] != fold && labels.counts(*row);
+            (0..folds.len()).filter(counts).for_each(|row| classes[labels.codes[row]].push(row));
             classes
         };
         let rest: Vec<Vec<Vec<usize>>> = (0..nfolds).map(trained).collect();
@@ -99,53 +119,39 @@ impl Svc {
                 });
             }
         }
-        let present = |&(fold, (i, j)): &(usize, (usize, usize))| {
-            !held[fold].is_empty() && !rest[fold][i].is_empty() && !rest[fold][j].is_empty()
+        Ok(Self { held, rest })
+    }
+
+    /// Every fold with every pair of classes that has rows to train on.
+    fn programs(&self) -> Vec<Program> {
+        let of = |(fold, classes): (usize, &Vec<Vec<usize>>)| {
+            pairs_of(classes.len()).map(move |pair| (fold, pair)).collect::<Vec<_>>()
         };
-        let work: Vec<(usize, (usize, usize))> = (0..nfolds)
-            .flat_map(|fold| pairs_of(nclasses).map(move |pair| (fold, pair)))
-            .filter(present)
-            .collect();
-        let size = |&(fold, (i, j)): &(usize, (usize, usize))| rest[fold][i].len() + rest[fold][j].len();
-        let verdicts = largest_together(&work, size, |&(fold, (i, j))| {
-            session.check()?;
-            let classes = &rest[fold];
-            let rows = [&classes[i][..], &classes[j][..]].concat();
-            let answers = self.path_of(cs, training, &shares, &rows, classes[i].len(), session)?;
-            verdicts(&answers, training, &rows, &held[fold], session)
-        })?;
-        Ok((0..cs.len()).map(|k| voted(k, &work, &verdicts, &held, &rest, codes.len(), nclasses)).collect())
+        let present = |&(fold, (i, j)): &Program| {
+            !(self.held[fold].is_empty() || self.rest[fold][i].is_empty() || self.rest[fold][j].is_empty())
+        };
+        self.rest.iter().enumerate().flat_map(of).filter(present).collect()
     }
 
-    /// The bound of each row's variable at C = 1.
-    fn shares(
-        &self,
-        cs: &[f64],
-        training: &Training<'_>,
-        codes: &[usize],
-        nclasses: usize,
-        weights: Option<&[f64]>,
-    ) -> Result<Vec<f64>, LearnError> {
-        check_length("classes", training.nrows(), codes.len())?;
-        for &c in cs {
-            bounds(c, 0, None)?;
+    /// The class with most votes for every row, the first of equals, at the k-th C.
+    fn voted(&self, k: usize, programs: &[Program], verdicts: &[Vec<Vec<bool>>]) -> Vec<usize> {
+        let rows = self.held.iter().map(Vec::len).sum();
+        let classes = self.rest.first().map_or(0, Vec::len);
+        let mut votes = vec![0u32; rows * classes];
+        for (&(fold, (i, j)), verdicts) in programs.iter().zip(verdicts) {
+            for (&row, &is_first) in self.held[fold].iter().zip(&verdicts[k]) {
+                votes[row * classes + if is_first { i } else { j }] += 1;
+            }
         }
-        self.bounds(1.0, codes, nclasses, weights)
-    }
-
-    /// The machines that tell the first of some rows from those after them, for each C.
-    fn path_of(
-        &self,
-        cs: &[f64],
-        training: &Training<'_>,
-        shares: &[f64],
-        rows: &[usize],
-        first: usize,
-        session: &Session<'_>,
-    ) -> Result<Vec<Solution>, LearnError> {
-        let positive: Vec<bool> = (0..rows.len()).map(|k| k < first).collect();
-        let shares: Vec<f64> = rows.iter().map(|&row| shares[row]).collect();
-        training.solve_path(&BoxQp::classify(rows, &positive, &shares)?, cs, &self.settings, session)
+        let mut answer = vec![0; rows];
+        for (held, rest) in self.held.iter().zip(&self.rest) {
+            let trained: Vec<usize> = (0..classes).filter(|&class| !rest[class].is_empty()).collect();
+            for &row in held {
+                let votes = |class: &usize| votes[row * classes + class];
+                answer[row] = trained.iter().copied().rev().max_by_key(votes).unwrap_or(0);
+            }
+        }
+        answer
     }
 }
 
@@ -169,31 +175,4 @@ fn verdicts(
         (0..held.len()).map(|row| sums.row(row)[o] > rho).collect()
     };
     Ok(answers.iter().enumerate().map(sides).collect())
-}
-
-/// The class with most votes for every row, the first of equals, at the k-th C.
-fn voted(
-    k: usize,
-    work: &[(usize, (usize, usize))],
-    verdicts: &[Vec<Vec<bool>>],
-    held: &[Vec<usize>],
-    rest: &[Vec<Vec<usize>>],
-    rows: usize,
-    nclasses: usize,
-) -> Vec<usize> {
-    let mut votes = vec![0u32; rows * nclasses];
-    for (&(fold, (i, j)), verdicts) in work.iter().zip(verdicts) {
-        for (&row, &is_first) in held[fold].iter().zip(&verdicts[k]) {
-            votes[row * nclasses + if is_first { i } else { j }] += 1;
-        }
-    }
-    let mut answer = vec![0; rows];
-    for (held, classes) in held.iter().zip(rest) {
-        let trained: Vec<usize> = (0..nclasses).filter(|&class| !classes[class].is_empty()).collect();
-        for &row in held {
-            let votes = |class: &usize| votes[row * nclasses + class];
-            answer[row] = trained.iter().copied().rev().max_by_key(votes).unwrap_or(0);
-        }
-    }
-    answer
 }

@@ -1,20 +1,18 @@
 //! What every support vector machine is trained on.
 
-use crate::data::AnySamples;
 use crate::gram::{Gram, GramError, Part, Resident, StoreAs, Stored, Wanted};
 use crate::kernel::Kernel;
 use crate::learn::error::LearnError;
-use crate::learn::weights::check_weights;
 use crate::linalg::zeroed;
 use crate::session::Session;
-use crate::solve::svm::{BoxQp, Solution, SvmReport, SvmSettings};
+use crate::solve::svm::{BoxQp, Solution, SvmSettings};
 
 /// Up to this many variables kernel values are in double precision from the start: rounding them would save nothing worth
 /// another pass to check the answer, and the answer does not hang on how the samples are stored.
 const SMALL: usize = 500;
 
 /// A kernel matrix to train on: from samples, in single precision next to double, or given.
-pub struct Training<'a> {
+pub(crate) struct Training<'a> {
     fast: Option<Box<dyn Gram + 'a>>,
     exact: Exact<'a>,
 }
@@ -22,15 +20,6 @@ pub struct Training<'a> {
 enum Exact<'a> {
     Computed(Box<dyn Gram + 'a>),
     Given(&'a dyn Gram),
-}
-
-/// Samples made ready for [`Training`].
-pub fn load(samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Box<dyn Resident>, LearnError> {
-    let (rows, columns) = (samples.nrows(), samples.ncols());
-    if rows == 0 || columns == 0 {
-        return Err(LearnError::Empty { rows, columns });
-    }
-    Ok(session.load(samples)?)
 }
 
 impl<'a> Training<'a> {
@@ -126,43 +115,4 @@ impl<'a> Training<'a> {
         let exact = self.fast.is_some().then(|| self.exact());
         Ok(qp.solve(self.rows(), exact, settings, session)?)
     }
-}
-
-/// A function Σᵢ aᵢ k(xᵢ, ·) − ρ over the training samples with aᵢ ≠ 0.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SupportVectors {
-    /// Their rows among the training samples, ascending.
-    pub support: Vec<usize>,
-    /// aᵢ for each.
-    pub coefficients: Vec<f64>,
-    /// ρ.
-    pub rho: f64,
-    /// How good the answer is.
-    pub report: SvmReport,
-}
-
-impl SupportVectors {
-    /// From a coefficient for every training sample.
-    pub(super) fn new(dense: &[f64], rho: f64, report: SvmReport) -> Self {
-        let support: Vec<usize> = (0..dense.len()).filter(|&i| dense[i] != 0.0).collect();
-        let coefficients = support.iter().map(|&i| dense[i]).collect();
-        Self { support, coefficients, rho, report }
-    }
-}
-
-/// C times each sample's weight, or C for each of `rows` samples.
-pub(super) fn bounds(c: f64, rows: usize, weights: Option<&[f64]>) -> Result<Vec<f64>, LearnError> {
-    if !(c > 0.0 && c.is_finite()) {
-        return Err(LearnError::Parameter {
-            parameter: "C",
-            received: c.to_string(),
-            allowed: "a finite number above 0",
-        });
-    }
-    check_weights(rows, weights)?;
-    Ok(weights.map_or_else(|| vec![c; rows], |w| w.iter().map(|w| c * w).collect()))
-}
-
-pub(super) fn check_length(what: &'static str, rows: usize, found: usize) -> Result<(), LearnError> {
-    if found == rows { Ok(()) } else { Err(LearnError::Length { what, rows, found }) }
 }

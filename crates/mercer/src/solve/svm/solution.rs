@@ -14,7 +14,8 @@ use super::exact::{Check, product};
 use super::problem::BoxQp;
 
 /// How a [`BoxQp`] is solved.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SvmSettings {
     /// The violation m(α) − M(α) of the optimality conditions to stop at, above 0: LIBSVM's stopping rule.
     pub tol: f64,

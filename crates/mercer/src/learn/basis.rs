@@ -1,0 +1,114 @@
+//! The functions that a learner on a kernel expands its answer in.
+
+use crate::data::{AnySamples, Matrix, Samples};
+use crate::gram::{Gram, Wanted};
+use crate::kernel::check::Domain;
+use crate::kernel::{Expr, Kernel};
+use crate::model::{Expansion, subtract};
+use crate::session::Session;
+use crate::solve::Report;
+
+use super::admission::Admission;
+use super::error::LearnError;
+use super::fitted::Answer;
+use super::problem::{Inputs, Problem};
+use super::ridge::{Bias, column_means};
+
+/// k(cᵢ, · − s) for every row cᵢ of a problem.
+pub(super) struct Basis<'a> {
+    /// k, positive semidefinite as far as is known, with every hyper-parameter a number.
+    pub kernel: Kernel,
+    /// cᵢ; the rows of the identity where the kernel matrix is given: the samples of such a model are rows of kernel values.
+    pub centres: AnySamples<'a>,
+    /// s.
+    shift: Option<Vec<f64>>,
+    /// Where the kernel is proven to be positive semidefinite.
+    pub domain: Option<Domain>,
+    warning: Option<String>,
+}
+
+impl<'a> Basis<'a> {
+    /// The basis of a problem: resolves `auto` in the kernel and checks it. With [`Bias::Column`] the samples are centred and 1
+    /// is added to the kernel.
+    ///
+    /// # Errors
+    /// Where the kernel does not fit the samples or is refuted, and where a kernel matrix comes with [`Bias::Column`].
+    pub fn new(
+        kernel: &Kernel,
+        bias: Bias,
+        admission: Admission,
+        problem: &'a Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Self, LearnError> {
+        if let Inputs::Gram(gram) = problem.inputs {
+            if bias == Bias::Column {
+                return Err(LearnError::Unsupported(
+                    "bias = column centres the samples, which a kernel matrix hides",
+                ));
+            }
+            let (kernel, centres) = (Kernel::linear(), unit_vectors(gram.nrows())?);
+            return Ok(Self { kernel, centres, shift: None, domain: None, warning: None });
+        }
+        let samples = problem.samples()?;
+        kernel.check_columns(samples.ncols())?;
+        let mut kernel = kernel.resolve_auto(&session.scales(samples))?;
+        let (mut centres, mut shift) = (samples.view(), None);
+        if bias == Bias::Column {
+            let means = column_means(samples, problem.weights())?;
+            centres = subtract(samples, &means);
+            shift = Some(means);
+            kernel = Kernel::sum(&[kernel, Kernel::from_expr(Expr::Number(1.0))])?;
+        }
+        let admitted = admission.decide(&kernel, &centres)?;
+        Ok(Self { kernel, centres, shift, domain: admitted.domain, warning: admitted.warning })
+    }
+
+    /// Works on the kernel matrix of the basis: the one given, or one whose values are computed when they are needed.
+    ///
+    /// # Errors
+    /// What the work returns; where the engine has no such matrix.
+    pub fn with_gram<R>(
+        &self,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+        work: impl FnOnce(&dyn Gram) -> Result<R, LearnError>,
+    ) -> Result<R, LearnError> {
+        match problem.inputs {
+            Inputs::Gram(gram) => work(gram),
+            Inputs::Samples(_) => {
+                let resident = session.load(&self.centres)?;
+                work(&*resident.gram(&self.kernel, Wanted::Exact)?)
+            }
+        }
+    }
+
+    /// Σᵢ aᵢ k(cᵢ, · − s) + b, with all the centres.
+    pub fn answer(mut self, coefficients: Matrix<f64>, intercepts: Vec<f64>, mut report: Report) -> Answer {
+        report.warnings.extend(self.warning.take());
+        let Self { kernel, centres, shift, domain, .. } = self;
+        let centres = centres.into_owned();
+        Answer::new(Expansion { kernel, domain, centres, shift, coefficients, intercepts }, report)
+    }
+
+    /// The same with the centres whose coefficients are not all zero.
+    pub fn sparse_answer(self, coefficients: &Matrix<f64>, intercepts: Vec<f64>, report: Report) -> Answer {
+        let nonzero = |i: &usize| coefficients.row(*i).iter().any(|a| *a != 0.0);
+        let used: Vec<usize> = (0..coefficients.nrows()).filter(nonzero).collect();
+        let centres = self.centres.select(&used);
+        let answer = Basis { centres, ..self }.answer(coefficients.select(&used), intercepts, report);
+        Answer { centres: Some(used), ..answer }
+    }
+
+    /// The warning of the kernel's check, for an answer that is no expansion.
+    pub fn warning(&self) -> Option<String> {
+        self.warning.clone()
+    }
+}
+
+/// The rows of the identity.
+fn unit_vectors(n: usize) -> Result<AnySamples<'static>, LearnError> {
+    let indices = (0..n).map(u32::try_from).collect::<Result<Vec<u32>, _>>();
+    let indices = indices.map_err(|_| LearnError::Unsupported("a kernel matrix has fewer than 2³² rows"))?;
+    let samples = Samples::sparse(n, (0..=n).collect::<Vec<usize>>(), indices, vec![1.0; n]);
+    samples.map(AnySamples::F64).map_err(|_| LearnError::Empty { rows: n, columns: n })
+}

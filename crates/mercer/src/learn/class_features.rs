@@ -1,0 +1,116 @@
+//! Linear classifiers on features that approximate a kernel: what logistic regression and the support vector machine share.
+
+use std::slice;
+
+use serde_json::json;
+
+use crate::data::Matrix;
+use crate::design::{Approximation, Design, Labelled, Parts};
+use crate::kernel::Kernel;
+use crate::linalg::NormalEquations;
+use crate::model::Predictor;
+use crate::session::Session;
+use crate::solve::{LinearLossFit, LinearLossSettings};
+
+use super::admission::Admission;
+use super::class_weight::ClassWeight;
+use super::codes::check_codes;
+use super::cost;
+use super::error::LearnError;
+use super::fitted::{Answer, Facts};
+use super::lift::Prepared;
+use super::problem::Problem;
+use super::ridge::empty_sums;
+
+/// A linear classifier on approximate features: C·Σᵢ wᵢ·ℓ(yᵢ, f(xᵢ)) + ½‖v‖² over f(x) = ⟨v, φ(x)⟩ + b, the intercept not
+/// penalised.
+pub(super) struct ClassFeatures<'a> {
+    /// The kernel, with every hyper-parameter a number.
+    pub kernel: &'a Kernel,
+    /// The approximation of the kernel.
+    pub approximation: Approximation,
+    /// C > 0, which is 1/λ.
+    pub c: f64,
+    /// Whether there is an intercept.
+    pub intercept: bool,
+    /// What each class counts, beside the weights of its rows.
+    pub class_weight: &'a ClassWeight,
+    /// The precision of the answer, more than 0.
+    pub tol: f64,
+    /// Steps at most.
+    pub max_iter: usize,
+    /// Whether a kernel on landmarks must be proven to be one.
+    pub admission: Admission,
+}
+
+impl ClassFeatures<'_> {
+    /// Fits by `solve`, which receives the features and labels with C·wᵢ as weights.
+    ///
+    /// The features are held where they fit the memory budget beside the sums over them, and computed again for each pass
+    /// where they do not.
+    ///
+    /// # Errors
+    /// Where a setting is out of range, where the problem's classes or weights do not line up, where the kernel has no such
+    /// features, where the sums do not fit the memory budget, and where the session is stopped.
+    pub fn fit(
+        &self,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+        solve: impl FnOnce(&dyn Design, Labelled<'_>) -> Result<LinearLossFit, LearnError>,
+    ) -> Result<Answer, LearnError> {
+        self.check()?;
+        let (samples, (codes, classes)) = (problem.samples()?, problem.codes()?);
+        let columns = samples.ncols();
+        self.kernel.check_columns(columns)?;
+        let prepared = Prepared::new(&self.kernel, self.approximation, self.admission, samples, session)?;
+        // The check of the memory; the sums themselves are without targets.
+        empty_sums(prepared.features.count(columns)?, 0, session)?;
+        let class_weight = self.class_weight.resolved(problem.classes())?;
+        let weights = class_weight.combine(codes, classes, problem.weights())?;
+        check_codes(codes.len(), codes, classes, Some(&weights))?;
+        let outputs = if classes == 2 { 1 } else { classes };
+        let weights: Vec<f64> = weights.iter().map(|w| self.c * w).collect();
+        let labels = Labelled { codes, outputs, weights: &weights };
+        let sums_bytes = cost::sums_bytes(prepared.features.count(columns)?, 0);
+        let left = session.with_memory(session.memory().saturating_sub(sums_bytes));
+        let design = prepared.features.design(samples, &left)?;
+        let LinearLossFit { weights, intercepts, mut report, .. } = solve(&*design, labels)?;
+        drop(design);
+        report.warnings.extend(prepared.warning);
+        let predictor =
+            Predictor::on_features(prepared.features, columns, weights, intercepts, prepared.domain);
+        let facts = Facts::from([("approx".to_owned(), json!(self.approximation.to_string()))]);
+        Ok(Answer { facts, ..Answer::new(predictor, report) })
+    }
+
+    fn check(&self) -> Result<(), LearnError> {
+        for (parameter, received, fine) in [
+            ("C", self.c, self.c > 0.0 && self.c.is_finite()),
+            ("tol", self.tol, self.tol > 0.0 && self.tol.is_finite()),
+            ("max_iter", self.max_iter as f64, self.max_iter > 0),
+        ] {
+            if !fine {
+                let (received, allowed) = (received.to_string(), "a finite number above 0");
+                return Err(LearnError::Parameter { parameter, received, allowed });
+            }
+        }
+        Ok(())
+    }
+
+    /// How a smooth loss is minimised to this tolerance.
+    pub fn settings(&self, tolerance: f64) -> LinearLossSettings {
+        LinearLossSettings { lambda: 1.0, intercept: self.intercept, tolerance, max_iter: self.max_iter }
+    }
+}
+
+/// The sums over the features of rows with these weights.
+pub(super) fn sums(
+    design: &dyn Design,
+    weights: &[f64],
+    session: &Session<'_>,
+) -> Result<NormalEquations, LearnError> {
+    let mut sums = NormalEquations::new(design.ncols(), 0);
+    let none = Matrix::zeros(design.nrows(), 0);
+    design.normal_equations(&none, Some(weights), &Parts::All, slice::from_mut(&mut sums), session)?;
+    Ok(sums)
+}

@@ -1,0 +1,149 @@
+//! All that differs between support vector machines: the quadratic program and the scale of its answer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::learn::error::LearnError;
+use crate::learn::learner::Requires;
+use crate::model::Method;
+use crate::solve::svm::{BoxQp, Solution, SvmError, SvmReport};
+
+/// Which support vector machine, with its own hyper-parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "method", rename_all = "kebab-case")]
+pub enum Machine {
+    /// C-classification: minimises ½‖w‖² + Σ Cᵢ max(0, 1 − yᵢ(⟨w, φ(xᵢ)⟩ − ρ)).
+    Svc {
+        /// C > 0: the cost of a sample on the wrong side.
+        #[serde(rename = "C")]
+        c: f64,
+    },
+    /// ν-classification: ν bounds the fraction of margin errors from above and that of support vectors from below (Schölkopf
+    /// et al. 2000).
+    NuSvc {
+        /// ν, above 0 and at most 1, and at most what the smaller class of each machine allows.
+        nu: f64,
+    },
+    /// ε-regression: minimises ½‖w‖² + Σ Cᵢ max(0, |zᵢ − ⟨w, φ(xᵢ)⟩ + ρ| − ε).
+    Svr {
+        /// C > 0: the cost of a unit of error beyond the tube.
+        #[serde(rename = "C")]
+        c: f64,
+        /// ε ≥ 0: half the width of the tube in which errors cost nothing.
+        epsilon: f64,
+    },
+    /// ν-regression: the width of the tube is such that at most a fraction ν of the samples lies outside (Schölkopf et al.
+    /// 2000).
+    NuSvr {
+        /// C > 0: the cost of a unit of error beyond the tube.
+        #[serde(rename = "C")]
+        c: f64,
+        /// ν, above 0 and at most 1.
+        nu: f64,
+    },
+    /// One-class estimation: a function that is positive on most samples; ν bounds the fraction outside from above and that
+    /// of support vectors from below (Schölkopf et al. 2001).
+    OneClass {
+        /// ν, above 0 and at most 1.
+        nu: f64,
+    },
+}
+
+/// The rows of one quadratic program; of a classification, the first `positive` are told from the others.
+pub(super) struct Part {
+    pub rows: Vec<usize>,
+    pub positive: usize,
+}
+
+/// A function Σ aᵢ k(xᵢ, ·) − ρ over the rows of a [`Part`].
+pub(super) struct Decision {
+    /// aᵢ for each row of the part.
+    pub coefficients: Vec<f64>,
+    pub rho: f64,
+    /// Half the width of the tube that ν-regression found.
+    pub epsilon: Option<f64>,
+    pub report: SvmReport,
+}
+
+impl Machine {
+    /// The method's name in a model.
+    #[must_use]
+    pub fn method(&self) -> Method {
+        match self {
+            Self::Svc { .. } => Method::Svc,
+            Self::NuSvc { .. } => Method::NuSvc,
+            Self::Svr { .. } => Method::Svr,
+            Self::NuSvr { .. } => Method::NuSvr,
+            Self::OneClass { .. } => Method::OneClass,
+        }
+    }
+
+    /// The targets it works on.
+    #[must_use]
+    pub fn requires(&self) -> Requires {
+        match self {
+            Self::Svc { .. } | Self::NuSvc { .. } => Requires::Classes,
+            Self::Svr { .. } | Self::NuSvr { .. } => Requires::Numbers,
+            Self::OneClass { .. } => Requires::Nothing,
+        }
+    }
+
+    /// The bound of a variable whose sample has the weight 1: C, and 1 for the machines without C.
+    ///
+    /// # Errors
+    /// Where C is not a finite number above 0.
+    pub(super) fn bound(&self) -> Result<f64, LearnError> {
+        match *self {
+            Self::Svc { c } | Self::Svr { c, .. } | Self::NuSvr { c, .. } => check_cost(c),
+            Self::NuSvc { .. } | Self::OneClass { .. } => Ok(1.0),
+        }
+    }
+
+    /// The quadratic program over the rows of a part. `targets` and `bounds` are those of all rows.
+    pub(super) fn qp(&self, part: &Part, targets: &[f64], bounds: &[f64]) -> Result<BoxQp, SvmError> {
+        let rows = &part.rows;
+        let at = |values: &[f64]| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
+        // Positive samples come first, so variables are in the order of the rows for both classifications.
+        let sides = || (0..rows.len()).map(|k| k < part.positive).collect::<Vec<bool>>();
+        let bounds = at(bounds);
+        match *self {
+            Self::Svc { .. } => BoxQp::classify(rows, &sides(), &bounds),
+            Self::NuSvc { nu } => BoxQp::nu_classify(rows, &sides(), nu, &bounds),
+            Self::Svr { epsilon, .. } => BoxQp::regress(rows, &at(targets), epsilon, &bounds),
+            Self::NuSvr { nu, .. } => BoxQp::nu_regress(rows, &at(targets), nu, &bounds),
+            Self::OneClass { nu } => BoxQp::one_class(rows, nu, &bounds),
+        }
+    }
+
+    /// The decision function of a solution.
+    pub(super) fn scale(&self, mut solution: Solution) -> Decision {
+        let (mut rho, mut epsilon) = (solution.rho(), None);
+        match self {
+            Self::NuSvc { .. } => {
+                // The margin is 1 in the scale of the decision function. Where it vanishes (all samples of a pair equal) there is no
+                // such scale.
+                let scale = match solution.margin() {
+                    margin if margin > 0.0 => margin.recip(),
+                    _ => 1.0,
+                };
+                solution.beta.iter_mut().for_each(|b| *b *= scale);
+                solution.report.objective *= scale * scale;
+                rho *= scale;
+            }
+            Self::NuSvr { .. } => {
+                epsilon = Some(-solution.margin());
+                let (over, under) = solution.beta.split_at(solution.beta.len() / 2);
+                solution.beta = over.iter().zip(under).map(|(a, b)| a + b).collect();
+            }
+            Self::Svc { .. } | Self::Svr { .. } | Self::OneClass { .. } => {}
+        }
+        Decision { coefficients: solution.beta, rho, epsilon, report: solution.report }
+    }
+}
+
+/// C, checked.
+pub(super) fn check_cost(c: f64) -> Result<f64, LearnError> {
+    if c > 0.0 && c.is_finite() {
+        return Ok(c);
+    }
+    Err(LearnError::Parameter { parameter: "C", received: c.to_string(), allowed: "a finite number above 0" })
+}
