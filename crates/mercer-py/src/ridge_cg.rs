@@ -50,7 +50,8 @@ pub fn fit_ridge_cg<'py>(
         .with_bias(bias(problem.intercept))
         .with_admission(admission(problem.admit))
         .with_method(RidgeMethod::Cg)
-        .with_tolerance(problem.tol, problem.max_iter);
+        .with_tol(problem.tol)
+        .with_max_iter(problem.max_iter);
     let targets = matrix(&problem.targets)?;
     let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (landmarks, seed) = (problem.landmarks, problem.seed);

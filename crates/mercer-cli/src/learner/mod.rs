@@ -3,7 +3,6 @@
 mod approx_svc;
 mod classifiers;
 mod library;
-pub mod ridge;
 pub mod svm;
 
 use std::collections::BTreeMap;
@@ -11,7 +10,9 @@ use std::collections::BTreeMap;
 use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
-use mercer::learn::{self, Admission, ClassWeight, Fitted, Knn, Lms, LmsMethod, Smoother};
+use mercer::learn::{
+    self, Admission, ClassWeight, Fitted, Knn, Lms, LmsMethod, Ridge, RidgeMethod, Smoother,
+};
 use mercer::model::{self, Calibration, Link, Predictor, Weights};
 use mercer::session::Session;
 use mercer::solve::Report;
@@ -103,7 +104,7 @@ pub fn of(arguments: &Fit, names: &[String]) -> Result<Box<dyn Learner>, Failure
 /// The learner, for support vectors on the kernel itself.
 fn exact(arguments: &Fit, lift: Lift) -> Result<Box<dyn Learner>, Failure> {
     Ok(match arguments.method {
-        Method::Ridge => Box::new(ridge::RidgeLearner::new(arguments, lift)),
+        Method::Ridge => Library::boxed(ridge(arguments, lift), arguments.common.seed),
         Method::Lms => Library::boxed(lms(arguments, lift), arguments.common.seed),
         Method::Smoother => Library::boxed(smoother(lift)?, arguments.common.seed),
         Method::Knn => Library::boxed(knn(arguments), arguments.common.seed),
@@ -113,6 +114,25 @@ fn exact(arguments: &Fit, lift: Lift) -> Result<Box<dyn Learner>, Failure> {
             Box::new(svm::SvmLearner::new(arguments, lift)?)
         }
     })
+}
+
+fn ridge(arguments: &Fit, lift: Lift) -> Ridge {
+    let method = match arguments.solver {
+        Some(Solver::Cholesky) => RidgeMethod::Cholesky,
+        Some(Solver::Mixed) => RidgeMethod::Mixed,
+        Some(Solver::Primal) => RidgeMethod::Primal,
+        Some(Solver::Cg) => RidgeMethod::Cg,
+        _ => RidgeMethod::Auto,
+    };
+    let usual = Ridge::new(lift, 1.0);
+    let tol = arguments.tol.unwrap_or(usual.tol);
+    let lambda = if arguments.lambda.is_empty() { vec![1.0] } else { arguments.lambda.clone() };
+    usual
+        .with_lambda(lambda)
+        .with_bias(arguments.bias.unwrap_or_default())
+        .with_admission(admission(arguments))
+        .with_method(method)
+        .with_tol(tol)
 }
 
 fn lms(arguments: &Fit, lift: Lift) -> Lms {

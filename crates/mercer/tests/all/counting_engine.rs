@@ -302,14 +302,10 @@ fn trained(
 
 /// All that learn from a kernel matrix or from distances.
 const LEARNERS: &[(&str, Fit)] = &[
-    ("ridge", |x, z, session| {
-        let fitted = oracle::train(&Ridge::new(kernel(), 0.1), x, &targets(), None, session).unwrap();
-        format!("{fitted:?} {:?}", fitted.model.predict(z, session))
-    }),
+    ("ridge", |x, z, session| trained(&Ridge::new(kernel(), 0.1), (x, targets().into()), z, session)),
     ("ridge, conjugate gradients", |x, z, session| {
         let ridge = Ridge::new(kernel(), 0.01).with_method(RidgeMethod::Cg);
-        let fitted = oracle::train(&ridge, x, &targets(), None, session).unwrap();
-        format!("{fitted:?} {:?}", fitted.model.predict(z, session))
+        trained(&ridge, (x, targets().into()), z, session)
     }),
     ("lms", |x, z, session| trained(&Lms::new(kernel()), (x, targets().into()), z, session)),
     ("lms, sample by sample", |x, z, session| {

@@ -36,11 +36,11 @@ fn matern() -> Kernel {
 
 /// Conjugate gradients to this tolerance.
 fn cg(kernel: Kernel, lambda: f64, tolerance: f64) -> Ridge {
-    Ridge::new(kernel, lambda).with_method(RidgeMethod::Cg).with_tolerance(tolerance, 1_000)
+    Ridge::new(kernel, lambda).with_method(RidgeMethod::Cg).with_tol(tolerance)
 }
 
 fn iterative(lambda: f64) -> Ridge {
-    cg(matern(), lambda, 1e-10).with_rank(60)
+    cg(matern(), lambda, 1e-10).with_rank(Some(60))
 }
 
 fn fit(
@@ -69,7 +69,7 @@ fn equals_the_direct_solver() {
                 let direct = direct(matern(), lambda).with_bias(bias);
                 let (expected, _) = fit(&direct, &samples, &targets, weights).unwrap();
                 // Few columns in the preconditioner, so that many steps are taken.
-                let ridge = iterative(lambda).with_bias(bias).with_rank(5);
+                let ridge = iterative(lambda).with_bias(bias).with_rank(Some(5));
                 let all = Session::default();
                 // Memory for the preconditioner alone.
                 let tight = all.with_memory(cost::cg_bytes(300, 5, 2));
@@ -100,7 +100,7 @@ fn kernels_of_every_range_can_be_stored() {
         let kernel: Kernel = kernel.parse().unwrap();
         let (expected, _) = fit(&direct(kernel.clone(), lambda), &samples, &targets, None).unwrap();
         for tolerance in [1e-6, 1e-8] {
-            let ridge = cg(kernel.clone(), lambda, tolerance).with_rank(0);
+            let ridge = cg(kernel.clone(), lambda, tolerance).with_rank(Some(0));
             let (found, report) = fit(&ridge, &samples, &targets, None).unwrap();
             assert_eq!(report.status, Status::Converged, "{kernel}: {report:?}");
             assert!(report.solver.ends_with("matrix stored in 16 bits"), "{kernel}: {report:?}");
@@ -116,7 +116,7 @@ fn kernels_of_every_range_can_be_stored() {
 #[test]
 fn a_small_lambda_needs_tiles() {
     let (samples, targets, _) = data(300);
-    let (found, report) = fit(&iterative(1e-4).with_rank(300), &samples, &targets, None).unwrap();
+    let (found, report) = fit(&iterative(1e-4).with_rank(Some(300)), &samples, &targets, None).unwrap();
     assert_eq!(report.status, Status::Converged, "{report:?}");
     assert!(report.solver.ends_with("tiles computed in every step"), "{report:?}");
     let (expected, _) = fit(&direct(matern(), 1e-4), &samples, &targets, None).unwrap();
@@ -175,7 +175,7 @@ impl Checkpoint for Kept {
 #[test]
 fn goes_on_from_a_saved_state() {
     let (samples, targets, _) = data(250);
-    let ridge = iterative(1e-2).with_rank(10);
+    let ridge = iterative(1e-2).with_rank(Some(10));
     let run = |kept: &Kept, ridge: &Ridge, targets: &Matrix<f64>| {
         let session = Session::default();
         oracle::train(ridge, &samples, targets, None, &session.with_checkpoint(kept)).unwrap()
@@ -192,7 +192,7 @@ fn goes_on_from_a_saved_state() {
     let damaged = Kept { given: Some(b"not a state".to_vec()), ..Kept::default() };
     assert!(whole == run(&damaged, &ridge, &targets));
     for (ridge, targets) in
-        [(ridge.clone().with_rank(11), targets.clone()), (ridge.clone(), Matrix::zeros(250, 2))]
+        [(ridge.clone().with_rank(Some(11)), targets.clone()), (ridge.clone(), Matrix::zeros(250, 2))]
     {
         let other = Kept::default();
         run(&other, &ridge, &targets);
@@ -228,7 +228,7 @@ fn landmarks_give_the_answer_of_nystrom_features() {
     let on_landmarks = |landmarks| {
         let approximation = Approximation::Nystrom { landmarks, choice: LandmarkChoice::Uniform };
         let ridge = Ridge::new((matern(), approximation), 0.1);
-        ridge.with_method(RidgeMethod::Cg).with_tolerance(1e-11, 1_000)
+        ridge.with_method(RidgeMethod::Cg).with_tol(1e-11)
     };
     for (bias, intercept) in [(Bias::None, Intercept::None), (Bias::Centred, Intercept::Unpenalised)] {
         for weights in [None, Some(weights.as_slice())] {

@@ -14,7 +14,7 @@ use mercer::data::{self, AnySamples, Matrix, ScaleMethod, Scaling};
 use mercer::gram::Metric;
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{Admission, Bias, Knn, Logistic, Loss, Perceptron, Smoother};
+use mercer::learn::{Admission, Bias, Knn, Logistic, Loss, Perceptron, Ridge, Smoother};
 use mercer::model::{Model, Weights};
 use mercer::pool;
 use mercer::select::{
@@ -31,7 +31,7 @@ use crate::commands::plot;
 use crate::describe;
 use crate::failure::Failure;
 use crate::learner::svm::SvmLearner;
-use crate::learner::{Learner, Library, ridge::RidgeLearner};
+use crate::learner::{Learner, Library};
 use crate::output;
 use crate::plot::Figure;
 use crate::progress::{self, Progress};
@@ -268,8 +268,9 @@ impl Searcher<'_> {
             Ok(tune.run(samples, targets, None, resume, on_trials, session)?)
         })?;
         let Tuned { kernel, lambda, score, trials, warnings } = tuned;
-        let learner = RidgeLearner::of(kernel, lambda, tune.bias, tune.admission, self.arguments.common.seed);
-        Ok(Found { learner: Box::new(learner), score, trials, warnings })
+        let ridge = Ridge::new(kernel, lambda).with_bias(tune.bias).with_admission(tune.admission);
+        let learner = Library::boxed(ridge, self.arguments.common.seed);
+        Ok(Found { learner, score, trials, warnings })
     }
 
     /// Runs a search that goes on from the trials of `--checkpoint`, and keeps there what it tries.
@@ -330,10 +331,7 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
         Method::Logistic => Library::boxed(Logistic::new(Kernel::linear(), 1.0), 0),
         Method::Perceptron => Library::boxed(Perceptron::new(Kernel::linear()), 0),
         Method::Svc => Box::new(SvmLearner::of(Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 }), 0)),
-        _ => {
-            let bias = arguments.bias.unwrap_or(Bias::Centred);
-            Box::new(RidgeLearner::of(Kernel::linear(), 1.0, bias, Admission::Check, 0))
-        }
+        _ => Library::boxed(Ridge::new(Kernel::linear(), 1.0), 0),
     }
 }
 

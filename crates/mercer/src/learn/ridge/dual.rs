@@ -9,17 +9,19 @@
 //! bias column    X and y are centred, 1 is added to the kernel, and the constant is penalised like the rest
 //! ```
 
-use crate::data::{AnySamples, Matrix, Samples};
-use crate::gram::{Gram, TileMut, Wanted};
-use crate::kernel::{Expr, Kernel};
-use crate::model::{Expansion, subtract};
+use std::borrow::Cow;
+
+use crate::data::{AnySamples, Matrix};
+use crate::gram::{Gram, TileMut};
+use crate::kernel::Kernel;
 use crate::session::Session;
 use crate::solve::{Factor, Regularised, Report, bordered_right_hand_sides, bordered_solution, solve_direct};
 
+use super::super::basis::Basis;
 use super::super::error::LearnError;
 use super::super::fitted::Answer;
 use super::super::problem::Problem;
-use super::{Bias, Ridge, RidgeMethod, check_lambda, check_matrix_memory, roots, targets_by_lambda};
+use super::{Bias, Ridge, RidgeMethod, check_matrix_memory, roots, targets_by_lambda};
 
 /// The coefficients of f(xⱼ) = Σᵢ aᵢ k(xᵢ, xⱼ) + b for each target.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,67 +35,26 @@ pub struct Coefficients {
 }
 
 impl Ridge {
-    /// The fit on samples. O(n²d + n³/3) time, O(n²) memory.
+    /// The fit on samples or on a kernel matrix. O(n²d + n³/3) time, O(n²) memory.
     pub(super) fn dual(
         &self,
         kernel: &Kernel,
         problem: &Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
-        let (samples, targets, weights) = (problem.samples()?, problem.numbers()?, problem.weights());
-        check_matrix_memory(samples.nrows(), session)?;
-        let mut kernel = kernel.clone();
-        let (mut shift, mut centres) = (None, samples.view());
-        if self.bias == Bias::Column {
-            let means = column_means(samples, weights)?;
-            centres = subtract(samples, &means);
-            shift = Some(means);
-            kernel = Kernel::sum(&[kernel, Kernel::from_expr(Expr::Number(1.0))])?;
-        }
-        let admitted = self.admission.decide(&kernel, &centres)?;
-        let resident = session.load(&centres)?;
-        let gram = resident.gram(&kernel, Wanted::Exact)?;
-        let Coefficients { dual: coefficients, intercepts, mut report } = match self.bias {
+        let (targets, weights) = (problem.numbers()?, problem.weights());
+        check_matrix_memory(problem.nrows(), session)?;
+        let basis = Basis::new(kernel, self.bias, self.admission, problem, session)?;
+        let (centred, means) = match self.bias {
             Bias::Column => {
                 let (centred, means) = centred(targets, weights);
-                let found = self.solve_gram(&*gram, &centred, weights, session)?;
-                Coefficients { intercepts: means, ..found }
+                (Cow::Owned(centred), Some(means))
             }
-            Bias::None | Bias::Centred => self.solve_gram(&*gram, targets, weights, session)?,
+            Bias::None | Bias::Centred => (Cow::Borrowed(targets), None),
         };
-        report.warnings.extend(admitted.warning);
-        let centres = centres.into_owned();
-        let expansion =
-            Expansion { kernel, domain: admitted.domain, centres, shift, coefficients, intercepts };
-        Ok(Answer::new(expansion, report))
-    }
-
-    /// The fit on a kernel matrix. The model is an expansion on the rows of the identity: its samples are rows of kernel values with
-    /// the rows of the problem.
-    pub(super) fn on_gram(
-        &self,
-        gram: &dyn Gram,
-        problem: &Problem<'_>,
-        session: &Session<'_>,
-    ) -> Result<Answer, LearnError> {
-        let (rows, targets) = (gram.nrows(), problem.numbers()?);
-        check_lambda(&self.lambda, rows, targets.ncols())?;
-        if self.bias == Bias::Column {
-            return Err(LearnError::Unsupported(
-                "bias = column centres the samples, which a kernel matrix hides",
-            ));
-        }
-        if matches!(self.method, RidgeMethod::Primal | RidgeMethod::Cg) {
-            return Err(LearnError::Unsupported("a kernel matrix is solved by its Cholesky factor"));
-        }
-        check_matrix_memory(rows, session)?;
-        let Coefficients { dual: coefficients, intercepts, report } =
-            self.solve_gram(gram, targets, problem.weights(), session)?;
-        let indices = (0..rows as u32).collect::<Vec<_>>();
-        let centres = Samples::sparse(rows, (0..=rows).collect::<Vec<_>>(), indices, vec![1.0; rows]);
-        let centres = AnySamples::F64(centres.expect("one entry in each row"));
-        let (kernel, shift) = (Kernel::linear(), None);
-        Ok(Answer::new(Expansion { kernel, domain: None, centres, shift, coefficients, intercepts }, report))
+        let Coefficients { dual, intercepts, report } =
+            basis.with_gram(problem, session, |gram| self.solve_gram(gram, &centred, weights, session))?;
+        Ok(basis.answer(dual, means.unwrap_or(intercepts), report))
     }
 
     /// The coefficients on a kernel matrix; the intercepts are 0 unless they are unpenalised.

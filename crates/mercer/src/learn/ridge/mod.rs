@@ -37,6 +37,7 @@ use super::fitted::{Answer, Fitted, Settings};
 use super::learner::{Learner, Requires, Shape};
 use super::lift::{Lift, Prepared};
 use super::problem::{Inputs, Problem};
+use super::settings::builder;
 use super::targets::check as check_targets;
 use super::weights::check_weights;
 
@@ -136,40 +137,15 @@ impl Ridge {
         }
     }
 
-    /// The same learner with other values of λ: one for all targets, or one each.
-    #[must_use]
-    pub fn with_lambda(self, lambda: Vec<f64>) -> Self {
-        Self { lambda, ..self }
-    }
-
-    /// The same learner with another treatment of a constant.
-    #[must_use]
-    pub fn with_bias(self, bias: Bias) -> Self {
-        Self { bias, ..self }
-    }
-
-    /// The same learner, solved by this method.
-    #[must_use]
-    pub fn with_method(self, method: RidgeMethod) -> Self {
-        Self { method, ..self }
-    }
-
-    /// The same learner with or without a check of its kernel.
-    #[must_use]
-    pub fn with_admission(self, admission: Admission) -> Self {
-        Self { admission, ..self }
-    }
-
-    /// The same learner with another stopping rule for conjugate gradients.
-    #[must_use]
-    pub fn with_tolerance(self, tol: f64, max_iter: u64) -> Self {
-        Self { tol, max_iter, ..self }
-    }
-
-    /// The same learner with a preconditioner of this rank.
-    #[must_use]
-    pub fn with_rank(self, rank: usize) -> Self {
-        Self { rank: Some(rank), ..self }
+    builder! {
+        with_lift(lift: Lift),
+        with_lambda(lambda: Vec<f64>),
+        with_bias(bias: Bias),
+        with_method(method: RidgeMethod),
+        with_admission(admission: Admission),
+        with_tol(tol: f64),
+        with_max_iter(max_iter: u64),
+        with_rank(rank: Option<usize>),
     }
 
     /// The fit on samples and a kernel whose hyper-parameters are all numbers.
@@ -193,14 +169,9 @@ impl Ridge {
         }
     }
 
-    /// The fit on features that approximate a kernel.
-    fn on_approximation(
-        &self,
-        kernel: &Kernel,
-        approximation: Approximation,
-        problem: &Problem<'_>,
-        session: &Session<'_>,
-    ) -> Result<Answer, LearnError> {
+    /// The fit on features that approximate a kernel whose hyper-parameters are all numbers.
+    fn on_approximation(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Answer, LearnError> {
+        let (kernel, approximation) = self.approximation()?;
         let samples = problem.samples()?;
         match (self.method, approximation) {
             (RidgeMethod::Auto | RidgeMethod::Primal, _) => {}
@@ -213,10 +184,9 @@ impl Ridge {
                 ));
             }
         }
-        let resolved = Self { lift: (kernel.clone(), approximation).into(), ..self.clone() };
-        let prepared = resolved.prepare((samples, samples.nrows() as u64), session)?;
-        let fit = resolved.fit_prepared(prepared, samples, problem.numbers()?, problem.weights(), session)?;
-        let facts = resolved.quality_of(&fit, samples, session)?.facts(&problem.origin.outputs);
+        let prepared = self.prepare((samples, samples.nrows() as u64), session)?;
+        let fit = self.fit_prepared(prepared, samples, problem.numbers()?, problem.weights(), session)?;
+        let facts = self.quality_of(&fit, samples, session)?.facts(&problem.origin.outputs);
         let ApproxFit { predictor, report, .. } = fit;
         Ok(Answer { facts, ..Answer::new(predictor, report) })
     }
@@ -289,35 +259,23 @@ impl Learner for Ridge {
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
-        if let Inputs::Gram(gram) = problem.inputs {
-            let answer = self.on_gram(gram, problem, session)?;
-            return Ok(Fitted::new(self, problem, session, answer));
+        check_lambda(&self.lambda, problem.nrows(), problem.numbers()?.ncols())?;
+        if let (Inputs::Gram(_), Some(kernel)) = (&problem.inputs, self.lift.kernel()) {
+            if matches!(self.method, RidgeMethod::Primal | RidgeMethod::Cg) {
+                return Err(LearnError::Unsupported("a kernel matrix is solved by its Cholesky factor"));
+            }
+            return Ok(Fitted::new(self, problem, session, self.dual(kernel, problem, session)?));
         }
-        let samples = problem.samples()?;
-        let resolved = |kernel: &Kernel| -> Result<Kernel, LearnError> {
-            kernel.check_columns(samples.ncols())?;
-            Ok(kernel.resolve_auto(&session.scales(samples))?)
-        };
-        check_lambda(&self.lambda, samples.nrows(), problem.numbers()?.ncols())?;
-        let answer = match &self.lift {
-            Lift::Kernel(kernel) => self.on_kernel(&resolved(kernel)?, problem, session)?,
+        let ridge = self.clone().with_lift(self.lift.resolved(problem.samples()?, session)?);
+        let answer = match &ridge.lift {
+            Lift::Kernel(kernel) | Lift::Auto(kernel) => ridge.on_kernel(kernel, problem, session)?,
+            Lift::Approximate { .. } => ridge.on_approximation(problem, session)?,
             Lift::Features(map) => {
-                self.check(shape(problem)?, session)?;
-                self.primal(map, problem, session)?
-            }
-            Lift::Approximate { kernel, approx } => {
-                self.on_approximation(&resolved(kernel)?, *approx, problem, session)?
-            }
-            Lift::Auto(kernel) => {
-                let kernel = resolved(kernel)?;
-                let lift = match choose_approximation(&kernel, samples, samples.nrows() as u64, session)? {
-                    Some((approximation, _)) => (kernel, approximation).into(),
-                    None => kernel.into(),
-                };
-                return Self { lift, ..self.clone() }.train(problem, session);
+                ridge.check(shape(problem)?, session)?;
+                ridge.primal(map, problem, session)?
             }
         };
-        Ok(Fitted::new(self, problem, session, answer))
+        Ok(Fitted::new(&ridge, problem, session, answer))
     }
 }
 
