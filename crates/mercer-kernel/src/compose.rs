@@ -11,8 +11,11 @@
 //! ```
 
 use std::ops::{Add, Mul};
+use std::sync::Arc;
 
 use super::Kernel;
+use super::check::exact::int;
+use super::check::formula::Formula;
 use super::eval::constant;
 use super::expr::Expr;
 use super::family::FamilyId;
@@ -84,7 +87,7 @@ impl Kernel {
             Expr::Sum(terms) => terms.clone(),
             other => vec![other.clone()],
         });
-        checked(several(terms.collect(), 0.0, Expr::Sum))
+        checked(several(terms.collect(), 0.0, Expr::Sum), of_parts(kernels, Formula::Sum))
     }
 
     /// The product of kernels; 1 where there are none.
@@ -96,7 +99,7 @@ impl Kernel {
             Expr::Product(factors) => factors.clone(),
             other => vec![other.clone()],
         });
-        checked(several(factors.collect(), 1.0, Expr::Product))
+        checked(several(factors.collect(), 1.0, Expr::Product), of_parts(kernels, Formula::Product))
     }
 
     /// The kernel times a number.
@@ -115,8 +118,9 @@ impl Kernel {
     /// # Errors
     /// Where it would be larger than a kernel may be.
     pub fn pow(&self, exponent: u32) -> Result<Self, ComposeError> {
-        let exponent = Expr::Number(f64::from(exponent));
-        checked(Expr::Pow(Box::new(self.expr.clone()), Box::new(exponent)))
+        let number = Expr::Number(f64::from(exponent));
+        let written = Formula::Pow(Box::new(self.formula()), Box::new(Formula::Number(int(exponent.into()))));
+        checked(Expr::Pow(Box::new(self.expr.clone()), Box::new(number)), Some(written))
     }
 }
 
@@ -128,11 +132,16 @@ fn several(mut operands: Vec<Expr>, neutral: f64, build: fn(Vec<Expr>) -> Expr) 
     }
 }
 
-fn checked(expr: Expr) -> Result<Kernel, ComposeError> {
+/// What was written of the kernels, put together; none where there are fewer than two.
+fn of_parts(kernels: &[Kernel], build: fn(Vec<Formula>) -> Formula) -> Option<Formula> {
+    (kernels.len() > 1).then(|| build(kernels.iter().map(Kernel::formula).collect()))
+}
+
+fn checked(expr: Expr, written: Option<Formula>) -> Result<Kernel, ComposeError> {
     check_size(&expr)?;
     match constant(&expr) {
         Some(value) if !value.is_finite() => Err(ComposeError::NotFinite { value }),
-        _ => Ok(Kernel::from_expr(expr)),
+        _ => Ok(Kernel { expr, written: written.map(Arc::new) }),
     }
 }
 

@@ -5,6 +5,7 @@
 //! value     = constant | "auto" | "?" | "?" constant ".." constant | "?{" constants "}" | "[" constants "]"
 //! ```
 
+use super::check::formula::{Formula, Parameter as Exact, Written};
 use super::family::FamilyId;
 use super::named::{Allowed, Argument, Named, Spelling, Value};
 use super::parse::{Parsed, Parser};
@@ -19,11 +20,13 @@ struct Parameter {
 }
 
 impl Parser<'_> {
-    /// One argument per slot of the family, defaults where the text says nothing.
-    pub(super) fn hyper_parameters(&mut self, family: FamilyId) -> Parsed<Vec<Argument>> {
-        let mut arguments = Named::with_defaults(family).arguments;
+    /// One argument per slot of the family, defaults where the text says nothing, and the same as it was written.
+    pub(super) fn hyper_parameters(&mut self, family: FamilyId) -> Parsed<(Vec<Argument>, Vec<(usize, Exact)>)> {
+        let defaults = Named::with_defaults(family);
+        let mut written = Written::of(&defaults).parameters;
+        let mut arguments = defaults.arguments;
         if !self.eat(Kind::Open) {
-            return Ok(arguments);
+            return Ok((arguments, written));
         }
         let mut given = vec![false; arguments.len()];
         while !self.eat(Kind::Close) {
@@ -40,10 +43,11 @@ impl Parser<'_> {
                 return Err(self.error(problem, at));
             }
             given[slot] = true;
-            let value = self.value(Parameter { family, spelling: &spellings[spelling] })?;
+            let (value, exact) = self.value(Parameter { family, spelling: &spellings[spelling] })?;
             arguments[slot] = Argument { spelling, value };
+            written[slot] = (spelling, exact);
         }
-        Ok(arguments)
+        Ok((arguments, written))
     }
 
     /// `name =`, as the slot and the spelling it names.
@@ -79,7 +83,7 @@ impl Parser<'_> {
             })
     }
 
-    fn value(&mut self, parameter: Parameter) -> Parsed<Value> {
+    fn value(&mut self, parameter: Parameter) -> Parsed<(Value, Exact)> {
         let (family, name) = (parameter.family.name(), parameter.spelling.name);
         let at = self.token();
         match at.kind {
@@ -88,62 +92,75 @@ impl Parser<'_> {
                     return Err(self.error(Problem::NoAuto { family, parameter: name }, at));
                 }
                 self.advance();
-                Ok(Value::Auto)
+                Ok((Value::Auto, Exact::Auto))
             }
             Kind::OpenBracket => {
                 if !parameter.spelling.per_column {
                     return Err(self.error(Problem::NoList { family, parameter: name }, at));
                 }
                 self.advance();
-                let values = self.numbers(parameter, Kind::CloseBracket, "`]`, `,` or an operator")?;
-                Ok(Value::PerColumn(values))
+                let (values, exact) =
+                    self.numbers(parameter, Kind::CloseBracket, "`]`, `,` or an operator")?;
+                Ok((Value::PerColumn(values), Exact::list(&exact, Exact::PerColumn)))
             }
             Kind::Question => {
                 self.advance();
                 self.search(parameter)
             }
-            _ => Ok(Value::Number(self.number(parameter)?)),
+            _ => {
+                let (value, exact) = self.number(parameter)?;
+                Ok((Value::Number(value), Exact::constant(&exact)))
+            }
         }
     }
 
     /// What follows a `?`.
-    fn search(&mut self, parameter: Parameter) -> Parsed<Value> {
+    fn search(&mut self, parameter: Parameter) -> Parsed<(Value, Exact)> {
         match self.peek() {
             Kind::OpenBrace => {
                 self.advance();
-                let values = self.numbers(parameter, Kind::CloseBrace, "`}`, `,` or an operator")?;
-                Ok(Value::TuneOver(values))
+                let (values, exact) = self.numbers(parameter, Kind::CloseBrace, "`}`, `,` or an operator")?;
+                Ok((Value::TuneOver(values), Exact::list(&exact, Exact::Over)))
             }
-            Kind::Comma | Kind::Close | Kind::End => Ok(Value::Tune),
+            Kind::Comma | Kind::Close | Kind::End => Ok((Value::Tune, Exact::Any)),
             _ => {
                 let at = self.token();
-                let low = self.number(parameter)?;
+                let (low, from) = self.number(parameter)?;
                 self.expect(Kind::To, "`..` and the upper end of the range")?;
-                let high = self.number(parameter)?;
+                let (high, to) = self.number(parameter)?;
                 if !(0.0 < low && low < high) {
                     return Err(self.error(Problem::SearchRange { low, high }, at));
                 }
-                Ok(Value::TuneBetween(low, high))
+                let exact = match (Exact::constant(&from), Exact::constant(&to)) {
+                    (Exact::Number(from), Exact::Number(to)) => Exact::Between(from, to),
+                    _ => Exact::Unknown,
+                };
+                Ok((Value::TuneBetween(low, high), exact))
             }
         }
     }
 
     /// One or more numbers between commas, up to `close`.
-    fn numbers(&mut self, parameter: Parameter, close: Kind, expected: &'static str) -> Parsed<Vec<f64>> {
+    fn numbers(
+        &mut self,
+        parameter: Parameter,
+        close: Kind,
+        expected: &'static str,
+    ) -> Parsed<(Vec<f64>, Vec<Formula>)> {
         let mut values = vec![self.number(parameter)?];
         while self.eat(Kind::Comma) {
             values.push(self.number(parameter)?);
         }
         self.expect(close, expected)?;
-        Ok(values)
+        Ok(values.into_iter().unzip())
     }
 
     /// A constant that the hyper-parameter may take.
-    fn number(&mut self, parameter: Parameter) -> Parsed<f64> {
+    fn number(&mut self, parameter: Parameter) -> Parsed<(f64, Formula)> {
         let at: Token = self.token();
-        let value = self.constant()?;
+        let (value, written) = self.constant()?;
         if parameter.spelling.allowed.contains(value) {
-            return Ok(value);
+            return Ok((value, written));
         }
         let problem = Problem::OutOfRange {
             family: parameter.family.name(),

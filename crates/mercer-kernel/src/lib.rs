@@ -26,7 +26,9 @@ pub mod spectrum;
 mod token;
 
 use std::str::FromStr;
+use std::sync::Arc;
 
+use check::formula::Formula;
 pub use compose::ComposeError;
 pub use error::EvalError;
 pub use expr::{Columns, Expr, Function};
@@ -44,10 +46,18 @@ pub use spectrum::{Spectrum, SpectrumError};
 #[doc(hidden)]
 pub use token::{Kind as TokenKind, token as first_token};
 
-/// A kernel: an expression in two points.
-#[derive(Debug, Clone, PartialEq)]
+/// A kernel: an expression in two points. Two are equal where their expressions are.
+#[derive(Debug, Clone)]
 pub struct Kernel {
     expr: Expr,
+    /// What was written, where it came from a text: its numbers are not rounded.
+    written: Option<Arc<Formula>>,
+}
+
+impl PartialEq for Kernel {
+    fn eq(&self, other: &Self) -> bool {
+        self.expr == other.expr
+    }
 }
 
 impl Kernel {
@@ -55,7 +65,19 @@ impl Kernel {
     /// pass [`check_size`] first, so that walking over it cannot exhaust the stack.
     #[must_use]
     pub fn from_expr(expr: Expr) -> Self {
-        Self { expr }
+        Self { expr, written: None }
+    }
+
+    fn from_written((expr, written): (Expr, Formula)) -> Self {
+        Self { expr, written: Some(Arc::new(written)) }
+    }
+
+    /// The formula that [`check`](Self::check) reasons about: as it was written, or, where it did not come from a text,
+    /// each number as its shortest decimal.
+    #[must_use]
+    pub fn formula(&self) -> Formula {
+        let written = self.written.as_ref().map(|written| Formula::clone(written));
+        written.unwrap_or_else(|| Formula::of(&self.expr)).numbered()
     }
 
     /// Its expression.
@@ -77,7 +99,7 @@ impl Kernel {
     /// ```
     #[must_use]
     pub fn canonical(&self) -> Self {
-        Self { expr: canonical::canonical(&self.expr) }
+        Self::from_expr(canonical::canonical(&self.expr))
     }
 
     /// Its value at one pair of points; NaN where the formula is undefined there.
@@ -97,7 +119,7 @@ impl FromStr for Kernel {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        parse::parse(text, MAX_CHARACTERS).map(Self::from_expr)
+        parse::parse(text, MAX_CHARACTERS).map(Self::from_written)
     }
 }
 
@@ -111,6 +133,6 @@ impl serde::Serialize for Kernel {
 impl<'de> serde::Deserialize<'de> for Kernel {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        parse::parse(&text, MAX_STORED_CHARACTERS).map(Self::from_expr).map_err(serde::de::Error::custom)
+        parse::parse(&text, MAX_STORED_CHARACTERS).map(Self::from_written).map_err(serde::de::Error::custom)
     }
 }

@@ -14,6 +14,7 @@
 //! A minus directly before a number that is no base of a power belongs to the number, so that every finite
 //! constant can be written: `1 - 2*a` is the sum of `1` and `-2*a`.
 
+use super::check::formula::{Formula, Written};
 use super::eval;
 use super::expr::{Expr, Function};
 use super::family::{FAMILIES, FamilyId};
@@ -22,19 +23,20 @@ use super::parse_error::{ParseError, Problem, nearest};
 use super::size::{MAX_DEPTH, MAX_NODES, argument_parts};
 use super::token::{Kind, Token, tokens};
 
-/// An expression while it is built, with what its size and its constants need.
+/// An expression while it is built, as it computes and as it was written, with what its size and its constants need.
 pub(super) struct Node {
     expr: Expr,
+    written: Formula,
     depth: usize,
     constant: bool,
 }
 
 pub(super) type Parsed<T> = Result<T, ParseError>;
 
-/// The expression that `text`, of at most `limit` characters, stands for.
+/// The expression that `text`, of at most `limit` characters, stands for, in doubles and as it was written.
 ///
 /// O(length) time and memory.
-pub(super) fn parse(text: &str, limit: usize) -> Parsed<Expr> {
+pub(super) fn parse(text: &str, limit: usize) -> Parsed<(Expr, Formula)> {
     // A character has at most four bytes: a text far too long is refused without counting it.
     let length = if text.len() > 4 * limit { text.len() / 4 } else { text.chars().count() };
     if length > limit {
@@ -46,7 +48,7 @@ pub(super) fn parse(text: &str, limit: usize) -> Parsed<Expr> {
     let mut parser = Parser { text: &text, tokens, next: 0, nesting: 0, nodes: 0, within_constant: false };
     let node = parser.sum()?;
     match parser.peek() {
-        Kind::End => Ok(node.expr),
+        Kind::End => Ok((node.expr, node.written)),
         _ => Err(parser.unexpected("an operator or the end of the text")),
     }
 }
@@ -127,14 +129,14 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn leaf(&mut self, expr: Expr, at: Token) -> Parsed<Node> {
+    fn leaf(&mut self, expr: Expr, written: Formula, at: Token) -> Parsed<Node> {
         self.count(1, at)?;
         let constant = matches!(expr, Expr::Number(_));
-        Ok(Node { expr, depth: 1, constant })
+        Ok(Node { expr, written, depth: 1, constant })
     }
 
     /// A node over children of which the deepest is `depth` levels; a constant must come out finite.
-    fn branch(&mut self, expr: Expr, depth: usize, constant: bool, at: Token) -> Parsed<Node> {
+    fn branch(&mut self, (expr, written): (Expr, Formula), depth: usize, constant: bool, at: Token) -> Parsed<Node> {
         self.count(1, at)?;
         if depth >= MAX_DEPTH {
             return Err(self.error(Problem::TooDeep { limit: MAX_DEPTH }, at));
@@ -144,7 +146,7 @@ impl Parser<'_> {
         {
             return Err(self.error(Problem::NotFinite { value: value.to_string() }, at));
         }
-        Ok(Node { expr, depth: depth + 1, constant })
+        Ok(Node { expr, written, depth: depth + 1, constant })
     }
 
     /// Parses one level further down, within the limit that keeps the stack safe.
@@ -165,7 +167,7 @@ impl Parser<'_> {
             return Ok(first);
         }
         let (mut depth, mut constant) = (first.depth, first.constant);
-        let mut terms = vec![first.expr];
+        let (mut terms, mut written) = (vec![first.expr], vec![first.written]);
         loop {
             let sign = self.token();
             let term = match sign.kind {
@@ -178,15 +180,21 @@ impl Parser<'_> {
                 Kind::Minus => {
                     self.advance();
                     let term = self.product()?;
-                    self.branch(Expr::Neg(Box::new(term.expr)), term.depth, term.constant, sign)?
+                    self.negated(term, sign)?
                 }
                 _ => break,
             };
             depth = depth.max(term.depth);
             constant &= term.constant;
             terms.push(term.expr);
+            written.push(term.written);
         }
-        self.branch(Expr::Sum(terms), depth, constant, at)
+        self.branch((Expr::Sum(terms), Formula::Sum(written)), depth, constant, at)
+    }
+
+    fn negated(&mut self, node: Node, at: Token) -> Parsed<Node> {
+        let both = (Expr::Neg(Box::new(node.expr)), Formula::Neg(Box::new(node.written)));
+        self.branch(both, node.depth, node.constant, at)
     }
 
     fn product(&mut self) -> Parsed<Node> {
@@ -201,7 +209,8 @@ impl Parser<'_> {
                     let depth = result.depth.max(divisor.depth);
                     let constant = result.constant && divisor.constant;
                     let quotient = Expr::Div(Box::new(result.expr), Box::new(divisor.expr));
-                    result = self.branch(quotient, depth, constant, at)?;
+                    let written = Formula::Div(Box::new(result.written), Box::new(divisor.written));
+                    result = self.branch((quotient, written), depth, constant, at)?;
                 }
                 _ => return Ok(result),
             }
@@ -212,27 +221,33 @@ impl Parser<'_> {
     fn factors(&mut self, first: Node) -> Parsed<Node> {
         let at = self.token();
         let (mut depth, mut constant) = (first.depth, first.constant);
-        let mut factors = vec![first.expr];
+        let (mut factors, mut written) = (vec![first.expr], vec![first.written]);
         while self.eat(Kind::Star) {
             let factor = self.unary()?;
             depth = depth.max(factor.depth);
             constant &= factor.constant;
             factors.push(factor.expr);
+            written.push(factor.written);
         }
-        self.branch(Expr::Product(factors), depth, constant, at)
+        self.branch((Expr::Product(factors), Formula::Product(written)), depth, constant, at)
     }
 
     fn unary(&mut self) -> Parsed<Node> {
         let at = self.token();
         if self.minus_belongs_to_number() {
             self.advance();
-            if let Kind::Number(value) = self.advance().kind {
-                return self.leaf(Expr::Number(-value), at);
+            let number = self.advance();
+            if let Kind::Number(value) = number.kind {
+                let written = match Formula::literal(&self.written(number)) {
+                    Formula::Number(q) => Formula::Number(-q),
+                    other => other,
+                };
+                return self.leaf(Expr::Number(-value), written, at);
             }
         }
         if self.eat(Kind::Minus) {
             let inner = self.nested(at, Self::unary)?;
-            return self.branch(Expr::Neg(Box::new(inner.expr)), inner.depth, inner.constant, at);
+            return self.negated(inner, at);
         }
         self.power()
     }
@@ -253,7 +268,9 @@ impl Parser<'_> {
         let exponent = self.nested(at, Self::unary)?;
         let depth = base.depth.max(exponent.depth);
         let constant = base.constant && exponent.constant;
-        self.branch(Expr::Pow(Box::new(base.expr), Box::new(exponent.expr)), depth, constant, at)
+        let power = Expr::Pow(Box::new(base.expr), Box::new(exponent.expr));
+        let written = Formula::Pow(Box::new(base.written), Box::new(exponent.written));
+        self.branch((power, written), depth, constant, at)
     }
 
     fn postfix(&mut self) -> Parsed<Node> {
@@ -264,7 +281,9 @@ impl Parser<'_> {
                 return Ok(node);
             }
             let columns = self.columns()?;
-            node = self.branch(Expr::Columns(Box::new(node.expr), columns), node.depth, node.constant, at)?;
+            let written = Formula::Columns(Box::new(node.written), columns.clone());
+            let chosen = Expr::Columns(Box::new(node.expr), columns);
+            node = self.branch((chosen, written), node.depth, node.constant, at)?;
         }
     }
 
@@ -273,7 +292,8 @@ impl Parser<'_> {
         match at.kind {
             Kind::Number(value) => {
                 self.advance();
-                self.leaf(Expr::Number(value), at)
+                let written = Formula::literal(&self.written(at));
+                self.leaf(Expr::Number(value), written, at)
             }
             Kind::Open => {
                 self.advance();
@@ -284,12 +304,14 @@ impl Parser<'_> {
             Kind::Less => {
                 self.advance();
                 let expr = self.inner_product()?;
-                self.leaf(expr, at)
+                let written = Formula::of(&expr);
+                self.leaf(expr, written, at)
             }
             Kind::Bar => {
                 self.advance();
                 let expr = self.norm()?;
-                self.leaf(expr, at)
+                let written = Formula::of(&expr);
+                self.leaf(expr, written, at)
             }
             Kind::Name => self.name(),
             _ => Err(self.unexpected("a kernel, a number, `<x,z>`, `|x-z|` or `(`")),
@@ -308,10 +330,11 @@ impl Parser<'_> {
             self.advance();
             // Constants are folded: what a kernel's size counts is their values, as when it is printed.
             let nodes = self.nodes;
-            let arguments = self.hyper_parameters(family)?;
+            let (arguments, parameters) = self.hyper_parameters(family)?;
             self.nodes = nodes;
             self.count(argument_parts(&arguments), at)?;
-            return self.leaf(Expr::Named(Named { family, arguments }), at);
+            let written = Formula::Named(Written { family, parameters, symbol: 0 });
+            return self.leaf(Expr::Named(Named { family, arguments }), written, at);
         }
         if let Some(function) = Function::ALL.into_iter().find(|f| f.name() == name) {
             self.advance();
@@ -320,7 +343,7 @@ impl Parser<'_> {
         match name.as_str() {
             "pi" => {
                 self.advance();
-                self.leaf(Expr::Number(std::f64::consts::PI), at)
+                self.leaf(Expr::Number(std::f64::consts::PI), Formula::Pi, at)
             }
             "x" | "z" => {
                 Err(self.unexpected("a number: points occur only in `<x,z>`, `|x-z|`, `|x|`, `|z|`"))
@@ -344,7 +367,7 @@ impl Parser<'_> {
     fn call(&mut self, function: Function, at: Token) -> Parsed<Node> {
         let open = self.expect(Kind::Open, "`(` after the name of a function")?;
         let (mut depth, mut constant) = (0, true);
-        let mut arguments = Vec::new();
+        let (mut arguments, mut written) = (Vec::new(), Vec::new());
         while !self.eat(Kind::Close) {
             if !arguments.is_empty() {
                 self.expect(Kind::Comma, "`)`, `,` or an operator")?;
@@ -353,6 +376,7 @@ impl Parser<'_> {
             depth = depth.max(argument.depth);
             constant &= argument.constant;
             arguments.push(argument.expr);
+            written.push(argument.written);
         }
         let (right, expected) = match function.is_variadic() {
             true => (arguments.len() >= 2, "two or more arguments"),
@@ -363,15 +387,16 @@ impl Parser<'_> {
                 Problem::ArgumentCount { function: function.name(), expected, found: arguments.len() };
             return Err(self.error(problem, at));
         }
-        self.branch(Expr::Call(function, arguments), depth, constant, at)
+        self.branch((Expr::Call(function, arguments), Formula::Call(function, written)), depth, constant, at)
     }
 
-    /// A constant, folded to its value.
-    pub(super) fn constant(&mut self) -> Parsed<f64> {
+    /// A constant, folded to its value, and as it was written.
+    pub(super) fn constant(&mut self) -> Parsed<(f64, Formula)> {
         let at = self.token();
         self.within_constant = true;
         let node = self.nested(at, Self::sum)?;
         self.within_constant = false;
-        eval::constant(&node.expr).ok_or_else(|| self.error(Problem::NotConstant, at))
+        let value = eval::constant(&node.expr).ok_or_else(|| self.error(Problem::NotConstant, at))?;
+        Ok((value, node.written))
     }
 }

@@ -172,7 +172,12 @@ impl Kernel {
             }
             Ok(resolved)
         })?;
-        Ok(Self { expr })
+        Ok(self.rewritten(expr))
+    }
+
+    /// The kernel with another expression, and with what was written of it where the expression is the same.
+    fn rewritten(&self, expr: Expr) -> Self {
+        if expr == self.expr { self.clone() } else { Self::from_expr(expr) }
     }
 
     /// Every hyper-parameter to tune, in the order of the text.
@@ -227,7 +232,7 @@ impl Kernel {
         if used != values.len() {
             return Err(ResolveError::Count { expected: used, received: values.len() });
         }
-        Ok(Self { expr })
+        Ok(self.rewritten(expr))
     }
 }
 

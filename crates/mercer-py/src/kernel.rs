@@ -11,7 +11,7 @@ use mercer::memory;
 use mercer::select::Axis;
 use mercer::session::Session;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyMemoryError;
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
 use crate::errors::{gram_error, value_error};
@@ -120,7 +120,7 @@ impl NativeKernel {
         let dim: Dim = dim.parse().map_err(value_error)?;
         let domain: Domain = domain.parse().map_err(value_error)?;
         let kernel = self.0.clone();
-        let verdict = run_or_leave(py, move || kernel.check(dim, domain))?;
+        let verdict = run_or_leave(py, move || kernel.check(dim, domain))?.map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
         Ok((verdict.to_json(&self.text(), dim, domain).to_string(), verdict.to_string()))
     }
 

@@ -18,7 +18,7 @@ const UNDECIDED: u8 = 4;
 /// Decides and prints; the exit code is the verdict.
 pub fn run(arguments: &Check) -> Result<u8, Failure> {
     let kernel: Kernel = arguments.kernel.parse().map_err(Failure::usage)?;
-    let verdict = kernel.check(arguments.dim, arguments.domain);
+    let verdict = kernel.check(arguments.dim, arguments.domain).map_err(Failure::work)?;
     if arguments.json {
         output::print_json(&verdict.to_json(&arguments.kernel, arguments.dim, arguments.domain))?;
     } else {

@@ -3,89 +3,145 @@
 use num_traits::{Signed, Zero};
 
 use super::exact::{self, Q};
+use super::formula::{Formula, Written};
 use super::interval::{Fault, Interval};
 use super::steps;
-use crate::expr::{Expr, Function};
+use crate::expr::Function;
 
-/// An enclosure of `expr` at `(x, z)`, numbers read as the decimals that were written.
+/// An enclosure of `formula` at `(x, z)`, numbers read as the decimals that were written.
 ///
 /// # Errors
 /// [`Fault::Undefined`] where the formula certainly has no value there; [`Fault::Unknown`] where that could not
 /// be settled at this precision.
-pub fn enclose(expr: &Expr, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+pub fn enclose(formula: &Formula, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    let own = |named: &Written, x: &[Q], z: &[Q]| named.family.enclose(named, x, z, bits);
+    Evaluation { bits, named: &own }.of(formula, x, z)
+}
+
+/// An evaluation at some precision, with the values that named kernels have in it.
+pub(crate) struct Evaluation<'a> {
+    /// Bits after the point.
+    pub bits: u32,
+    /// The value of a named kernel at two points.
+    pub named: &'a dyn Fn(&Written, &[Q], &[Q]) -> Result<Interval, Fault>,
+}
+
+impl Evaluation<'_> {
+    /// An enclosure of a formula at `(x, z)`.
+    ///
+    /// # Errors
+    /// As [`enclose`].
+    pub fn of(&self, formula: &Formula, x: &[Q], z: &[Q]) -> Result<Interval, Fault> {
+    let bits = self.bits;
     steps::count(4 + 4 * x.len());
-    match expr {
-        Expr::Number(value) => number(*value, bits),
-        Expr::Dot => Ok(Interval::exact(&dot(x, z), bits)),
-        Expr::Distance => Interval::exact(&squared_distance(x, z), bits).sqrt(),
-        Expr::Distance1 => Ok(Interval::exact(&distance1(x, z), bits)),
-        Expr::NormX => Interval::exact(&dot(x, x), bits).sqrt(),
-        Expr::NormZ => Interval::exact(&dot(z, z), bits).sqrt(),
-        Expr::Named(named) => named.family.enclose(named, x, z, bits),
-        Expr::Columns(inner, columns) => {
+    match formula {
+        Formula::Number(value) => Ok(Interval::exact(value, bits)),
+        Formula::Pi => Ok(Interval::pi(bits)),
+        Formula::Unreadable => Err(Fault::Unknown),
+        Formula::Dot => Ok(Interval::exact(&dot(x, z), bits)),
+        Formula::Distance => Interval::exact(&squared_distance(x, z), bits).sqrt(),
+        Formula::Distance1 => Ok(Interval::exact(&distance1(x, z), bits)),
+        Formula::NormX => Interval::exact(&dot(x, x), bits).sqrt(),
+        Formula::NormZ => Interval::exact(&dot(z, z), bits).sqrt(),
+        Formula::Named(named) => (self.named)(named, x, z),
+        Formula::Columns(inner, columns) => {
             if columns.span() > x.len() {
                 return Err(Fault::Unknown);
             }
             let chosen = |p: &[Q]| columns.iter().map(|c| p[c].clone()).collect::<Vec<_>>();
-            enclose(inner, &chosen(x), &chosen(z), bits)
+            self.of(inner, &chosen(x), &chosen(z))
         }
-        Expr::Sum(terms) => terms
+        Formula::Sum(terms) => terms
             .iter()
-            .try_fold(Interval::integer(0, bits), |sum, term| Ok(sum.add(&enclose(term, x, z, bits)?))),
-        Expr::Product(factors) => factors
+            .try_fold(Interval::integer(0, bits), |sum, term| Ok(sum.add(&self.of(term, x, z)?))),
+        Formula::Product(factors) => factors
             .iter()
-            .try_fold(Interval::integer(1, bits), |product, f| Ok(product.mul(&enclose(f, x, z, bits)?))),
-        Expr::Neg(inner) => Ok(enclose(inner, x, z, bits)?.neg()),
-        Expr::Div(numerator, denominator) => {
-            enclose(numerator, x, z, bits)?.div(&enclose(denominator, x, z, bits)?)
+            .try_fold(Interval::integer(1, bits), |product, f| Ok(product.mul(&self.of(f, x, z)?))),
+        Formula::Neg(inner) => Ok(self.of(inner, x, z)?.neg()),
+        Formula::Div(numerator, denominator) => {
+            self.of(numerator, x, z)?.div(&self.of(denominator, x, z)?)
         }
-        Expr::Pow(base, exponent) => power(base, exponent, x, z, bits),
-        Expr::Call(function, arguments) => {
-            let values = arguments.iter().map(|a| enclose(a, x, z, bits)).collect::<Result<Vec<_>, _>>()?;
+        Formula::Pow(base, exponent) => self.power(base, exponent, x, z),
+        Formula::Call(function, arguments) => {
+            let values = arguments.iter().map(|a| self.of(a, x, z)).collect::<Result<Vec<_>, _>>()?;
             apply(*function, &values)
         }
     }
 }
 
+fn power(&self, base: &Formula, exponent: &Formula, x: &[Q], z: &[Q]) -> Result<Interval, Fault> {
+    let bits = self.bits;
+    if let Some(e) = exact_value(exponent, x, z) {
+        // Squares of distances and norms, exact before any root is taken.
+        let squared = match base {
+            Formula::Distance => Some(squared_distance(x, z)),
+            Formula::NormX => Some(dot(x, x)),
+            Formula::NormZ => Some(dot(z, z)),
+            _ => None,
+        };
+        return match (squared, exact_value(base, x, z)) {
+            (Some(square), _) => Interval::exact(&square, bits).pow(&(e / exact::int(2))),
+            (None, Some(value)) => Interval::exact(&value, bits).pow(&e),
+            (None, None) => self.of(base, x, z)?.pow(&e),
+        };
+    }
+    let (base, exponent) = (self.of(base, x, z)?, self.of(exponent, x, z)?);
+    if base.is_negative() && exponent.lies_between_integers() {
+        return Err(Fault::Undefined("fractional power of a negative number"));
+    }
+    if base.is_zero() && exponent.is_negative() {
+        return Err(Fault::Undefined("division by zero"));
+    }
+    if base.is_zero() && exponent.is_positive() {
+        return Ok(base);
+    }
+    if !base.is_positive() {
+        return Err(Fault::Unknown);
+    }
+    exponent.mul(&base.ln()?).exp()
+}
+}
+
 /// The exact value where the formula is rational at rational points: integer exponents of dots and squares.
-pub fn exact_value(expr: &Expr, x: &[Q], z: &[Q]) -> Option<Q> {
-    match expr {
-        Expr::Number(value) => exact::from_decimal(*value),
-        Expr::Dot => Some(dot(x, z)),
-        Expr::Distance => exact::rational_power(&squared_distance(x, z), &exact::ratio(1, 2)),
-        Expr::Distance1 => Some(distance1(x, z)),
-        Expr::NormX => exact::rational_power(&dot(x, x), &exact::ratio(1, 2)),
-        Expr::NormZ => exact::rational_power(&dot(z, z), &exact::ratio(1, 2)),
-        Expr::Columns(inner, columns) => {
+pub fn exact_value(formula: &Formula, x: &[Q], z: &[Q]) -> Option<Q> {
+    match formula {
+        Formula::Number(value) => Some(value.clone()),
+        Formula::Pi | Formula::Unreadable => None,
+        Formula::Dot => Some(dot(x, z)),
+        Formula::Distance => exact::rational_power(&squared_distance(x, z), &exact::ratio(1, 2)),
+        Formula::Distance1 => Some(distance1(x, z)),
+        Formula::NormX => exact::rational_power(&dot(x, x), &exact::ratio(1, 2)),
+        Formula::NormZ => exact::rational_power(&dot(z, z), &exact::ratio(1, 2)),
+        Formula::Columns(inner, columns) => {
             if columns.span() > x.len() {
                 return None;
             }
             let chosen = |p: &[Q]| columns.iter().map(|c| p[c].clone()).collect::<Vec<_>>();
             exact_value(inner, &chosen(x), &chosen(z))
         }
-        Expr::Sum(terms) => terms.iter().try_fold(Q::zero(), |sum, t| Some(sum + exact_value(t, x, z)?)),
-        Expr::Product(factors) => {
+        Formula::Sum(terms) => terms.iter().try_fold(Q::zero(), |sum, t| Some(sum + exact_value(t, x, z)?)),
+        Formula::Product(factors) => {
             factors.iter().try_fold(exact::int(1), |product, f| Some(product * exact_value(f, x, z)?))
         }
-        Expr::Neg(inner) => Some(-exact_value(inner, x, z)?),
-        Expr::Div(n, d) => {
+        Formula::Neg(inner) => Some(-exact_value(inner, x, z)?),
+        Formula::Div(n, d) => {
             let denominator = exact_value(d, x, z)?;
             if denominator.is_zero() { None } else { Some(exact_value(n, x, z)? / denominator) }
         }
-        Expr::Pow(base, exponent) => match (base.as_ref(), exact_value(exponent, x, z)?) {
+        Formula::Pow(base, exponent) => match (base.as_ref(), exact_value(exponent, x, z)?) {
             // |x−z|² and its even powers are rational even where |x−z| is not.
-            (Expr::Distance, e) if exact::as_integer(&e).is_some_and(|n| n % 2 == 0) => {
+            (Formula::Distance, e) if exact::as_integer(&e).is_some_and(|n| n % 2 == 0) => {
                 exact::rational_power(&squared_distance(x, z), &(e / exact::int(2)))
             }
-            (Expr::NormX, e) if exact::as_integer(&e).is_some_and(|n| n % 2 == 0) => {
+            (Formula::NormX, e) if exact::as_integer(&e).is_some_and(|n| n % 2 == 0) => {
                 exact::rational_power(&dot(x, x), &(e / exact::int(2)))
             }
-            (Expr::NormZ, e) if exact::as_integer(&e).is_some_and(|n| n % 2 == 0) => {
+            (Formula::NormZ, e) if exact::as_integer(&e).is_some_and(|n| n % 2 == 0) => {
                 exact::rational_power(&dot(z, z), &(e / exact::int(2)))
             }
             (base, e) => exact::rational_power(&exact_value(base, x, z)?, &e),
         },
-        Expr::Call(function, arguments) => {
+        Formula::Call(function, arguments) => {
             let values = arguments.iter().map(|a| exact_value(a, x, z)).collect::<Option<Vec<_>>>()?;
             match function {
                 Function::Sqrt => exact::rational_power(&values[0], &exact::ratio(1, 2)),
@@ -103,43 +159,8 @@ pub fn exact_value(expr: &Expr, x: &[Q], z: &[Q]) -> Option<Q> {
                 Function::Acos => None,
             }
         }
-        Expr::Named(named) => named.family.exact_value(named, x, z),
+        Formula::Named(named) => named.family.exact_value(named, x, z),
     }
-}
-
-fn number(value: f64, bits: u32) -> Result<Interval, Fault> {
-    exact::from_decimal(value).map(|q| Interval::exact(&q, bits)).ok_or(Fault::Unknown)
-}
-
-fn power(base: &Expr, exponent: &Expr, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
-    if let Some(e) = exact_value(exponent, x, z) {
-        // Squares of distances and norms, exact before any root is taken.
-        let squared = match base {
-            Expr::Distance => Some(squared_distance(x, z)),
-            Expr::NormX => Some(dot(x, x)),
-            Expr::NormZ => Some(dot(z, z)),
-            _ => None,
-        };
-        return match (squared, exact_value(base, x, z)) {
-            (Some(square), _) => Interval::exact(&square, bits).pow(&(e / exact::int(2))),
-            (None, Some(value)) => Interval::exact(&value, bits).pow(&e),
-            (None, None) => enclose(base, x, z, bits)?.pow(&e),
-        };
-    }
-    let (base, exponent) = (enclose(base, x, z, bits)?, enclose(exponent, x, z, bits)?);
-    if base.is_negative() && exponent.lies_between_integers() {
-        return Err(Fault::Undefined("fractional power of a negative number"));
-    }
-    if base.is_zero() && exponent.is_negative() {
-        return Err(Fault::Undefined("division by zero"));
-    }
-    if base.is_zero() && exponent.is_positive() {
-        return Ok(base);
-    }
-    if !base.is_positive() {
-        return Err(Fault::Unknown);
-    }
-    exponent.mul(&base.ln()?).exp()
 }
 
 fn apply(function: Function, values: &[Interval]) -> Result<Interval, Fault> {
@@ -168,11 +189,13 @@ pub(crate) fn dot(x: &[Q], z: &[Q]) -> Q {
     weighted(x, z, |_, a, b| a * b)
 }
 
-fn squared_distance(x: &[Q], z: &[Q]) -> Q {
+/// |x−z|².
+pub(crate) fn squared_distance(x: &[Q], z: &[Q]) -> Q {
     weighted(x, z, |_, a, b| (a - b) * (a - b))
 }
 
-fn distance1(x: &[Q], z: &[Q]) -> Q {
+/// |x−z|₁.
+pub(crate) fn distance1(x: &[Q], z: &[Q]) -> Q {
     weighted(x, z, |_, a, b| (a - b).abs())
 }
 

@@ -5,6 +5,8 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
+use super::steps;
+
 /// An exact rational number.
 pub type Q = BigRational;
 
@@ -44,25 +46,47 @@ pub fn as_integer(q: &Q) -> Option<i64> {
     if q.is_integer() { q.numer().to_i64() } else { None }
 }
 
+/// The bits of the larger of numerator and denominator.
+pub fn bits(q: &Q) -> u64 {
+    q.numer().bits().max(q.denom().bits())
+}
+
+/// The bits that a power may have.
+const LARGEST_POWER: u64 = 40_000;
+
+/// Counts the steps of an operation on fractions of this many bits, whose cost is that of a greatest common divisor.
+pub fn count(bits: u64) {
+    let words = bits as usize / 64 + 1;
+    steps::count(4 + words * words / 4);
+}
+
 /// `q^n` for an integer n; `None` for a negative power of zero and for powers too large to hold.
 pub fn pow(q: &Q, n: i64) -> Option<Q> {
-    if n == 0 {
+    if n == 0 || q.is_one() {
         return Some(Q::one());
     }
-    let size = q.numer().bits().max(q.denom().bits());
+    if q.is_zero() {
+        return (n > 0).then(Q::zero);
+    }
+    if q.abs().is_one() {
+        return Some(if n % 2 == 0 { Q::one() } else { q.clone() });
+    }
+    let size = bits(q);
     let n32 = i32::try_from(n).ok()?;
-    if (q.is_zero() && n < 0) || size.saturating_mul(u64::from(n32.unsigned_abs())) > 200_000 {
+    let size = size.saturating_mul(u64::from(n32.unsigned_abs()));
+    if size > LARGEST_POWER {
         return None;
     }
+    steps::count(4 + (size as usize / 64).pow(2) / 64);
     Some(q.pow(n32))
 }
 
-/// `q^(a/b)` where that is rational: q ≥ 0 with exact b-th roots, b ≤ 12.
+/// `q^(a/b)` where that is rational: q ≥ 0 with exact b-th roots, b ≤ 64.
 pub fn rational_power(q: &Q, exponent: &Q) -> Option<Q> {
     if let Some(n) = as_integer(exponent) {
         return pow(q, n);
     }
-    let root = exponent.denom().to_u32().filter(|b| *b <= 12)?;
+    let root = exponent.denom().to_u32().filter(|b| *b <= 64)?;
     if q.is_negative() {
         return None;
     }

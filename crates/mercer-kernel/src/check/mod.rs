@@ -7,6 +7,7 @@
 pub mod enclose;
 pub mod exact;
 pub mod form;
+pub mod formula;
 pub mod interval;
 pub mod proof;
 pub mod refute;
@@ -21,8 +22,7 @@ use std::str::FromStr;
 use serde_json::{Value as Json, json};
 
 use super::Kernel;
-use super::expr::Expr;
-use super::named::{Allowed, Named, Value};
+use formula::{Formula, Parameter};
 pub use proof::{Proof, Rule};
 use steps::Limit;
 pub use verdict::{Evidence, Refutation, Theorem, Verdict};
@@ -122,9 +122,11 @@ impl FromStr for Domain {
             "sphere" => Ok(Self::Sphere),
             "orthant" => Ok(Self::Orthant),
             _ => {
-                let radius: f64 =
-                    text.strip_prefix("ball:").ok_or_else(wrong)?.parse().map_err(|_| wrong())?;
-                if radius > 0.0 && radius.is_finite() { Ok(Self::Ball(radius)) } else { Err(wrong()) }
+                let written = text.strip_prefix("ball:").ok_or_else(wrong)?;
+                let radius: f64 = written.parse().map_err(|_| wrong())?;
+                // More digits than a double holds would name another ball.
+                let is_exact = formula::is_shortest_decimal(written, radius);
+                if radius > 0.0 && is_exact { Ok(Self::Ball(radius)) } else { Err(wrong()) }
             }
         }
     }
@@ -136,6 +138,12 @@ pub const MOST_STEPS: u64 = 80_000_000;
 /// The steps spent on points where a theorem has already refuted the formula.
 const POINTS_AFTER_THEOREM: u64 = 3_500_000;
 
+/// The steps spent on looking for points that contradict a proof.
+const POINTS_AFTER_PROOF: u64 = 300_000;
+
+/// The steps that a step under way and the checker may take beyond the limit.
+const GRACE: u64 = 10_000_000;
+
 /// A verdict, and the work it took.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -144,6 +152,26 @@ pub struct Checked {
     pub verdict: Verdict,
     /// The steps taken, about 0.1 µs each; the same whenever the same question is asked.
     pub steps: u64,
+}
+
+/// A formula with a proof that the checker accepted and a counter-example that interval arithmetic confirmed: one of the
+/// two is wrong, and nothing is said about the formula.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "internal contradiction, please report: {kernel} with dim {dim} on {domain} is {proof}\nbut {refutation}"
+)]
+#[non_exhaustive]
+pub struct Contradiction {
+    /// The formula.
+    pub kernel: String,
+    /// The dimension of the question.
+    pub dim: Dim,
+    /// Its domain.
+    pub domain: Domain,
+    /// The proof.
+    pub proof: Box<Proof>,
+    /// The counter-example.
+    pub refutation: Box<Refutation>,
 }
 
 impl Kernel {
@@ -156,67 +184,108 @@ impl Kernel {
     /// use mercer_kernel::check::{Dim, Domain};
     ///
     /// let kernel: Kernel = "sin(<x,z>) + exp(<x,z>)".parse()?;
-    /// assert!(kernel.check(Dim::Any, Domain::All).is_proven());
+    /// assert!(kernel.check(Dim::Any, Domain::All)?.is_proven());
     /// let triangle: Kernel = "max(0, 1-|x-z|)".parse()?;
-    /// assert!(triangle.check(Dim::Exactly(1), Domain::All).is_proven());
-    /// assert!(triangle.check(Dim::Exactly(2), Domain::All).is_refuted());
-    /// # Ok::<(), mercer_kernel::ParseError>(())
+    /// assert!(triangle.check(Dim::Exactly(1), Domain::All)?.is_proven());
+    /// assert!(triangle.check(Dim::Exactly(2), Domain::All)?.is_refuted());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn check(&self, dim: Dim, domain: Domain) -> Verdict {
-        self.check_within(dim, domain, MOST_STEPS).verdict
+    ///
+    /// # Errors
+    /// [`Contradiction`] where there are both a proof and a counter-example, which is a defect of this library.
+    pub fn check(&self, dim: Dim, domain: Domain) -> Result<Verdict, Contradiction> {
+        self.check_within(dim, domain, MOST_STEPS).map(|checked| checked.verdict)
     }
 
     /// As [`check`](Self::check), with another limit on the steps. A step that has begun is finished, so that a little
     /// more than the limit may be taken.
-    #[must_use]
-    pub fn check_within(&self, dim: Dim, domain: Domain, most_steps: u64) -> Checked {
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_within(&self, dim: Dim, domain: Domain, most_steps: u64) -> Result<Checked, Contradiction> {
         let before = steps::taken();
-        let verdict = check(self.expr(), dim, domain, Limit::after(most_steps));
-        Checked { verdict, steps: steps::taken().wrapping_sub(before) }
+        let limit = Limit::after(most_steps);
+        limit.stop_all(GRACE);
+        let question = Question { formula: &self.formula(), dim, domain, limit };
+        let verdict = question.answer();
+        Limit::NEVER.stop_all(0);
+        let verdict = verdict.map_err(|(proof, refutation)| Contradiction {
+            kernel: self.to_string(),
+            dim,
+            domain,
+            proof: Box::new(proof),
+            refutation: Box::new(refutation),
+        })?;
+        Ok(Checked { verdict, steps: steps::taken().wrapping_sub(before) })
     }
 }
 
-fn check(expr: &Expr, dim: Dim, domain: Domain, limit: Limit) -> Verdict {
-    if let Domain::Ball(radius) = domain
-        && !(radius > 0.0 && radius.is_finite())
-    {
-        let note = format!("a ball has a finite radius > 0, not {radius}");
-        return Verdict::Undecided(Evidence { note: Some(note), ..Evidence::default() });
-    }
-    let needs = Needs::of(expr);
-    let dim = match needs.settle(dim) {
-        Ok(dim) => dim,
-        Err(note) => {
-            return Verdict::Undecided(Evidence { note: Some(note), ..Evidence::default() });
+fn undecided(note: String) -> Verdict {
+    Verdict::Undecided(Evidence { note: Some(note), ..Evidence::default() })
+}
+
+/// A formula, where the points lie, and the limit of the search.
+#[derive(Clone, Copy)]
+struct Question<'a> {
+    formula: &'a Formula,
+    dim: Dim,
+    domain: Domain,
+    limit: Limit,
+}
+
+impl Question<'_> {
+    fn answer(mut self) -> Result<Verdict, (Proof, Refutation)> {
+        if let Domain::Ball(radius) = self.domain
+            && !(radius > 0.0 && radius.is_finite())
+        {
+            return Ok(undecided(format!("a ball has a finite radius > 0, not {radius}")));
         }
-    };
-    form::refuel();
-    let found = search::prove(expr, dim, domain, limit);
-    if let Some(proof) = found.proof
-        && verify::verify(&proof, expr, dim, domain).is_ok()
-    {
-        return Verdict::Proven(proof);
-    }
-    let concrete = with_values(expr);
-    // A theorem already refutes: points are worth a few more steps, not all of them.
-    let enough = if found.theorem.is_some() { limit.min(Limit::after(POINTS_AFTER_THEOREM)) } else { limit };
-    let mut refuter = refute::Search::new(&concrete, dim, domain, enough);
-    let points = refuter.run(needs.least, &found.hints);
-    let mut evidence = refuter.evidence;
-    if let Some(mut refutation) = points {
-        if let (Refutation::Points { filled, .. }, true) = (&mut refutation, concrete != *expr) {
-            *filled = Some(Kernel::from_expr(concrete.clone()).to_string());
+        let needs = Needs::of(self.formula);
+        self.dim = match needs.settle(self.dim) {
+            Ok(dim) => dim,
+            Err(note) => return Ok(undecided(note)),
+        };
+        form::refuel();
+        let found = search::prove(self.formula, self.dim, self.domain, self.limit);
+        if let Some(proof) = found.proof
+            && verify::verify(&proof, self.formula, self.dim, self.domain).is_ok()
+        {
+            let few = Limit::after(POINTS_AFTER_PROOF).min(self.limit.half());
+            return match self.points(needs.least, &refute::Hints::default(), few).0 {
+                Some(refutation) => Err((proof, refutation)),
+                None => Ok(Verdict::Proven(proof)),
+            };
         }
-        return Verdict::Refuted(refutation);
+        // A theorem already refutes: points are worth a few more steps, not all of them.
+        let enough = match found.theorem {
+            Some(_) => self.limit.min(Limit::after(POINTS_AFTER_THEOREM)),
+            None => self.limit,
+        };
+        let (points, mut evidence) = self.points(needs.least, &found.hints, enough);
+        if let Some(refutation) = points {
+            return Ok(Verdict::Refuted(refutation));
+        }
+        if let Some(theorem) = found.theorem
+            && verify::fails(&theorem.failure, self.formula, self.dim, self.domain)
+        {
+            return Ok(Verdict::Refuted(Refutation::Theorem(theorem)));
+        }
+        evidence.tried.insert(0, "the rules of proof".into());
+        Ok(Verdict::Undecided(evidence))
     }
-    if let Some(theorem) = found.theorem
-        && verify::fails(&theorem.failure, expr, dim, domain)
-    {
-        return Verdict::Refuted(Refutation::Theorem(theorem));
+
+    /// A counter-example, with open hyper-parameters at an allowed value, and what was seen.
+    fn points(&self, least: usize, hints: &refute::Hints, limit: Limit) -> (Option<Refutation>, Evidence) {
+        let concrete = self.formula.filled();
+        let mut refuter = refute::Search::new(&concrete, self.dim, self.domain, limit);
+        let mut points = refuter.run(least, hints);
+        if let Some(Refutation::Points { filled, .. }) = &mut points
+            && concrete != *self.formula
+        {
+            *filled = Some(Kernel::from_expr(concrete.rounded()).to_string());
+        }
+        (points, refuter.evidence)
     }
-    evidence.tried.insert(0, "the rules of proof".into());
-    Verdict::Undecided(evidence)
 }
 
 /// What a formula asks of the dimension.
@@ -227,31 +296,23 @@ struct Needs {
 }
 
 impl Needs {
-    fn of(expr: &Expr) -> Self {
+    fn of(formula: &Formula) -> Self {
         let mut needs = Self { least: 1, exactly: None };
-        needs.collect(expr);
+        needs.collect(formula);
         needs
     }
 
-    fn collect(&mut self, expr: &Expr) {
-        match expr {
-            Expr::Columns(_, columns) => self.least = self.least.max(columns.span()),
-            Expr::Named(named) => {
-                for argument in &named.arguments {
-                    if let Value::PerColumn(list) = &argument.value {
+    fn collect(&mut self, formula: &Formula) {
+        match formula {
+            Formula::Columns(_, columns) => self.least = self.least.max(columns.span()),
+            Formula::Named(named) => {
+                for (_, value) in &named.parameters {
+                    if let Parameter::PerColumn(list) = value {
                         self.exactly = Some(list.len());
                     }
                 }
             }
-            Expr::Sum(parts) | Expr::Product(parts) | Expr::Call(_, parts) => {
-                parts.iter().for_each(|p| self.collect(p));
-            }
-            Expr::Neg(a) => self.collect(a),
-            Expr::Div(a, b) | Expr::Pow(a, b) => {
-                self.collect(a);
-                self.collect(b);
-            }
-            _ => {}
+            other => other.children().into_iter().for_each(|part| self.collect(part)),
         }
     }
 
@@ -272,39 +333,4 @@ impl Needs {
             dim => Ok(dim),
         }
     }
-}
-
-/// The formula with every open hyper-parameter at an allowed value: one is enough to refute a claim about all.
-fn with_values(expr: &Expr) -> Expr {
-    let each = |parts: &[Expr]| parts.iter().map(with_values).collect::<Vec<_>>();
-    match expr {
-        Expr::Named(named) => Expr::Named(with_numbers(named)),
-        Expr::Columns(inner, columns) => Expr::Columns(Box::new(with_values(inner)), columns.clone()),
-        Expr::Sum(parts) => Expr::Sum(each(parts)),
-        Expr::Product(parts) => Expr::Product(each(parts)),
-        Expr::Call(function, parts) => Expr::Call(*function, each(parts)),
-        Expr::Neg(inner) => Expr::Neg(Box::new(with_values(inner))),
-        Expr::Div(a, b) => Expr::Div(Box::new(with_values(a)), Box::new(with_values(b))),
-        Expr::Pow(a, b) => Expr::Pow(Box::new(with_values(a)), Box::new(with_values(b))),
-        other => other.clone(),
-    }
-}
-
-fn with_numbers(named: &Named) -> Named {
-    let mut filled = named.clone();
-    for slot in 0..filled.arguments.len() {
-        let default = match filled.spelling(slot).allowed {
-            Allowed::Finite | Allowed::NonNegative | Allowed::Positive | Allowed::Order => {
-                named.family.slots()[slot].default
-            }
-        };
-        let value = match &filled.arguments[slot].value {
-            Value::Auto | Value::Tune => Value::Number(default),
-            Value::TuneBetween(lo, _) => Value::Number(*lo),
-            Value::TuneOver(list) => Value::Number(list.first().copied().unwrap_or(default)),
-            settled => settled.clone(),
-        };
-        filled.arguments[slot].value = value;
-    }
-    filled
 }

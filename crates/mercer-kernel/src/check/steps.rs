@@ -8,6 +8,7 @@ use std::cell::Cell;
 
 thread_local! {
     static TAKEN: Cell<u64> = const { Cell::new(0) };
+    static LAST: Cell<u64> = const { Cell::new(u64::MAX) };
 }
 
 /// Adds steps to this thread's count.
@@ -20,14 +21,27 @@ pub(crate) fn taken() -> u64 {
     TAKEN.get()
 }
 
+/// Whether this thread's check has gone so far beyond its limit that what is still under way has to stop.
+pub(crate) fn are_spent() -> bool {
+    TAKEN.get() > LAST.get()
+}
+
 /// The count at which a search stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Limit(u64);
 
 impl Limit {
+    /// No limit.
+    pub const NEVER: Self = Self(u64::MAX);
+
     /// The given number of steps from now.
     pub fn after(steps: u64) -> Self {
         Self(taken().saturating_add(steps))
+    }
+
+    /// Makes everything that this thread does stop some steps after this limit.
+    pub fn stop_all(self, grace: u64) {
+        LAST.set(self.0.saturating_add(grace));
     }
 
     /// Half of the steps that are left.
@@ -37,6 +51,6 @@ impl Limit {
 
     /// Whether it has been reached.
     pub fn is_reached(self) -> bool {
-        taken() > self.0
+        taken() > self.0 || are_spent()
     }
 }

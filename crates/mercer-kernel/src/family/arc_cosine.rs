@@ -9,7 +9,7 @@ use num_traits::{Signed, Zero};
 
 use super::check::enclose;
 use super::{Binary, Embedding, EvalError, Family, FamilyId, Fault, Interval, Kind, Lower, Named, NodeId};
-use super::{PointStatistic, Q, Side, Slot, Space, Special, eval, exact, order, slot};
+use super::{PointStatistic, Q, Side, Slot, Space, Special, eval, exact, order, slot, Written};
 
 /// `arccos(order)`: the arc-cosine kernel of order 0, 1 or 2; 0 where either point is the zero vector.
 pub const ARC_COSINE: FamilyId = FamilyId::of(&ArcCosine);
@@ -59,7 +59,7 @@ impl Family for ArcCosine {
         Ok(to.binary(Binary::Product, angle, norms))
     }
 
-    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
         let order = named.exact(0)?;
         let (product, norms) = (enclose::dot(x, z), enclose::dot(x, x) * enclose::dot(z, z));
         if norms.is_zero() {
@@ -95,7 +95,7 @@ impl Family for ArcCosine {
     }
 
     /// An integral of products of one function of each point (Cho and Saul 2009, equation 1).
-    fn psd(&self, named: &Named, _: &Space) -> bool {
-        named.every_whole(0, |order| (0.0..=2.0).contains(&order))
+    fn psd(&self, named: &Written, _: &Space) -> bool {
+        named.every_natural(0, Some(2))
     }
 }

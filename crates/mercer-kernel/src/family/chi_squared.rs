@@ -3,7 +3,7 @@
 use num_traits::Zero;
 
 use super::{Allowed, Domain, Embedding, EvalError, Family, FamilyId, Fault, Function, Interval, Kind};
-use super::{Lower, Named, NodeId, Q, Slot, Space, gamma, slot};
+use super::{Lower, Named, NodeId, Q, Slot, Space, gamma, slot, Written};
 
 /// `chi2(gamma)`: exp(−γ Σⱼ (xⱼ−zⱼ)²/(xⱼ+zⱼ)), 0/0 = 0.
 pub const CHI_SQUARED: FamilyId = FamilyId::of(&ChiSquared);
@@ -33,7 +33,7 @@ impl Family for ChiSquared {
         Ok(to.call(Function::Exp, exponent))
     }
 
-    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
         let mut statistic = Q::zero();
         for (a, b) in x.iter().zip(z) {
             let (difference, sum) = (a - b, a + b);
@@ -51,15 +51,15 @@ impl Family for ChiSquared {
 
     /// (s−t)²/(s+t) = s + t − 4st/(s+t) is of negative type for s, t ≥ 0, because st/(s+t) = ∫ e^(−u/s)e^(−u/t) du is a
     /// kernel; then Schoenberg 1938, Theorem 1 (Zhang, Marszałek, Lazebnik, Schmid 2007).
-    fn psd(&self, named: &Named, space: &Space) -> bool {
+    fn psd(&self, named: &Written, space: &Space) -> bool {
         space.domain == Domain::Orthant && named.all_positive()
     }
 
-    fn defined(&self, _: &Named, space: &Space) -> bool {
+    fn defined(&self, _: &Written, space: &Space) -> bool {
         space.domain == Domain::Orthant
     }
 
-    fn range(&self, _: &Named, space: &Space) -> Option<(f64, f64)> {
+    fn range(&self, _: &Written, space: &Space) -> Option<(f64, f64)> {
         Some((0.0, if space.domain == Domain::Orthant { 1.0 } else { f64::INFINITY }))
     }
 }

@@ -1,7 +1,8 @@
 //! `const(value)`: the same value ≥ 0 at every pair of points.
 
 use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Interval, Invariance, Lower};
-use super::{Named, NodeId, OFFSET_SEARCH, PowerSeries, Q, Slot, Space, slot, spelling};
+use super::{Named, NodeId, OFFSET_SEARCH, PowerSeries, Q, Slot, Space, Written, exact, slot, spelling};
+use num_traits::Signed;
 
 /// `const(value)`: the same value ≥ 0 at every pair of points. It keeps its name in canonical forms: a number in its place could
 /// make a constant without a value, as in `sqrt(-const)`, which cannot be written.
@@ -29,29 +30,30 @@ impl Family for Constant {
         Ok(to.number(named.number(0)?))
     }
 
-    fn enclose(&self, named: &Named, _: &[Q], _: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, named: &Written, _: &[Q], _: &[Q], bits: u32) -> Result<Interval, Fault> {
         Ok(Interval::exact(&named.exact(0)?, bits))
     }
 
     /// f(x)·f(z) with a constant f (Aronszajn 1950).
-    fn psd(&self, named: &Named, _: &Space) -> bool {
-        named.every(0, |value| value >= 0.0)
+    fn psd(&self, named: &Written, _: &Space) -> bool {
+        named.every(0, |value| !value.is_negative())
     }
 
     fn formula(&self, named: &Named) -> Option<Expr> {
         named.number(0).ok().map(Expr::Number)
     }
 
-    fn form(&self, named: &Named, _: &Cols, _: &Space) -> Option<Form> {
+    fn form(&self, named: &Written, _: &Cols, _: &Space) -> Option<Form> {
         named.exact(0).ok().map(Form::constant)
     }
 
-    fn exact_value(&self, named: &Named, _: &[Q], _: &[Q]) -> Option<Q> {
+    fn exact_value(&self, named: &Written, _: &[Q], _: &[Q]) -> Option<Q> {
         named.exact(0).ok()
     }
 
-    fn range(&self, named: &Named, _: &Space) -> Option<(f64, f64)> {
-        Some(named.number(0).map_or((0.0, f64::INFINITY), |value| (value, value)))
+    fn range(&self, named: &Written, _: &Space) -> Option<(f64, f64)> {
+        let open = (0.0, f64::INFINITY);
+        Some(named.exact(0).map_or(open, |value| (exact::to_f64(&value), exact::to_f64(&value))))
     }
 
     fn invariance(&self) -> Invariance {

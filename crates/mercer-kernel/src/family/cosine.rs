@@ -4,7 +4,7 @@ use num_traits::Zero;
 
 use super::check::enclose;
 use super::{Embedding, EvalError, Family, FamilyId, Fault, Interval, Kind, Lower, Named, NodeId, Q};
-use super::{Slot, Space, eval};
+use super::{Slot, Space, eval, Written};
 
 /// `cosine`: ⟨x,z⟩/(|x||z|), 0 where either is the zero vector.
 pub const COSINE: FamilyId = FamilyId::of(&Cosine);
@@ -31,7 +31,7 @@ impl Family for Cosine {
         Ok(to.statistic(Kind::Dot, Embedding::Unit))
     }
 
-    fn enclose(&self, _: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, _: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
         let norms = enclose::dot(x, x) * enclose::dot(z, z);
         if norms.is_zero() {
             return Ok(Interval::integer(0, bits));
@@ -40,11 +40,11 @@ impl Family for Cosine {
     }
 
     /// The inner product of the points mapped to the unit sphere and 0 (Aronszajn 1950).
-    fn psd(&self, _: &Named, _: &Space) -> bool {
+    fn psd(&self, _: &Written, _: &Space) -> bool {
         true
     }
 
-    fn range(&self, _: &Named, _: &Space) -> Option<(f64, f64)> {
+    fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {
         Some((-1.0, 1.0))
     }
 }

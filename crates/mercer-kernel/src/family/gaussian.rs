@@ -4,7 +4,7 @@ use super::check::enclose;
 use super::recognise::{named_kernel, tidy, usable};
 use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval};
 use super::{Invariance, Kind, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space, Value};
-use super::{eval, exact, gamma, length, slot};
+use super::{eval, exact, gamma, length, slot, Written};
 use crate::compose::ComposeError;
 use crate::{Argument, Kernel};
 
@@ -40,8 +40,11 @@ fn gamma_of(named: &Named) -> impl Fn(f64) -> f64 {
 }
 
 fn is_sigma(named: &Named) -> bool {
-    named.arguments[0].spelling == 0
+    named.arguments[0].spelling == SIGMA
 }
+
+/// The spelling `sigma`; the other one is `gamma`.
+const SIGMA: usize = 0;
 
 /// σ with γ = 1/(2σ²).
 fn width(gamma: f64) -> f64 {
@@ -72,11 +75,11 @@ impl Family for Gaussian {
         Ok(to.exp_of_minus(squared))
     }
 
-    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
         let widths = named.exact_per_column(0, x.len())?;
         let exponent = enclose::weighted(x, z, |j, a, b| {
             let square = (a - b) * (a - b);
-            if is_sigma(named) {
+            if named.spelling(0) == SIGMA {
                 square / (exact::int(2) * &widths[j] * &widths[j])
             } else {
                 square * &widths[j]
@@ -86,7 +89,7 @@ impl Family for Gaussian {
     }
 
     /// exp(−ψ) of the squared distance ψ, which is of negative type (Schoenberg 1938, Theorem 1).
-    fn psd(&self, named: &Named, _: &Space) -> bool {
+    fn psd(&self, named: &Written, _: &Space) -> bool {
         named.all_positive()
     }
 
@@ -118,13 +121,13 @@ impl Family for Gaussian {
         }
     }
 
-    fn form(&self, named: &Named, cols: &Cols, space: &Space) -> Option<Form> {
+    fn form(&self, named: &Written, cols: &Cols, space: &Space) -> Option<Form> {
         let width = named.exact(0).ok()?;
-        let gamma = if is_sigma(named) { (exact::int(2) * &width * &width).recip() } else { width };
+        let gamma = if named.spelling(0) == SIGMA { (exact::int(2) * &width * &width).recip() } else { width };
         Form::distance(cols).power(&exact::int(2), space)?.scale(&-gamma).exp(space)
     }
 
-    fn range(&self, _: &Named, _: &Space) -> Option<(f64, f64)> {
+    fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {
         Some((0.0, 1.0))
     }
 

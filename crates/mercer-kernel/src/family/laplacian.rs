@@ -4,7 +4,7 @@ use super::check::enclose;
 use super::recognise::named_kernel;
 use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval};
 use super::{Invariance, Kind, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space};
-use super::{eval, gamma, slot};
+use super::{eval, gamma, slot, Written};
 use num_traits::Signed;
 
 /// `laplacian(gamma)`: exp(−γ|x−z|₁).
@@ -33,14 +33,14 @@ impl Family for Laplacian {
         Ok(to.exp_of_minus(distance))
     }
 
-    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
         let gammas = named.exact_per_column(0, x.len())?;
         let exponent = enclose::weighted(x, z, |j, a, b| (a - b).abs() * &gammas[j]);
         Interval::exact(&-exponent, bits).exp()
     }
 
     /// exp(−ψ) of a sum of distances on the line, which are of negative type (Schoenberg 1938, Theorem 1).
-    fn psd(&self, named: &Named, _: &Space) -> bool {
+    fn psd(&self, named: &Written, _: &Space) -> bool {
         named.all_positive()
     }
 
@@ -55,11 +55,11 @@ impl Family for Laplacian {
         }
     }
 
-    fn form(&self, named: &Named, cols: &Cols, space: &Space) -> Option<Form> {
+    fn form(&self, named: &Written, cols: &Cols, space: &Space) -> Option<Form> {
         Form::distance1(cols, space).scale(&-named.exact(0).ok()?).exp(space)
     }
 
-    fn range(&self, _: &Named, _: &Space) -> Option<(f64, f64)> {
+    fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {
         Some((0.0, 1.0))
     }
 

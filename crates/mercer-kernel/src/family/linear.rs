@@ -2,7 +2,7 @@
 
 use super::check::enclose;
 use super::{Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Interval, Lower, Named, NodeId};
-use super::{Embedding, Kind, PowerSeries, Q, Slot, Space, eval};
+use super::{Embedding, Kind, PowerSeries, Q, Slot, Space, eval, Written};
 use crate::Kernel;
 
 /// `linear`: ⟨x,z⟩.
@@ -36,12 +36,12 @@ impl Family for Linear {
         Ok(to.statistic(Kind::Dot, Embedding::Plain))
     }
 
-    fn enclose(&self, _: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, _: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
         Ok(Interval::exact(&enclose::dot(x, z), bits))
     }
 
     /// An inner product is positive semidefinite (Aronszajn 1950).
-    fn psd(&self, _: &Named, _: &Space) -> bool {
+    fn psd(&self, _: &Written, _: &Space) -> bool {
         true
     }
 
@@ -49,11 +49,11 @@ impl Family for Linear {
         Some(Expr::Dot)
     }
 
-    fn form(&self, _: &Named, cols: &Cols, space: &Space) -> Option<Form> {
+    fn form(&self, _: &Written, cols: &Cols, space: &Space) -> Option<Form> {
         Some(Form::dot(cols, space))
     }
 
-    fn exact_value(&self, _: &Named, x: &[Q], z: &[Q]) -> Option<Q> {
+    fn exact_value(&self, _: &Written, x: &[Q], z: &[Q]) -> Option<Q> {
         Some(enclose::dot(x, z))
     }
 

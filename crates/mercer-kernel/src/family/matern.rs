@@ -2,7 +2,7 @@
 
 use super::recognise::{agrees, named_kernel, tidy, usable};
 use super::{EvalError, Expr, Family, FamilyId, Fault, Function, Interval, Invariance, Lower, Named};
-use super::{NodeId, Pattern, Q, Shape, Slot, Space, Special, exact, length, shape, slot, special};
+use super::{NodeId, Pattern, Q, Shape, Slot, Space, Special, exact, length, shape, slot, special, Written};
 use crate::canonical::split_coefficient;
 
 /// `matern(nu, length)`: the Matérn function of √(2ν)|x−z|/ℓ.
@@ -38,7 +38,7 @@ impl Family for Matern {
         Ok(to.exp_of_minus(distance))
     }
 
-    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
         let nu = named.exact(0)?;
         let squared = exact::int(2) * &nu * named.exact_squared_distance(1, x, z)?;
         let s = Interval::exact(&squared, bits).sqrt()?;
@@ -56,7 +56,7 @@ impl Family for Matern {
     }
 
     /// Its spectral density, a multivariate Student t, is positive (Bochner 1933; Stein 1999, section 2.7).
-    fn psd(&self, named: &Named, _: &Space) -> bool {
+    fn psd(&self, named: &Written, _: &Space) -> bool {
         named.all_positive()
     }
 
@@ -99,7 +99,7 @@ impl Family for Matern {
         decays.into_iter().find_map(pair)
     }
 
-    fn range(&self, _: &Named, _: &Space) -> Option<(f64, f64)> {
+    fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {
         Some((0.0, 1.0))
     }
 

@@ -26,6 +26,7 @@ use std::ops::Deref;
 
 use super::check::Domain;
 use super::check::exact::{self, Q};
+pub use super::check::formula::Written;
 use super::check::form::{Cols, Form, Space};
 use super::check::interval::{Fault, Interval};
 use super::error::EvalError;
@@ -149,7 +150,8 @@ pub enum PowerSeries {
 
 /// Everything the library knows of one named kernel.
 ///
-/// The methods receive the kernel with its hyper-parameters as `named`. `eval` is the oracle: it is written from the
+/// The methods receive the kernel with its hyper-parameters as `named`; those that `check` calls receive them as they were
+/// written. `eval` is the oracle: it is written from the
 /// definition and shares no code with `lower`. The proof checker calls `psd`, `defined` and `range` only.
 pub trait Family: fmt::Debug + Sync {
     /// The name in kernel text.
@@ -174,14 +176,14 @@ pub trait Family: fmt::Debug + Sync {
     ///
     /// # Errors
     /// [`Fault::Undefined`] where there is no value; [`Fault::Unknown`] where that could not be settled.
-    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault>;
+    fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault>;
 
     /// Whether a theorem says that it is positive semidefinite on the space for every value that the hyper-parameters
     /// may take: `auto` and `?` stand for all of them.
-    fn psd(&self, named: &Named, space: &Space) -> bool;
+    fn psd(&self, named: &Written, space: &Space) -> bool;
 
     /// What a reader of the proof should know of this kernel on points of `columns` coordinates.
-    fn remark(&self, _named: &Named, _columns: Option<usize>) -> Option<String> {
+    fn remark(&self, _named: &Written, _columns: Option<usize>) -> Option<String> {
         None
     }
 
@@ -212,22 +214,22 @@ pub trait Family: fmt::Debug + Sync {
     }
 
     /// The normal form in which proofs are written; none where the kernel stays one atom of it.
-    fn form(&self, _named: &Named, _cols: &Cols, _space: &Space) -> Option<Form> {
+    fn form(&self, _named: &Written, _cols: &Cols, _space: &Space) -> Option<Form> {
         None
     }
 
     /// The exact value at rational points, where it is rational.
-    fn exact_value(&self, _named: &Named, _x: &[Q], _z: &[Q]) -> Option<Q> {
+    fn exact_value(&self, _named: &Written, _x: &[Q], _z: &[Q]) -> Option<Q> {
         None
     }
 
     /// Whether it has a value at every pair of points of the space.
-    fn defined(&self, _named: &Named, _space: &Space) -> bool {
+    fn defined(&self, _named: &Written, _space: &Space) -> bool {
         true
     }
 
     /// Bounds of its values on the space, wherever it is defined.
-    fn range(&self, _named: &Named, _space: &Space) -> Option<(f64, f64)> {
+    fn range(&self, _named: &Written, _space: &Space) -> Option<(f64, f64)> {
         None
     }
 

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::{Allowed, Embedding, EvalError, Family, FamilyId, Fault, Function, Interval, Invariance};
-use super::{Kind, Lower, Named, NodeId, Q, Search, Slot, Space, exact, length, slot, spelling};
+use super::{Kind, Lower, Named, NodeId, Q, Search, Slot, Space, exact, length, slot, spelling, Written};
 
 /// `periodic(period, length)`: exp(−2 Σⱼ sin²(π(xⱼ−zⱼ)/p)/ℓ²).
 pub const PERIODIC: FamilyId = FamilyId::of(&Periodic);
@@ -40,7 +40,7 @@ impl Family for Periodic {
         Ok(to.call(Function::Exp, exponent))
     }
 
-    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
         let periods = named.exact_per_column(0, x.len())?;
         let lengths = named.exact_per_column(1, x.len())?;
         let pi = Interval::pi(bits);
@@ -54,11 +54,11 @@ impl Family for Periodic {
     }
 
     /// The Gaussian kernel of points mapped to circles, one per column (MacKay 1998).
-    fn psd(&self, named: &Named, _: &Space) -> bool {
+    fn psd(&self, named: &Written, _: &Space) -> bool {
         named.all_positive()
     }
 
-    fn range(&self, _: &Named, _: &Space) -> Option<(f64, f64)> {
+    fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {
         Some((0.0, 1.0))
     }
 

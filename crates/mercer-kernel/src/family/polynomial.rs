@@ -4,7 +4,8 @@ use super::check::enclose;
 use super::recognise::{affine, linear, named_kernel};
 use super::{Allowed, Binary, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Interval, Lower};
 use super::{Named, NodeId, OFFSET_SEARCH, Pattern, PowerSeries, Q, Search, Slot, Space};
-use super::{eval, exact, gamma, slot, spelling};
+use super::{eval, exact, gamma, slot, spelling, Written};
+use num_traits::Signed;
 use crate::canonical::{power, product, sum};
 
 /// `poly(degree, gamma, c)`: (γ⟨x,z⟩ + c)^degree.
@@ -44,15 +45,15 @@ impl Family for Polynomial {
         Ok(to.binary(Binary::Power, base, degree))
     }
 
-    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
         let base = named.exact(1)? * enclose::dot(x, z) + named.exact(2)?;
         Interval::exact(&base, bits).pow(&named.exact(0)?)
     }
 
     /// Sums and products of kernels with coefficients ≥ 0 are kernels (Schur 1911, Satz VII).
-    fn psd(&self, named: &Named, _: &Space) -> bool {
-        let nonnegative = |value: f64| value >= 0.0;
-        named.every_whole(0, nonnegative) && named.every(1, nonnegative) && named.every(2, nonnegative)
+    fn psd(&self, named: &Written, _: &Space) -> bool {
+        let nonnegative = |value: &Q| !value.is_negative();
+        named.every_natural(0, None) && named.every(1, nonnegative) && named.every(2, nonnegative)
     }
 
     fn formula(&self, named: &Named) -> Option<Expr> {
@@ -80,7 +81,7 @@ impl Family for Polynomial {
         named_kernel(POLYNOMIAL, &[exponent, gamma, c])
     }
 
-    fn form(&self, named: &Named, cols: &Cols, space: &Space) -> Option<Form> {
+    fn form(&self, named: &Written, cols: &Cols, space: &Space) -> Option<Form> {
         let (degree, gamma, c) = (named.exact(0).ok()?, named.exact(1).ok()?, named.exact(2).ok()?);
         if degree > exact::int(64) {
             return None;
@@ -88,8 +89,8 @@ impl Family for Polynomial {
         Form::dot(cols, space).scale(&gamma).add(&Form::constant(c)).power(&degree, space)
     }
 
-    fn defined(&self, named: &Named, _: &Space) -> bool {
-        named.number(0).map_or(true, |degree| degree.fract() == 0.0 && degree >= 0.0)
+    fn defined(&self, named: &Written, _: &Space) -> bool {
+        named.every_natural(0, None)
     }
 
     fn power_series(&self, named: &Named) -> Option<PowerSeries> {

@@ -2,7 +2,7 @@
 
 use super::recognise::{affine, named_kernel, tidy, usable};
 use super::{Binary, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval};
-use super::{Invariance, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space, exact, length, shape, slot};
+use super::{Invariance, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space, exact, length, shape, slot, Written};
 
 /// `rq(alpha, length)`: (1 + |x−z|²/(2αℓ²))^(−α).
 pub const RATIONAL_QUADRATIC: FamilyId = FamilyId::of(&RationalQuadratic);
@@ -34,7 +34,7 @@ impl Family for RationalQuadratic {
         Ok(to.binary(Binary::Power, base, exponent))
     }
 
-    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
         let alpha = named.exact(0)?;
         let squared = named.exact_squared_distance(1, x, z)?;
         let base = exact::int(1) + squared / (exact::int(2) * &alpha);
@@ -42,7 +42,7 @@ impl Family for RationalQuadratic {
     }
 
     /// ψ^(−α) of 1 plus a squared distance, a mixture of exp(−sψ) (Berg, Christensen, Ressel 1984, section 3.2).
-    fn psd(&self, named: &Named, _: &Space) -> bool {
+    fn psd(&self, named: &Written, _: &Space) -> bool {
         named.all_positive()
     }
 
@@ -63,7 +63,7 @@ impl Family for RationalQuadratic {
         }
     }
 
-    fn form(&self, named: &Named, cols: &Cols, space: &Space) -> Option<Form> {
+    fn form(&self, named: &Written, cols: &Cols, space: &Space) -> Option<Form> {
         let (alpha, length) = (named.exact(0).ok()?, named.exact(1).ok()?);
         Form::distance(cols)
             .power(&exact::int(2), space)?
@@ -72,7 +72,7 @@ impl Family for RationalQuadratic {
             .power(&-alpha, space)
     }
 
-    fn range(&self, _: &Named, _: &Space) -> Option<(f64, f64)> {
+    fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {
         Some((0.0, 1.0))
     }
 

@@ -4,7 +4,7 @@ use super::check::enclose;
 use super::check::form::Fun;
 use super::recognise::{affine, linear, named_kernel};
 use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval, Lower};
-use super::{Named, NodeId, OFFSET_SEARCH, Pattern, Q, Slot, Space, eval, gamma, slot, spelling};
+use super::{Named, NodeId, OFFSET_SEARCH, Pattern, Q, Slot, Space, eval, gamma, slot, spelling, Written};
 
 /// `sigmoid(gamma, c)`: tanh(γ⟨x,z⟩ + c). Not positive semidefinite.
 pub const SIGMOID: FamilyId = FamilyId::of(&Sigmoid);
@@ -34,12 +34,12 @@ impl Family for Sigmoid {
         Ok(to.call(Function::Tanh, argument))
     }
 
-    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
         Interval::exact(&(named.exact(0)? * enclose::dot(x, z) + named.exact(1)?), bits).tanh()
     }
 
     /// For no γ but 0 on all of R^d: the power series of tanh has negative coefficients (Schoenberg 1942, Theorem 2).
-    fn psd(&self, _: &Named, _: &Space) -> bool {
+    fn psd(&self, _: &Written, _: &Space) -> bool {
         false
     }
 
@@ -54,13 +54,13 @@ impl Family for Sigmoid {
         named_kernel(SIGMOID, &[gamma, c])
     }
 
-    fn form(&self, named: &Named, cols: &Cols, space: &Space) -> Option<Form> {
+    fn form(&self, named: &Written, cols: &Cols, space: &Space) -> Option<Form> {
         let (gamma, c) = (named.exact(0).ok()?, named.exact(1).ok()?);
         let inner = Form::dot(cols, space).scale(&gamma).add(&Form::constant(c));
         Form::call(Fun::Tanh, vec![inner], space)
     }
 
-    fn range(&self, _: &Named, _: &Space) -> Option<(f64, f64)> {
+    fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {
         Some((-1.0, 1.0))
     }
 }

@@ -9,7 +9,7 @@
 use num_traits::One;
 
 use super::{Domain, Embedding, EvalError, Family, FamilyId, Fault, Interval, Kind, Lower, Named, NodeId};
-use super::{Q, Slot, Space, exact};
+use super::{Q, Slot, Space, exact, Written};
 use crate::lower::{Coordinate, Fold, Step};
 
 /// `spline`: ∏ⱼ (1 + st + min(s,t)²(3·max(s,t) − min(s,t))/6) with s = xⱼ and t = zⱼ.
@@ -59,17 +59,17 @@ impl Family for Spline {
         Ok(to.statistic(Kind::Coordinate(term()), Embedding::Plain))
     }
 
-    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
         self.exact_value(named, x, z).map(|value| Interval::exact(&value, bits)).ok_or(Fault::Unknown)
     }
 
     /// 1 + st + ∫(s−u)₊(t−u)₊ du is the reproducing kernel of the cubic splines on s, t ≥ 0 (Wahba 1990, Spline Models for
     /// Observational Data, section 1.2), and a product of kernels is one (Schur 1911, Satz VII).
-    fn psd(&self, _: &Named, space: &Space) -> bool {
+    fn psd(&self, _: &Written, space: &Space) -> bool {
         space.domain == Domain::Orthant
     }
 
-    fn exact_value(&self, _: &Named, x: &[Q], z: &[Q]) -> Option<Q> {
+    fn exact_value(&self, _: &Written, x: &[Q], z: &[Q]) -> Option<Q> {
         let factor = |(s, t): (&Q, &Q)| {
             let (low, high) = (s.min(t), s.max(t));
             Q::one() + s * t + low * low * (exact::int(3) * high - low) / exact::int(6)
@@ -77,7 +77,7 @@ impl Family for Spline {
         Some(x.iter().zip(z).map(factor).fold(Q::one(), |product, factor| product * factor))
     }
 
-    fn range(&self, _: &Named, space: &Space) -> Option<(f64, f64)> {
+    fn range(&self, _: &Written, space: &Space) -> Option<(f64, f64)> {
         (space.domain == Domain::Orthant).then_some((1.0, f64::INFINITY))
     }
 }

@@ -11,10 +11,10 @@
 //! ℓ is taken from the number of columns that the kernel sees, so that it is positive semidefinite there; a function of
 //! compact support is not in every dimension.
 
-use num_traits::One;
+use num_traits::{One, Signed};
 
 use super::{Binary, EvalError, Family, FamilyId, Fault, Function, Interval, Invariance, Lower, Named};
-use super::{NodeId, Q, Slot, Space, exact, length, order, slot};
+use super::{NodeId, Q, Slot, Space, exact, length, order, slot, Written};
 
 /// `wendland(k, radius)`: Wendland's function of |x−z|/radius with smoothness 2k, for the dimension of the data.
 pub const WENDLAND: FamilyId = FamilyId::of(&Wendland);
@@ -72,7 +72,7 @@ impl Family for Wendland {
         Ok(to.binary(Binary::Product, decay, polynomial))
     }
 
-    fn enclose(&self, named: &Named, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
+    fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
         let squared = named.exact_squared_distance(1, x, z)?;
         if squared >= Q::one() {
             return Ok(Interval::integer(0, bits));
@@ -94,19 +94,19 @@ impl Family for Wendland {
 
     /// φ_{ℓ,k} is positive definite on R^d for ℓ = ⌊d/2⌋ + k + 1 (Wendland 2005, Scattered Data Approximation, Theorem
     /// 9.13), and d is the number of columns the kernel sees; lengths per column are a linear map of the points.
-    fn psd(&self, named: &Named, _: &Space) -> bool {
-        named.every_whole(0, |k| (0.0..=2.0).contains(&k)) && named.every(1, |radius| radius > 0.0)
+    fn psd(&self, named: &Written, _: &Space) -> bool {
+        named.every_natural(0, Some(2)) && named.every(1, Signed::is_positive)
     }
 
-    fn remark(&self, named: &Named, columns: Option<usize>) -> Option<String> {
+    fn remark(&self, named: &Written, columns: Option<usize>) -> Option<String> {
         let theorem = "Wendland 2005, Theorem 9.13";
-        let (Some(d), Ok(k)) = (columns, named.number(0)) else {
+        let (Some(d), Ok(k)) = (columns, named.exact(0)) else {
             return Some(format!("in each dimension d with its own ℓ = ⌊d/2⌋ + k + 1 ({theorem})"));
         };
-        Some(format!("d = {d} and k = {k}: ℓ = ⌊d/2⌋ + k + 1 = {} ({theorem})", exponent(d, k)))
+        Some(format!("d = {d} and k = {k}: ℓ = ⌊d/2⌋ + k + 1 = {} ({theorem})", exponent(d, exact::to_f64(&k))))
     }
 
-    fn range(&self, _: &Named, _: &Space) -> Option<(f64, f64)> {
+    fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {
         Some((0.0, 1.0))
     }
 

@@ -1,6 +1,7 @@
 //! No proof of a false claim: random proven formulas have no negative eigenvalue, and the checker rejects every proof
 //! that was tampered with and every single step that does not follow.
 
+use mercer_kernel::check::formula::Written;
 use mercer_kernel::check::exact::{from_decimal, int, ratio};
 use mercer_kernel::check::form::{Atom, Form, Fun, Space};
 use mercer_kernel::check::proof::{Claim, Proof, Property, Rule};
@@ -12,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 fn proven(text: &str, dim: Dim, domain: Domain) -> (Kernel, Proof) {
     let kernel: Kernel = text.parse().unwrap();
-    match kernel.check(dim, domain) {
+    match kernel.check(dim, domain).unwrap() {
         Verdict::Proven(proof) => (kernel, proof),
         other => panic!("{text}: {other}"),
     }
@@ -150,7 +151,7 @@ fn proven_differences_have_no_negative_eigenvalue() {
             .collect();
         let text = terms.join(" + ");
         let kernel: Kernel = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
-        match kernel.check_within(Dim::Exactly(dim), domain, 800_000).verdict {
+        match kernel.check_within(Dim::Exactly(dim), domain, 800_000).unwrap().verdict {
             Verdict::Proven(_) => {
                 seen[0] += 1;
                 has_no_negative_eigenvalue(&text, &kernel, dim, domain, &mut random);
@@ -173,7 +174,7 @@ fn proven_formulas_have_no_negative_eigenvalue() {
         let dim = 1 + round % 3;
         // A text may fold to an infinite constant, which the parser refuses.
         let Ok(kernel) = text.parse::<Kernel>() else { continue };
-        let verdict = kernel.check_within(Dim::Exactly(dim), domain, 600_000).verdict;
+        let verdict = kernel.check_within(Dim::Exactly(dim), domain, 600_000).unwrap().verdict;
         if !verdict.is_proven() {
             continue;
         }
@@ -215,7 +216,7 @@ fn families_are_proven_only_where_they_have_no_negative_eigenvalue() {
         for round in 0..16 {
             let (dim, domain) = (1 + round % 5, domains[round % domains.len()]);
             let kernel = random_named(&mut random, family, if round % 3 == 0 { dim } else { 1 });
-            let verdict = kernel.check_within(Dim::Exactly(dim), domain, 600_000).verdict;
+            let verdict = kernel.check_within(Dim::Exactly(dim), domain, 600_000).unwrap().verdict;
             if verdict.is_proven() {
                 seen += 1;
                 has_no_negative_eigenvalue(&kernel.to_string(), &kernel, dim, domain, &mut random);
@@ -233,6 +234,7 @@ fn enclosures_and_ranges_of_families_hold_their_values() {
             let (dim, domain) = (1 + round % 4, if round % 2 == 0 { Domain::Orthant } else { Domain::All });
             let kernel = random_named(&mut random, family, if round % 3 == 0 { dim } else { 1 });
             let Expr::Named(named) = kernel.expr() else { unreachable!("a named kernel") };
+            let written = Written::of(named);
             // Points of few digits, that are the same exactly and in doubles.
             let mut point = || -> Vec<f64> {
                 let p = random_point(&mut random, dim, domain, 1.5);
@@ -242,11 +244,11 @@ fn enclosures_and_ranges_of_families_hold_their_values() {
             let value = kernel.eval(&x, &z).unwrap();
             let exactly = |p: &[f64]| p.iter().map(|c| from_decimal(*c).unwrap()).collect::<Vec<_>>();
             let space = Space { dim: Dim::Exactly(dim), domain };
-            if let Ok(enclosure) = named.family.enclose(named, &exactly(&x), &exactly(&z), 128) {
+            if let Ok(enclosure) = named.family.enclose(&written, &exactly(&x), &exactly(&z), 128) {
                 let error = (enclosure.midpoint() - value).abs();
                 assert!(error <= 1e-12 * (1.0 + value.abs()), "{kernel}: {value} at {x:?}, {z:?}");
             }
-            if let (Some((low, high)), false) = (named.family.range(named, &space), value.is_nan()) {
+            if let (Some((low, high)), false) = (named.family.range(&written, &space), value.is_nan()) {
                 let room = 1e-12;
                 assert!(low - room <= value && value <= high + room, "{kernel}: {value} at {x:?}, {z:?}");
             }
@@ -279,7 +281,7 @@ fn strange_formulas_neither_panic_nor_take_long() {
             (Dim::Exactly(1), Domain::Sphere),
             (Dim::Exactly(600), Domain::Ball(1e-9)),
         ] {
-            let Checked { verdict, steps, .. } = kernel.check_within(dim, domain, 1_000_000);
+            let Checked { verdict, steps, .. } = kernel.check_within(dim, domain, 1_000_000).unwrap();
             // What has begun when the limit is reached is finished: a few confirmations, a few large forms.
             assert!(steps < 20_000_000, "{text}: {steps} steps");
             assert!(!verdict.to_string().is_empty() && verdict.to_json(text, dim, domain).is_object());
@@ -360,7 +362,7 @@ fn a_changed_proof_is_rejected() {
         let (kernel, proof) = proven(text, dim, domain);
         for changed in mutations(&proof) {
             tried += 1;
-            let verdict = verify::verify(&changed, kernel.expr(), dim, domain);
+            let verdict = verify::verify(&changed, &kernel.formula(), dim, domain);
             assert!(verdict.is_err(), "{text}: accepted\n{changed:#?}");
         }
     }
@@ -370,11 +372,11 @@ fn a_changed_proof_is_rejected() {
 #[test]
 fn a_proof_serves_one_question_only() {
     let (kernel, proof) = proven("max(0,1-|x-z|)", Dim::Exactly(1), Domain::All);
-    assert!(verify::verify(&proof, kernel.expr(), Dim::Exactly(1), Domain::All).is_ok());
-    assert!(verify::verify(&proof, kernel.expr(), Dim::Exactly(2), Domain::All).is_err());
-    assert!(verify::verify(&proof, kernel.expr(), Dim::Any, Domain::All).is_err());
+    assert!(verify::verify(&proof, &kernel.formula(), Dim::Exactly(1), Domain::All).is_ok());
+    assert!(verify::verify(&proof, &kernel.formula(), Dim::Exactly(2), Domain::All).is_err());
+    assert!(verify::verify(&proof, &kernel.formula(), Dim::Any, Domain::All).is_err());
     let other: Kernel = "max(0,1-|x-z|/2)".parse().unwrap();
-    assert!(verify::verify(&proof, other.expr(), Dim::Exactly(1), Domain::All).is_err());
+    assert!(verify::verify(&proof, &other.formula(), Dim::Exactly(1), Domain::All).is_err());
 }
 
 /// Formula, claim, dimension, domain, rule, premises.
@@ -385,7 +387,7 @@ type Step = (&'static str, Property, Dim, Domain, Rule, Vec<(&'static str, Prope
 fn a_false_step_is_rejected() {
     let psd = Property::PositiveSemidefinite;
     let cnd = Property::NegativeType;
-    let read = |text: &str, space: &Space| Form::of(text.parse::<Kernel>().unwrap().expr(), space).unwrap();
+    let read = |text: &str, space: &Space| Form::of(&text.parse::<Kernel>().unwrap().formula(), space).unwrap();
     let t = |text: &str| match text {
         "sin" => {
             Form::call(Fun::Sin, vec![Form::var()], &Space { dim: Dim::Any, domain: Domain::All }).unwrap()

@@ -12,7 +12,7 @@ fn ask(question: &str) -> (Kernel, Dim, Domain, Verdict) {
         |text: Option<&str>, default: &str| text.filter(|t| !t.is_empty()).unwrap_or(default).to_string();
     let dim: Dim = word(parts.next(), "any").parse().unwrap();
     let domain: Domain = word(parts.next(), "all").parse().unwrap();
-    let Checked { verdict, steps, .. } = kernel.check_within(dim, domain, MOST_STEPS);
+    let Checked { verdict, steps, .. } = kernel.check_within(dim, domain, MOST_STEPS).unwrap();
     assert!(4 * steps <= MOST_STEPS, "{question} took {steps} steps");
     (kernel, dim, domain, verdict)
 }
@@ -25,7 +25,7 @@ fn all_proven(questions: &str) {
             Verdict::Proven(proof) => {
                 // A list of values fixes the dimension.
                 let dim = if proof.claim.dim == dim { dim } else { proof.claim.dim };
-                verify::verify(proof, kernel.expr(), dim, domain)
+                verify::verify(proof, &kernel.formula(), dim, domain)
                     .unwrap_or_else(|e| panic!("{question}: {e}"));
             }
             other => wrong.push(format!("{question}: {other}")),
@@ -228,7 +228,7 @@ fn undecided_is_honest() {
 #[test]
 fn the_limit_on_the_steps_is_kept() {
     let kernel: Kernel = "0.5*exp(-|x-z|^2)-0.1*exp(-|x-z|^2/2)*cos(<x,z>)".parse().unwrap();
-    let ask = |most_steps| kernel.check_within(Dim::Exactly(7), Domain::All, most_steps);
+    let ask = |most_steps| kernel.check_within(Dim::Exactly(7), Domain::All, most_steps).unwrap();
     let all = ask(MOST_STEPS);
     for most_steps in [0, 1_000, 100_000] {
         let Checked { steps, .. } = ask(most_steps);

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::data::AnySamples;
 use crate::kernel::Kernel;
-use crate::kernel::check::{Dim, Domain, Verdict};
+use crate::kernel::check::{Dim, Domain, Evidence, Verdict};
 use crate::model::{first_negative, norm};
 
 use super::error::LearnError;
@@ -94,7 +94,7 @@ fn narrower_domains(samples: &AnySamples<'_>) -> Vec<Domain> {
 /// The verdict, from memory where the same question was asked before.
 fn check(kernel: &Kernel, dim: Dim, domain: Domain) -> Verdict {
     static VERDICTS: Mutex<Option<HashMap<String, Verdict>>> = Mutex::new(None);
-    let question = format!("{} on {domain} in {dim}", kernel.canonical());
+    let question = format!("{:?} on {domain} in {dim}", kernel.formula());
     let known = VERDICTS
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -103,7 +103,12 @@ fn check(kernel: &Kernel, dim: Dim, domain: Domain) -> Verdict {
     if let Some(verdict) = known {
         return verdict;
     }
-    let verdict = kernel.check_within(dim, domain, MOST_STEPS).verdict;
+    let verdict = match kernel.check_within(dim, domain, MOST_STEPS) {
+        Ok(checked) => checked.verdict,
+        Err(contradiction) => {
+            Verdict::Undecided(Evidence { note: Some(contradiction.to_string()), ..Evidence::default() })
+        }
+    };
     let mut verdicts = VERDICTS.lock().unwrap_or_else(PoisonError::into_inner);
     let verdicts = verdicts.get_or_insert_with(HashMap::new);
     if verdicts.len() >= KEPT {

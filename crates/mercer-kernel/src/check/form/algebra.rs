@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
 
 use super::{Atom, Form, Fun, MOST_TERMS, Monomial, Space};
@@ -183,10 +184,8 @@ impl Form {
         }
         if let Some(n) = as_integer(e).filter(|n| *n > 0)
             && (self.0.len() > 1 || needs_care(self))
+            && expands(self, n)
         {
-            if n > 64 {
-                return None;
-            }
             let mut product = Self::constant(Q::one());
             for _ in 0..n {
                 product = product.mul(self, space)?;
@@ -196,17 +195,17 @@ impl Form {
         if let Some((m, c)) = self.single() {
             return power_of_term(m, c, e, space);
         }
+        let power = |base: Self| Self::term(Q::one(), Monomial([(Atom::Power(base), e.clone())].into()));
         let content = self.content();
+        let Some(mut factor) = power_of_constant(&content, e) else { return Some(power(self.clone())) };
         let mut primitive = self.scale(&content.recip());
-        let mut factor = power_of_constant(&content, e);
         let negative =
             primitive.0.values().all(Signed::is_negative) || primitive.constant_term().is_negative();
         if let (Some(n), true) = (as_integer(e), negative) {
             primitive = primitive.neg();
             factor = factor.scale(&int(if n % 2 == 0 { 1 } else { -1 }));
         }
-        let base = Self::term(Q::one(), Monomial([(Atom::Power(primitive), e.clone())].into()));
-        factor.mul(&base, space)
+        factor.mul(&power(primitive), space)
     }
 
     /// f·g.
@@ -322,26 +321,49 @@ fn log_of_constant(c: &Q) -> Form {
     Form::atom(Atom::Call(Fun::Log, vec![Form::constant(c.clone())]))
 }
 
-/// c^e for c > 0, a rational where it is one.
-fn power_of_constant(c: &Q, e: &Q) -> Form {
+/// c^e for c > 0, a rational where it is one; none where that is too long to hold.
+fn power_of_constant(c: &Q, e: &Q) -> Option<Form> {
     match rational_power(c, e) {
-        Some(value) => Form::constant(value),
-        None => Form::term(Q::one(), Monomial([(Atom::Power(Form::constant(c.clone())), e.clone())].into())),
+        Some(value) => Some(Form::constant(value)),
+        None if e.is_integer() => None,
+        None => Some(Form::term(Q::one(), Monomial([(Atom::Power(Form::constant(c.clone())), e.clone())].into()))),
     }
+}
+
+/// Whether the n-th power of a sum is written out: where it has few terms.
+fn expands(form: &Form, n: i64) -> bool {
+    let Ok(n) = u64::try_from(n) else { return false };
+    let terms = form.0.len() as u64;
+    if n > 64 || terms == 0 {
+        return false;
+    }
+    // C(n + terms − 1, terms − 1) products.
+    let mut products: u64 = 1;
+    for k in 1..terms {
+        products = products * (n + k) / k;
+        if products > MOST_TERMS as u64 {
+            return false;
+        }
+    }
+    true
 }
 
 fn power_of_term(m: &Monomial, c: &Q, e: &Q, space: &Space) -> Option<Form> {
     if e.is_integer() {
-        let coefficient = exact::pow(c, as_integer(e)?)?;
+        let Some(coefficient) = as_integer(e).and_then(|n| exact::pow(c, n)) else {
+            let base = Atom::Power(Form::term(c.clone(), m.clone()));
+            return Some(Form::term(Q::one(), Monomial([(base, e.clone())].into())));
+        };
         let powered = Monomial(m.0.iter().map(|(a, k)| (a.clone(), k * e)).collect());
         return Some(normal(powered, space)?.scale(&coefficient));
     }
     // (c·Πa^k)^e: the factors that cannot be negative come out, the others stay under one power.
-    let mut outside = power_of_constant(&c.abs(), e);
+    let mut outside = power_of_constant(&c.abs(), e)?;
     let mut inside = Monomial::one();
     for (atom, k) in &m.0 {
         let single = |exponent: Q| Form::term(Q::one(), Monomial([(atom.clone(), exponent)].into()));
-        if is_nonnegative(atom) || (matches!(atom, Atom::Power(_)) && !is_even(k)) {
+        // A fractional power has no negative value.
+        if is_nonnegative(atom) || !k.is_integer() {
             outside = outside.mul(&single(k * e), space)?;
         } else if is_even(k) {
             let size = single(Q::one()).abs(space)?;
@@ -354,6 +376,10 @@ fn power_of_term(m: &Monomial, c: &Q, e: &Q, space: &Space) -> Option<Form> {
         return Some(outside);
     }
     let sign = if c.is_negative() { -Q::one() } else { Q::one() };
+    if let Some((Atom::Power(base), k)) = inside.single() {
+        // k is odd: ±B^k is (±B)^k, and ≥ 0 only where ±B is.
+        return outside.mul(&base.scale(&sign).power(&(k * e), space)?, space);
+    }
     let base = Atom::Power(Form::term(sign, inside));
     outside.mul(&Form::term(Q::one(), Monomial([(base, e.clone())].into())), space)
 }
@@ -374,8 +400,8 @@ pub fn is_nonnegative(atom: &Atom) -> bool {
     }
 }
 
-fn is_even(e: &Q) -> bool {
-    as_integer(e).is_some_and(|n| n % 2 == 0)
+pub(super) fn is_even(e: &Q) -> bool {
+    e.is_integer() && e.numer().is_even()
 }
 
 /// Whether a single term has factors that change under integer powers.
@@ -389,23 +415,26 @@ fn normal(m: Monomial, space: &Space) -> Option<Form> {
     for (atom, e) in &m.0 {
         let whole = as_integer(e);
         let replacement = match atom {
-            Atom::Power(base) if whole.is_some_and(|n| n > 0) => Some((Q::zero(), base.power(e, space)?)),
+            Atom::Power(base) if whole.is_some_and(|n| n > 0 && expands(base, n)) => {
+                Some((Q::zero(), base.power(e, space)?))
+            }
             Atom::Power(base) if base.as_constant().is_some() => {
                 let value = rational_power(&base.as_constant()?, e);
                 value.map(|v| (Q::zero(), Form::constant(v)))
             }
-            Atom::Call(Fun::Sin, args) if whole.is_some_and(|n| n >= 2) => {
+            Atom::Call(Fun::Sin, args) if whole.is_some_and(|n| (2..=64).contains(&n)) => {
                 let cosine = Form::call(Fun::Cos, args.clone(), space)?;
                 let square = cosine.mul(&cosine, space)?;
                 Some((e - int(2), Form::constant(Q::one()).sub(&square)))
             }
-            Atom::Call(Fun::Sinh, args) if whole.is_some_and(|n| n >= 2) => {
+            Atom::Call(Fun::Sinh, args) if whole.is_some_and(|n| (2..=64).contains(&n)) => {
                 let cosine = Form::call(Fun::Cosh, args.clone(), space)?;
                 let square = cosine.mul(&cosine, space)?;
                 Some((e - int(2), square.sub(&Form::constant(Q::one()))))
             }
             Atom::Call(Fun::Abs, args) if whole.is_some_and(|n| n >= 2) => {
-                Some((e - int(2), args[0].power(&int(2), space)?))
+                let odd = if is_even(e) { Q::zero() } else { Q::one() };
+                Some((odd.clone(), args[0].power(&(e - odd), space)?))
             }
             _ => None,
         };

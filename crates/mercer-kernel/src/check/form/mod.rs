@@ -5,7 +5,6 @@
 //! rule can compare its conclusion with its premises by equality.
 
 mod algebra;
-mod numeric;
 mod read;
 mod show;
 
@@ -16,9 +15,9 @@ use std::collections::BTreeMap;
 
 use num_traits::{One, Zero};
 
-use super::exact::Q;
+use super::exact::{self, Q};
+use super::formula::Written;
 use super::{Dim, Domain};
-use crate::named::Named;
 
 /// Most terms a form may have; beyond it a formula counts as too large to reason about.
 pub const MOST_TERMS: usize = 600;
@@ -31,13 +30,13 @@ pub type Cols = Option<Vec<usize>>;
 pub struct Opaque {
     key: String,
     /// The kernel.
-    pub named: Named,
+    pub named: Written,
     /// The columns it reads.
     pub cols: Cols,
 }
 
 impl Opaque {
-    fn new(named: Named, cols: Cols) -> Self {
+    fn new(named: Written, cols: Cols) -> Self {
         Self { key: format!("{named:?}{cols:?}"), named, cols }
     }
 }
@@ -220,6 +219,33 @@ impl Monomial {
         self.0.keys().fold(Dependence::NONE, |d, a| d.or(a.dependence()))
     }
 
+    fn least_dim(&self) -> usize {
+        let inside = |atom: &Atom| match atom {
+            Atom::Dot(cols) | Atom::Distance(cols) | Atom::Distance1(cols) | Atom::NormX(cols) | Atom::NormZ(cols) => {
+                cols.iter().flatten().map(|c| c + 1).max().unwrap_or(1)
+            }
+            Atom::Named(kernel) => kernel.cols.iter().flatten().map(|c| c + 1).max().unwrap_or(1),
+            Atom::Exp(m) => m.least_dim(),
+            Atom::Power(form) => form.least_dim(),
+            Atom::Call(_, args) => args.iter().map(Form::least_dim).max().unwrap_or(1),
+            Atom::Var | Atom::Pi => 1,
+        };
+        self.0.keys().map(inside).max().unwrap_or(1)
+    }
+
+    fn constant_bits(&self) -> u64 {
+        let inside = |(atom, e): (&Atom, &Q)| {
+            let own = match atom {
+                Atom::Exp(m) => m.constant_bits(),
+                Atom::Power(form) => form.constant_bits(),
+                Atom::Call(_, args) => args.iter().map(Form::constant_bits).max().unwrap_or(0),
+                _ => 0,
+            };
+            own.max(exact::bits(e))
+        };
+        self.0.iter().map(inside).max().unwrap_or(0)
+    }
+
     /// The factors that satisfy a condition, and the rest.
     pub fn split(&self, keep: impl Fn(&Atom) -> bool) -> (Self, Self) {
         let (a, b): (BTreeMap<_, _>, BTreeMap<_, _>) =
@@ -301,6 +327,16 @@ impl Form {
         self.0.keys().fold(Dependence::NONE, |d, m| d.or(m.dependence()))
     }
 
+    /// The largest column it reads on its own, plus one; 1 where it reads all of them.
+    pub fn least_dim(&self) -> usize {
+        self.0.keys().map(Monomial::least_dim).max().unwrap_or(1)
+    }
+
+    /// The bits of its longest constant: what tells two constants apart.
+    pub fn constant_bits(&self) -> u64 {
+        self.0.iter().map(|(m, c)| exact::bits(c).max(m.constant_bits())).max().unwrap_or(0)
+    }
+
     /// f + g.
     pub fn add(&self, other: &Self) -> Self {
         let mut sum = self.clone();
@@ -350,7 +386,7 @@ mod tests {
 
     fn form(text: &str, dim: Dim, domain: Domain) -> Form {
         let kernel: Kernel = text.parse().expect("a formula");
-        Form::of(kernel.expr(), &Space { dim, domain }).expect("a form")
+        Form::of(&kernel.formula(), &Space { dim, domain }).expect("a form")
     }
 
     #[test]

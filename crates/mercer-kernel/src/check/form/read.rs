@@ -1,30 +1,33 @@
 //! Forms from formulas.
 
-use num_traits::One;
+use num_traits::{One, Signed};
 
+use super::algebra::is_even;
 use super::{Atom, Cols, Form, Fun, MOST_TERMS, Monomial, Opaque, Space};
 use crate::check::Domain;
-use crate::check::exact::{self, Q, int, ratio};
-use crate::expr::{Expr, Function};
-use crate::named::Named;
+use crate::check::exact::{Q, int, ratio};
+use crate::check::formula::{Formula, Written};
+use crate::expr::Function;
 
 impl Form {
     /// The form of a formula on a space; `None` where it grows too large or a number is not finite.
-    pub fn of(expr: &Expr, space: &Space) -> Option<Self> {
+    pub fn of(expr: &Formula, space: &Space) -> Option<Self> {
         Self::read(expr, &None, space)
     }
 
-    fn read(expr: &Expr, cols: &Cols, space: &Space) -> Option<Self> {
+    fn read(expr: &Formula, cols: &Cols, space: &Space) -> Option<Self> {
         let form = match expr {
-            Expr::Number(value) => Self::constant(exact::from_decimal(*value)?),
-            Expr::Dot => Self::dot(cols, space),
-            Expr::Distance => Self::distance(cols),
-            Expr::Distance1 => Self::distance1(cols, space),
-            Expr::NormX | Expr::NormZ if space.on_sphere(cols) => Self::constant(Q::one()),
-            Expr::NormX => Self::atom(Atom::NormX(cols.clone())),
-            Expr::NormZ => Self::atom(Atom::NormZ(cols.clone())),
-            Expr::Named(named) => Self::named(named, cols, space),
-            Expr::Columns(inner, columns) => {
+            Formula::Number(value) => Self::constant(value.clone()),
+            Formula::Pi => Self::atom(Atom::Pi),
+            Formula::Unreadable => return None,
+            Formula::Dot => Self::dot(cols, space),
+            Formula::Distance => Self::distance(cols),
+            Formula::Distance1 => Self::distance1(cols, space),
+            Formula::NormX | Formula::NormZ if space.on_sphere(cols) => Self::constant(Q::one()),
+            Formula::NormX => Self::atom(Atom::NormX(cols.clone())),
+            Formula::NormZ => Self::atom(Atom::NormZ(cols.clone())),
+            Formula::Named(named) => Self::named(named, cols, space),
+            Formula::Columns(inner, columns) => {
                 let chosen: Option<Vec<usize>> = columns
                     .iter()
                     .map(|c| match cols {
@@ -34,26 +37,26 @@ impl Form {
                     .collect();
                 Self::read(inner, &Some(chosen?), space)?
             }
-            Expr::Sum(terms) => {
+            Formula::Sum(terms) => {
                 let mut sum = Self::zero();
                 for term in terms {
                     sum = sum.add(&Self::read(term, cols, space)?);
                 }
                 sum
             }
-            Expr::Product(factors) => {
+            Formula::Product(factors) => {
                 let mut product = Self::constant(Q::one());
                 for factor in factors {
                     product = product.mul(&Self::read(factor, cols, space)?, space)?;
                 }
                 product
             }
-            Expr::Neg(inner) => Self::read(inner, cols, space)?.neg(),
-            Expr::Div(n, d) => {
+            Formula::Neg(inner) => Self::read(inner, cols, space)?.neg(),
+            Formula::Div(n, d) => {
                 let denominator = Self::read_power(d, &-Q::one(), cols, space)?;
                 Self::read(n, cols, space)?.mul(&denominator, space)?
             }
-            Expr::Pow(base, exponent) => {
+            Formula::Pow(base, exponent) => {
                 let exponent = Self::read(exponent, cols, space)?;
                 match exponent.as_constant() {
                     Some(e) => Self::read_power(base, &e, cols, space)?,
@@ -63,7 +66,7 @@ impl Form {
                     }
                 }
             }
-            Expr::Call(function, arguments) => {
+            Formula::Call(function, arguments) => {
                 if *function == Function::Sqrt {
                     return Self::read_power(&arguments[0], &ratio(1, 2), cols, space);
                 }
@@ -77,26 +80,26 @@ impl Form {
 
     /// base^e with products taken apart first, so that √(p·q) keeps its factors. Where the power is defined at all,
     /// a fractional one may be taken factor by factor as soon as the factors are squares or known not to be negative.
-    fn read_power(base: &Expr, e: &Q, cols: &Cols, space: &Space) -> Option<Self> {
-        let splits = |part: &Expr| e.is_integer() || never_negative(part);
+    fn read_power(base: &Formula, e: &Q, cols: &Cols, space: &Space) -> Option<Self> {
+        let splits = |part: &Formula| e.is_integer() || never_negative(part);
         match base {
-            Expr::Product(factors) if factors.iter().all(splits) => {
+            Formula::Product(factors) if factors.iter().all(splits) => {
                 let mut product = Self::constant(Q::one());
                 for factor in factors {
                     product = product.mul(&Self::read_power(factor, e, cols, space)?, space)?;
                 }
                 Some(product)
             }
-            Expr::Div(n, d) if splits(n) && splits(d) => {
+            Formula::Div(n, d) if splits(n) && splits(d) => {
                 Self::read_power(n, e, cols, space)?.mul(&Self::read_power(d, &-e, cols, space)?, space)
             }
-            Expr::Pow(inner, k) if e.is_integer() || never_negative(inner) => {
+            Formula::Pow(inner, k) if e.is_integer() || never_negative(inner) => {
                 match Self::read(k, cols, space)?.as_constant() {
                     Some(k) => Self::read_power(inner, &(k * e), cols, space),
                     None => Self::read(base, cols, space)?.power(e, space),
                 }
             }
-            Expr::Call(Function::Sqrt, args) if e.is_integer() => {
+            Formula::Call(Function::Sqrt, args) if e.is_integer() => {
                 Self::read_power(&args[0], &(e / int(2)), cols, space)
             }
             _ => Self::read(base, cols, space)?.power(e, space),
@@ -126,7 +129,7 @@ impl Form {
         Self::atom(Atom::Distance1(cols.clone()))
     }
 
-    fn named(named: &Named, cols: &Cols, space: &Space) -> Self {
+    fn named(named: &Written, cols: &Cols, space: &Space) -> Self {
         let whole = || Self::atom(Atom::Named(Opaque::new(named.clone(), cols.clone())));
         named.family.form(named, cols, space).unwrap_or_else(whole)
     }
@@ -157,15 +160,16 @@ impl Form {
 }
 
 /// Whether a formula is never negative, by its outermost shape.
-fn never_negative(expr: &Expr) -> bool {
+fn never_negative(expr: &Formula) -> bool {
     match expr {
-        Expr::Number(value) => *value >= 0.0,
-        Expr::Distance | Expr::Distance1 | Expr::NormX | Expr::NormZ => true,
-        Expr::Call(Function::Exp | Function::Cosh | Function::Abs | Function::Sqrt, _) => true,
-        Expr::Sum(parts) | Expr::Product(parts) => parts.iter().all(never_negative),
-        Expr::Div(n, d) => never_negative(n) && never_negative(d),
-        Expr::Pow(base, exponent) => {
-            never_negative(base) || matches!(exponent.as_ref(), Expr::Number(e) if e.rem_euclid(2.0) == 0.0)
+        Formula::Number(value) => !value.is_negative(),
+        Formula::Pi => true,
+        Formula::Distance | Formula::Distance1 | Formula::NormX | Formula::NormZ => true,
+        Formula::Call(Function::Exp | Function::Cosh | Function::Abs | Function::Sqrt, _) => true,
+        Formula::Sum(parts) | Formula::Product(parts) => parts.iter().all(never_negative),
+        Formula::Div(n, d) => never_negative(n) && never_negative(d),
+        Formula::Pow(base, exponent) => {
+            never_negative(base) || matches!(exponent.as_ref(), Formula::Number(e) if is_even(e))
         }
         _ => false,
     }

@@ -4,9 +4,9 @@ use std::fmt;
 
 use num_traits::{One, Signed};
 
-use super::{Atom, Cols, Form, Monomial};
+use super::{Atom, Cols, Form, Fun, Monomial};
 use crate::check::exact::{self, Q};
-use crate::named::Value;
+use crate::expr::Function;
 
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -104,25 +104,29 @@ impl fmt::Display for Atom {
                 write!(f, "{}({})", fun.function().name(), args.join(", "))
             }
             Self::Named(kernel) => {
-                let named = &kernel.named;
-                f.write_str(named.family.name())?;
-                let mut arguments = Vec::new();
-                for slot in 0..named.arguments.len() {
-                    let value = match &named.arguments[slot].value {
-                        Value::Number(v) => v.to_string(),
-                        Value::PerColumn(list) => format!("{list:?}"),
-                        Value::Auto => "auto".into(),
-                        Value::Tune => "?".into(),
-                        Value::TuneBetween(lo, hi) => format!("?{lo}..{hi}"),
-                        Value::TuneOver(list) => format!("?{list:?}"),
-                    };
-                    arguments.push(format!("{}={value}", named.spelling(slot).name));
-                }
-                if !arguments.is_empty() {
-                    write!(f, "({})", arguments.join(", "))?;
-                }
+                write!(f, "{}", kernel.named.named())?;
                 write!(f, "{}", Subset(&kernel.cols))
             }
+        }
+    }
+}
+
+impl Fun {
+    /// The function of the kernel language.
+    pub fn function(self) -> Function {
+        match self {
+            Self::Log => Function::Log,
+            Self::Sin => Function::Sin,
+            Self::Cos => Function::Cos,
+            Self::Tan => Function::Tan,
+            Self::Sinh => Function::Sinh,
+            Self::Cosh => Function::Cosh,
+            Self::Tanh => Function::Tanh,
+            Self::Asin => Function::Asin,
+            Self::Atan => Function::Atan,
+            Self::Abs => Function::Abs,
+            Self::Min => Function::Min,
+            Self::Max => Function::Max,
         }
     }
 }

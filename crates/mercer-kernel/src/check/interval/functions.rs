@@ -2,10 +2,13 @@
 
 use num_bigint::BigInt;
 use num_integer::Integer;
-use num_traits::{One, Signed, Zero};
+use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::{Fault, Interval};
 use crate::check::exact::{self, Q};
+
+/// The bits before the point that a power by repeated squaring may have.
+const LONGEST_POWER: u64 = 20_000;
 
 impl Interval {
     /// e^a: halve the argument below 2⁻⁸, sum the series, square back.
@@ -13,21 +16,20 @@ impl Interval {
         if self.is_zero() {
             return Ok(Self::integer(1, self.bits));
         }
-        let limit = BigInt::from(800) << self.bits;
-        if self.hi > limit {
+        if self.hi > BigInt::from(2_000) << self.bits {
             return Err(Fault::Unknown);
         }
-        let lower = |end: &BigInt| {
-            if *end < -&limit { Self::integer(0, self.bits) } else { Self::exp_point(end, self.bits) }
-        };
-        let (low, high) = (lower(&self.lo), Self::exp_point(&self.hi.clone().max(-limit.clone()), self.bits));
-        Ok(Self { lo: low.lo.max(BigInt::zero()), hi: high.hi, bits: self.bits })
+        // e^−bits is less than the last bit.
+        let least = -(BigInt::from(self.bits) << self.bits);
+        let lo = if self.lo < least { BigInt::zero() } else { Self::exp_point(&self.lo, self.bits).lo };
+        let hi = if self.hi < least { BigInt::one() } else { Self::exp_point(&self.hi, self.bits).hi };
+        Ok(Self { lo: lo.max(BigInt::zero()), hi, bits: self.bits })
     }
 
     fn exp_point(value: &BigInt, bits: u32) -> Self {
         let size = u32::try_from(value.bits()).unwrap_or(u32::MAX).saturating_sub(bits);
         let halvings = size + 8;
-        let work = bits + 2 * halvings + 16 + if value.is_negative() { 0 } else { 2 << size.min(10) };
+        let work = bits + 2 * halvings + 16 + if value.is_negative() { 0 } else { 2 << size.min(12) };
         let x = Self::point(value.clone(), bits).with_bits(work).shrink(halvings);
         let mut term = Self::integer(1, work);
         let mut sum = term.clone();
@@ -265,27 +267,8 @@ impl Interval {
 
     /// a^q for an exact exponent, as IEEE `pow` defines it: negative bases only with integer exponents.
     pub fn pow(&self, exponent: &Q) -> Result<Self, Fault> {
-        if let Some(n) = exact::as_integer(exponent).filter(|n| n.abs() <= 4096) {
-            let mut power = Self::integer(1, self.bits);
-            let mut square = self.clone();
-            let mut rest = n.unsigned_abs();
-            while rest > 0 {
-                if rest % 2 == 1 {
-                    power = power.mul(&square);
-                }
-                rest /= 2;
-                if rest > 0 {
-                    square = square.square();
-                }
-            }
-            return if n < 0 {
-                if self.is_zero() {
-                    return Err(Fault::Undefined("division by zero"));
-                }
-                Self::integer(1, self.bits).div(&power)
-            } else {
-                Ok(power)
-            };
+        if exponent.is_integer() {
+            return self.integer_power(exponent.numer());
         }
         if self.is_negative() {
             return Err(Fault::Undefined("fractional power of a negative number"));
@@ -300,8 +283,51 @@ impl Interval {
         if *exponent == exact::ratio(1, 2) {
             return self.sqrt();
         }
-        if self.lo.is_negative() || (self.lo.is_zero() && exponent.is_negative()) {
+        if self.lo.is_negative() {
             return Err(Fault::Unknown);
+        }
+        self.positive_power(exponent)
+    }
+
+    /// a^n by repeated squaring, by logarithms where the numbers would grow too long.
+    fn integer_power(&self, n: &BigInt) -> Result<Self, Fault> {
+        if n.is_negative() {
+            if self.is_zero() {
+                return Err(Fault::Undefined("division by zero"));
+            }
+            return Self::integer(1, self.bits).div(&self.integer_power(&-n)?);
+        }
+        let size = self.abs().hi.bits().saturating_sub(u64::from(self.bits)) + 1;
+        let Some(mut rest) = n.to_u64().filter(|n| *n <= 64 || size.saturating_mul(*n) <= LONGEST_POWER) else {
+            let magnitude = self.abs().positive_power(&Q::from_integer(n.clone()))?;
+            let zero = Self::integer(0, self.bits);
+            return Ok(match (n.is_even(), self.is_nonnegative(), self.is_negative()) {
+                (true, _, _) | (_, true, _) => magnitude,
+                (_, _, true) => magnitude.neg(),
+                _ => magnitude.neg().hull(&magnitude).hull(&zero),
+            });
+        };
+        let mut power = Self::integer(1, self.bits);
+        let mut square = self.clone();
+        while rest > 0 {
+            if rest % 2 == 1 {
+                power = power.mul(&square);
+            }
+            rest /= 2;
+            if rest > 0 {
+                square = square.square();
+            }
+        }
+        Ok(power)
+    }
+
+    /// a^q for a ≥ 0 and q ≠ 0, by logarithms.
+    fn positive_power(&self, exponent: &Q) -> Result<Self, Fault> {
+        if self.lo.is_zero() && exponent.is_negative() {
+            return Err(Fault::Unknown);
+        }
+        if self.hi.is_zero() {
+            return Ok(self.clone());
         }
         let e = Self::exact(exponent, self.bits);
         let at = |x: &BigInt| e.mul(&Self::ln_point(x, self.bits)).exp();

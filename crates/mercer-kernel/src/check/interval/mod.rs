@@ -29,10 +29,10 @@ pub struct Interval {
     bits: u32,
 }
 
-/// Counts the steps of an operation on numbers of this many bits: `linear` for each word, and the square of the words.
+/// Counts the steps of an operation on numbers of this many bits: `linear` for each word, and the words to the power 3/2.
 fn count(bits: u64, linear: usize) {
     let words = bits as usize / 64 + 1;
-    steps::count(linear + words * (linear + words) / 16);
+    steps::count(linear + words * (linear + words.isqrt()) / 12);
 }
 
 fn floor_shift(value: &BigInt, bits: u32) -> BigInt {
@@ -84,6 +84,17 @@ impl Interval {
     /// Whether the two enclosures have no value in common.
     pub fn is_apart(&self, other: &Self) -> bool {
         self.hi < other.lo || other.hi < self.lo
+    }
+
+    /// Whether it is narrower than 2^−bits.
+    pub fn is_narrow(&self, bits: u32) -> bool {
+        (&self.hi - &self.lo).bits() + u64::from(bits) <= u64::from(self.bits)
+    }
+
+    /// Whether it is narrower than 2^−bits times the least size of a value in it.
+    pub fn is_relatively_narrow(&self, bits: u64) -> bool {
+        let magnitude = self.abs().lo;
+        self.is_zero() || (&self.hi - &self.lo).bits() + bits <= magnitude.bits()
     }
 
     /// Whether no value is an integer.

@@ -2,26 +2,27 @@
 
 use crate::check::enclose::enclose;
 use crate::check::exact::{self, Q};
+use crate::check::formula::Formula;
 use crate::check::interval::{Fault, Interval};
 use crate::check::steps::Limit;
 use crate::check::{Dim, Domain};
-use crate::expr::Expr;
 
 /// Precisions tried in turn, in bits after the point.
 const PRECISIONS: [u32; 4] = [128, 256, 512, 1280];
 
 /// The value of wᵀKw where an enclosure of it is negative; `None` where it is not shown to be.
-pub fn negative_form(expr: &Expr, points: &[Vec<Q>], weights: &[Q], limit: Limit) -> Option<f64> {
+pub fn negative_form(formula: &Formula, points: &[Vec<Q>], weights: &[Q], limit: Limit) -> Option<f64> {
     let n = points.len();
     let weight_list: Vec<_> = (0..n).filter(|&i| !num_traits::Zero::is_zero(&weights[i])).collect();
-    for bits in PRECISIONS {
+    let extra = u32::try_from(formula.constant_bits().min(8_000)).unwrap_or(0);
+    for bits in PRECISIONS.map(|bits| bits + extra) {
         let mut sum = Interval::integer(0, bits);
         for &i in &weight_list {
             for &j in &weight_list {
                 if limit.is_reached() {
                     return None;
                 }
-                let entry = enclose(expr, &points[i], &points[j], bits).ok()?;
+                let entry = enclose(formula, &points[i], &points[j], bits).ok()?;
                 sum = sum.add(&Interval::exact(&(&weights[i] * &weights[j]), bits).mul(&entry));
             }
         }
@@ -36,14 +37,14 @@ pub fn negative_form(expr: &Expr, points: &[Vec<Q>], weights: &[Q], limit: Limit
 }
 
 /// Both values where enclosures of k(x,z) and k(z,x) have nothing in common.
-pub fn asymmetric(expr: &Expr, x: &[Q], z: &[Q]) -> Option<(f64, f64)> {
-    let (forward, backward) = (enclose(expr, x, z, 128).ok()?, enclose(expr, z, x, 128).ok()?);
+pub fn asymmetric(formula: &Formula, x: &[Q], z: &[Q]) -> Option<(f64, f64)> {
+    let (forward, backward) = (enclose(formula, x, z, 128).ok()?, enclose(formula, z, x, 128).ok()?);
     forward.is_apart(&backward).then(|| (forward.midpoint(), backward.midpoint()))
 }
 
 /// Why the formula certainly has no value at `(x, z)`.
-pub fn undefined(expr: &Expr, x: &[Q], z: &[Q]) -> Option<&'static str> {
-    match enclose(expr, x, z, 128) {
+pub fn undefined(formula: &Formula, x: &[Q], z: &[Q]) -> Option<&'static str> {
+    match enclose(formula, x, z, 128) {
         Err(Fault::Undefined(reason)) => Some(reason),
         _ => None,
     }

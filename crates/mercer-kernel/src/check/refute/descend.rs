@@ -41,7 +41,7 @@ impl Search<'_> {
                 idle += 1;
                 continue;
             }
-            let Some(value) = Gram::of(self.expr, &moved).and_then(|g| g.relative_lowest()) else {
+            let Some(value) = Gram::of(&self.expr, &moved).and_then(|g| g.relative_lowest()) else {
                 idle += 1;
                 continue;
             };

@@ -11,6 +11,7 @@ mod sphere;
 use std::cell::Cell;
 
 use super::exact::{self, Q};
+use super::formula::Formula;
 use super::steps::{self, Limit};
 use super::verdict::{Evidence, Refutation};
 use super::{Dim, Domain};
@@ -30,7 +31,9 @@ pub struct Hints {
 
 /// The search's state: the question, the limit, and the lowest relative eigenvalue so far.
 pub struct Search<'a> {
-    expr: &'a Expr,
+    formula: &'a Formula,
+    /// The formula in doubles, to look for candidates.
+    expr: Expr,
     dim: Dim,
     domain: Domain,
     limit: Limit,
@@ -50,10 +53,11 @@ const MOST_REFUSALS: usize = 30;
 const CONFIRMATION: u64 = 200_000;
 
 impl<'a> Search<'a> {
-    /// A search for counter-examples to `expr` that stops at `limit`.
-    pub fn new(expr: &'a Expr, dim: Dim, domain: Domain, limit: Limit) -> Self {
+    /// A search for counter-examples to `formula` that stops at `limit`.
+    pub fn new(formula: &'a Formula, dim: Dim, domain: Domain, limit: Limit) -> Self {
         Self {
-            expr,
+            formula,
+            expr: formula.rounded(),
             dim,
             domain,
             limit,
@@ -81,7 +85,8 @@ impl<'a> Search<'a> {
         for &dim in &dims {
             let small = self.fit(&configurations::small(dim), dim);
             self.evidence.tried.push(format!("round points in R^{dim}"));
-            if let Some(found) = self.undefined_or_asymmetric(&small).or_else(|| self.subsets(&small)) {
+            let found = self.undefined_or_asymmetric(&small).or_else(|| self.barely_negative(&small));
+            if let Some(found) = found.or_else(|| self.subsets(&small)) {
                 return Some(found);
             }
         }
@@ -132,7 +137,7 @@ impl<'a> Search<'a> {
                     }
                     let Some(value) = self.quick(x, z) else { continue };
                     if !value.is_finite()
-                        && let Some(reason) = confirm::undefined(self.expr, x, z)
+                        && let Some(reason) = confirm::undefined(self.formula, x, z)
                     {
                         return Some(Refutation::Undefined {
                             x: x.clone(),
@@ -142,7 +147,7 @@ impl<'a> Search<'a> {
                     }
                     let backward = self.quick(z, x)?;
                     if (value - backward).abs() > 1e-9 * (value.abs() + backward.abs())
-                        && let Some((forward, backward)) = confirm::asymmetric(self.expr, x, z)
+                        && let Some((forward, backward)) = confirm::asymmetric(self.formula, x, z)
                     {
                         return Some(Refutation::Asymmetric {
                             x: x.clone(),
@@ -158,19 +163,27 @@ impl<'a> Search<'a> {
     }
 
     fn quick(&self, x: &[Q], z: &[Q]) -> Option<f64> {
-        steps::count(spectrum::value_steps(self.expr, x.len()) + 4 * x.len());
+        steps::count(spectrum::value_steps(&self.expr, x.len()) + 4 * x.len());
         let double = |p: &[Q]| p.iter().map(exact::to_f64).collect::<Vec<_>>();
-        eval(self.expr, &double(x), &double(z)).ok()
+        eval(&self.expr, &double(x), &double(z)).ok()
+    }
+
+    /// A point at which the formula is negative although doubles hardly see it.
+    fn barely_negative(&self, pool: &Pool) -> Option<Refutation> {
+        pool.iter().take(3).find_map(|p| {
+            let value = eval(&self.expr, p, p).ok()?;
+            if value.abs() <= 1e-9 { self.confirmed(&vec![p.clone()], &[1.0]) } else { None }
+        })
     }
 
     /// As many points of a pool as have finite values with each other, early ones first.
     fn finite(&self, pool: &Pool) -> Pool {
         let mut kept: Pool = Vec::new();
-        let steps_each = 2 * spectrum::value_steps(self.expr, pool.first().map_or(0, Vec::len));
+        let steps_each = 2 * spectrum::value_steps(&self.expr, pool.first().map_or(0, Vec::len));
         for p in pool {
             steps::count((kept.len() + 1) * steps_each);
             kept.push(p.clone());
-            let is_finite = |a: &[f64], b: &[f64]| eval(self.expr, a, b).is_ok_and(|v| v.abs() < 1e12);
+            let is_finite = |a: &[f64], b: &[f64]| eval(&self.expr, a, b).is_ok_and(|v| v.abs() < 1e12);
             if !kept.iter().all(|q| is_finite(p, q) && is_finite(q, p)) {
                 kept.pop();
             }
@@ -181,7 +194,7 @@ impl<'a> Search<'a> {
     /// One, two and three points of a pool, then all of it.
     fn subsets(&mut self, pool: &Pool) -> Option<Refutation> {
         let finite = self.finite(pool);
-        let gram = Gram::of(self.expr, &finite)?;
+        let gram = Gram::of(&self.expr, &finite)?;
         let n = gram.n;
         for i in 0..n {
             if gram.at(i, i) < -1e-9
@@ -227,7 +240,7 @@ impl<'a> Search<'a> {
             return None;
         }
         let pool = &self.finite(pool);
-        let gram = Gram::of(self.expr, pool)?;
+        let gram = Gram::of(&self.expr, pool)?;
         let relative = gram.relative_lowest()?;
         if self.best.as_ref().is_none_or(|(lowest, _)| relative < *lowest) {
             self.best = Some((relative, pool.clone()));
@@ -288,7 +301,7 @@ impl<'a> Search<'a> {
         }
         self.refusals.update(|n| n + 1);
         let limit = self.limit.max(Limit::after(CONFIRMATION));
-        let value = confirm::negative_form(self.expr, &points, &weights, limit)?;
+        let value = confirm::negative_form(self.formula, &points, &weights, limit)?;
         let matrix = self.matrix(&points);
         Some(Refutation::Points { points, weights, value, matrix, filled: None })
     }

@@ -7,6 +7,7 @@ use super::positive::weight;
 use crate::check::exact::Q;
 use crate::check::form::{Atom, Form, Fun, Monomial};
 use crate::check::proof::{Proof, Rule};
+use crate::check::verify::is_nonnegative_constant;
 
 impl Prover {
     /// A proof that `form` is of negative type.
@@ -49,11 +50,11 @@ impl Prover {
         for (m, c) in &joint.0 {
             let (weight, rest) = weight(m, c);
             let term = Form::term(Q::one(), rest.clone());
-            if weight.is_nonnegative_constant() {
+            if is_nonnegative_constant(&weight) {
                 premises.push(self.negative_term(&rest)?);
                 weights.push(weight);
             } else {
-                if !weight.neg().is_nonnegative_constant() {
+                if !is_nonnegative_constant(&weight.neg()) {
                     return None;
                 }
                 let kernel = self.positive(&term)?;

@@ -8,6 +8,7 @@ use super::{Prover, coefficients, view};
 use crate::check::exact::{Q, as_integer, int, ratio};
 use crate::check::form::{Atom, Form, Fun, Monomial};
 use crate::check::proof::{Proof, Rule};
+use crate::check::verify::{is_nonnegative_constant, series};
 use crate::check::{Dim, Domain};
 
 impl Prover {
@@ -43,7 +44,7 @@ impl Prover {
         let mut premises = Vec::new();
         for (m, c) in &form.0 {
             let (weight, rest) = weight(m, c);
-            if !weight.is_nonnegative_constant() {
+            if !is_nonnegative_constant(&weight) {
                 return None;
             }
             if rest.0.is_empty() {
@@ -61,7 +62,7 @@ impl Prover {
         let (m, c) = form.single()?;
         let (weight, rest) = weight(m, c);
         if weight != Form::constant(Q::one()) {
-            if !weight.is_nonnegative_constant() {
+            if !is_nonnegative_constant(&weight) {
                 return None;
             }
             let premise = self.positive(&Form::term(Q::one(), rest))?;
@@ -134,6 +135,7 @@ impl Prover {
             return self.kernel(form, Rule::NegativePower { power: -e }, vec![premise]);
         }
         let n = as_integer(e).filter(|n| *n >= 2)?;
+        let base = if let Atom::Power(inner) = atom { inner.clone() } else { base };
         let premise = self.positive(&base)?;
         let function = Form::var().power(&int(n), &self.space)?;
         self.series_of(form, function, premise)
@@ -142,7 +144,9 @@ impl Prover {
     /// Rules without premises.
     fn leaf(&self, form: &Form) -> Option<Proof> {
         let try_rule = |rule: Rule| self.kernel(form.clone(), rule, vec![]);
+        // Without a negative coefficient the powers of ⟨x,z⟩ are enough.
         if self.space.domain == Domain::Sphere
+            && form.0.values().any(Signed::is_negative)
             && self.space.dim != Dim::Any
             && let Some(proof) = try_rule(Rule::Gegenbauer)
         {
@@ -192,7 +196,7 @@ impl Prover {
                 continue;
             }
             let Some(function) = view::as_function_of(&inside, &base, &self.space) else { continue };
-            if function == Form::var() || crate::check::verify::series::nonnegative(&function).is_err() {
+            if function == Form::var() || series::nonnegative(&function).is_err() {
                 continue;
             }
             let Some(premise) = self.positive(&base) else { continue };

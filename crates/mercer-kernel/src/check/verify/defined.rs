@@ -1,119 +1,202 @@
-//! Where a formula has a value.
+//! Where a formula, or a form, has a value.
 
 use num_traits::Signed;
 
-use super::range::{EVERYTHING, Range};
+use super::range::Range;
+use super::value::{Care, Ground, of_form, of_formula};
 use crate::check::Dim;
-use crate::check::form::{Form, Space};
-use crate::expr::{Columns, Expr, Function};
-use crate::named::Value;
+use crate::check::enclose::exact_value;
+use crate::check::exact::{Q, int, ratio};
+use crate::check::form::{Atom, Form, Fun, Monomial, Space};
+use crate::check::formula::{Formula, Parameter};
+use crate::expr::{Columns, Function};
 
 /// One more than the largest column a formula reads.
-pub fn least_dim(expr: &Expr) -> usize {
-    match expr {
-        Expr::Columns(_, columns) => columns.span(),
-        Expr::Sum(parts) | Expr::Product(parts) | Expr::Call(_, parts) => {
-            parts.iter().map(least_dim).max().unwrap_or(1)
-        }
-        Expr::Neg(a) => least_dim(a),
-        Expr::Div(a, b) | Expr::Pow(a, b) => least_dim(a).max(least_dim(b)),
-        _ => 1,
+pub fn least_dim(formula: &Formula) -> usize {
+    match formula {
+        Formula::Columns(_, columns) => columns.span(),
+        other => other.children().into_iter().map(least_dim).max().unwrap_or(1),
     }
 }
 
+/// Whether a form has the values of a formula.
+pub(super) fn is_form_of(form: &Form, formula: &Formula, space: &Space) -> bool {
+    let ground = Ground {
+        space: *space,
+        least_dim: least_dim(formula).max(form.least_dim()),
+        bits: formula.constant_bits().max(form.constant_bits()),
+        care: Care::Full,
+    };
+    ground.agree(&|p, bits| of_formula(formula, p, bits), &|p, bits| of_form(form, p, bits))
+}
+
+/// Whether every part of a form has a value at every pair of points of the space.
+pub fn form_is_defined(form: &Form, space: &Space) -> bool {
+    form.0.keys().all(|m| monomial_is_defined(m, space))
+}
+
+fn monomial_is_defined(m: &Monomial, space: &Space) -> bool {
+    m.0.iter().all(|(atom, e)| {
+        let range = || Range::of(&Form::atom(atom.clone()), space);
+        let (inside, base): (bool, &dyn Fn() -> Range) = match atom {
+            Atom::Var => return false,
+            Atom::Exp(inner) => return monomial_is_defined(inner, space),
+            Atom::Power(base) => (form_is_defined(base, space), &|| Range::of(base, space)),
+            Atom::Call(fun, args) => (call_is_defined(*fun, args, space), &range),
+            _ => (true, &range),
+        };
+        inside && power_is_defined(base, e)
+    })
+}
+
+/// Whether a base to the power e has a value for all bases in a range.
+fn power_is_defined(base: &dyn Fn() -> Range, e: &Q) -> bool {
+    match (e.is_integer(), e.is_negative()) {
+        (true, false) => true,
+        (true, true) => base().excludes_zero(),
+        (false, false) => base().is_nonnegative(),
+        (false, true) => base().is_positive(),
+    }
+}
+
+fn call_is_defined(fun: Fun, args: &[Form], space: &Space) -> bool {
+    let range = || Range::of(&args[0], space);
+    args.iter().all(|a| form_is_defined(a, space))
+        && match fun {
+            Fun::Log => range().is_positive(),
+            Fun::Asin => range().is_within(&int(-1), &int(1)),
+            Fun::Tan => range().is_within(&ratio(-157, 100), &ratio(157, 100)),
+            _ => true,
+        }
+}
+
 /// Whether every part of a formula has a value at every pair of points of the domain.
-pub fn is_defined(expr: &Expr, space: &Space) -> bool {
-    defined(expr, None, space)
+pub fn is_defined(formula: &Formula, space: &Space) -> bool {
+    defined(formula, None, space)
 }
 
-/// Bounds of a formula: those of its form, and those of its parts as written.
-fn of_formula(expr: &Expr, columns: Option<&Columns>, space: &Space) -> Range {
-    let placed = match columns {
-        None => expr.clone(),
-        Some(c) => Expr::Columns(Box::new(expr.clone()), c.clone()),
-    };
-    let by_form = Form::of(&placed, space).map_or(EVERYTHING, |form| Range::of(&form, space));
-    let part = |e: &Expr| of_formula(e, columns, space);
-    let as_written = match expr {
-        Expr::Sum(parts) => parts.iter().fold(Range::new(0.0, 0.0), |sum, p| sum.add(part(p))),
-        Expr::Product(parts) => parts.iter().fold(Range::new(1.0, 1.0), |product, p| product.mul(part(p))),
-        Expr::Neg(inner) => part(inner).mul(Range::new(-1.0, -1.0)),
-        Expr::Div(n, d) => part(n).mul(part(d).recip()),
-        Expr::Pow(base, exponent) => match Form::of(exponent, space).and_then(|f| f.as_constant()) {
-            Some(e) => part(base).power(&e),
-            None => EVERYTHING,
-        },
-        _ => EVERYTHING,
-    };
-    by_form.intersect(as_written)
+/// A formula on some of the columns.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    formula: &'a Formula,
+    columns: Option<&'a Columns>,
+    space: &'a Space,
 }
 
-fn defined(expr: &Expr, columns: Option<&Columns>, space: &Space) -> bool {
-    let range = |part: &Expr| of_formula(part, columns, space);
-    let inside = |part: &Expr| defined(part, columns, space);
-    match expr {
-        Expr::Number(v) => v.is_finite(),
-        Expr::Dot | Expr::Distance | Expr::Distance1 | Expr::NormX | Expr::NormZ => true,
-        Expr::Named(named) => {
-            let width = match (columns, space.dim) {
-                (Some(c), _) => Some(c.len()),
-                (None, Dim::Exactly(d)) => Some(d),
-                (None, Dim::Any) => None,
-            };
-            let lists_fit = named.arguments.iter().all(|a| match &a.value {
-                Value::PerColumn(list) => Some(list.len()) == width,
+impl Part<'_> {
+    fn with<'b>(&'b self, formula: &'b Formula) -> Part<'b> {
+        Part { formula, ..*self }
+    }
+
+    /// Bounds of its parts as written, put together.
+    fn as_written(&self) -> Range {
+        let of = |f: &Formula| self.with(f).as_written();
+        match self.formula {
+            Formula::Number(q) => Range::point(q),
+            Formula::Sum(parts) => parts.iter().fold(Range::point(&int(0)), |sum, p| sum.add(&of(p))),
+            Formula::Product(parts) => parts.iter().fold(Range::point(&int(1)), |product, p| product.mul(&of(p))),
+            Formula::Neg(inner) => of(inner).neg(),
+            Formula::Div(n, d) => of(n).mul(&of(d).recip()),
+            Formula::Pow(base, exponent) => match constant(exponent) {
+                Some(e) => of(base).power(&e),
+                None => Range::EVERYTHING,
+            },
+            _ => self.by_form(),
+        }
+    }
+
+    /// Bounds of its form.
+    fn by_form(&self) -> Range {
+        let placed = match self.columns {
+            None => self.formula.clone(),
+            Some(c) => Formula::Columns(Box::new(self.formula.clone()), c.clone()),
+        };
+        let form = Form::of(&placed, self.space).filter(|form| is_form_of(form, &placed, self.space));
+        form.map_or(Range::EVERYTHING, |form| Range::of(&form, self.space))
+    }
+
+    /// Whether its bounds, as written or of its form, have a property.
+    fn lies(&self, fits: impl Fn(&Range) -> bool) -> bool {
+        let as_written = self.as_written();
+        fits(&as_written) || fits(&as_written.intersect(&self.by_form()))
+    }
+}
+
+/// The rational number that a formula without points is.
+fn constant(formula: &Formula) -> Option<Q> {
+    fn has_points(formula: &Formula) -> bool {
+        let own = matches!(
+            formula,
+            Formula::Dot
+                | Formula::Distance
+                | Formula::Distance1
+                | Formula::NormX
+                | Formula::NormZ
+                | Formula::Named(_)
+                | Formula::Columns(..)
+        );
+        own || formula.children().into_iter().any(has_points)
+    }
+    if has_points(formula) { None } else { exact_value(formula, &[], &[]) }
+}
+
+fn defined(formula: &Formula, columns: Option<&Columns>, space: &Space) -> bool {
+    let part = |formula| Part { formula, columns, space };
+    let inside = |part: &Formula| defined(part, columns, space);
+    let available = match (columns, space.dim) {
+        (Some(outer), _) => Some(outer.len()),
+        (None, Dim::Exactly(d)) => Some(d),
+        (None, Dim::Any) => None,
+    };
+    match formula {
+        Formula::Unreadable => false,
+        Formula::Number(_)
+        | Formula::Pi
+        | Formula::Dot
+        | Formula::Distance
+        | Formula::Distance1
+        | Formula::NormX
+        | Formula::NormZ => true,
+        Formula::Named(named) => {
+            let lists_fit = named.parameters.iter().all(|(_, value)| match value {
+                Parameter::PerColumn(list) => Some(list.len()) == available,
                 _ => true,
             });
             lists_fit && named.family.defined(named, space)
         }
-        Expr::Columns(inner, chosen) => {
-            let available = match (columns, space.dim) {
-                (Some(outer), _) => Some(outer.len()),
-                (None, Dim::Exactly(d)) => Some(d),
-                (None, Dim::Any) => None,
-            };
+        Formula::Columns(inner, chosen) => {
             if available.is_some_and(|n| chosen.span() > n) {
                 return false;
             }
-            match columns {
-                // A choice within a choice: the inner numbers count within the outer one.
-                Some(outer) => {
-                    let order: Vec<usize> = outer.iter().collect();
-                    let composed = Columns(chosen.iter().map(|c| order[c]..order[c] + 1).collect());
-                    defined(inner, Some(&composed), space)
-                }
+            // A choice within a choice: the inner numbers count within the outer one.
+            match columns.map(|outer| outer.compose(chosen)) {
                 None => defined(inner, Some(chosen), space),
+                Some(Some(composed)) => defined(inner, Some(&composed), space),
+                Some(None) => false,
             }
         }
-        Expr::Sum(parts) | Expr::Product(parts) => parts.iter().all(inside),
-        Expr::Neg(a) => inside(a),
-        Expr::Div(n, d) => {
-            let r = range(d);
-            inside(n) && inside(d) && (r.lo > 0.0 || r.hi < 0.0)
+        Formula::Sum(parts) | Formula::Product(parts) => parts.iter().all(inside),
+        Formula::Neg(a) => inside(a),
+        Formula::Div(n, d) => inside(n) && inside(d) && part(d).lies(Range::excludes_zero),
+        Formula::Pow(base, exponent) => {
+            inside(base)
+                && inside(exponent)
+                && match constant(exponent) {
+                    Some(e) if e.is_integer() && !e.is_negative() => true,
+                    Some(e) => part(base).lies(|r| power_is_defined(&|| r.clone(), &e)),
+                    None => part(base).lies(Range::is_positive),
+                }
         }
-        Expr::Pow(base, exponent) => {
-            if !inside(base) || !inside(exponent) {
-                return false;
-            }
-            let r = range(base);
-            match Form::of(exponent, space).and_then(|f| f.as_constant()) {
-                Some(e) if e.is_integer() => !e.is_negative() || r.lo > 0.0 || r.hi < 0.0,
-                Some(e) => r.lo > 0.0 || (r.lo >= 0.0 && e.is_positive()),
-                None => r.lo > 0.0,
-            }
-        }
-        Expr::Call(function, args) => {
-            if !args.iter().all(inside) {
-                return false;
-            }
-            let r = range(&args[0]);
-            match function {
-                Function::Log => r.lo > 0.0,
-                Function::Sqrt => r.lo >= 0.0,
-                Function::Asin | Function::Acos => r.lo >= -1.0 && r.hi <= 1.0,
-                Function::Tan => r.lo > -1.57 && r.hi < 1.57,
-                _ => true,
-            }
+        Formula::Call(function, args) => {
+            let lies = |fits: &dyn Fn(&Range) -> bool| part(&args[0]).lies(fits);
+            args.iter().all(inside)
+                && match function {
+                    Function::Log => lies(&Range::is_positive),
+                    Function::Sqrt => lies(&Range::is_nonnegative),
+                    Function::Asin | Function::Acos => lies(&|r| r.is_within(&int(-1), &int(1))),
+                    Function::Tan => lies(&|r| r.is_within(&ratio(-157, 100), &ratio(157, 100))),
+                    _ => true,
+                }
         }
     }
 }

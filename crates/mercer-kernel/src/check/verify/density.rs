@@ -77,9 +77,9 @@ pub fn nonnegative(form: &Form, space: &Space) -> Result<(), String> {
         return Err("the constant is negative".into());
     }
     let width = space.width(&radial.cols);
-    let alone = |(a, c): (&Q, &Vec<Q>)| exponential_is_nonnegative(a, c, width);
+    let alone = |(a, c): (&Q, &Vec<Q>)| exponential_is_nonnegative(a, c, width) == Some(true);
     let together =
-        |groups: &Groups| exponentials_by_partial_sums(groups) || exponentials_together(groups, width);
+        |groups: &Groups| exponentials_by_partial_sums(groups) || exponentials_together(groups, width) == Some(true);
     if !radial.exponential.iter().all(alone) && !together(&radial.exponential) {
         return Err("the density of the exponential part is not shown to be ≥ 0".into());
     }
@@ -87,8 +87,12 @@ pub fn nonnegative(form: &Form, space: &Space) -> Result<(), String> {
         return Ok(());
     }
     let d = width.ok_or("the dimension is not fixed")?;
-    let parts: Vec<(Q, Polynomial)> =
-        radial.gaussian.iter().map(|(a, c)| (a.clone(), gaussian_polynomial(a, c, d))).collect();
+    let parts: Vec<(Q, Polynomial)> = radial
+        .gaussian
+        .iter()
+        .map(|(a, c)| Some((a.clone(), gaussian_polynomial(a, c, d)?)))
+        .collect::<Option<_>>()
+        .ok_or("a coefficient is too long to hold")?;
     if parts.iter().all(|(_, p)| polynomial::nonnegative_on_half_line(p)) {
         return Ok(());
     }
@@ -108,7 +112,7 @@ pub fn is_negative_at(form: &Form, d: usize, v: &Q) -> bool {
     const BITS: u32 = 160;
     let sum = match (radial.gaussian.is_empty(), radial.exponential.is_empty()) {
         (false, true) => radial.gaussian.iter().try_fold(Interval::integer(0, BITS), |sum, (a, c)| {
-            let p = polynomial::at(&gaussian_polynomial(a, c, d), v);
+            let p = polynomial::at(&gaussian_polynomial(a, c, d).ok_or(Fault::Unknown)?, v);
             let envelope = Interval::exact(&-(v / a), BITS).exp()?;
             let scale = Interval::exact(a, BITS).pow(&ratio(-(d as i64), 2))?;
             Ok::<_, Fault>(sum.add(&Interval::exact(&p, BITS).mul(&envelope).mul(&scale)))
@@ -116,10 +120,10 @@ pub fn is_negative_at(form: &Form, d: usize, v: &Q) -> bool {
         (true, false) => radial.exponential.iter().try_fold(Interval::integer(0, BITS), |sum, (a, c)| {
             let q = a * a + v * int(4);
             let m = ratio(d as i64 + 1, 2);
-            let parts = exponential_parts(a, c);
+            let parts = exponential_parts(a, c).ok_or(Fault::Unknown)?;
             let mut part = Q::zero();
             for (l, in_m) in parts.iter().enumerate() {
-                part += polynomial::at(in_m, &m) * exact::pow(&q, -(l as i64)).unwrap_or_else(Q::zero);
+                part += polynomial::at(in_m, &m) * exact::pow(&q, -(l as i64)).ok_or(Fault::Unknown)?;
             }
             Ok(sum.add(&Interval::exact(&part, BITS).mul(&Interval::exact(&q, BITS).pow(&-m)?)))
         }),
@@ -129,19 +133,19 @@ pub fn is_negative_at(form: &Form, d: usize, v: &Q) -> bool {
 }
 
 /// Σ c_k·a^(−k)·k!·L_k^(α)(v/a) as a polynomial in v.
-fn gaussian_polynomial(a: &Q, coefficients: &[Q], d: usize) -> Polynomial {
+fn gaussian_polynomial(a: &Q, coefficients: &[Q], d: usize) -> Option<Polynomial> {
     let alpha = ratio(d as i64, 2) - int(1);
     let mut sum = vec![Q::zero(); coefficients.len()];
     for (k, c) in coefficients.iter().enumerate() {
-        let below = exact::pow(a, -(k as i64)).unwrap_or_else(Q::zero);
+        let below = exact::pow(a, -(k as i64))?;
         for i in 0..=k {
             let rising = (i + 1..=k).fold(Q::one(), |p, j| p * (&alpha + int(j as i64)));
             let sign = if i % 2 == 0 { Q::one() } else { -Q::one() };
-            let power = exact::pow(a, -(i as i64)).unwrap_or_else(Q::zero);
+            let power = exact::pow(a, -(i as i64))?;
             sum[i] += c * &below * sign * binomial(k as u64, i as u64) * rising * power;
         }
     }
-    sum
+    Some(sum)
 }
 
 /// Whether F(v) = Σ C_a·exp(−v/a) ≥ 0 for v ≥ 0: slowest decay first, by partial sums, else by bisection.
@@ -223,7 +227,7 @@ fn mixture_is_nonnegative(parts: &[(Q, Polynomial)], d: usize) -> bool {
 }
 
 /// Σ_k c_k·(−∂/∂a)^k [a·Q^(−m)] as Σ_l D_l(m)·Q^(−m−l): the D_l, polynomials in m.
-fn exponential_parts(a: &Q, coefficients: &[Q]) -> Vec<Polynomial> {
+fn exponential_parts(a: &Q, coefficients: &[Q]) -> Option<Vec<Polynomial>> {
     let mut total: Vec<Polynomial> = vec![Vec::new(); coefficients.len()];
     // Terms a^i·Q^(−m−l) with a polynomial in m in front.
     let mut current: BTreeMap<(i64, usize), Polynomial> = BTreeMap::from([((1, 0), vec![Q::one()])]);
@@ -244,16 +248,16 @@ fn exponential_parts(a: &Q, coefficients: &[Q]) -> Vec<Polynomial> {
             current = next;
         }
         for ((i, l), p) in &current {
-            let factor = c * exact::pow(a, *i).unwrap_or_else(Q::zero);
+            let factor = c * exact::pow(a, *i)?;
             let scaled: Polynomial = p.iter().map(|v| -(v * &factor)).collect();
             total[*l] = polynomial::sub(&total[*l], &scaled);
         }
     }
-    total
+    Some(total)
 }
 
-fn exponential_is_nonnegative(a: &Q, coefficients: &[Q], width: Option<usize>) -> bool {
-    let parts = exponential_parts(a, coefficients);
+fn exponential_is_nonnegative(a: &Q, coefficients: &[Q], width: Option<usize>) -> Option<bool> {
+    let parts = exponential_parts(a, coefficients)?;
     let last = parts.len() - 1;
     let square = a * a;
     // Σ_l D_l(m)·(a² + w)^(L−l), the coefficient of each power of w a polynomial in m.
@@ -261,12 +265,12 @@ fn exponential_is_nonnegative(a: &Q, coefficients: &[Q], width: Option<usize>) -
     for (l, d) in parts.iter().enumerate() {
         for i in 0..=last - l {
             let factor = binomial((last - l) as u64, i as u64)
-                * exact::pow(&square, (last - l - i) as i64).unwrap_or_else(Q::zero);
+                * exact::pow(&square, (last - l - i) as i64)?;
             let scaled: Polynomial = d.iter().map(|v| -(v * &factor)).collect();
             in_w[i] = polynomial::sub(&in_w[i], &scaled);
         }
     }
-    match width {
+    Some(match width {
         Some(d) => {
             let m = ratio(d as i64 + 1, 2);
             let p: Polynomial = in_w.iter().map(|c| polynomial::at(c, &m)).collect();
@@ -274,19 +278,19 @@ fn exponential_is_nonnegative(a: &Q, coefficients: &[Q], width: Option<usize>) -
         }
         // Every d ≥ 1, that is m ≥ 1.
         None => in_w.iter().all(|c| polynomial::has_no_negative(&polynomial::shift(c, &Q::one()))),
-    }
+    })
 }
 
 /// Several rates in an odd dimension: the density is a rational function of w = |ω|², its numerator a polynomial.
-fn exponentials_together(groups: &Groups, width: Option<usize>) -> bool {
-    let Some(d) = width.filter(|d| d % 2 == 1 && *d <= 9) else { return false };
+fn exponentials_together(groups: &Groups, width: Option<usize>) -> Option<bool> {
+    let d = width.filter(|d| d % 2 == 1 && *d <= 9)?;
     let m = d.div_ceil(2);
     let order = |c: &[Q]| m + c.len() - 1;
     let power = |a: &Q, n: usize| (0..n).fold(vec![Q::one()], |p, _| polynomial::mul(&p, &[a * a, Q::one()]));
     let mut numerator: Polynomial = Vec::new();
     for (a, c) in groups {
         let mut part: Polynomial = Vec::new();
-        for (l, in_m) in exponential_parts(a, c).iter().enumerate() {
+        for (l, in_m) in exponential_parts(a, c)?.iter().enumerate() {
             let factor = polynomial::at(in_m, &int(m as i64));
             let scaled: Polynomial = power(a, c.len() - 1 - l).iter().map(|v| -(v * &factor)).collect();
             part = polynomial::sub(&part, &scaled);
@@ -297,7 +301,7 @@ fn exponentials_together(groups: &Groups, width: Option<usize>) -> bool {
         let negated: Polynomial = part.iter().map(|v| -v).collect();
         numerator = polynomial::sub(&numerator, &negated);
     }
-    polynomial::nonnegative_on_half_line(&numerator)
+    Some(polynomial::nonnegative_on_half_line(&numerator))
 }
 
 /// Σ cᵢaᵢ(aᵢ² + w)^(−m): each power falls as its rate grows, so partial sums of cᵢaᵢ ≥ 0 from the slowest rate on suffice,

@@ -3,7 +3,8 @@
 use num_traits::{One, Zero};
 
 use super::pattern::natural;
-use crate::check::exact::{Q, int};
+use crate::check::exact::{self, Q, int};
+use crate::check::steps;
 use crate::check::form::{Atom, Form, Space};
 use crate::check::{Dim, Domain};
 
@@ -39,10 +40,14 @@ pub fn coefficients(form: &Form, space: &Space) -> Result<Vec<Q>, String> {
         let n = basis.len() as i64 - 1;
         let below = int(n + d as i64 - 2);
         let mut next = vec![Q::zero(); basis.len() + 1];
-        for (k, c) in basis[n as usize].iter().enumerate() {
+        if steps::are_spent() {
+            return Err("the steps are used up".into());
+        }
+        for (k, c) in basis[n as usize].iter().enumerate().filter(|(_, c)| !c.is_zero()) {
+            exact::count(exact::bits(c));
             next[k + 1] += c * int(2 * n + d as i64 - 2) / &below;
         }
-        for (k, c) in basis[n as usize - 1].iter().enumerate() {
+        for (k, c) in basis[n as usize - 1].iter().enumerate().filter(|(_, c)| !c.is_zero()) {
             next[k] -= c * int(n) / &below;
         }
         basis.push(next);
@@ -50,7 +55,8 @@ pub fn coefficients(form: &Form, space: &Space) -> Result<Vec<Q>, String> {
     let mut result = vec![Q::zero(); polynomial.len()];
     for n in (0..polynomial.len()).rev() {
         let c = &polynomial[n] / &basis[n][n];
-        for (k, b) in basis[n].iter().enumerate() {
+        for (k, b) in basis[n].iter().enumerate().filter(|(_, b)| !b.is_zero()) {
+            exact::count(exact::bits(&c) + exact::bits(b));
             polynomial[k] -= &c * b;
         }
         result[n] = c;

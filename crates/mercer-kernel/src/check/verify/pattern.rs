@@ -2,6 +2,7 @@
 
 use num_traits::{One, Signed, Zero};
 
+use super::rewrite::are_swapped;
 use crate::check::exact::{Q, as_integer};
 use crate::check::form::{Atom, Cols, Form, Fun, Space};
 
@@ -20,7 +21,7 @@ pub(super) fn of_x_alone(form: &Form) -> bool {
 pub(super) fn is_difference(form: &Form, space: &Space) -> bool {
     let (of_x, rest) = form.partition(|m, _| m.dependence().x);
     let d = of_x.dependence();
-    !d.z && !d.pair && !d.var && of_x.swapped(space).is_some_and(|other| other.neg() == rest)
+    !d.z && !d.pair && !d.var && are_swapped(&rest.neg(), &of_x, space)
 }
 
 /// The arguments of min or max where they are f₁(x), …, f₁(z), … and constants.
@@ -31,7 +32,7 @@ pub(super) fn symmetric_arguments(form: &Form, fun: Fun, space: &Space) -> Optio
     };
     for arg in args {
         let d = arg.dependence();
-        if d.pair || d.var || (d.x && d.z) || !args.contains(&arg.swapped(space)?) {
+        if d.pair || d.var || (d.x && d.z) || !args.iter().any(|other| are_swapped(arg, other, space)) {
             return None;
         }
     }

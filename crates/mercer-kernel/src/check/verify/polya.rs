@@ -3,6 +3,7 @@
 use num_traits::{One, Signed};
 
 use super::range::Range;
+use super::value::is_nonnegative_constant;
 use crate::check::exact::Q;
 use crate::check::form::{Atom, Cols, Form, Fun, Monomial, Space};
 
@@ -54,7 +55,7 @@ pub fn check(form: &Form, space: &Space) -> Result<(), String> {
     if !(shape.convex && shape.falls) {
         return Err("not shown to be convex and falling".into());
     }
-    if Range::of(form, space).lo >= 0.0 { Ok(()) } else { Err("not shown to be ≥ 0".into()) }
+    if Range::of(form, space).is_nonnegative() { Ok(()) } else { Err("not shown to be ≥ 0".into()) }
 }
 
 fn of_form(form: &Form, cols: &mut Option<Cols>, space: &Space) -> Option<Shape> {
@@ -75,7 +76,7 @@ fn of_monomial(m: &Monomial, cols: &mut Option<Cols>, space: &Space) -> Option<S
         let factor = of_power(atom, e, cols, space)?;
         let form = Form::term(Q::one(), Monomial([(atom.clone(), e.clone())].into()));
         // A product of functions that are ≥ 0, convex and falling is convex and falling.
-        if !(factor.convex && factor.falls) || Range::of(&form, space).lo < 0.0 {
+        if !(factor.convex && factor.falls) || !Range::of(&form, space).is_nonnegative() {
             return None;
         }
         product = Shape { convex: true, concave: false, rises: false, falls: true };
@@ -86,7 +87,7 @@ fn of_monomial(m: &Monomial, cols: &mut Option<Cols>, space: &Space) -> Option<S
 fn of_power(atom: &Atom, e: &Q, cols: &mut Option<Cols>, space: &Space) -> Option<Shape> {
     if atom.dependence().is_constant() {
         let value = Form::term(Q::one(), Monomial([(atom.clone(), e.clone())].into()));
-        return value.is_nonnegative_constant().then_some(CONSTANT);
+        return is_nonnegative_constant(&value).then_some(CONSTANT);
     }
     let base = match atom {
         Atom::Distance(found) => {
@@ -122,7 +123,7 @@ fn of_power(atom: &Atom, e: &Q, cols: &mut Option<Cols>, space: &Space) -> Optio
         Atom::Power(inner) => Range::of(inner, space),
         other => Range::of(&Form::atom(other.clone()), space),
     };
-    if value.lo < 0.0 {
+    if !value.is_nonnegative() {
         return None;
     }
     Some(if e.is_negative() { base.under(true, true) } else { base.under(*e >= Q::one(), false) })

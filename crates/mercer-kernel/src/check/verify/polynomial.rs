@@ -2,7 +2,7 @@
 
 use num_traits::{One, Signed, Zero};
 
-use crate::check::exact::Q;
+use crate::check::exact::{self, Q};
 use crate::check::steps;
 
 /// Coefficients from the constant term on.
@@ -13,7 +13,8 @@ pub fn mul(p: &[Q], q: &[Q]) -> Polynomial {
     if p.is_empty() || q.is_empty() {
         return Vec::new();
     }
-    steps::count(8 * p.len() * q.len());
+    let words = p.iter().chain(q).map(exact::bits).max().unwrap_or(0) as usize / 64;
+    steps::count(p.len() * q.len() * (8 + words * words / 2));
     let mut product = vec![Q::zero(); p.len() + q.len() - 1];
     for (i, a) in p.iter().enumerate() {
         for (j, b) in q.iter().enumerate() {
@@ -63,7 +64,7 @@ fn vincent(p: &[Q], depth: usize) -> bool {
         return true;
     }
     let leading = p.iter().rev().find(|c| !c.is_zero());
-    if depth == 0 || leading.is_some_and(Signed::is_negative) || p[0].is_negative() {
+    if depth == 0 || steps::are_spent() || leading.is_some_and(Signed::is_negative) || p[0].is_negative() {
         return false;
     }
     let one = Q::one();

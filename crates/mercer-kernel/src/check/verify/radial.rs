@@ -100,7 +100,10 @@ pub fn wendland(form: &Form) -> Option<(Cols, Q, i64)> {
                     }
                     shared = Some((line, e));
                 }
-                Atom::Distance(list) if e.is_integer() && *e <= int(2) && e.is_positive() => {
+                Atom::Distance(list) if degree == 0 && (e.is_one() || *e == int(2)) => {
+                    if cols.as_ref().is_some_and(|known| known != list) {
+                        return None;
+                    }
                     degree = if e.is_one() { 1 } else { 2 };
                     cols = Some(list.clone());
                 }

@@ -1,207 +1,335 @@
-//! Bounds of forms over a domain, rounded outwards.
+//! Bounds of forms over a domain: rational numbers, rounded outwards wherever they are rounded.
 
+use num_bigint::BigInt;
+use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
 
+use super::rewrite;
 use crate::check::Domain;
-use crate::check::exact::{self, Q, as_integer, int};
+use crate::check::exact::{self, Q, as_integer, int, ratio};
 use crate::check::form::{Atom, Cols, Form, Fun, Monomial, Space};
+use crate::check::interval::{Fault, Interval};
 
-/// All values lie in [lo, hi].
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// All values lie between two numbers; none stands for no bound.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
     /// A lower bound.
-    pub lo: f64,
+    pub lo: Option<Q>,
     /// An upper bound.
-    pub hi: f64,
+    pub hi: Option<Q>,
 }
 
-/// Nothing known.
-pub const EVERYTHING: Range = Range { lo: f64::NEG_INFINITY, hi: f64::INFINITY };
+/// Bits to which a bound is rounded once it has grown longer than twice that.
+const BITS: u64 = 160;
 
-fn down(v: f64) -> f64 {
-    if v.is_nan() { f64::NEG_INFINITY } else { v.next_down() }
+/// The number rounded to [`BITS`] significant bits where it is much longer, up or down.
+fn short(q: Q, up: bool) -> Q {
+    let (n, d) = (q.numer().bits(), q.denom().bits());
+    if n.max(d) <= 2 * BITS {
+        return q;
+    }
+    exact::count(n.max(d));
+    // q = n/d has about n − d bits before the point.
+    let after = BITS as i64 - (n as i64 - d as i64);
+    let (scaled, unit) = if after >= 0 {
+        (q.numer() << after, q.denom().clone())
+    } else {
+        (q.numer().clone(), q.denom() << -after)
+    };
+    let rounded = if up { scaled.div_ceil(&unit) } else { scaled.div_floor(&unit) };
+    let power = BigInt::one() << after.unsigned_abs();
+    if after >= 0 { Q::new(rounded, power) } else { Q::from_integer(rounded * power) }
 }
 
-fn up(v: f64) -> f64 {
-    if v.is_nan() { f64::INFINITY } else { v.next_up() }
+/// The product of two bounds, of which none is an infinity; an infinity times zero is zero.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    Below,
+    At(Q),
+    Above,
+}
+
+impl End {
+    fn sign(&self) -> i32 {
+        match self {
+            Self::Below => -1,
+            Self::Above => 1,
+            Self::At(q) => i32::from(q.is_positive()) - i32::from(q.is_negative()),
+        }
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::At(a), Self::At(b)) => Self::At(a * b),
+            _ => match self.sign() * other.sign() {
+                0 => Self::At(Q::zero()),
+                1 => Self::Above,
+                _ => Self::Below,
+            },
+        }
+    }
 }
 
 impl Range {
-    pub(super) fn new(lo: f64, hi: f64) -> Self {
-        Self { lo, hi }
+    /// No bound at all.
+    pub const EVERYTHING: Self = Self { lo: None, hi: None };
+
+    pub(super) fn new(lo: Q, hi: Q) -> Self {
+        Self { lo: Some(lo), hi: Some(hi) }
     }
 
-    fn exactly(q: &Q) -> Self {
-        let v = exact::to_f64(q);
-        match exact_double(v) {
-            Some(e) if e == *q => Self::new(v, v),
-            _ => Self::new(down(v), up(v)),
-        }
+    pub(super) fn point(q: &Q) -> Self {
+        Self::new(q.clone(), q.clone())
     }
 
-    /// Bounds of a form on a space.
+    pub(super) fn at_least(lo: Q) -> Self {
+        Self { lo: Some(lo), hi: None }
+    }
+
+    /// Whether no value is below zero.
+    pub fn is_nonnegative(&self) -> bool {
+        self.lo.as_ref().is_some_and(|lo| !lo.is_negative())
+    }
+
+    /// Whether every value is above zero.
+    pub fn is_positive(&self) -> bool {
+        self.lo.as_ref().is_some_and(Signed::is_positive)
+    }
+
+    /// Whether no value is zero.
+    pub fn excludes_zero(&self) -> bool {
+        self.is_positive() || self.hi.as_ref().is_some_and(Signed::is_negative)
+    }
+
+    /// Whether every value lies between two numbers.
+    pub fn is_within(&self, low: &Q, high: &Q) -> bool {
+        self.lo.as_ref().is_some_and(|lo| lo >= low) && self.hi.as_ref().is_some_and(|hi| hi <= high)
+    }
+
+    /// Bounds of a form on a space, wherever it has a value.
     pub fn of(form: &Form, space: &Space) -> Self {
         let direct = of_sum(form, space);
         // ⟨x,z⟩ = (|x|² + |z|² − |x−z|²)/2 often bounds what the other writing does not.
-        let through_distance = form.replace(
-            &|atom, e| match atom {
-                Atom::Dot(cols) if e.is_one() => {
-                    let square = |n: Atom| Form::norm(n, space).power(&int(2), space);
-                    let distance = Form::atom(Atom::Distance(cols.clone())).power(&int(2), space)?;
-                    Some(
-                        square(Atom::NormX(cols.clone()))?
-                            .add(&square(Atom::NormZ(cols.clone()))?)
-                            .sub(&distance)
-                            .scale(&exact::ratio(1, 2)),
-                    )
-                }
-                _ => None,
-            },
-            space,
-        );
-        match through_distance {
-            Some(other) if other != *form => direct.intersect(of_sum(&other, space)),
-            _ => direct,
+        match rewrite::through_distance(form, space) {
+            Some(other) => direct.intersect(&of_sum(&other, space)),
+            None => direct,
         }
     }
 
-    pub(super) fn intersect(self, other: Self) -> Self {
-        Self::new(self.lo.max(other.lo), self.hi.min(other.hi))
-    }
-
-    pub(super) fn add(self, other: Self) -> Self {
-        let sum = |a: f64, b: f64, round: fn(f64) -> f64| {
-            if a == 0.0 {
-                b
-            } else if b == 0.0 {
-                a
-            } else {
-                round(a + b)
-            }
+    pub(super) fn intersect(&self, other: &Self) -> Self {
+        let lo = self.lo.clone().max(other.lo.clone());
+        let hi = match (&self.hi, &other.hi) {
+            (Some(a), Some(b)) => Some(a.min(b).clone()),
+            (a, b) => a.clone().or_else(|| b.clone()),
         };
-        let exact = |a: f64, b: f64| a.abs() < 1e9 && b.abs() < 1e9 && a.fract() == 0.0 && b.fract() == 0.0;
-        let lo = if exact(self.lo, other.lo) { self.lo + other.lo } else { sum(self.lo, other.lo, down) };
-        let hi = if exact(self.hi, other.hi) { self.hi + other.hi } else { sum(self.hi, other.hi, up) };
-        Self::new(lo, hi)
+        Self { lo, hi }
     }
 
-    pub(super) fn mul(self, other: Self) -> Self {
-        let product = |a: f64, b: f64| if a == 0.0 || b == 0.0 { 0.0 } else { a * b };
-        let exact = |v: f64| v == 0.0 || (v.abs() < 1e9 && v.fract() == 0.0);
-        let all = [
-            product(self.lo, other.lo),
-            product(self.lo, other.hi),
-            product(self.hi, other.lo),
-            product(self.hi, other.hi),
-        ];
-        let whole = [self.lo, self.hi, other.lo, other.hi].iter().all(|v| v.fract() == 0.0);
-        let lo = all.iter().copied().fold(f64::INFINITY, f64::min);
-        let hi = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let lo = if lo == 0.0 || (whole && exact(lo)) { lo } else { down(lo) };
-        let hi = if hi == 0.0 || (whole && exact(hi)) { hi } else { up(hi) };
-        Self::new(lo, hi)
+    fn ends(&self) -> [End; 2] {
+        [self.lo.clone().map_or(End::Below, End::At), self.hi.clone().map_or(End::Above, End::At)]
     }
 
-    fn monotone(self, f: impl Fn(f64) -> f64) -> Self {
-        // A few ulps cover the library functions' own error.
-        let lower = |v: f64| if v == 0.0 || v.abs() == 1.0 { v } else { down(down(down(v))) };
-        let upper = |v: f64| if v == 0.0 || v.abs() == 1.0 { v } else { up(up(up(v))) };
-        let (a, b) = (f(self.lo), f(self.hi));
-        if a.is_nan() || b.is_nan() {
-            return EVERYTHING;
-        }
-        Self::new(lower(a.min(b)), upper(a.max(b)))
+    fn between(lo: End, hi: End) -> Self {
+        let lo = if let End::At(q) = lo { Some(short(q, false)) } else { None };
+        let hi = if let End::At(q) = hi { Some(short(q, true)) } else { None };
+        Self { lo, hi }
     }
 
-    fn abs(self) -> Self {
-        if self.lo >= 0.0 {
-            self
-        } else if self.hi <= 0.0 {
-            Self::new(-self.hi, -self.lo)
-        } else {
-            Self::new(0.0, self.hi.max(-self.lo))
+    pub(super) fn neg(&self) -> Self {
+        Self { lo: self.hi.as_ref().map(|q| -q), hi: self.lo.as_ref().map(|q| -q) }
+    }
+
+    pub(super) fn add(&self, other: &Self) -> Self {
+        let sum = |a: &Option<Q>, b: &Option<Q>| a.as_ref().zip(b.as_ref()).map(|(a, b)| a + b);
+        Self {
+            lo: sum(&self.lo, &other.lo).map(|q| short(q, false)),
+            hi: sum(&self.hi, &other.hi).map(|q| short(q, true)),
         }
     }
 
-    pub(super) fn recip(self) -> Self {
-        if self.lo > 0.0 || self.hi < 0.0 {
-            let (a, b) = (1.0 / self.hi, 1.0 / self.lo);
-            Self::new(if a == 0.0 { a } else { down(a) }, if b == 0.0 { b } else { up(b) })
-        } else if self.lo == 0.0 {
-            Self::new(if self.hi.is_infinite() { 0.0 } else { down(1.0 / self.hi) }, f64::INFINITY)
-        } else {
-            EVERYTHING
-        }
+    pub(super) fn mul(&self, other: &Self) -> Self {
+        let mut products: Vec<End> =
+            self.ends().iter().flat_map(|a| other.ends().map(|b| a.times(&b))).collect();
+        products.sort();
+        let (lo, hi) = (products.remove(0), products.pop().unwrap_or(End::Above));
+        Self::between(lo, hi)
     }
 
-    pub(super) fn power(self, e: &Q) -> Self {
+    pub(super) fn abs(&self) -> Self {
+        if self.is_nonnegative() {
+            return self.clone();
+        }
+        let flipped = self.neg();
+        if flipped.is_nonnegative() {
+            return flipped;
+        }
+        Self { lo: Some(Q::zero()), hi: self.hi.clone().zip(flipped.hi).map(|(a, b)| a.max(b)) }
+    }
+
+    pub(super) fn recip(&self) -> Self {
+        let inverse = |end: &Option<Q>| end.as_ref().map_or_else(Q::zero, Q::recip);
+        if self.excludes_zero() {
+            return Self::new(inverse(&self.hi), inverse(&self.lo));
+        }
+        if self.is_nonnegative() {
+            return match self.hi.as_ref().filter(|hi| hi.is_positive()) {
+                Some(hi) => Self::at_least(hi.recip()),
+                None => Self::at_least(Q::zero()),
+            };
+        }
+        Self::EVERYTHING
+    }
+
+    pub(super) fn power(&self, e: &Q) -> Self {
         if e.is_negative() {
             return self.power(&-e).recip();
         }
-        if e.is_one() {
-            return self;
+        if e.is_one() || e.is_zero() {
+            return if e.is_one() { self.clone() } else { Self::point(&Q::one()) };
         }
-        if let Some(n) = as_integer(e) {
-            let base = if n % 2 == 0 { self.abs() } else { self };
-            return base.monotone(|v| v.powf(n as f64));
+        if e.is_integer() && e.numer().is_odd() {
+            let positive = Self { lo: self.lo.clone(), hi: self.hi.clone() };
+            let end = |q: &Q, up: bool| -> Option<Q> {
+                if q.is_negative() { power_bound(&-q, e, !up).map(|v| -v) } else { power_bound(q, e, up) }
+            };
+            return Self {
+                lo: positive.lo.and_then(|q| end(&q, false)),
+                hi: positive.hi.and_then(|q| end(&q, true)),
+            };
         }
-        let exponent = exact::to_f64(e);
-        Self::new(self.lo.max(0.0), self.hi.max(0.0)).monotone(|v| v.powf(exponent))
+        // A fractional power has values only where its base is ≥ 0.
+        let base = if e.is_integer() { self.abs() } else { self.intersect(&Self::at_least(Q::zero())) };
+        let (lo, hi) = (base.lo.unwrap_or_else(Q::zero), base.hi);
+        Self {
+            lo: power_bound(&lo, e, false).or_else(|| Some(Q::zero())),
+            hi: hi.and_then(|q| power_bound(&q.max(Q::zero()), e, true)),
+        }
+    }
+
+    /// The image under a rising function, from enclosures of its values at the ends and its limits beyond.
+    fn rising(&self, f: impl Fn(&Interval) -> Result<Interval, Fault>, low: Option<Q>, high: Option<Q>) -> Self {
+        let at = |q: &Q| f(&Interval::exact(q, FIXED)).ok().map(|v| v.bounds());
+        Self {
+            lo: self.lo.as_ref().map_or(low.clone(), |q| at(q).map(|b| b.0).max(low.clone())),
+            hi: match &self.hi {
+                None => high,
+                Some(q) => match (at(q).map(|b| b.1), high) {
+                    (Some(a), Some(b)) => Some(a.min(b)),
+                    (a, b) => a.or(b),
+                },
+            },
+        }
+    }
+
+    fn exp(&self) -> Self {
+        Self {
+            lo: Some(self.lo.as_ref().and_then(|q| exponential(q, false)).unwrap_or_else(Q::zero)),
+            hi: self.hi.as_ref().and_then(|q| exponential(q, true)),
+        }
+    }
+
+    fn ln(&self) -> Self {
+        let at = |q: &Q, up: bool| logarithm(q, up);
+        Self {
+            lo: self.lo.as_ref().filter(|q| q.is_positive()).and_then(|q| at(q, false)),
+            hi: self.hi.as_ref().filter(|q| q.is_positive()).and_then(|q| at(q, true)),
+        }
     }
 }
 
-fn exact_double(v: f64) -> Option<Q> {
-    Q::from_float(v)
+/// Bits after the point for functions whose size does not matter.
+const FIXED: u32 = 192;
+
+/// A bound of e^q; none above where it is too large.
+fn exponential(q: &Q, up: bool) -> Option<Q> {
+    if q.is_zero() {
+        return Some(Q::one());
+    }
+    if *q > int(700) {
+        return if up { None } else { exponential(&int(700), false) };
+    }
+    if *q < int(-1_400) {
+        return if up { exponential(&int(-1_400), true) } else { Some(Q::zero()) };
+    }
+    // e^q for negative q through its reciprocal: the relative precision stays.
+    if q.is_negative() {
+        let value = if *q < int(-700) {
+            let half = exponential(&(q / int(2)), up)?;
+            &half * &half
+        } else {
+            exponential(&-q, !up)?.recip()
+        };
+        return Some(short(value, up));
+    }
+    let (low, high) = Interval::exact(q, FIXED).exp().ok()?.bounds();
+    Some(if up { high } else { low })
+}
+
+/// A bound of log q, q > 0.
+fn logarithm(q: &Q, up: bool) -> Option<Q> {
+    if q.is_one() {
+        return Some(Q::zero());
+    }
+    if *q < Q::one() {
+        return logarithm(&q.recip(), !up).map(|v| -v);
+    }
+    let (low, high) = Interval::exact(q, FIXED).ln().ok()?.bounds();
+    Some(if up { high } else { low })
+}
+
+/// A bound of q^e for q ≥ 0 and e > 0; none above where it is too large.
+fn power_bound(q: &Q, e: &Q, up: bool) -> Option<Q> {
+    if q.is_zero() || q.is_one() {
+        return Some(q.clone());
+    }
+    let short_enough = as_integer(e).is_none_or(|n| exact::bits(q).saturating_mul(n.unsigned_abs()) <= 20 * BITS);
+    if short_enough && let Some(value) = exact::rational_power(q, e) {
+        return Some(short(value, up));
+    }
+    exponential(&(logarithm(q, up)? * e), up)
 }
 
 fn of_sum(form: &Form, space: &Space) -> Range {
     // A common factor bounds what its terms alone do not: |x||z| − |x||z|/2.
-    let (common, rest) = factor(form, space);
+    let (common, rest) = factor(form);
     if !common.0.is_empty() {
-        return of_product(&common, space).mul(of_sum(&rest, space));
+        return of_product(&common, space).mul(&of_sum(&rest, space));
     }
-    let mut sum = Range::new(0.0, 0.0);
+    let mut sum = Range::point(&Q::zero());
     for (m, c) in &form.0 {
-        sum = sum.add(of_product(m, space).mul(Range::exactly(c)));
+        sum = sum.add(&of_product(m, space).mul(&Range::point(c)));
     }
     match by_diagonal(form, space) {
-        Some(bound) => sum.intersect(Range::new(-bound, bound)),
+        Some(bound) => sum.intersect(&Range::new(-&bound, bound)),
         None => sum,
     }
 }
 
 /// Σ cᵢ·⟨x,z⟩^k·fᵢ(x)·fᵢ(z) with all cᵢ ≥ 0 is at most the supremum of its value at z = x, by Cauchy and Schwarz.
-fn by_diagonal(form: &Form, space: &Space) -> Option<f64> {
+fn by_diagonal(form: &Form, space: &Space) -> Option<Q> {
     let is_dot = |a: &Atom| matches!(a, Atom::Dot(_));
     if !form.0.keys().any(|m| m.0.keys().any(is_dot) && m.0.keys().any(|a| matches!(a, Atom::Power(_)))) {
         return None;
     }
-    let mut diagonal = Form::zero();
     for (m, c) in &form.0 {
         let (dots, apart) = m.split(is_dot);
         let (of_x, rest) = apart.split(|a| a.dependence().x);
         let (of_z, constant) = rest.split(|a| a.dependence().z);
-        let of_x = Form::term(Q::one(), of_x);
+        let (of_x, of_z) = (Form::term(Q::one(), of_x), Form::term(Q::one(), of_z));
         let d = of_x.dependence();
-        let symmetric = of_x.swapped(space)? == Form::term(Q::one(), of_z);
         let whole = dots.0.values().all(|e| e.is_integer() && e.is_positive());
-        if c.is_negative() || d.pair || d.z || d.var || !symmetric || !whole || !constant.0.is_empty() {
+        let apart = !(c.is_negative() || d.pair || d.z || d.var) && whole && constant.0.is_empty();
+        if !apart || !rewrite::are_swapped(&of_x, &of_z, space) {
             return None;
         }
-        let mut term = of_x.mul(&of_x, space)?.scale(c);
-        for (atom, e) in &dots.0 {
-            if let Atom::Dot(cols) = atom {
-                term = term
-                    .mul(&Form::norm(Atom::NormX(cols.clone()), space).power(&(e * int(2)), space)?, space)?;
-            }
-        }
-        diagonal = diagonal.add(&term);
     }
-    Some(of_sum(&diagonal, space).hi)
+    let diagonal = rewrite::diagonal(form, space)?;
+    let has_pair = diagonal.dependence().pair;
+    if has_pair { None } else { of_sum(&diagonal, space).hi }
 }
 
 /// The powers shared by all terms, and the form without them.
-fn factor(form: &Form, _space: &Space) -> (Monomial, Form) {
+fn factor(form: &Form) -> (Monomial, Form) {
     if form.0.len() < 2 {
         return (Monomial::one(), form.clone());
     }
@@ -218,6 +346,9 @@ fn factor(form: &Form, _space: &Space) -> (Monomial, Form) {
             _ => false,
         });
     }
+    // a^p·a^q = a^(p+q) needs a ≥ 0 unless both powers are whole.
+    let whole = |a: &Atom, e: &Q| e.is_integer() && form.0.keys().all(|m| m.0.get(a).is_some_and(|k| k.is_integer()));
+    common.0.retain(|a, e| is_distance(a) || matches!(a, Atom::Exp(_)) || whole(a, e));
     if common.0.is_empty() {
         return (common, form.clone());
     }
@@ -235,8 +366,12 @@ fn factor(form: &Form, _space: &Space) -> (Monomial, Form) {
     (common, rest)
 }
 
+fn is_distance(atom: &Atom) -> bool {
+    matches!(atom, Atom::Distance(_) | Atom::Distance1(_) | Atom::NormX(_) | Atom::NormZ(_) | Atom::Pi)
+}
+
 fn of_product(m: &Monomial, space: &Space) -> Range {
-    let mut product = Range::new(1.0, 1.0);
+    let mut product = Range::point(&Q::one());
     let mut left = m.clone();
     // (⟨x,z⟩/(|x||z|))^k lies in [−1, 1] by Cauchy and Schwarz.
     let dots: Vec<Cols> =
@@ -249,9 +384,9 @@ fn of_product(m: &Monomial, space: &Space) -> Range {
             exponent(Atom::NormZ(cols.clone())),
         );
         let shared = k.clone().min(-a).min(-b);
-        if shared.is_positive() {
-            let lowest = if space.domain == Domain::Orthant { 0.0 } else { -1.0 };
-            product = product.mul(Range::new(lowest, 1.0).power(&shared));
+        if shared.is_positive() && shared.is_integer() {
+            let lowest = if space.domain == Domain::Orthant { 0 } else { -1 };
+            product = product.mul(&Range::new(int(lowest), Q::one()).power(&shared));
             for (atom, change) in [
                 (Atom::Dot(cols.clone()), -&shared),
                 (Atom::NormX(cols.clone()), shared.clone()),
@@ -264,38 +399,43 @@ fn of_product(m: &Monomial, space: &Space) -> Range {
     }
     for (atom, e) in &left.0 {
         let factor = match atom {
-            Atom::Exp(inner) => of_product(inner, space).mul(Range::exactly(e)).monotone(f64::exp),
+            Atom::Exp(inner) => of_product(inner, space).mul(&Range::point(e)).exp(),
             _ => of_atom(atom, space).power(e),
         };
-        product = product.mul(factor);
+        product = product.mul(&factor);
     }
     product
 }
 
 fn of_atom(atom: &Atom, space: &Space) -> Range {
-    let infinity = f64::INFINITY;
     let radius = match space.domain {
-        Domain::Ball(r) => r,
-        Domain::Sphere => 1.0,
-        Domain::All | Domain::Orthant => infinity,
+        Domain::Ball(r) => exact::from_decimal(r),
+        Domain::Sphere => Some(Q::one()),
+        Domain::All | Domain::Orthant => None,
     };
-    let squared = if radius == 1.0 { 1.0 } else { up(up(up(radius * radius))) };
+    let up_to = |bound: Option<Q>| Range { lo: Some(Q::zero()), hi: bound };
     match atom {
-        Atom::Var => EVERYTHING,
-        Atom::Dot(_) => Range::new(if space.domain == Domain::Orthant { 0.0 } else { -squared }, squared),
-        Atom::Distance(_) => Range::new(0.0, 2.0 * radius),
-        Atom::Distance1(cols) => match space.width(cols) {
-            Some(d) => Range::new(0.0, up(2.0 * radius * up((d as f64).sqrt()))),
-            None => Range::new(0.0, infinity),
-        },
-        Atom::NormX(cols) | Atom::NormZ(cols) if space.on_sphere(cols) => Range::new(1.0, 1.0),
-        Atom::NormX(_) | Atom::NormZ(_) => Range::new(0.0, radius),
+        Atom::Var => Range::EVERYTHING,
+        Atom::Dot(_) => {
+            let hi = radius.map(|r| &r * &r);
+            let lo = if space.domain == Domain::Orthant { Some(Q::zero()) } else { hi.as_ref().map(|v| -v) };
+            Range { lo, hi }
+        }
+        Atom::Distance(_) => up_to(radius.map(|r| r * int(2))),
+        Atom::Distance1(cols) => up_to(space.width(cols).zip(radius).and_then(|(d, r)| {
+            power_bound(&int(i64::try_from(d).ok()?), &ratio(1, 2), true).map(|root| root * r * int(2))
+        })),
+        Atom::NormX(cols) | Atom::NormZ(cols) if space.on_sphere(cols) => Range::point(&Q::one()),
+        Atom::NormX(_) | Atom::NormZ(_) => up_to(radius),
         Atom::Named(kernel) => {
             let range = kernel.named.family.range(&kernel.named, space);
-            range.map_or(EVERYTHING, |(low, high)| Range::new(low, high))
+            range.map_or(Range::EVERYTHING, |(low, high)| Range { lo: Q::from_float(low), hi: Q::from_float(high) })
         }
-        Atom::Pi => Range::new(down(std::f64::consts::PI), up(std::f64::consts::PI)),
-        Atom::Exp(m) => of_product(m, space).monotone(f64::exp),
+        Atom::Pi => {
+            let (low, high) = Interval::pi(FIXED).bounds();
+            Range::new(low, high)
+        }
+        Atom::Exp(m) => of_product(m, space).exp(),
         Atom::Power(form) => Range::of(form, space),
         Atom::Call(fun, args) => {
             let ranges: Vec<Range> = args.iter().map(|a| Range::of(a, space)).collect();
@@ -305,29 +445,68 @@ fn of_atom(atom: &Atom, space: &Space) -> Range {
 }
 
 fn of_call(fun: Fun, args: &[Range]) -> Range {
-    let a = args[0];
-    let half_pi = up(std::f64::consts::FRAC_PI_2);
+    let a = &args[0];
+    let one = Range::new(int(-1), Q::one());
+    // 11/7 > π/2
+    let half_pi = Range::new(ratio(-11, 7), ratio(11, 7));
     match fun {
-        Fun::Log => Range::new(a.lo.max(0.0), a.hi.max(0.0)).monotone(f64::ln),
-        Fun::Cos if a.lo >= -3.1 && a.hi <= 3.1 => {
+        Fun::Log => a.ln(),
+        Fun::Cos if a.is_within(&ratio(-31, 10), &ratio(31, 10)) => {
             let size = a.abs();
-            Range::new(down(down(size.hi.cos())), if size.lo == 0.0 { 1.0 } else { up(up(size.lo.cos())) })
+            let cosine = |q: &Q| Interval::exact(q, FIXED).cos().ok().map(|v| v.bounds());
+            let lo = size.hi.as_ref().and_then(cosine).map(|b| b.0);
+            let hi = size.lo.as_ref().and_then(cosine).map(|b| b.1);
+            Range { lo, hi }.intersect(&one)
         }
-        Fun::Sin | Fun::Cos => Range::new(-1.0, 1.0),
-        Fun::Tan if a.lo > -1.57 && a.hi < 1.57 => a.monotone(f64::tan),
-        Fun::Tan => EVERYTHING,
-        Fun::Sinh => a.monotone(f64::sinh),
-        Fun::Cosh => {
-            let grown = a.abs().monotone(f64::cosh);
-            Range::new(grown.lo.max(1.0), grown.hi)
-        }
-        Fun::Tanh => a.monotone(f64::tanh).intersect(Range::new(-1.0, 1.0)),
-        Fun::Asin => Range::new(a.lo.max(-1.0), a.hi.min(1.0))
-            .monotone(f64::asin)
-            .intersect(Range::new(-half_pi, half_pi)),
-        Fun::Atan => a.monotone(f64::atan).intersect(Range::new(-half_pi, half_pi)),
+        Fun::Sin | Fun::Cos => one,
+        Fun::Tan if a.is_within(&ratio(-157, 100), &ratio(157, 100)) => a.rising(Interval::tan, None, None),
+        Fun::Tan => Range::EVERYTHING,
+        Fun::Sinh => a.rising(Interval::sinh, None, None),
+        Fun::Cosh => a.abs().rising(Interval::cosh, Some(Q::one()), None),
+        Fun::Tanh => a.rising(Interval::tanh, Some(int(-1)), Some(Q::one())),
+        Fun::Asin => a.intersect(&one).rising(Interval::asin, half_pi.lo, half_pi.hi),
+        Fun::Atan => a.rising(|v| Ok(v.atan()), half_pi.lo, half_pi.hi),
         Fun::Abs => a.abs(),
-        Fun::Min => args[1..].iter().fold(a, |m, r| Range::new(m.lo.min(r.lo), m.hi.min(r.hi))),
-        Fun::Max => args[1..].iter().fold(a, |m, r| Range::new(m.lo.max(r.lo), m.hi.max(r.hi))),
+        Fun::Min => {
+            let lo = args.iter().map(|r| r.lo.clone()).min().flatten();
+            Range { lo, hi: args.iter().filter_map(|r| r.hi.clone()).min() }
+        }
+        Fun::Max => {
+            let hi = args.iter().map(|r| r.hi.clone()).collect::<Option<Vec<_>>>().and_then(|v| v.into_iter().max());
+            Range { lo: args.iter().filter_map(|r| r.lo.clone()).max(), hi }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kernel;
+    use crate::check::Dim;
+
+    fn range(text: &str, domain: Domain) -> Range {
+        let space = Space { dim: Dim::Exactly(2), domain };
+        Range::of(&Form::of(&text.parse::<Kernel>().unwrap().formula(), &space).unwrap(), &space)
+    }
+
+    #[test]
+    fn small_numbers_are_not_zero() {
+        let tiny = range("exp(-746)", Domain::All);
+        assert!(tiny.is_positive() && tiny.hi.is_some_and(|hi| hi.is_positive()));
+        assert!(!range("exp(-|x-z|)-exp(-746)", Domain::All).is_nonnegative());
+        assert!(!range("exp(-|x-z|)-exp(-1e6)", Domain::All).is_nonnegative());
+        assert!(range("exp(-|x-z|)-exp(-746)", Domain::Ball(2.0)).is_positive());
+        assert!(!range("1-tanh(|x-z|)-1e-300", Domain::All).is_nonnegative());
+        assert!(range("1e-300+<x,z>^2", Domain::All).is_positive());
+    }
+
+    #[test]
+    fn simple_bounds_are_exact() {
+        assert!(range("1-<x,z>", Domain::Ball(1.0)).is_within(&int(0), &int(2)));
+        assert!(range("sqrt(|x-z|)", Domain::Sphere).is_within(&int(0), &ratio(3, 2)));
+        assert!(range("<x,z>^5000", Domain::Sphere).is_within(&int(-1), &int(1)));
+        assert!(range("<x,z>/sqrt((1+|x|^2)*(1+|z|^2))", Domain::All).is_within(&int(-1), &int(1)));
+        assert!(range("|x|^2+|z|^2-2*<x,z>", Domain::All).is_nonnegative());
+        assert!(!range("0.3-<x,z>", Domain::Ball(0.6)).is_nonnegative());
     }
 }

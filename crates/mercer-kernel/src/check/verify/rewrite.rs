@@ -1,8 +1,12 @@
-//! Forms read again: on a smaller space, with |x−z| written out, at z = x, at z = 0.
+//! Forms read again: with |x−z| for ⟨x,z⟩, at z = x, at z = 0, with the points exchanged.
+//!
+//! The algebra of forms only proposes what they are then; each proposal is accepted where its values agree with those of
+//! the form it came from.
 
 use num_traits::{One, Signed};
 
 use super::range::Range;
+use super::value::{Care, Ground, Pair, of_form};
 use crate::check::exact::{Q, int, ratio};
 use crate::check::form::{Atom, Form, Monomial, Space};
 use crate::check::{Dim, Domain};
@@ -22,56 +26,55 @@ fn power_of(atom: Atom, e: &Q) -> Form {
     Form::term(Q::one(), Monomial([(atom, e.clone())].into()))
 }
 
-/// A form read again on a smaller space, where its atoms may be worth more.
-pub(super) fn restrict(form: &Form, space: &Space) -> Option<Form> {
-    form.replace(
-        &|atom, e| match atom {
-            Atom::NormX(cols) | Atom::NormZ(cols) if space.on_sphere(cols) => Some(Form::constant(Q::one())),
-            Atom::Distance1(cols) if space.width(cols) == Some(1) => {
-                Some(power_of(Atom::Distance(cols.clone()), e))
-            }
-            Atom::Dot(cols) if space.width(cols) == Some(1) && space.domain == Domain::Orthant => {
-                power_of(Atom::NormX(cols.clone()), e).mul(&power_of(Atom::NormZ(cols.clone()), e), space)
-            }
-            _ => None,
-        },
-        space,
-    )
+/// The proposal where its value at every pair is the form's value at the pair that `at` makes of it.
+fn accepted(proposal: Option<Form>, form: &Form, at: fn(&Pair) -> Pair, space: &Space) -> Option<Form> {
+    let proposal = proposal?;
+    let ground = Ground::of(&[form, &proposal], space, Care::Full);
+    let agrees =
+        ground.agree(&|p, bits| of_form(form, &at(p), bits), &|p, bits| of_form(&proposal, &at(p), bits));
+    agrees.then_some(proposal)
 }
 
-/// Every |x−z| written as (|x|² + |z|² − 2⟨x,z⟩)^½.
-pub(super) fn polarise(form: &Form, space: &Space) -> Option<Form> {
-    form.replace(
+/// ⟨x,z⟩ written as (|x|² + |z|² − |x−z|²)/2; none where that changes nothing.
+pub(super) fn through_distance(form: &Form, space: &Space) -> Option<Form> {
+    let proposal = form.replace(
         &|atom, e| match atom {
-            Atom::Distance(cols) => {
-                let square = |norm: Atom| Form::norm(norm, space).power(&int(2), space);
-                square(Atom::NormX(cols.clone()))?
-                    .add(&square(Atom::NormZ(cols.clone()))?)
-                    .sub(&power_of(Atom::Dot(cols.clone()), &Q::one()).scale(&int(2)))
-                    .power(&(e * ratio(1, 2)), space)
+            Atom::Dot(cols) if e.is_one() => {
+                let square = |n: Atom| Form::norm(n, space).power(&int(2), space);
+                let distance = Form::atom(Atom::Distance(cols.clone())).power(&int(2), space)?;
+                Some(
+                    square(Atom::NormX(cols.clone()))?
+                        .add(&square(Atom::NormZ(cols.clone()))?)
+                        .sub(&distance)
+                        .scale(&ratio(1, 2)),
+                )
             }
             _ => None,
         },
         space,
-    )
+    );
+    accepted(proposal.filter(|other| other != form), form, Pair::clone, space)
 }
 
 /// A lower bound of ψ of negative type: ψ(x,z) ≥ (ψ(x,x) + ψ(z,z))/2, from the weights 1 and −1.
-pub(super) fn least_of_negative_type(form: &Form, space: &Space) -> f64 {
-    let direct = Range::of(form, space).lo;
+pub(super) fn least_of_negative_type(form: &Form, space: &Space) -> Range {
+    let direct = Range::of(form, space);
     match diagonal(form, space) {
-        Some(diagonal) if diagonal != *form => direct.max(Range::of(&diagonal, space).lo),
+        Some(diagonal) if diagonal != *form => {
+            let lo = direct.lo.max(Range::of(&diagonal, space).lo);
+            Range { lo, hi: direct.hi }
+        }
         _ => direct,
     }
 }
 
-/// The form at z = x.
+/// A form with the same values at z = x: bounds of it there bound the form's diagonal.
 pub(super) fn diagonal(form: &Form, space: &Space) -> Option<Form> {
-    if form.0.keys().any(|m| m.0.keys().any(|a| mentions(a, &|b| matches!(b, Atom::Named(_))))) {
-        // Named kernels: bounded ones are bounded by their value at z = x anyway.
+    let is_named = |b: &Atom| matches!(b, Atom::Named(_));
+    if mentioned(form, &is_named) {
         return Some(form.clone());
     }
-    let on_diagonal = form.replace(
+    let proposal = form.replace(
         &|atom, e| match atom {
             Atom::Distance(_) | Atom::Distance1(_) => Form::zero().power(e, space),
             Atom::Dot(cols) => Form::norm(Atom::NormX(cols.clone()), space).power(&(e * int(2)), space),
@@ -81,41 +84,48 @@ pub(super) fn diagonal(form: &Form, space: &Space) -> Option<Form> {
         space,
     )?;
     // A negative power of a distance has no value at z = x.
-    let left_over = |a: &Atom| matches!(a, Atom::Distance(_) | Atom::Distance1(_));
-    let holds_one = on_diagonal.0.keys().any(|m| m.0.keys().any(|a| mentions(a, &left_over)));
-    if holds_one { None } else { Some(on_diagonal) }
+    if mentioned(&proposal, &|a| matches!(a, Atom::Distance(_) | Atom::Distance1(_))) {
+        return None;
+    }
+    accepted(Some(proposal), form, Pair::diagonal, space)
 }
 
 /// The form at z = 0.
 pub(super) fn at_origin(form: &Form, space: &Space) -> Option<Form> {
-    if form
-        .0
-        .keys()
-        .any(|m| m.0.keys().any(|a| mentions(a, &|b| matches!(b, Atom::Named(_) | Atom::Distance1(_)))))
-    {
+    if mentioned(form, &|b| matches!(b, Atom::Named(_) | Atom::Distance1(_))) {
         return None;
     }
     let negative_power_of_zero = |atom: &Atom| matches!(atom, Atom::Dot(_) | Atom::NormZ(_));
     if form.0.keys().any(|m| m.0.iter().any(|(a, e)| negative_power_of_zero(a) && e.is_negative())) {
         return None;
     }
-    form.replace(
+    let proposal = form.replace(
         &|atom, e| match atom {
             Atom::Dot(_) | Atom::NormZ(_) => Form::zero().power(e, space),
             Atom::Distance(cols) => Some(power_of(Atom::NormX(cols.clone()), e)),
             _ => None,
         },
         space,
-    )
+    );
+    accepted(proposal, form, Pair::to_origin, space)
+}
+
+/// Whether one form has the values of the other with the points exchanged.
+pub(super) fn are_swapped(a: &Form, b: &Form, space: &Space) -> bool {
+    let ground = Ground::of(&[a, b], space, Care::Full);
+    ground.agree(&|p, bits| of_form(a, p, bits), &|p, bits| of_form(b, &p.swapped(), bits))
+}
+
+fn mentioned(form: &Form, what: &dyn Fn(&Atom) -> bool) -> bool {
+    form.0.keys().any(|m| m.0.keys().any(|a| mentions(a, what)))
 }
 
 fn mentions(atom: &Atom, what: &dyn Fn(&Atom) -> bool) -> bool {
-    let inside = |form: &Form| form.0.keys().any(|m| m.0.keys().any(|a| mentions(a, what)));
     what(atom)
         || match atom {
             Atom::Exp(m) => m.0.keys().any(|a| mentions(a, what)),
-            Atom::Power(form) => inside(form),
-            Atom::Call(_, args) => args.iter().any(inside),
+            Atom::Power(form) => mentioned(form, what),
+            Atom::Call(_, args) => args.iter().any(|f| mentioned(f, what)),
             _ => false,
         }
 }

@@ -6,11 +6,13 @@ use super::pattern::{
     askey, is_difference, multiple_of_distance, of_x_alone, sole_atom, symmetric_arguments,
 };
 use super::range::Range;
-use super::rewrite::{at_origin, contains, diagonal, least_of_negative_type, polarise, restrict};
-use super::{density, finite_rank, gegenbauer, polya, radial, series};
+use super::rewrite::{at_origin, contains, diagonal, least_of_negative_type};
+use super::value::{At, Care, Ground, is_nonnegative_constant, of_form, of_function};
+use super::{defined, density, finite_rank, gegenbauer, polya, radial, series};
 use crate::check::Domain;
 use crate::check::exact::{Q, int};
 use crate::check::form::{Atom, Form, Fun, Space};
+use crate::check::interval::Interval;
 use crate::check::proof::{Claim, Property, Rule};
 
 const PSD: Property = Property::PositiveSemidefinite;
@@ -23,14 +25,18 @@ fn ensure(condition: bool, reason: &str) -> Outcome {
 }
 
 /// Checks one rule application: the claim follows from the premises' claims.
-pub(super) fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Outcome {
-    let step = Step { claim, form: &claim.form, space: claim.space(), premises };
+///
+/// Every form that is claimed has a value at all points of its space: a power, a logarithm or an inverse function is only
+/// taken where it is real.
+pub(super) fn step(claim: &Claim, rule: &Rule, premises: &[&Claim], care: Care) -> Outcome {
+    let step = Step { claim, form: &claim.form, space: claim.space(), premises, care };
     step.has_the_shape_of(rule)?;
+    ensure(defined::form_is_defined(step.form, &step.space), "the form may have no value")?;
     match rule {
         Rule::Formula => Err("the formula stands only at the root".into()),
         Rule::Restriction => step.restriction(),
         Rule::Polarisation => step.polarisation(),
-        Rule::Constant => ensure(step.form.is_nonnegative_constant(), "not a constant shown to be ≥ 0"),
+        Rule::Constant => ensure(is_nonnegative_constant(step.form), "not a constant shown to be ≥ 0"),
         Rule::InnerProduct => step.inner_product(),
         Rule::RankOne { function } => step.rank_one(function),
         Rule::FiniteRank => finite_rank::check(step.form, &step.space),
@@ -41,7 +47,7 @@ pub(super) fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Outcome {
         Rule::Sum { weights } => step.sum(weights),
         Rule::Product => step.product(),
         Rule::PowerSeries { function } => step.power_series(function),
-        Rule::Schoenberg => step.is(premises[0].form.neg().exp(&step.space)),
+        Rule::Schoenberg => step.is(&|p, bits| of_form(&premises[0].form, p, bits)?.neg().exp()),
         Rule::NegativePower { power } => step.negative_power(power),
         Rule::Anchored => step.anchored(),
         Rule::SpectralDensity => density::nonnegative(step.form, &step.space),
@@ -56,7 +62,7 @@ pub(super) fn step(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Outcome {
         Rule::Gegenbauer => step.gegenbauer(),
         Rule::DistancePower => step.distance_power(),
         Rule::Separable { function } => step.separable(function),
-        Rule::NegatedKernel => step.is(Some(premises[0].form.neg())),
+        Rule::NegatedKernel => step.is(&|p, bits| Ok(of_form(&premises[0].form, p, bits)?.neg())),
         Rule::FractionalPower { power } => step.fractional_power(power),
         Rule::Logarithm => step.logarithm(),
     }
@@ -68,6 +74,7 @@ struct Step<'a> {
     form: &'a Form,
     space: Space,
     premises: &'a [&'a Claim],
+    care: Care,
 }
 
 impl Step<'_> {
@@ -110,20 +117,25 @@ impl Step<'_> {
         ensure(self.premises.iter().all(|p| p.property == from), "a premise claims something else")
     }
 
-    /// Whether the claim is about `form`.
-    fn is(&self, form: Option<Form>) -> Outcome {
-        ensure(form.as_ref() == Some(self.form), "the form does not follow")
+    /// Whether the claimed form has this value at all points.
+    fn is(&self, value: At<'_>) -> Outcome {
+        self.has(&self.claim.form, value)
+    }
+
+    fn has(&self, form: &Form, value: At<'_>) -> Outcome {
+        let mut forms = vec![form];
+        forms.extend(self.premises.iter().map(|p| &p.form));
+        let ground = Ground::of(&forms, &self.space, self.care);
+        ensure(ground.agree(&|p, bits| of_form(form, p, bits), value), "the form does not follow")
     }
 
     fn restriction(&self) -> Outcome {
         ensure(contains(&self.premises[0].space(), &self.space), "the premise's set is not larger")?;
-        self.is(restrict(&self.premises[0].form, &self.space))
+        self.polarisation()
     }
 
     fn polarisation(&self) -> Outcome {
-        let (ours, theirs) =
-            (polarise(self.form, &self.space), polarise(&self.premises[0].form, &self.space));
-        ensure(ours.is_some() && ours == theirs, "the forms differ")
+        self.is(&|p, bits| of_form(&self.premises[0].form, p, bits))
     }
 
     fn inner_product(&self) -> Outcome {
@@ -132,18 +144,19 @@ impl Step<'_> {
 
     fn rank_one(&self, function: &Form) -> Outcome {
         ensure(of_x_alone(function), "the function depends on more than x")?;
-        self.is(function.swapped(&self.space).and_then(|other| function.mul(&other, &self.space)))
+        ensure(defined::form_is_defined(function, &self.space), "the function may have no real value")?;
+        self.is(&|p, bits| Ok(of_form(function, p, bits)?.mul(&of_form(function, &p.swapped(), bits)?)))
     }
 
     fn minimum(&self) -> Outcome {
         // c − max(f(x), f(z)) = min(c − f(x), c − f(z))
         if let Some(args) = symmetric_arguments(&self.form.without_constant().neg(), Fun::Max, &self.space) {
             let top = Form::constant(self.form.constant_term());
-            let above = |a: &Form| Range::of(&top.sub(a), &self.space).lo >= 0.0;
+            let above = |a: &Form| Range::of(&top.sub(a), &self.space).is_nonnegative();
             return ensure(args.iter().all(above), "an argument may exceed the constant");
         }
         let args = symmetric_arguments(self.form, Fun::Min, &self.space).ok_or("not min(f(x), f(z))")?;
-        ensure(args.iter().all(|a| Range::of(a, &self.space).lo >= 0.0), "an argument may be negative")
+        ensure(args.iter().all(|a| Range::of(a, &self.space).is_nonnegative()), "an argument may be negative")
     }
 
     fn maximum(&self) -> Outcome {
@@ -172,25 +185,25 @@ impl Step<'_> {
 
     fn sum(&self, weights: &[Form]) -> Outcome {
         ensure(!weights.is_empty(), "an empty sum")?;
-        ensure(weights.iter().all(Form::is_nonnegative_constant), "a coefficient is not shown to be ≥ 0")?;
-        let mut sum = Form::zero();
-        for (weight, premise) in weights.iter().zip(self.premises) {
-            sum = sum.add(&weight.mul(&premise.form, &self.space).ok_or("too many terms")?);
-        }
-        self.is(Some(sum))
+        ensure(weights.iter().all(is_nonnegative_constant), "a coefficient is not shown to be ≥ 0")?;
+        self.is(&|p, bits| {
+            weights.iter().zip(self.premises).try_fold(Interval::integer(0, bits), |sum, (weight, premise)| {
+                Ok(sum.add(&of_form(weight, p, bits)?.mul(&of_form(&premise.form, p, bits)?)))
+            })
+        })
     }
 
     fn product(&self) -> Outcome {
         ensure(self.premises.len() >= 2, "a product of fewer than two kernels")?;
-        let mut product = Form::constant(Q::one());
-        for premise in self.premises {
-            product = product.mul(&premise.form, &self.space).ok_or("too many terms")?;
-        }
-        self.is(Some(product))
+        self.is(&|p, bits| {
+            self.premises.iter().try_fold(Interval::integer(1, bits), |product, premise| {
+                Ok(product.mul(&of_form(&premise.form, p, bits)?))
+            })
+        })
     }
 
     fn power_series(&self, function: &Form) -> Outcome {
-        self.is(function.at(&self.premises[0].form, &self.space))?;
+        self.is(&|p, bits| of_function(function, &of_form(&self.premises[0].form, p, bits)?))?;
         let radius = series::nonnegative(function)?;
         if radius.is_infinite() {
             return Ok(());
@@ -198,23 +211,23 @@ impl Step<'_> {
         let diagonal =
             diagonal(&self.premises[0].form, &self.space).ok_or("the kernel's diagonal is not known")?;
         let bound = Range::of(&diagonal, &self.space).hi;
-        ensure(radius.holds(bound), "the series need not converge on the kernel's values")
+        ensure(bound.is_some_and(|bound| radius.holds(&bound)), "the series need not converge on the kernel's values")
     }
 
     fn negative_power(&self, power: &Q) -> Outcome {
         ensure(power.is_positive(), "the exponent is not negative")?;
         ensure(
-            least_of_negative_type(&self.premises[0].form, &self.space) > 0.0,
+            least_of_negative_type(&self.premises[0].form, &self.space).is_positive(),
             "ψ is not shown to be > 0",
         )?;
-        self.is(self.premises[0].form.power(&-power, &self.space))
+        self.is(&|p, bits| of_form(&self.premises[0].form, p, bits)?.pow(&-power))
     }
 
     fn anchored(&self) -> Outcome {
-        ensure(self.premises[0].form == self.form.neg(), "the premise is not about −k")?;
+        self.is(&|p, bits| Ok(of_form(&self.premises[0].form, p, bits)?.neg()))?;
         ensure(self.space.domain != Domain::Sphere, "the origin is not in the domain")?;
         let at_origin = at_origin(self.form, &self.space).ok_or("the value at the origin is not known")?;
-        ensure(at_origin.is_nonnegative_constant(), "k(x,0) is not a constant ≥ 0")
+        ensure(is_nonnegative_constant(&at_origin), "k(x,0) is not a constant ≥ 0")
     }
 
     fn askey(&self) -> Outcome {
@@ -265,9 +278,9 @@ impl Step<'_> {
             symmetric_arguments(&minimum, Fun::Min, &self.space).ok_or("not min(f(x), f(z)) − f(x)·f(z)")?;
         let [f, g] = args.as_slice() else { return Err("not two arguments".into()) };
         let values = Range::of(f, &self.space);
-        ensure(values.lo >= 0.0 && values.hi <= 1.0, "f is not shown to lie in [0, 1]")?;
+        ensure(values.is_within(&int(0), &int(1)), "f is not shown to lie in [0, 1]")?;
         ensure(!f.dependence().is_constant(), "f is a constant")?;
-        ensure(f.mul(g, &self.space).map(|p| p.neg()) == Some(product), "not min(f(x), f(z)) − f(x)·f(z)")
+        self.has(&product, &|p, bits| Ok(of_form(f, p, bits)?.mul(&of_form(g, p, bits)?).neg()))
     }
 
     fn named(&self) -> Outcome {
@@ -300,23 +313,23 @@ impl Step<'_> {
 
     fn separable(&self, function: &Form) -> Outcome {
         ensure(of_x_alone(function), "the function depends on more than x")?;
-        self.is(function.swapped(&self.space).map(|other| function.add(&other)))
+        self.is(&|p, bits| Ok(of_form(function, p, bits)?.add(&of_form(function, &p.swapped(), bits)?)))
     }
 
     fn fractional_power(&self, power: &Q) -> Outcome {
         ensure(power.is_positive() && *power <= Q::one(), "the power is not between 0 and 1")?;
         ensure(
-            least_of_negative_type(&self.premises[0].form, &self.space) >= 0.0,
+            least_of_negative_type(&self.premises[0].form, &self.space).is_nonnegative(),
             "ψ is not shown to be ≥ 0",
         )?;
-        self.is(self.premises[0].form.power(power, &self.space))
+        self.is(&|p, bits| of_form(&self.premises[0].form, p, bits)?.pow(power))
     }
 
     fn logarithm(&self) -> Outcome {
         ensure(
-            least_of_negative_type(&self.premises[0].form, &self.space) > 0.0,
+            least_of_negative_type(&self.premises[0].form, &self.space).is_positive(),
             "ψ is not shown to be > 0",
         )?;
-        self.is(self.premises[0].form.log(&self.space))
+        self.is(&|p, bits| of_form(&self.premises[0].form, p, bits)?.ln())
     }
 }

@@ -10,12 +10,15 @@ mod take_apart;
 mod term;
 mod waves;
 
+use std::collections::BTreeMap;
+
 use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
 
 use super::polynomial::{self, Polynomial};
 use crate::check::exact::{self, Q, int};
 use crate::check::form::Form;
+use crate::check::steps;
 use take_apart::take_apart;
 use term::{Kind, Term};
 
@@ -43,11 +46,10 @@ impl Radius {
         self.0.is_empty()
     }
 
-    /// Whether it converges absolutely for |t| ≤ `bound`.
-    pub fn holds(&self, bound: f64) -> bool {
-        let Some(bound) = Q::from_float(bound) else { return false };
+    /// Whether it is known to converge absolutely for |t| ≤ `bound`.
+    pub fn holds(&self, bound: &Q) -> bool {
         self.0.iter().all(|limit| {
-            exact::pow(&bound, limit.j as i64).is_some_and(|power| {
+            exact::pow(bound, limit.j as i64).is_some_and(|power| {
                 let size = limit.b.abs() * power;
                 size < Q::one() || (limit.closed && size == Q::one())
             })
@@ -65,7 +67,19 @@ pub fn nonnegative(function: &Form) -> Result<Radius, String> {
     for (m, c) in &function.0 {
         terms.extend(take_apart(m, c, &mut radius)?);
     }
-    let degree = terms.iter().filter(|t| t.kind.is_none()).map(|t| t.shift + 1).max().unwrap_or(0);
+    let (powers, terms): (Vec<Term>, Vec<Term>) = terms.into_iter().partition(|t| t.kind.is_none());
+    let mut polynomial: BTreeMap<usize, Q> = BTreeMap::new();
+    for term in powers {
+        *polynomial.entry(term.shift).or_default() += term.low;
+    }
+    // Terms ≥ 0 beyond the last negative one only help.
+    let degree = polynomial.iter().rev().find(|(_, c)| c.is_negative()).map_or(0, |(n, _)| n + 1);
+    if terms.is_empty() {
+        return if degree == 0 { Ok(radius) } else { Err(format!("the coefficient of t^{} is negative", degree - 1)) };
+    }
+    if degree > FARTHEST {
+        return Err(format!("the coefficient of t^{} is not known to be ≥ 0", degree - 1));
+    }
     if terms.iter().any(|t| matches!(t.kind, Some(Kind::Positive | Kind::Tangent(_))) && t.low.is_negative())
     {
         return Err("a function with unknown coefficients is subtracted".into());
@@ -78,35 +92,40 @@ pub fn nonnegative(function: &Form) -> Result<Radius, String> {
         return Err("the pattern of coefficients is too long".into());
     }
     for class in 0..period {
-        check_class(&terms, class, period, degree)?;
+        check_class(&terms, &polynomial, (class, period), degree)?;
     }
     Ok(radius)
 }
 
-fn check_class(terms: &[Term], class: usize, period: usize, degree: usize) -> Result<(), String> {
+fn check_class(
+    terms: &[Term],
+    polynomial: &BTreeMap<usize, Q>,
+    (class, period): (usize, usize),
+    degree: usize,
+) -> Result<(), String> {
+    let too_long = || "a coefficient is too long to hold".to_string();
     let active: Vec<(&Term, Ratio)> = terms
         .iter()
-        .filter(|t| t.kind.is_some() && t.is_active(class))
-        .map(|t| (t, t.ratio(class, period)))
-        .collect();
+        .filter(|t| t.is_active(class))
+        .map(|t| Some((t, t.ratio(class, period)?)))
+        .collect::<Option<_>>()
+        .ok_or_else(too_long)?;
     let mut n = class;
     loop {
         if n >= degree && settled(&active, n, (n - class) / period) {
             return Ok(());
         }
-        if lower_bound(terms, n).is_negative() {
+        let least = terms.iter().try_fold(polynomial.get(&n).cloned().unwrap_or_default(), |sum, t| {
+            Some(sum + t.least(&t.value(n)?))
+        });
+        if least.ok_or_else(too_long)?.is_negative() {
             return Err(format!("the coefficient of t^{n} is negative"));
         }
         n += period;
-        if n > FARTHEST {
+        if n > FARTHEST || steps::are_spent() {
             return Err("no term was shown to outweigh the others".into());
         }
     }
-}
-
-/// A lower bound of the coefficient of tⁿ, the coefficient itself where all weights are exact.
-fn lower_bound(terms: &[Term], n: usize) -> Q {
-    terms.iter().fold(Q::zero(), |sum, t| sum + t.least(&t.value(n)))
 }
 
 /// Whether from index n on the class' coefficients stay ≥ 0.
@@ -120,7 +139,7 @@ fn settled(active: &[(&Term, Ratio)], n: usize, y: usize) -> bool {
         if !term.has_begun(n) || !ratio.is_positive_from(&start) {
             return false;
         }
-        let least = term.least_forever(n);
+        let Some(least) = term.least_forever(n) else { return false };
         let bound_only = matches!(term.kind, Some(Kind::Spiral { .. }));
         match groups.iter_mut().find(|(other, _)| !bound_only && other.equals(ratio)) {
             Some((_, sum)) => *sum += least,

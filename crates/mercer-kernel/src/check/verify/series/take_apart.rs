@@ -8,6 +8,10 @@ use super::{Limit, Radius};
 use crate::check::exact::{Q, ratio};
 use crate::check::form::{Atom, Form, Fun, Monomial};
 use crate::check::verify::pattern::natural;
+use crate::check::verify::value;
+
+/// The highest power of t in front of a function.
+const LARGEST_SHIFT: usize = 120;
 
 /// c·t^j as (c, j), c rational.
 fn linear(form: &Form) -> Option<(Q, usize)> {
@@ -66,7 +70,7 @@ pub(super) fn take_apart(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec
             Ok(())
         };
         match atom {
-            Atom::Var => shift = natural(e).filter(|n| *n <= 120).ok_or_else(unsupported)?,
+            Atom::Var => shift = natural(e).ok_or_else(unsupported)?,
             Atom::Exp(inner) => match linear(&Form::term(e.clone(), inner.clone())) {
                 Some(_) => wave(None, &Form::term(e.clone(), inner.clone()), &Q::one())?,
                 None if grows(inner, e) && other.is_none() => other = Some((Kind::Positive, 1)),
@@ -84,6 +88,9 @@ pub(super) fn take_apart(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec
                 other = Some((kind, j));
             }
         }
+    }
+    if shift > LARGEST_SHIFT && (other.is_some() || step.is_some()) {
+        return Err("a function times a high power".into());
     }
     let term = |low: Q, high: Q, step: usize, kind: Option<Kind>| Term { low, high, shift, step, kind };
     match (other, step) {
@@ -122,6 +129,10 @@ fn with_a_singularity(atom: &Atom, e: &Q, radius: &mut Radius) -> Option<(Kind, 
         },
         Atom::Power(base) => {
             let (b, j) = affine(base)?;
+            if natural(e).is_some() {
+                // A polynomial: it converges everywhere.
+                return b.is_positive().then_some((Kind::Positive, j, false));
+            }
             let kind = Kind::Binomial { b: b.clone(), e: e.clone() };
             (kind, Limit { b, j, closed: e.is_positive() }, false)
         }
@@ -147,13 +158,13 @@ fn grows(m: &Monomial, e: &Q) -> bool {
     let (variable, constant) = m.split(|a| a.dependence().var);
     let power = matches!(variable.single(), Some((Atom::Var, k)) if natural(k).is_some());
     let factor = Form::term(e.clone(), constant);
-    power && factor.enclose(None, 128).is_ok_and(|v| v.is_positive())
+    power && value::constant(&factor, 128).is_ok_and(|v| v.is_positive())
 }
 
 fn weight(constant: &Monomial, c: &Q) -> Result<(Q, Q), String> {
     if constant.0.is_empty() {
         return Ok((c.clone(), c.clone()));
     }
-    let value = Form::term(c.clone(), constant.clone()).enclose(None, 256);
+    let value = value::constant(&Form::term(c.clone(), constant.clone()), 256);
     value.map(|v| v.bounds()).map_err(|_| "a constant has no known value".into())
 }

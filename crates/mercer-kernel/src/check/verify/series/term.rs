@@ -6,6 +6,9 @@ use super::{FARTHEST, LONGEST, Ratio};
 use crate::check::exact::{self, Q, int, ratio};
 use crate::check::verify::polynomial::{self, Polynomial};
 
+/// The bits that a coefficient may have.
+const MOST_BITS: u64 = 40_000;
+
 /// What g is.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
@@ -75,35 +78,29 @@ impl Term {
     }
 
     /// A lower bound of the term at n with a sign that holds from n on.
-    pub(super) fn least_forever(&self, n: usize) -> Q {
+    pub(super) fn least_forever(&self, n: usize) -> Option<Q> {
         if let (Some(Kind::Spiral { size, .. }), Some(k)) = (&self.kind, self.index(n)) {
-            let bound = power(size, k) / exact::factorial(k as u64);
-            return -(self.low.abs().max(self.high.abs())) * bound;
+            let bound = exact::pow(size, k as i64)? / exact::factorial(k as u64);
+            return Some(-(self.low.abs().max(self.high.abs())) * bound);
         }
-        let value = self.least(&self.value(n));
+        let value = self.least(&self.value(n)?);
         // An uncertain weight may have either sign: count it against the sum.
-        if self.low.is_negative() && self.high.is_positive() { -value.abs() } else { value }
+        Some(if self.low.is_negative() && self.high.is_positive() { -value.abs() } else { value })
     }
 
-    /// The coefficient of tⁿ in t^shift·g(t^step).
-    pub(super) fn value(&self, n: usize) -> Q {
-        let Some(k) = self.index(n) else { return Q::zero() };
+    /// The coefficient of tⁿ in t^shift·g(t^step); none where it is too long to hold.
+    pub(super) fn value(&self, n: usize) -> Option<Q> {
+        let Some(k) = self.index(n) else { return Some(Q::zero()) };
+        let power = |q: &Q| exact::pow(q, k as i64);
         let over_factorial = |v: Q| v / exact::factorial(k as u64);
         let quarter = |v: Q| if (k / 2) % 2 == 0 { v } else { -v };
         let odd = k % 2 == 1;
-        match &self.kind {
-            None => {
-                if k == 0 {
-                    Q::one()
-                } else {
-                    Q::zero()
-                }
-            }
-            Some(Kind::Exponential(rate)) => over_factorial(power(rate, k)),
-            Some(Kind::Wave { rate, odd: wanted }) if odd == *wanted => {
-                over_factorial(quarter(power(rate, k)))
-            }
+        Some(match &self.kind {
+            None => int(i64::from(k == 0)),
+            Some(Kind::Exponential(rate)) => over_factorial(power(rate)?),
+            Some(Kind::Wave { rate, odd: wanted }) if odd == *wanted => over_factorial(quarter(power(rate)?)),
             Some(Kind::Spiral { decay, rate, odd, .. }) => {
+                exact::count(k as u64 * (exact::bits(decay) + exact::bits(rate)));
                 let (mut re, mut im) = (Q::one(), Q::zero());
                 for _ in 0..k {
                     (re, im) = (&re * decay - &im * rate, &re * rate + &im * decay);
@@ -111,26 +108,33 @@ impl Term {
                 over_factorial(if *odd { im } else { re })
             }
             Some(Kind::Binomial { b, e }) => {
+                let bits = k as u64 * (exact::bits(b) + exact::bits(e));
+                if bits > MOST_BITS {
+                    return None;
+                }
+                exact::count(bits);
                 (0..k).fold(Q::one(), |product, i| product * (e - int(i as i64)) * b / int(i as i64 + 1))
             }
-            Some(Kind::Logarithm(b)) if k >= 1 => -power(&-b, k) / int(k as i64),
+            Some(Kind::Logarithm(b)) if k >= 1 => -power(&-b)? / int(k as i64),
             Some(Kind::Arcsine(c)) if odd => {
                 let i = (k / 2) as u64;
-                exact::binomial(2 * i, i) * power(c, k) / (power(&int(4), i as usize) * int(k as i64))
+                exact::binomial(2 * i, i) * power(c)? / (exact::pow(&int(4), i as i64)? * int(k as i64))
             }
-            Some(Kind::Arctangent(c)) if odd => quarter(power(c, k)) / int(k as i64),
-            Some(Kind::Tangent(c)) if odd && k < FARTHEST => tangent_coefficient(k) * power(c, k),
+            Some(Kind::Arctangent(c)) if odd => quarter(power(c)?) / int(k as i64),
+            Some(Kind::Tangent(c)) if odd && k < FARTHEST => tangent_coefficient(k) * power(c)?,
             Some(_) => Q::zero(),
-        }
+        })
     }
 
-    pub(super) fn ratio(&self, class: usize, period: usize) -> Ratio {
+    /// The ratio of coefficients one period apart; none where it is too long to hold.
+    pub(super) fn ratio(&self, class: usize, period: usize) -> Option<Ratio> {
         let steps = period / self.step;
         // k = k₀ + steps·y
         let k0 = ratio(class as i64 - self.shift as i64, self.step as i64);
         let slope = int(steps as i64);
         let plus = |i: Q| vec![&k0 + i, slope.clone()];
         let constant = |v: Q| vec![v];
+        let power = |q: &Q| exact::pow(q, steps as i64);
         let mut above: Polynomial = constant(Q::one());
         let mut below: Polynomial = constant(Q::one());
         let times = |p: &mut Polynomial, q: Polynomial| *p = polynomial::mul(p, &q);
@@ -141,17 +145,9 @@ impl Term {
         };
         match &self.kind {
             None | Some(Kind::Positive | Kind::Tangent(_)) => {}
-            Some(Kind::Exponential(rate)) => {
-                above = constant(power(rate, steps));
-                factorials(&mut below);
-            }
             // Four steps turn a wave once around, so the sign returns.
-            Some(Kind::Wave { rate, .. }) => {
-                above = constant(power(rate, steps));
-                factorials(&mut below);
-            }
-            Some(Kind::Spiral { size, .. }) => {
-                above = constant(power(size, steps));
+            Some(Kind::Exponential(rate) | Kind::Wave { rate, .. } | Kind::Spiral { size: rate, .. }) => {
+                above = constant(power(rate)?);
                 factorials(&mut below);
             }
             Some(Kind::Binomial { b, e }) => {
@@ -163,7 +159,8 @@ impl Term {
                 }
             }
             Some(Kind::Logarithm(b)) => {
-                above = plus(Q::zero()).into_iter().map(|c| c * power(&-b, steps)).collect();
+                let factor = power(&-b)?;
+                above = plus(Q::zero()).into_iter().map(|c| c * &factor).collect();
                 below = plus(int(steps as i64));
             }
             Some(Kind::Arcsine(c)) => {
@@ -176,11 +173,12 @@ impl Term {
                 }
             }
             Some(Kind::Arctangent(c)) => {
-                above = plus(Q::zero()).into_iter().map(|v| v * power(c, steps)).collect();
+                let factor = power(c)?;
+                above = plus(Q::zero()).into_iter().map(|v| v * &factor).collect();
                 below = plus(int(steps as i64));
             }
         }
-        Ratio { above, below }
+        Some(Ratio { above, below })
     }
 }
 
@@ -193,8 +191,4 @@ fn tangent_coefficient(k: usize) -> Q {
         t.push(square / int(n));
     }
     t.swap_remove(k)
-}
-
-fn power(q: &Q, n: usize) -> Q {
-    exact::pow(q, n as i64).unwrap_or_else(Q::zero)
 }
