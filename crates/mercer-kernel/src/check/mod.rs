@@ -246,6 +246,7 @@ impl Question<'_> {
             Err(note) => return Ok(undecided(note)),
         };
         form::refuel();
+        verify::range::forget();
         let found = search::prove(self.formula, self.dim, self.domain, self.limit);
         if let Some(proof) = found.proof
             && verify::verify(&proof, self.formula, self.dim, self.domain).is_ok()

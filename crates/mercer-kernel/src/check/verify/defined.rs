@@ -133,11 +133,14 @@ fn constant(formula: &Formula) -> Option<Q> {
                 | Formula::NormX
                 | Formula::NormZ
                 | Formula::Named(_)
-                | Formula::Columns(..)
         );
         own || formula.children().into_iter().any(has_points)
     }
-    if has_points(formula) { None } else { exact_value(formula, &[], &[]) }
+    if has_points(formula) {
+        return None;
+    }
+    let no_points = vec![int(0); least_dim(formula)];
+    exact_value(formula, &no_points, &no_points)
 }
 
 fn defined(formula: &Formula, columns: Option<&Columns>, space: &Space) -> bool {

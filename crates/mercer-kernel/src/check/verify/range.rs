@@ -1,5 +1,8 @@
 //! Bounds of forms over a domain: rational numbers, rounded outwards wherever they are rounded.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
@@ -17,6 +20,15 @@ pub struct Range {
     pub lo: Option<Q>,
     /// An upper bound.
     pub hi: Option<Q>,
+}
+
+thread_local! {
+    static KNOWN: RefCell<BTreeMap<Form, Vec<(Space, Range)>>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Forgets the bounds of the last question.
+pub(crate) fn forget() {
+    KNOWN.take();
 }
 
 /// Bits to which a bound is rounded once it has grown longer than twice that.
@@ -106,8 +118,21 @@ impl Range {
         self.lo.as_ref().is_some_and(|lo| lo >= low) && self.hi.as_ref().is_some_and(|hi| hi <= high)
     }
 
-    /// Bounds of a form on a space, wherever it has a value.
+    /// Bounds of a form on a space, wherever it has a value. They are kept until [`forget`].
     pub fn of(form: &Form, space: &Space) -> Self {
+        let known = KNOWN.with_borrow(|known| {
+            known.get(form).and_then(|list| list.iter().find(|(s, _)| s == space).map(|(_, range)| range.clone()))
+        });
+        known.unwrap_or_else(|| {
+            let range = Self::computed(form, space);
+            KNOWN.with_borrow_mut(|known| {
+                known.entry(form.clone()).or_default().push((*space, range.clone()));
+            });
+            range
+        })
+    }
+
+    fn computed(form: &Form, space: &Space) -> Self {
         let direct = of_sum(form, space);
         // ⟨x,z⟩ = (|x|² + |z|² − |x−z|²)/2 often bounds what the other writing does not.
         match rewrite::through_distance(form, space) {

@@ -26,12 +26,14 @@ fn ensure(condition: bool, reason: &str) -> Outcome {
 
 /// Checks one rule application: the claim follows from the premises' claims.
 ///
-/// Every form that is claimed has a value at all points of its space: a power, a logarithm or an inverse function is only
-/// taken where it is real.
+/// A form that a rule without premises claims has a value at all points of its space: a power, a logarithm or an inverse
+/// function is only taken where it is real. The others have the values that their premises give them.
 pub(super) fn step(claim: &Claim, rule: &Rule, premises: &[&Claim], care: Care) -> Outcome {
     let step = Step { claim, form: &claim.form, space: claim.space(), premises, care };
     step.has_the_shape_of(rule)?;
-    ensure(defined::form_is_defined(step.form, &step.space), "the form may have no value")?;
+    if premises.is_empty() {
+        ensure(defined::form_is_defined(step.form, &step.space), "the form may have no value")?;
+    }
     match rule {
         Rule::Formula => Err("the formula stands only at the root".into()),
         Rule::Restriction => step.restriction(),

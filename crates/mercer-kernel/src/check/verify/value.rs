@@ -16,6 +16,7 @@ use crate::check::exact::{self, Q, int, ratio};
 use crate::check::form::{Atom, Cols, Form, Fun, Monomial, Space};
 use crate::check::formula::{Formula, Written};
 use crate::check::interval::{Fault, Interval};
+use crate::check::steps;
 use crate::check::{Dim, Domain};
 
 /// Two points.
@@ -179,6 +180,18 @@ pub(super) struct Ground {
     pub(super) care: Care,
 }
 
+/// What comparing two values at one pair of points shows.
+enum Outcome {
+    /// They differ.
+    Apart,
+    /// They agree to 64 bits.
+    Equal,
+    /// Both are close to zero.
+    Small,
+    /// Nothing.
+    Unknown,
+}
+
 /// A value at two points, to some bits after the point.
 pub(super) type At<'a> = &'a dyn Fn(&Pair, u32) -> Result<Interval, Fault>;
 
@@ -195,39 +208,59 @@ impl Ground {
 
     /// Whether two values agree wherever they are compared. A value that one has and the other has not is a difference.
     pub(super) fn agree(&self, a: At<'_>, b: At<'_>) -> bool {
-        let mut compared = 0;
+        let (mut compared, mut small) = (0, Vec::new());
         for pair in self.pairs() {
-            match self.compare(&pair, a, b) {
-                Some(false) => return false,
-                Some(true) => compared += 1,
-                None => {}
+            match self.compare(&pair, a, b, 0..2) {
+                Outcome::Apart => return false,
+                Outcome::Equal => compared += 1,
+                Outcome::Small => small.push(pair),
+                Outcome::Unknown => {}
+            }
+            if steps::are_spent() {
+                return false;
             }
         }
-        self.care == Care::Quick || compared >= 2
+        if self.care == Care::Quick || compared >= 2 {
+            return true;
+        }
+        // Values near zero wherever they were compared: zero, or too small to tell but with more bits.
+        for pair in small.iter().take(4) {
+            match self.compare(pair, a, b, 2..5) {
+                Outcome::Apart => return false,
+                Outcome::Equal | Outcome::Small => compared += 1,
+                Outcome::Unknown => {}
+            }
+        }
+        compared >= 2
     }
 
-    fn compare(&self, pair: &Pair, a: At<'_>, b: At<'_>) -> Option<bool> {
+    fn compare(&self, pair: &Pair, a: At<'_>, b: At<'_>, rounds: std::ops::Range<u32>) -> Outcome {
         let base = 128 + u32::try_from(self.bits.min(6_000)).unwrap_or(0);
-        let most = if self.care == Care::Quick { 1 } else { 4 };
-        for round in 0..=most {
+        let mut outcome = Outcome::Unknown;
+        for round in rounds {
             let bits = base << round;
             match (a(pair, bits), b(pair, bits)) {
                 (Ok(u), Ok(v)) => {
                     if u.is_apart(&v) {
-                        return Some(false);
+                        return Outcome::Apart;
                     }
                     let both = u.hull(&v);
-                    if both.is_relatively_narrow(64) || (round == most && both.is_narrow(base)) {
-                        return Some(true);
+                    if both.is_relatively_narrow(64) {
+                        return Outcome::Equal;
+                    }
+                    if both.is_narrow(base) {
+                        outcome = Outcome::Small;
                     }
                 }
-                (Err(Fault::Undefined(_)), Ok(_)) | (Ok(_), Err(Fault::Undefined(_))) => return Some(false),
-                (Err(Fault::Undefined(_)), Err(Fault::Undefined(_))) => return None,
-                _ if round >= 1 => return None,
+                (Err(Fault::Undefined(_)), Ok(_)) | (Ok(_), Err(Fault::Undefined(_))) => return Outcome::Apart,
+                (Err(Fault::Undefined(_)), Err(Fault::Undefined(_))) => return Outcome::Unknown,
                 _ => {}
             }
+            if self.care == Care::Quick {
+                break;
+            }
         }
-        None
+        outcome
     }
 
     /// Pairs of points of the domain: generic ones of several sizes, opposite ones, equal ones, and the origin.
@@ -241,10 +274,11 @@ impl Ground {
         };
         let far = i64::try_from(self.bits.min(8_000)).unwrap_or(0) / 2;
         let mut pairs = Vec::new();
-        for dim in dims {
+        for (index, dim) in dims.into_iter().enumerate() {
             let mut point = |size: &Q| point(self.space.domain, dim, size, &mut random);
             let sizes: Vec<Q> = match self.care {
                 Care::Quick => vec![Q::one(), Q::one()],
+                Care::Full if index > 0 => vec![Q::one(), ratio(1, 4)],
                 Care::Full => {
                     let mut sizes = vec![Q::one(), Q::one(), ratio(1, 4), int(3), Q::one(), ratio(1, 16)];
                     if far > 40 {
@@ -258,7 +292,7 @@ impl Ground {
             for size in &sizes {
                 pairs.push(Pair { x: point(size), z: point(size) });
             }
-            if self.care == Care::Full {
+            if self.care == Care::Full && index == 0 {
                 let (x, one) = (point(&Q::one()), Q::one());
                 if self.space.domain != Domain::Orthant {
                     pairs.push(Pair { z: x.iter().map(|c| -c).collect(), x: x.clone() });
