@@ -21,7 +21,10 @@ struct Parameter {
 
 impl Parser<'_> {
     /// One argument per slot of the family, defaults where the text says nothing, and the same as it was written.
-    pub(super) fn hyper_parameters(&mut self, family: FamilyId) -> Parsed<(Vec<Argument>, Vec<(usize, Exact)>)> {
+    pub(super) fn hyper_parameters(
+        &mut self,
+        family: FamilyId,
+    ) -> Parsed<(Vec<Argument>, Vec<(usize, Exact)>)> {
         let defaults = Named::with_defaults(family);
         let mut written = Written::of(&defaults).parameters;
         let mut arguments = defaults.arguments;

@@ -136,7 +136,13 @@ impl Parser<'_> {
     }
 
     /// A node over children of which the deepest is `depth` levels; a constant must come out finite.
-    fn branch(&mut self, (expr, written): (Expr, Formula), depth: usize, constant: bool, at: Token) -> Parsed<Node> {
+    fn branch(
+        &mut self,
+        (expr, written): (Expr, Formula),
+        depth: usize,
+        constant: bool,
+        at: Token,
+    ) -> Parsed<Node> {
         self.count(1, at)?;
         if depth >= MAX_DEPTH {
             return Err(self.error(Problem::TooDeep { limit: MAX_DEPTH }, at));

@@ -120,7 +120,8 @@ impl NativeKernel {
         let dim: Dim = dim.parse().map_err(value_error)?;
         let domain: Domain = domain.parse().map_err(value_error)?;
         let kernel = self.0.clone();
-        let verdict = run_or_leave(py, move || kernel.check(dim, domain))?.map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        let verdict = run_or_leave(py, move || kernel.check(dim, domain))?
+            .map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
         Ok((verdict.to_json(&self.text(), dim, domain).to_string(), verdict.to_string()))
     }
 

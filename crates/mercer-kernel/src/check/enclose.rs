@@ -32,74 +32,74 @@ impl Evaluation<'_> {
     /// # Errors
     /// As [`enclose`].
     pub fn of(&self, formula: &Formula, x: &[Q], z: &[Q]) -> Result<Interval, Fault> {
-    let bits = self.bits;
-    steps::count(4 + 4 * x.len());
-    match formula {
-        Formula::Number(value) => Ok(Interval::exact(value, bits)),
-        Formula::Pi => Ok(Interval::pi(bits)),
-        Formula::Unreadable => Err(Fault::Unknown),
-        Formula::Dot => Ok(Interval::exact(&dot(x, z), bits)),
-        Formula::Distance => Interval::exact(&squared_distance(x, z), bits).sqrt(),
-        Formula::Distance1 => Ok(Interval::exact(&distance1(x, z), bits)),
-        Formula::NormX => Interval::exact(&dot(x, x), bits).sqrt(),
-        Formula::NormZ => Interval::exact(&dot(z, z), bits).sqrt(),
-        Formula::Named(named) => (self.named)(named, x, z),
-        Formula::Columns(inner, columns) => {
-            if columns.span() > x.len() {
-                return Err(Fault::Unknown);
+        let bits = self.bits;
+        steps::count(4 + 4 * x.len());
+        match formula {
+            Formula::Number(value) => Ok(Interval::exact(value, bits)),
+            Formula::Pi => Ok(Interval::pi(bits)),
+            Formula::Unreadable => Err(Fault::Unknown),
+            Formula::Dot => Ok(Interval::exact(&dot(x, z), bits)),
+            Formula::Distance => Interval::exact(&squared_distance(x, z), bits).sqrt(),
+            Formula::Distance1 => Ok(Interval::exact(&distance1(x, z), bits)),
+            Formula::NormX => Interval::exact(&dot(x, x), bits).sqrt(),
+            Formula::NormZ => Interval::exact(&dot(z, z), bits).sqrt(),
+            Formula::Named(named) => (self.named)(named, x, z),
+            Formula::Columns(inner, columns) => {
+                if columns.span() > x.len() {
+                    return Err(Fault::Unknown);
+                }
+                let chosen = |p: &[Q]| columns.iter().map(|c| p[c].clone()).collect::<Vec<_>>();
+                self.of(inner, &chosen(x), &chosen(z))
             }
-            let chosen = |p: &[Q]| columns.iter().map(|c| p[c].clone()).collect::<Vec<_>>();
-            self.of(inner, &chosen(x), &chosen(z))
-        }
-        Formula::Sum(terms) => terms
-            .iter()
-            .try_fold(Interval::integer(0, bits), |sum, term| Ok(sum.add(&self.of(term, x, z)?))),
-        Formula::Product(factors) => factors
-            .iter()
-            .try_fold(Interval::integer(1, bits), |product, f| Ok(product.mul(&self.of(f, x, z)?))),
-        Formula::Neg(inner) => Ok(self.of(inner, x, z)?.neg()),
-        Formula::Div(numerator, denominator) => {
-            self.of(numerator, x, z)?.div(&self.of(denominator, x, z)?)
-        }
-        Formula::Pow(base, exponent) => self.power(base, exponent, x, z),
-        Formula::Call(function, arguments) => {
-            let values = arguments.iter().map(|a| self.of(a, x, z)).collect::<Result<Vec<_>, _>>()?;
-            apply(*function, &values)
+            Formula::Sum(terms) => terms
+                .iter()
+                .try_fold(Interval::integer(0, bits), |sum, term| Ok(sum.add(&self.of(term, x, z)?))),
+            Formula::Product(factors) => factors
+                .iter()
+                .try_fold(Interval::integer(1, bits), |product, f| Ok(product.mul(&self.of(f, x, z)?))),
+            Formula::Neg(inner) => Ok(self.of(inner, x, z)?.neg()),
+            Formula::Div(numerator, denominator) => {
+                self.of(numerator, x, z)?.div(&self.of(denominator, x, z)?)
+            }
+            Formula::Pow(base, exponent) => self.power(base, exponent, x, z),
+            Formula::Call(function, arguments) => {
+                let values = arguments.iter().map(|a| self.of(a, x, z)).collect::<Result<Vec<_>, _>>()?;
+                apply(*function, &values)
+            }
         }
     }
-}
 
-fn power(&self, base: &Formula, exponent: &Formula, x: &[Q], z: &[Q]) -> Result<Interval, Fault> {
-    let bits = self.bits;
-    if let Some(e) = exact_value(exponent, x, z) {
-        // Squares of distances and norms, exact before any root is taken.
-        let squared = match base {
-            Formula::Distance => Some(squared_distance(x, z)),
-            Formula::NormX => Some(dot(x, x)),
-            Formula::NormZ => Some(dot(z, z)),
-            _ => None,
-        };
-        return match (squared, exact_value(base, x, z)) {
-            (Some(square), _) => Interval::exact(&square, bits).pow(&(e / exact::int(2))),
-            (None, Some(value)) => Interval::exact(&value, bits).pow(&e),
-            (None, None) => self.of(base, x, z)?.pow(&e),
-        };
+    fn power(&self, base: &Formula, exponent: &Formula, x: &[Q], z: &[Q]) -> Result<Interval, Fault> {
+        let bits = self.bits;
+        if let Some(e) = exact_value(exponent, x, z) {
+            // Squares of distances and norms, exact before any root is taken.
+            let squared = match base {
+                Formula::Distance => Some(squared_distance(x, z)),
+                Formula::NormX => Some(dot(x, x)),
+                Formula::NormZ => Some(dot(z, z)),
+                _ => None,
+            };
+            return match (squared, exact_value(base, x, z)) {
+                (Some(square), _) => Interval::exact(&square, bits).pow(&(e / exact::int(2))),
+                (None, Some(value)) => Interval::exact(&value, bits).pow(&e),
+                (None, None) => self.of(base, x, z)?.pow(&e),
+            };
+        }
+        let (base, exponent) = (self.of(base, x, z)?, self.of(exponent, x, z)?);
+        if base.is_negative() && exponent.lies_between_integers() {
+            return Err(Fault::Undefined("fractional power of a negative number"));
+        }
+        if base.is_zero() && exponent.is_negative() {
+            return Err(Fault::Undefined("division by zero"));
+        }
+        if base.is_zero() && exponent.is_positive() {
+            return Ok(base);
+        }
+        if !base.is_positive() {
+            return Err(Fault::Unknown);
+        }
+        exponent.mul(&base.ln()?).exp()
     }
-    let (base, exponent) = (self.of(base, x, z)?, self.of(exponent, x, z)?);
-    if base.is_negative() && exponent.lies_between_integers() {
-        return Err(Fault::Undefined("fractional power of a negative number"));
-    }
-    if base.is_zero() && exponent.is_negative() {
-        return Err(Fault::Undefined("division by zero"));
-    }
-    if base.is_zero() && exponent.is_positive() {
-        return Ok(base);
-    }
-    if !base.is_positive() {
-        return Err(Fault::Unknown);
-    }
-    exponent.mul(&base.ln()?).exp()
-}
 }
 
 /// The exact value where the formula is rational at rational points: integer exponents of dots and squares.

@@ -52,7 +52,7 @@ pub fn bits(q: &Q) -> u64 {
 }
 
 /// The bits that a power may have.
-const LARGEST_POWER: u64 = 40_000;
+pub const LARGEST_POWER: u64 = 8_000;
 
 /// Counts the steps of an operation on fractions of this many bits, whose cost is that of a greatest common divisor.
 pub fn count(bits: u64) {

@@ -105,15 +105,16 @@ impl Parameter {
     }
 
     fn of(value: &Value) -> Self {
-        let list = |values: &[f64]| values.iter().map(|v| exact::from_decimal(*v)).collect::<Option<Vec<Q>>>();
+        let list =
+            |values: &[f64]| values.iter().map(|v| exact::from_decimal(*v)).collect::<Option<Vec<Q>>>();
         let parameter = match value {
             Value::Number(value) => exact::from_decimal(*value).map(Self::Number),
             Value::PerColumn(values) => list(values).map(Self::PerColumn),
             Value::Auto => Some(Self::Auto),
             Value::Tune => Some(Self::Any),
-            Value::TuneBetween(low, high) => {
-                exact::from_decimal(*low).zip(exact::from_decimal(*high)).map(|(low, high)| Self::Between(low, high))
-            }
+            Value::TuneBetween(low, high) => exact::from_decimal(*low)
+                .zip(exact::from_decimal(*high))
+                .map(|(low, high)| Self::Between(low, high)),
             Value::TuneOver(values) => list(values).map(Self::Over),
         };
         parameter.unwrap_or(Self::Unknown)
@@ -147,7 +148,8 @@ impl Written {
 
     /// The kernel with every hyper-parameter rounded to a double.
     pub fn named(&self) -> Named {
-        let argument = |(spelling, value): &(usize, Parameter)| Argument { spelling: *spelling, value: value.rounded() };
+        let argument =
+            |(spelling, value): &(usize, Parameter)| Argument { spelling: *spelling, value: value.rounded() };
         Named { family: self.family, arguments: self.parameters.iter().map(argument).collect() }
     }
 
@@ -181,7 +183,11 @@ impl Formula {
         let each = |parts: &[Expr]| parts.iter().map(Self::of).collect::<Vec<_>>();
         match expr {
             Expr::Number(value) if value.abs() == std::f64::consts::PI => {
-                if *value > 0.0 { Self::Pi } else { Self::Neg(Box::new(Self::Pi)) }
+                if *value > 0.0 {
+                    Self::Pi
+                } else {
+                    Self::Neg(Box::new(Self::Pi))
+                }
             }
             Expr::Number(value) => exact::from_decimal(*value).map_or(Self::Unreadable, Self::Number),
             Expr::Dot => Self::Dot,
@@ -241,7 +247,9 @@ impl Formula {
                 visit(a);
                 visit(b);
             }
-            Self::Sum(parts) | Self::Product(parts) | Self::Call(_, parts) => parts.iter_mut().for_each(visit),
+            Self::Sum(parts) | Self::Product(parts) | Self::Call(_, parts) => {
+                parts.iter_mut().for_each(visit)
+            }
             _ => {}
         }
     }
@@ -280,7 +288,9 @@ impl Formula {
     pub(crate) fn constant_bits(&self) -> u64 {
         let own = match self {
             Self::Number(q) => exact::bits(q),
-            Self::Named(written) => written.parameters.iter().map(|(_, p)| parameter_bits(p)).max().unwrap_or(0),
+            Self::Named(written) => {
+                written.parameters.iter().map(|(_, p)| parameter_bits(p)).max().unwrap_or(0)
+            }
             _ => 0,
         };
         self.children().into_iter().map(Self::constant_bits).fold(own, u64::max)

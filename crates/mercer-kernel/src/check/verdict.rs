@@ -232,14 +232,14 @@ fn write_filled(f: &mut fmt::Formatter<'_>, filled: Option<&str>) -> fmt::Result
 impl fmt::Display for Refutation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Points { points, matrix, filled, .. } if points.len() == 1 => {
+            Self::Points { points, value, matrix, filled, .. } if points.len() == 1 => {
                 write_filled(f, filled.as_deref())?;
-                write!(
-                    f,
-                    "x₁ = {} gives k(x₁, x₁) = {}, which is negative",
-                    show_point(&points[0]),
-                    four(matrix[0][0])
-                )
+                let value = match *value {
+                    v if v > -f64::MIN_POSITIVE => "−ε with ε < 10⁻³⁰⁷".into(),
+                    v if matrix[0][0] >= 0.0 => four(v),
+                    _ => four(matrix[0][0]),
+                };
+                write!(f, "x₁ = {} gives k(x₁, x₁) = {value}, which is negative", show_point(&points[0]))
             }
             Self::Points { points, weights, value, matrix, filled } => {
                 write_filled(f, filled.as_deref())?;

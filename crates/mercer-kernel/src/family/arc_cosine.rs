@@ -9,7 +9,7 @@ use num_traits::{Signed, Zero};
 
 use super::check::enclose;
 use super::{Binary, Embedding, EvalError, Family, FamilyId, Fault, Interval, Kind, Lower, Named, NodeId};
-use super::{PointStatistic, Q, Side, Slot, Space, Special, eval, exact, order, slot, Written};
+use super::{PointStatistic, Q, Side, Slot, Space, Special, Written, eval, exact, order, slot};
 
 /// `arccos(order)`: the arc-cosine kernel of order 0, 1 or 2; 0 where either point is the zero vector.
 pub const ARC_COSINE: FamilyId = FamilyId::of(&ArcCosine);

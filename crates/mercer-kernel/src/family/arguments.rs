@@ -62,8 +62,7 @@ impl Written {
 
     /// Whether every value that a hyper-parameter may take is a whole number from 0 to `most`, none where there is no most.
     pub(super) fn every_natural(&self, slot: usize, most: Option<i64>) -> bool {
-        let is_range =
-            matches!(self.parameters[slot].1, Parameter::Between(..) | Parameter::Irrational(..));
+        let is_range = matches!(self.parameters[slot].1, Parameter::Between(..) | Parameter::Irrational(..));
         let fits = |v: &Q| v.is_integer() && !v.is_negative() && most.is_none_or(|m| *v <= exact::int(m));
         !is_range && self.every(slot, fits)
     }

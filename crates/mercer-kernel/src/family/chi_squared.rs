@@ -3,7 +3,7 @@
 use num_traits::Zero;
 
 use super::{Allowed, Domain, Embedding, EvalError, Family, FamilyId, Fault, Function, Interval, Kind};
-use super::{Lower, Named, NodeId, Q, Slot, Space, gamma, slot, Written};
+use super::{Lower, Named, NodeId, Q, Slot, Space, Written, gamma, slot};
 
 /// `chi2(gamma)`: exp(−γ Σⱼ (xⱼ−zⱼ)²/(xⱼ+zⱼ)), 0/0 = 0.
 pub const CHI_SQUARED: FamilyId = FamilyId::of(&ChiSquared);

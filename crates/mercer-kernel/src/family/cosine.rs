@@ -4,7 +4,7 @@ use num_traits::Zero;
 
 use super::check::enclose;
 use super::{Embedding, EvalError, Family, FamilyId, Fault, Interval, Kind, Lower, Named, NodeId, Q};
-use super::{Slot, Space, eval, Written};
+use super::{Slot, Space, Written, eval};
 
 /// `cosine`: ⟨x,z⟩/(|x||z|), 0 where either is the zero vector.
 pub const COSINE: FamilyId = FamilyId::of(&Cosine);

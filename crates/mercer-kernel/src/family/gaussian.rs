@@ -4,7 +4,7 @@ use super::check::enclose;
 use super::recognise::{named_kernel, tidy, usable};
 use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval};
 use super::{Invariance, Kind, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space, Value};
-use super::{eval, exact, gamma, length, slot, Written};
+use super::{Written, eval, exact, gamma, length, slot};
 use crate::compose::ComposeError;
 use crate::{Argument, Kernel};
 
@@ -123,7 +123,8 @@ impl Family for Gaussian {
 
     fn form(&self, named: &Written, cols: &Cols, space: &Space) -> Option<Form> {
         let width = named.exact(0).ok()?;
-        let gamma = if named.spelling(0) == SIGMA { (exact::int(2) * &width * &width).recip() } else { width };
+        let gamma =
+            if named.spelling(0) == SIGMA { (exact::int(2) * &width * &width).recip() } else { width };
         Form::distance(cols).power(&exact::int(2), space)?.scale(&-gamma).exp(space)
     }
 

@@ -4,7 +4,7 @@ use super::check::enclose;
 use super::recognise::named_kernel;
 use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval};
 use super::{Invariance, Kind, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space};
-use super::{eval, gamma, slot, Written};
+use super::{Written, eval, gamma, slot};
 use num_traits::Signed;
 
 /// `laplacian(gamma)`: exp(−γ|x−z|₁).

@@ -2,7 +2,7 @@
 
 use super::check::enclose;
 use super::{Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Interval, Lower, Named, NodeId};
-use super::{Embedding, Kind, PowerSeries, Q, Slot, Space, eval, Written};
+use super::{Embedding, Kind, PowerSeries, Q, Slot, Space, Written, eval};
 use crate::Kernel;
 
 /// `linear`: ⟨x,z⟩.

@@ -2,7 +2,7 @@
 
 use super::recognise::{agrees, named_kernel, tidy, usable};
 use super::{EvalError, Expr, Family, FamilyId, Fault, Function, Interval, Invariance, Lower, Named};
-use super::{NodeId, Pattern, Q, Shape, Slot, Space, Special, exact, length, shape, slot, special, Written};
+use super::{NodeId, Pattern, Q, Shape, Slot, Space, Special, Written, exact, length, shape, slot, special};
 use crate::canonical::split_coefficient;
 
 /// `matern(nu, length)`: the Matérn function of √(2ν)|x−z|/ℓ.

@@ -26,8 +26,8 @@ use std::ops::Deref;
 
 use super::check::Domain;
 use super::check::exact::{self, Q};
-pub use super::check::formula::Written;
 use super::check::form::{Cols, Form, Space};
+pub use super::check::formula::Written;
 use super::check::interval::{Fault, Interval};
 use super::error::EvalError;
 use super::expr::{Expr, Function};

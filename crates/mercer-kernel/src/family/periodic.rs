@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::{Allowed, Embedding, EvalError, Family, FamilyId, Fault, Function, Interval, Invariance};
-use super::{Kind, Lower, Named, NodeId, Q, Search, Slot, Space, exact, length, slot, spelling, Written};
+use super::{Kind, Lower, Named, NodeId, Q, Search, Slot, Space, Written, exact, length, slot, spelling};
 
 /// `periodic(period, length)`: exp(−2 Σⱼ sin²(π(xⱼ−zⱼ)/p)/ℓ²).
 pub const PERIODIC: FamilyId = FamilyId::of(&Periodic);

@@ -4,9 +4,9 @@ use super::check::enclose;
 use super::recognise::{affine, linear, named_kernel};
 use super::{Allowed, Binary, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Interval, Lower};
 use super::{Named, NodeId, OFFSET_SEARCH, Pattern, PowerSeries, Q, Search, Slot, Space};
-use super::{eval, exact, gamma, slot, spelling, Written};
-use num_traits::Signed;
+use super::{Written, eval, exact, gamma, slot, spelling};
 use crate::canonical::{power, product, sum};
+use num_traits::Signed;
 
 /// `poly(degree, gamma, c)`: (γ⟨x,z⟩ + c)^degree.
 pub const POLYNOMIAL: FamilyId = FamilyId::of(&Polynomial);

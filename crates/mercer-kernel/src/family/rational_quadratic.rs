@@ -2,7 +2,9 @@
 
 use super::recognise::{affine, named_kernel, tidy, usable};
 use super::{Binary, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval};
-use super::{Invariance, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space, exact, length, shape, slot, Written};
+use super::{
+    Invariance, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space, Written, exact, length, shape, slot,
+};
 
 /// `rq(alpha, length)`: (1 + |x−z|²/(2αℓ²))^(−α).
 pub const RATIONAL_QUADRATIC: FamilyId = FamilyId::of(&RationalQuadratic);

@@ -4,7 +4,7 @@ use super::check::enclose;
 use super::check::form::Fun;
 use super::recognise::{affine, linear, named_kernel};
 use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval, Lower};
-use super::{Named, NodeId, OFFSET_SEARCH, Pattern, Q, Slot, Space, eval, gamma, slot, spelling, Written};
+use super::{Named, NodeId, OFFSET_SEARCH, Pattern, Q, Slot, Space, Written, eval, gamma, slot, spelling};
 
 /// `sigmoid(gamma, c)`: tanh(γ⟨x,z⟩ + c). Not positive semidefinite.
 pub const SIGMOID: FamilyId = FamilyId::of(&Sigmoid);

@@ -9,7 +9,7 @@
 use num_traits::One;
 
 use super::{Domain, Embedding, EvalError, Family, FamilyId, Fault, Interval, Kind, Lower, Named, NodeId};
-use super::{Q, Slot, Space, exact, Written};
+use super::{Q, Slot, Space, Written, exact};
 use crate::lower::{Coordinate, Fold, Step};
 
 /// `spline`: ∏ⱼ (1 + st + min(s,t)²(3·max(s,t) − min(s,t))/6) with s = xⱼ and t = zⱼ.

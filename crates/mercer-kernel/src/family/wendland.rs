@@ -14,7 +14,7 @@
 use num_traits::{One, Signed};
 
 use super::{Binary, EvalError, Family, FamilyId, Fault, Function, Interval, Invariance, Lower, Named};
-use super::{NodeId, Q, Slot, Space, exact, length, order, slot, Written};
+use super::{NodeId, Q, Slot, Space, Written, exact, length, order, slot};
 
 /// `wendland(k, radius)`: Wendland's function of |x−z|/radius with smoothness 2k, for the dimension of the data.
 pub const WENDLAND: FamilyId = FamilyId::of(&Wendland);
@@ -103,7 +103,10 @@ impl Family for Wendland {
         let (Some(d), Ok(k)) = (columns, named.exact(0)) else {
             return Some(format!("in each dimension d with its own ℓ = ⌊d/2⌋ + k + 1 ({theorem})"));
         };
-        Some(format!("d = {d} and k = {k}: ℓ = ⌊d/2⌋ + k + 1 = {} ({theorem})", exponent(d, exact::to_f64(&k))))
+        Some(format!(
+            "d = {d} and k = {k}: ℓ = ⌊d/2⌋ + k + 1 = {} ({theorem})",
+            exponent(d, exact::to_f64(&k))
+        ))
     }
 
     fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {

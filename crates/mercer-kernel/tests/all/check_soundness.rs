@@ -1,9 +1,9 @@
 //! No proof of a false claim: random proven formulas have no negative eigenvalue, and the checker rejects every proof
 //! that was tampered with and every single step that does not follow.
 
-use mercer_kernel::check::formula::Written;
 use mercer_kernel::check::exact::{from_decimal, int, ratio};
 use mercer_kernel::check::form::{Atom, Form, Fun, Space};
+use mercer_kernel::check::formula::Written;
 use mercer_kernel::check::proof::{Claim, Proof, Property, Rule};
 use mercer_kernel::check::{Checked, Dim, Domain, Verdict, verify};
 use mercer_kernel::named::Allowed;
@@ -387,7 +387,8 @@ type Step = (&'static str, Property, Dim, Domain, Rule, Vec<(&'static str, Prope
 fn a_false_step_is_rejected() {
     let psd = Property::PositiveSemidefinite;
     let cnd = Property::NegativeType;
-    let read = |text: &str, space: &Space| Form::of(&text.parse::<Kernel>().unwrap().formula(), space).unwrap();
+    let read =
+        |text: &str, space: &Space| Form::of(&text.parse::<Kernel>().unwrap().formula(), space).unwrap();
     let t = |text: &str| match text {
         "sin" => {
             Form::call(Fun::Sin, vec![Form::var()], &Space { dim: Dim::Any, domain: Domain::All }).unwrap()

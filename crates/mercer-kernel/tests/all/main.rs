@@ -1,6 +1,7 @@
 //! The kernel language, tested from outside.
 
 mod canonical;
+mod check_attack;
 mod check_soundness;
 mod check_table;
 mod eval;

@@ -326,7 +326,9 @@ fn power_of_constant(c: &Q, e: &Q) -> Option<Form> {
     match rational_power(c, e) {
         Some(value) => Some(Form::constant(value)),
         None if e.is_integer() => None,
-        None => Some(Form::term(Q::one(), Monomial([(Atom::Power(Form::constant(c.clone())), e.clone())].into()))),
+        None => {
+            Some(Form::term(Q::one(), Monomial([(Atom::Power(Form::constant(c.clone())), e.clone())].into())))
+        }
     }
 }
 

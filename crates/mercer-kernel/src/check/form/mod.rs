@@ -221,9 +221,11 @@ impl Monomial {
 
     fn least_dim(&self) -> usize {
         let inside = |atom: &Atom| match atom {
-            Atom::Dot(cols) | Atom::Distance(cols) | Atom::Distance1(cols) | Atom::NormX(cols) | Atom::NormZ(cols) => {
-                cols.iter().flatten().map(|c| c + 1).max().unwrap_or(1)
-            }
+            Atom::Dot(cols)
+            | Atom::Distance(cols)
+            | Atom::Distance1(cols)
+            | Atom::NormX(cols)
+            | Atom::NormZ(cols) => cols.iter().flatten().map(|c| c + 1).max().unwrap_or(1),
             Atom::Named(kernel) => kernel.cols.iter().flatten().map(|c| c + 1).max().unwrap_or(1),
             Atom::Exp(m) => m.least_dim(),
             Atom::Power(form) => form.least_dim(),

@@ -298,7 +298,8 @@ impl Interval {
             return Self::integer(1, self.bits).div(&self.integer_power(&-n)?);
         }
         let size = self.abs().hi.bits().saturating_sub(u64::from(self.bits)) + 1;
-        let Some(mut rest) = n.to_u64().filter(|n| *n <= 64 || size.saturating_mul(*n) <= LONGEST_POWER) else {
+        let Some(mut rest) = n.to_u64().filter(|n| *n <= 64 || size.saturating_mul(*n) <= LONGEST_POWER)
+        else {
             let magnitude = self.abs().positive_power(&Q::from_integer(n.clone()))?;
             let zero = Self::integer(0, self.bits);
             return Ok(match (n.is_even(), self.is_nonnegative(), self.is_negative()) {

@@ -27,7 +27,8 @@ pub fn negative_form(formula: &Formula, points: &[Vec<Q>], weights: &[Q], limit:
             }
         }
         if sum.is_negative() {
-            return Some(sum.midpoint());
+            // A value too small for a double stays negative.
+            return Some(sum.midpoint().min(-f64::from_bits(1)));
         }
         if !sum.neg().is_nonnegative() && sum.is_positive() {
             return None;

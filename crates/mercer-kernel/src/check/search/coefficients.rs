@@ -9,8 +9,14 @@ use crate::check::steps;
 /// Coefficients up to a fixed order; irrational constants are replaced by nearby rationals.
 type Series = Vec<Q>;
 
-/// The coefficients of `function` below order `n`, and whether they are exact.
+/// The bits that a coefficient may have.
+const MOST_BITS: u64 = 6_000;
+
+/// The coefficients of `function` below order `n`, and whether they are exact; none where they are too long to hold.
 pub fn first(function: &Form, n: usize) -> Option<(Series, bool)> {
+    if function.constant_bits().saturating_mul(n as u64) > MOST_BITS {
+        return None;
+    }
     let mut exact = true;
     let series = of_form(function, n, &mut exact)?;
     Some((series, exact))

@@ -37,13 +37,11 @@ pub fn prove(formula: &Formula, dim: Dim, domain: Domain, limit: Limit) -> Found
         theorem::hints(&form, &space, &mut found);
         return found;
     }
-    let mut inner = Prover::new(space, limit)
-.expression(formula, &form);
+    let mut inner = Prover::new(space, limit).expression(formula, &form);
     if inner.is_none() && domain != Domain::All {
         let everywhere = Space { dim, domain: Domain::All };
         inner = Form::of(formula, &everywhere).and_then(|wide| {
-            let premise = Prover::new(everywhere, limit)
-.expression(formula, &wide)?;
+            let premise = Prover::new(everywhere, limit).expression(formula, &wide)?;
             Prover::new(space, limit).conclude(
                 Property::PositiveSemidefinite,
                 form.clone(),

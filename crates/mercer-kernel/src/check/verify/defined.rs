@@ -94,7 +94,9 @@ impl Part<'_> {
         match self.formula {
             Formula::Number(q) => Range::point(q),
             Formula::Sum(parts) => parts.iter().fold(Range::point(&int(0)), |sum, p| sum.add(&of(p))),
-            Formula::Product(parts) => parts.iter().fold(Range::point(&int(1)), |product, p| product.mul(&of(p))),
+            Formula::Product(parts) => {
+                parts.iter().fold(Range::point(&int(1)), |product, p| product.mul(&of(p)))
+            }
             Formula::Neg(inner) => of(inner).neg(),
             Formula::Div(n, d) => of(n).mul(&of(d).recip()),
             Formula::Pow(base, exponent) => match constant(exponent) {

@@ -67,7 +67,11 @@ fn read(form: &Form) -> Option<Radial> {
         list[power] += c;
     }
     radial.cols = cols?;
-    Some(radial)
+    let groups = || radial.gaussian.iter().chain(&radial.exponential);
+    let bits: u64 = groups()
+        .map(|(a, list)| (exact::bits(a) + list.iter().map(exact::bits).max().unwrap_or(0)) * list.len() as u64)
+        .sum();
+    (bits <= exact::LARGEST_POWER).then_some(radial)
 }
 
 /// Accepts a radial form whose density is shown to be ≥ 0 at every frequency.
@@ -78,8 +82,9 @@ pub fn nonnegative(form: &Form, space: &Space) -> Result<(), String> {
     }
     let width = space.width(&radial.cols);
     let alone = |(a, c): (&Q, &Vec<Q>)| exponential_is_nonnegative(a, c, width) == Some(true);
-    let together =
-        |groups: &Groups| exponentials_by_partial_sums(groups) || exponentials_together(groups, width) == Some(true);
+    let together = |groups: &Groups| {
+        exponentials_by_partial_sums(groups) || exponentials_together(groups, width) == Some(true)
+    };
     if !radial.exponential.iter().all(alone) && !together(&radial.exponential) {
         return Err("the density of the exponential part is not shown to be ≥ 0".into());
     }
@@ -264,8 +269,7 @@ fn exponential_is_nonnegative(a: &Q, coefficients: &[Q], width: Option<usize>) -
     let mut in_w: Vec<Polynomial> = vec![Vec::new(); last + 1];
     for (l, d) in parts.iter().enumerate() {
         for i in 0..=last - l {
-            let factor = binomial((last - l) as u64, i as u64)
-                * exact::pow(&square, (last - l - i) as i64)?;
+            let factor = binomial((last - l) as u64, i as u64) * exact::pow(&square, (last - l - i) as i64)?;
             let scaled: Polynomial = d.iter().map(|v| -(v * &factor)).collect();
             in_w[i] = polynomial::sub(&in_w[i], &scaled);
         }

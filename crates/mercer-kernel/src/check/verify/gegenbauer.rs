@@ -4,8 +4,8 @@ use num_traits::{One, Zero};
 
 use super::pattern::natural;
 use crate::check::exact::{self, Q, int};
-use crate::check::steps;
 use crate::check::form::{Atom, Form, Space};
+use crate::check::steps;
 use crate::check::{Dim, Domain};
 
 /// The coefficients cₙ of f(s) = Σ cₙPₙ(s), Pₙ the Gegenbauer polynomial of R^d with Pₙ(1) = 1; f(⟨x,z⟩) is positive

@@ -121,7 +121,9 @@ impl Range {
     /// Bounds of a form on a space, wherever it has a value. They are kept until [`forget`].
     pub fn of(form: &Form, space: &Space) -> Self {
         let known = KNOWN.with_borrow(|known| {
-            known.get(form).and_then(|list| list.iter().find(|(s, _)| s == space).map(|(_, range)| range.clone()))
+            known
+                .get(form)
+                .and_then(|list| list.iter().find(|(s, _)| s == space).map(|(_, range)| range.clone()))
         });
         known.unwrap_or_else(|| {
             let range = Self::computed(form, space);
@@ -232,7 +234,12 @@ impl Range {
     }
 
     /// The image under a rising function, from enclosures of its values at the ends and its limits beyond.
-    fn rising(&self, f: impl Fn(&Interval) -> Result<Interval, Fault>, low: Option<Q>, high: Option<Q>) -> Self {
+    fn rising(
+        &self,
+        f: impl Fn(&Interval) -> Result<Interval, Fault>,
+        low: Option<Q>,
+        high: Option<Q>,
+    ) -> Self {
         let at = |q: &Q| f(&Interval::exact(q, FIXED)).ok().map(|v| v.bounds());
         Self {
             lo: self.lo.as_ref().map_or(low.clone(), |q| at(q).map(|b| b.0).max(low.clone())),
@@ -307,7 +314,8 @@ fn power_bound(q: &Q, e: &Q, up: bool) -> Option<Q> {
     if q.is_zero() || q.is_one() {
         return Some(q.clone());
     }
-    let short_enough = as_integer(e).is_none_or(|n| exact::bits(q).saturating_mul(n.unsigned_abs()) <= 20 * BITS);
+    let short_enough =
+        as_integer(e).is_none_or(|n| exact::bits(q).saturating_mul(n.unsigned_abs()) <= 20 * BITS);
     if short_enough && let Some(value) = exact::rational_power(q, e) {
         return Some(short(value, up));
     }
@@ -372,7 +380,8 @@ fn factor(form: &Form) -> (Monomial, Form) {
         });
     }
     // a^p·a^q = a^(p+q) needs a ≥ 0 unless both powers are whole.
-    let whole = |a: &Atom, e: &Q| e.is_integer() && form.0.keys().all(|m| m.0.get(a).is_some_and(|k| k.is_integer()));
+    let whole =
+        |a: &Atom, e: &Q| e.is_integer() && form.0.keys().all(|m| m.0.get(a).is_some_and(|k| k.is_integer()));
     common.0.retain(|a, e| is_distance(a) || matches!(a, Atom::Exp(_)) || whole(a, e));
     if common.0.is_empty() {
         return (common, form.clone());
@@ -454,7 +463,10 @@ fn of_atom(atom: &Atom, space: &Space) -> Range {
         Atom::NormX(_) | Atom::NormZ(_) => up_to(radius),
         Atom::Named(kernel) => {
             let range = kernel.named.family.range(&kernel.named, space);
-            range.map_or(Range::EVERYTHING, |(low, high)| Range { lo: Q::from_float(low), hi: Q::from_float(high) })
+            range.map_or(Range::EVERYTHING, |(low, high)| Range {
+                lo: Q::from_float(low),
+                hi: Q::from_float(high),
+            })
         }
         Atom::Pi => {
             let (low, high) = Interval::pi(FIXED).bounds();
@@ -497,7 +509,11 @@ fn of_call(fun: Fun, args: &[Range]) -> Range {
             Range { lo, hi: args.iter().filter_map(|r| r.hi.clone()).min() }
         }
         Fun::Max => {
-            let hi = args.iter().map(|r| r.hi.clone()).collect::<Option<Vec<_>>>().and_then(|v| v.into_iter().max());
+            let hi = args
+                .iter()
+                .map(|r| r.hi.clone())
+                .collect::<Option<Vec<_>>>()
+                .and_then(|v| v.into_iter().max());
             Range { lo: args.iter().filter_map(|r| r.lo.clone()).max(), hi }
         }
     }

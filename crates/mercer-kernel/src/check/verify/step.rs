@@ -189,9 +189,12 @@ impl Step<'_> {
         ensure(!weights.is_empty(), "an empty sum")?;
         ensure(weights.iter().all(is_nonnegative_constant), "a coefficient is not shown to be ≥ 0")?;
         self.is(&|p, bits| {
-            weights.iter().zip(self.premises).try_fold(Interval::integer(0, bits), |sum, (weight, premise)| {
-                Ok(sum.add(&of_form(weight, p, bits)?.mul(&of_form(&premise.form, p, bits)?)))
-            })
+            weights.iter().zip(self.premises).try_fold(
+                Interval::integer(0, bits),
+                |sum, (weight, premise)| {
+                    Ok(sum.add(&of_form(weight, p, bits)?.mul(&of_form(&premise.form, p, bits)?)))
+                },
+            )
         })
     }
 
@@ -213,7 +216,10 @@ impl Step<'_> {
         let diagonal =
             diagonal(&self.premises[0].form, &self.space).ok_or("the kernel's diagonal is not known")?;
         let bound = Range::of(&diagonal, &self.space).hi;
-        ensure(bound.is_some_and(|bound| radius.holds(&bound)), "the series need not converge on the kernel's values")
+        ensure(
+            bound.is_some_and(|bound| radius.holds(&bound)),
+            "the series need not converge on the kernel's values",
+        )
     }
 
     fn negative_power(&self, power: &Q) -> Outcome {

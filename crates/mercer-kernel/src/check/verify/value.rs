@@ -49,7 +49,11 @@ fn named_value(named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval,
         Err(Fault::Unknown) => {
             let mut hasher = DefaultHasher::new();
             format!("{named:?}").hash(&mut hasher);
-            if x <= z { (x, z).hash(&mut hasher) } else { (z, x).hash(&mut hasher) }
+            if x <= z {
+                (x, z).hash(&mut hasher)
+            } else {
+                (z, x).hash(&mut hasher)
+            }
             let thousandths = i64::try_from(hasher.finish() % 751).unwrap_or(0);
             Ok(Interval::exact(&ratio(125 + thousandths, 1000), bits))
         }
@@ -125,7 +129,9 @@ impl Valuation<'_> {
         let value = match atom {
             Atom::Var => self.var.cloned().ok_or(Fault::Unknown)?,
             Atom::Dot(cols) => self.points(cols).map(|(x, z)| exactly(&dot(&x, &z)))?,
-            Atom::Distance(cols) => return self.points(cols).and_then(|(x, z)| root_of(&squared_distance(&x, &z))),
+            Atom::Distance(cols) => {
+                return self.points(cols).and_then(|(x, z)| root_of(&squared_distance(&x, &z)));
+            }
             Atom::Distance1(cols) => self.points(cols).map(|(x, z)| exactly(&distance1(&x, &z)))?,
             Atom::NormX(cols) => return self.points(cols).and_then(|(x, _)| root_of(&dot(&x, &x))),
             Atom::NormZ(cols) => return self.points(cols).and_then(|(_, z)| root_of(&dot(&z, &z))),
@@ -252,7 +258,9 @@ impl Ground {
                         outcome = Outcome::Small;
                     }
                 }
-                (Err(Fault::Undefined(_)), Ok(_)) | (Ok(_), Err(Fault::Undefined(_))) => return Outcome::Apart,
+                (Err(Fault::Undefined(_)), Ok(_)) | (Ok(_), Err(Fault::Undefined(_))) => {
+                    return Outcome::Apart;
+                }
                 (Err(Fault::Undefined(_)), Err(Fault::Undefined(_))) => return Outcome::Unknown,
                 _ => {}
             }
@@ -324,7 +332,9 @@ fn point(domain: Domain, dim: usize, size: &Q, random: &mut Xoshiro256PlusPlus) 
             // One coordinate of up to 15/16, the others below 1/(4d): the norm stays below 1.
             let large = usize::try_from(coordinate(1 << 20, 1).numer().bits()).unwrap_or(0) % dim.max(1);
             let small = 64 * i64::try_from(dim).unwrap_or(1);
-            (0..dim).map(|j| if j == large { coordinate(15, 16) } else { coordinate(15, small) } * &scale).collect()
+            (0..dim)
+                .map(|j| if j == large { coordinate(15, 16) } else { coordinate(15, small) } * &scale)
+                .collect()
         }
         Domain::Sphere => {
             // (2y, |y|² − 1)/(|y|² + 1).

@@ -75,7 +75,11 @@ pub fn nonnegative(function: &Form) -> Result<Radius, String> {
     // Terms ≥ 0 beyond the last negative one only help.
     let degree = polynomial.iter().rev().find(|(_, c)| c.is_negative()).map_or(0, |(n, _)| n + 1);
     if terms.is_empty() {
-        return if degree == 0 { Ok(radius) } else { Err(format!("the coefficient of t^{} is negative", degree - 1)) };
+        return if degree == 0 {
+            Ok(radius)
+        } else {
+            Err(format!("the coefficient of t^{} is negative", degree - 1))
+        };
     }
     if degree > FARTHEST {
         return Err(format!("the coefficient of t^{} is not known to be ≥ 0", degree - 1));

@@ -6,9 +6,6 @@ use super::{FARTHEST, LONGEST, Ratio};
 use crate::check::exact::{self, Q, int, ratio};
 use crate::check::verify::polynomial::{self, Polynomial};
 
-/// The bits that a coefficient may have.
-const MOST_BITS: u64 = 40_000;
-
 /// What g is.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
@@ -109,7 +106,7 @@ impl Term {
             }
             Some(Kind::Binomial { b, e }) => {
                 let bits = k as u64 * (exact::bits(b) + exact::bits(e));
-                if bits > MOST_BITS {
+                if bits > exact::LARGEST_POWER {
                     return None;
                 }
                 exact::count(bits);
@@ -151,6 +148,9 @@ impl Term {
                 factorials(&mut below);
             }
             Some(Kind::Binomial { b, e }) => {
+                if steps as u64 * (exact::bits(b) + exact::bits(e)) > exact::LARGEST_POWER {
+                    return None;
+                }
                 for i in 0..steps {
                     let i = int(i as i64);
                     let factor = plus(&i - e).into_iter().map(|c| c * -b).collect();
@@ -164,6 +164,7 @@ impl Term {
                 below = plus(int(steps as i64));
             }
             Some(Kind::Arcsine(c)) => {
+                power(c)?;
                 for i in (0..steps).step_by(2) {
                     let at = |o: usize| plus(int((i + o) as i64));
                     times(&mut above, at(0).into_iter().map(|v| v * c * c).collect());
