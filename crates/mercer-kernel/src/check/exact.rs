@@ -57,7 +57,7 @@ pub const LARGEST_POWER: u64 = 8_000;
 /// Counts the steps of an operation on fractions of this many bits, whose cost is that of a greatest common divisor.
 pub fn count(bits: u64) {
     let words = bits as usize / 64 + 1;
-    steps::count(4 + words * words / 4);
+    steps::count(4 + words * words * 2 / 3);
 }
 
 /// `q^n` for an integer n; `None` for a negative power of zero and for powers too large to hold.

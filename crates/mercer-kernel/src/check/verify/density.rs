@@ -69,7 +69,9 @@ fn read(form: &Form) -> Option<Radial> {
     radial.cols = cols?;
     let groups = || radial.gaussian.iter().chain(&radial.exponential);
     let bits: u64 = groups()
-        .map(|(a, list)| (exact::bits(a) + list.iter().map(exact::bits).max().unwrap_or(0)) * list.len() as u64)
+        .map(|(a, list)| {
+            (exact::bits(a) + list.iter().map(exact::bits).max().unwrap_or(0)) * list.len() as u64
+        })
         .sum();
     (bits <= exact::LARGEST_POWER).then_some(radial)
 }

@@ -14,7 +14,7 @@ pub fn mul(p: &[Q], q: &[Q]) -> Polynomial {
         return Vec::new();
     }
     let words = p.iter().chain(q).map(exact::bits).max().unwrap_or(0) as usize / 64;
-    steps::count(p.len() * q.len() * (8 + words * words / 2));
+    steps::count(p.len() * q.len() * (8 + words * words * 4 / 3));
     let mut product = vec![Q::zero(); p.len() + q.len() - 1];
     for (i, a) in p.iter().enumerate() {
         for (j, b) in q.iter().enumerate() {
@@ -32,7 +32,10 @@ pub fn sub(p: &[Q], q: &[Q]) -> Polynomial {
 
 /// p(v).
 pub fn at(p: &[Q], v: &Q) -> Q {
-    p.iter().rev().fold(Q::zero(), |sum, c| sum * v + c)
+    p.iter().rev().fold(Q::zero(), |sum, c| {
+        exact::count(exact::bits(&sum) + exact::bits(v));
+        sum * v + c
+    })
 }
 
 /// p(s + v) as a polynomial in v.

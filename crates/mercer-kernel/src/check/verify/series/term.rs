@@ -109,8 +109,10 @@ impl Term {
                 if bits > exact::LARGEST_POWER {
                     return None;
                 }
-                exact::count(bits);
-                (0..k).fold(Q::one(), |product, i| product * (e - int(i as i64)) * b / int(i as i64 + 1))
+                (0..k).fold(Q::one(), |product, i| {
+                    exact::count(2 * i as u64 * (exact::bits(b) + exact::bits(e)));
+                    product * (e - int(i as i64)) * b / int(i as i64 + 1)
+                })
             }
             Some(Kind::Logarithm(b)) if k >= 1 => -power(&-b)? / int(k as i64),
             Some(Kind::Arcsine(c)) if odd => {
