@@ -1,4 +1,4 @@
-"""Compares two builds of the command line: `python bench/builds.py OLD NEW --data DIR [--rounds 5] [[-o FILE]`.
+"""Compares two builds of the command line: `python bench/builds.py OLD NEW --data DIR [--rounds 5] [--simd avx2] [-o FILE]`.
 
 Both binaries run the same commands in turns on the same files, every other round backwards. What is compared is processor time,
 user and system, of the whole command, best of all rounds: it varies less than wall time on a machine with other work. Exits with 1
