@@ -31,6 +31,8 @@ pub struct Fitted {
     pub facts: Facts,
     /// The rows of the problem that are the model's centres, where it keeps some of them alone.
     pub centres: Option<Vec<usize>>,
+    /// The iterations of each problem that was solved, where they are several: one for each support vector machine.
+    pub iterations: Vec<u64>,
 }
 
 impl Fitted {
@@ -60,7 +62,7 @@ impl Fitted {
         answer: Answer,
     ) -> Self {
         let Source { rows, origin, classes, precomputed } = source;
-        let Answer { predictor, calibration, report, facts, centres } = answer;
+        let Answer { predictor, calibration, report, facts, centres, iterations } = answer;
         let mut kept = facts.clone();
         kept.insert("rows".to_owned(), json!(rows));
         if let Some(report) = &report {
@@ -96,7 +98,7 @@ impl Fitted {
             scaling: origin.scaling,
             report: kept,
         };
-        Self { model, report, facts, centres }
+        Self { model, report, facts, centres, iterations }
     }
 
     /// The outputs at samples, in a default session: one row per sample, one column per output.
@@ -140,6 +142,8 @@ pub(crate) struct Answer {
     pub facts: Facts,
     /// The rows of the problem that are the predictor's centres, where it keeps some of them alone.
     pub centres: Option<Vec<usize>>,
+    /// The iterations of each problem that was solved, where they are several.
+    pub iterations: Vec<u64>,
 }
 
 impl Answer {
@@ -151,6 +155,7 @@ impl Answer {
     /// A predictor that keeps the samples, so that nothing was solved.
     pub fn kept(predictor: impl Into<Predictor>) -> Self {
         let predictor = predictor.into();
-        Self { predictor, calibration: None, report: None, facts: Facts::new(), centres: None }
+        let (calibration, report, centres) = (None, None, None);
+        Self { predictor, calibration, report, facts: Facts::new(), centres, iterations: Vec::new() }
     }
 }
