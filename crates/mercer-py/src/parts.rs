@@ -16,7 +16,6 @@ use crate::errors::{model_error, value_error};
 use crate::features::{FeatureParts, feature_parts};
 use crate::kernel::NativeKernel;
 use crate::rows::{Rows, from_matrix, from_samples, matrix};
-use crate::settings::read;
 use crate::work::Job;
 
 /// What predicts, as the estimators hold it: arrays, numbers and words. `shift` has been subtracted from the centres.
@@ -50,9 +49,9 @@ pub enum Parts<'py> {
         coefficients: PyReadonlyArray2<'py, f64>,
         rho: Vec<f64>,
     },
-    /// A mean of the targets of rows.
+    /// A mean of the targets of rows, by a rule in JSON.
     #[pyo3(from_item_all)]
-    Neighbours { rows: Rows<'py>, targets: PyReadonlyArray2<'py, f64>, rule: Bound<'py, PyAny> },
+    Neighbours { rows: Rows<'py>, targets: PyReadonlyArray2<'py, f64>, rule: String },
     /// f(x) = Σᵢ aᵢ k(cᵢ, x − s) + b.
     #[pyo3(from_item_all)]
     Expansion {
@@ -105,7 +104,7 @@ impl Parts<'_> {
             }
             Self::Neighbours { rows, targets, rule } => {
                 let (rows, targets) = (rows.samples()?.into_owned(), matrix(targets)?);
-                Neighbours { rows, targets, rule: read(rule)? }.into()
+                Neighbours { rows, targets, rule: serde_json::from_str(rule).map_err(value_error)? }.into()
             }
             Self::Expansion { kernel, domain, centres, shift, coefficients, intercepts } => {
                 let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
@@ -185,8 +184,11 @@ pub fn parts_of(py: Python<'_>, predictor: Predictor) -> PyResult<Bound<'_, PyDi
             parts.set_item("coefficients", from_matrix(py, coefficients)?)?;
             parts.set_item("rho", PyArray1::from_vec(py, rho))?;
         }
-        // An estimator holds the rows and targets that it was given.
-        Predictor::Neighbours(_) => {}
+        Predictor::Neighbours(Neighbours { rows, targets, rule }) => {
+            parts.set_item("rows", from_samples(py, rows)?)?;
+            parts.set_item("targets", from_matrix(py, targets)?)?;
+            parts.set_item("rule", serde_json::to_string(&rule).map_err(value_error)?)?;
+        }
     }
     Ok(parts)
 }

@@ -100,6 +100,7 @@ pub fn trained(py: Python<'_>, fitted: Fitted) -> PyResult<Trained<'_>> {
         "settings": model.settings,
         "report": model.report,
         "outputs": model.outputs,
+        "classes": model.classes,
         "calibration": model.calibration,
     });
     Ok((parts_of(py, model.predictor)?, described, words.to_string()))

@@ -103,7 +103,7 @@ def test_what_progress_raises_stops_the_work():
 
 def test_settings_keep_their_bits():
     """A number, a list of numbers and a kernel arrive as they are."""
-    gamma, penalty = np.nextafter(0.1, 1), np.nextafter(0.3, 0)
+    gamma, penalty = float(np.nextafter(0.1, 1)), float(np.nextafter(0.3, 0))
     kernel = _native.Kernel.named("rbf", {"gamma": gamma})
     parts, _, words = train(targets=np.ones((4, 2)), kernel=kernel, **{"lambda": [penalty, 2]})
     assert parts["kernel"].text() == kernel.text() == f"rbf(gamma={gamma!r})"

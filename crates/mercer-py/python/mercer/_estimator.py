@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer import _native, _work
@@ -519,6 +518,9 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
 
     def _classes(self, y):
         """The codes of the classes of y; `classes_` are their names."""
+        # A regression does not need this module.
+        from sklearn.utils.multiclass import check_classification_targets
+
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:

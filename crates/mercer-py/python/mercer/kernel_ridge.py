@@ -333,6 +333,10 @@ class KernelRidge(RidgeEstimator):
         self.dual_coef_ = dual.ravel() if np.ndim(self.intercept_) == 0 else dual
         self.X_fit_ = X
         self._basis = {"kernel": self._choice.native, "domain": None, "shift": self._kept["shift"]}
+        if self.bias == "column":
+            # The rest of the constant is part of the kernel k + 1.
+            means = np.average(targets, axis=0, weights=weights)
+            self.intercept_ = float(means[0]) if np.ndim(self.intercept_) == 0 else means
 
     # In chunks.
 

@@ -173,15 +173,15 @@ impl Prepared {
             return Err(LearnError::Empty { rows, columns });
         }
         kernel.check_columns(columns)?;
-        let features = approximation.of(kernel, samples, session)?;
-        let (domain, warning) = match &features {
+        let (domain, warning) = match approximation {
             // A spectral density is a proof (Bochner).
-            Features::Fourier(_) | Features::Map(_) => (Some(Domain::All), None),
-            Features::Landmarks(_) => {
+            Approximation::Fourier { .. } => (Some(Domain::All), None),
+            Approximation::Nystrom { .. } => {
                 let admitted = admission.decide(kernel, samples)?;
                 (admitted.domain, admitted.warning)
             }
         };
+        let features = approximation.of(kernel, samples, session)?;
         Ok(Self { features, columns, domain, warning })
     }
 
