@@ -8,10 +8,11 @@ use crate::session::Session;
 
 use super::admission::Admission;
 use super::error::LearnError;
+use super::problem::{Inputs, Problem};
 use super::ridge::choose_approximation;
 
 /// Rows on which both kinds of features are tried where the approximation is chosen, at most.
-const TRIED: usize = 10_000;
+const SAMPLE: usize = 10_000;
 
 /// How samples are lifted. `auto` in a kernel is resolved from the samples.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,29 +42,54 @@ impl Lift {
         }
     }
 
-    /// The same with every hyper-parameter of the kernel a number, and with [`Lift::Auto`] replaced by the kernel or, where these
-    /// samples ask for one, an approximation.
+    /// The same with every hyper-parameter of the kernel a number, and with [`Lift::Auto`] replaced by the kernel or, where the rows
+    /// of this problem ask for one, an approximation; and why that one. A stream is judged by its sample.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples, and where the session is stopped.
-    pub fn resolved(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Self, LearnError> {
+    /// Where the problem has no samples, where the kernel does not fit them, and where the session is stopped.
+    pub fn resolved(
+        &self,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<(Self, Option<String>), LearnError> {
+        let samples = match problem.inputs {
+            Inputs::Stream(passes) => &passes.survey().sample,
+            _ => problem.samples()?,
+        };
         let resolved = |kernel: &Kernel| -> Result<Kernel, LearnError> {
             kernel.check_columns(samples.ncols())?;
             Ok(kernel.resolve_auto(&session.scales(samples))?)
         };
-        Ok(match self {
+        let lift = match self {
             Self::Kernel(kernel) => Self::Kernel(resolved(kernel)?),
             Self::Features(map) => Self::Features(map.clone()),
             Self::Approximate { kernel, approx } => (resolved(kernel)?, *approx).into(),
             Self::Auto(kernel) => {
-                let (kernel, rows) = (resolved(kernel)?, samples.nrows());
-                let some: Vec<usize> = (0..rows).step_by(rows / TRIED + 1).collect();
-                match choose_approximation(&kernel, &samples.select(&some), rows as u64, session)? {
-                    Some((approximation, _)) => (kernel, approximation).into(),
+                let (kernel, rows) = (resolved(kernel)?, problem.nrows());
+                let sample = match problem.inputs {
+                    Inputs::Stream(_) => samples.view(),
+                    _ => samples.select(&(0..rows).step_by(rows / SAMPLE + 1).collect::<Vec<_>>()),
+                };
+                match choose_approximation(&kernel, &sample, rows as u64, session)? {
+                    Some((approximation, reason)) => {
+                        return Ok(((kernel, approximation).into(), Some(reason)));
+                    }
                     None => kernel.into(),
                 }
             }
-        })
+        };
+        Ok((lift, None))
+    }
+
+    /// The rows that the sample of a stream needs: 10,000, and four for each landmark to choose it from.
+    #[must_use]
+    pub fn sample_rows(&self) -> usize {
+        match self {
+            Self::Approximate { approx: Approximation::Nystrom { landmarks, .. }, .. } => {
+                SAMPLE.max(landmarks.saturating_mul(4))
+            }
+            _ => SAMPLE,
+        }
     }
 }
 

@@ -105,7 +105,7 @@ impl Lms {
         let basis = Basis::new(kernel, self.bias, self.admission, problem, session)?;
         let (dual, intercepts, found) = match problem.inputs {
             Inputs::Gram(gram) => self.descend(gram, targets, "stored", session)?,
-            Inputs::Samples(_) => {
+            Inputs::Samples(_) | Inputs::Stream(_) => {
                 let resident = session.load(&basis.centres)?;
                 match stored(&*resident, &basis, session)? {
                     Some(gram) => self.descend(&*gram, targets, "stored", session)?,

@@ -204,7 +204,7 @@ impl Learner for Logistic {
                 self.on_features(&kernel, *approx, problem, session)?
             }
             Lift::Auto(_) => {
-                let lift = self.lift.resolved(problem.samples()?, session)?;
+                let (lift, _) = self.lift.resolved(problem, session)?;
                 return self.clone().with_lift(lift).train(problem, session);
             }
             Lift::Features(_) => {
