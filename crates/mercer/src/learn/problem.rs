@@ -106,6 +106,12 @@ impl<'a> Problem<'a> {
         Self { weights: weights.map(Into::into), ..self }
     }
 
+    /// The same problem with other targets: the classes of the rows of a stream.
+    #[must_use]
+    pub fn with_targets(self, targets: impl Into<Targets<'a>>) -> Self {
+        Self { targets: targets.into(), ..self }
+    }
+
     /// The same problem with data from elsewhere than arrays.
     #[must_use]
     pub fn with_origin(self, origin: Origin) -> Self {
@@ -146,6 +152,17 @@ impl<'a> Problem<'a> {
         };
         let (rows, columns) = (samples.nrows(), samples.ncols());
         if rows == 0 || columns == 0 { Err(LearnError::Empty { rows, columns }) } else { Ok(samples) }
+    }
+
+    /// The samples or, of a stream, a sample of them; and the number of all rows.
+    ///
+    /// # Errors
+    /// As [`samples`](Self::samples), but not for a stream.
+    pub fn sample(&self) -> Result<(&AnySamples<'a>, u64), LearnError> {
+        match self.inputs {
+            Inputs::Stream(passes) => Ok((&passes.survey().sample, passes.survey().rows)),
+            _ => self.samples().map(|samples| (samples, samples.nrows() as u64)),
+        }
     }
 
     /// The targets of a regression, checked together with the weights: one row of finite numbers per sample.

@@ -6,9 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mercer::data::{
     AnySamples, FilePasses, Matrix, Passes, ReadOptions, ScaleMethod, Source, SurveyOptions, TrainingChunks,
 };
-use mercer::design::Approximation;
+use mercer::design::{Approximation, Design, DesignError, Held, Labelled, Parts, RowLoss, Streamed};
 use mercer::kernel::Kernel;
-use mercer::learn::{Fitted, LearnError, Learner, Lift, Lms, Problem, Ridge, RidgeMethod};
+use mercer::learn::svm::ApproxSvc;
+use mercer::learn::{
+    Fitted, LearnError, Learner, Lift, Lms, Logistic, Problem, Ridge, RidgeMethod, Targets, cost,
+};
+use mercer::linalg::{Intercept, NormalEquations};
 use mercer::session::{Checkpoint, Session};
 use mercer::watch::Unwatched;
 
@@ -53,7 +57,7 @@ fn rows(passes: &FilePasses, held: bool) -> Vec<(AnySamples<'static>, Matrix<f64
 }
 
 fn predictions(fitted: &Fitted, samples: &AnySamples<'_>) -> Matrix<f64> {
-    fitted.model.predict(samples, &session()).unwrap()
+    fitted.model.predictor.predict(samples, &session()).unwrap()
 }
 
 #[test]
@@ -146,4 +150,66 @@ fn what_needs_all_rows_refuses_a_stream() {
     // Few rows are for the kernel as it is.
     let (lift, reason) = Lift::Auto(kernel.clone()).resolved(&problem, &session()).unwrap();
     assert_eq!((lift, reason), (Lift::Kernel(kernel), None));
+}
+
+/// Every operation that reads rows in order, against the rows in memory.
+#[test]
+fn a_streamed_design_is_that_of_its_rows() {
+    let (stream, whole) = (passes(300, 64, 0.0), passes(300, 1_000, 0.0));
+    let (samples, _) = rows(&whole, false).pop().unwrap();
+    let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
+    let (session, n, d) = (session(), 300, 32);
+    let features = Approximation::fourier(d).of(&kernel, &samples, &session).unwrap();
+    let streamed = Streamed::new(&features, &stream, &session).unwrap();
+    let held = Held::of(&*features.design(&samples, &session).unwrap(), &session).unwrap();
+    let entry = |k: usize| (k as f64 * 0.7311).sin();
+    let matrix =
+        |rows, columns| Matrix::from_entries(rows, columns, (0..rows * columns).map(entry).collect());
+    let (v, u) = (matrix(d, 2), matrix(n, 2));
+    let codes: Vec<usize> = (0..n).map(|i| i % 3).collect();
+    let weights: Vec<f64> = (0..n).map(|i| 0.5 + (i % 4) as f64).collect();
+    let loss = RowLoss::Logistic(Labelled { codes: &codes, outputs: 3, weights: &weights });
+    let table: Vec<Option<usize>> = (0..n).map(|i| [Some(0), None, Some(1)][i % 3]).collect();
+    let of = |design: &dyn Design| {
+        assert_eq!((design.nrows(), design.ncols()), (n, d));
+        let (mut a, mut b, mut c) = (Matrix::zeros(n, 2), Matrix::zeros(d, 2), Matrix::zeros(d, 2));
+        let mut gradient = Matrix::zeros(d, 3);
+        design.apply(&v, &mut a, &session).unwrap();
+        design.apply_transposed(&u, &mut b, &session).unwrap();
+        design.normal(&v, Some(&weights), &mut c, &session).unwrap();
+        let found = design.loss(&loss, &matrix(d, 3), &[0.1, 0.2, 0.3], &mut gradient, &session).unwrap();
+        let mut sums = vec![NormalEquations::new(d, 2); 2];
+        design.normal_equations(&u, Some(&weights), &Parts::Table(&table), &mut sums, &session).unwrap();
+        let fit = sums[1].ridge(0.5, Intercept::Unpenalised, &session).unwrap();
+        let mut all = [a, b, c, gradient, fit.weights].map(Matrix::into_entries).concat();
+        all.extend(found.pull.into_iter().chain([found.value, found.curvature.unwrap()]));
+        all
+    };
+    for (a, b) in of(&streamed).into_iter().zip(of(&held)) {
+        assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{a} {b}");
+    }
+    let refused = streamed.dots_at(&[3], &vec![0.0; d], &mut [0.0], &session);
+    assert_eq!(refused, Err(DesignError::Sequential));
+}
+
+#[test]
+fn classifiers_learn_from_a_stream_what_they_learn_from_its_rows() {
+    let (stream, whole) = (passes(300, 64, 0.0), passes(300, 1_000, 0.0));
+    let (samples, targets) = rows(&whole, false).pop().unwrap();
+    let codes: Vec<usize> = (0..300).map(|i| usize::from(targets.row(i)[0] > 1.0)).collect();
+    let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
+    let approximation = Approximation::fourier(32);
+    let svc = ApproxSvc::new(kernel.clone(), approximation, 1.0);
+    let learners: [&dyn Learner; 2] = [&Logistic::new((kernel, approximation), 0.1), &svc];
+    // Room for the sums, but not for the features: the machine of the rows in memory reads them in order, too.
+    let session = session().with_memory(cost::sums_bytes(32, 0) + 1_000);
+    for learner in learners {
+        let labels = || Targets::codes(&codes[..], 2);
+        let fitted = learner.train(&Problem::stream(&stream).with_targets(labels()), &session).unwrap();
+        let in_memory = learner.train(&Problem::new(&samples, labels()), &session).unwrap();
+        let (ours, theirs) = (predictions(&fitted, &samples), predictions(&in_memory, &samples));
+        for (a, b) in ours.entries().iter().zip(theirs.entries()) {
+            assert!((a - b).abs() < 1e-6, "{a} {b}");
+        }
+    }
 }

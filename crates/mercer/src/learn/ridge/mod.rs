@@ -181,7 +181,7 @@ impl Ridge {
             return self.on_landmarks(kernel, (landmarks, choice), problem, session);
         }
         self.check_approximate_method()?;
-        let prepared = self.prepare((samples, samples.nrows() as u64), session)?;
+        let prepared = self.prepare(problem.sample()?, session)?;
         let fit = self.fit_prepared(prepared, samples, problem.numbers()?, problem.weights(), session)?;
         let facts = self.quality_of(&fit, samples, session)?.facts(&problem.origin.outputs);
         let ApproxFit { predictor, report, .. } = fit;
@@ -202,7 +202,7 @@ impl Ridge {
             return Err(LearnError::Unsupported(reason));
         }
         let (kernel, approximation) = self.approximation()?;
-        Prepared::from_sample(kernel, approximation, self.admission, rows, session)
+        Prepared::new(kernel, approximation, self.admission, rows, session)
     }
 
     /// Refuses a method that does not work on approximate features.

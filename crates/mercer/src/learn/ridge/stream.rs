@@ -35,7 +35,7 @@ impl Ridge {
         let (lift, _) = self.lift.resolved(problem, session)?;
         let ridge = self.clone().with_lift(lift);
         ridge.check_approximate_method()?;
-        let prepared = ridge.prepare((&survey.sample, survey.rows), session)?;
+        let prepared = ridge.prepare(problem.sample()?, session)?;
         let work = ridge.work_on_stream(survey, session);
         let sums = Sums::empty(prepared.features.count(prepared.columns)?, survey, session)?;
         let Sums { rest, held_out, .. } = sums.over(passes, &prepared.features, work, session)?;
