@@ -85,19 +85,11 @@ impl NativeKernel {
     fn resolve(&self, py: Python<'_>, rows: Rows<'_>, job: Job<'_>) -> PyResult<Self> {
         let samples = rows.samples()?;
         self.0.check_columns(samples.ncols()).map_err(value_error)?;
-        job.run(py, |session| self.0.resolve_auto(&session.scales(&samples)))?
-            .map(Self)
-            .map_err(value_error)
+        job.run(py, |session| self.0.resolve_auto(&session.scales(&samples)))?.map(Self).map_err(value_error)
     }
 
     /// The kernels that `?` stands for: a grid with `points` values on each range, placed by the rows; `auto` resolved.
-    fn candidates(
-        &self,
-        py: Python<'_>,
-        rows: Rows<'_>,
-        points: usize,
-        job: Job<'_>,
-    ) -> PyResult<Vec<Self>> {
+    fn candidates(&self, py: Python<'_>, rows: Rows<'_>, points: usize, job: Job<'_>) -> PyResult<Vec<Self>> {
         let samples = rows.samples()?;
         self.0.check_columns(samples.ncols()).map_err(value_error)?;
         let tunables = self.0.tunables().map_err(value_error)?;
@@ -218,7 +210,9 @@ impl NativeKernel {
         job.run(py, |session| -> Result<(), GramError> {
             let rows = session.load(x)?;
             match z {
-                Some(z) => rows.cross(&self.0, &*session.load(z)?)?.fill(Part::Full, entries.into(), session)?,
+                Some(z) => {
+                    rows.cross(&self.0, &*session.load(z)?)?.fill(Part::Full, entries.into(), session)?
+                }
                 None => rows.gram(&self.0, Wanted::Exact)?.fill(Part::Full, entries.into(), session)?,
             }
             Ok(())

@@ -14,6 +14,7 @@ mod path;
 mod random_features;
 mod rows;
 mod settings;
+mod stream;
 mod sums;
 mod svc_grid;
 mod train;
@@ -42,6 +43,8 @@ mod _native {
     use super::path::{ridge_path, ridge_path_gram};
     #[pymodule_export]
     use super::random_features::{draw_features, random_features};
+    #[pymodule_export]
+    use super::stream::fit_ridge_file;
     #[pymodule_export]
     use super::sums::{
         NativeSums, choose_approximation, fold_errors, prepare_features, solve_sums, sum_features,

@@ -20,7 +20,7 @@ use crate::work::Job;
 /// A trained model with all it needs to predict from raw data.
 #[pyclass(frozen, name = "Model", module = "mercer._native")]
 #[derive(Debug)]
-pub struct NativeModel(Model);
+pub struct NativeModel(pub Model);
 
 /// What a model file says beside its predictor.
 #[derive(Deserialize)]
@@ -49,7 +49,17 @@ impl NativeModel {
         let predictor = parts.predictor()?;
         let schema = feature_names.map(|names| named_columns(names, predictor.dtype()));
         let scaling = Scaling::None;
-        Ok(Self(Model { method, settings, predictor, schema, outputs, classes, calibration, scaling, report }))
+        Ok(Self(Model {
+            method,
+            settings,
+            predictor,
+            schema,
+            outputs,
+            classes,
+            calibration,
+            scaling,
+            report,
+        }))
     }
 
     #[staticmethod]

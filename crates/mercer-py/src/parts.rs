@@ -202,19 +202,20 @@ pub fn predict<'py>(
     job: Job<'py>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let samples = rows.samples()?;
-    let out = if let Parts::Expansion { kernel, domain, centres, shift: None, coefficients, intercepts } = &parts {
-        // The many centres of an expansion are borrowed.
-        let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
-        check_coefficients(&centres, &coefficients, intercepts)?;
-        let (kernel, domain) = (&kernel.get().0, parsed(domain.as_ref())?);
-        if let Some((row, reason)) = domain.and_then(|domain| first_outside(domain, &samples)) {
-            return Err(model_error(ModelError::OutsideDomain { row, reason }));
-        }
-        job.run(py, |session| expand(kernel, &centres, &coefficients, intercepts, &samples, session))?
-    } else {
-        let predictor = parts.predictor()?;
-        job.run(py, |session| predictor.predict(&samples, session))?
-    };
+    let out =
+        if let Parts::Expansion { kernel, domain, centres, shift: None, coefficients, intercepts } = &parts {
+            // The many centres of an expansion are borrowed.
+            let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
+            check_coefficients(&centres, &coefficients, intercepts)?;
+            let (kernel, domain) = (&kernel.get().0, parsed(domain.as_ref())?);
+            if let Some((row, reason)) = domain.and_then(|domain| first_outside(domain, &samples)) {
+                return Err(model_error(ModelError::OutsideDomain { row, reason }));
+            }
+            job.run(py, |session| expand(kernel, &centres, &coefficients, intercepts, &samples, session))?
+        } else {
+            let predictor = parts.predictor()?;
+            job.run(py, |session| predictor.predict(&samples, session))?
+        };
     from_matrix(py, out.map_err(model_error)?)
 }
 

@@ -3,7 +3,8 @@
 use mercer::data::Matrix;
 use mercer::design::{DesignError, Parts};
 use mercer::learn::{
-    AnyLearner, Facts, LearnError, Origin, Prepared, Ridge, SolvedSums, add_rows, choose_approximation as choose,
+    AnyLearner, Facts, LearnError, Origin, Prepared, Problem, Ridge, SolvedSums, Targets, add_rows,
+    choose_approximation as choose,
 };
 use mercer::linalg::{Intercept, NormalEquations, normal_equations};
 use mercer::select::TuneApproxRidge;
@@ -42,7 +43,7 @@ impl PreparedParts<'_> {
 }
 
 /// The settings of ridge regression.
-fn ridge(settings: &Bound<'_, PyAny>) -> PyResult<Ridge> {
+pub fn ridge(settings: &Bound<'_, PyAny>) -> PyResult<Ridge> {
     match read(settings)? {
         AnyLearner::Ridge(ridge) => Ok(ridge),
         _ => Err(value_error("these are not the settings of ridge regression")),
@@ -202,10 +203,16 @@ pub fn solve_sums<'py>(
     let fitted = job.run(py, |session| {
         let solution = ridge.solve(sums, session)?;
         let summed = SolvedSums { sums, solution: &solution, held_out: None };
-        let quality = samples.map(|samples| ridge.quality(&prepared, summed, &samples, session)).transpose()?;
+        let quality =
+            samples.map(|samples| ridge.quality(&prepared, summed, &samples, session)).transpose()?;
         let facts = quality.map_or_else(Facts::new, |quality| quality.facts(&outputs));
         let origin = Origin { outputs, ..Origin::default() };
-        ridge.fitted(&prepared, &solution, (sums.rows(), origin), facts, session)
+        // The rows are gone: what is left of them is their number.
+        let none: [[f64; 1]; 0] = [];
+        let gone = Problem::new(&none, Targets::None).with_origin(origin);
+        ridge.fitted(&prepared, &solution, &gone, facts, session)
     })?;
-    trained(py, fitted.map_err(learn_error)?)
+    let mut fitted = fitted.map_err(learn_error)?;
+    fitted.model.report.insert("rows".to_owned(), sums.rows().into());
+    trained(py, fitted)
 }

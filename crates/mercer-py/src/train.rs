@@ -2,7 +2,8 @@
 
 use mercer::gram::DenseGram;
 use mercer::learn::{
-    AnyLearner, BudgetedPerceptron, Fitted, Inputs, LearnError, Learner, Origin, Problem, RidgeSolver, Targets,
+    AnyLearner, BudgetedPerceptron, Fitted, Inputs, LearnError, Learner, Origin, Problem, RidgeSolver,
+    Targets,
 };
 use mercer::memory;
 use mercer::watch::Watch;
@@ -82,7 +83,7 @@ pub fn train<'py>(
 
 /// What Python keeps of a fit.
 pub fn trained(py: Python<'_>, fitted: Fitted) -> PyResult<Trained<'_>> {
-    let Fitted { model, report, facts, centres, iterations } = fitted;
+    let Fitted { model, report, facts, centres, iterations, .. } = fitted;
     let described = PyDict::new(py);
     if let Some(report) = report {
         let status = serde_json::to_value(report.status).map_err(value_error)?;

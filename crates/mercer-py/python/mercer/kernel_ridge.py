@@ -7,6 +7,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from mercer import _least_squares, _native
 from mercer._estimator import KernelRegressor, warn, with_callbacks
+from mercer._file_fits import FileFits
 from mercer._rows import borrowable
 
 __all__ = ["KernelRidge"]
@@ -67,7 +68,7 @@ def _streams(ridge):
     return True
 
 
-class KernelRidge(RidgeEstimator):
+class KernelRidge(FileFits, RidgeEstimator):
     """Kernel ridge regression: f(x) = Σᵢ aᵢ k(xᵢ, x) with (K + αI)a = y.
 
     It minimises Σᵢ (yᵢ − f(xᵢ))² + α‖f‖². Fitting takes O(n²d + n³/3) time and O(n²) memory, predicting m rows O(mnd). Where

@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer._estimator import KernelRegressor
+from mercer._file_fits import FileFits
 from mercer.kernel import Kernel
 
 __all__ = ["KernelRidge"]
@@ -15,7 +16,7 @@ class RidgeEstimator(KernelRegressor):
     coef_: NDArray[np.float64]
     quality_: dict[str, Any]
 
-class KernelRidge(RidgeEstimator):
+class KernelRidge(FileFits, RidgeEstimator):
     alpha: float | ArrayLike
     residual_: float | None
     n_samples_seen_: int
