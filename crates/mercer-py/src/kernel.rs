@@ -20,7 +20,7 @@ use crate::errors::{gram_error, value_error};
 use crate::rows::Rows;
 use crate::work::{Job, run_or_leave};
 
-/// Bytes that are taken without asking how many there are.
+/// Bytes that are allocated without a comparison with the memory budget.
 const SMALL: u64 = 64 << 20;
 
 /// A kernel expression.
@@ -121,7 +121,7 @@ impl NativeKernel {
         Kernel::product(&[self.0.clone(), other.0.clone()]).map(Self).map_err(value_error)
     }
 
-    /// The one way of writing it that equal kernels share.
+    /// The canonical form, which equal kernels share.
     fn canonical(&self) -> Self {
         Self(self.0.canonical())
     }

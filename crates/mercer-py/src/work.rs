@@ -34,7 +34,7 @@ pub struct Job<'py> {
     seed: u64,
 }
 
-/// What the working threads leave for the calling thread to read, and the other way round.
+/// State that the working threads and the calling thread share.
 #[derive(Default)]
 struct Board {
     stop: AtomicBool,
@@ -96,7 +96,7 @@ impl Job<'_> {
                 caller.unpark();
                 outcome
             });
-            // The system gives no more threads: compute on this one, deaf to signals until it is done.
+            // No thread can be started: this one computes, and handles signals only afterwards.
             let Ok(worker) = spawned else { return Ok(py.detach(compute)) };
             let heard = listen(py, &board, self.progress.as_ref());
             if heard.is_err() {
@@ -113,8 +113,8 @@ impl Job<'_> {
     }
 }
 
-/// Runs `work`, which asks no watch, with the interpreter's lock released. A signal leaves it to its end on a thread of its
-/// own, so it must end by itself and soon.
+/// Runs `work`, which cannot be stopped, with the interpreter's lock released. After a signal this returns at once and the work
+/// continues on a thread of its own, so it must be short.
 ///
 /// # Errors
 /// As [`Job::run`].

@@ -1,4 +1,4 @@
-"""How work is done: on how many threads, and with what on the screen meanwhile."""
+"""Threads and progress of native calls."""
 
 import os
 import sys
