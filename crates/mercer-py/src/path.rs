@@ -10,8 +10,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
-use crate::ridge::{from_matrix, matrix};
-use crate::rows::{Rows, square};
+use crate::rows::{Rows, from_matrix, matrix, square};
 use crate::work::Job;
 
 /// What is validated, and how.

@@ -3,7 +3,7 @@
 use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{ClassWeight, Inputs, Problem, Targets};
+use mercer::learn::{Admission, ClassWeight, Inputs, Problem, Targets};
 use mercer::select::{TuneSvc, stratify_folds};
 use mercer::solve::svm::SvmSettings;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -11,7 +11,6 @@ use pyo3::prelude::*;
 
 use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
-use crate::logistic::admission;
 use crate::rows::{Rows, square};
 use crate::work::Job;
 
@@ -50,7 +49,7 @@ impl GridProblem<'_> {
         let class_weight = self.class_weight.clone().map_or(ClassWeight::Uniform, ClassWeight::Each);
         let svm = Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 })
             .class_weight(class_weight)
-            .check(admission(self.admit))
+            .admission(if self.admit { Admission::Check } else { Admission::Assume })
             .solver(SvmSettings { tol, cache, shrinking, max_iter });
         let tune = TuneSvc { svm, ..TuneSvc::new(Kernel::linear()) };
         let codes = self.codes.as_slice().map_err(value_error)?;
