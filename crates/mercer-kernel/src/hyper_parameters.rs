@@ -12,6 +12,9 @@ use super::parse::{Parsed, Parser};
 use super::parse_error::{Problem, nearest};
 use super::token::{Kind, Token};
 
+/// The hyper-parameters of a kernel, as it computes and as they were written: a spelling and a value for each slot.
+type Arguments = (Vec<Argument>, Vec<(usize, Exact)>);
+
 /// The hyper-parameter being read.
 #[derive(Clone, Copy)]
 struct Parameter {
@@ -21,10 +24,7 @@ struct Parameter {
 
 impl Parser<'_> {
     /// One argument per slot of the family, defaults where the text says nothing, and the same as it was written.
-    pub(super) fn hyper_parameters(
-        &mut self,
-        family: FamilyId,
-    ) -> Parsed<(Vec<Argument>, Vec<(usize, Exact)>)> {
+    pub(super) fn hyper_parameters(&mut self, family: FamilyId) -> Parsed<Arguments> {
         let defaults = Named::with_defaults(family);
         let mut written = Written::of(&defaults).parameters;
         let mut arguments = defaults.arguments;

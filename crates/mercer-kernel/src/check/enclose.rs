@@ -18,12 +18,15 @@ pub fn enclose(formula: &Formula, x: &[Q], z: &[Q], bits: u32) -> Result<Interva
     Evaluation { bits, named: &own }.of(formula, x, z)
 }
 
+/// The value of a named kernel at two points.
+pub(crate) type NamedValue<'a> = dyn Fn(&Written, &[Q], &[Q]) -> Result<Interval, Fault> + 'a;
+
 /// An evaluation at some precision, with the values that named kernels have in it.
 pub(crate) struct Evaluation<'a> {
     /// Bits after the point.
     pub bits: u32,
     /// The value of a named kernel at two points.
-    pub named: &'a dyn Fn(&Written, &[Q], &[Q]) -> Result<Interval, Fault>,
+    pub named: &'a NamedValue<'a>,
 }
 
 impl Evaluation<'_> {

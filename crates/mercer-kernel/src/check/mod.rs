@@ -209,12 +209,10 @@ impl Kernel {
         let question = Question { formula: &self.formula(), dim, domain, limit };
         let verdict = question.answer();
         Limit::NEVER.stop_all(0);
-        let verdict = verdict.map_err(|(proof, refutation)| Contradiction {
-            kernel: self.to_string(),
-            dim,
-            domain,
-            proof: Box::new(proof),
-            refutation: Box::new(refutation),
+        let verdict = verdict.map_err(|both| {
+            let (proof, refutation) = *both;
+            let (proof, refutation) = (Box::new(proof), Box::new(refutation));
+            Contradiction { kernel: self.to_string(), dim, domain, proof, refutation }
         })?;
         Ok(Checked { verdict, steps: steps::taken().wrapping_sub(before) })
     }
@@ -234,7 +232,7 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    fn answer(mut self) -> Result<Verdict, (Proof, Refutation)> {
+    fn answer(mut self) -> Result<Verdict, Box<(Proof, Refutation)>> {
         if let Domain::Ball(radius) = self.domain
             && !(radius > 0.0 && radius.is_finite())
         {
@@ -253,7 +251,7 @@ impl Question<'_> {
         {
             let few = Limit::after(POINTS_AFTER_PROOF).min(self.limit.half());
             return match self.points(needs.least, &refute::Hints::default(), few).0 {
-                Some(refutation) => Err((proof, refutation)),
+                Some(refutation) => Err(Box::new((proof, refutation))),
                 None => Ok(Verdict::Proven(proof)),
             };
         }

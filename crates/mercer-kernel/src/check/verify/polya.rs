@@ -76,7 +76,7 @@ fn of_monomial(m: &Monomial, cols: &mut Option<Cols>, space: &Space) -> Option<S
         let factor = of_power(atom, e, cols, space)?;
         let form = Form::term(Q::one(), Monomial([(atom.clone(), e.clone())].into()));
         // A product of functions that are ≥ 0, convex and falling is convex and falling.
-        if !(factor.convex && factor.falls) || !Range::of(&form, space).is_nonnegative() {
+        if !(factor.convex && factor.falls && Range::of(&form, space).is_nonnegative()) {
             return None;
         }
         product = Shape { convex: true, concave: false, rises: false, falls: true };
