@@ -12,7 +12,6 @@ use super::schema::{FeatureColumn, Features, Schema, TargetKind};
 use super::source::{Format, Opened, Source};
 use super::svmlight::{SparseRows, SparseText};
 use super::table::{Table, parts_to_replay};
-use super::{AnySamples, Samples};
 use crate::real::Real;
 
 /// Rows that come a chunk at a time and can be gone through again.
@@ -68,6 +67,7 @@ pub struct FileChunks {
     schema: Schema,
     rows_per_chunk: usize,
     layout: Layout,
+    phase: Phase,
     stream: Box<dyn Stream>,
     started: bool,
     failed: bool,
@@ -84,9 +84,27 @@ impl FileChunks {
         rows_per_chunk: usize,
         layout: Layout,
     ) -> Result<Self, DataError> {
-        let stream = open_stream(&source, schema, &layout)?;
-        let (schema, rows_per_chunk) = (schema.clone(), rows_per_chunk.max(1));
-        Ok(Self { source, schema, rows_per_chunk, layout, stream, started: false, failed: false })
+        Self::open_for(Phase::Prediction, source, schema.clone(), rows_per_chunk, layout)
+    }
+
+    pub(super) fn open_for(
+        phase: Phase,
+        source: Source,
+        schema: Schema,
+        rows_per_chunk: usize,
+        layout: Layout,
+    ) -> Result<Self, DataError> {
+        let stream = open_stream(&source, &schema, &layout, phase)?;
+        let rows_per_chunk = rows_per_chunk.max(1);
+        Ok(Self { source, schema, rows_per_chunk, layout, phase, stream, started: false, failed: false })
+    }
+
+    pub(super) fn set_rows_per_chunk(&mut self, rows: usize) {
+        self.rows_per_chunk = rows.max(1);
+    }
+
+    pub(super) fn take_notes(&mut self) -> Vec<String> {
+        self.stream.take_notes()
     }
 
     /// The schema the rows are read under.
@@ -100,21 +118,17 @@ impl Chunks for FileChunks {
     fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
         let chunk = self.stream.read_chunk(&self.schema, self.rows_per_chunk)?;
         if chunk.is_none() && !self.started {
-            let file = self.source.name().to_owned();
-            return Err(DataError::NoRows {
-                file,
-                what: "only a header, comments or blank lines".to_owned(),
-            });
+            let what = self.take_notes().pop();
+            let what = what.unwrap_or_else(|| "only a header, comments or blank lines".to_owned());
+            return Err(DataError::NoRows { file: self.source.name().to_owned(), what });
         }
         self.started = true;
         Ok(chunk)
     }
 
     fn rewind(&mut self) -> Result<(), DataError> {
-        if !self.source.is_restartable() {
-            return Err(DataError::NotRestartable { file: self.source.name().to_owned() });
-        }
-        self.stream = open_stream(&self.source, &self.schema, &self.layout)?;
+        self.source.require_restartable()?;
+        self.stream = open_stream(&self.source, &self.schema, &self.layout, self.phase)?;
         (self.started, self.failed) = (false, false);
         Ok(())
     }
@@ -134,30 +148,35 @@ impl Iterator for FileChunks {
 }
 
 /// An open file, whatever its format and precision.
-pub(super) trait Stream: Send {
+trait Stream: Send {
     fn read_chunk(&mut self, schema: &Schema, limit: usize) -> Result<Option<Dataset>, DataError>;
 
     /// What a user should be told about the rows read since the last call.
     fn take_notes(&mut self) -> Vec<String>;
 }
 
-fn open_stream(source: &Source, schema: &Schema, layout: &Layout) -> Result<Box<dyn Stream>, DataError> {
+fn open_stream(
+    source: &Source,
+    schema: &Schema,
+    layout: &Layout,
+    phase: Phase,
+) -> Result<Box<dyn Stream>, DataError> {
     let opened = source.open(layout.format)?;
     match schema.dtype {
-        Dtype::F32 => stream_as::<f32>(opened, schema, layout),
-        Dtype::F64 => stream_as::<f64>(opened, schema, layout),
+        Dtype::F32 => stream_as::<f32>(opened, schema, layout, phase),
+        Dtype::F64 => stream_as::<f64>(opened, schema, layout, phase),
     }
 }
 
-fn stream_as<T: Real>(opened: Opened, schema: &Schema, layout: &Layout) -> Result<Box<dyn Stream>, DataError>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+fn stream_as<T: Real>(
+    opened: Opened,
+    schema: &Schema,
+    layout: &Layout,
+    phase: Phase,
+) -> Result<Box<dyn Stream>, DataError> {
     let file = opened.name.clone();
     match (&schema.features, opened.format) {
-        (Features::Sparse { .. }, Format::Svmlight) => {
-            Ok(sparse_stream::<T>(opened, schema, Phase::Prediction))
-        }
+        (Features::Sparse { .. }, Format::Svmlight) => Ok(sparse_stream::<T>(opened, schema, phase)),
         (Features::Sparse { .. }, _) => {
             let problem = "the model was trained on LIBSVM text, and this file is not".to_owned();
             Err(DataError::WrongKind { file, problem })
@@ -167,17 +186,12 @@ where
                 "this file is LIBSVM text, but the model was trained on a table of columns".to_owned();
             Err(DataError::WrongKind { file, problem })
         }
-        (Features::Columns(columns), _) => {
-            table_stream::<T>(opened, schema, layout, columns, Phase::Prediction)
-        }
+        (Features::Columns(columns), _) => table_stream::<T>(opened, schema, layout, columns, phase),
     }
 }
 
 /// LIBSVM text under a schema.
-pub(super) fn sparse_stream<T: Real>(opened: Opened, schema: &Schema, phase: Phase) -> Box<dyn Stream>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+fn sparse_stream<T: Real>(opened: Opened, schema: &Schema, phase: Phase) -> Box<dyn Stream> {
     let file = opened.name;
     let lines = Lines::new(file.clone(), opened.bytes);
     let text = SparseText::new(lines, phase, schema.missing, Some(schema.nfeatures()));
@@ -185,16 +199,13 @@ where
 }
 
 /// A table under a schema, whose columns are `columns`.
-pub(super) fn table_stream<T: Real>(
+fn table_stream<T: Real>(
     opened: Opened,
     schema: &Schema,
     layout: &Layout,
     columns: &[FeatureColumn],
     phase: Phase,
-) -> Result<Box<dyn Stream>, DataError>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+) -> Result<Box<dyn Stream>, DataError> {
     let file = opened.name.clone();
     let table = Table::open(opened, layout)?;
     let parts = parts_to_replay(&table, &file, schema, columns)?;
@@ -218,10 +229,7 @@ struct TableStream<T> {
     targets: Vec<usize>,
 }
 
-impl<T: Real> Stream for TableStream<T>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+impl<T: Real> Stream for TableStream<T> {
     fn read_chunk(&mut self, schema: &Schema, limit: usize) -> Result<Option<Dataset>, DataError> {
         self.table.read_into(&mut self.rows, limit)?;
         if self.rows.nrows() == 0 {
@@ -250,10 +258,7 @@ struct SparseStream<T> {
     precision: std::marker::PhantomData<T>,
 }
 
-impl<T: Real> Stream for SparseStream<T>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+impl<T: Real> Stream for SparseStream<T> {
     fn read_chunk(&mut self, schema: &Schema, limit: usize) -> Result<Option<Dataset>, DataError> {
         let mut rows = SparseRows::<T>::new();
         self.text.read_into(&mut rows, limit)?;

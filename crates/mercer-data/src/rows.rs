@@ -423,6 +423,13 @@ impl<T: Real> RowBuilder<T> {
         columns.map(|(column, name)| Target { name: name.to_owned(), values: column.take() }).collect()
     }
 
+    /// The error of a file with columns `names` none of whose rows was kept.
+    pub fn none_left(&mut self, file: String, names: &[String]) -> DataError {
+        let dropped = self.take_notes().pop();
+        let what = dropped.unwrap_or_else(|| format!("only a header naming {}", listed(names)));
+        DataError::NoRows { file, what }
+    }
+
     /// What a user should be told about the rows gathered since the last call.
     pub fn take_notes(&mut self) -> Vec<String> {
         let counts = std::mem::take(&mut self.counts);

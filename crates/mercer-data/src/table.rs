@@ -91,6 +91,15 @@ pub(super) struct Parts {
     pub named: bool,
 }
 
+impl Parts {
+    /// Name, place and role of each feature column.
+    pub fn features(&self, names: &[String]) -> Vec<(String, usize, Role)> {
+        let is_feature = |role: &Role| matches!(role, Role::Number(_) | Role::Category(_));
+        let features = self.roles.iter().enumerate().filter(|(_, role)| is_feature(role));
+        features.map(|(at, &role)| (names[at].clone(), at, role)).collect()
+    }
+}
+
 /// The parts asked for in `options`, for a file to learn from.
 pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -> Result<Parts, DataError> {
     let names = table.names();

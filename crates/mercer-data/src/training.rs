@@ -1,16 +1,15 @@
 //! Training files larger than memory: their rows in chunks, with numbers as targets.
 
-use super::chunks::{Chunks, Stream, sparse_stream, table_stream};
+use super::chunks::{Chunks, FileChunks};
 use super::dataset::Dataset;
-use super::error::{DataError, listed};
-use super::lines::Lines;
-use super::options::{ColumnRef, Dtype, Missing, ReadOptions};
+use super::error::DataError;
+use super::options::{Dtype, Missing, ReadOptions};
+use super::read::{sparse_schema, sparse_text};
 use super::rows::{Phase, Role, RowBuilder};
 use super::schema::{Encoding, FeatureColumn, Features, Schema, TargetColumn, TargetKind};
 use super::source::{Format, Source};
-use super::svmlight::{SparseRows, SparseText};
+use super::svmlight::SparseRows;
 use super::table::{Parts, Table, parts_to_learn};
-use super::{AnySamples, Samples};
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
@@ -22,12 +21,7 @@ const ROWS: usize = 1 << 14;
 ///
 /// Text in a target is an error here. Notes on rows left out are those of [`notes`](Self::notes), not of the chunks.
 pub struct TrainingChunks {
-    source: Source,
-    options: ReadOptions,
-    schema: Schema,
-    rows_per_chunk: usize,
-    stream: Box<dyn Stream>,
-    rows: u64,
+    chunks: FileChunks,
 }
 
 /// Why the columns of a file could not be learnt.
@@ -59,87 +53,57 @@ impl TrainingChunks {
             Dtype::F32 => learn::<f32>(&source, options, watch)?,
             Dtype::F64 => learn::<f64>(&source, options, watch)?,
         };
-        let stream = open_stream(&source, &schema, options)?;
-        let (options, rows_per_chunk) = (options.clone(), rows_per_chunk.max(1));
-        Ok(Self { source, options, schema, rows_per_chunk, stream, rows: 0 })
+        let chunks = FileChunks::open_for(Phase::Training, source, schema, rows_per_chunk, options.layout)?;
+        Ok(Self { chunks })
     }
 
-    /// The same file, so many rows at a time.
+    /// The same file, `rows` rows at a time.
     #[must_use]
     pub fn with_rows_per_chunk(mut self, rows: usize) -> Self {
-        self.rows_per_chunk = rows.max(1);
+        self.chunks.set_rows_per_chunk(rows);
         self
     }
 
     /// How columns become features.
     #[must_use]
     pub fn schema(&self) -> &Schema {
-        &self.schema
+        self.chunks.schema()
     }
 
     /// What a user should be told about the rows since the first.
     pub fn notes(&mut self) -> Vec<String> {
-        self.stream.take_notes()
+        self.chunks.take_notes()
     }
 }
 
 impl Chunks for TrainingChunks {
     fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
-        let chunk = self.stream.read_chunk(&self.schema, self.rows_per_chunk)?;
-        if chunk.is_none() && self.rows == 0 {
-            let what = self.stream.take_notes().pop();
-            let what = what.unwrap_or_else(|| "only a header, comments or blank lines".to_owned());
-            return Err(DataError::NoRows { file: self.source.name().to_owned(), what });
-        }
-        self.rows += chunk.as_ref().map_or(0, |chunk| chunk.nrows() as u64);
-        Ok(chunk)
+        self.chunks.read_chunk()
     }
 
     fn rewind(&mut self) -> Result<(), DataError> {
-        if !self.source.is_restartable() {
-            return Err(DataError::NotRestartable { file: self.source.name().to_owned() });
-        }
-        self.stream = open_stream(&self.source, &self.schema, &self.options)?;
-        self.rows = 0;
-        Ok(())
+        self.chunks.rewind()
     }
 }
 
-fn open_stream(
+fn learn<T: Real>(
     source: &Source,
-    schema: &Schema,
     options: &ReadOptions,
-) -> Result<Box<dyn Stream>, DataError> {
-    let opened = source.open(options.layout.format)?;
-    match (schema.dtype, &schema.features) {
-        (Dtype::F32, Features::Sparse { .. }) => Ok(sparse_stream::<f32>(opened, schema, Phase::Training)),
-        (Dtype::F64, Features::Sparse { .. }) => Ok(sparse_stream::<f64>(opened, schema, Phase::Training)),
-        (Dtype::F32, Features::Columns(c)) => {
-            table_stream::<f32>(opened, schema, &options.layout, c, Phase::Training)
-        }
-        (Dtype::F64, Features::Columns(c)) => {
-            table_stream::<f64>(opened, schema, &options.layout, c, Phase::Training)
-        }
-    }
-}
-
-fn learn<T: Real>(source: &Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Schema, TrainingError>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+    watch: &dyn Watch,
+) -> Result<Schema, TrainingError> {
     let opened = source.open(options.layout.format)?;
     if opened.format == Format::Svmlight {
         return learn_sparse::<T>(source, options, watch);
     }
     let file = opened.name.clone();
     let mut table = Table::open(opened, &options.layout)?;
-    let Parts { roles, targets, named } = parts_to_learn(&table, &file, options)?;
+    let parts = parts_to_learn(&table, &file, options)?;
     let names = table.names().to_vec();
+    let features = parts.features(&names);
+    let Parts { roles, targets, named } = parts;
     let target =
         |&at: &usize| TargetColumn { name: names[at].clone(), position: at, kind: TargetKind::Number };
     let targets: Vec<TargetColumn> = targets.iter().map(target).collect();
-    let features = roles.iter().enumerate().filter(|(_, r)| matches!(r, Role::Number(_) | Role::Category(_)));
-    let features: Vec<_> = features.map(|(at, &role)| (names[at].clone(), at, role)).collect();
     let columns = if options.categorical.is_empty() && options.missing != Missing::Mean {
         let number = |(name, position, _): (String, usize, Role)| FeatureColumn {
             name,
@@ -148,7 +112,7 @@ where
         };
         features.into_iter().map(number).collect()
     } else {
-        restartable(source)?;
+        source.require_restartable()?;
         let mut rows = RowBuilder::<T>::learning(roles, options.missing);
         watch.begin("columns", 0);
         loop {
@@ -160,11 +124,7 @@ where
             }
         }
         if rows.nrows() == 0 {
-            let what = match rows.take_notes().pop() {
-                Some(dropped) => dropped,
-                None => format!("only a header naming {}", listed(&names)),
-            };
-            return Err(DataError::NoRows { file, what }.into());
+            return Err(rows.none_left(file, &names).into());
         }
         rows.learn_columns(&file, features)?
     };
@@ -180,18 +140,8 @@ fn learn_sparse<T: Real>(
 ) -> Result<Schema, TrainingError> {
     let opened = source.open(options.layout.format)?;
     let file = opened.name.clone();
-    let names_label = |column: &ColumnRef| matches!(column, ColumnRef::Name(name) if name == "label");
-    if let Some(other) = options.target.iter().find(|column| !names_label(column)) {
-        let (wanted, columns) = (other.to_string(), "`label` and numbered features".to_owned());
-        return Err(DataError::NoSuchColumn { file, wanted, columns }.into());
-    }
-    if !options.categorical.is_empty() {
-        let problem = "the columns of a LIBSVM file are numbers: none can be categorical".to_owned();
-        return Err(DataError::WrongKind { file, problem }.into());
-    }
-    restartable(source)?;
-    let lines = Lines::new(file.clone(), opened.bytes);
-    let mut text = SparseText::new(lines, Phase::Training, options.missing, options.ncols);
+    let mut text = sparse_text(opened, options)?;
+    source.require_restartable()?;
     let (mut ncols, mut labels, mut found) = (0, 0, 0usize);
     watch.begin("columns", 0);
     loop {
@@ -207,25 +157,5 @@ fn learn_sparse<T: Real>(
     if found == 0 {
         return Err(DataError::NoRows { file, what: "only blank lines and comments".to_owned() }.into());
     }
-    let ncols = options.ncols.unwrap_or(ncols);
-    if ncols == 0 {
-        return Err(DataError::NoFeatures { file }.into());
-    }
-    let name = |slot: usize| if labels > 1 { format!("label_{}", slot + 1) } else { "label".to_owned() };
-    let target = |slot: usize| TargetColumn { name: name(slot), position: slot, kind: TargetKind::Number };
-    Ok(Schema {
-        features: Features::Sparse { ncols },
-        targets: (0..labels).map(target).collect(),
-        named: false,
-        missing: options.missing,
-        dtype: options.dtype,
-    })
-}
-
-fn restartable(source: &Source) -> Result<(), DataError> {
-    if source.is_restartable() {
-        Ok(())
-    } else {
-        Err(DataError::NotRestartable { file: source.name().to_owned() })
-    }
+    Ok(sparse_schema(&file, ncols, labels, options)?)
 }

@@ -8,6 +8,7 @@ use crate::gram::Metric;
 use crate::kernel::Kernel;
 use crate::session::Session;
 
+use super::domain::check_samples;
 use super::error::ModelError;
 use super::smoothing::smooth;
 
@@ -106,10 +107,7 @@ impl Neighbours {
         samples: &AnySamples<'_>,
         session: &Session<'_>,
     ) -> Result<Matrix<f64>, ModelError> {
-        let (found, expected) = (samples.ncols(), self.ncols());
-        if found != expected {
-            return Err(ModelError::Columns { found, expected });
-        }
+        check_samples(samples, self.ncols(), None)?;
         assert_eq!(self.fault(), None, "a model");
         match &self.rule {
             Rule::Smoother { kernel } => Ok(smooth(kernel, &self.rows, &self.targets, samples, session)?),

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 
 use crate::data::Matrix;
 use crate::design::{Design, DesignError, RowLoss};
+use crate::linalg::vectors::{add_multiple, dot, norm};
 use crate::linalg::{Intercept, NormalEquations, RidgeFactor};
 use crate::watch::Watch;
 
@@ -87,7 +88,7 @@ pub fn minimise(
     // W over rows of features, and in the last row the intercepts of the centred features.
     let mut x = Matrix::zeros(d + 1, m);
     let mut at = problem.at(&x)?;
-    let first = norm(&at.gradient).max(f64::MIN_POSITIVE);
+    let first = norm(at.gradient.entries()).max(f64::MIN_POSITIVE);
     if let Some(start) = start {
         x.entries_mut()[..d * m].copy_from_slice(start.weights.entries());
         let shift = problem.mean_output(&start.weights);
@@ -99,7 +100,7 @@ pub fn minimise(
     let (mut status, mut iterations) = (Status::OutOfIterations, 0);
     watch.begin("steps", settings.max_iter as u64);
     while iterations < settings.max_iter {
-        if norm(&at.gradient) <= settings.tolerance * first {
+        if norm(at.gradient.entries()) <= settings.tolerance * first {
             status = Status::Converged;
             break;
         }
@@ -112,11 +113,11 @@ pub fn minimise(
             (problem.factor, problem.curvature) = (factor, mean);
         }
         let mut direction = problem.direction(&at.gradient, &memory)?;
-        if dot(&direction, &at.gradient) >= 0.0 {
+        if dot(direction.entries(), at.gradient.entries()) >= 0.0 {
             memory.clear();
             direction = problem.direction(&at.gradient, &memory)?;
         }
-        let slope = dot(&direction, &at.gradient);
+        let slope = dot(direction.entries(), at.gradient.entries());
         let mut step = 1.0;
         let moved = loop {
             let there = along(&x, &direction, step);
@@ -135,14 +136,14 @@ pub fn minimise(
         };
         iterations += 1;
         watch.advance(1);
-        watch.note(&format!("gradient {:.1e}", norm(&value.gradient) / first));
+        watch.note(&format!("gradient {:.1e}", norm(value.gradient.entries()) / first));
         memory.extend(Pair::of(along(&there, &x, -1.0), along(&value.gradient, &at.gradient, -1.0)));
         if memory.len() > MEMORY {
             memory.pop_front();
         }
         (x, at) = (there, value);
     }
-    let residual = norm(&at.gradient) / first;
+    let residual = norm(at.gradient.entries()) / first;
     let weights = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
     let shift = problem.mean_output(&weights);
     let intercepts = x.row(d).iter().zip(shift).map(|(b, s)| if settings.intercept { b - s } else { 0.0 });
@@ -162,8 +163,8 @@ struct Pair {
 impl Pair {
     /// None where the curvature along the step is not positive to working precision.
     fn of(step: Matrix<f64>, change: Matrix<f64>) -> Option<Self> {
-        let product = dot(&step, &change);
-        let positive = product > f64::EPSILON * norm(&step) * norm(&change);
+        let product = dot(step.entries(), change.entries());
+        let positive = product > f64::EPSILON * norm(step.entries()) * norm(change.entries());
         positive.then(|| Self { step, change, inverse: 1.0 / product })
     }
 }
@@ -227,8 +228,8 @@ impl Problem<'_> {
         let mut q = gradient.clone();
         let mut shares = Vec::with_capacity(memory.len());
         for pair in memory.iter().rev() {
-            let share = pair.inverse * dot(&pair.step, &q);
-            add(&mut q, &pair.change, -share);
+            let share = pair.inverse * dot(pair.step.entries(), q.entries());
+            add_multiple(&mut q, -share, &pair.change);
             shares.push(share);
         }
         let (d, m) = (self.design.ncols(), q.ncols());
@@ -238,29 +239,17 @@ impl Problem<'_> {
         to.for_each(|(to, from)| *to = from / self.curvature);
         q.row_mut(d).iter_mut().for_each(|b| *b /= self.curvature * self.weight);
         for (pair, share) in memory.iter().zip(shares.into_iter().rev()) {
-            let back = pair.inverse * dot(&pair.change, &q);
-            add(&mut q, &pair.step, share - back);
+            let back = pair.inverse * dot(pair.change.entries(), q.entries());
+            add_multiple(&mut q, share - back, &pair.step);
         }
         q.entries_mut().iter_mut().for_each(|v| *v = -*v);
         Ok(q)
     }
 }
 
-fn dot(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
-    a.entries().iter().zip(b.entries()).map(|(a, b)| a * b).sum()
-}
-
-fn norm(a: &Matrix<f64>) -> f64 {
-    dot(a, a).sqrt()
-}
-
-fn add(to: &mut Matrix<f64>, from: &Matrix<f64>, factor: f64) {
-    to.entries_mut().iter_mut().zip(from.entries()).for_each(|(t, f)| *t += factor * f);
-}
-
 /// x + s·direction.
 fn along(x: &Matrix<f64>, direction: &Matrix<f64>, s: f64) -> Matrix<f64> {
     let mut there = x.clone();
-    add(&mut there, direction, s);
+    add_multiple(&mut there, s, direction);
     there
 }

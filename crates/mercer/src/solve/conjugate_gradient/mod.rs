@@ -21,6 +21,7 @@ mod state;
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
+use crate::linalg::vectors::{column_dots, column_norms, columns};
 use crate::solve::{Report, Status};
 use crate::watch::{Stopped, Watch};
 
@@ -437,29 +438,6 @@ fn from_scratch(
         out.row_mut(i).iter_mut().zip(active).for_each(|(v, &o)| *v = b[o] - *v);
     }
     Ok(out)
-}
-
-/// Some columns of a matrix.
-fn columns(matrix: &Matrix<f64>, chosen: &[usize]) -> Matrix<f64> {
-    if chosen.len() == matrix.ncols() {
-        return matrix.clone();
-    }
-    let entries = (0..matrix.nrows()).flat_map(|i| chosen.iter().map(move |&o| matrix.row(i)[o])).collect();
-    Matrix::from_entries(matrix.nrows(), chosen.len(), entries)
-}
-
-fn column_dots(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
-    let mut dots = vec![0.0; a.ncols()];
-    for i in 0..a.nrows() {
-        for (dot, (a, b)) in dots.iter_mut().zip(a.row(i).iter().zip(b.row(i))) {
-            *dot += a * b;
-        }
-    }
-    dots
-}
-
-fn column_norms(a: &Matrix<f64>) -> Vec<f64> {
-    column_dots(a, a).into_iter().map(f64::sqrt).collect()
 }
 
 #[cfg(test)]

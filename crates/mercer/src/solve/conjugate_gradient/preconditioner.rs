@@ -4,9 +4,7 @@ use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::gram::PivotedCholesky;
-use crate::linalg::{
-    Cholesky, CholeskyError, NormalEquations, NormalEquationsError, RowProducts, combined_rows,
-};
+use crate::linalg::{Cholesky, NormalEquations, NormalEquationsError, RowProducts, combined_rows};
 use crate::watch::{Stopped, Watch};
 
 use super::CgError;
@@ -97,10 +95,7 @@ impl LowRank {
         }
         let mut small = equations.lower();
         (0..k).for_each(|i| small[i * k + i] += lambda);
-        let small = match Cholesky::factor(k, small, watch) {
-            Err(CholeskyError::Stopped(stopped)) => return Err(stopped.into()),
-            other => other.map_err(|_| CgError::Preconditioner)?,
-        };
+        let small = Cholesky::try_factor(k, small, watch)?.map_err(|_| CgError::Preconditioner)?;
         Ok(Self { factor, small, lambda })
     }
 

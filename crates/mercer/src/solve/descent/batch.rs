@@ -1,13 +1,13 @@
 //! All samples at a time.
 
 use crate::data::Matrix;
-use crate::solve::direct::column_norms;
+use crate::linalg::vectors::{add_multiple, column_norms};
 use crate::solve::report::Status;
 use crate::watch::Watch;
 
 use super::coordinates::{Coordinates, Pull};
 use super::curve::{Curve, largest_ratio};
-use super::{Descended, Descent, DescentError, Step, add_multiple, fresh_residual, largest_eigenvalue};
+use super::{Descended, Descent, DescentError, Step, fresh_residual, largest_eigenvalue};
 
 /// ‖r‖ never grows where the step is small enough and K positive semidefinite; more than this is not rounding.
 const GROWTH: f64 = 1.01;

@@ -31,6 +31,7 @@ mod stochastic;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Matrix;
+use crate::linalg::vectors::subtract_from;
 use crate::solve::report::Status;
 use crate::watch::Watch;
 
@@ -152,13 +153,6 @@ impl Descent {
     }
 }
 
-/// `to += factor · by`.
-fn add_multiple(to: &mut Matrix<f64>, factor: f64, by: &Matrix<f64>) {
-    for (t, b) in to.entries_mut().iter_mut().zip(by.entries()) {
-        *t += factor * b;
-    }
-}
-
 /// y − f with f computed from the unknown itself, free of what the steps rounded away.
 fn fresh_residual(
     coordinates: &dyn Coordinates,
@@ -168,8 +162,6 @@ fn fresh_residual(
 ) -> Result<Matrix<f64>, DescentError> {
     let mut residual = Matrix::zeros(targets.nrows(), targets.ncols());
     coordinates.fitted(unknown, &mut residual, watch)?;
-    for (f, y) in residual.entries_mut().iter_mut().zip(targets.entries()) {
-        *f = y - *f;
-    }
+    subtract_from(targets, &mut residual);
     Ok(residual)
 }

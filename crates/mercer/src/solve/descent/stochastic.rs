@@ -6,13 +6,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
-use crate::solve::direct::column_norms;
+use crate::linalg::vectors::{add_multiple, column_norms};
 use crate::solve::report::Status;
 use crate::watch::Watch;
 
 use super::coordinates::{Coordinates, Pull};
 use super::curve::{Curve, largest_ratio};
-use super::{Descended, Descent, DescentError, Step, add_multiple, fresh_residual};
+use super::{Descended, Descent, DescentError, Step, fresh_residual};
 
 /// No positive semidefinite matrix and allowed step takes the residual this many times above the targets.
 const LOST: f64 = 1e8;

@@ -13,10 +13,10 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::Matrix;
+use crate::linalg::vectors::add_multiple;
 use crate::solve::report::Status;
 use crate::watch::Watch;
 
-use super::cg::add;
 use super::intercepts::settle;
 use super::iterate::{Iterate, Minimum, Residual};
 use super::labels::Labels;
@@ -55,8 +55,8 @@ pub(super) fn all_rows(
         }
         iterations += 1;
         products.exact().apply(&mut image, &residual.entries, watch)?;
-        add(&mut at.dual, -step, &residual.entries);
-        add(&mut at.image, -step, &image);
+        add_multiple(&mut at.dual, -step, &residual.entries);
+        add_multiple(&mut at.image, -step, &image);
         watch.advance(1);
     }
 }

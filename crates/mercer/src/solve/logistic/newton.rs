@@ -1,10 +1,11 @@
 //! Newton's method with a line search.
 
 use crate::data::Matrix;
+use crate::linalg::vectors::add_multiple;
 use crate::solve::report::Status;
 use crate::watch::{Stopped, Watch};
 
-use super::cg::{Direction, Effort, add, dot, newton_direction};
+use super::cg::{Direction, Effort, dot, newton_direction};
 use super::factored::factored_direction;
 use super::iterate::{Iterate, Minimum, Residual, shift_rows};
 use super::labels::Labels;
@@ -97,7 +98,7 @@ pub(super) fn minimise(
         let step = place.line_search(labels, lambda, &residual, &direction, watch)?;
         let before = place.loss.total;
         let mut at = place.at;
-        add(&mut at.dual, step, &direction.dual);
+        add_multiple(&mut at.dual, step, &direction.dual);
         at.intercepts.iter_mut().zip(&direction.intercepts).for_each(|(b, d)| *b += step * d);
         at.look(products, watch)?;
         place = Place::new(labels, at);
@@ -147,7 +148,7 @@ impl Place {
         for _ in 0..HALVINGS {
             watch.check()?;
             let mut moved = self.logits.clone();
-            add(&mut moved, step, &direction.image);
+            add_multiple(&mut moved, step, &direction.image);
             shift_rows(&mut moved, step, &direction.intercepts);
             let penalty = lambda * step * (linear + 0.5 * step * square);
             let change = Loss::at(labels, &moved).total - self.loss.total + penalty;
