@@ -41,7 +41,7 @@ pub use classes::Classes;
 pub use dataset::{Dataset, Target, TargetValues};
 pub use error::{DataError, Place, RowNumber};
 pub use finite::{check_features, check_target};
-pub use npy::{NpyNumber, write_npy, write_npy_entries, write_npy_header};
+pub use npy::{write_npy, write_npy_entries, write_npy_header};
 pub use options::{ColumnRef, Delimiter, Dtype, Layout, Missing, ReadOptions, UnknownChoice};
 pub use read::{column_names, read, read_source};
 pub use row_sample::{RowSample, fold_of_row, is_held_out, row_hash};

@@ -7,6 +7,7 @@ use mercer::data::{self, AnySamples, Dtype, ScaleMethod, Scaling};
 use mercer::gram::{GramError, Part, Resident, Value, Wanted, kernel_to_distance};
 use mercer::kernel::Kernel;
 use mercer::linalg::zeroed;
+use mercer::real::Real;
 use mercer::session::Session;
 use mercer::{memory, pool};
 use serde::Serialize;
@@ -108,7 +109,7 @@ fn read(arguments: &GramArguments) -> Result<(Samples, Option<Samples>), Failure
     Ok((dataset.features, columns))
 }
 
-fn write<T: data::NpyNumber>(path: &Path, shape: (usize, usize), entries: &[T]) -> Result<(), Failure> {
+fn write<T: Real>(path: &Path, shape: (usize, usize), entries: &[T]) -> Result<(), Failure> {
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }

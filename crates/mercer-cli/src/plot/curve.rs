@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, extent};
 use super::colour::{CATEGORIES, INK, SLATE};
-use super::error::{PlotError, check, check_length, check_some};
+use super::error::{PlotError, check, check_length, check_points, check_some};
 use super::figure::{Dot, Figure, Key, Mark, Panel, Point};
 use super::scene::Stroke;
 use super::ticks::number;
@@ -48,8 +48,7 @@ impl FittedCurve {
         check("places of the curve", self.places.iter().copied())?;
         check_length("the curve", &self.curve, self.places.len())?;
         check("the curve", self.curve.iter().copied())?;
-        check("x of the data", self.points.iter().map(|p| p.0))?;
-        check("y of the data", self.points.iter().map(|p| p.1))?;
+        check_points(self.points.iter().copied())?;
         check("the intercept", [self.intercept])?;
         for (index, bump) in self.bumps.iter().enumerate() {
             check_length(&format!("bump {index}"), bump, self.places.len())?;

@@ -182,9 +182,7 @@ fn draw_panel(panel: &Panel, area: Rectangle, vertical: &Ticks, items: &mut Vec<
             ));
         }
         Frame::Box => {
-            let mut around = area.corners();
-            around.push((area.left, area.top));
-            items.push(Item::line(around, line));
+            items.push(Item::line(area.outline(), line));
         }
     }
     let mut strokes = Vec::new();
@@ -251,6 +249,6 @@ fn notes(panel: &Panel, area: Rectangle, horizontal: &Ticks, vertical: &Ticks, i
 }
 
 /// Small words that stand back.
-fn small(at: Place, anchor: Anchor, label: &str) -> Item {
+pub fn small(at: Place, anchor: Anchor, label: &str) -> Item {
     Item::Text(Text { colour: SLATE, ..words(at, anchor, label, SMALL) })
 }
