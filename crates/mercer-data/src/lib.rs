@@ -33,6 +33,7 @@ mod svmlight;
 mod table;
 mod target_rows;
 mod training;
+mod views;
 pub mod watch;
 
 pub use atomic_file::write_atomically;

@@ -239,3 +239,11 @@ impl<const N: usize> From<&[&str; N]> for Targets<'_> {
         names.as_slice().into()
     }
 }
+
+/// One number per row.
+#[cfg(feature = "ndarray")]
+impl From<ndarray::ArrayView1<'_, f64>> for Targets<'_> {
+    fn from(numbers: ndarray::ArrayView1<'_, f64>) -> Self {
+        Matrix::from_entries(numbers.len(), 1, numbers.to_vec()).into()
+    }
+}
