@@ -13,7 +13,7 @@ use crate::real::{Precision, Real};
 
 /// Rows of one array.
 ///
-/// An array in C order is read as it goes, one row in memory; one in Fortran order, whose rows are scattered over the
+/// An array in C order is read row by row, one row in memory; one in Fortran order, whose rows are scattered over the
 /// file, is held whole.
 struct ArrayRows {
     file: String,

@@ -23,7 +23,7 @@ pub enum Weights {
     Distance,
 }
 
-/// Which rows speak for a query, and how loudly.
+/// Which rows a prediction is made from, and their weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

@@ -11,7 +11,7 @@ use crate::session::Session;
 use super::domain::check_samples;
 use super::error::ModelError;
 
-/// Multiplications at each sample that cost less than another pass over the samples: so many, and so many for each column.
+/// Multiplications at each sample that cost less than another pass over the samples: a constant, and a number for each column.
 const PASS: [usize; 2] = [3_000, 32];
 
 /// Machines for the pairs (0, 1), (0, 2), …, (1, 2), … of classes over one set of support vectors, in LIBSVM's layout.

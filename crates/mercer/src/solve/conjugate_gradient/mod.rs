@@ -6,7 +6,7 @@
 //!
 //! for every column of B with its own α and β, all of them sharing each product with A. Recurrences are in double
 //! precision. Products may come from a faster, less exact operator: the residual is then replaced by one computed from
-//! scratch with the exact operator whenever the recurrence says that the answer is there, and every so many steps (van der
+//! scratch with the exact operator whenever the recurrence says that the answer is there, and at regular intervals (van der
 //! Vorst and Ye 2000). What the fast operator gets wrong is so corrected until the answer is that of the exact
 //! one, or until it no longer gets better, which the report says.
 //!
@@ -42,7 +42,7 @@ pub enum CgError {
     /// Shapes do not fit.
     #[error("there are {found} {what}, but {expected} were expected")]
     Shape {
-        /// What there is another number of.
+        /// What has the wrong number.
         what: &'static str,
         /// How many there are.
         found: usize,
@@ -382,7 +382,7 @@ fn estimate(state: &CgState, norms: &[f64]) -> f64 {
     now.iter().zip(norms).map(|(r, b)| if *b > 0.0 { r / b } else { 0.0 }).fold(0.0, f64::max)
 }
 
-/// p ← z + βp for the active right-hand sides, with z = P⁻¹r and β = 0 where the direction starts afresh; `next` is told ⟨r,z⟩.
+/// p ← z + βp for the active right-hand sides, with z = P⁻¹r and β = 0 where the direction starts afresh; `next` receives ⟨r,z⟩.
 fn direction(
     problem: &CgProblem<'_>,
     state: &CgState,

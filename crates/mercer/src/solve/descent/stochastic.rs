@@ -54,7 +54,7 @@ pub(super) fn descend(
         let norms: Vec<f64> = column_norms(&moved).iter().map(|norm| norm / step).collect();
         gradient = largest_ratio(&norms, &at_start);
         if gradient <= settings.tol {
-            // Before the word is given, the gradient at one point, and without the rounding of the way there.
+            // Converged only if the gradient, computed afresh at the final point, says so too.
             residual = fresh_residual(coordinates, &unknown, targets, watch)?;
             Pull(coordinates).apply(&mut image, &residual, watch)?;
             gradient = largest_ratio(&column_norms(&image), &at_start);

@@ -12,7 +12,7 @@ pub enum SvmError {
     /// Samples and what belongs to them do not line up.
     #[error("there are {rows} samples but {found} {what}")]
     Length {
-        /// What there is another number of.
+        /// What has the wrong number.
         what: &'static str,
         /// Samples there are.
         rows: usize,
