@@ -50,7 +50,7 @@ impl GridProblem<'_> {
         let class_weight = self.class_weight.clone().map_or(ClassWeight::Uniform, ClassWeight::Each);
         let svm = Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 })
             .class_weight(class_weight)
-            .check(admission(self.admit))
+            .admission(admission(self.admit))
             .solver(SvmSettings { tol, cache, shrinking, max_iter });
         let tune = TuneSvc { svm, ..TuneSvc::new(Kernel::linear()) };
         let codes = self.codes.as_slice().map_err(value_error)?;

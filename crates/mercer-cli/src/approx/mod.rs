@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{Chunks, Source, TrainingChunks};
-use mercer::learn::{Bias, Fitted, Origin, Ridge, SolvedSums};
+use mercer::learn::{Fitted, Intercept, Origin, Ridge, SolvedSums};
 use mercer::pool;
 use mercer::select::Split;
 use mercer::session::Session;
@@ -42,7 +42,7 @@ pub fn check_text(arguments: &Fit) -> Result<(), Failure> {
     if arguments.features.is_some() {
         return Err(Failure::usage("--approx stands in for a kernel, but --features are features already"));
     }
-    if arguments.bias == Some(Bias::Column) {
+    if arguments.bias == Some(Intercept::Column) {
         return Err(Failure::usage("--approx has --bias centred or none"));
     }
     if arguments.method == crate::args::Method::Ridge
@@ -78,10 +78,10 @@ fn in_chunks(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, 
         return Ok(None);
     };
     let lambda = if arguments.lambda.is_empty() { vec![1.0] } else { arguments.lambda.clone() };
-    let ridge = Ridge::new((kernel, approximation), 1.0)
-        .with_lambda(lambda)
-        .with_bias(arguments.bias.unwrap_or_default())
-        .with_admission(admission(arguments));
+    let ridge = Ridge::new((kernel, approximation))
+        .lambdas(lambda)
+        .intercept(arguments.bias.unwrap_or_default())
+        .admission(admission(arguments));
     let prepared = ridge.prepare((&survey.sample, survey.rows), session)?;
     let clock = Instant::now();
     chunks.rewind()?;

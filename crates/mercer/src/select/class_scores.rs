@@ -118,7 +118,7 @@ impl<'a> ClassScores<'a> {
                 let mut order: Vec<usize> = (0..settings.len()).collect();
                 order.sort_by(|&a, &b| settings[b].total_cmp(&settings[a]));
                 let lambdas: Vec<f64> = order.iter().map(|&place| settings[place]).collect();
-                let logistic = logistic.clone().with_class_weight(logistic.class_weight.among(&fold.present));
+                let logistic = logistic.clone().class_weight(logistic.class_weight.among(&fold.present));
                 let targets = Targets::codes(codes, classes);
                 let problem = Problem::new(Inputs::Gram(&part), targets).weighted(weights);
                 let path = path(&logistic, &problem, &lambdas, session)?;

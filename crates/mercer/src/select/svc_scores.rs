@@ -51,7 +51,7 @@ impl SvcScores {
         session: &Session<'_>,
     ) -> Result<Vec<Vec<f64>>, LearnError> {
         let Self { resident, codes, classes, folds, weights, store } = self;
-        let training = Training::stored(&**resident, &svm.kernel, session.memory(), store, session)?;
+        let training = Training::stored(&**resident, svm.kernel()?, session.memory(), store, session)?;
         let labels = Labels { codes, classes: *classes, targets: &[], weights: weights.as_deref() };
         accuracies(svm, &training, cs, labels, folds, session)
     }

@@ -3,7 +3,7 @@
 use crate::data::{AnySamples, Matrix};
 use crate::design::{Approximation, DesignError};
 use crate::kernel::Kernel;
-use crate::learn::{Admission, ApproxFit, Bias, Digest, LearnError, Prepared, Ridge, check_problem};
+use crate::learn::{Admission, ApproxFit, Digest, Intercept, LearnError, Prepared, Ridge, check_problem};
 use crate::linalg::NormalEquations;
 use crate::pool;
 use crate::session::Session;
@@ -45,7 +45,7 @@ pub struct TuneApproxRidge {
     /// The values of λ.
     pub lambda: LambdaSpace,
     /// What is done about a constant: nothing, or an unpenalised intercept.
-    pub bias: Bias,
+    pub bias: Intercept,
     /// What is minimised: the error on folds or on held-out rows.
     pub criterion: Criterion,
     /// The points that are tried; `None` for the default of the number of hyper-parameters.
@@ -84,7 +84,7 @@ impl TuneApproxRidge {
             kernel,
             approximation,
             lambda: LambdaSpace::default(),
-            bias: Bias::Centred,
+            bias: Intercept::Centred,
             criterion: Criterion::KFold { folds: 5, seed: 0 },
             strategy: None,
             admission: Admission::Check,
@@ -214,7 +214,7 @@ impl TuneApproxRidge {
         if sample.nrows() == 0 || sample.ncols() == 0 {
             return Err(LearnError::Empty { rows: sample.nrows(), columns: sample.ncols() });
         }
-        if self.bias == Bias::Column {
+        if self.bias == Intercept::Column {
             let reason = "bias = column is not for approximate features; use centred or none";
             return Err(LearnError::Unsupported(reason));
         }
@@ -238,7 +238,7 @@ impl TuneApproxRidge {
     }
 
     fn ridge(&self, kernel: Kernel, lambda: f64) -> Ridge {
-        Ridge::new((kernel, self.approximation), lambda).with_bias(self.bias).with_admission(self.admission)
+        Ridge::new((kernel, self.approximation)).lambda(lambda).intercept(self.bias).admission(self.admission)
     }
 
     fn digest(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Digest {
@@ -291,7 +291,7 @@ where
                 Stopped.into()
             }));
         }
-        sums.finish(self.tune.bias.intercept(), session)
+        sums.finish(self.tune.bias, session)
     }
 
     /// Keeps the sums of the last kernel where it is the best so far.

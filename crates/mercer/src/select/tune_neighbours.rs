@@ -145,7 +145,7 @@ impl TuneKnn {
             return Err(LearnError::TooManyNeighbours { k: least, rows: others });
         }
         let largest = most.min(others);
-        let knn = Knn::new(largest).with_weights(self.weights).with_metric(self.metric);
+        let knn = Knn::new(largest).weights(self.weights).metric(self.metric);
         let losses = knn.leave_one_out(samples, targets, largest, self.loss, session)?;
         let rows: Vec<Trial> = (least..=largest)
             .map(|k| Trial { values: Vec::new(), setting: k as f64, score: Some(losses[k - 1]) })

@@ -2,7 +2,7 @@
 
 use crate::data::{AnySamples, Matrix};
 use crate::kernel::Kernel;
-use crate::learn::{Admission, Bias, Digest, LearnError, check_problem};
+use crate::learn::{Admission, Digest, Intercept, LearnError, check_problem};
 use crate::pool;
 use crate::session::Session;
 use crate::watch::Watch;
@@ -23,7 +23,7 @@ pub struct TuneRidge {
     /// The values of λ.
     pub lambda: LambdaSpace,
     /// What is done about a constant: nothing, or an unpenalised intercept.
-    pub bias: Bias,
+    pub bias: Intercept,
     /// What is minimised.
     pub criterion: Criterion,
     /// Where to look; `None` for what suits the number of hyper-parameters.
@@ -66,7 +66,7 @@ impl TuneRidge {
         Self {
             kernel,
             lambda: LambdaSpace::default(),
-            bias: Bias::Centred,
+            bias: Intercept::Centred,
             criterion: Criterion::LeaveOneOut,
             strategy: None,
             admission: Admission::Check,
@@ -165,7 +165,7 @@ impl TuneRidge {
         weights: Option<&[f64]>,
         session: &Session<'_>,
     ) -> Result<RidgeScores<'a>, LearnError> {
-        RidgeScores::new(samples, targets, weights, self.bias == Bias::Centred, &self.criterion, session)
+        RidgeScores::new(samples, targets, weights, self.bias == Intercept::Centred, &self.criterion, session)
     }
 
     fn validate(
@@ -179,7 +179,7 @@ impl TuneRidge {
         if rows == 0 || columns == 0 {
             return Err(LearnError::Empty { rows, columns });
         }
-        if self.bias == Bias::Column {
+        if self.bias == Intercept::Column {
             return Err(LearnError::Unsupported(
                 "bias = column centres the data by all of its rows, so no row can be left out; tune with centred or none",
             ));

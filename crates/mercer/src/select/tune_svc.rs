@@ -77,11 +77,11 @@ impl TuneSvc {
         session: &Session<'_>,
     ) -> Result<TunedSvc, LearnError> {
         let samples = problem.samples()?;
-        self.svm.kernel.check_columns(samples.ncols())?;
+        self.svm.kernel()?.check_columns(samples.ncols())?;
         let labels = Labels::of(problem, &self.svm.machine)?;
         let folds = checked_folds(&labels, folds)?;
         let scales = session.scales(samples);
-        let kernel = self.svm.kernel.resolve_auto(&scales)?;
+        let kernel = self.svm.kernel()?.resolve_auto(&scales)?;
         let axes = Axis::of_kernel(&kernel, &scales)?;
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
@@ -95,7 +95,7 @@ impl TuneSvc {
         let best = search.run(&mut scorer, &mut trials, on_trials, session)?;
         let kernel = kernel.with_values(&best.values)?;
         let mut warnings = search.edge_warnings(&best);
-        warnings.extend(self.svm.check.decide(&kernel, samples)?.warning);
+        warnings.extend(self.svm.admission.decide(&kernel, samples)?.warning);
         let machine = Machine::Svc { c: best.setting };
         Ok(TunedSvc {
             svm: self.svm.clone().with(kernel, machine),
@@ -148,12 +148,13 @@ impl TuneSvc {
             session.advance(1);
         }
         let best = best.place.ok_or_else(|| none(kernels.len()))?;
-        let warnings = self.svm.check.decide(&kernels[best.0], samples)?.warning.into_iter().collect();
+        let warnings = self.svm.admission.decide(&kernels[best.0], samples)?.warning.into_iter().collect();
         Ok(SvcGrid { scores, best, warnings })
     }
 
     fn digest(&self, samples: &AnySamples<'_>, labels: Labels<'_>, folds: &[usize]) -> String {
-        let Svm { kernel, class_weight, solver, .. } = &self.svm;
+        let Svm { lift, class_weight, solver, .. } = &self.svm;
+        let kernel = lift.kernel().map(Kernel::to_string).unwrap_or_default();
         let mut digest = Digest::new();
         digest.bytes(format!("svc {kernel} {class_weight:?} {:?}", solver.tol).as_bytes());
         digest.samples(samples);
@@ -173,7 +174,7 @@ fn score(
     samples: &AnySamples<'_>,
     session: &Session<'_>,
 ) -> Result<Option<Vec<Vec<f64>>>, LearnError> {
-    svm.check.decide(&svm.kernel, samples)?;
+    svm.admission.decide(svm.kernel()?, samples)?;
     match scores.score(svm, cs, &session.part()) {
         // Some hyper-parameters may overflow where others do not.
         Err(LearnError::Svm(SvmError::KernelValue { .. })) => Ok(None),

@@ -8,7 +8,7 @@ use crate::oracle::{self, noise};
 use mercer::data::{AnySamples, Matrix, Samples, fold_of_row, is_held_out};
 use mercer::design::{Approximation, DesignError, Parts};
 use mercer::kernel::Kernel;
-use mercer::learn::{Bias, LearnError, Ridge, add_rows, empty_sums};
+use mercer::learn::{Intercept, LearnError, Ridge, add_rows, empty_sums};
 use mercer::pool;
 use mercer::select::{
     Criterion, FoldSums, LambdaSpace, Split, Strategy, Stream, Trials, TuneApproxRidge, TunedApproxRidge,
@@ -69,7 +69,7 @@ impl Problem {
 
     /// The mean squared error over the rows of each group, of a fit without them that is made by itself.
     fn score(&self, tune: &TuneApproxRidge, lambda: f64, weighted: bool, groups: &[Vec<usize>]) -> f64 {
-        let ridge = Ridge::new((tune.kernel.clone(), tune.approximation), lambda).with_bias(tune.bias);
+        let ridge = Ridge::new((tune.kernel.clone(), tune.approximation)).lambda(lambda).intercept(tune.bias);
         let weight = |row: usize| if weighted { self.weights[row] } else { 1.0 };
         let prepared = ridge.prepare((&self.x, ROWS as u64), &session()).unwrap();
         let (mut sum, mut total) = (0.0, 0.0);
@@ -128,11 +128,11 @@ fn scores_are_those_of_fits_one_by_one() {
     ];
     for approximation in [Approximation::fourier(32), Approximation::nystrom(20)] {
         for (criterion, weighted, bias) in [
-            (&criteria[0], true, Bias::Centred),
-            (&criteria[0], false, Bias::None),
-            (&criteria[1], true, Bias::None),
-            (&criteria[2], true, Bias::Centred),
-            (&criteria[2], false, Bias::Centred),
+            (&criteria[0], true, Intercept::Centred),
+            (&criteria[0], false, Intercept::None),
+            (&criteria[1], true, Intercept::None),
+            (&criteria[2], true, Intercept::Centred),
+            (&criteria[2], false, Intercept::Centred),
         ] {
             let tune = TuneApproxRidge { bias, ..fixed(approximation, criterion.clone()) };
             let found = problem.tune(&tune, weighted).unwrap();
@@ -162,7 +162,7 @@ fn the_model_is_the_fit_with_the_best() {
         };
         let found = problem.tune(&tune, true).unwrap();
         assert!(found.tuned.score < 0.05, "{}", found.tuned.score);
-        let ridge = Ridge::new((found.tuned.kernel.clone(), approximation), found.tuned.lambda);
+        let ridge = Ridge::new((found.tuned.kernel.clone(), approximation)).lambda(found.tuned.lambda);
         let weights = Some(&problem.weights[..]);
         let fit = oracle::train(&ridge, &problem.x, &problem.y, weights, &session()).unwrap();
         let (a, b) = (found.fit.predictor, fit.model.predictor);
@@ -311,7 +311,7 @@ fn what_cannot_be_is_refused() {
     let error =
         fourier(folds.clone()).run(&problem.x, &problem.y, None, None, &mut |_| {}, &small).unwrap_err();
     assert!(matches!(error, LearnError::Design(DesignError::Memory { .. })), "{error}");
-    let error = fails(TuneApproxRidge { bias: Bias::Column, ..fourier(folds.clone()) });
+    let error = fails(TuneApproxRidge { bias: Intercept::Column, ..fourier(folds.clone()) });
     assert!(error.to_string().contains("centred or none"), "{error}");
     let error = fails(TuneApproxRidge { kernel: kernel("poly(degree=2)"), ..fourier(folds.clone()) });
     assert!(matches!(error, LearnError::Design(DesignError::Spectrum(_))), "{error}");

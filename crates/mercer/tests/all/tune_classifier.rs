@@ -47,7 +47,7 @@ fn scores_are_those_of_fits_without_the_fold() {
     for classes in [2, 3] {
         let codes = codes(classes);
         let kernel: Kernel = "rbf(sigma=?{0.5,2})".parse().unwrap();
-        let logistic = Logistic::new(kernel.clone(), 1.0).with_tol(1e-10);
+        let logistic = Logistic::new(kernel.clone()).tol(1e-10);
         for judge in [Judge::LogLoss, Judge::Accuracy] {
             let search = tune(Classifier::Logistic(logistic.clone()), judge);
             let tuned = search.run(&samples, &codes, None, None, &mut |_| {}, &session()).unwrap();
@@ -60,7 +60,7 @@ fn scores_are_those_of_fits_without_the_fold() {
                     let train: Vec<usize> = (0..ROWS).filter(|&i| folds[i] != fold).collect();
                     let held: Vec<usize> = (0..ROWS).filter(|&i| folds[i] == fold).collect();
                     let labels: Vec<usize> = train.iter().map(|&i| codes[i]).collect();
-                    let one = Logistic::new(kernel.clone(), trial.setting).with_tol(1e-10);
+                    let one = Logistic::new(kernel.clone()).lambda(trial.setting).tol(1e-10);
                     let targets = Targets::codes(labels, classes);
                     let fitted = one.fit(samples.select(&train), targets).unwrap();
                     let shares = probabilities(&fitted.predict(samples.select(&held)).unwrap());
@@ -92,7 +92,7 @@ fn a_class_of_one_row_is_wrong_where_it_is_left_out_and_nothing_fails() {
     let mut codes = codes(2);
     codes[17] = 2;
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
-    let search = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::LogLoss);
+    let search = tune(Classifier::Logistic(Logistic::new(kernel)), Judge::LogLoss);
     let tuned = search.run(&samples, &codes, None, None, &mut |_| {}, &session()).unwrap();
     // The row alone costs −log 10⁻¹⁵.
     assert!(tuned.score > 34.0 / ROWS as f64 && tuned.score < 2.0, "{}", tuned.score);
@@ -103,7 +103,7 @@ fn a_weight_of_zero_takes_a_row_out_of_fits_and_scores() {
     let (samples, mut codes) = (samples(), codes(2));
     let weights: Vec<f64> = (0..ROWS).map(|i| f64::from(i % 5 != 0)).collect();
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
-    let mut search = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::LogLoss);
+    let mut search = tune(Classifier::Logistic(Logistic::new(kernel)), Judge::LogLoss);
     search.criterion = ClassCriterion::Given((0..ROWS).map(|i| Some(i % 3)).collect());
     let run = |codes: &[usize]| {
         search.run(&samples, codes, Some(&weights), None, &mut |_| {}, &session()).unwrap().score
@@ -131,7 +131,7 @@ fn what_cannot_be_judged_is_refused() {
     assert!(matches!(run(&many, &codes), Err(LearnError::Parameter { parameter: "folds", .. })));
     let one = vec![0; ROWS];
     assert!(run(&tune(perceptron, Judge::Accuracy), &one).is_err());
-    let large = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::Accuracy);
+    let large = tune(Classifier::Logistic(Logistic::new(kernel)), Judge::Accuracy);
     let small = session().with_memory(1 << 10);
     let tuned = large.run(&samples, &codes, None, None, &mut |_| {}, &small);
     assert!(matches!(tuned, Err(LearnError::Memory { .. })));

@@ -3,7 +3,7 @@
 use crate::oracle::{self, noise};
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::kernel::Kernel;
-use mercer::learn::{Bias, LearnError, Ridge};
+use mercer::learn::{Intercept, LearnError, Ridge};
 use mercer::pool;
 use mercer::select::{Criterion, LambdaSpace, Split, Strategy, Trials, TuneRidge, assign_folds};
 use mercer::session::Session;
@@ -133,7 +133,7 @@ fn kernel(sigma: f64) -> Kernel {
     format!("rbf(sigma={sigma})").parse().unwrap()
 }
 
-fn tune(bias: Bias, criterion: &Criterion) -> TuneRidge {
+fn tune(bias: Intercept, criterion: &Criterion) -> TuneRidge {
     TuneRidge {
         bias,
         criterion: criterion.clone(),
@@ -146,7 +146,9 @@ fn tune(bias: Bias, criterion: &Criterion) -> TuneRidge {
 fn scores_and_choice_are_those_of_refits() {
     let problem = problem();
     for criterion in criteria() {
-        for (bias, weighted) in [(Bias::None, false), (Bias::Centred, false), (Bias::Centred, true)] {
+        for (bias, weighted) in
+            [(Intercept::None, false), (Intercept::Centred, false), (Intercept::Centred, true)]
+        {
             let weights = weighted.then_some(problem.weights.as_slice());
             let tune = tune(bias, &criterion);
             let kernels: Vec<Kernel> = SIGMAS.into_iter().map(kernel).collect();
@@ -155,7 +157,7 @@ fn scores_and_choice_are_those_of_refits() {
             let mut best = (f64::INFINITY, (0, 0));
             for (row, &sigma) in SIGMAS.iter().enumerate() {
                 for (column, &lambda) in LAMBDAS.iter().enumerate() {
-                    let ridge = Ridge::new(kernel(sigma), lambda).with_bias(bias);
+                    let ridge = Ridge::new(kernel(sigma)).lambda(lambda).intercept(bias);
                     let expected = problem.score(&ridge, weighted, &criterion);
                     let found = grid.scores[row][column].unwrap();
                     assert!(
@@ -285,7 +287,7 @@ fn what_cannot_be_tuned_is_refused_in_words() {
     }
     let short = TuneRidge { criterion: Criterion::Folds(vec![0, 1]), ..plain.clone() };
     assert!(matches!(run(&short, &all, &problem.y), LearnError::Length { found: 2, .. }));
-    let column = TuneRidge { bias: Bias::Column, ..plain.clone() };
+    let column = TuneRidge { bias: Intercept::Column, ..plain.clone() };
     assert!(matches!(run(&column, &all, &problem.y), LearnError::Unsupported(_)));
     let small = Session::default().with_memory(1_000);
     let error = plain.run(&problem.x, &problem.y, None, None, &mut |_| {}, &small).unwrap_err();

@@ -4,7 +4,7 @@ use mercer::data::{Chunks, TrainingChunks, for_each_chunk};
 use mercer::design::Approximation;
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
-use mercer::learn::{Bias, Origin, Ridge};
+use mercer::learn::{Intercept, Origin, Ridge};
 use mercer::select::{Axis, FoldSums, Stream, TuneApproxRidge, TunedApproxRidge};
 use mercer::session::Session;
 use mercer::watch::Watch;
@@ -22,7 +22,7 @@ pub fn check_text(arguments: &Tune) -> Result<(), Failure> {
         Some(Approx::Auto) => {}
         Some(Approx::Exact) | None => return Ok(()),
     }
-    if arguments.bias == Some(Bias::Column) {
+    if arguments.bias == Some(Intercept::Column) {
         return Err(Failure::usage("--approx has --bias centred or none"));
     }
     Ok(())
@@ -66,9 +66,10 @@ impl Searcher<'_> {
             tune.run_in_passes(stream, resume, on_trials, pass, session)
         })?;
 
-        let ridge = Ridge::new((tuned.kernel.clone(), approximation), tuned.lambda)
-            .with_bias(tune.bias)
-            .with_admission(tune.admission);
+        let ridge = Ridge::new((tuned.kernel.clone(), approximation))
+            .lambda(tuned.lambda)
+            .intercept(tune.bias)
+            .admission(tune.admission);
         let mut quality = ridge.quality_of(&fit, &survey.sample, session)?;
         // Without rows held out of the last fit these would be errors on the rows it was trained on.
         quality.sizes.clear();

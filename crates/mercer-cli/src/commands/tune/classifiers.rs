@@ -25,9 +25,9 @@ impl Searcher<'_> {
         let admission = if self.arguments.assume_psd { Admission::Assume } else { Admission::Check };
         let kernel = self.kernel.clone();
         let classifier = match self.arguments.method {
-            Method::Perceptron => Classifier::Perceptron(Perceptron::new(kernel).with_admission(admission)),
+            Method::Perceptron => Classifier::Perceptron(Perceptron::new(kernel).admission(admission)),
             _ => {
-                let logistic = Logistic::new(kernel, 1.0).with_tol(TRIAL_TOL).with_admission(admission);
+                let logistic = Logistic::new(kernel).tol(TRIAL_TOL).admission(admission);
                 Classifier::Logistic(logistic)
             }
         };
@@ -56,9 +56,9 @@ impl Searcher<'_> {
                 Ok(tune.run(samples, &codes, None, resume, on_trials, session)?)
             })?;
         let learner = match tune.classifier {
-            Classifier::Perceptron(perceptron) => Library::boxed(perceptron.with_lift(kernel.into()), seed),
+            Classifier::Perceptron(perceptron) => Library::boxed(perceptron.lift(kernel.into()), seed),
             Classifier::Logistic(logistic) => {
-                let learner = Logistic::new(kernel, lambda).with_admission(logistic.admission);
+                let learner = Logistic::new(kernel).lambda(lambda).admission(logistic.admission);
                 Library::boxed(learner, seed)
             }
         };

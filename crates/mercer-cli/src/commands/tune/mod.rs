@@ -14,7 +14,7 @@ use mercer::data::{self, AnySamples, Matrix, ScaleMethod, Scaling};
 use mercer::gram::Metric;
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{Admission, Bias, Knn, Logistic, Loss, Perceptron, Ridge, Smoother};
+use mercer::learn::{Admission, Intercept, Knn, Logistic, Loss, Perceptron, Ridge, Smoother};
 use mercer::model::{Model, Weights};
 use mercer::pool;
 use mercer::select::{
@@ -268,7 +268,7 @@ impl Searcher<'_> {
             Ok(tune.run(samples, targets, None, resume, on_trials, session)?)
         })?;
         let Tuned { kernel, lambda, score, trials, warnings } = tuned;
-        let ridge = Ridge::new(kernel, lambda).with_bias(tune.bias).with_admission(tune.admission);
+        let ridge = Ridge::new(kernel).lambda(lambda).intercept(tune.bias).admission(tune.admission);
         let learner = Library::boxed(ridge, self.arguments.common.seed);
         Ok(Found { learner, score, trials, warnings })
     }
@@ -298,7 +298,7 @@ impl Searcher<'_> {
         TuneRidge {
             kernel: self.kernel.clone(),
             lambda: self.lambda.clone(),
-            bias: self.arguments.bias.unwrap_or(Bias::Centred),
+            bias: self.arguments.bias.unwrap_or(Intercept::Centred),
             criterion: self.judged_by(self.criterion),
             strategy: self.strategy(),
             admission: if self.arguments.assume_psd { Admission::Assume } else { Admission::Check },
@@ -328,10 +328,10 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
     match arguments.method {
         Method::Knn => Library::boxed(Knn::default(), 0),
         Method::Smoother => Library::boxed(Smoother::new(Kernel::linear()), 0),
-        Method::Logistic => Library::boxed(Logistic::new(Kernel::linear(), 1.0), 0),
+        Method::Logistic => Library::boxed(Logistic::new(Kernel::linear()), 0),
         Method::Perceptron => Library::boxed(Perceptron::new(Kernel::linear()), 0),
         Method::Svc => Box::new(SvmLearner::of(Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 }), 0)),
-        _ => Library::boxed(Ridge::new(Kernel::linear(), 1.0), 0),
+        _ => Library::boxed(Ridge::new(Kernel::linear()), 0),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The search as a picture: the error along one hyper-parameter, with the ends where it follows the noise and the mean.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::learn::{Learner as _, Problem, Ridge, RidgeMethod};
+use mercer::learn::{Learner as _, Problem, Ridge, RidgeSolver};
 use mercer::select::{Trial, Trials};
 use mercer::session::Session;
 
@@ -93,10 +93,11 @@ pub fn training_errors(
     let mut errors = vec![None; trials.len()];
     for (place, trial) in trials.iter().enumerate().step_by(stride) {
         let Some(trial) = trial else { continue };
-        let ridge = Ridge::new(kernel.with_values(&trial.values)?, trial.setting)
-            .with_bias(tune.bias)
-            .with_admission(tune.admission)
-            .with_method(RidgeMethod::Dual);
+        let ridge = Ridge::new(kernel.with_values(&trial.values)?)
+            .lambda(trial.setting)
+            .intercept(tune.bias)
+            .admission(tune.admission)
+            .solver(RidgeSolver::Dual);
         let trained = ridge.train(&Problem::new(samples.view(), targets), session)?;
         let fitted = trained.model.predictor.predict(samples, session)?;
         let squares: f64 =

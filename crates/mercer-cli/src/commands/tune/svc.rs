@@ -25,7 +25,7 @@ pub fn search(
     let tune = TuneSvc {
         c: c.map_err(|error| Failure::usage(format!("--C: {error}")))?,
         strategy: searcher.strategy(),
-        svm: Svm::new(searcher.kernel.clone(), Machine::Svc { c: 1.0 }).check(check),
+        svm: Svm::new(searcher.kernel.clone(), Machine::Svc { c: 1.0 }).admission(check),
     };
     let codes = codes_of(targets);
     let folds = stratify_folds(&codes, arguments.folds(), Some(seed))
