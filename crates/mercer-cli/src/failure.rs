@@ -13,8 +13,6 @@ use mercer::linalg::NormalEquationsError;
 use mercer::memory;
 use mercer::model::ModelError;
 use mercer::solve::SolveError;
-use mercer::solve::descent::DescentError;
-use mercer::solve::svm::SvmError;
 use mercer::watch::Stopped;
 
 use crate::output::tell;
@@ -213,15 +211,23 @@ impl From<LearnError> for Failure {
                 return Self::usage(&error).hint(format!("-k is from 1 to {rows}"));
             }
             LearnError::UnknownClass { .. } => return Self::usage(format!("--class-weight: {error}")),
-            LearnError::Svm(SvmError::KernelValue { .. }) => "scale the data, or change the kernel".into(),
-            LearnError::Svm(_) => return Self::usage(error),
-            LearnError::Descent(DescentError::NotFinite) => "scale the data, or change the kernel".into(),
+            LearnError::Solve(SolveError::KernelValue { .. } | SolveError::NotFinite) => {
+                "scale the data, or change the kernel".into()
+            }
+            LearnError::Solve(
+                SolveError::Parameter { .. }
+                | SolveError::Empty
+                | SolveError::Shape { .. }
+                | SolveError::Value { .. }
+                | SolveError::InfeasibleNu { .. }
+                | SolveError::StepTooLarge { .. }
+                | SolveError::NegativeEigenvalue { .. },
+            ) => return Self::usage(error),
             LearnError::Parameter { .. }
             | LearnError::NormalEquations(NormalEquationsError::Lambda { .. })
             | LearnError::Kernel(_)
             | LearnError::Compose(_)
-            | LearnError::Unsupported(_)
-            | LearnError::Descent(_) => return Self::usage(error),
+            | LearnError::Unsupported(_) => return Self::usage(error),
             _ => return Self::work(error),
         };
         Self::work(error).hint(hint)

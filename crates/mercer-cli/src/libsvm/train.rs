@@ -12,8 +12,8 @@ use mercer::model::libsvm::PRECOMPUTED;
 use mercer::model::{Calibration, Model, Pairs, Predictor, pairs_of};
 use mercer::pool;
 use mercer::session::Session;
-use mercer::solve::Status;
-use mercer::solve::svm::{SvmError, SvmReport, SvmSettings};
+use mercer::solve::svm::{SvmReport, SvmSettings};
+use mercer::solve::{SolveError, Status};
 use serde_json::json;
 
 use super::cross_validation::cross_validate;
@@ -367,7 +367,7 @@ fn serial_numbers(rows: &[Vec<(u32, f64)>], largest: usize) -> Result<Vec<u32>, 
 /// LIBSVM's words for what can go wrong.
 fn in_words(error: LearnError) -> Refusal {
     match &error {
-        LearnError::Svm(SvmError::InfeasibleNu { largest, .. }) => {
+        LearnError::Solve(SolveError::InfeasibleNu { largest, .. }) => {
             Refusal::new(format!("ERROR: specified nu is infeasible (at most {largest})"))
         }
         _ if error.is_stop() => Refusal::new("interrupted"),

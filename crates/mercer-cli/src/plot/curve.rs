@@ -44,16 +44,7 @@ impl FittedCurve {
     /// # Errors
     /// Where there are no places, the lists do not fit each other, or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
-        check_some("the curve", &self.places)?;
-        check("places of the curve", self.places.iter().copied())?;
-        check_length("the curve", &self.curve, self.places.len())?;
-        check("the curve", self.curve.iter().copied())?;
-        check_points(self.points.iter().copied())?;
-        check("the intercept", [self.intercept])?;
-        for (index, bump) in self.bumps.iter().enumerate() {
-            check_length(&format!("bump {index}"), bump, self.places.len())?;
-            check(&format!("bump {index}"), bump.iter().copied())?;
-        }
+        self.check()?;
         let x = Axis::around(
             &self.x_label,
             self.places.iter().copied().chain(self.points.iter().map(|p| p.0)),
@@ -113,6 +104,20 @@ impl FittedCurve {
         let mut figure = Figure::new(&self.title, panels).subtitled(&self.subtitle).sized(640.0, height);
         figure.legend = legend;
         Ok(figure)
+    }
+
+    fn check(&self) -> Result<(), PlotError> {
+        check_some("the curve", &self.places)?;
+        check("places of the curve", self.places.iter().copied())?;
+        check_length("the curve", &self.curve, self.places.len())?;
+        check("the curve", self.curve.iter().copied())?;
+        check_points(self.points.iter().copied())?;
+        check("the intercept", [self.intercept])?;
+        for (index, bump) in self.bumps.iter().enumerate() {
+            check_length(&format!("bump {index}"), bump, self.places.len())?;
+            check(&format!("bump {index}"), bump.iter().copied())?;
+        }
+        Ok(())
     }
 
     fn curve_name(&self) -> &'static str {

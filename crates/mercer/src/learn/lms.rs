@@ -24,7 +24,8 @@ use crate::linalg::Intercept;
 use crate::model::{Linear, Method};
 use crate::session::Session;
 use crate::solve::Report;
-use crate::solve::descent::{Descended, Descent, DescentError, Dual, Mode, Primal, Step};
+use crate::solve::SolveError;
+use crate::solve::descent::{Descended, Descent, Dual, Mode, Primal, Step};
 
 use super::admission::Admission;
 use super::basis::Basis;
@@ -139,7 +140,7 @@ impl Lms {
             Intercept::None | Intercept::Column => Dual::new(gram),
         };
         let descended = self.descent(session).run(&dual, &aims, session).map_err(|error| match error {
-            DescentError::NotFinite => explain(gram, error.into()),
+            SolveError::NotFinite => explain(gram, error.into()),
             _ => error.into(),
         })?;
         let course = self.course(&descended, &aims, storage);
@@ -168,10 +169,10 @@ impl Lms {
         };
         let descended = match self.descent(session).run(&primal, &aims, session) {
             Ok(descended) => descended,
-            Err(DescentError::Stopped(_)) => return Err(primal.failure().into()),
-            Err(DescentError::NotFinite) => {
+            Err(SolveError::Stopped(_)) => return Err(primal.failure().into()),
+            Err(SolveError::NotFinite) => {
                 check_finite(&design, session)?;
-                return Err(DescentError::NotFinite.into());
+                return Err(SolveError::NotFinite.into());
             }
             Err(error) => return Err(error.into()),
         };

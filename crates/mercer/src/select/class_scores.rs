@@ -9,7 +9,7 @@ use crate::learn::{Coefficients, Inputs, LearnError, Logistic, Problem, Targets}
 use crate::model::{Link, probabilities};
 use crate::pool;
 use crate::session::Session;
-use crate::solve::LogisticError;
+use crate::solve::SolveError;
 use crate::watch::Watch;
 
 use super::tune_classifier::{Classifier, Judge};
@@ -162,7 +162,7 @@ fn path(
     session: &Session<'_>,
 ) -> Result<Vec<Option<Coefficients>>, LearnError> {
     match logistic.path(problem, lambdas, session) {
-        Err(LearnError::Logistic(LogisticError::Separable)) => {
+        Err(LearnError::Solve(SolveError::Separable)) => {
             let penalised = lambdas.partition_point(|lambda| *lambda > 0.0);
             let path = logistic.path(problem, &lambdas[..penalised], session)?;
             let mut found: Vec<_> = path.into_iter().map(Some).collect();

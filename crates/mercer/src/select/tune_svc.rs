@@ -5,7 +5,7 @@ use crate::kernel::Kernel;
 use crate::learn::svm::{Labels, Machine, Svm, Training};
 use crate::learn::{Digest, Inputs, LearnError, Problem};
 use crate::session::Session;
-use crate::solve::svm::SvmError;
+use crate::solve::SolveError;
 use crate::watch::Watch;
 
 use super::axis::{Axis, CostSpace};
@@ -177,7 +177,7 @@ fn score(
     svm.admission.decide(svm.kernel()?, samples)?;
     match scores.score(svm, cs, &session.part()) {
         // Some hyper-parameters may overflow where others do not.
-        Err(LearnError::Svm(SvmError::KernelValue { .. })) => Ok(None),
+        Err(LearnError::Solve(SolveError::KernelValue { .. })) => Ok(None),
         other => other.map(Some),
     }
 }

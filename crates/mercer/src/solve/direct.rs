@@ -1,13 +1,13 @@
 //! Direct solution by Cholesky: in double precision, or in single precision refined to the double answer.
 
 use crate::data::Matrix;
-use crate::design::DesignError;
-use crate::gram::{LinearOperator, NumericalRank, numerical_rank};
+use crate::gram::{LinearOperator, numerical_rank};
 use crate::linalg::vectors::{add_multiple, column_norms, relative_norm, subtract_from};
 use crate::linalg::{Cholesky, CholeskyError};
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
+use super::error::SolveError;
 use super::report::{Report, Status};
 use super::system::Regularised;
 
@@ -21,68 +21,6 @@ pub enum Factor {
     Double,
     /// Single precision with refinement; double where that fails.
     Mixed,
-}
-
-/// Why a system has no answer.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SolveError {
-    /// λ = 0 and K is singular to working precision.
-    #[error(
-        "with λ = 0 the kernel matrix is singular: its numerical rank is {rank} of {order}; λ = {suggestion:e} would do"
-    )]
-    Singular {
-        /// The numerical rank.
-        rank: NumericalRank,
-        /// The matrix's order.
-        order: usize,
-        /// A λ that makes the system solvable.
-        suggestion: f64,
-    },
-    /// K + λI has a negative eigenvalue: the kernel is not positive semidefinite on these samples, or λ is too small.
-    #[error(
-        "K + λI is not positive definite at λ = {lambda:e} (pivot {pivot} of {order}): \
-         the kernel is not positive semidefinite on these samples, or λ is below rounding error"
-    )]
-    Indefinite {
-        /// λ.
-        lambda: f64,
-        /// The pivot that failed, from 0.
-        pivot: usize,
-        /// The matrix's order.
-        order: usize,
-    },
-    /// λ = 0 and the features are linearly dependent on the samples.
-    #[error(
-        "with λ = 0 the {features} features have no unique weights: on these rows they are linearly dependent{}; \
-         λ = {suggestion:e} would do",
-        rank.map_or_else(String::new, |rank| format!(", their numerical rank is {rank}"))
-    )]
-    RankDeficient {
-        /// The numerical rank, where it was counted.
-        rank: Option<NumericalRank>,
-        /// Features there are.
-        features: usize,
-        /// A λ that makes the problem solvable.
-        suggestion: f64,
-    },
-    /// Sums of squares of the features are beyond the largest number.
-    #[error(
-        "the features are so large that their squares overflow: scale the samples or take a smaller degree"
-    )]
-    Overflow,
-    /// The features could not be computed.
-    #[error(transparent)]
-    Design(DesignError),
-    /// The watch asked to stop.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-}
-
-impl From<DesignError> for SolveError {
-    fn from(error: DesignError) -> Self {
-        if error.is_stop() { Self::Stopped(Stopped) } else { Self::Design(error) }
-    }
 }
 
 /// Below this order the double-precision factor costs so little that refinement cannot win.

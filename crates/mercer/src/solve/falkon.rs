@@ -17,7 +17,8 @@ use crate::data::Matrix;
 use crate::linalg::{Cholesky, products};
 use crate::watch::{Stopped, Watch};
 
-use super::conjugate_gradient::{CgError, Preconditioner};
+use super::conjugate_gradient::Preconditioner;
+use super::error::SolveError;
 
 /// P = (n/M)LᵀL + λI.
 #[derive(Debug)]
@@ -44,10 +45,8 @@ impl FalkonPreconditioner {
         samples: f64,
         lambda: f64,
         watch: &dyn Watch,
-    ) -> Result<Self, CgError> {
-        if !lambda.is_finite() || lambda <= 0.0 {
-            return Err(CgError::Lambda { received: lambda });
-        }
+    ) -> Result<Self, SolveError> {
+        SolveError::require_positive(lambda)?;
         let m = landmarks;
         let l = MatRef::from_row_major_slice(lower, m, m);
         let scale = samples / m as f64;
@@ -63,7 +62,7 @@ impl FalkonPreconditioner {
             Ok::<_, Stopped>(())
         })?;
         (0..m).for_each(|i| matrix[i * m + i] += lambda);
-        let factor = Cholesky::try_factor(m, matrix, watch)?.map_err(|_| CgError::Preconditioner)?;
+        let factor = Cholesky::try_factor(m, matrix, watch)?.map_err(|_| SolveError::Preconditioner)?;
         Ok(Self { factor })
     }
 }

@@ -85,15 +85,11 @@ pub fn minimise(
         intercept: intercept != Intercept::None,
         watch,
     };
-    // W over rows of features, and in the last row the intercepts of the centred features.
     let mut x = Matrix::zeros(d + 1, m);
     let mut at = problem.at(&x)?;
     let first = norm(at.gradient.entries()).max(f64::MIN_POSITIVE);
     if let Some(start) = start {
-        x.entries_mut()[..d * m].copy_from_slice(start.weights.entries());
-        let shift = problem.mean_output(&start.weights);
-        let last = x.row_mut(d).iter_mut().zip(&start.intercepts).zip(shift);
-        last.for_each(|((x, b), s)| *x = if problem.intercept { b + s } else { 0.0 });
+        x = problem.centred(&start.weights, &start.intercepts);
         at = problem.at(&x)?;
     }
     let mut memory: VecDeque<Pair> = VecDeque::new();
@@ -117,20 +113,7 @@ pub fn minimise(
             memory.clear();
             direction = problem.direction(&at.gradient, &memory)?;
         }
-        let slope = dot(direction.entries(), at.gradient.entries());
-        let mut step = 1.0;
-        let moved = loop {
-            let there = along(&x, &direction, step);
-            let value = problem.at(&there)?;
-            if value.objective <= at.objective + 1e-4 * step * slope {
-                break Some((there, value));
-            }
-            step /= 2.0;
-            if step < 1e-10 {
-                break None;
-            }
-        };
-        let Some((there, value)) = moved else {
+        let Some((there, value)) = problem.line_search(&x, &at, &direction)? else {
             status = Status::Stagnated;
             break;
         };
@@ -144,10 +127,7 @@ pub fn minimise(
         (x, at) = (there, value);
     }
     let residual = norm(at.gradient.entries()) / first;
-    let weights = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
-    let shift = problem.mean_output(&weights);
-    let intercepts = x.row(d).iter().zip(shift).map(|(b, s)| if problem.intercept { b - s } else { 0.0 });
-    let intercepts = intercepts.collect();
+    let (weights, intercepts) = problem.uncentred(&x);
     let solver = "l-bfgs on features".to_owned();
     let report = Report { status, solver, iterations, residual, warnings: Vec::new() };
     Ok(LinearLossFit { weights, intercepts, objective: at.objective, report })
@@ -212,6 +192,43 @@ impl Problem<'_> {
             gradient: Matrix::from_entries(d + 1, m, entries),
             curvature: sums.curvature.map(|curvature| curvature / self.weight),
         })
+    }
+
+    /// W over rows of features, and in the last row the intercepts of the centred features.
+    fn centred(&self, weights: &Matrix<f64>, intercepts: &[f64]) -> Matrix<f64> {
+        let shift = self.mean_output(weights);
+        let last = intercepts.iter().zip(shift).map(|(b, s)| if self.intercept { b + s } else { 0.0 });
+        let entries = weights.entries().iter().copied().chain(last).collect();
+        Matrix::from_entries(weights.nrows() + 1, weights.ncols(), entries)
+    }
+
+    /// W and b from what [`centred`](Self::centred) gives.
+    fn uncentred(&self, x: &Matrix<f64>) -> (Matrix<f64>, Vec<f64>) {
+        let (d, m) = (self.design.ncols(), x.ncols());
+        let weights = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
+        let shift = self.mean_output(&weights);
+        let intercepts = x.row(d).iter().zip(shift).map(|(b, s)| if self.intercept { b - s } else { 0.0 });
+        (weights, intercepts.collect())
+    }
+
+    /// The first of x + d, x + d/2, x + d/4, … whose objective is low enough (Armijo's rule); none where the step vanishes.
+    fn line_search(
+        &self,
+        x: &Matrix<f64>,
+        at: &Value,
+        direction: &Matrix<f64>,
+    ) -> Result<Option<(Matrix<f64>, Value)>, DesignError> {
+        let slope = dot(direction.entries(), at.gradient.entries());
+        let mut step = 1.0;
+        while step >= 1e-10 {
+            let there = along(x, direction, step);
+            let value = self.at(&there)?;
+            if value.objective <= at.objective + 1e-4 * step * slope {
+                return Ok(Some((there, value)));
+            }
+            step /= 2.0;
+        }
+        Ok(None)
     }
 
     /// φ̄ᵀW.

@@ -23,7 +23,7 @@ use crate::linalg::{Cholesky, Triangle, products, suggestion, zeroed};
 use crate::memory;
 use crate::watch::{Stopped, Watch};
 
-use super::direct::SolveError;
+use super::error::SolveError;
 use super::report::{Report, Status};
 
 /// The largest 1/pivot, of a matrix scaled to diagonal 1, that the normal equations are trusted with: six of sixteen

@@ -14,9 +14,7 @@ use crate::linalg::Intercept;
 use crate::model::Method;
 use crate::session::Session;
 use crate::solve::descent::Step;
-use crate::solve::{
-    Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
-};
+use crate::solve::{Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver, SolveError};
 
 use super::admission::Admission;
 use super::basis::Basis;
@@ -252,9 +250,11 @@ fn outside(parameter: &'static str, received: f64, allowed: &'static str) -> Lea
 }
 
 /// Numbers that are not finite come from kernel values that are not: the first such pair is named.
-fn explain_failure(gram: &dyn Gram, error: LogisticError) -> LearnError {
+fn explain_failure(gram: &dyn Gram, error: SolveError) -> LearnError {
     match error {
-        LogisticError::NotFinite | LogisticError::Solve(_) => explain(gram, error.into()),
+        SolveError::NotFinite | SolveError::Singular { .. } | SolveError::Indefinite { .. } => {
+            explain(gram, error.into())
+        }
         _ => error.into(),
     }
 }

@@ -22,51 +22,12 @@ mod state;
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
 use crate::linalg::vectors::{column_dots, column_norms, columns};
-use crate::solve::{Report, Status};
+use crate::solve::{Report, SolveError, Status};
 use crate::watch::{Stopped, Watch};
 
 pub use preconditioner::{LowRank, Preconditioner, Unconditioned};
 pub use state::CgState;
 use state::{Operator, Standing};
-
-/// Why conjugate gradients have no answer.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CgError {
-    /// λ is not positive.
-    #[error("lambda is {received}; conjugate gradients need a finite number above 0")]
-    Lambda {
-        /// What was given.
-        received: f64,
-    },
-    /// Shapes do not fit.
-    #[error("there are {found} {what}, but {expected} were expected")]
-    Shape {
-        /// What has the wrong number.
-        what: &'static str,
-        /// How many there are.
-        found: usize,
-        /// How many there should be.
-        expected: usize,
-    },
-    /// ⟨p,Ap⟩ is not positive for some p.
-    #[error(
-        "the matrix is not positive definite: in step {iteration} ⟨p,Ap⟩ is {value:e}; \
-         the kernel is not positive semidefinite on these samples, or a value of it is not finite"
-    )]
-    Indefinite {
-        /// The step, from 1.
-        iteration: u64,
-        /// ⟨p,Ap⟩.
-        value: f64,
-    },
-    /// The low-rank factor of the preconditioner is not finite.
-    #[error("the preconditioner could not be made: a kernel value is not a finite number")]
-    Preconditioner,
-    /// The watch asked to stop. The state holds what was reached.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-}
 
 /// A·X = B with what it takes to solve it.
 #[derive(Clone, Copy)]
@@ -156,7 +117,7 @@ impl ConjugateGradient {
         &self,
         problem: &CgProblem<'_>,
         watch: &dyn Watch,
-    ) -> Result<(Matrix<f64>, Report), CgError> {
+    ) -> Result<(Matrix<f64>, Report), SolveError> {
         let mut state = CgState::start(problem.rhs);
         let report = self.run(problem, &mut state, watch, &mut |_| {})?;
         Ok((state.x, report))
@@ -177,7 +138,7 @@ impl ConjugateGradient {
         state: &mut CgState,
         watch: &dyn Watch,
         after: &mut dyn FnMut(&CgState),
-    ) -> Result<Report, CgError> {
+    ) -> Result<Report, SolveError> {
         self.advance(problem, state, self.iterations, watch, after)?;
         let active = state.active();
         if !active.is_empty() {
@@ -202,7 +163,7 @@ impl ConjugateGradient {
         until: u64,
         watch: &dyn Watch,
         after: &mut dyn FnMut(&CgState),
-    ) -> Result<(), CgError> {
+    ) -> Result<(), SolveError> {
         let order = problem.operator.nrows();
         for (what, found, expected) in [
             ("rows of the right-hand sides", problem.rhs.nrows(), order),
@@ -211,7 +172,7 @@ impl ConjugateGradient {
             ("rows of the exact matrix", problem.exact.map_or(order, |e| e.nrows()), order),
         ] {
             if found != expected {
-                return Err(CgError::Shape { what, found, expected });
+                return Err(SolveError::Shape { what, found, expected });
             }
         }
         let norms = column_norms(problem.rhs);
@@ -229,7 +190,7 @@ impl ConjugateGradient {
                 break;
             }
             *state = match self.step(problem, state, &active, &norms, watch) {
-                Err(CgError::Indefinite { .. }) if problem.better_than(state).is_some() => {
+                Err(SolveError::NegativeCurvature { .. }) if problem.better_than(state).is_some() => {
                     state.operator = problem.better_than(state).unwrap_or(state.operator);
                     self.start_afresh(problem, state, &active, &norms, watch)?;
                     continue;
@@ -259,7 +220,7 @@ impl ConjugateGradient {
         active: &[usize],
         norms: &[f64],
         watch: &dyn Watch,
-    ) -> Result<CgState, CgError> {
+    ) -> Result<CgState, SolveError> {
         let mut next = state.clone();
         let p = direction(problem, state, &mut next, active, watch)?;
         let mut ap = Matrix::zeros(p.nrows(), active.len());
@@ -292,7 +253,7 @@ impl ConjugateGradient {
         believed: &[f64],
         norms: &[f64],
         watch: &dyn Watch,
-    ) -> Result<(), CgError> {
+    ) -> Result<(), SolveError> {
         let residual = from_scratch(problem, &state.x, active, watch)?;
         let remaining = column_norms(&residual);
         let better = problem.better_than(state);
@@ -331,7 +292,7 @@ impl ConjugateGradient {
         active: &[usize],
         norms: &[f64],
         watch: &dyn Watch,
-    ) -> Result<(), CgError> {
+    ) -> Result<(), SolveError> {
         let residual = from_scratch(problem, &state.x, active, watch)?;
         let remaining = column_norms(&residual);
         for (place, &o) in active.iter().enumerate() {
@@ -389,7 +350,7 @@ fn direction(
     next: &mut CgState,
     active: &[usize],
     watch: &dyn Watch,
-) -> Result<Matrix<f64>, CgError> {
+) -> Result<Matrix<f64>, SolveError> {
     let residual = columns(&state.residual, active);
     let mut z = Matrix::zeros(residual.nrows(), active.len());
     problem.preconditioner.apply(&mut z, &residual, watch)?;
@@ -408,11 +369,19 @@ fn direction(
 }
 
 /// x ← x + αp and r ← r − αAp with α = ⟨r,z⟩/⟨p,Ap⟩, for the active right-hand sides.
-fn descend(next: &mut CgState, active: &[usize], p: &Matrix<f64>, ap: &Matrix<f64>) -> Result<(), CgError> {
+fn descend(
+    next: &mut CgState,
+    active: &[usize],
+    p: &Matrix<f64>,
+    ap: &Matrix<f64>,
+) -> Result<(), SolveError> {
     let curvature = column_dots(p, ap);
     for (place, &o) in active.iter().enumerate() {
         if curvature[place].is_nan() || curvature[place] <= 0.0 {
-            return Err(CgError::Indefinite { iteration: next.iterations, value: curvature[place] });
+            return Err(SolveError::NegativeCurvature {
+                iteration: next.iterations,
+                value: curvature[place],
+            });
         }
         let alpha = next.rho[o] / curvature[place];
         for i in 0..p.nrows() {

@@ -2,16 +2,17 @@
 
 use crate::data::Matrix;
 use crate::linalg::vectors::add_multiple;
+use crate::solve::error::SolveError;
 use crate::solve::report::Status;
 use crate::watch::{Stopped, Watch};
 
+use super::LogisticSettings;
 use super::cg::{Direction, Effort, dot, newton_direction};
 use super::factored::factored_direction;
 use super::iterate::{Iterate, Minimum, Residual, shift_rows};
 use super::labels::Labels;
 use super::loss::{Curvature, Loss};
 use super::products::Products;
-use super::{LogisticError, LogisticSettings};
 
 /// Halvings of a step before it is given up.
 const HALVINGS: usize = 40;
@@ -48,7 +49,7 @@ pub(super) fn minimise(
     settings: &LogisticSettings,
     start: Iterate,
     watch: &dyn Watch,
-) -> Result<Minimum, LogisticError> {
+) -> Result<Minimum, SolveError> {
     let (lambda, intercept) = (settings.lambda, settings.intercept);
     let may_factor = labels.outputs() == 1 && products.factor_fits();
     let mut factoring = may_factor && labels.nrows() <= SMALL;
@@ -58,11 +59,11 @@ pub(super) fn minimise(
     watch.begin("Newton", 0);
     loop {
         if lambda == 0.0 && labels.separated_by(&place.logits) {
-            return Err(LogisticError::Separable);
+            return Err(SolveError::Separable);
         }
         let residual = Residual::new(products, labels, lambda, intercept, &place.at, &place.loss, watch)?;
         if !residual.size.is_finite() || !place.loss.total.is_finite() {
-            return Err(LogisticError::NotFinite);
+            return Err(SolveError::NotFinite);
         }
         watch.note(&format!("residual {:.1e}", residual.size));
         let converged = residual.size <= settings.tol;
