@@ -67,7 +67,6 @@ pub struct FileChunks {
     schema: Schema,
     rows_per_chunk: usize,
     layout: Layout,
-    phase: Phase,
     stream: Box<dyn Stream>,
     started: bool,
     failed: bool,
@@ -84,27 +83,9 @@ impl FileChunks {
         rows_per_chunk: usize,
         layout: Layout,
     ) -> Result<Self, DataError> {
-        Self::open_for(Phase::Prediction, source, schema.clone(), rows_per_chunk, layout)
-    }
-
-    pub(super) fn open_for(
-        phase: Phase,
-        source: Source,
-        schema: Schema,
-        rows_per_chunk: usize,
-        layout: Layout,
-    ) -> Result<Self, DataError> {
-        let stream = open_stream(&source, &schema, &layout, phase)?;
-        let rows_per_chunk = rows_per_chunk.max(1);
-        Ok(Self { source, schema, rows_per_chunk, layout, phase, stream, started: false, failed: false })
-    }
-
-    pub(super) fn set_rows_per_chunk(&mut self, rows: usize) {
-        self.rows_per_chunk = rows.max(1);
-    }
-
-    pub(super) fn take_notes(&mut self) -> Vec<String> {
-        self.stream.take_notes()
+        let stream = open_stream(&source, schema, &layout, Phase::Prediction)?;
+        let (schema, rows_per_chunk) = (schema.clone(), rows_per_chunk.max(1));
+        Ok(Self { source, schema, rows_per_chunk, layout, stream, started: false, failed: false })
     }
 
     /// The schema the rows are read under.
@@ -118,8 +99,7 @@ impl Chunks for FileChunks {
     fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
         let chunk = self.stream.read_chunk(&self.schema, self.rows_per_chunk)?;
         if chunk.is_none() && !self.started {
-            let what = self.take_notes().pop();
-            let what = what.unwrap_or_else(|| "only a header, comments or blank lines".to_owned());
+            let what = "only a header, comments or blank lines".to_owned();
             return Err(DataError::NoRows { file: self.source.name().to_owned(), what });
         }
         self.started = true;
@@ -128,7 +108,7 @@ impl Chunks for FileChunks {
 
     fn rewind(&mut self) -> Result<(), DataError> {
         self.source.require_restartable()?;
-        self.stream = open_stream(&self.source, &self.schema, &self.layout, self.phase)?;
+        self.stream = open_stream(&self.source, &self.schema, &self.layout, Phase::Prediction)?;
         (self.started, self.failed) = (false, false);
         Ok(())
     }
@@ -148,14 +128,14 @@ impl Iterator for FileChunks {
 }
 
 /// An open file, whatever its format and precision.
-trait Stream: Send {
+pub(super) trait Stream: Send {
     fn read_chunk(&mut self, schema: &Schema, limit: usize) -> Result<Option<Dataset>, DataError>;
 
     /// What a user should be told about the rows read since the last call.
     fn take_notes(&mut self) -> Vec<String>;
 }
 
-fn open_stream(
+pub(super) fn open_stream(
     source: &Source,
     schema: &Schema,
     layout: &Layout,

@@ -1,9 +1,10 @@
 //! Training files larger than memory: their rows in chunks, with numbers as targets.
 
-use super::chunks::{Chunks, FileChunks};
+use super::chunks::{Chunks, Stream, open_stream};
 use super::dataset::Dataset;
 use super::error::DataError;
 use super::options::{Dtype, Missing, ReadOptions};
+use super::passes::PassError;
 use super::read::{sparse_schema, sparse_text};
 use super::rows::{Phase, Role, RowBuilder};
 use super::schema::{Encoding, FeatureColumn, Features, Schema, TargetColumn, TargetKind};
@@ -11,86 +12,100 @@ use super::source::{Format, Source};
 use super::svmlight::SparseRows;
 use super::table::{Parts, Table, parts_to_learn};
 use crate::real::Real;
-use crate::watch::{Stopped, Watch};
+use crate::watch::Watch;
 
 /// Rows whose columns are learnt at a time.
 const ROWS: usize = 1 << 14;
+
+/// Bytes of the features in a chunk, about.
+const CHUNK: usize = 4 << 20;
+
+/// A training file with numbers as its targets, and how its columns become features.
+#[derive(Debug, Clone)]
+pub(super) struct TrainingFile {
+    pub source: Source,
+    pub schema: Schema,
+    options: ReadOptions,
+    rows_per_chunk: usize,
+}
+
+impl TrainingFile {
+    /// The rows from the first.
+    pub fn chunks(&self) -> Result<TrainingChunks, DataError> {
+        let stream = open_stream(&self.source, &self.schema, &self.options.layout, Phase::Training)?;
+        Ok(TrainingChunks { file: self.clone(), stream, rows: 0 })
+    }
+}
 
 /// A training file with numbers as its targets, read in chunks: the rows and the schema that [`read`](super::read) gives,
 /// without holding them all.
 ///
 /// Text in a target is an error here. Notes on rows left out are those of [`notes`](Self::notes), not of the chunks.
 pub struct TrainingChunks {
-    chunks: FileChunks,
-}
-
-/// Why the columns of a file could not be learnt.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TrainingError {
-    /// The file.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// The watch asked to stop.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
+    file: TrainingFile,
+    stream: Box<dyn Stream>,
+    rows: u64,
 }
 
 impl TrainingChunks {
     /// Opens a file and learns its schema, which takes a pass over it for categories, for means that missing values become,
-    /// and for the number of columns of a LIBSVM file.
+    /// and for the number of columns of a LIBSVM file. A chunk has about 4 MiB of numbers.
     ///
     /// # Errors
     /// As [`read`](super::read), where such a pass is needed of a source that can be read only once, and where `watch` asks
     /// to stop.
-    pub fn open(
-        source: Source,
-        options: &ReadOptions,
-        rows_per_chunk: usize,
-        watch: &dyn Watch,
-    ) -> Result<Self, TrainingError> {
+    pub fn open(source: Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Self, PassError> {
         let schema = match options.dtype {
             Dtype::F32 => learn::<f32>(&source, options, watch)?,
             Dtype::F64 => learn::<f64>(&source, options, watch)?,
         };
-        let chunks = FileChunks::open_for(Phase::Training, source, schema, rows_per_chunk, options.layout)?;
-        Ok(Self { chunks })
+        let rows_per_chunk = (CHUNK / (8 * schema.nfeatures().max(1))).clamp(1_024, 16_384);
+        Ok(TrainingFile { source, schema, options: options.clone(), rows_per_chunk }.chunks()?)
     }
 
-    /// The same file, `rows` rows at a time.
+    /// The same file with this many rows in a chunk.
     #[must_use]
-    pub fn with_rows_per_chunk(mut self, rows: usize) -> Self {
-        self.chunks.set_rows_per_chunk(rows);
+    pub fn rows_per_chunk(mut self, rows: usize) -> Self {
+        self.file.rows_per_chunk = rows.max(1);
         self
     }
 
     /// How columns become features.
     #[must_use]
     pub fn schema(&self) -> &Schema {
-        self.chunks.schema()
+        &self.file.schema
+    }
+
+    pub(super) fn file(&self) -> &TrainingFile {
+        &self.file
     }
 
     /// What a user should be told about the rows since the first.
     pub fn notes(&mut self) -> Vec<String> {
-        self.chunks.take_notes()
+        self.stream.take_notes()
     }
 }
 
 impl Chunks for TrainingChunks {
     fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
-        self.chunks.read_chunk()
+        let chunk = self.stream.read_chunk(&self.file.schema, self.file.rows_per_chunk)?;
+        if chunk.is_none() && self.rows == 0 {
+            let what = self.stream.take_notes().pop();
+            let what = what.unwrap_or_else(|| "only a header, comments or blank lines".to_owned());
+            return Err(DataError::NoRows { file: self.file.source.name().to_owned(), what });
+        }
+        self.rows += chunk.as_ref().map_or(0, |chunk| chunk.nrows() as u64);
+        Ok(chunk)
     }
 
     fn rewind(&mut self) -> Result<(), DataError> {
-        self.chunks.rewind()
+        self.file.source.require_restartable()?;
+        *self = self.file.chunks()?;
+        Ok(())
     }
 }
 
-fn learn<T: Real>(
-    source: &Source,
-    options: &ReadOptions,
-    watch: &dyn Watch,
-) -> Result<Schema, TrainingError> {
+fn learn<T: Real>(source: &Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Schema, PassError> {
     let opened = source.open(options.layout.format)?;
     if opened.format == Format::Svmlight {
         return learn_sparse::<T>(source, options, watch);
@@ -137,7 +152,7 @@ fn learn_sparse<T: Real>(
     source: &Source,
     options: &ReadOptions,
     watch: &dyn Watch,
-) -> Result<Schema, TrainingError> {
+) -> Result<Schema, PassError> {
     let opened = source.open(options.layout.format)?;
     let file = opened.name.clone();
     let mut text = sparse_text(opened, options)?;

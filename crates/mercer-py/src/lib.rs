@@ -17,6 +17,7 @@ mod random_features;
 mod ridge;
 mod ridge_cg;
 mod rows;
+mod stream;
 mod svc_grid;
 mod svm;
 mod train;
@@ -59,6 +60,8 @@ mod _native {
     use super::ridge::{expand, fit_ridge, fit_ridge_gram, fit_ridge_primal, linear, prefers_primal};
     #[pymodule_export]
     use super::ridge_cg::fit_ridge_cg;
+    #[pymodule_export]
+    use super::stream::fit_ridge_file;
     #[pymodule_export]
     use super::svc_grid::{stratified_folds, svc_grid, svc_grid_gram};
     #[pymodule_export]

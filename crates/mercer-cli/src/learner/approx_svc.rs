@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{self, ClassWeight};
+use mercer::learn::{self, ClassWeight, Problem};
 use mercer::model;
 use mercer::session::Session;
 use mercer::solve::svm::SvmSettings;
@@ -105,7 +105,8 @@ impl Learner for ApproxSvcLearner {
         weights: Option<&[f64]>,
         session: &Session<'_>,
     ) -> Result<Learnt, Failure> {
-        let learn::Lift::Approximate { kernel, approx } = self.lift.resolved(samples, session)? else {
+        let problem = Problem::new(samples, targets);
+        let learn::Lift::Approximate { kernel, approx } = self.lift.resolved(&problem, session)?.0 else {
             return self.exact.fit(samples, targets, weights, session);
         };
         let solver = SvmSettings { tol: self.tol, ..SvmSettings::default() };

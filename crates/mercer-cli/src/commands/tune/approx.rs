@@ -1,17 +1,17 @@
 //! The search for ridge regression on features that stand in for a kernel: a file in chunks, once for each kernel tried.
 
-use mercer::data::{Chunks, TrainingChunks, for_each_chunk};
+use mercer::data::Passes;
 use mercer::design::Approximation;
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
-use mercer::learn::{Intercept, Origin, Ridge};
+use mercer::learn::{Intercept, LearnError, Lift, Problem, Ridge};
 use mercer::select::{Axis, FoldSums, Stream, TuneApproxRidge, TunedApproxRidge};
 use mercer::session::Session;
 use mercer::watch::Watch;
 
 use super::measure::Measure;
 use super::{Outcome, Searcher, picture};
-use crate::approx::{self, Approx, Survey};
+use crate::approx::{self, Approx};
 use crate::args::{Criterion, Tune};
 use crate::failure::Failure;
 
@@ -42,28 +42,36 @@ impl Searcher<'_> {
     /// The search in chunks; none where `auto` finds that no approximation is needed.
     pub(super) fn in_chunks(&self, draw: bool, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
         let arguments = self.arguments;
-        let seed = arguments.common.seed;
-        let mut chunks = approx::open(&arguments.data, &arguments.input, session)?;
-        let schema = chunks.schema().clone();
-        let survey = Survey::of(&mut chunks, arguments.input.scale, arguments.approx, seed, session)?;
-        let typical = typical(&self.kernel, &session.scales(&survey.sample))?;
-        let chosen = approx::choose(arguments.approx, &typical, &survey, session)?;
-        let Some((approximation, why)) = chosen else { return Ok(None) };
+        let lift = match arguments.approx {
+            Some(Approx::As(approximation)) => (self.kernel.clone(), approximation).into(),
+            _ => Lift::Auto(self.kernel.clone()),
+        };
+        let passes = approx::passes(&arguments.data, &arguments.input, &lift, 0.0, session)?;
+        let (survey, problem) = (passes.survey(), Problem::stream(&passes));
+        let (approximation, why) = match lift {
+            Lift::Approximate { approx, .. } => (approx, None),
+            _ => {
+                let typical = typical(&self.kernel, &session.scales(&survey.sample))?;
+                match Lift::Auto(typical).resolved(&problem, session)? {
+                    (Lift::Approximate { approx, .. }, why) => (approx, why),
+                    _ => return Ok(None),
+                }
+            }
+        };
         check_criterion(arguments)?;
 
         let criterion = arguments.criterion(true);
         let tune = self.on_features(approximation, criterion);
-        let names: Vec<String> = schema.targets.iter().map(|target| target.name.clone()).collect();
+        let names = &survey.targets;
         let stream = Stream {
             sample: &survey.sample,
             rows: survey.rows,
             targets: names.len(),
             name: &format!("{names:?} {:x} {:?}", survey.content, survey.scaling),
         };
-        let pass =
-            |sums: &mut FoldSums<'_>, session: &Session<'_>| add_all(sums, &mut chunks, &survey, session);
+        let pass = |sums: &mut FoldSums<'_>, session: &Session<'_>| add_all(sums, &passes, session);
         let TunedApproxRidge { tuned, fit } = self.with_checkpoint(|resume, on_trials| {
-            tune.run_in_passes(stream, resume, on_trials, pass, session)
+            Ok(tune.run_in_passes(stream, resume, on_trials, pass, session)?)
         })?;
 
         let ridge = Ridge::new((tuned.kernel.clone(), approximation))
@@ -73,9 +81,9 @@ impl Searcher<'_> {
         let mut quality = ridge.quality_of(&fit, &survey.sample, session)?;
         // Without rows held out of the last fit these would be errors on the rows it was trained on.
         quality.sizes.clear();
-        let lines = approx::lines(&quality, approximation, &names, why);
-        let mut facts = quality.facts(&names);
+        let mut facts = quality.facts(names);
         facts.remove("sizes");
+        let lines = approx::lines(&facts, approximation, why);
         let rows = survey.rows as usize;
         let (measure, trials) = (Measure::of(arguments, false), tuned.trials);
         let figure = if draw {
@@ -84,10 +92,8 @@ impl Searcher<'_> {
         } else {
             None
         };
-        let notes = chunks.notes().into_iter().chain(survey.note(&schema)).map(|note| ("", note));
-        let origin = Origin { schema: Some(schema.clone()), outputs: names, scaling: survey.scaling.clone() };
-        let origin = (survey.rows, origin);
-        let model = ridge.fitted(&fit.prepared, &fit.solution, origin, facts, session)?.model;
+        let notes = approx::notes(&passes).into_iter().map(|note| ("", note));
+        let model = ridge.fitted(&fit.prepared, &fit.solution, &problem, facts, session)?.model;
         Ok(Some(Outcome {
             model,
             score: tuned.score,
@@ -115,29 +121,14 @@ impl Searcher<'_> {
 }
 
 /// Adds every row of the file.
-fn add_all(
-    sums: &mut FoldSums<'_>,
-    chunks: &mut TrainingChunks,
-    survey: &Survey,
-    session: &Session<'_>,
-) -> Result<(), Failure> {
-    let mut first = 0;
-    chunks.rewind()?;
-    for_each_chunk::<Failure>(chunks, |chunk| {
+fn add_all(sums: &mut FoldSums<'_>, passes: &dyn Passes, session: &Session<'_>) -> Result<(), LearnError> {
+    let rows = passes.survey().rows;
+    passes.for_each(|chunk| {
         session.check()?;
-        let (rows, targets) = (chunk.nrows() as u64, approx::targets(&chunk));
-        sums.add(first, &survey.scaling.apply(chunk.features)?, &targets, None, session)?;
-        first += rows;
-        session.note(&format!("{first} of {} rows", survey.rows));
+        sums.add(chunk.first, &chunk.samples, &chunk.targets, None, session)?;
+        session.note(&format!("{} of {rows} rows", chunk.first + chunk.samples.nrows() as u64));
         Ok(())
-    })?;
-    if first != survey.rows {
-        return Err(Failure::work(format!(
-            "the file had {} rows in the first pass and {first} in a later one: it was changed meanwhile",
-            survey.rows
-        )));
-    }
-    Ok(())
+    })
 }
 
 /// The kernel with each `auto` from the sample, and each `?` in the middle of what is searched.

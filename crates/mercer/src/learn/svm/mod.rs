@@ -144,8 +144,8 @@ impl Svm {
     /// pair of classes, or the kernel is refuted; and where the session is stopped.
     pub fn machines(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Machines, LearnError> {
         match &problem.inputs {
-            Inputs::Samples(_) => self.on_samples(problem, session),
             Inputs::Gram(gram) => self.on_gram(*gram, problem, session),
+            Inputs::Samples(_) | Inputs::Stream(_) => self.on_samples(problem, session),
         }
     }
 
@@ -193,9 +193,9 @@ impl Svm {
         let mut machines = self.machines(problem, session)?;
         let (report, facts) = (machines.report(), machines.facts());
         let calibration = machines.calibration.take();
-        let predictor = match &problem.inputs {
-            Inputs::Samples(samples) => machines.predictor(samples),
+        let predictor = match problem.inputs {
             Inputs::Gram(gram) => machines.predictor(&unit_vectors(gram.nrows())?),
+            _ => machines.predictor(problem.samples()?),
         };
         Ok(Answer { calibration, facts, ..Answer::new(predictor, report) })
     }
@@ -216,8 +216,8 @@ impl Learner for Svm {
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
         let mut svm = self.clone().resolved(problem)?;
-        if let Inputs::Samples(_) = problem.inputs {
-            svm.lift = self.lift.resolved(problem.samples()?, session)?;
+        if !matches!(problem.inputs, Inputs::Gram(_)) {
+            svm.lift = self.lift.resolved(problem, session)?.0;
         }
         let answer = match &svm.lift {
             Lift::Approximate { kernel, approx } => svm.on_features(kernel, *approx, problem, session)?,
