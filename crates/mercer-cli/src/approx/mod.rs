@@ -13,9 +13,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{Chunks, Source, TrainingChunks};
+use mercer::learn::search::Split;
 use mercer::learn::{Bias, Fitted, Origin, Ridge, SolvedSums};
 use mercer::pool;
-use mercer::select::Split;
 use mercer::session::Session;
 
 pub use choice::{Approx, choose, parse};

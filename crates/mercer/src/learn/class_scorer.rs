@@ -4,145 +4,90 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
 use crate::data::Matrix;
-use crate::gram::DenseGram;
-use crate::learn::{Coefficients, Inputs, LearnError, Logistic, Problem, Targets};
+use crate::gram::{DenseGram, Resident};
+use crate::kernel::Kernel;
 use crate::model::{Link, probabilities};
 use crate::pool;
 use crate::session::Session;
-use crate::solve::LogisticError;
 use crate::watch::Watch;
 
-use super::tune_classifier::{Classifier, Judge};
+use super::error::LearnError;
+use super::problem::Problem;
+use super::ridge::finite_gram;
+use super::search::{Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, require_memory};
 
-/// The least probability that counts: a class that was held to be impossible costs no more than this.
-const LEAST: f64 = 1e-15;
-
-/// Dual coefficients and intercepts.
-type Trained = (Matrix<f64>, Vec<f64>);
-
-/// A part of the rows to train on, and the rest to be judged by.
-struct Fold {
-    train: Vec<usize>,
-    held_out: Vec<usize>,
-    /// The classes that have a row to train on, ascending.
-    present: Vec<usize>,
-    /// The place of each training row's class among them.
-    codes: Vec<usize>,
+/// A classifier Σᵢ aᵢ k(xᵢ, ·) + b that is trained on the rows outside of a fold.
+pub(super) trait FoldTrainer {
+    /// The answer for each of `shared`, in their order; none where there is none.
+    fn train_fold(
+        &self,
+        gram: &DenseGram<'_, f64>,
+        fold: &Fold,
+        shared: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Vec<Option<Trained>>, LearnError>;
 }
 
-/// The folds of labelled rows.
-pub(super) struct ClassScores<'a> {
+/// Dual coefficients and intercepts.
+pub(super) type Trained = (Matrix<f64>, Vec<f64>);
+
+/// Rows to train on, and rows to be judged by.
+pub(super) struct Fold {
+    pub train: Vec<usize>,
+    held_out: Vec<usize>,
+    /// The classes that have a row to train on, ascending.
+    pub present: Vec<usize>,
+    /// The place of each training row's class among them.
+    pub codes: Vec<usize>,
+    /// The weight of each training row; none where every row counts 1.
+    pub weights: Option<Vec<f64>>,
+}
+
+/// The folds of labelled samples, ready for any kernel.
+pub(super) struct ClassScorer<'a, L> {
+    learner: &'a L,
+    resident: Box<dyn Resident>,
     codes: &'a [usize],
     weights: Option<&'a [f64]>,
     folds: Vec<Fold>,
-    judge: Judge,
+    measure: Measure,
 }
 
-impl<'a> ClassScores<'a> {
-    /// Judges by `judge` on each fold in turn; `assignment` has the fold of each row, none for rows that are always
-    /// trained on.
+impl<'a, L: FoldTrainer> ClassScorer<'a, L> {
+    /// # Errors
+    /// Where the criterion is not one of folds or leaves rows of one class alone, and where the memory budget is exceeded.
     pub fn new(
-        codes: &'a [usize],
-        weights: Option<&'a [f64]>,
-        assignment: &[Option<usize>],
-        judge: Judge,
+        learner: &'a L,
+        problem: &'a Problem<'a>,
+        criterion: &Criterion,
+        measure: Measure,
+        session: &Session<'_>,
     ) -> Result<Self, LearnError> {
-        let count = assignment.iter().flatten().max().map_or(0, |most| most + 1);
-        let mut folds = Vec::with_capacity(count);
-        for fold in 0..count {
-            let counts = |row: &usize| weights.is_none_or(|w| w[*row] > 0.0);
-            let (held_out, train): (Vec<usize>, Vec<usize>) =
-                (0..codes.len()).filter(counts).partition(|&row| assignment[row] == Some(fold));
-            let mut present: Vec<usize> = train.iter().map(|&row| codes[row]).collect();
-            present.sort_unstable();
-            present.dedup();
-            if present.len() < 2 {
-                return Err(LearnError::Unsupported(
-                    "a fold leaves rows of one class to train on; use fewer folds, or gather more rows of each class",
-                ));
-            }
-            let place = |class| present.partition_point(|p| *p < class);
-            let codes = train.iter().map(|&row| place(codes[row])).collect();
-            folds.push(Fold { train, held_out, present, codes });
-        }
-        Ok(Self { codes, weights, folds, judge })
-    }
-
-    /// The mean loss over the rows that are held out, for each setting; none where there is no answer.
-    pub fn score(
-        &self,
-        classifier: &Classifier,
-        gram: &Matrix<f64>,
-        settings: &[f64],
-        session: &Session<'_>,
-    ) -> Result<Vec<Option<f64>>, LearnError> {
-        let mut losses: Vec<Option<f64>> = vec![Some(0.0); settings.len()];
-        let mut total = 0.0;
-        for fold in &self.folds {
-            session.check()?;
-            let trained = self.train(classifier, fold, gram, settings, session)?;
-            let cross = block(gram, &fold.held_out, &fold.train);
-            total += fold.held_out.iter().map(|&row| self.weight(row)).sum::<f64>();
-            for (loss, found) in losses.iter_mut().zip(trained) {
-                *loss = match (loss.take(), found) {
-                    (Some(sum), Some(found)) => Some(sum + self.loss(fold, &outputs(&cross, &found))),
-                    _ => None,
-                };
-            }
-        }
-        Ok(losses.into_iter().map(|loss| loss.map(|sum| sum / total)).collect())
-    }
-
-    /// The dual coefficients and intercepts for each setting.
-    fn train(
-        &self,
-        classifier: &Classifier,
-        fold: &Fold,
-        gram: &Matrix<f64>,
-        settings: &[f64],
-        session: &Session<'_>,
-    ) -> Result<Vec<Option<Trained>>, LearnError> {
-        let part = block(gram, &fold.train, &fold.train);
-        let part = DenseGram::new(fold.train.len(), part.into_entries());
-        let (codes, classes) = (fold.codes.as_slice(), fold.present.len());
-        let weights: Option<Vec<f64>> =
-            self.weights.map(|all| fold.train.iter().map(|&row| all[row]).collect());
-        match classifier {
-            Classifier::Perceptron(perceptron) => {
-                let dual = perceptron.dual(&part, codes, classes, session)?;
-                let intercepts = vec![0.0; dual.ncols()];
-                Ok(settings.iter().map(|_| Some((dual.clone(), intercepts.clone()))).collect())
-            }
-            Classifier::Logistic(logistic) => {
-                // From strong to weak penalties each answer is a good start for the next.
-                let mut order: Vec<usize> = (0..settings.len()).collect();
-                order.sort_by(|&a, &b| settings[b].total_cmp(&settings[a]));
-                let lambdas: Vec<f64> = order.iter().map(|&place| settings[place]).collect();
-                let logistic = logistic.clone().with_class_weight(logistic.class_weight.among(&fold.present));
-                let targets = Targets::codes(codes, classes);
-                let problem = Problem::new(Inputs::Gram(&part), targets).weighted(weights);
-                let path = path(&logistic, &problem, &lambdas, session)?;
-                let mut answers = vec![None; settings.len()];
-                for (place, found) in order.into_iter().zip(path) {
-                    answers[place] = found.map(|found| (found.dual, found.intercepts));
-                }
-                Ok(answers)
-            }
-        }
+        let rows = problem.nrows();
+        // The matrix and, at most as large, the part that a fold is trained on with a factor of it.
+        require_memory(rows, 24 * (rows as u64).saturating_mul(rows as u64), session)?;
+        let LeftOut::Parts(parts) = criterion.on(problem, session)? else {
+            return Err(LearnError::Unsupported("a classifier is judged by folds or held-out rows"));
+        };
+        let ((codes, _), weights) = (problem.codes()?, problem.weights());
+        Ok(Self {
+            learner,
+            resident: session.load(problem.samples()?)?,
+            codes,
+            weights,
+            folds: folds(codes, weights, &parts, &problem.counted())?,
+            measure,
+        })
     }
 
     /// The sum of the losses of one fold's held-out rows.
     fn loss(&self, fold: &Fold, outputs: &Matrix<f64>) -> f64 {
-        let shares = match self.judge {
-            Judge::LogLoss => Some(probabilities(outputs)),
-            Judge::Accuracy => None,
-        };
+        let shares = (self.measure == Measure::LogLoss).then(|| probabilities(outputs));
         let loss = |(place, &row): (usize, &usize)| {
             let truth = fold.present.binary_search(&self.codes[row]);
-            let loss = match (&shares, truth) {
-                (Some(shares), Ok(class)) => -shares.row(place)[class].max(LEAST).ln(),
-                (Some(_), Err(_)) => -LEAST.ln(),
-                (None, truth) => f64::from(u8::from(truth != Ok(Link::Decisions.class(outputs.row(place))))),
+            let loss = match &shares {
+                Some(shares) => Measure::log_loss(truth.ok().map(|class| shares.row(place)[class])),
+                None => f64::from(u8::from(truth != Ok(Link::Decisions.class(outputs.row(place))))),
             };
             self.weight(row) * loss
         };
@@ -154,23 +99,60 @@ impl<'a> ClassScores<'a> {
     }
 }
 
-/// The path over descending `lambdas`; none for λ = 0 where it has no minimum.
-fn path(
-    logistic: &Logistic,
-    problem: &Problem<'_>,
-    lambdas: &[f64],
-    session: &Session<'_>,
-) -> Result<Vec<Option<Coefficients>>, LearnError> {
-    match logistic.path(problem, lambdas, session) {
-        Err(LearnError::Logistic(LogisticError::Separable)) => {
-            let penalised = lambdas.partition_point(|lambda| *lambda > 0.0);
-            let path = logistic.path(problem, &lambdas[..penalised], session)?;
-            let mut found: Vec<_> = path.into_iter().map(Some).collect();
-            found.resize_with(lambdas.len(), || None);
-            Ok(found)
+impl<L: FoldTrainer> Scorer for ClassScorer<'_, L> {
+    /// The mean loss over the rows that are held out.
+    fn score(
+        &mut self,
+        kernel: Option<&Kernel>,
+        shared: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Vec<Option<Score>>, LearnError> {
+        let session = &session.part();
+        let gram = finite_gram(&*self.resident, kernel.ok_or(NO_KERNEL)?, session)?;
+        let mut losses: Vec<Option<f64>> = vec![Some(0.0); shared.len()];
+        let mut total = 0.0;
+        for fold in &self.folds {
+            session.check()?;
+            let part = block(&gram, &fold.train, &fold.train);
+            let part = DenseGram::new(fold.train.len(), part.into_entries());
+            let trained = self.learner.train_fold(&part, fold, shared, session)?;
+            let cross = block(&gram, &fold.held_out, &fold.train);
+            total += fold.held_out.iter().map(|&row| self.weight(row)).sum::<f64>();
+            for (loss, found) in losses.iter_mut().zip(trained) {
+                *loss = match (loss.take(), found) {
+                    (Some(sum), Some(found)) => Some(sum + self.loss(fold, &outputs(&cross, &found))),
+                    _ => None,
+                };
+            }
         }
-        path => Ok(path?.into_iter().map(Some).collect()),
+        Ok(losses.into_iter().map(|loss| loss.map(|sum| Score::from(sum / total))).collect())
     }
+}
+
+/// The rows `counted` outside and inside of each part.
+fn folds(
+    codes: &[usize],
+    weights: Option<&[f64]>,
+    parts: &Parts,
+    counted: &[usize],
+) -> Result<Vec<Fold>, LearnError> {
+    let fold = |part: usize| {
+        let (held_out, train): (Vec<usize>, Vec<usize>) =
+            counted.iter().partition(|&&row| parts.of_row[row] == Some(part));
+        let mut present: Vec<usize> = train.iter().map(|&row| codes[row]).collect();
+        present.sort_unstable();
+        present.dedup();
+        if present.len() < 2 {
+            return Err(LearnError::Unsupported(
+                "a fold leaves rows of one class to train on; use fewer folds, or gather more rows of each class",
+            ));
+        }
+        let place = |class| present.partition_point(|p| *p < class);
+        let codes = train.iter().map(|&row| place(codes[row])).collect();
+        let weights = weights.map(|all| train.iter().map(|&row| all[row]).collect());
+        Ok(Fold { train, held_out, present, codes, weights })
+    };
+    (0..parts.count).map(fold).collect()
 }
 
 /// The entries of `gram` at `rows` and `columns`.

@@ -3,6 +3,7 @@
 mod admission;
 mod basis;
 mod class_features;
+mod class_scorer;
 mod class_weight;
 mod codes;
 pub mod cost;
@@ -14,10 +15,10 @@ mod learner;
 mod lift;
 mod lms;
 mod logistic;
-mod loss;
 mod perceptron;
 mod problem;
 mod ridge;
+pub mod search;
 mod settings;
 mod smoother;
 pub mod svm;
@@ -34,14 +35,14 @@ pub use learner::{Learner, Requires, Shape};
 pub use lift::{Lift, Prepared};
 pub use lms::{Lms, LmsMethod};
 pub use logistic::Logistic;
-pub use loss::Loss;
 pub use perceptron::{BudgetedPerceptron, Perceptron, Rule};
 pub use problem::{Inputs, Origin, Problem, Targets};
 pub use ridge::{
-    AllRows, ApproxFit, Bias, Coefficients, FormChoice, Quality, Ridge, RidgeMethod, Sizes, Solution,
-    SolvedSums, TargetError, add_rows, check_matrix_memory, choose_approximation, empty_sums,
+    AllRows, ApproxFit, Bias, Coefficients, FoldSums, FormChoice, Pass, Quality, Ridge, RidgeMethod, Sizes,
+    Solution, SolvedSums, Stream, TargetError, add_rows, check_matrix_memory, choose_approximation,
+    empty_sums,
 };
-pub(crate) use ridge::{STEPS_ON_TILES, check_problem};
+pub(crate) use ridge::{FeatureScorer, STEPS_ON_TILES};
 pub use smoother::Smoother;
 
 pub use crate::solve::descent::Step;

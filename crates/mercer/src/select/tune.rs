@@ -1,249 +1,297 @@
-//! Hyper-parameters of support vector classification, chosen by accuracy on rows that were left out.
+//! The search for the hyper-parameters of any learner, by the error on rows that were left out.
+
+use std::borrow::Cow;
 
 use crate::data::AnySamples;
-use crate::kernel::Kernel;
-use crate::learn::svm::{Labels, Machine, Svm, Training};
-use crate::learn::{Digest, Inputs, LearnError, Problem};
+use crate::design::DesignError;
+use crate::kernel::{Kernel, SearchSpace};
+use crate::learn::search::{
+    Axis, Criterion, Measure, Score, Scorer, Search, Strategy, Trial, Trials, Tunable,
+};
+use crate::learn::{
+    Digest, FeatureScorer, Fitted, Inputs, LearnError, Pass, Problem, Requires, Ridge, Stream,
+};
+use crate::linalg::NormalEquationsError;
 use crate::session::Session;
 use crate::solve::svm::SvmError;
 use crate::watch::Watch;
 
-use super::axis::{Axis, CostSpace};
-use super::search::{Scorer, Search, Strategy};
-use super::svc_scores::{SvcScores, accuracies};
-use super::trials::Trials;
+/// Rows that a search needs.
+const LEAST_ROWS: usize = 3;
 
-/// A search for the kernel's hyper-parameters and C of support vector classification, one machine per pair of classes.
+/// A search for the hyper-parameters of a learner.
 ///
-/// Each kernel's matrix is computed once for all folds, pairs of classes and values of C; each machine starts from the one with
-/// the next smaller C.
+/// At each kernel one factorisation, one path or one search for neighbours gives the scores of all values of λ, C or k.
+///
+/// ```
+/// use mercer::learn::{Problem, Ridge};
+/// use mercer::kernel::Kernel;
+/// use mercer::select::Tune;
+/// use mercer::session::Session;
+/// let x: Vec<[f64; 1]> = (0..60).map(|i| [0.1 * i as f64]).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x[0].sin()).collect();
+/// let kernel: Kernel = "rbf(sigma=?0.2..4)".parse()?;
+/// let found = Tune::new(Ridge::new(kernel, 1.0)).run(&Problem::new(&x[..], &y), &Session::default())?;
+/// assert!(found.score.sqrt() < 1e-2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct TuneSvc {
-    /// The classifier. Its kernel has a `?` for what is searched; each `auto` is resolved from the samples. Its own C is not
-    /// used.
-    pub svm: Svm,
-    /// The values of C.
-    pub c: CostSpace,
-    /// Where to look; `None` for what suits the number of hyper-parameters.
+pub struct Tune<L> {
+    /// The learner. Its kernel has a `?` for each hyper-parameter to search; `auto` is resolved from the samples.
+    pub learner: L,
+    /// The rows that trials are judged by.
+    pub criterion: Criterion,
+    /// The number that is made small; none for the default of the learner and the targets.
+    pub measure: Option<Measure>,
+    /// The points that are tried; none for the default of the number of hyper-parameters.
     pub strategy: Option<Strategy>,
+    /// The values of λ, C or k; none for their default range.
+    pub shared: Option<SearchSpace>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TunedSvc {
-    /// The classifier with the best kernel and C.
-    pub svm: Svm,
-    /// Its accuracy, the mean over the folds.
-    pub accuracy: f64,
-    /// All that was tried: the setting is C, the score the fraction of wrong answers, the mean over the folds.
+pub struct Tuned<L> {
+    /// The learner with the best hyper-parameters.
+    pub learner: L,
+    /// Its score, smaller is better.
+    pub score: f64,
+    /// All that was tried.
     pub trials: Trials,
-    /// What a user should know, such as a best value at the end of its range.
+    /// Warnings, such as a best value at the end of its range.
     pub warnings: Vec<String>,
+    /// The model, where it follows from the sums that were scored; else the learner is to be trained.
+    pub fitted: Option<Fitted>,
 }
 
-/// The scores of a grid of kernels and values of C.
+/// The scores of a grid of kernels and values of λ, C or k.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SvcGrid {
-    /// Accuracies: for each kernel, for each C, one for each fold. None for a kernel without a finite value somewhere.
-    pub scores: Vec<Option<Vec<Vec<f64>>>>,
-    /// The places of the best kernel and the best C by the mean over the folds, the first of equals.
+pub struct Grid {
+    /// One row per kernel, one entry per value; none where there is no answer.
+    pub scores: Vec<Vec<Option<Score>>>,
+    /// The places of the best kernel and the best value, the first of equals.
     pub best: (usize, usize),
-    /// What a user should know.
+    /// Warnings about the best kernel.
     pub warnings: Vec<String>,
 }
 
-impl TuneSvc {
-    /// A search over C's default range.
+impl<L: Tunable> Tune<L> {
+    /// Creates a search over the default range of λ, C or k, judged as suits the learner: by folds for classifiers and
+    /// approximate features, else by leaving out one row at a time.
     #[must_use]
-    pub fn new(kernel: Kernel) -> Self {
-        Self { svm: Svm::new(kernel, Machine::Svc { c: 1.0 }), c: CostSpace::default(), strategy: None }
+    pub fn new(learner: L) -> Self {
+        let criterion = learner.criterion();
+        Self { learner, criterion, measure: None, strategy: None, shared: None }
     }
 
-    /// Searches for the hyper-parameters with which the classes of each fold are predicted best by machines trained on the
-    /// others. `folds` has the fold of every row, as [`stratify_folds`](super::stratify_folds) makes them.
+    /// Searches for the hyper-parameters with which the targets of rows left out are predicted best.
     ///
-    /// Rows of weight 0 count in no fit and in no score. Trials in `resume` are not made again, and the answer is as if they
-    /// had been; `on_trials` is called with all of them after each new kernel.
+    /// Trials in the checkpoint of the session are not made again, and the answer is as if they had been; the checkpoint keeps
+    /// all trials after each kernel. Rows of weight 0 count in no fit and in no score.
     ///
     /// # Errors
-    /// Where the input does not line up, there is nothing to choose by, or `resume` is of another problem; and where no trial
-    /// has an answer.
-    pub fn run(
-        &self,
-        problem: &Problem<'_>,
-        folds: &[usize],
-        resume: Option<Trials>,
-        on_trials: &mut dyn FnMut(&Trials),
-        session: &Session<'_>,
-    ) -> Result<TunedSvc, LearnError> {
+    /// Where the problem does not line up, does not fit the memory budget, has nothing to choose by or is another than that of
+    /// the checkpoint; where no trial has an answer; and where the session is stopped.
+    pub fn run(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Tuned<L>, LearnError> {
         let samples = problem.samples()?;
-        self.svm.kernel.check_columns(samples.ncols())?;
-        let labels = Labels::of(problem, &self.svm.machine)?;
-        let folds = checked_folds(&labels, folds)?;
-        let scales = session.scales(samples);
-        let kernel = self.svm.kernel.resolve_auto(&scales)?;
-        let axes = Axis::of_kernel(&kernel, &scales)?;
-        let search = Search {
-            strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
-            axes,
-            setting: self.c.axis(),
-            seed: session.seed(),
-        };
-        let mut trials = Trials::starting(self.digest(samples, labels, &folds), &search, resume)?;
-        let scores = SvcScores::new(samples, labels, &folds, session)?;
-        let mut scorer = Kernels { svm: &self.svm, kernel: &kernel, samples, scores };
-        let best = search.run(&mut scorer, &mut trials, on_trials, session)?;
-        let kernel = kernel.with_values(&best.values)?;
-        let mut warnings = search.edge_warnings(&best);
-        warnings.extend(self.svm.check.decide(&kernel, samples)?.warning);
-        let machine = Machine::Svc { c: best.setting };
-        Ok(TunedSvc {
-            svm: self.svm.clone().with(kernel, machine),
-            accuracy: 1.0 - best.score.unwrap_or(f64::NAN),
-            trials,
-            warnings,
-        })
+        let measure = self.check(problem)?;
+        let mut digest = self.digest(measure, session);
+        if let Some(digest) = &mut digest {
+            digest.problem(problem);
+        }
+        let mut scorer = self.learner.scorer(problem, &self.criterion, measure, session)?;
+        self.search((samples, problem.nrows()), digest, &mut *scorer, session)
     }
 
-    /// The accuracies of every one of `kernels`, all of whose hyper-parameters are numbers, with every one of `cs`. Where the
-    /// problem has a kernel matrix, that is the only kernel.
-    ///
-    /// Of this search, the kernel, `c` and `strategy` are not used.
+    /// The scores of every one of `kernels`, all of whose hyper-parameters are numbers, with every one of `shared`. Where the
+    /// problem has a kernel matrix, that is the only kernel, and `kernels` is empty.
     ///
     /// # Errors
     /// As [`run`](Self::run).
     pub fn grid(
         &self,
         kernels: &[Kernel],
-        cs: &[f64],
+        shared: &[f64],
         problem: &Problem<'_>,
-        folds: &[usize],
         session: &Session<'_>,
-    ) -> Result<SvcGrid, LearnError> {
-        let labels = Labels::of(problem, &self.svm.machine)?;
-        let folds = checked_folds(&labels, folds)?;
-        let mut best = Best::default();
-        let none = |kernels: usize| LearnError::NoScore { trials: kernels * cs.len() };
-        if let Inputs::Gram(gram) = &problem.inputs {
-            session.begin("tune", 1);
-            let training = Training::precomputed(*gram);
-            let found = accuracies(&self.svm, &training, cs, labels, &folds, &session.part())?;
-            session.advance(1);
-            best.offer(0, Some(&found), |_, _| {});
-            let best = best.place.ok_or_else(|| none(1))?;
-            return Ok(SvcGrid { scores: vec![Some(found)], best, warnings: Vec::new() });
-        }
-        let samples = problem.samples()?;
-        let mut scorer = SvcScores::new(samples, labels, &folds, session)?;
+    ) -> Result<Grid, LearnError> {
+        let measure = self.check(problem)?;
+        self.learner.shared().check(shared)?;
+        let samples = match &problem.inputs {
+            Inputs::Gram(_) => None,
+            _ => Some(problem.samples()?),
+        };
+        let kernels: Vec<Option<&Kernel>> = match samples {
+            None => vec![None],
+            Some(_) => kernels.iter().map(Some).collect(),
+        };
+        let mut scorer = self.learner.scorer(problem, &self.criterion, measure, session)?;
+        let mut best: Option<(f64, (usize, usize))> = None;
         let mut scores = Vec::with_capacity(kernels.len());
         session.begin("tune", kernels.len() as u64);
-        for (place, kernel) in kernels.iter().enumerate() {
-            kernel.check_columns(samples.ncols())?;
-            let svm = self.svm.clone().with(kernel.clone(), self.svm.machine);
-            let found = score(&svm, &mut scorer, cs, samples, session)?;
-            best.offer(place, found.as_deref(), |c, accuracy| {
-                session.note(&format!("best {accuracy:.4} at {kernel}, C={:.4}", cs[c]));
-            });
+        for (row, &kernel) in kernels.iter().enumerate() {
+            let found = self.score(&mut *scorer, kernel, shared, samples, session)?;
+            for (column, score) in found.iter().enumerate() {
+                let loss = score.as_ref().map_or(f64::NAN, |score| score.loss);
+                if !loss.is_nan() && best.is_none_or(|(least, _)| loss < least) {
+                    let (kernel, name) = (kernel.map(Kernel::to_string), self.learner.shared().name());
+                    let kernel = kernel.unwrap_or_default();
+                    session.note(&format!("best {loss:.6} at {kernel}, {name}={:.4e}", shared[column]));
+                    best = Some((loss, (row, column)));
+                }
+            }
             scores.push(found);
             session.advance(1);
         }
-        let best = best.place.ok_or_else(|| none(kernels.len()))?;
-        let warnings = self.svm.check.decide(&kernels[best.0], samples)?.warning.into_iter().collect();
-        Ok(SvcGrid { scores, best, warnings })
+        let (_, best) = best.ok_or(LearnError::NoScore { trials: kernels.len() * shared.len() })?;
+        let warnings = self.warning(kernels[best.0], samples)?.into_iter().collect();
+        Ok(Grid { scores, best, warnings })
     }
 
-    fn digest(&self, samples: &AnySamples<'_>, labels: Labels<'_>, folds: &[usize]) -> String {
-        let Svm { kernel, class_weight, solver, .. } = &self.svm;
-        let mut digest = Digest::new();
-        digest.bytes(format!("svc {kernel} {class_weight:?} {:?}", solver.tol).as_bytes());
-        digest.samples(samples);
-        for numbers in [labels.codes, folds] {
-            numbers.iter().for_each(|&n| digest.bytes(&(n as u64).to_le_bytes()));
+    /// Refuses a problem without anything to choose by; returns the measure.
+    fn check(&self, problem: &Problem<'_>) -> Result<Measure, LearnError> {
+        let measure = self.measure.unwrap_or_else(|| Measure::of(&self.learner, &problem.targets));
+        let targets = match self.learner.requires() {
+            Requires::Classes => {
+                problem.codes()?;
+                None
+            }
+            Requires::Numbers => Some(Cow::Borrowed(problem.numbers()?)),
+            Requires::NumbersOrClasses => Some(problem.numbers_or_shares()?),
+            Requires::Nothing => return Err(LearnError::Unsupported("there is nothing to judge a trial by")),
+        };
+        measure.check(&self.learner, &problem.targets)?;
+        let counted = problem.counted();
+        if counted.len() < LEAST_ROWS {
+            return Err(LearnError::TooFewRows { rows: counted.len(), needed: LEAST_ROWS });
         }
-        labels.weights.into_iter().flatten().for_each(|w| digest.number(*w));
-        digest.finish()
-    }
-}
-
-/// The accuracies of one kernel for each of `cs`; none where the kernel has a value that is not finite.
-fn score(
-    svm: &Svm,
-    scores: &mut SvcScores,
-    cs: &[f64],
-    samples: &AnySamples<'_>,
-    session: &Session<'_>,
-) -> Result<Option<Vec<Vec<f64>>>, LearnError> {
-    svm.check.decide(&svm.kernel, samples)?;
-    match scores.score(svm, cs, &session.part()) {
-        // Some hyper-parameters may overflow where others do not.
-        Err(LearnError::Svm(SvmError::KernelValue { .. })) => Ok(None),
-        other => other.map(Some),
-    }
-}
-
-/// The best of a grid.
-#[derive(Default)]
-struct Best {
-    accuracy: f64,
-    place: Option<(usize, usize)>,
-}
-
-impl Best {
-    fn offer(&mut self, kernel: usize, scores: Option<&[Vec<f64>]>, note: impl Fn(usize, f64)) {
-        for (c, folds) in scores.unwrap_or_default().iter().enumerate() {
-            let accuracy = mean(folds);
-            if self.place.is_none() || accuracy > self.accuracy {
-                (self.accuracy, self.place) = (accuracy, Some((kernel, c)));
-                note(c, accuracy);
+        if let Some(targets) = targets {
+            let first = targets.row(counted[0]);
+            if counted.iter().all(|&row| targets.row(row) == first) {
+                return Err(LearnError::ConstantTargets { value: first[0] });
             }
         }
+        Ok(measure)
     }
-}
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// The fold of every row, numbered without gaps among the rows that count.
-fn checked_folds(labels: &Labels<'_>, folds: &[usize]) -> Result<Vec<usize>, LearnError> {
-    let rows = labels.codes.len();
-    if folds.len() != rows {
-        return Err(LearnError::Length { what: "fold numbers", rows, found: folds.len() });
+    /// The digest of everything but the data that a score depends on; none where trials are not kept.
+    fn digest(&self, measure: Measure, session: &Session<'_>) -> Option<Digest> {
+        let seed = session.seed();
+        let identity = self.learner.identity(&self.criterion.key(seed), measure, seed)?;
+        let mut digest = Digest::new();
+        digest.bytes(identity.as_bytes());
+        Some(digest)
     }
-    let mut names: Vec<usize> = (0..rows).filter(|&i| labels.counts(i)).map(|i| folds[i]).collect();
-    names.sort_unstable();
-    names.dedup();
-    if names.len() < 2 {
-        return Err(LearnError::Parameter {
-            parameter: "folds",
-            received: format!("{} with rows of positive weight", names.len()),
-            allowed: "2 or more",
-        });
-    }
-    // The fold of a row that does not count is arbitrary.
-    Ok(folds.iter().map(|fold| names.partition_point(|name| name < fold).min(names.len() - 1)).collect())
-}
 
-/// Scores a kernel's hyper-parameters.
-struct Kernels<'a> {
-    svm: &'a Svm,
-    kernel: &'a Kernel,
-    samples: &'a AnySamples<'a>,
-    scores: SvcScores,
-}
-
-impl Scorer for Kernels<'_> {
-    fn score(
-        &mut self,
-        values: &[f64],
-        settings: &[f64],
+    /// The search, on rows of which `samples` are all or a part.
+    fn search(
+        &self,
+        (samples, rows): (&AnySamples<'_>, usize),
+        digest: Option<Digest>,
+        scorer: &mut dyn Scorer,
         session: &Session<'_>,
-    ) -> Result<Vec<Option<f64>>, LearnError> {
-        let svm = self.svm.clone().with(self.kernel.with_values(values)?, self.svm.machine);
-        let found = score(&svm, &mut self.scores, settings, self.samples, session)?;
-        Ok(match found {
-            Some(scores) => scores.iter().map(|folds| Some(1.0 - mean(folds))).collect(),
-            None => vec![None; settings.len()],
+    ) -> Result<Tuned<L>, LearnError> {
+        let scales = session.scales(samples);
+        let open = self.learner.kernel();
+        open.map_or(Ok(()), |kernel| kernel.check_columns(samples.ncols()))?;
+        let kernel = open.map(|kernel| kernel.resolve_auto(&scales)).transpose()?;
+        let axes = kernel.as_ref().map_or(Ok(Vec::new()), |kernel| Axis::of_kernel(kernel, &scales))?;
+        let search = Search {
+            strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
+            axes,
+            setting: self.learner.shared().axis(self.shared.as_ref(), rows)?,
+            seed: session.seed(),
+        };
+        let mut trials = Trials::starting(digest.map(Digest::finish), &search, session)?;
+        let at = |values: &[f64]| kernel.as_ref().map(|kernel| kernel.with_values(values)).transpose();
+        let mut score = |values: &[f64], shared: &[f64], session: &Session<'_>| {
+            let found = self.score(scorer, at(values)?.as_ref(), shared, Some(samples), session)?;
+            Ok(found.into_iter().map(|score| score.map(|score| score.loss)).collect())
+        };
+        let best = search.run(&mut score, &mut trials, session)?;
+        let Trial { values, setting, score } = &best;
+        let (kernel, mut warnings) = (at(values)?, search.edge_warnings(&best));
+        warnings.extend(self.warning(kernel.as_ref(), Some(samples))?);
+        let found = scorer.finish(kernel.as_ref(), *setting, session)?;
+        warnings.extend(found.warnings);
+        let learner = match kernel {
+            Some(kernel) => self.learner.clone().with_kernel(kernel),
+            None => self.learner.clone(),
+        };
+        Ok(Tuned {
+            learner: learner.with_shared(*setting),
+            score: score.unwrap_or(f64::NAN),
+            trials,
+            warnings,
+            fitted: found.fitted,
         })
     }
+
+    /// The scores of one kernel; none where it has a value that is not finite: other hyper-parameters may do.
+    fn score(
+        &self,
+        scorer: &mut dyn Scorer,
+        kernel: Option<&Kernel>,
+        shared: &[f64],
+        samples: Option<&AnySamples<'_>>,
+        session: &Session<'_>,
+    ) -> Result<Vec<Option<Score>>, LearnError> {
+        self.warning(kernel, samples)?;
+        match scorer.score(kernel, shared, session) {
+            Err(error) if is_out_of_range(&error) => Ok(vec![None; shared.len()]),
+            scores => scores,
+        }
+    }
+
+    /// Checks a kernel on the samples; the warning where its check is undecided.
+    fn warning(
+        &self,
+        kernel: Option<&Kernel>,
+        samples: Option<&AnySamples<'_>>,
+    ) -> Result<Option<String>, LearnError> {
+        let Some((kernel, samples)) = kernel.zip(samples) else { return Ok(None) };
+        kernel.check_columns(samples.ncols())?;
+        Ok(self.learner.admission().decide(kernel, samples)?.warning)
+    }
+}
+
+impl Tune<Ridge> {
+    /// As [`run`](Self::run) for approximate features of samples that are not all in memory: `pass` adds every sample to the sums
+    /// that it is given, in the same order each time. It is called once for each kernel tried. `name` tells these data from others
+    /// with the same sample.
+    ///
+    /// Rows are left out by a hash of their number and the seed of the session.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and those of `pass`.
+    pub fn run_in_passes<'a>(
+        &'a self,
+        stream: Stream<'a>,
+        name: &str,
+        pass: Box<Pass<'a>>,
+        session: &Session<'_>,
+    ) -> Result<Tuned<Ridge>, LearnError> {
+        let Stream { sample, rows, targets, .. } = stream;
+        if sample.nrows() == 0 || sample.ncols() == 0 {
+            return Err(LearnError::Empty { rows: sample.nrows(), columns: sample.ncols() });
+        }
+        let mut digest = self.digest(Measure::SquaredError, session);
+        if let Some(digest) = &mut digest {
+            digest.samples(sample);
+            digest.bytes(format!("{rows} {targets} {name}").as_bytes());
+        }
+        let mut scorer = FeatureScorer::in_passes(&self.learner, stream, &self.criterion, pass, session)?;
+        self.search((sample, rows as usize), digest, &mut scorer, session)
+    }
+}
+
+/// Whether a kernel has no value or no features with these hyper-parameters but may have with others.
+fn is_out_of_range(error: &LearnError) -> bool {
+    matches!(
+        error,
+        LearnError::KernelValue { .. }
+            | LearnError::Svm(SvmError::KernelValue { .. })
+            | LearnError::Design(DesignError::KernelValue { .. } | DesignError::NoRank)
+            | LearnError::NormalEquations(NormalEquationsError::Value { what: "feature", .. })
+    )
 }

@@ -4,12 +4,12 @@ use mercer::data::{Chunks, TrainingChunks, for_each_chunk};
 use mercer::design::Approximation;
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
-use mercer::learn::{Bias, Origin, Ridge};
-use mercer::select::{Axis, FoldSums, Stream, TuneApproxRidge, TunedApproxRidge};
+use mercer::learn::search::{Axis, Measure};
+use mercer::learn::{Bias, FoldSums, Origin, Stream};
 use mercer::session::Session;
-use mercer::watch::Watch;
+use mercer::watch::{Stopped, Watch};
+use serde_json::Value;
 
-use super::measure::Measure;
 use super::{Outcome, Searcher, picture};
 use crate::approx::{self, Approx, Survey};
 use crate::args::{Criterion, Tune};
@@ -52,43 +52,51 @@ impl Searcher<'_> {
         check_criterion(arguments)?;
 
         let criterion = arguments.criterion(true);
-        let tune = self.on_features(approximation, criterion);
+        let ridge = self.ridge().with_lift((self.kernel.clone(), approximation).into());
+        let tune = self.tune(ridge, criterion);
         let names: Vec<String> = schema.targets.iter().map(|target| target.name.clone()).collect();
+        let name = format!("{names:?} {:x} {:?}", survey.content, survey.scaling);
+        let notes: Vec<String> = chunks.notes().into_iter().chain(survey.note(&schema)).collect();
+        let origin = Origin { schema: Some(schema), outputs: names, scaling: survey.scaling.clone() };
         let stream = Stream {
             sample: &survey.sample,
             rows: survey.rows,
-            targets: names.len(),
-            name: &format!("{names:?} {:x} {:?}", survey.content, survey.scaling),
+            targets: origin.outputs.len(),
+            origin: &origin,
         };
-        let pass =
-            |sums: &mut FoldSums<'_>, session: &Session<'_>| add_all(sums, &mut chunks, &survey, session);
-        let TunedApproxRidge { tuned, fit } = self.with_checkpoint(|resume, on_trials| {
-            tune.run_in_passes(stream, resume, on_trials, pass, session)
-        })?;
-
-        let ridge = Ridge::new((tuned.kernel.clone(), approximation), tuned.lambda)
-            .with_bias(tune.bias)
-            .with_admission(tune.admission);
-        let mut quality = ridge.quality_of(&fit, &survey.sample, session)?;
-        // Without rows held out of the last fit these would be errors on the rows it was trained on.
-        quality.sizes.clear();
-        let lines = approx::lines(&quality, approximation, &names, why);
-        let mut facts = quality.facts(&names);
-        facts.remove("sizes");
+        let mut failure = None;
+        let pass = |sums: &mut FoldSums, session: &Session<'_>| {
+            add_all(sums, &mut chunks, &survey, session).map_err(|error| {
+                failure = Some(error);
+                Stopped.into()
+            })
+        };
+        let found = self.with_checkpoint(session, |session| {
+            Ok(tune.run_in_passes(stream, &name, Box::new(pass), session)?)
+        });
+        let tuned = match (found, failure) {
+            (Err(_), Some(failure)) => return Err(failure),
+            (found, _) => found?,
+        };
+        let Some(fitted) = tuned.fitted else { return Err(Failure::work("the search has no model")) };
+        let fact = |name: &str| fitted.facts.get(name).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let lines = approx::lines(
+            (fact("kernel_error"), fact("effective_dimension")),
+            &[],
+            approximation,
+            &origin.outputs,
+            why,
+        );
         let rows = survey.rows as usize;
-        let (measure, trials) = (Measure::of(arguments, false), tuned.trials);
+        let (measure, trials) = (Measure::SquaredError, tuned.trials);
         let figure = if draw {
             // Errors on training rows would take a fit for each trial that is drawn.
             Some(picture::figure(&trials, measure, criterion, rows, &mut |_| Ok(Vec::new()))?)
         } else {
             None
         };
-        let notes = chunks.notes().into_iter().chain(survey.note(&schema)).map(|note| ("", note));
-        let origin = Origin { schema: Some(schema.clone()), outputs: names, scaling: survey.scaling.clone() };
-        let origin = (survey.rows, origin);
-        let model = ridge.fitted(&fit.prepared, &fit.solution, origin, facts, session)?.model;
         Ok(Some(Outcome {
-            model,
+            model: fitted.model,
             score: tuned.score,
             trials,
             warnings: tuned.warnings,
@@ -96,26 +104,14 @@ impl Searcher<'_> {
             source: arguments.data.display().to_string(),
             rows,
             figure,
-            lines: lines.into_iter().chain(notes).collect(),
+            lines: lines.into_iter().chain(notes.into_iter().map(|note| ("", note))).collect(),
         }))
-    }
-
-    fn on_features(&self, approximation: Approximation, criterion: Criterion) -> TuneApproxRidge {
-        let exact = self.ridge();
-        TuneApproxRidge {
-            lambda: exact.lambda,
-            bias: exact.bias,
-            criterion: self.judged_by(criterion),
-            strategy: exact.strategy,
-            admission: exact.admission,
-            ..TuneApproxRidge::new(exact.kernel, approximation)
-        }
     }
 }
 
 /// Adds every row of the file.
 fn add_all(
-    sums: &mut FoldSums<'_>,
+    sums: &mut FoldSums,
     chunks: &mut TrainingChunks,
     survey: &Survey,
     session: &Session<'_>,
@@ -143,7 +139,7 @@ fn add_all(
 fn typical(kernel: &Kernel, scales: &SampleScales<'_>) -> Result<Kernel, Failure> {
     let kernel = kernel.resolve_auto(scales)?;
     let middle = |space| {
-        let values = Axis { name: String::new(), space }.grid(1);
+        let values = Axis::new("", space).grid(1);
         values[values.len() / 2]
     };
     let values: Vec<f64> = kernel.tunables()?.iter().map(|t| middle(t.search_space(scales))).collect();

@@ -1,119 +1,141 @@
-//! Sums over features for each part of the samples: what every fold's error follows from.
+//! Mean squared errors of ridge regression on approximate features for every λ, from sums over each fold.
+//!
+//! For each kernel the samples are gone through once, into sums over the features of each part. The fit without a part is that of
+//! all sums less its own, and its error on the part follows from the part's: one eigen-decomposition for each part answers for
+//! every λ, and the best model follows from the sums already there.
 
 use rayon::prelude::*;
+use serde_json::json;
 
 use crate::data::{AnySamples, Matrix, fold_of_row, is_held_out};
 use crate::design::{self, DesignError};
-use crate::learn::{LearnError, Prepared, add_rows};
+use crate::kernel::Kernel;
+use crate::learn::cost;
+use crate::learn::error::LearnError;
+use crate::learn::fitted::Facts;
+use crate::learn::lift::Prepared;
+use crate::learn::problem::{Origin, Problem};
+use crate::learn::search::{Criterion, Found, LeftOut, NO_KERNEL, Parts, Score, Scorer, Tunable};
 use crate::linalg::normal_equations::RidgePath;
-use crate::linalg::{Intercept, NormalEquations, NormalEquationsError};
+use crate::linalg::{Intercept, NormalEquations};
 use crate::session::Session;
 use crate::watch::Watch;
 
-use super::criterion::{Criterion, Judgement};
-
-/// The parts that samples are split into, the first of which are each left out in turn.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Parts {
-    /// Folds, by a hash of the row's number.
-    Folds { folds: usize, seed: u64 },
-    /// Rows held out, then the others, by a hash of the row's number.
-    HeldOut { fraction: f64, seed: u64 },
-    /// The part of every row.
-    Table { of_row: Vec<usize>, parts: usize, left_out: usize },
-}
-
-impl Parts {
-    /// The parts of rows that are seen once each and in no known number.
-    ///
-    /// # Errors
-    /// Where the criterion is not one that sums over parts answer.
-    pub fn of_stream(criterion: &Criterion) -> Result<Self, LearnError> {
-        match *criterion {
-            Criterion::KFold { folds, seed } if folds >= 2 => Ok(Self::Folds { folds, seed }),
-            Criterion::KFold { folds, .. } => Err(LearnError::Parameter {
-                parameter: "folds",
-                received: folds.to_string(),
-                allowed: "2 or more",
-            }),
-            Criterion::HoldOut { fraction, seed } if fraction > 0.0 && fraction < 1.0 => {
-                Ok(Self::HeldOut { fraction, seed })
-            }
-            Criterion::HoldOut { fraction, .. } => Err(LearnError::Parameter {
-                parameter: "the held-out fraction",
-                received: fraction.to_string(),
-                allowed: "more than 0 and less than 1",
-            }),
-            Criterion::Folds(_) => {
-                Err(LearnError::Unsupported("folds given row by row are for samples in memory"))
-            }
-            Criterion::LeaveOneOut | Criterion::Gcv => Err(NO_MATRIX),
-        }
-    }
-
-    /// The parts of rows in memory of which those in `counted` have a weight above 0.
-    ///
-    /// # Errors
-    /// As [`of_stream`](Self::of_stream), and where the rows cannot be split like that.
-    pub fn of_rows(criterion: &Criterion, rows: usize, counted: &[usize]) -> Result<Self, LearnError> {
-        let mut of_row = vec![0; rows];
-        let (parts, left_out) = match criterion.on_rows(rows, counted)? {
-            Judgement::LeaveOneOut | Judgement::Gcv => return Err(NO_MATRIX),
-            Judgement::Folds(folds) => {
-                counted.iter().zip(&folds).for_each(|(&row, fold)| of_row[row] = *fold);
-                let parts = folds.iter().max().map_or(0, |last| last + 1);
-                (parts, parts)
-            }
-            Judgement::HoldOut(split) => {
-                split.train.iter().for_each(|&place| of_row[counted[place]] = 1);
-                (2, 1)
-            }
-        };
-        Ok(Self::Table { of_row, parts, left_out })
-    }
-
-    /// How many parts there are, and how many of them are left out in turn.
-    pub fn count(&self) -> (usize, usize) {
-        match *self {
-            Self::Folds { folds, .. } => (folds, folds),
-            Self::HeldOut { .. } => (2, 1),
-            Self::Table { parts, left_out, .. } => (parts, left_out),
-        }
-    }
-
-    fn of_row(&self, row: u64) -> usize {
-        match self {
-            Self::Folds { folds, seed } => fold_of_row(*seed, row, *folds),
-            Self::HeldOut { fraction, seed } => usize::from(!is_held_out(*seed, row, *fraction)),
-            Self::Table { of_row, .. } => of_row[row as usize],
-        }
-    }
-}
+use super::{Ridge, add_rows};
 
 const NO_MATRIX: LearnError = LearnError::Unsupported(
     "leave-one-out and generalised cross-validation need the kernel matrix; on approximate features choose by folds or \
      held-out rows",
 );
 
+/// Samples that are gone through in chunks, once for every kernel.
+#[derive(Debug, Clone, Copy)]
+pub struct Stream<'a> {
+    /// Some of the samples: `auto`, the range of `?` and landmarks depend on them.
+    pub sample: &'a AnySamples<'a>,
+    /// Samples in all.
+    pub rows: u64,
+    /// Targets of each.
+    pub targets: usize,
+    /// Where they came from.
+    pub origin: &'a Origin,
+}
+
+/// Adds every sample to sums, in the same order each time.
+pub type Pass<'a> = dyn FnMut(&mut FoldSums, &Session<'_>) -> Result<(), LearnError> + 'a;
+
+/// The part of each sample.
+#[derive(Debug, Clone)]
+enum Cut {
+    /// By its number.
+    Table(Parts),
+    /// One of this many folds, by a hash of its number.
+    Folds(usize, u64),
+    /// Held out or not, by a hash of its number.
+    HeldOut(f64, u64),
+}
+
+impl Cut {
+    fn of_rows(
+        problem: &Problem<'_>,
+        criterion: &Criterion,
+        session: &Session<'_>,
+    ) -> Result<Self, LearnError> {
+        match criterion.on(problem, session)? {
+            LeftOut::EachRow | LeftOut::Generalised => Err(NO_MATRIX),
+            LeftOut::Parts(parts) => Ok(Self::Table(parts)),
+        }
+    }
+
+    /// The parts of rows that are seen once each and in no known number.
+    fn of_stream(criterion: &Criterion, seed: u64) -> Result<Self, LearnError> {
+        let parameter =
+            |parameter, received: String, allowed| LearnError::Parameter { parameter, received, allowed };
+        match *criterion {
+            Criterion::Folds(folds) if folds >= 2 => Ok(Self::Folds(folds, seed)),
+            Criterion::Folds(folds) => Err(parameter("folds", folds.to_string(), "2 or more")),
+            Criterion::HoldOut(fraction) if fraction > 0.0 && fraction < 1.0 => {
+                Ok(Self::HeldOut(fraction, seed))
+            }
+            Criterion::HoldOut(fraction) => {
+                Err(parameter("the held-out fraction", fraction.to_string(), "more than 0 and less than 1"))
+            }
+            Criterion::Given(_) => {
+                Err(LearnError::Unsupported("folds given row by row are for samples in memory"))
+            }
+            Criterion::LeaveOneOut | Criterion::Gcv => Err(NO_MATRIX),
+        }
+    }
+
+    /// How many parts are left out in turn.
+    fn left_out(&self) -> usize {
+        match self {
+            Self::Table(parts) => parts.count,
+            Self::Folds(folds, _) => *folds,
+            Self::HeldOut(..) => 1,
+        }
+    }
+
+    /// How many parts there are: where some rows are never left out, these are the last one.
+    fn parts(&self) -> usize {
+        let others = match self {
+            Self::Table(parts) => parts.others,
+            Self::Folds(..) => false,
+            Self::HeldOut(..) => true,
+        };
+        self.left_out() + usize::from(others)
+    }
+
+    fn of_row(&self, row: u64) -> usize {
+        let part = match self {
+            Self::Table(parts) => parts.of_row[row as usize],
+            Self::Folds(folds, seed) => Some(fold_of_row(*seed, row, *folds)),
+            Self::HeldOut(fraction, seed) => is_held_out(*seed, row, *fraction).then_some(0),
+        };
+        part.unwrap_or(self.left_out())
+    }
+}
+
 /// Sums over the features of one kernel, one for each part of the samples.
 ///
 /// Every sample is added once, in chunks of any size; nothing else is kept of it.
 #[derive(Debug)]
-pub struct FoldSums<'a> {
+pub struct FoldSums {
     prepared: Prepared,
-    parts: &'a Parts,
+    cut: Cut,
     sums: Vec<NormalEquations>,
     /// The targets of the first sample, and whether others differ.
     first: Option<Vec<f64>>,
     varies: bool,
-    /// Why the kernel's features were refused, where other hyper-parameters may do.
-    pub(super) refused: Option<LearnError>,
+    /// Why samples were refused.
+    refused: Option<LearnError>,
 }
 
-impl<'a> FoldSums<'a> {
-    pub(super) fn new(prepared: Prepared, features: usize, parts: &'a Parts, targets: usize) -> Self {
-        let sums = vec![NormalEquations::new(features, targets); parts.count().0];
-        Self { prepared, parts, sums, first: None, varies: false, refused: None }
+impl FoldSums {
+    fn new(prepared: Prepared, cut: &Cut, targets: usize, columns: usize) -> Result<Self, LearnError> {
+        let features = prepared.features.count(columns)?;
+        let sums = vec![NormalEquations::new(features, targets); cut.parts()];
+        Ok(Self { prepared, cut: cut.clone(), sums, first: None, varies: false, refused: None })
     }
 
     /// Adds samples, the first of which is row `first` of all. Those of weight 0 are left out.
@@ -141,14 +163,13 @@ impl<'a> FoldSums<'a> {
         }
         let mut table = vec![None; n];
         for row in (0..n).filter(|&row| weights.is_none_or(|w| w[row] != 0.0)) {
-            table[row] = Some(self.parts.of_row(first + row as u64));
+            table[row] = Some(self.cut.of_row(first + row as u64));
             let known = self.first.get_or_insert_with(|| targets.row(row).to_vec());
             self.varies |= known != targets.row(row);
         }
         let into = (&design::Parts::Table(&table), &mut self.sums[..]);
-        add_rows(&self.prepared.features, samples, targets, weights, into, session).inspect_err(|error| {
-            self.refused = is_out_of_range(error).then(|| error.clone());
-        })
+        add_rows(&self.prepared.features, samples, targets, weights, into, session)
+            .inspect_err(|error| self.refused = Some(error.clone()))
     }
 
     /// Samples added so far.
@@ -157,15 +178,11 @@ impl<'a> FoldSums<'a> {
         self.sums.iter().map(NormalEquations::rows).sum()
     }
 
-    /// What the errors follow from.
+    /// The fits without each part.
     ///
     /// # Errors
     /// Where there is nothing to choose by.
-    pub(super) fn finish(
-        mut self,
-        intercept: Intercept,
-        session: &Session<'_>,
-    ) -> Result<Judged, LearnError> {
+    fn finish(mut self, intercept: Intercept, session: &Session<'_>) -> Result<Judged, LearnError> {
         let rows = self.rows();
         if rows < 3 {
             return Err(LearnError::TooFewRows { rows: rows as usize, needed: 3 });
@@ -179,7 +196,7 @@ impl<'a> FoldSums<'a> {
             all.merge(sums)?;
         }
         // Of very few rows the hash may leave a part without any.
-        self.sums.truncate(self.parts.count().1);
+        self.sums.truncate(self.cut.left_out());
         self.sums.retain(|sums| sums.rows() > 0);
         if self.sums.is_empty() || self.sums.iter().any(|sums| sums.rows() == rows) {
             return Err(LearnError::Parameter {
@@ -200,10 +217,10 @@ impl<'a> FoldSums<'a> {
 
 /// A kernel's features, their sums, and the fits without each part.
 #[derive(Debug)]
-pub(super) struct Judged {
-    pub prepared: Prepared,
+struct Judged {
+    prepared: Prepared,
     /// Over all samples.
-    pub all: NormalEquations,
+    all: NormalEquations,
     /// Over those of each part that is left out.
     left_out: Vec<NormalEquations>,
     paths: Vec<RidgePath>,
@@ -215,7 +232,7 @@ impl Judged {
     ///
     /// # Errors
     /// Where the session asks to stop.
-    pub fn scores(&self, lambdas: &[f64], session: &Session<'_>) -> Result<Vec<Option<f64>>, LearnError> {
+    fn scores(&self, lambdas: &[f64], session: &Session<'_>) -> Result<Vec<Option<f64>>, LearnError> {
         let weight: f64 = self.left_out.iter().map(NormalEquations::weight).sum();
         let entries = weight * self.all.targets() as f64;
         let mut scores = vec![Some(0.0); lambdas.len()];
@@ -230,12 +247,148 @@ impl Judged {
     }
 }
 
-/// Whether a kernel has no features with these hyper-parameters but may have with others.
-pub(super) fn is_out_of_range(error: &LearnError) -> bool {
-    matches!(
-        error,
-        LearnError::KernelValue { .. }
-            | LearnError::Design(DesignError::KernelValue { .. } | DesignError::NoRank)
-            | LearnError::NormalEquations(NormalEquationsError::Value { what: "feature", .. })
-    )
+/// Scores kernels. The sums of the last kernel are kept, so that more values of λ take no other pass, and those over all samples of
+/// the best one before it, for the fit.
+pub(crate) struct FeatureScorer<'a> {
+    ridge: &'a Ridge,
+    stream: Stream<'a>,
+    cut: Cut,
+    pass: Box<Pass<'a>>,
+    last: Option<Candidate<Judged>>,
+    best: Option<Candidate<(Prepared, NormalEquations)>>,
+}
+
+/// What is known of a kernel.
+struct Candidate<T> {
+    kernel: Kernel,
+    score: f64,
+    known: T,
+}
+
+impl<'a> FeatureScorer<'a> {
+    /// On samples in memory.
+    pub(super) fn in_memory(
+        ridge: &'a Ridge,
+        problem: &'a Problem<'a>,
+        criterion: &Criterion,
+        session: &Session<'_>,
+    ) -> Result<Self, LearnError> {
+        let (samples, targets, weights) = (problem.samples()?, problem.numbers()?, problem.weights());
+        let (rows, columns) = (samples.nrows() as u64, targets.ncols());
+        let stream = Stream { sample: samples, rows, targets: columns, origin: &problem.origin };
+        let pass = Box::new(move |sums: &mut FoldSums, session: &Session<'_>| {
+            sums.add(0, samples, targets, weights, session)
+        });
+        Self::new(ridge, stream, Cut::of_rows(problem, criterion, session)?, pass, session)
+    }
+
+    /// On samples that are not all held. Rows are left out by a hash of their number and the seed of the session.
+    ///
+    /// # Errors
+    /// Where the criterion is not for rows in no known number, and where the sums do not fit the memory budget.
+    pub fn in_passes(
+        ridge: &'a Ridge,
+        stream: Stream<'a>,
+        criterion: &Criterion,
+        pass: Box<Pass<'a>>,
+        session: &Session<'_>,
+    ) -> Result<Self, LearnError> {
+        Self::new(ridge, stream, Cut::of_stream(criterion, session.seed())?, pass, session)
+    }
+
+    fn new(
+        ridge: &'a Ridge,
+        stream: Stream<'a>,
+        cut: Cut,
+        pass: Box<Pass<'a>>,
+        session: &Session<'_>,
+    ) -> Result<Self, LearnError> {
+        let features = ridge.approximation()?.1.features();
+        let needed = cost::fold_sums_bytes(features, stream.targets, (cut.parts(), cut.left_out()));
+        let budget = session.memory();
+        if needed > budget {
+            let what = "the sums over the features of every fold and what is made of them";
+            return Err(DesignError::Memory { what, needed, budget }.into());
+        }
+        Ok(Self { ridge, stream, cut, pass, last: None, best: None })
+    }
+
+    /// One pass over the samples.
+    fn judge(&mut self, kernel: &Kernel, session: &Session<'_>) -> Result<Judged, LearnError> {
+        let Stream { sample, rows, targets, .. } = self.stream;
+        let prepared = self.ridge.clone().with_kernel(kernel.clone()).prepare((sample, rows), session)?;
+        let mut sums = FoldSums::new(prepared, &self.cut, targets, sample.ncols())?;
+        if let Err(error) = (self.pass)(&mut sums, session) {
+            return Err(sums.refused.unwrap_or(error));
+        }
+        sums.finish(self.ridge.bias.intercept(), session)
+    }
+
+    /// Keeps the sums of the last kernel where it is the best so far.
+    fn retire_last(&mut self) {
+        let Some(Candidate { kernel, score, known }) = self.last.take() else { return };
+        if self.best.as_ref().is_none_or(|best| score < best.score) {
+            self.best = Some(Candidate { kernel, score, known: (known.prepared, known.all) });
+        }
+    }
+
+    /// The features and the sums over all samples; they are known, unless all trials of this kernel are of an earlier run.
+    fn sums_of(
+        &mut self,
+        kernel: &Kernel,
+        session: &Session<'_>,
+    ) -> Result<(Prepared, NormalEquations), LearnError> {
+        if let Some(last) = self.last.take_if(|last| last.kernel == *kernel) {
+            return Ok((last.known.prepared, last.known.all));
+        }
+        if let Some(best) = self.best.take_if(|best| best.kernel == *kernel) {
+            return Ok(best.known);
+        }
+        self.judge(kernel, session).map(|judged| (judged.prepared, judged.all))
+    }
+}
+
+impl Scorer for FeatureScorer<'_> {
+    fn score(
+        &mut self,
+        kernel: Option<&Kernel>,
+        lambdas: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Vec<Option<Score>>, LearnError> {
+        let (kernel, session) = (kernel.ok_or(NO_KERNEL)?, &session.part());
+        let mut last = match self.last.take_if(|last| last.kernel == *kernel) {
+            Some(last) => last,
+            None => {
+                // Before there is more than one kernel in memory.
+                self.retire_last();
+                let known = self.judge(kernel, session)?;
+                Candidate { kernel: kernel.clone(), score: f64::INFINITY, known }
+            }
+        };
+        let scores = last.known.scores(lambdas, session)?;
+        last.score = scores.iter().flatten().copied().fold(last.score, f64::min);
+        self.last = Some(last);
+        Ok(scores.into_iter().map(|score| score.map(Score::from)).collect())
+    }
+
+    /// The fit from the sums of the best kernel.
+    fn finish(
+        &mut self,
+        kernel: Option<&Kernel>,
+        lambda: f64,
+        session: &Session<'_>,
+    ) -> Result<Found, LearnError> {
+        let kernel = kernel.ok_or(NO_KERNEL)?;
+        let (prepared, sums) = self.sums_of(kernel, session)?;
+        let ridge = self.ridge.clone().with_kernel(kernel.clone()).with_shared(lambda);
+        let solution = ridge.solve(&sums, session)?;
+        let error = ridge.kernel_error(&prepared, self.stream.sample, session)?;
+        let facts = Facts::from([
+            ("kernel_error".to_owned(), json!(error.relative)),
+            ("effective_dimension".to_owned(), json!(solution.effective_dimension)),
+        ]);
+        let origin = (self.stream.rows, self.stream.origin.clone());
+        let fitted = ridge.fitted(&prepared, &solution, origin, facts, session)?;
+        Ok(Found { fitted: Some(fitted), warnings: prepared.warning.into_iter().collect() })
+    }
 }

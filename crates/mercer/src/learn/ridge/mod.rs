@@ -14,11 +14,13 @@
 mod cg;
 mod choice;
 mod dual;
+mod feature_scorer;
 mod incremental;
 mod landmarks;
 mod passes;
 mod primal;
 mod quality;
+mod scorer;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -45,8 +47,11 @@ pub(crate) use cg::STEPS_ON_TILES;
 pub use choice::{FormChoice, choose_approximation};
 pub use dual::Coefficients;
 pub(super) use dual::{column_means, explain};
+pub(crate) use feature_scorer::FeatureScorer;
+pub use feature_scorer::{FoldSums, Pass, Stream};
 pub use incremental::{AllRows, ApproxFit, Solution, TargetError, add_rows, empty_sums};
 pub use quality::{Quality, Sizes, SolvedSums};
+pub(super) use scorer::finite_gram;
 
 /// What is done about a constant in the regression function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -294,7 +299,7 @@ pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), Lea
 }
 
 /// Whether the parts of a regression problem line up and are in their ranges.
-pub(crate) fn check_problem(
+fn check_problem(
     lambda: &[f64],
     rows: usize,
     targets: &Matrix<f64>,

@@ -1,86 +1,148 @@
 //! Accuracies of support vector classification for every C at one kernel.
 
-use crate::data::AnySamples;
-use crate::gram::Resident;
-use crate::learn::LearnError;
-use crate::learn::svm::{Labels, Svm, Training};
+use crate::gram::{Gram, Resident};
+use crate::kernel::Kernel;
+use crate::learn::admission::Admission;
+use crate::learn::error::LearnError;
+use crate::learn::problem::{Inputs, Problem};
+use crate::learn::search::{Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, Shared, Tunable};
 use crate::session::Session;
+
+use super::Svm;
+use super::dual::Labels;
+use super::machine::Machine;
+use super::training::Training;
+
+/// Each kernel's matrix is computed once for all folds, pairs of classes and values of C; each machine starts from the one with
+/// the next smaller C.
+impl Tunable for Svm {
+    fn kernel(&self) -> Option<&Kernel> {
+        Some(&self.kernel)
+    }
+
+    fn with_kernel(self, kernel: Kernel) -> Self {
+        Self { kernel, ..self }
+    }
+
+    fn shared(&self) -> Shared {
+        Shared::Cost
+    }
+
+    fn with_shared(self, c: f64) -> Self {
+        Self { machine: Machine::Svc { c }, ..self }
+    }
+
+    fn admission(&self) -> Admission {
+        self.check
+    }
+
+    fn scorer<'a>(
+        &'a self,
+        problem: &'a Problem<'a>,
+        criterion: &Criterion,
+        _: Measure,
+        session: &Session<'_>,
+    ) -> Result<Box<dyn Scorer + 'a>, LearnError> {
+        if !matches!(self.machine, Machine::Svc { .. }) {
+            return Err(LearnError::Unsupported("of support vector machines only C-classification is tuned"));
+        }
+        let LeftOut::Parts(folds) = criterion.on(problem, session)? else {
+            return Err(LearnError::Unsupported("a classifier is judged by folds or held-out rows"));
+        };
+        Ok(Box::new(SvcScorer::new(self, problem, folds, session)?))
+    }
+}
 
 /// Samples and classes, ready for any kernel.
 ///
-/// Rows are in the order of their folds and, within these, of their classes: what one machine trains on, or one fold is judged by,
-/// is then contiguous in the kernel matrix.
-pub(super) struct SvcScores {
-    resident: Box<dyn Resident>,
+/// Rows are in the order of their folds and, within these, of their classes: the rows that one machine trains on, or one fold is
+/// judged by, are then contiguous in the kernel matrix.
+struct SvcScorer<'a> {
+    svm: &'a Svm,
+    rows: Rows<'a>,
     codes: Vec<usize>,
     classes: usize,
-    folds: Vec<usize>,
+    folds: Parts,
     weights: Option<Vec<f64>>,
-    store: Vec<f32>,
 }
 
-impl SvcScores {
-    /// The scores of these labels and folds on `samples`; the input has been checked.
-    pub fn new(
-        samples: &AnySamples<'_>,
-        labels: Labels<'_>,
-        folds: &[usize],
+enum Rows<'a> {
+    Samples {
+        resident: Box<dyn Resident>,
+        /// What kernel values are stored in.
+        store: Vec<f32>,
+    },
+    Gram(&'a dyn Gram),
+}
+
+impl<'a> SvcScorer<'a> {
+    fn new(
+        svm: &'a Svm,
+        problem: &'a Problem<'a>,
+        folds: Parts,
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
-        let mut order: Vec<usize> = (0..samples.nrows()).collect();
-        order.sort_by_key(|&i| (folds[i], labels.codes[i]));
-        let sorted = |values: &[usize]| order.iter().map(|&i| values[i]).collect::<Vec<usize>>();
+        let labels = Labels::of(problem, &svm.machine)?;
+        let mut order: Vec<usize> = (0..problem.nrows()).collect();
+        let rows = match &problem.inputs {
+            Inputs::Gram(gram) => Rows::Gram(*gram),
+            Inputs::Samples(samples) => {
+                order.sort_by_key(|&i| (folds.of_row[i], labels.codes[i]));
+                Rows::Samples { resident: session.load(&samples.select(&order))?, store: Vec::new() }
+            }
+        };
+        let of_row = order.iter().map(|&i| folds.of_row[i]).collect();
         Ok(Self {
-            codes: sorted(labels.codes),
+            svm,
+            rows,
+            codes: order.iter().map(|&i| labels.codes[i]).collect(),
             classes: labels.classes,
-            folds: sorted(folds),
+            folds: Parts { of_row, ..folds },
             weights: labels.weights.map(|w| order.iter().map(|&i| w[i]).collect()),
-            resident: session.load(&samples.select(&order))?,
-            store: Vec::new(),
         })
-    }
-
-    /// The accuracy on each fold, for each of `cs`.
-    ///
-    /// # Errors
-    /// Where the kernel has a value that is not finite, and where the session is stopped.
-    pub fn score(
-        &mut self,
-        svm: &Svm,
-        cs: &[f64],
-        session: &Session<'_>,
-    ) -> Result<Vec<Vec<f64>>, LearnError> {
-        let Self { resident, codes, classes, folds, weights, store } = self;
-        let training = Training::stored(&**resident, &svm.kernel, session.memory(), store, session)?;
-        let labels = Labels { codes, classes: *classes, targets: &[], weights: weights.as_deref() };
-        accuracies(svm, &training, cs, labels, folds, session)
     }
 }
 
-/// The accuracy on each fold of machines trained on the others, for each of `cs`, rows counting by their weights.
-pub(super) fn accuracies(
-    svm: &Svm,
-    training: &Training<'_>,
-    cs: &[f64],
-    labels: Labels<'_>,
-    folds: &[usize],
-    session: &Session<'_>,
-) -> Result<Vec<Vec<f64>>, LearnError> {
-    // Each C starts from the one below.
-    let mut order: Vec<usize> = (0..cs.len()).collect();
-    order.sort_by(|&a, &b| cs[a].total_cmp(&cs[b]));
-    let ascending: Vec<f64> = order.iter().map(|&k| cs[k]).collect();
-    let found = svm.left_out(&ascending, folds, training, labels, session)?;
-    let nfolds = folds.iter().max().map_or(0, |last| last + 1);
-    let mut scores = vec![Vec::new(); cs.len()];
-    for (found, &place) in found.iter().zip(&order) {
-        let (mut right, mut all) = (vec![0.0; nfolds], vec![0.0; nfolds]);
-        for (row, &fold) in folds.iter().enumerate() {
-            let weight = labels.weights.map_or(1.0, |w| w[row]);
-            all[fold] += weight;
-            right[fold] += if found[row] == labels.codes[row] { weight } else { 0.0 };
+impl Scorer for SvcScorer<'_> {
+    /// Rows count by their weights.
+    fn score(
+        &mut self,
+        kernel: Option<&Kernel>,
+        cs: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Vec<Option<Score>>, LearnError> {
+        let session = &session.part();
+        let Self { svm, rows, codes, classes, folds, weights } = self;
+        let training = match rows {
+            Rows::Gram(gram) => Training::precomputed(*gram),
+            Rows::Samples { resident, store } => {
+                let kernel = kernel.ok_or(NO_KERNEL)?;
+                Training::stored(&**resident, kernel, session.memory(), store, session)?
+            }
+        };
+        // Each C starts from the one below.
+        let mut order: Vec<usize> = (0..cs.len()).collect();
+        order.sort_by(|&a, &b| cs[a].total_cmp(&cs[b]));
+        let ascending: Vec<f64> = order.iter().map(|&k| cs[k]).collect();
+        let labels = Labels { codes, classes: *classes, targets: &[], weights: weights.as_deref() };
+        let found = svm.left_out(&ascending, folds, &training, labels, session)?;
+        let mut scores = vec![None; cs.len()];
+        for (found, &place) in found.iter().zip(&order) {
+            scores[place] = Some(score(found, labels, folds));
         }
-        scores[place] = right.iter().zip(&all).map(|(right, all)| right / all).collect();
+        Ok(scores)
     }
-    Ok(scores)
+}
+
+/// The accuracy on each fold, and 1 less their mean.
+fn score(found: &[usize], labels: Labels<'_>, folds: &Parts) -> Score {
+    let (mut right, mut all) = (vec![0.0; folds.count], vec![0.0; folds.count]);
+    for (row, fold) in folds.of_row.iter().enumerate() {
+        let Some(fold) = *fold else { continue };
+        let weight = labels.weights.map_or(1.0, |w| w[row]);
+        all[fold] += weight;
+        right[fold] += if found[row] == labels.codes[row] { weight } else { 0.0 };
+    }
+    let accuracies: Vec<f64> = right.iter().zip(&all).map(|(right, all)| right / all).collect();
+    Score { loss: 1.0 - accuracies.iter().sum::<f64>() / accuracies.len() as f64, accuracies }
 }
