@@ -16,6 +16,7 @@ mod random_features;
 mod ridge;
 mod ridge_cg;
 mod rows;
+mod stream;
 mod svm;
 mod train;
 mod tune;
@@ -56,6 +57,8 @@ mod _native {
     use super::ridge::{expand, fit_ridge, fit_ridge_gram, fit_ridge_primal, linear, prefers_primal};
     #[pymodule_export]
     use super::ridge_cg::fit_ridge_cg;
+    #[pymodule_export]
+    use super::stream::fit_ridge_file;
     #[pymodule_export]
     use super::svm::{couple_pairs, decide_pairs, fit_svm, fit_svm_gram, rank_pairs, vote_pairs};
     #[pymodule_export]

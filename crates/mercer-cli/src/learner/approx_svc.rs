@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::learn::svm::ApproxSvc;
-use mercer::learn::{self, ClassWeight};
+use mercer::learn::{self, ClassWeight, Problem};
 use mercer::model;
 use mercer::session::Session;
 use serde_json::Value;
@@ -104,7 +104,8 @@ impl Learner for ApproxSvcLearner {
         weights: Option<&[f64]>,
         session: &Session<'_>,
     ) -> Result<Learnt, Failure> {
-        let learn::Lift::Approximate { kernel, approx } = self.lift.resolved(samples, session)? else {
+        let problem = Problem::new(samples, targets);
+        let learn::Lift::Approximate { kernel, approx } = self.lift.resolved(&problem, session)?.0 else {
             return self.exact.fit(samples, targets, weights, session);
         };
         let svc = ApproxSvc::new(kernel, approx, self.c)

@@ -75,7 +75,7 @@ impl<'a> Basis<'a> {
     ) -> Result<R, LearnError> {
         match problem.inputs {
             Inputs::Gram(gram) => work(gram),
-            Inputs::Samples(_) => {
+            Inputs::Samples(_) | Inputs::Stream(_) => {
                 let resident = session.load(&self.centres)?;
                 work(&*resident.gram(&self.kernel, Wanted::Exact)?)
             }
@@ -106,7 +106,7 @@ impl<'a> Basis<'a> {
 }
 
 /// The rows of the identity.
-fn unit_vectors(n: usize) -> Result<AnySamples<'static>, LearnError> {
+pub(super) fn unit_vectors(n: usize) -> Result<AnySamples<'static>, LearnError> {
     let indices = (0..n).map(u32::try_from).collect::<Result<Vec<u32>, _>>();
     let indices = indices.map_err(|_| LearnError::Unsupported("a kernel matrix has fewer than 2³² rows"))?;
     let samples = Samples::sparse(n, (0..=n).collect::<Vec<usize>>(), indices, vec![1.0; n]);

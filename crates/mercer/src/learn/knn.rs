@@ -135,7 +135,7 @@ impl Learner for Knn {
 
 /// One search for neighbours scores every k.
 impl Tunable for Knn {
-    fn kernel(&self) -> Option<&Kernel> {
+    fn open_kernel(&self) -> Option<&Kernel> {
         None
     }
 

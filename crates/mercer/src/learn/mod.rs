@@ -37,12 +37,11 @@ pub use lms::{Lms, LmsMethod};
 pub use logistic::Logistic;
 pub use perceptron::{BudgetedPerceptron, Perceptron, Rule};
 pub use problem::{Inputs, Origin, Problem, Targets};
+pub(crate) use ridge::STEPS_ON_TILES;
 pub use ridge::{
-    AllRows, ApproxFit, Bias, Coefficients, FoldSums, FormChoice, Pass, Quality, Ridge, RidgeMethod, Sizes,
-    Solution, SolvedSums, Stream, TargetError, add_rows, check_matrix_memory, choose_approximation,
-    empty_sums,
+    AllRows, ApproxFit, Bias, Coefficients, FormChoice, Quality, Ridge, RidgeMethod, Sizes, Solution,
+    SolvedSums, TargetError, add_rows, check_matrix_memory, choose_approximation, empty_sums,
 };
-pub(crate) use ridge::{FeatureScorer, STEPS_ON_TILES};
 pub use smoother::Smoother;
 
 pub use crate::solve::descent::Step;

@@ -126,7 +126,7 @@ impl Learner for Smoother {
 
 /// O(n²d) time for each kernel, no n² memory.
 impl Tunable for Smoother {
-    fn kernel(&self) -> Option<&Kernel> {
+    fn open_kernel(&self) -> Option<&Kernel> {
         Some(&self.kernel)
     }
 

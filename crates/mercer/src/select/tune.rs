@@ -8,9 +8,7 @@ use crate::kernel::{Kernel, SearchSpace};
 use crate::learn::search::{
     Axis, Criterion, Measure, Score, Scorer, Search, Strategy, Trial, Trials, Tunable,
 };
-use crate::learn::{
-    Digest, FeatureScorer, Fitted, Inputs, LearnError, Pass, Problem, Requires, Ridge, Stream,
-};
+use crate::learn::{Digest, Fitted, Inputs, LearnError, Problem, Requires};
 use crate::linalg::NormalEquationsError;
 use crate::session::Session;
 use crate::solve::svm::SvmError;
@@ -80,27 +78,28 @@ impl<L: Tunable> Tune<L> {
     /// approximate features, else by leaving out one row at a time.
     #[must_use]
     pub fn new(learner: L) -> Self {
-        let criterion = learner.criterion();
+        let criterion = learner.usual_criterion();
         Self { learner, criterion, measure: None, strategy: None, shared: None }
     }
 
     /// Searches for the hyper-parameters with which the targets of rows left out are predicted best.
     ///
     /// Trials in the checkpoint of the session are not made again, and the answer is as if they had been; the checkpoint keeps
-    /// all trials after each kernel. Rows of weight 0 count in no fit and in no score.
+    /// all trials after each kernel. Rows of weight 0 count in no fit and in no score. A stream is gone through once for each
+    /// kernel; its rows are left out by a hash of their number and the seed of the session.
     ///
     /// # Errors
     /// Where the problem does not line up, does not fit the memory budget, has nothing to choose by or is another than that of
     /// the checkpoint; where no trial has an answer; and where the session is stopped.
     pub fn run(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Tuned<L>, LearnError> {
-        let samples = problem.samples()?;
+        let (samples, rows) = problem.sample()?;
         let measure = self.check(problem)?;
         let mut digest = self.digest(measure, session);
         if let Some(digest) = &mut digest {
             digest.problem(problem);
         }
         let mut scorer = self.learner.scorer(problem, &self.criterion, measure, session)?;
-        self.search((samples, problem.nrows()), digest, &mut *scorer, session)
+        self.search((samples, rows as usize), digest, &mut *scorer, session)
     }
 
     /// The scores of every one of `kernels`, all of whose hyper-parameters are numbers, with every one of `shared`. Where the
@@ -119,7 +118,7 @@ impl<L: Tunable> Tune<L> {
         self.learner.shared().check(shared)?;
         let samples = match &problem.inputs {
             Inputs::Gram(_) => None,
-            _ => Some(problem.samples()?),
+            _ => Some(problem.sample()?.0),
         };
         let kernels: Vec<Option<&Kernel>> = match samples {
             None => vec![None],
@@ -151,6 +150,11 @@ impl<L: Tunable> Tune<L> {
     /// Refuses a problem without anything to choose by; returns the measure.
     fn check(&self, problem: &Problem<'_>) -> Result<Measure, LearnError> {
         let measure = self.measure.unwrap_or_else(|| Measure::of(&self.learner, &problem.targets));
+        measure.check(&self.learner, &problem.targets)?;
+        if let Inputs::Stream(_) = problem.inputs {
+            // Its targets are known after the first pass.
+            return problem.unweighted().map(|()| measure);
+        }
         let targets = match self.learner.requires() {
             Requires::Classes => {
                 problem.codes()?;
@@ -160,7 +164,6 @@ impl<L: Tunable> Tune<L> {
             Requires::NumbersOrClasses => Some(problem.numbers_or_shares()?),
             Requires::Nothing => return Err(LearnError::Unsupported("there is nothing to judge a trial by")),
         };
-        measure.check(&self.learner, &problem.targets)?;
         let counted = problem.counted();
         if counted.len() < LEAST_ROWS {
             return Err(LearnError::TooFewRows { rows: counted.len(), needed: LEAST_ROWS });
@@ -192,7 +195,7 @@ impl<L: Tunable> Tune<L> {
         session: &Session<'_>,
     ) -> Result<Tuned<L>, LearnError> {
         let scales = session.scales(samples);
-        let open = self.learner.kernel();
+        let open = self.learner.open_kernel();
         open.map_or(Ok(()), |kernel| kernel.check_columns(samples.ncols()))?;
         let kernel = open.map(|kernel| kernel.resolve_auto(&scales)).transpose()?;
         let axes = kernel.as_ref().map_or(Ok(Vec::new()), |kernel| Axis::of_kernel(kernel, &scales))?;
@@ -251,37 +254,7 @@ impl<L: Tunable> Tune<L> {
     ) -> Result<Option<String>, LearnError> {
         let Some((kernel, samples)) = kernel.zip(samples) else { return Ok(None) };
         kernel.check_columns(samples.ncols())?;
-        Ok(self.learner.admission().decide(kernel, samples)?.warning)
-    }
-}
-
-impl Tune<Ridge> {
-    /// As [`run`](Self::run) for approximate features of samples that are not all in memory: `pass` adds every sample to the sums
-    /// that it is given, in the same order each time. It is called once for each kernel tried. `name` tells these data from others
-    /// with the same sample.
-    ///
-    /// Rows are left out by a hash of their number and the seed of the session.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run), and those of `pass`.
-    pub fn run_in_passes<'a>(
-        &'a self,
-        stream: Stream<'a>,
-        name: &str,
-        pass: Box<Pass<'a>>,
-        session: &Session<'_>,
-    ) -> Result<Tuned<Ridge>, LearnError> {
-        let Stream { sample, rows, targets, .. } = stream;
-        if sample.nrows() == 0 || sample.ncols() == 0 {
-            return Err(LearnError::Empty { rows: sample.nrows(), columns: sample.ncols() });
-        }
-        let mut digest = self.digest(Measure::SquaredError, session);
-        if let Some(digest) = &mut digest {
-            digest.samples(sample);
-            digest.bytes(format!("{rows} {targets} {name}").as_bytes());
-        }
-        let mut scorer = FeatureScorer::in_passes(&self.learner, stream, &self.criterion, pass, session)?;
-        self.search((sample, rows as usize), digest, &mut scorer, session)
+        Ok(self.learner.kernel_admission().decide(kernel, samples)?.warning)
     }
 }
 

@@ -24,6 +24,7 @@ mod random_features;
 mod ridge;
 mod ridge_features;
 mod ridge_path;
+mod stream;
 mod svm;
 mod svm_learn;
 mod svm_model;

@@ -1,19 +1,19 @@
 //! The choice of hyper-parameters on approximate features against fits made one by one.
 
-use std::cell::Cell;
 use std::slice;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::oracle;
 use crate::tuning::{Regression, resumes, tune_rows};
-use mercer::data::{Matrix, fold_of_row, is_held_out};
+use mercer::data::{Chunk, DataError, Matrix, PassError, Passes, Scaling, Survey, fold_of_row, is_held_out};
 use mercer::design::{Approximation, DesignError, Parts};
 use mercer::kernel::{Kernel, SearchSpace};
 use mercer::learn::search::{Criterion, Strategy};
-use mercer::learn::{Bias, FoldSums, LearnError, Origin, Problem, Ridge, Stream, add_rows, empty_sums};
+use mercer::learn::{Bias, LearnError, Problem, Ridge, add_rows, empty_sums};
 use mercer::pool;
 use mercer::select::{Tune, Tuned};
 use mercer::session::Session;
+use mercer::watch::Stopped;
 
 const ROWS: usize = 90;
 const LAMBDAS: [f64; 3] = [1e-2, 0.3, 10.0];
@@ -143,26 +143,55 @@ fn a_search_goes_on_where_it_was() {
     resumes(run, &session());
 }
 
-/// Adds all rows in chunks of this many.
+/// The rows in chunks of `size`; `passes` are counted.
+struct Chunks<'a> {
+    problem: &'a Regression,
+    survey: Survey,
+    size: usize,
+    passes: AtomicUsize,
+}
+
+impl<'a> Chunks<'a> {
+    fn new(problem: &'a Regression, size: usize) -> Self {
+        let survey = Survey {
+            rows: ROWS as u64,
+            targets: vec!["a".into(), "b".into()],
+            scaling: Scaling::None,
+            constant: Vec::new(),
+            sample: problem.x.clone(),
+            content: 0,
+            seed: 0,
+            held_out: 0.0,
+        };
+        Self { problem, survey, size, passes: AtomicUsize::new(0) }
+    }
+}
+
+impl Passes for Chunks<'_> {
+    fn survey(&self) -> &Survey {
+        &self.survey
+    }
+
+    fn pass(&self, visit: &mut (dyn FnMut(&Chunk) -> Result<(), Stopped> + Send)) -> Result<(), PassError> {
+        self.passes.fetch_add(1, Ordering::Relaxed);
+        for first in (0..ROWS).step_by(self.size) {
+            let rows: Vec<usize> = (first..ROWS.min(first + self.size)).collect();
+            let (samples, targets) = (self.problem.x.select(&rows), self.problem.y.select(&rows));
+            visit(&Chunk { first: first as u64, samples, targets })?;
+        }
+        Ok(())
+    }
+}
+
+/// Searches on all rows in chunks of this many; and the passes that it took.
 fn stream(
     problem: &Regression,
     tune: &Tune<Ridge>,
     size: usize,
 ) -> (Result<Tuned<Ridge>, LearnError>, usize) {
-    let passes = Cell::new(0);
-    let pass = |sums: &mut FoldSums, session: &Session<'_>| {
-        passes.set(passes.get() + 1);
-        for first in (0..ROWS).step_by(size) {
-            let rows: Vec<usize> = (first..ROWS.min(first + size)).collect();
-            let (x, y) = (problem.x.select(&rows), problem.y.select(&rows));
-            let weights = &problem.weights[first..first + rows.len()];
-            sums.add(first as u64, &x, &y, Some(weights), session)?;
-        }
-        Ok(())
-    };
-    let stream = Stream { sample: &problem.x, rows: ROWS as u64, targets: 2, origin: &Origin::default() };
-    let found = tune.run_in_passes(stream, "test", Box::new(pass), &session());
-    (found, passes.get())
+    let chunks = Chunks::new(problem, size);
+    let found = tune.run(&Problem::stream(&chunks), &session());
+    (found, chunks.passes.into_inner())
 }
 
 #[test]
@@ -175,7 +204,7 @@ fn chunks_give_what_rows_in_memory_give() {
             shared: Some(SearchSpace::Between(1e-3, 10.0)),
             ..fixed(approximation, criterion)
         };
-        let expected = run(&problem, &wide(table.clone()), true).unwrap();
+        let expected = run(&problem, &wide(table.clone()), false).unwrap();
         for size in [7, 30, ROWS] {
             let (found, passes) = stream(&problem, &wide(Criterion::Folds(4)), size);
             let found = found.unwrap();
@@ -202,14 +231,22 @@ fn chunks_give_what_rows_in_memory_give() {
 
 #[test]
 fn a_failed_pass_is_told() {
+    struct Broken<'a>(Chunks<'a>);
+    impl Passes for Broken<'_> {
+        fn survey(&self) -> &Survey {
+            self.0.survey()
+        }
+
+        fn pass(&self, _: &mut (dyn FnMut(&Chunk) -> Result<(), Stopped> + Send)) -> Result<(), PassError> {
+            let (file, what) = ("d.csv".to_owned(), "the disk is gone".to_owned());
+            Err(DataError::NoRows { file, what }.into())
+        }
+    }
     let problem = Regression::new(ROWS);
     let tune = fixed(Approximation::fourier(8), Criterion::Folds(3));
-    let stream = Stream { sample: &problem.x, rows: ROWS as u64, targets: 2, origin: &Origin::default() };
-    let disk = LearnError::Unsupported("the disk is gone");
-    let found = tune.run_in_passes(stream, "", Box::new(|_, _| Err(disk.clone())), &session());
-    assert_eq!(found.unwrap_err(), disk);
-    let few = tune.run_in_passes(stream, "", Box::new(|_, _| Ok(())), &session());
-    assert_eq!(few.unwrap_err(), LearnError::TooFewRows { rows: 0, needed: 3 });
+    let broken = Broken(Chunks::new(&problem, ROWS));
+    let error = tune.run(&Problem::stream(&broken), &session()).unwrap_err();
+    assert!(error.to_string().contains("the disk is gone"), "{error}");
 }
 
 #[test]

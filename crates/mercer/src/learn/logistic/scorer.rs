@@ -16,7 +16,7 @@ use super::Logistic;
 
 /// One kernel matrix for each kernel, and a path over λ for each fold: O(n²) memory.
 impl Tunable for Logistic {
-    fn kernel(&self) -> Option<&Kernel> {
+    fn open_kernel(&self) -> Option<&Kernel> {
         self.lift.kernel()
     }
 
@@ -32,7 +32,7 @@ impl Tunable for Logistic {
         Self { lambda, ..self }
     }
 
-    fn admission(&self) -> Admission {
+    fn kernel_admission(&self) -> Admission {
         self.admission
     }
 

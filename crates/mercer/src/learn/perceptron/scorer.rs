@@ -14,7 +14,7 @@ use super::Perceptron;
 
 /// One kernel matrix for each kernel: O(n²) memory.
 impl Tunable for Perceptron {
-    fn kernel(&self) -> Option<&Kernel> {
+    fn open_kernel(&self) -> Option<&Kernel> {
         self.lift.kernel()
     }
 
@@ -22,7 +22,7 @@ impl Tunable for Perceptron {
         Self { lift: self.lift.with_kernel(kernel), ..self }
     }
 
-    fn admission(&self) -> Admission {
+    fn kernel_admission(&self) -> Admission {
         self.admission
     }
 

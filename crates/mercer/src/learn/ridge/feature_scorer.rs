@@ -14,7 +14,7 @@ use crate::learn::cost;
 use crate::learn::error::LearnError;
 use crate::learn::fitted::Facts;
 use crate::learn::lift::Prepared;
-use crate::learn::problem::{Origin, Problem};
+use crate::learn::problem::{Inputs, Problem};
 use crate::learn::search::{Criterion, Found, LeftOut, NO_KERNEL, Parts, Score, Scorer, Tunable};
 use crate::linalg::normal_equations::RidgePath;
 use crate::linalg::{Intercept, NormalEquations};
@@ -28,22 +28,6 @@ const NO_MATRIX: LearnError = LearnError::Unsupported(
      held-out rows",
 );
 
-/// Samples that are gone through in chunks, once for every kernel.
-#[derive(Debug, Clone, Copy)]
-pub struct Stream<'a> {
-    /// Some of the samples: `auto`, the range of `?` and landmarks depend on them.
-    pub sample: &'a AnySamples<'a>,
-    /// Samples in all.
-    pub rows: u64,
-    /// Targets of each.
-    pub targets: usize,
-    /// Where they came from.
-    pub origin: &'a Origin,
-}
-
-/// Adds every sample to sums, in the same order each time.
-pub type Pass<'a> = dyn FnMut(&mut FoldSums, &Session<'_>) -> Result<(), LearnError> + 'a;
-
 /// The part of each sample.
 #[derive(Debug, Clone)]
 enum Cut {
@@ -56,21 +40,16 @@ enum Cut {
 }
 
 impl Cut {
-    fn of_rows(
-        problem: &Problem<'_>,
-        criterion: &Criterion,
-        session: &Session<'_>,
-    ) -> Result<Self, LearnError> {
-        match criterion.on(problem, session)? {
-            LeftOut::EachRow | LeftOut::Generalised => Err(NO_MATRIX),
-            LeftOut::Parts(parts) => Ok(Self::Table(parts)),
+    fn new(problem: &Problem<'_>, criterion: &Criterion, session: &Session<'_>) -> Result<Self, LearnError> {
+        if !matches!(problem.inputs, Inputs::Stream(_)) {
+            return match criterion.on(problem, session)? {
+                LeftOut::EachRow | LeftOut::Generalised => Err(NO_MATRIX),
+                LeftOut::Parts(parts) => Ok(Self::Table(parts)),
+            };
         }
-    }
-
-    /// The parts of rows that are seen once each and in no known number.
-    fn of_stream(criterion: &Criterion, seed: u64) -> Result<Self, LearnError> {
         let parameter =
             |parameter, received: String, allowed| LearnError::Parameter { parameter, received, allowed };
+        let seed = session.seed();
         match *criterion {
             Criterion::Folds(folds) if folds >= 2 => Ok(Self::Folds(folds, seed)),
             Criterion::Folds(folds) => Err(parameter("folds", folds.to_string(), "2 or more")),
@@ -120,32 +99,26 @@ impl Cut {
 ///
 /// Every sample is added once, in chunks of any size; nothing else is kept of it.
 #[derive(Debug)]
-pub struct FoldSums {
+struct FoldSums {
     prepared: Prepared,
     cut: Cut,
     sums: Vec<NormalEquations>,
     /// The targets of the first sample, and whether others differ.
     first: Option<Vec<f64>>,
     varies: bool,
-    /// Why samples were refused.
-    refused: Option<LearnError>,
 }
 
 impl FoldSums {
     fn new(prepared: Prepared, cut: &Cut, targets: usize, columns: usize) -> Result<Self, LearnError> {
         let features = prepared.features.count(columns)?;
         let sums = vec![NormalEquations::new(features, targets); cut.parts()];
-        Ok(Self { prepared, cut: cut.clone(), sums, first: None, varies: false, refused: None })
+        Ok(Self { prepared, cut: cut.clone(), sums, first: None, varies: false })
     }
 
     /// Adds samples, the first of which is row `first` of all. Those of weight 0 are left out.
     ///
     /// O(nDd + nD²/2) time for n samples of d columns and D features.
-    ///
-    /// # Errors
-    /// Where the samples, targets and weights do not line up or hold something else than finite numbers, and where the session
-    /// asks to stop.
-    pub fn add(
+    fn add(
         &mut self,
         first: u64,
         samples: &AnySamples<'_>,
@@ -153,29 +126,28 @@ impl FoldSums {
         weights: Option<&[f64]>,
         session: &Session<'_>,
     ) -> Result<(), LearnError> {
-        let n = samples.nrows();
-        for (what, found) in
-            [("rows of targets", targets.nrows()), ("weights", weights.map_or(n, <[f64]>::len))]
-        {
-            if found != n {
-                return Err(LearnError::Length { what, rows: n, found });
-            }
-        }
-        let mut table = vec![None; n];
-        for row in (0..n).filter(|&row| weights.is_none_or(|w| w[row] != 0.0)) {
+        let mut table = vec![None; samples.nrows()];
+        for row in (0..samples.nrows()).filter(|&row| weights.is_none_or(|w| w[row] != 0.0)) {
             table[row] = Some(self.cut.of_row(first + row as u64));
             let known = self.first.get_or_insert_with(|| targets.row(row).to_vec());
             self.varies |= known != targets.row(row);
         }
         let into = (&design::Parts::Table(&table), &mut self.sums[..]);
         add_rows(&self.prepared.features, samples, targets, weights, into, session)
-            .inspect_err(|error| self.refused = Some(error.clone()))
     }
 
-    /// Samples added so far.
-    #[must_use]
-    pub fn rows(&self) -> u64 {
-        self.sums.iter().map(NormalEquations::rows).sum()
+    /// Adds every row of a problem, a chunk of a stream at a time.
+    fn add_all(&mut self, problem: &Problem<'_>, session: &Session<'_>) -> Result<(), LearnError> {
+        let Inputs::Stream(passes) = problem.inputs else {
+            return self.add(0, problem.samples()?, problem.numbers()?, problem.weights(), session);
+        };
+        let rows = passes.survey().rows;
+        passes.for_each(|chunk| {
+            session.check()?;
+            self.add(chunk.first, &chunk.samples, &chunk.targets, None, session)?;
+            session.note(&format!("{} of {rows} rows", chunk.first + chunk.samples.nrows() as u64));
+            Ok(())
+        })
     }
 
     /// The fits without each part.
@@ -183,7 +155,7 @@ impl FoldSums {
     /// # Errors
     /// Where there is nothing to choose by.
     fn finish(mut self, intercept: Intercept, session: &Session<'_>) -> Result<Judged, LearnError> {
-        let rows = self.rows();
+        let rows: u64 = self.sums.iter().map(NormalEquations::rows).sum();
         if rows < 3 {
             return Err(LearnError::TooFewRows { rows: rows as usize, needed: 3 });
         }
@@ -249,11 +221,12 @@ impl Judged {
 
 /// Scores kernels. The sums of the last kernel are kept, so that more values of λ take no other pass, and those over all samples of
 /// the best one before it, for the fit.
-pub(crate) struct FeatureScorer<'a> {
+pub(super) struct FeatureScorer<'a> {
     ridge: &'a Ridge,
-    stream: Stream<'a>,
+    problem: &'a Problem<'a>,
+    /// Targets of each row.
+    targets: usize,
     cut: Cut,
-    pass: Box<Pass<'a>>,
     last: Option<Candidate<Judged>>,
     best: Option<Candidate<(Prepared, NormalEquations)>>,
 }
@@ -266,62 +239,39 @@ struct Candidate<T> {
 }
 
 impl<'a> FeatureScorer<'a> {
-    /// On samples in memory.
-    pub(super) fn in_memory(
+    /// On samples in memory or on a stream, whose rows are left out by a hash of their number and the seed of the session.
+    ///
+    /// # Errors
+    /// Where the criterion does not suit the rows, and where the sums do not fit the memory budget.
+    pub fn new(
         ridge: &'a Ridge,
         problem: &'a Problem<'a>,
         criterion: &Criterion,
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
-        let (samples, targets, weights) = (problem.samples()?, problem.numbers()?, problem.weights());
-        let (rows, columns) = (samples.nrows() as u64, targets.ncols());
-        let stream = Stream { sample: samples, rows, targets: columns, origin: &problem.origin };
-        let pass = Box::new(move |sums: &mut FoldSums, session: &Session<'_>| {
-            sums.add(0, samples, targets, weights, session)
-        });
-        Self::new(ridge, stream, Cut::of_rows(problem, criterion, session)?, pass, session)
-    }
-
-    /// On samples that are not all held. Rows are left out by a hash of their number and the seed of the session.
-    ///
-    /// # Errors
-    /// Where the criterion is not for rows in no known number, and where the sums do not fit the memory budget.
-    pub fn in_passes(
-        ridge: &'a Ridge,
-        stream: Stream<'a>,
-        criterion: &Criterion,
-        pass: Box<Pass<'a>>,
-        session: &Session<'_>,
-    ) -> Result<Self, LearnError> {
-        Self::new(ridge, stream, Cut::of_stream(criterion, session.seed())?, pass, session)
-    }
-
-    fn new(
-        ridge: &'a Ridge,
-        stream: Stream<'a>,
-        cut: Cut,
-        pass: Box<Pass<'a>>,
-        session: &Session<'_>,
-    ) -> Result<Self, LearnError> {
+        let targets = match problem.inputs {
+            Inputs::Stream(passes) => passes.survey().targets.len(),
+            _ => problem.numbers()?.ncols(),
+        };
+        let cut = Cut::new(problem, criterion, session)?;
         let features = ridge.approximation()?.1.features();
-        let needed = cost::fold_sums_bytes(features, stream.targets, (cut.parts(), cut.left_out()));
+        let needed = cost::fold_sums_bytes(features, targets, (cut.parts(), cut.left_out()));
         let budget = session.memory();
         if needed > budget {
             let what = "the sums over the features of every fold and what is made of them";
             return Err(DesignError::Memory { what, needed, budget }.into());
         }
-        Ok(Self { ridge, stream, cut, pass, last: None, best: None })
+        Ok(Self { ridge, problem, targets, cut, last: None, best: None })
     }
 
     /// One pass over the samples.
-    fn judge(&mut self, kernel: &Kernel, session: &Session<'_>) -> Result<Judged, LearnError> {
-        let Stream { sample, rows, targets, .. } = self.stream;
-        let prepared = self.ridge.clone().with_kernel(kernel.clone()).prepare((sample, rows), session)?;
-        let mut sums = FoldSums::new(prepared, &self.cut, targets, sample.ncols())?;
-        if let Err(error) = (self.pass)(&mut sums, session) {
-            return Err(sums.refused.unwrap_or(error));
-        }
-        sums.finish(self.ridge.bias.intercept(), session)
+    fn judge(&self, kernel: &Kernel, session: &Session<'_>) -> Result<Judged, LearnError> {
+        let (sample, rows) = self.problem.sample()?;
+        let ridge = self.ridge.clone().with_kernel(kernel.clone());
+        let prepared = ridge.prepare((sample, rows), session)?;
+        let mut sums = FoldSums::new(prepared, &self.cut, self.targets, sample.ncols())?;
+        sums.add_all(self.problem, session)?;
+        sums.finish(ridge.bias.intercept(), session)
     }
 
     /// Keeps the sums of the last kernel where it is the best so far.
@@ -382,13 +332,12 @@ impl Scorer for FeatureScorer<'_> {
         let (prepared, sums) = self.sums_of(kernel, session)?;
         let ridge = self.ridge.clone().with_kernel(kernel.clone()).with_shared(lambda);
         let solution = ridge.solve(&sums, session)?;
-        let error = ridge.kernel_error(&prepared, self.stream.sample, session)?;
+        let error = ridge.kernel_error(&prepared, self.problem.sample()?.0, session)?;
         let facts = Facts::from([
             ("kernel_error".to_owned(), json!(error.relative)),
             ("effective_dimension".to_owned(), json!(solution.effective_dimension)),
         ]);
-        let origin = (self.stream.rows, self.stream.origin.clone());
-        let fitted = ridge.fitted(&prepared, &solution, origin, facts, session)?;
+        let fitted = ridge.fitted(&prepared, &solution, self.problem, facts, session)?;
         Ok(Found { fitted: Some(fitted), warnings: prepared.warning.into_iter().collect() })
     }
 }

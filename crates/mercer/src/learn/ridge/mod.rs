@@ -9,6 +9,8 @@
 //! | random features | sums, or passes over features in memory | – | as auto | – |
 //! | landmarks | as for random features | – | as auto | Falkon |
 //!
+//! Rows that are read in passes are fitted on approximate features, from sums.
+//!
 //! λ is added to the matrix as it is, never multiplied by the number of rows.
 
 mod cg;
@@ -21,6 +23,7 @@ mod passes;
 mod primal;
 mod quality;
 mod scorer;
+mod stream;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -47,8 +50,6 @@ pub(crate) use cg::STEPS_ON_TILES;
 pub use choice::{FormChoice, choose_approximation};
 pub use dual::Coefficients;
 pub(super) use dual::{column_means, explain};
-pub(crate) use feature_scorer::FeatureScorer;
-pub use feature_scorer::{FoldSums, Pass, Stream};
 pub use incremental::{AllRows, ApproxFit, Solution, TargetError, add_rows, empty_sums};
 pub use quality::{Quality, Sizes, SolvedSums};
 pub(super) use scorer::finite_gram;
@@ -178,18 +179,12 @@ impl Ridge {
     fn on_approximation(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Answer, LearnError> {
         let (kernel, approximation) = self.approximation()?;
         let samples = problem.samples()?;
-        match (self.method, approximation) {
-            (RidgeMethod::Auto | RidgeMethod::Primal, _) => {}
-            (RidgeMethod::Cg, Approximation::Nystrom { landmarks, choice }) => {
-                return self.on_landmarks(kernel, (landmarks, choice), problem, session);
-            }
-            _ => {
-                return Err(LearnError::Unsupported(
-                    "approximate features are solved by the methods auto and primal, landmarks also by conjugate gradients",
-                ));
-            }
+        if let (RidgeMethod::Cg, Approximation::Nystrom { landmarks, choice }) = (self.method, approximation)
+        {
+            return self.on_landmarks(kernel, (landmarks, choice), problem, session);
         }
-        let prepared = self.prepare((samples, samples.nrows() as u64), session)?;
+        self.check_approximate_method()?;
+        let prepared = self.prepare(problem.sample()?, session)?;
         let fit = self.fit_prepared(prepared, samples, problem.numbers()?, problem.weights(), session)?;
         let facts = self.quality_of(&fit, samples, session)?.facts(&problem.origin.outputs);
         let ApproxFit { predictor, report, .. } = fit;
@@ -210,7 +205,18 @@ impl Ridge {
             return Err(LearnError::Unsupported(reason));
         }
         let (kernel, approximation) = self.approximation()?;
-        Prepared::from_sample(kernel, approximation, self.admission, rows, session)
+        Prepared::new(kernel, approximation, self.admission, rows, session)
+    }
+
+    /// Refuses a method that does not work on approximate features.
+    fn check_approximate_method(&self) -> Result<(), LearnError> {
+        match self.method {
+            RidgeMethod::Auto | RidgeMethod::Primal => Ok(()),
+            _ => Err(LearnError::Unsupported(
+                "approximate features are solved by the methods auto and primal, landmarks in memory also by conjugate \
+                 gradients",
+            )),
+        }
     }
 
     /// The kernel and how it is approximated.
@@ -264,6 +270,9 @@ impl Learner for Ridge {
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
+        if let Inputs::Stream(passes) = problem.inputs {
+            return self.on_stream(passes, problem, session);
+        }
         check_lambda(&self.lambda, problem.nrows(), problem.numbers()?.ncols())?;
         if let (Inputs::Gram(_), Some(kernel)) = (&problem.inputs, self.lift.kernel()) {
             if matches!(self.method, RidgeMethod::Primal | RidgeMethod::Cg) {
@@ -271,7 +280,8 @@ impl Learner for Ridge {
             }
             return Ok(Fitted::new(self, problem, session, self.dual(kernel, problem, session)?));
         }
-        let ridge = self.clone().with_lift(self.lift.resolved(problem.samples()?, session)?);
+        let (lift, _) = self.lift.resolved(problem, session)?;
+        let ridge = self.clone().with_lift(lift);
         let answer = match &ridge.lift {
             Lift::Kernel(kernel) | Lift::Auto(kernel) => ridge.on_kernel(kernel, problem, session)?,
             Lift::Approximate { .. } => ridge.on_approximation(problem, session)?,

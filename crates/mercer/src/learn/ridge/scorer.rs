@@ -20,7 +20,7 @@ use super::{Bias, Ridge};
 /// One factorisation of the kernel matrix scores every λ: see [`RidgePath`]. On approximate features the rows are gone through
 /// once for each kernel, into sums over the features of each fold; the best model follows from the sums.
 impl Tunable for Ridge {
-    fn kernel(&self) -> Option<&Kernel> {
+    fn open_kernel(&self) -> Option<&Kernel> {
         self.lift.kernel()
     }
 
@@ -37,11 +37,11 @@ impl Tunable for Ridge {
     }
 
     /// Features that approximate a kernel are checked when they are drawn.
-    fn admission(&self) -> Admission {
+    fn kernel_admission(&self) -> Admission {
         if matches!(self.lift, Lift::Approximate { .. }) { Admission::Assume } else { self.admission }
     }
 
-    fn criterion(&self) -> Criterion {
+    fn usual_criterion(&self) -> Criterion {
         if matches!(self.lift, Lift::Approximate { .. }) {
             Criterion::Folds(5)
         } else {
@@ -68,9 +68,7 @@ impl Tunable for Ridge {
     ) -> Result<Box<dyn Scorer + 'a>, LearnError> {
         match &self.lift {
             Lift::Kernel(_) => Ok(Box::new(RidgeScorer::new(self, problem, criterion, session)?)),
-            Lift::Approximate { .. } => {
-                Ok(Box::new(FeatureScorer::in_memory(self, problem, criterion, session)?))
-            }
+            Lift::Approximate { .. } => Ok(Box::new(FeatureScorer::new(self, problem, criterion, session)?)),
             Lift::Features(_) | Lift::Auto(_) => Err(LearnError::Unsupported(
                 "ridge regression is tuned on a kernel or on features of a chosen approximation",
             )),
@@ -100,8 +98,8 @@ impl RidgeScorer {
                 "bias = column centres the data by all of its rows, so no row can be left out; tune with centred or none",
             ));
         }
-        let counted = problem.counted();
         let mut left_out = criterion.on(problem, session)?;
+        let counted = problem.counted();
         if let LeftOut::Parts(Parts { of_row, .. }) = &mut left_out {
             *of_row = counted.iter().map(|&row| of_row[row]).collect();
         }

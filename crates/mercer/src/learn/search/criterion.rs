@@ -1,7 +1,7 @@
 //! The rows that a choice of hyper-parameters is judged by.
 
 use crate::learn::error::LearnError;
-use crate::learn::problem::{Problem, Targets};
+use crate::learn::problem::{Inputs, Problem, Targets};
 use crate::session::Session;
 
 use super::folds::{assign_folds, stratify_folds};
@@ -61,8 +61,11 @@ impl Criterion {
     /// The parts of the rows of a problem.
     ///
     /// # Errors
-    /// Where the rows cannot be split like that.
+    /// Where the rows cannot be split like that or are a stream.
     pub(crate) fn on(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<LeftOut, LearnError> {
+        if let Inputs::Stream(_) = problem.inputs {
+            problem.samples()?;
+        }
         let (rows, counted) = (problem.nrows(), problem.counted());
         let parameter =
             |parameter, received: String, allowed| LearnError::Parameter { parameter, received, allowed };

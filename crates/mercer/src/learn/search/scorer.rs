@@ -86,7 +86,7 @@ pub struct Found {
 /// A learner whose hyper-parameters can be searched for.
 pub trait Tunable: Learner + Clone + fmt::Debug {
     /// The kernel, with a `?` for each hyper-parameter to search; none for a learner without a kernel.
-    fn kernel(&self) -> Option<&Kernel>;
+    fn open_kernel(&self) -> Option<&Kernel>;
 
     /// The learner with another kernel.
     #[must_use]
@@ -105,12 +105,12 @@ pub trait Tunable: Learner + Clone + fmt::Debug {
     }
 
     /// Whether each kernel must be proven to be positive semidefinite before it is scored.
-    fn admission(&self) -> Admission {
+    fn kernel_admission(&self) -> Admission {
         Admission::Assume
     }
 
     /// The rows that trials are judged by where none are asked for.
-    fn criterion(&self) -> Criterion {
+    fn usual_criterion(&self) -> Criterion {
         if self.requires() == Requires::Classes { Criterion::Folds(5) } else { Criterion::LeaveOneOut }
     }
 

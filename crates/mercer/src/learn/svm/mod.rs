@@ -28,7 +28,6 @@ mod training;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::data::{AnySamples, Samples};
 use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::model::Method;
@@ -36,6 +35,7 @@ use crate::session::Session;
 use crate::solve::svm::SvmSettings;
 
 use super::admission::{Admission, Admitted};
+use super::basis::unit_vectors;
 use super::class_weight::ClassWeight;
 use super::error::LearnError;
 use super::fitted::{Answer, Fitted, Settings};
@@ -154,8 +154,8 @@ impl Svm {
     /// kernel is refuted; and where the session is stopped.
     pub fn machines(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Machines, LearnError> {
         match &problem.inputs {
-            Inputs::Samples(_) => self.on_samples(problem, session),
             Inputs::Gram(gram) => self.on_gram(*gram, problem, session),
+            Inputs::Samples(_) | Inputs::Stream(_) => self.on_samples(problem, session),
         }
     }
 
@@ -207,19 +207,11 @@ impl Learner for Svm {
         let mut machines = self.machines(problem, session)?;
         let (report, facts) = (machines.report(), machines.facts());
         let calibration = machines.calibration.take();
-        let predictor = match &problem.inputs {
-            Inputs::Samples(samples) => machines.predictor(samples),
+        let predictor = match problem.inputs {
             Inputs::Gram(gram) => machines.predictor(&unit_vectors(gram.nrows())?),
+            _ => machines.predictor(problem.samples()?),
         };
         let answer = Answer { calibration, facts, ..Answer::new(predictor, report) };
         Ok(Fitted::new(self, problem, session, answer))
     }
-}
-
-/// The rows of the identity.
-fn unit_vectors(n: usize) -> Result<AnySamples<'static>, LearnError> {
-    let indices = (0..n).map(u32::try_from).collect::<Result<Vec<u32>, _>>();
-    let indices = indices.map_err(|_| LearnError::Unsupported("a kernel matrix has fewer than 2³² rows"))?;
-    let samples = Samples::sparse(n, (0..=n).collect::<Vec<usize>>(), indices, vec![1.0; n]);
-    samples.map(AnySamples::F64).map_err(|_| LearnError::Unsupported("a kernel matrix has at least one row"))
 }

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::data::Matrix;
-use crate::design::{Access, Approximation, Design, Labelled, Parts, RowLoss, for_blocks};
+use crate::design::{Access, Approximation, Design, Labelled, Parts, RowLoss};
 use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
 use crate::learn::class_features::{ClassFeatures, sums};
@@ -100,7 +100,7 @@ impl Learner for ApproxSvc {
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
-        let kernel = self.kernel.resolve_auto(&session.scales(problem.samples()?))?;
+        let kernel = self.kernel.resolve_auto(&session.scales(problem.sample()?.0))?;
         let features = ClassFeatures {
             kernel: &kernel,
             approximation: self.approximation,
@@ -234,7 +234,7 @@ fn rounding(
 ) -> Result<(f64, f64), LearnError> {
     let (n, d, m) = (design.nrows(), design.ncols(), labels.outputs);
     let (mut taken, mut rounded) = (0.0, 0usize);
-    for_blocks(design, ROWS, session, |rows, phi| {
+    design.blocks(ROWS, session, &mut |rows, phi| {
         for (i, phi) in rows.zip(phi.chunks_exact(d)) {
             let mut f = fit.intercepts.clone();
             for (k, v) in phi.iter().enumerate() {

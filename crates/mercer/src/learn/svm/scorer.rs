@@ -16,7 +16,7 @@ use super::training::Training;
 /// Each kernel's matrix is computed once for all folds, pairs of classes and values of C; each machine starts from the one with
 /// the next smaller C.
 impl Tunable for Svm {
-    fn kernel(&self) -> Option<&Kernel> {
+    fn open_kernel(&self) -> Option<&Kernel> {
         Some(&self.kernel)
     }
 
@@ -32,7 +32,7 @@ impl Tunable for Svm {
         Self { machine: Machine::Svc { c }, ..self }
     }
 
-    fn admission(&self) -> Admission {
+    fn kernel_admission(&self) -> Admission {
         self.check
     }
 
@@ -86,7 +86,8 @@ impl<'a> SvcScorer<'a> {
         let mut order: Vec<usize> = (0..problem.nrows()).collect();
         let rows = match &problem.inputs {
             Inputs::Gram(gram) => Rows::Gram(*gram),
-            Inputs::Samples(samples) => {
+            _ => {
+                let samples = problem.samples()?;
                 order.sort_by_key(|&i| (folds.of_row[i], labels.codes[i]));
                 Rows::Samples { resident: session.load(&samples.select(&order))?, store: Vec::new() }
             }
