@@ -10,7 +10,7 @@ use mercer::learn::{
     Admission, LearnError, Prepared, Quality, Ridge, Sizes, SolvedSums, add_rows,
     choose_approximation as choose, cost, empty_sums,
 };
-use mercer::linalg::{Intercept, NormalEquations, normal_equations};
+use mercer::linalg::{NormalEquations, normal_equations};
 use mercer::model::{Expansion, Linear, Predictor};
 use mercer::solve::Report;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -24,7 +24,7 @@ use crate::kernel::NativeKernel;
 use crate::landmarks::kept;
 use crate::logistic::admission;
 use crate::random_features::{Drawn, drawn};
-use crate::ridge::{Fitted, bias, described, from_matrix, matrix};
+use crate::ridge::{Fitted, described, from_matrix, intercept, matrix};
 use crate::rows::{Rows, square};
 use crate::work::Job;
 
@@ -243,7 +243,7 @@ pub fn fold_errors<'py>(
 ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
     let sums: Vec<NormalEquations> = folds.iter().map(|fold| fold.0.clone()).collect();
     let targets = sums.first().map_or(0, NormalEquations::targets);
-    let intercept = if intercept { Intercept::Unpenalised } else { Intercept::None };
+    let intercept = crate::ridge::intercept(intercept);
     let found = job.run(py, |session| normal_equations::fold_errors(&sums, &alphas, intercept, session))?;
     let unknown = |row: Option<Vec<f64>>| row.unwrap_or_else(|| vec![f64::NAN; targets]);
     found
@@ -279,10 +279,10 @@ impl SumsProblem {
             }
             Features::Map(_) => return Err(value_error("these features approximate no kernel")),
         };
-        let ridge = Ridge::new((kernel, approximation), 1.0)
-            .with_lambda(self.alpha)
-            .with_bias(bias(self.intercept))
-            .with_admission(Admission::Assume);
+        let ridge = Ridge::new((kernel, approximation))
+            .lambdas(self.alpha)
+            .intercept(intercept(self.intercept))
+            .admission(Admission::Assume);
         Ok((ridge, Prepared { features, columns, domain: None, warning: None }))
     }
 }

@@ -2,14 +2,14 @@
 
 use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
-use mercer::learn::{Bias, Inputs, Lms, LmsMethod, Problem, Step};
+use mercer::learn::{Inputs, Lms, LmsSolver, Problem, Step};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use serde_json::Value;
 
 use crate::kernel::NativeKernel;
 use crate::logistic::admission;
-use crate::ridge::{Fitted, matrix};
+use crate::ridge::{Fitted, intercept, matrix};
 use crate::rows::{Rows, square};
 use crate::train::{expanded, train};
 use crate::work::Job;
@@ -33,12 +33,12 @@ pub struct Descent<'py> {
 impl Descent<'_> {
     fn settings(&self, kernel: Kernel) -> Lms {
         Lms::new(kernel)
-            .with_step(self.step.map_or(Step::Auto, Step::Value))
-            .with_epochs(self.epochs)
-            .with_tol(self.tol)
-            .with_method(self.seed.map_or(LmsMethod::Batch, |_| LmsMethod::Sgd))
-            .with_bias(if self.intercept { Bias::Centred } else { Bias::None })
-            .with_admission(admission(self.admit))
+            .step(self.step.map_or(Step::Auto, Step::Value))
+            .epochs(self.epochs)
+            .tol(self.tol)
+            .solver(self.seed.map_or(LmsSolver::Batch, |_| LmsSolver::Sgd))
+            .intercept(intercept(self.intercept))
+            .admission(admission(self.admit))
     }
 
     fn fit<'py>(

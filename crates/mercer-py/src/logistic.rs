@@ -4,10 +4,10 @@ use mercer::data::AnySamples;
 use mercer::design::{Approximation, Features};
 use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
-use mercer::learn::svm::ApproxSvc;
-use mercer::learn::{self, Admission, Inputs, Learner, Lift, Logistic, Problem};
+use mercer::learn::svm::{Machine, Svm};
+use mercer::learn::{self, Admission, Inputs, Learner, Lift, Logistic, LogisticSolver, Problem};
 use mercer::model::{Expansion, Linear, Predictor};
-use mercer::solve::LogisticSolver;
+use mercer::solve::svm::SvmSettings;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::landmarks::kept;
 use crate::random_features::drawn;
-use crate::ridge::{Fitted, described, from_matrix, matrix};
+use crate::ridge::{Fitted, described, from_matrix, intercept, matrix};
 use crate::rows::{Rows, square};
 use crate::train::{coded, expanded, train};
 use crate::work::Job;
@@ -41,18 +41,19 @@ impl LogisticProblem<'_> {
     fn settings(&self, lift: impl Into<Lift>) -> PyResult<Logistic> {
         let method = match self.solver.as_str() {
             "newton" => LogisticSolver::Newton,
-            "gd" => LogisticSolver::Gd { step: None },
-            "sgd" => LogisticSolver::Sgd { step: None, seed: self.seed },
+            "gd" => LogisticSolver::Gd,
+            "sgd" => LogisticSolver::Sgd,
             other => {
                 return Err(value_error(format!("the solver is newton, gd or sgd, but this one is {other}")));
             }
         };
-        Ok(Logistic::new(lift, self.lambda)
-            .with_intercept(self.intercept)
-            .with_method(method)
-            .with_tol(self.tol)
-            .with_max_iter(Some(self.max_iter))
-            .with_admission(admission(self.admit)))
+        Ok(Logistic::new(lift)
+            .lambda(self.lambda)
+            .intercept(intercept(self.intercept))
+            .solver(method)
+            .tol(self.tol)
+            .max_iter(Some(self.max_iter))
+            .admission(admission(self.admit)))
     }
 
     fn problem<'a>(&'a self, inputs: Inputs<'a>) -> PyResult<Problem<'a>> {
@@ -105,13 +106,15 @@ pub fn fit_classes_approx<'py>(
     let samples = rows.samples()?;
     let learner: Box<dyn Learner> = match loss.as_str() {
         "logistic" => Box::new(problem.settings((kernel.0.clone(), approximation))?),
-        "hinge" => Box::new(
-            ApproxSvc::new(kernel.0.clone(), approximation, 1.0 / problem.lambda)
-                .with_intercept(problem.intercept)
-                .with_tol(problem.tol)
-                .with_max_iter(problem.max_iter)
-                .with_admission(admission(problem.admit)),
-        ),
+        "hinge" => {
+            let machine = Machine::Svc { c: 1.0 / problem.lambda };
+            let (tol, max_iter) = (problem.tol, Some(problem.max_iter as u64));
+            Box::new(
+                Svm::new((kernel.0.clone(), approximation), machine)
+                    .solver(SvmSettings { tol, max_iter, ..SvmSettings::default() })
+                    .admission(admission(problem.admit)),
+            )
+        }
         other => return Err(value_error(format!("the loss is logistic or hinge, but this one is {other}"))),
     };
     let fitted = train(py, &*learner, &problem.problem((&samples).into())?, problem.seed, &job)?;

@@ -36,11 +36,11 @@ pub struct PerceptronProblem<'py> {
 impl PerceptronProblem<'_> {
     fn settings(&self, kernel: Kernel) -> Perceptron {
         Perceptron::new(kernel)
-            .with_passes(self.passes)
-            .with_shuffle(self.seed.is_some())
-            .with_averaged(self.averaged)
-            .with_rule(self.rule())
-            .with_admission(admission(self.admit))
+            .passes(self.passes)
+            .shuffle(self.seed.is_some())
+            .averaged(self.averaged)
+            .rule(self.rule())
+            .admission(admission(self.admit))
     }
 
     fn rule(&self) -> Rule {
@@ -121,7 +121,7 @@ pub fn fit_perceptron_voted<'py>(
     problem: PerceptronProblem<'py>,
     job: Job<'py>,
 ) -> PyResult<(Rest<'py>, Bound<'py, PyDict>)> {
-    let perceptron = problem.settings(kernel.0.clone()).with_vote(true);
+    let perceptron = problem.settings(kernel.0.clone()).vote(true);
     let mut fitted = problem.train(py, &perceptron, rows.samples()?.into(), &job)?;
     let (told, used) = (told(py, &fitted)?, fitted.centres.take().unwrap_or_default());
     let Predictor::Voted(voted) = fitted.model.predictor else {
@@ -189,7 +189,7 @@ pub fn fit_perceptron_budgeted<'py>(
     budget: usize,
     job: Job<'py>,
 ) -> PyResult<Kept<'py>> {
-    let perceptron = problem.settings(kernel.0.clone()).with_budget(Some(budget));
+    let perceptron = problem.settings(kernel.0.clone()).budget(Some(budget));
     let fitted = problem.train(py, &perceptron, rows.samples()?.into(), &job)?;
     let told = told(py, &fitted)?;
     let Predictor::Expansion(expansion) = fitted.model.predictor else {

@@ -4,7 +4,7 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::gram::{DenseGram, GramError};
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
-use mercer::learn::{self, Bias, Fitted as Trained, Inputs, Learner, Ridge, RidgeMethod};
+use mercer::learn::{self, Fitted as Trained, Inputs, Intercept, Learner, Ridge, RidgeSolver};
 use mercer::memory;
 use mercer::model::{Linear, ModelError, Predictor, first_outside};
 use mercer::real::Real;
@@ -42,21 +42,21 @@ pub struct Problem<'py> {
 impl Problem<'_> {
     fn ridge(&self, kernel: Kernel) -> PyResult<Ridge> {
         let method = match self.solver.as_str() {
-            "auto" => RidgeMethod::Dual,
-            "cholesky" => RidgeMethod::Cholesky,
-            "mixed" => RidgeMethod::Mixed,
-            "primal" => RidgeMethod::Primal,
+            "auto" => RidgeSolver::Dual,
+            "cholesky" => RidgeSolver::Cholesky,
+            "mixed" => RidgeSolver::Mixed,
+            "primal" => RidgeSolver::Primal,
             other => {
                 return Err(value_error(format!(
                     "the solver is auto, cholesky, mixed or primal, but this one is {other}"
                 )));
             }
         };
-        Ok(Ridge::new(kernel, 1.0)
-            .with_lambda(self.alpha.clone())
-            .with_bias(bias(self.intercept))
-            .with_admission(admission(self.admit))
-            .with_method(method))
+        Ok(Ridge::new(kernel)
+            .lambdas(self.alpha.clone())
+            .intercept(intercept(self.intercept))
+            .admission(admission(self.admit))
+            .solver(method))
     }
 
     fn weights(&self) -> PyResult<Option<&[f64]>> {
@@ -72,8 +72,8 @@ impl Problem<'_> {
 }
 
 /// What is done about a constant.
-pub fn bias(intercept: bool) -> Bias {
-    if intercept { Bias::Centred } else { Bias::None }
+pub fn intercept(wanted: bool) -> Intercept {
+    if wanted { Intercept::Centred } else { Intercept::None }
 }
 
 /// Fits ridge regression on `rows`.
@@ -99,7 +99,7 @@ pub fn fit_ridge_primal<'py>(
     job: Job<'py>,
 ) -> PyResult<Fitted<'py>> {
     let samples = rows.samples()?;
-    let ridge = problem.ridge(kernel.0.clone())?.with_method(RidgeMethod::Primal);
+    let ridge = problem.ridge(kernel.0.clone())?.solver(RidgeSolver::Primal);
     let (targets, weights) = (matrix(&problem.targets)?, problem.weights()?);
     let (fitted, mut dual) = job
         .run(py, |session| {
@@ -151,7 +151,7 @@ pub fn linear<'py>(
 /// Whether the features of the kernel are so few that solving in them is several times cheaper.
 #[pyfunction]
 pub fn prefers_primal(kernel: &NativeKernel, rows: usize, columns: usize) -> bool {
-    let choice = RidgeMethod::Auto.choose(&kernel.0, rows, columns, memory::default_budget());
+    let choice = RidgeSolver::Auto.choose(&kernel.0, rows, columns, memory::default_budget());
     choice.primal.is_some() && choice.primal_cost.is_some_and(|cost| 4.0 * cost < choice.dual_cost)
 }
 

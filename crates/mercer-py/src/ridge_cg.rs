@@ -1,7 +1,7 @@
 //! Ridge regression by conjugate gradients: all rows as centres, or landmarks alone.
 
 use mercer::design::{Approximation, LandmarkChoice};
-use mercer::learn::{LearnError, Learner, Lift, Problem, Ridge, RidgeMethod};
+use mercer::learn::{LearnError, Learner, Lift, Problem, Ridge, RidgeSolver};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::landmarks::kept;
 use crate::logistic::admission;
-use crate::ridge::{Fitted, bias, expansion_parts, matrix};
+use crate::ridge::{Fitted, expansion_parts, intercept, matrix};
 use crate::rows::Rows;
 use crate::work::Job;
 
@@ -46,12 +46,13 @@ pub fn fit_ridge_cg<'py>(
         None => Lift::from(kernel.clone()),
         Some(landmarks) => (kernel.clone(), Approximation::Nystrom { landmarks, choice }).into(),
     };
-    let ridge = Ridge::new(lift, problem.alpha)
-        .with_bias(bias(problem.intercept))
-        .with_admission(admission(problem.admit))
-        .with_method(RidgeMethod::Cg)
-        .with_tol(problem.tol)
-        .with_max_iter(problem.max_iter);
+    let ridge = Ridge::new(lift)
+        .lambda(problem.alpha)
+        .intercept(intercept(problem.intercept))
+        .admission(admission(problem.admit))
+        .solver(RidgeSolver::Cg)
+        .tol(problem.tol)
+        .max_iter(problem.max_iter);
     let targets = matrix(&problem.targets)?;
     let weights = problem.weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let (landmarks, seed) = (problem.landmarks, problem.seed);

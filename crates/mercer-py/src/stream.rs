@@ -15,7 +15,7 @@ use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::logistic::admission;
 use crate::model::NativeModel;
-use crate::ridge::bias;
+use crate::ridge::intercept;
 use crate::work::Job;
 
 /// A file and how it is read.
@@ -77,10 +77,10 @@ impl FileRidge<'_> {
             "auto" => Lift::Auto(kernel),
             text => (kernel, text.parse().map_err(value_error)?).into(),
         };
-        Ok(Ridge::new(lift, 1.0)
-            .with_lambda(self.alpha.clone())
-            .with_bias(bias(self.intercept))
-            .with_admission(admission(true)))
+        Ok(Ridge::new(lift)
+            .lambdas(self.alpha.clone())
+            .intercept(intercept(self.intercept))
+            .admission(admission(true)))
     }
 }
 

@@ -63,7 +63,7 @@ impl SvmProblem<'_> {
         };
         Ok(Svm::new(kernel, machine)
             .probability(self.probability)
-            .check(admission(self.admit))
+            .admission(admission(self.admit))
             .solver(SvmSettings { tol, cache, shrinking, max_iter }))
     }
 

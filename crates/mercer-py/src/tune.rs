@@ -168,7 +168,7 @@ impl GridProblem<'_> {
         let class_weight = self.class_weight.clone().map_or(ClassWeight::Uniform, ClassWeight::Each);
         let svm = Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 })
             .class_weight(class_weight)
-            .check(admission(self.admit))
+            .admission(admission(self.admit))
             .solver(SvmSettings { tol, cache, shrinking, max_iter });
         let folds = self.folds.as_slice().map_err(value_error)?;
         let criterion = Criterion::Given(folds.iter().copied().map(Some).collect());

@@ -4,7 +4,8 @@
 //! use mercer::prelude::*;
 //! let x: Vec<[f64; 2]> = (0..40).map(|i| [(0.3 * i as f64).sin(), (0.2 * i as f64).cos()]).collect();
 //! let labels: Vec<&str> = x.iter().map(|p| if p[0] * p[1] > 0.0 { "same" } else { "other" }).collect();
-//! let svm = Svm::new("rbf(sigma=0.5)".parse()?, Machine::Svc { c: 10.0 });
+//! let kernel: Kernel = "rbf(sigma=0.5)".parse()?;
+//! let svm = Svm::new(kernel, Machine::Svc { c: 10.0 });
 //! let fitted = svm.fit(&x, &labels[..])?;
 //! assert_eq!(fitted.predict(&x)?.nrows(), 40);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -13,7 +13,7 @@ use std::time::Instant;
 use mercer::data::{DataError, FilePasses, Passes, ScaleMethod, Source, SurveyOptions, TrainingChunks};
 use mercer::design::Approximation;
 use mercer::learn::search::Split;
-use mercer::learn::{self, Bias, Learner, Problem, Ridge};
+use mercer::learn::{self, Intercept, Learner, Problem, Ridge};
 use mercer::pool;
 use mercer::session::Session;
 
@@ -35,7 +35,7 @@ pub fn check_text(arguments: &Fit) -> Result<(), Failure> {
     if arguments.features.is_some() {
         return Err(Failure::usage("--approx stands in for a kernel, but --features are features already"));
     }
-    if arguments.bias == Some(Bias::Column) {
+    if arguments.bias == Some(Intercept::Column) {
         return Err(Failure::usage("--approx has --bias centred or none"));
     }
     if arguments.method == crate::args::Method::Ridge
@@ -73,10 +73,10 @@ fn in_chunks(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, 
     let (lift, reason) = lift.resolved(&problem, session)?;
     let learn::Lift::Approximate { approx, .. } = lift else { return Ok(None) };
     let lambda = if arguments.lambda.is_empty() { vec![1.0] } else { arguments.lambda.clone() };
-    let fitted = Ridge::new(lift, 1.0)
-        .with_lambda(lambda)
-        .with_bias(arguments.bias.unwrap_or_default())
-        .with_admission(admission(arguments))
+    let fitted = Ridge::new(lift)
+        .lambdas(lambda)
+        .intercept(arguments.bias.unwrap_or_default())
+        .admission(admission(arguments))
         .train(&problem, session)?;
     let survey = passes.survey();
     let seconds =

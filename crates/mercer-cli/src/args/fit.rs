@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use mercer::data::ColumnRef;
 use mercer::gram::Metric;
-use mercer::learn::Bias;
+use mercer::learn::Intercept;
 use mercer::solve::descent::Step;
 
 use super::{Common, Input, parse_column, parse_size};
@@ -90,7 +90,7 @@ pub struct Fit {
     /// ridge, lms: the constant in the model: none, an unpenalised intercept, or a penalised constant on centred data
     /// [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
-    pub bias: Option<Bias>,
+    pub bias: Option<Intercept>,
     /// How it is solved. ridge: auto, cholesky, mixed, primal, cg; lms: batch, sgd; logistic: newton, gd, sgd
     #[arg(long, value_enum)]
     pub solver: Option<Solver>,
@@ -216,11 +216,11 @@ pub enum Weighting {
     Distance,
 }
 
-pub fn parse_bias(text: &str) -> Result<Bias, String> {
+pub fn parse_bias(text: &str) -> Result<Intercept, String> {
     match text {
-        "none" => Ok(Bias::None),
-        "centred" | "centered" => Ok(Bias::Centred),
-        "column" => Ok(Bias::Column),
+        "none" => Ok(Intercept::None),
+        "centred" | "centered" => Ok(Intercept::Centred),
+        "column" => Ok(Intercept::Column),
         _ => Err("it is none, centred or column".into()),
     }
 }

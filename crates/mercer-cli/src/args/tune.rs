@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use mercer::learn::Bias;
+use mercer::learn::Intercept;
 
 use super::fit::{Method, parse_bias};
 use super::{Common, Input, parse_size};
@@ -48,7 +48,7 @@ pub struct Tune {
     pub k: Option<String>,
     /// ridge: the constant in the model [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
-    pub bias: Option<Bias>,
+    pub bias: Option<Intercept>,
     /// ridge: features that stand in for the kernel: random ones, landmarks, or whichever suits. The data is then read in
     /// chunks, once for each kernel that is tried: it may be larger than memory
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]

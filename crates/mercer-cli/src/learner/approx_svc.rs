@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use mercer::data::{AnySamples, Classes, Matrix};
-use mercer::learn::svm::ApproxSvc;
+use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{self, ClassWeight, Problem};
 use mercer::model;
 use mercer::session::Session;
+use mercer::solve::svm::SvmSettings;
 use serde_json::Value;
 
 use super::classifiers::class_weight;
@@ -108,10 +109,11 @@ impl Learner for ApproxSvcLearner {
         let learn::Lift::Approximate { kernel, approx } = self.lift.resolved(&problem, session)?.0 else {
             return self.exact.fit(samples, targets, weights, session);
         };
-        let svc = ApproxSvc::new(kernel, approx, self.c)
-            .with_class_weight(self.class_weight.clone())
-            .with_tol(self.tol)
-            .with_admission(self.admission);
+        let solver = SvmSettings { tol: self.tol, ..SvmSettings::default() };
+        let svc = Svm::new((kernel, approx), Machine::Svc { c: self.c })
+            .class_weight(self.class_weight.clone())
+            .solver(solver)
+            .admission(self.admission);
         let mut learner = Library::boxed(svc, session.seed());
         if let Some(classes) = &self.classes {
             learner.name_classes(classes)?;

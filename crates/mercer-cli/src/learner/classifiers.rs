@@ -15,12 +15,12 @@ pub fn perceptron(arguments: &Fit, lift: Lift) -> Perceptron {
         _ => Rule::Direct,
     };
     Perceptron::new(lift)
-        .with_passes(arguments.epochs.unwrap_or(100))
-        .with_averaged(!arguments.last)
-        .with_vote(arguments.vote)
-        .with_budget(arguments.budget)
-        .with_rule(rule)
-        .with_admission(admission(arguments))
+        .passes(arguments.epochs.unwrap_or(100))
+        .averaged(!arguments.last)
+        .vote(arguments.vote)
+        .budget(arguments.budget)
+        .rule(rule)
+        .admission(admission(arguments))
 }
 
 /// Logistic regression.
@@ -46,16 +46,17 @@ pub fn logistic(arguments: &Fit, lift: Lift) -> Result<Logistic, Failure> {
         Some(Approx::As(approximation)) => (kernel, approximation).into(),
     };
     let method = match arguments.solver {
-        Some(Solver::Gd) => LogisticSolver::Gd { step: None },
-        Some(Solver::Sgd) => LogisticSolver::Sgd { step: None, seed: arguments.common.seed },
+        Some(Solver::Gd) => LogisticSolver::Gd,
+        Some(Solver::Sgd) => LogisticSolver::Sgd,
         _ => LogisticSolver::Newton,
     };
-    Ok(Logistic::new(lift, lambda)
-        .with_method(method)
-        .with_class_weight(class_weight(arguments))
-        .with_tol(arguments.tol.unwrap_or(1e-6))
-        .with_max_iter(arguments.epochs)
-        .with_admission(admission(arguments)))
+    Ok(Logistic::new(lift)
+        .lambda(lambda)
+        .solver(method)
+        .class_weight(class_weight(arguments))
+        .tol(arguments.tol.unwrap_or(1e-6))
+        .max_iter(arguments.epochs)
+        .admission(admission(arguments)))
 }
 
 /// What each class counts.

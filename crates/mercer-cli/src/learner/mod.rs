@@ -11,7 +11,7 @@ use mercer::data::{AnySamples, Classes, Matrix};
 use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::learn::{
-    self, Admission, ClassWeight, Fitted, Knn, Lms, LmsMethod, Ridge, RidgeMethod, Smoother,
+    self, Admission, ClassWeight, Fitted, Knn, Lms, LmsSolver, Ridge, RidgeSolver, Smoother,
 };
 use mercer::model::{self, Calibration, Link, Predictor, Weights};
 use mercer::session::Session;
@@ -118,35 +118,35 @@ fn exact(arguments: &Fit, lift: Lift) -> Result<Box<dyn Learner>, Failure> {
 
 fn ridge(arguments: &Fit, lift: Lift) -> Ridge {
     let method = match arguments.solver {
-        Some(Solver::Cholesky) => RidgeMethod::Cholesky,
-        Some(Solver::Mixed) => RidgeMethod::Mixed,
-        Some(Solver::Primal) => RidgeMethod::Primal,
-        Some(Solver::Cg) => RidgeMethod::Cg,
-        _ => RidgeMethod::Auto,
+        Some(Solver::Cholesky) => RidgeSolver::Cholesky,
+        Some(Solver::Mixed) => RidgeSolver::Mixed,
+        Some(Solver::Primal) => RidgeSolver::Primal,
+        Some(Solver::Cg) => RidgeSolver::Cg,
+        _ => RidgeSolver::Auto,
     };
-    let usual = Ridge::new(lift, 1.0);
+    let usual = Ridge::new(lift);
     let tol = arguments.tol.unwrap_or(usual.tol);
     let lambda = if arguments.lambda.is_empty() { vec![1.0] } else { arguments.lambda.clone() };
     usual
-        .with_lambda(lambda)
-        .with_bias(arguments.bias.unwrap_or_default())
-        .with_admission(admission(arguments))
-        .with_method(method)
-        .with_tol(tol)
+        .lambdas(lambda)
+        .intercept(arguments.bias.unwrap_or_default())
+        .admission(admission(arguments))
+        .solver(method)
+        .tol(tol)
 }
 
 fn lms(arguments: &Fit, lift: Lift) -> Lms {
     let method = match arguments.solver {
-        Some(Solver::Sgd) => LmsMethod::Sgd,
-        _ => LmsMethod::Batch,
+        Some(Solver::Sgd) => LmsSolver::Sgd,
+        _ => LmsSolver::Batch,
     };
     Lms::new(lift)
-        .with_step(arguments.step.unwrap_or_default())
-        .with_epochs(arguments.epochs.unwrap_or(200))
-        .with_tol(arguments.tol.unwrap_or(1e-6))
-        .with_method(method)
-        .with_bias(arguments.bias.unwrap_or_default())
-        .with_admission(admission(arguments))
+        .step(arguments.step.unwrap_or_default())
+        .epochs(arguments.epochs.unwrap_or(200))
+        .tol(arguments.tol.unwrap_or(1e-6))
+        .solver(method)
+        .intercept(arguments.bias.unwrap_or_default())
+        .admission(admission(arguments))
 }
 
 fn smoother(lift: Lift) -> Result<Smoother, Failure> {
@@ -162,9 +162,9 @@ fn knn(arguments: &Fit) -> Knn {
         Weighting::Distance => Weights::Distance,
     };
     Knn::new(arguments.k.unwrap_or(5))
-        .with_weights(weights)
-        .with_metric(arguments.metric.unwrap_or_default())
-        .with_classify(arguments.classify)
+        .weights(weights)
+        .metric(arguments.metric.unwrap_or_default())
+        .classify(arguments.classify)
 }
 
 /// How samples are lifted: by a kernel, or by explicit features.

@@ -56,7 +56,7 @@ impl SvmLearner {
             .class_weight(class_weight)
             .multiclass(multiclass)
             .probability(arguments.probability)
-            .check(admission(arguments))
+            .admission(admission(arguments))
             .solver(solver);
         let precomputed = is_precomputed(arguments);
         Ok(Self { svm, by_name, precomputed, seed: arguments.common.seed })

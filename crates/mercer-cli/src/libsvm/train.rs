@@ -57,6 +57,7 @@ pub struct Job<'a> {
     pub options: &'a TrainOptions,
     pub problem: &'a Problem,
     svm: Svm,
+    kernel: Kernel,
     /// Columns of the samples.
     columns: usize,
 }
@@ -107,11 +108,11 @@ impl<'a> Job<'a> {
             SvmType::NuSvr => Machine::NuSvr { c, nu },
             SvmType::OneClass => Machine::OneClass { nu },
         };
-        let svm = Svm::new(kernel, machine)
+        let svm = Svm::new(kernel.clone(), machine)
             .probability(options.probability && options.folds.is_none())
-            .check(Admission::Assume)
+            .admission(Admission::Assume)
             .solver(solver);
-        Ok(Self { options, problem, svm, columns })
+        Ok(Self { options, problem, svm, kernel, columns })
     }
 
     /// The samples; for a precomputed kernel the unit vectors of the rows' numbers.
@@ -222,7 +223,7 @@ impl<'a> Job<'a> {
     fn only_class(&self, samples: &AnySamples<'static>) -> Predictor {
         self.told("WARNING: training data in only one class. See README for details.\nTotal nSV = 0\n");
         let pairs = Pairs {
-            kernel: self.svm.kernel.clone(),
+            kernel: self.kernel.clone(),
             domain: None,
             centres: samples.select(&[]),
             per_class: vec![0],

@@ -8,7 +8,7 @@ use std::time::Instant;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, DenseGram, Engine};
 use mercer::kernel::Kernel;
-use mercer::learn::{Learner, Lms, LmsMethod, Problem, Ridge, RidgeMethod};
+use mercer::learn::{Learner, Lms, LmsSolver, Problem, Ridge, RidgeSolver};
 use mercer::model::Expansion;
 use mercer::pool;
 use mercer::select::plan::{Plan, Task, Way};
@@ -53,15 +53,15 @@ impl Case {
         match self.task {
             Task::Ridge { lambda, .. } => {
                 let mixed = self.way == Way::DualMixed;
-                let method = if mixed { RidgeMethod::Mixed } else { RidgeMethod::Cholesky };
-                let ridge = Ridge::new(kernel.clone(), lambda).with_method(method);
+                let method = if mixed { RidgeSolver::Mixed } else { RidgeSolver::Cholesky };
+                let ridge = Ridge::new(kernel.clone()).lambda(lambda).solver(method);
                 ridge.fit(samples.view(), &targets).expect("a fit");
             }
             Task::Lms { epochs, stochastic, .. } => {
-                let method = if stochastic { LmsMethod::Sgd } else { LmsMethod::Batch };
+                let method = if stochastic { LmsSolver::Sgd } else { LmsSolver::Batch };
                 let session = Session::default();
                 let session = if self.way == Way::Tiled { session.with_memory(1) } else { session };
-                let lms = Lms::new(kernel.clone()).with_epochs(epochs).with_method(method).with_tol(0.0);
+                let lms = Lms::new(kernel.clone()).epochs(epochs).solver(method).tol(0.0);
                 lms.train(&Problem::new(samples, &targets), &session).expect("a fit");
             }
             Task::Predict { .. } => {

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::data::Matrix;
 use crate::design::{Approximation, Design, Labelled, Parts, Streamed};
 use crate::kernel::Kernel;
-use crate::linalg::NormalEquations;
+use crate::linalg::{Intercept, NormalEquations};
 use crate::model::Predictor;
 use crate::session::Session;
 use crate::solve::{LinearLossFit, LinearLossSettings};
@@ -32,7 +32,7 @@ pub(super) struct ClassFeatures<'a> {
     /// C > 0, which is 1/λ.
     pub c: f64,
     /// Whether there is an intercept.
-    pub intercept: bool,
+    pub intercept: Intercept,
     /// What each class counts, beside the weights of its rows.
     pub class_weight: &'a ClassWeight,
     /// The precision of the answer, more than 0.

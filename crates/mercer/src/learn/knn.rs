@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::data::{AnySamples, Matrix};
 use crate::gram::Metric;
@@ -16,7 +15,7 @@ use super::fitted::{Answer, Fitted, Settings};
 use super::learner::{Learner, Requires};
 use super::problem::Problem;
 use super::search::{Criterion, LeftOut, Measure, Score, Scorer, Shared, Tunable};
-use super::settings::builder;
+use super::settings::{builder, kept};
 use super::targets;
 
 /// k nearest neighbours: the mean of the targets of the k rows nearest to a sample (Fix and Hodges, 1951).
@@ -51,10 +50,10 @@ impl Knn {
     }
 
     builder! {
-        with_k(k: usize),
-        with_weights(weights: Weights),
-        with_metric(metric: Metric),
-        with_classify(classify: bool),
+        k: usize,
+        weights: Weights,
+        metric: Metric,
+        classify: bool,
     }
 
     /// The mean error of predicting each row from its k nearest other rows, for every k from 1 to `kmax`, whatever
@@ -122,7 +121,7 @@ impl Learner for Knn {
     }
 
     fn settings(&self, _: &Session<'_>) -> Settings {
-        Settings::from([("k".to_owned(), json!(self.k))])
+        kept(self, &["k"], None)
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {

@@ -1,5 +1,7 @@
 //! How samples are lifted: by a kernel, by explicit features, or by features that approximate a kernel.
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::AnySamples;
 use crate::design::{Approximation, FeatureMap, Features};
 use crate::kernel::Kernel;
@@ -15,7 +17,10 @@ use super::ridge::choose_approximation;
 const SAMPLE: usize = 10_000;
 
 /// How samples are lifted. `auto` in a kernel is resolved from the samples.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Written as `kernel` and `approx`, or as `features`; how frequencies are drawn or landmarks chosen is not written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Words", into = "Words")]
 pub enum Lift {
     /// A kernel as it is.
     Kernel(Kernel),
@@ -101,6 +106,56 @@ impl Lift {
             }
             _ => SAMPLE,
         }
+    }
+}
+
+/// A Gaussian, its width from the samples.
+impl Default for Lift {
+    fn default() -> Self {
+        Kernel::gaussian_auto().into()
+    }
+}
+
+/// A lift in settings.
+#[derive(Serialize, Deserialize)]
+struct Words {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<Kernel>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    features: Option<FeatureMap>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approx: Option<String>,
+}
+
+impl From<Lift> for Words {
+    fn from(lift: Lift) -> Self {
+        let (kernel, features, approx) = match lift {
+            Lift::Kernel(kernel) => (Some(kernel), None, None),
+            Lift::Features(map) => (None, Some(map), None),
+            Lift::Approximate { kernel, approx } => (Some(kernel), None, Some(approx.to_string())),
+            Lift::Auto(kernel) => (Some(kernel), None, Some("auto".to_owned())),
+        };
+        Self { kernel, features, approx }
+    }
+}
+
+impl TryFrom<Words> for Lift {
+    type Error = String;
+
+    fn try_from(words: Words) -> Result<Self, String> {
+        let Words { kernel, features, approx } = words;
+        if let Some(map) = features {
+            return match (kernel, approx) {
+                (None, None) => Ok(map.into()),
+                _ => Err("features are explicit: they have no kernel and no approximation".to_owned()),
+            };
+        }
+        let kernel = kernel.unwrap_or_else(Kernel::gaussian_auto);
+        Ok(match approx.as_deref() {
+            None | Some("none") => kernel.into(),
+            Some("auto") => Self::Auto(kernel),
+            Some(text) => (kernel, text.parse().map_err(|error| format!("{error}"))?).into(),
+        })
     }
 }
 

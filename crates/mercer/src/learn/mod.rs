@@ -1,6 +1,7 @@
 //! Learners: each turns samples and targets into a problem for a solver, and the answer into a model.
 
 mod admission;
+mod any;
 mod basis;
 mod class_features;
 mod class_scorer;
@@ -26,6 +27,7 @@ mod targets;
 mod weights;
 
 pub use admission::{Admission, Admitted};
+pub use any::AnyLearner;
 pub use class_weight::ClassWeight;
 pub(crate) use digest::Digest;
 pub use error::LearnError;
@@ -33,15 +35,17 @@ pub use fitted::{Facts, Fitted, Settings};
 pub use knn::Knn;
 pub use learner::{Learner, Requires, Shape};
 pub use lift::{Lift, Prepared};
-pub use lms::{Lms, LmsMethod};
+pub use lms::{Lms, LmsSolver};
 pub use logistic::Logistic;
 pub use perceptron::{BudgetedPerceptron, Perceptron, Rule};
 pub use problem::{Inputs, Origin, Problem, Targets};
 pub(crate) use ridge::STEPS_ON_TILES;
 pub use ridge::{
-    AllRows, ApproxFit, Bias, Coefficients, FormChoice, Quality, Ridge, RidgeMethod, Sizes, Solution,
-    SolvedSums, TargetError, add_rows, check_matrix_memory, choose_approximation, empty_sums,
+    AllRows, ApproxFit, Coefficients, FormChoice, Quality, Ridge, RidgeSolver, Sizes, Solution, SolvedSums,
+    TargetError, add_rows, check_matrix_memory, choose_approximation, empty_sums,
 };
 pub use smoother::Smoother;
 
+pub use crate::linalg::Intercept;
+pub use crate::solve::LogisticSolver;
 pub use crate::solve::descent::Step;

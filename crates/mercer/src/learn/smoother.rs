@@ -4,7 +4,6 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{TileMut, Wanted};
@@ -19,6 +18,7 @@ use super::knn::{check_features, neighbours, only_leave_one_out};
 use super::learner::{Learner, Requires};
 use super::problem::Problem;
 use super::search::{Criterion, Measure, Score, Scorer, Tunable};
+use super::settings::kept;
 use super::targets;
 
 /// Rows whose kernel values are looked at where the formula does not show their sign.
@@ -32,6 +32,7 @@ const SAMPLE: usize = 256;
 #[non_exhaustive]
 pub struct Smoother {
     /// The kernel; `auto` in it is resolved from the samples.
+    #[serde(default = "Kernel::gaussian_auto")]
     pub kernel: Kernel,
 }
 
@@ -112,7 +113,7 @@ impl Learner for Smoother {
     }
 
     fn settings(&self, session: &Session<'_>) -> Settings {
-        Settings::from([("seed".to_owned(), json!(session.seed()))])
+        kept(self, &[], Some(session.seed()))
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {

@@ -296,7 +296,7 @@ impl<'a> State<'a> {
         let totals = solved.entries().chunks_exact(2).fold([0.0; 2], |t, s| [t[0] + s[0], t[1] + s[1]]);
         let intercept = match self.problem.intercept {
             Intercept::None => 0.0,
-            Intercept::Unpenalised => (totals[0] - at.pull) / totals[1],
+            Intercept::Centred | Intercept::Column => (totals[0] - at.pull) / totals[1],
         };
         let q: Vec<f64> = solved.entries().chunks_exact(2).map(|s| s[0] - s[1] * intercept).collect();
         let mut weights = vec![0.0; rows.ncols()];
@@ -329,7 +329,9 @@ impl<'a> State<'a> {
         let weights: Vec<f64> = step.entries().iter().map(|s| -ridge * s).collect();
         let intercept = match self.problem.intercept {
             Intercept::None => 0.0,
-            Intercept::Unpenalised => -ridge * at.pull / at.band.len() as f64 - dot(&means, &weights),
+            Intercept::Centred | Intercept::Column => {
+                -ridge * at.pull / at.band.len() as f64 - dot(&means, &weights)
+            }
         };
         Ok(Direction { weights, intercept })
     }

@@ -35,7 +35,7 @@ pub struct LinearLossSettings {
     /// λ > 0.
     pub lambda: f64,
     /// Whether there are intercepts.
-    pub intercept: bool,
+    pub intercept: Intercept,
     /// What the gradient has to come down to, as a part of that of W = 0; more than 0.
     pub tolerance: f64,
     /// Steps at most.
@@ -70,7 +70,7 @@ pub fn minimise(
     watch: &dyn Watch,
 ) -> Result<LinearLossFit, DesignError> {
     let (d, m) = (design.ncols(), loss.labels().outputs);
-    let intercept = if settings.intercept { Intercept::Unpenalised } else { Intercept::None };
+    let intercept = settings.intercept;
     let curvature = loss.curvature();
     let factor = sums.factor(settings.lambda / curvature, intercept, watch)?;
     let mut problem = Problem {
@@ -81,7 +81,7 @@ pub fn minimise(
         factor,
         curvature,
         weight: sums.weight(),
-        intercept: settings.intercept,
+        intercept: intercept != Intercept::None,
         watch,
     };
     // W over rows of features, and in the last row the intercepts of the centred features.
@@ -92,7 +92,7 @@ pub fn minimise(
         x.entries_mut()[..d * m].copy_from_slice(start.weights.entries());
         let shift = problem.mean_output(&start.weights);
         let last = x.row_mut(d).iter_mut().zip(&start.intercepts).zip(shift);
-        last.for_each(|((x, b), s)| *x = if settings.intercept { b + s } else { 0.0 });
+        last.for_each(|((x, b), s)| *x = if problem.intercept { b + s } else { 0.0 });
         at = problem.at(&x)?;
     }
     let mut memory: VecDeque<Pair> = VecDeque::new();
@@ -145,7 +145,7 @@ pub fn minimise(
     let residual = norm(&at.gradient) / first;
     let weights = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
     let shift = problem.mean_output(&weights);
-    let intercepts = x.row(d).iter().zip(shift).map(|(b, s)| if settings.intercept { b - s } else { 0.0 });
+    let intercepts = x.row(d).iter().zip(shift).map(|(b, s)| if problem.intercept { b - s } else { 0.0 });
     let intercepts = intercepts.collect();
     let solver = "l-bfgs on features".to_owned();
     let report = Report { status, solver, iterations, residual, warnings: Vec::new() };

@@ -112,7 +112,7 @@ impl NormalCg<'_> {
         let (n, t) = (self.design.nrows(), self.targets.ncols());
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..n).map(weight).sum();
-        let centred = self.intercept == Intercept::Unpenalised;
+        let centred = self.intercept != Intercept::None;
         let mut targets = vec![0.0; t];
         if centred {
             for i in 0..n {

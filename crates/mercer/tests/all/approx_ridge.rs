@@ -7,9 +7,9 @@ use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::design::{Approximation, DesignError, Features, LandmarkChoice, Landmarks, Parts};
 use mercer::kernel::Kernel;
 use mercer::learn::{
-    ApproxFit, Bias, LearnError, Learner, Lift, Ridge, RidgeMethod, add_rows, cost, empty_sums,
+    ApproxFit, Intercept, LearnError, Learner, Lift, Ridge, RidgeSolver, add_rows, cost, empty_sums,
 };
-use mercer::linalg::{Intercept, NormalEquations, NormalEquationsError};
+use mercer::linalg::{NormalEquations, NormalEquationsError};
 use mercer::model::Predictor;
 use mercer::session::Session;
 
@@ -37,7 +37,7 @@ fn kernel() -> Kernel {
 }
 
 fn approx(approximation: Approximation, lambda: f64) -> Ridge {
-    Ridge::new((kernel(), approximation), lambda)
+    Ridge::new((kernel(), approximation)).lambda(lambda)
 }
 
 fn fit_in(
@@ -68,8 +68,8 @@ fn largest_difference(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
 #[test]
 fn comes_near_the_exact_fit_in_either_precision() {
     let (points, targets) = problem(400);
-    for bias in [Bias::Centred, Bias::None] {
-        let exact = Ridge::new(kernel(), 0.1).with_bias(bias);
+    for bias in [Intercept::Centred, Intercept::None] {
+        let exact = Ridge::new(kernel()).lambda(0.1).intercept(bias);
         let exact = exact.fit(double(&points), &targets).unwrap();
         let truth = exact.model.predict(&double(&points), &Session::default()).unwrap();
         for samples in [double(&points), single(&points)] {
@@ -77,7 +77,7 @@ fn comes_near_the_exact_fit_in_either_precision() {
             for (approximation, near) in
                 [(Approximation::fourier(2048), 0.11), (Approximation::nystrom(100), 0.03)]
             {
-                let ridge = approx(approximation, 0.1).with_bias(bias);
+                let ridge = approx(approximation, 0.1).intercept(bias);
                 let fit = fit(&ridge, &samples, &targets).unwrap();
                 let found = fit.predictor.predict(&samples, &Session::default()).unwrap();
                 let difference = largest_difference(&found, &truth);
@@ -94,7 +94,7 @@ fn all_landmarks_give_the_exact_fit() {
     let (points, targets) = problem(60);
     let samples = double(&points);
     let session = Session::default();
-    let exact = Ridge::new(kernel(), 0.5).fit(samples.view(), &targets).unwrap();
+    let exact = Ridge::new(kernel()).lambda(0.5).fit(samples.view(), &targets).unwrap();
     let fit = fit(&approx(Approximation::nystrom(60), 0.5), &samples, &targets).unwrap();
     let (found, truth) = (
         fit.predictor.predict(&samples, &session).unwrap(),
@@ -135,7 +135,7 @@ fn one_lambda_for_each_target() {
     let (points, targets) = problem(120);
     let samples = double(&points);
     let with = |lambda: Vec<f64>| {
-        let ridge = approx(Approximation::fourier(64), 1.0).with_lambda(lambda);
+        let ridge = approx(Approximation::fourier(64), 1.0).lambdas(lambda);
         fit(&ridge, &samples, &targets).unwrap().predictor.predict(&samples, &Session::default()).unwrap()
     };
     let (both, first, second) = (with(vec![0.1, 5.0]), with(vec![0.1]), with(vec![5.0]));
@@ -194,7 +194,7 @@ fn quality_is_what_it_says() {
     let (few, many) = (error(64), error(1024));
     assert!(many.kernel.relative < 0.5 * few.kernel.relative);
     let sums = fit(&approx(Approximation::fourier(1024), 0.1), &samples, &targets).unwrap().sums;
-    let exact = sums.ridge_path(Intercept::Unpenalised).unwrap().effective_dimension(0.1);
+    let exact = sums.ridge_path(Intercept::Centred).unwrap().effective_dimension(0.1);
     assert!((many.effective_dimension - exact).abs() < 0.15 * exact, "{} {exact}", many.effective_dimension);
 
     let ridge = approx(Approximation::nystrom(16), 0.1);
@@ -205,7 +205,7 @@ fn quality_is_what_it_says() {
     let features = Landmarks::with_landmarks(&kernel(), &half, None, &session).unwrap().into();
     let mut sums = NormalEquations::new(8, 2);
     add(&mut sums, &features, &samples, &targets);
-    let fit = sums.ridge(0.1, Intercept::Unpenalised, &session).unwrap();
+    let fit = sums.ridge(0.1, Intercept::Centred, &session).unwrap();
     for (sizes, squares) in quality.sizes.iter().zip(sums.squared_errors(&fit).unwrap()) {
         assert!(
             (sizes.half - squares / 300.0).abs() < 1e-9 * sizes.half,
@@ -225,16 +225,16 @@ fn bad_input_is_named() {
         |ridge: &Ridge| oracle::train(ridge, &samples, &targets, None, &Session::default()).unwrap_err();
     let with = |approximation| approx(approximation, 1.0);
     let of = |text: &str, approximation: Approximation| {
-        Ridge::new((text.parse::<Kernel>().unwrap(), approximation), 1.0)
+        Ridge::new((text.parse::<Kernel>().unwrap(), approximation))
     };
     for (ridge, message) in [
         (with(Approximation::fourier(0)), "the number of features is 0; it must be a positive even number"),
         (with(Approximation::fourier(7)), "the number of features is 7"),
         (with(Approximation::nystrom(0)), "the number of landmarks is 0"),
         (with(Approximation::nystrom(51)), "from 1 to the number of samples, 50"),
-        (with(Approximation::fourier(8)).with_bias(Bias::Column), "bias = column"),
-        (with(Approximation::fourier(8)).with_lambda(vec![-1.0]), "lambda is -1"),
-        (with(Approximation::fourier(8)).with_method(RidgeMethod::Cholesky), "methods auto and primal"),
+        (with(Approximation::fourier(8)).intercept(Intercept::Column), "bias = column"),
+        (with(Approximation::fourier(8)).lambdas(vec![-1.0]), "lambda is -1"),
+        (with(Approximation::fourier(8)).solver(RidgeSolver::Cholesky), "methods auto and primal"),
         (of("poly(degree=2)", Approximation::fourier(8)), "spectral density"),
     ] {
         let error = refused(&ridge).to_string();
@@ -262,8 +262,8 @@ fn training_gives_the_fit_and_its_quality() {
     assert_eq!(fitted.model.settings["approx"], "fourier:64");
     assert!(fitted.facts["kernel_error"].as_f64().unwrap() < 1.0);
     // Few rows need no approximation.
-    let auto = Ridge::new(Lift::Auto(kernel()), 0.1).fit(samples.view(), &targets).unwrap();
-    let exact = Ridge::new(kernel(), 0.1).fit(samples.view(), &targets).unwrap();
+    let auto = Ridge::new(Lift::Auto(kernel())).lambda(0.1).fit(samples.view(), &targets).unwrap();
+    let exact = Ridge::new(kernel()).lambda(0.1).fit(samples.view(), &targets).unwrap();
     assert!(auto == exact && !auto.model.settings.contains_key("approx"));
 }
 
@@ -292,7 +292,7 @@ fn duplicate_landmarks_are_left_out() {
     for choice in [LandmarkChoice::Uniform, LandmarkChoice::KMeansPlusPlus, LandmarkChoice::RandomlyPivoted] {
         let approximation = Approximation::Nystrom { landmarks: 40, choice };
         let kernel: Kernel = "rbf(sigma=0.3)".parse().unwrap();
-        let fit = fit(&Ridge::new((kernel, approximation), 0.1), &double(&doubled), &twice).unwrap();
+        let fit = fit(&Ridge::new((kernel, approximation)).lambda(0.1), &double(&doubled), &twice).unwrap();
         let Predictor::Expansion(expansion) = &fit.predictor else { panic!("landmarks") };
         assert_eq!(expansion.centres.nrows(), 20, "{choice:?}");
     }
@@ -326,13 +326,13 @@ fn passes_over_held_features_give_the_fit_of_the_sums() {
     let (points, targets) = problem(rows);
     let weights: Vec<f64> = (0..rows).map(|i| (i % 4) as f64 * 0.5).collect();
     for (approximation, bias, weights, lambda) in [
-        (Approximation::fourier(256), Bias::Centred, None, vec![0.1]),
-        (Approximation::fourier(256), Bias::None, Some(&weights[..]), vec![1e-3, 2.0]),
-        (Approximation::nystrom(250), Bias::Centred, Some(&weights[..]), vec![0.1]),
+        (Approximation::fourier(256), Intercept::Centred, None, vec![0.1]),
+        (Approximation::fourier(256), Intercept::None, Some(&weights[..]), vec![1e-3, 2.0]),
+        (Approximation::nystrom(250), Intercept::Centred, Some(&weights[..]), vec![0.1]),
     ] {
         // Not so smooth that landmarks are left out.
         let kernel: Kernel = "matern(nu=1.5, length=0.5)".parse().unwrap();
-        let ridge = Ridge::new((kernel, approximation), 0.0).with_bias(bias).with_lambda(lambda);
+        let ridge = Ridge::new((kernel, approximation)).intercept(bias).lambdas(lambda);
         let sessions = [Session::default(), Session::default().with_memory(cost::sums_bytes(256, 2))];
         for (samples, near) in [(double(&points), 1e-5), (single(&points), 1e-3)] {
             let fits = sessions

@@ -213,7 +213,7 @@ fn predictions_are_weighted_means_of_the_nearest_targets() {
     let y = targets(200, 2, 3);
     for weights in [Weights::Uniform, Weights::Distance] {
         for metric in [Metric::Euclidean, Metric::Manhattan] {
-            let model = Knn::new(6).with_weights(weights).with_metric(metric).fit(&rows, &y).unwrap();
+            let model = Knn::new(6).weights(weights).metric(metric).fit(&rows, &y).unwrap();
             assert_eq!((model.model.predictor.noutputs(), model.model.predictor.ncols()), (2, 2));
             let predicted = model.predict(&queries).unwrap();
             for i in 0..60 {
@@ -272,11 +272,11 @@ fn leaving_one_out_is_fitting_without_it() {
                     mean_loss(loss, &predicted, &y)
                 };
                 for weights in [Weights::Uniform, Weights::Distance] {
-                    let knn = Knn::new(1).with_weights(weights).with_metric(Metric::Manhattan);
+                    let knn = Knn::new(1).weights(weights).metric(Metric::Manhattan);
                     let found = knn.leave_one_out(&x, &y, n - 1, loss, &Session::default()).unwrap();
                     assert_eq!(found.len(), n - 1);
                     for k in [1, 2, 5, 30, n - 1] {
-                        let expected = refitted(&|x, y| knn.with_k(k).fit(x, y).unwrap());
+                        let expected = refitted(&|x, y| knn.k(k).fit(x, y).unwrap());
                         close(&[found[k - 1]], &[expected], 1e-12);
                     }
                 }

@@ -8,9 +8,9 @@ use mercer::data::{
 };
 use mercer::design::{Approximation, Design, DesignError, Held, Labelled, Parts, RowLoss, Streamed};
 use mercer::kernel::Kernel;
-use mercer::learn::svm::ApproxSvc;
+use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{
-    Fitted, LearnError, Learner, Lift, Lms, Logistic, Problem, Ridge, RidgeMethod, Targets, cost,
+    Fitted, LearnError, Learner, Lift, Lms, Logistic, Problem, Ridge, RidgeSolver, Targets, cost,
 };
 use mercer::linalg::{Intercept, NormalEquations};
 use mercer::session::{Checkpoint, Session};
@@ -33,7 +33,7 @@ fn passes(rows: usize, per_chunk: usize, held_out: f64) -> FilePasses {
 
 fn ridge() -> Ridge {
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
-    Ridge::new((kernel, Approximation::fourier(64)), 0.1)
+    Ridge::new((kernel, Approximation::fourier(64))).lambda(0.1)
 }
 
 fn session() -> Session<'static> {
@@ -132,7 +132,7 @@ fn a_pass_goes_on_from_its_checkpoint_to_the_same_bits() {
     assert_eq!(kept.states.lock().unwrap().len(), 8, "no chunk was added twice");
     // Another λ is other work, and a damaged state is of no use.
     let states = kept.states.lock().unwrap().len();
-    ridge().with_lambda(vec![1.0]).train(&problem, &resumed).unwrap();
+    ridge().lambda(1.0).train(&problem, &resumed).unwrap();
     assert_eq!(kept.states.lock().unwrap().len(), states + 8);
     kept.states.lock().unwrap().iter_mut().for_each(|(_, state)| state.truncate(40));
     assert_eq!(ridge().train(&problem, &resumed).unwrap(), whole);
@@ -145,8 +145,8 @@ fn what_needs_all_rows_refuses_a_stream() {
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
     let error = |learner: &dyn Learner| learner.train(&problem, &session()).unwrap_err().to_string();
     assert!(error(&Lms::new(kernel.clone())).contains("numbers"));
-    assert!(error(&Ridge::new(kernel.clone(), 1.0)).contains("approximation"));
-    assert!(error(&ridge().with_method(RidgeMethod::Cg)).contains("auto and primal"));
+    assert!(error(&Ridge::new(kernel.clone())).contains("approximation"));
+    assert!(error(&ridge().solver(RidgeSolver::Cg)).contains("auto and primal"));
     // Few rows are for the kernel as it is.
     let (lift, reason) = Lift::Auto(kernel.clone()).resolved(&problem, &session()).unwrap();
     assert_eq!((lift, reason), (Lift::Kernel(kernel), None));
@@ -180,7 +180,7 @@ fn a_streamed_design_is_that_of_its_rows() {
         let found = design.loss(&loss, &matrix(d, 3), &[0.1, 0.2, 0.3], &mut gradient, &session).unwrap();
         let mut sums = vec![NormalEquations::new(d, 2); 2];
         design.normal_equations(&u, Some(&weights), &Parts::Table(&table), &mut sums, &session).unwrap();
-        let fit = sums[1].ridge(0.5, Intercept::Unpenalised, &session).unwrap();
+        let fit = sums[1].ridge(0.5, Intercept::Centred, &session).unwrap();
         let mut all = [a, b, c, gradient, fit.weights].map(Matrix::into_entries).concat();
         all.extend(found.pull.into_iter().chain([found.value, found.curvature.unwrap()]));
         all
@@ -199,8 +199,8 @@ fn classifiers_learn_from_a_stream_what_they_learn_from_its_rows() {
     let codes: Vec<usize> = (0..300).map(|i| usize::from(targets.row(i)[0] > 1.0)).collect();
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
     let approximation = Approximation::fourier(32);
-    let svc = ApproxSvc::new(kernel.clone(), approximation, 1.0);
-    let learners: [&dyn Learner; 2] = [&Logistic::new((kernel, approximation), 0.1), &svc];
+    let svc = Svm::new((kernel.clone(), approximation), Machine::Svc { c: 1.0 });
+    let learners: [&dyn Learner; 2] = [&Logistic::new((kernel, approximation)).lambda(0.1), &svc];
     // Room for the sums, but not for the features: the machine of the rows in memory reads them in order, too.
     let session = session().with_memory(cost::sums_bytes(32, 0) + 1_000);
     for learner in learners {

@@ -119,10 +119,10 @@ fn the_verdict_on_the_kernel_is_kept() {
         let proven = fit(machine, &x, targets.clone());
         assert!(proven.domain.is_some() && proven.warnings.is_empty(), "{machine:?}");
         let problem = Problem::new(samples(&x), targets);
-        let refuted = Svm::new("-1*rbf(gamma=0.5)".parse().unwrap(), machine);
+        let refuted = Svm::new("-1*rbf(gamma=0.5)".parse::<Kernel>().unwrap(), machine);
         let error = refuted.train(&problem, &Session::default()).unwrap_err();
         assert!(error.to_string().contains("not a kernel"), "{machine:?}: {error}");
-        let undecided = "1/(1+cosh(|x-z|))".parse().unwrap();
+        let undecided: Kernel = "1/(1+cosh(|x-z|))".parse().unwrap();
         let fitted = Svm::new(undecided, machine).train(&problem, &Session::default()).unwrap();
         let warnings = fitted.report.unwrap().warnings;
         assert!(warnings.iter().any(|w| w.contains("undecided")), "{machine:?}: {warnings:?}");

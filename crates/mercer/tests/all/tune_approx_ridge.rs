@@ -9,7 +9,7 @@ use mercer::data::{Chunk, DataError, Matrix, PassError, Passes, Scaling, Survey,
 use mercer::design::{Approximation, DesignError, Parts};
 use mercer::kernel::{Kernel, SearchSpace};
 use mercer::learn::search::{Criterion, Strategy};
-use mercer::learn::{Bias, LearnError, Problem, Ridge, add_rows, empty_sums};
+use mercer::learn::{Intercept, LearnError, Problem, Ridge, add_rows, empty_sums};
 use mercer::pool;
 use mercer::select::{Tune, Tuned};
 use mercer::session::Session;
@@ -30,7 +30,7 @@ fn tune(kernel: &str, approximation: Approximation, criterion: Criterion) -> Tun
     Tune {
         shared: Some(SearchSpace::OneOf(LAMBDAS.to_vec())),
         criterion,
-        ..Tune::new(Ridge::new((self::kernel(kernel), approximation), 1.0))
+        ..Tune::new(Ridge::new((self::kernel(kernel), approximation)))
     }
 }
 
@@ -78,14 +78,14 @@ fn scores_are_those_of_fits_one_by_one() {
     ];
     for approximation in [Approximation::fourier(32), Approximation::nystrom(20)] {
         for (criterion, weighted, bias) in [
-            (&criteria[0], true, Bias::Centred),
-            (&criteria[0], false, Bias::None),
-            (&criteria[1], true, Bias::None),
-            (&criteria[2], true, Bias::Centred),
-            (&criteria[2], false, Bias::Centred),
+            (&criteria[0], true, Intercept::Centred),
+            (&criteria[0], false, Intercept::None),
+            (&criteria[1], true, Intercept::None),
+            (&criteria[2], true, Intercept::Centred),
+            (&criteria[2], false, Intercept::Centred),
         ] {
             let mut tune = fixed(approximation, criterion.clone());
-            tune.learner.bias = bias;
+            tune.learner.intercept = bias;
             let found = run(&problem, &tune, weighted).unwrap();
             let groups = problem.groups(criterion, weighted, session().seed());
             let rows = &found.trials.rows;
@@ -266,7 +266,7 @@ fn what_cannot_be_is_refused() {
     let error = folds.run(&problem.problem(false), &small).unwrap_err();
     assert!(matches!(error, LearnError::Design(DesignError::Memory { .. })), "{error}");
     let mut column = folds.clone();
-    column.learner.bias = Bias::Column;
+    column.learner.intercept = Intercept::Column;
     let error = fails(column);
     assert!(error.to_string().contains("centred or none"), "{error}");
     let mut poly = folds.clone();

@@ -46,7 +46,7 @@ fn run<L: Tunable>(tune: &Tune<L>, codes: &[usize]) -> Result<Tuned<L>, LearnErr
 }
 
 fn logistic(kernel: &str) -> Logistic {
-    Logistic::new(kernel.parse::<Kernel>().unwrap(), 1.0)
+    Logistic::new(kernel.parse::<Kernel>().unwrap())
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn scores_are_those_of_fits_without_the_fold() {
         let codes = codes(classes);
         let kernel: Kernel = "rbf(sigma=?{0.5,2})".parse().unwrap();
         for measure in [Measure::LogLoss, Measure::Wrong] {
-            let mut tight = Logistic::new(kernel.clone(), 1.0);
+            let mut tight = Logistic::new(kernel.clone());
             tight.tol = 1e-10;
             let tuned = run(&tune(tight, measure), &codes).unwrap();
             assert_eq!(tuned.trials.rows.len(), 4);
@@ -68,7 +68,7 @@ fn scores_are_those_of_fits_without_the_fold() {
                     let train: Vec<usize> = (0..ROWS).filter(|&i| folds[i] != fold).collect();
                     let held: Vec<usize> = (0..ROWS).filter(|&i| folds[i] == fold).collect();
                     let labels: Vec<usize> = train.iter().map(|&i| codes[i]).collect();
-                    let mut one = Logistic::new(kernel.clone(), trial.setting);
+                    let mut one = Logistic::new(kernel.clone()).lambda(trial.setting);
                     one.tol = 1e-10;
                     let targets = Targets::codes(labels, classes);
                     let fitted = one.fit(samples.select(&train), targets).unwrap();

@@ -5,7 +5,7 @@ use crate::tuning::{Kept, Regression, resumes, tune_rows};
 use mercer::data::Matrix;
 use mercer::kernel::{Kernel, SearchSpace};
 use mercer::learn::search::{Criterion, Strategy};
-use mercer::learn::{Bias, LearnError, Ridge};
+use mercer::learn::{Intercept, LearnError, Ridge};
 use mercer::pool;
 use mercer::select::Tune;
 use mercer::session::{Checkpoint, Session};
@@ -83,27 +83,29 @@ fn kernel(sigma: f64) -> Kernel {
 }
 
 fn ridge(kernel: &str) -> Tune<Ridge> {
-    Tune::new(Ridge::new(kernel.parse::<Kernel>().unwrap(), 1.0))
+    Tune::new(Ridge::new(kernel.parse::<Kernel>().unwrap()))
 }
 
 #[test]
 fn scores_and_choice_are_those_of_refits() {
     let problem = Regression::new(ROWS);
     for criterion in criteria() {
-        for (bias, weighted) in [(Bias::None, false), (Bias::Centred, false), (Bias::Centred, true)] {
+        for (bias, weighted) in
+            [(Intercept::None, false), (Intercept::Centred, false), (Intercept::Centred, true)]
+        {
             let mut tune = Tune {
                 criterion: criterion.clone(),
                 shared: Some(SearchSpace::OneOf(LAMBDAS.to_vec())),
                 ..ridge("rbf(sigma=?{0.1, 0.4, 1, 4})")
             };
-            tune.learner.bias = bias;
+            tune.learner.intercept = bias;
             let kernels: Vec<Kernel> = SIGMAS.into_iter().map(kernel).collect();
             let grid = tune.grid(&kernels, &LAMBDAS, &problem.problem(weighted), &session()).unwrap();
             let mut best = (f64::INFINITY, (0, 0));
             for (row, &sigma) in SIGMAS.iter().enumerate() {
                 for (column, &lambda) in LAMBDAS.iter().enumerate() {
-                    let mut ridge = Ridge::new(kernel(sigma), lambda);
-                    ridge.bias = bias;
+                    let mut ridge = Ridge::new(kernel(sigma)).lambda(lambda);
+                    ridge.intercept = bias;
                     let expected = score(&problem, &ridge, weighted, &criterion);
                     let found = grid.scores[row][column].as_ref().unwrap().loss;
                     assert!(
@@ -212,7 +214,7 @@ fn what_cannot_be_tuned_is_refused_in_words() {
     let short = Tune { criterion: Criterion::Given(vec![Some(0), Some(1)]), ..plain.clone() };
     assert!(matches!(run(&short, &all, &problem.y), LearnError::Length { found: 2, .. }));
     let mut column = plain.clone();
-    column.learner.bias = Bias::Column;
+    column.learner.intercept = Intercept::Column;
     assert!(matches!(run(&column, &all, &problem.y), LearnError::Unsupported(_)));
     let small = Session::default().with_memory(1_000);
     let error = plain.run(&problem.problem(false), &small).unwrap_err();

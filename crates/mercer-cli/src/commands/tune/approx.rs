@@ -4,7 +4,7 @@ use mercer::data::Passes;
 use mercer::gram::SampleScales;
 use mercer::kernel::Kernel;
 use mercer::learn::search::{Axis, Measure};
-use mercer::learn::{Bias, Lift, Problem};
+use mercer::learn::{Intercept, Lift, Problem};
 use mercer::session::Session;
 
 use super::{Outcome, Searcher, picture};
@@ -19,7 +19,7 @@ pub fn check_text(arguments: &Tune) -> Result<(), Failure> {
         Some(Approx::Auto) => {}
         Some(Approx::Exact) | None => return Ok(()),
     }
-    if arguments.bias == Some(Bias::Column) {
+    if arguments.bias == Some(Intercept::Column) {
         return Err(Failure::usage("--approx has --bias centred or none"));
     }
     Ok(())
@@ -58,7 +58,7 @@ impl Searcher<'_> {
         check_criterion(arguments)?;
 
         let criterion = arguments.criterion(true);
-        let ridge = self.ridge().with_lift((self.kernel.clone(), approximation).into());
+        let ridge = self.ridge().lift((self.kernel.clone(), approximation).into());
         let tune = self.tune(ridge, criterion);
         let tuned = self.with_checkpoint(session, |session| Ok(tune.run(&problem, session)?))?;
         let Some(fitted) = tuned.fitted else { return Err(Failure::work("the search has no model")) };

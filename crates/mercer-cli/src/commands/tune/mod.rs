@@ -11,7 +11,7 @@ use mercer::data::{self, AnySamples, ScaleMethod, Scaling};
 use mercer::kernel::{Kernel, SearchSpace};
 use mercer::learn::search::{Criterion, Measure, Shared, Strategy, Trial, Trials, Tunable};
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{Admission, Bias, Knn, Logistic, Perceptron, Problem, Ridge, Smoother, Targets};
+use mercer::learn::{Admission, Intercept, Knn, Logistic, Perceptron, Problem, Ridge, Smoother, Targets};
 use mercer::model::Model;
 use mercer::pool;
 use mercer::select::{self, Tuned};
@@ -245,18 +245,18 @@ impl Searcher<'_> {
             Method::Knn => self.run(Knn::default(), problem, session)?.boxed(seed),
             Method::Ridge | Method::Lms => self.run(self.ridge(), problem, session)?.boxed(seed),
             Method::Perceptron => {
-                let perceptron = Perceptron::new(kernel).with_admission(self.admission());
+                let perceptron = Perceptron::new(kernel).admission(self.admission());
                 self.run(perceptron, problem, session)?.boxed(seed)
             }
             Method::Logistic => {
-                let logistic = Logistic::new(kernel, 1.0).with_admission(self.admission());
+                let logistic = Logistic::new(kernel).admission(self.admission());
                 let tol = logistic.tol;
-                let mut tuned = self.run(logistic.with_tol(TRIAL_TOL), problem, session)?;
+                let mut tuned = self.run(logistic.tol(TRIAL_TOL), problem, session)?;
                 tuned.learner.tol = tol;
                 tuned.boxed(seed)
             }
             Method::Svc => {
-                let svm = Svm::new(kernel, Machine::Svc { c: 1.0 }).check(self.admission());
+                let svm = Svm::new(kernel, Machine::Svc { c: 1.0 }).admission(self.admission());
                 let Tuned { learner, score, trials, warnings, .. } = self.run(svm, problem, session)?;
                 Ok(Found { learner: Box::new(SvmLearner::of(learner, seed)), score, trials, warnings })
             }
@@ -307,9 +307,9 @@ impl Searcher<'_> {
 
     /// Ridge regression with hyper-parameters to search.
     fn ridge(&self) -> Ridge {
-        Ridge::new(self.kernel.clone(), 1.0)
-            .with_bias(self.arguments.bias.unwrap_or(Bias::Centred))
-            .with_admission(self.admission())
+        Ridge::new(self.kernel.clone())
+            .intercept(self.arguments.bias.unwrap_or(Intercept::Centred))
+            .admission(self.admission())
     }
 
     fn admission(&self) -> Admission {
@@ -334,10 +334,10 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
     match arguments.method {
         Method::Knn => Library::boxed(Knn::default(), 0),
         Method::Smoother => Library::boxed(Smoother::new(Kernel::linear()), 0),
-        Method::Logistic => Library::boxed(Logistic::new(Kernel::linear(), 1.0), 0),
+        Method::Logistic => Library::boxed(Logistic::new(Kernel::linear()), 0),
         Method::Perceptron => Library::boxed(Perceptron::new(Kernel::linear()), 0),
         Method::Svc => Box::new(SvmLearner::of(Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 }), 0)),
-        _ => Library::boxed(Ridge::new(Kernel::linear(), 1.0), 0),
+        _ => Library::boxed(Ridge::new(Kernel::linear()), 0),
     }
 }
 

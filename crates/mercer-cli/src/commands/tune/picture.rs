@@ -2,7 +2,7 @@
 
 use mercer::data::{AnySamples, Matrix};
 use mercer::learn::search::{Measure, Trial, Trials, Tunable};
-use mercer::learn::{Learner as _, Problem, RidgeMethod};
+use mercer::learn::{Learner as _, Problem, RidgeSolver};
 use mercer::session::Session;
 
 use super::Searcher;
@@ -86,7 +86,7 @@ pub fn training_errors(
     targets: &Matrix<f64>,
     session: &Session<'_>,
 ) -> Result<Vec<Option<f64>>, Failure> {
-    let ridge = searcher.ridge().with_method(RidgeMethod::Dual);
+    let ridge = searcher.ridge().solver(RidgeSolver::Dual);
     let kernel = searcher.kernel.resolve_auto(&session.scales(samples))?;
     let stride = trials.len().div_ceil(FITTED).max(1);
     let mut errors = vec![None; trials.len()];

@@ -271,7 +271,7 @@ impl<'a> FeatureScorer<'a> {
         let prepared = ridge.prepare((sample, rows), session)?;
         let mut sums = FoldSums::new(prepared, &self.cut, self.targets, sample.ncols())?;
         sums.add_all(self.problem, session)?;
-        sums.finish(ridge.bias.intercept(), session)
+        sums.finish(ridge.intercept, session)
     }
 
     /// Keeps the sums of the last kernel where it is the best so far.

@@ -198,7 +198,7 @@ impl Ridge {
         let fit = LinearFit { weights: Matrix::zeros(features, targets), intercepts: vec![0.0; targets] };
         let mut all = Solution { fit, residual: 0.0, effective_dimension: f64::INFINITY };
         for (lambda, group) in targets_by_lambda(&self.lambda, targets) {
-            let factor = sums.factor(lambda, self.bias.intercept(), session)?;
+            let factor = sums.factor(lambda, self.intercept, session)?;
             let fit = factor.fit(session)?;
             all.residual = all.residual.max(factor.residual(&fit));
             all.take(&fit, factor.effective_dimension(session)?, &group);

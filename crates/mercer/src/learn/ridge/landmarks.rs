@@ -14,7 +14,7 @@ use crate::solve::{CgError, CgProblem, FalkonPreconditioner, NormalOperator};
 use super::super::error::LearnError;
 use super::super::fitted::{Answer, Facts};
 use super::super::problem::Problem;
-use super::{Bias, Ridge};
+use super::{Intercept, Ridge};
 
 impl Ridge {
     /// The fit among the functions Σⱼ aⱼ k(cⱼ, ·) of M landmarks cⱼ, by conjugate gradients: Falkon (Rudi, Carratino and Rosasco
@@ -36,7 +36,7 @@ impl Ridge {
         let (queries, centres) = (session.load(samples)?, session.load(landmarks.landmarks())?);
         let (forward, backward) = (queries.cross(kernel, &*centres)?, centres.cross(kernel, &*queries)?);
         let rows = Recomputed::new(RowFeatures::Landmarks(&landmarks, session), samples)?;
-        let centred = self.bias == Bias::Centred;
+        let centred = self.intercept == Intercept::Centred;
         let design = Crossed::new(&rows, &landmarks, &*forward, &*backward).centred(centred);
         let means = |v: &Matrix<f64>| {
             if centred { column_means(v, weights) } else { vec![0.0; v.ncols()] }

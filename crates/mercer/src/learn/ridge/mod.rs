@@ -26,7 +26,6 @@ mod scorer;
 mod stream;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::data::{AnySamples, Matrix};
 use crate::design::Approximation;
@@ -42,7 +41,7 @@ use super::fitted::{Answer, Fitted, Settings};
 use super::learner::{Learner, Requires, Shape};
 use super::lift::{Lift, Prepared};
 use super::problem::{Inputs, Problem};
-use super::settings::builder;
+use super::settings::{builder, kept, numbers};
 use super::targets::check as check_targets;
 use super::weights::check_weights;
 
@@ -54,30 +53,10 @@ pub use incremental::{AllRows, ApproxFit, Solution, TargetError, add_rows, empty
 pub use quality::{Quality, Sizes, SolvedSums};
 pub(super) use scorer::finite_gram;
 
-/// What is done about a constant in the regression function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Bias {
-    /// Nothing: the kernel alone.
-    None,
-    /// An intercept that is not penalised.
-    #[default]
-    Centred,
-    /// X and y centred and a constant feature added: k + 1.
-    Column,
-}
-
-impl Bias {
-    /// The intercept of a problem on features.
-    pub(crate) fn intercept(self) -> Intercept {
-        if self == Self::None { Intercept::None } else { Intercept::Unpenalised }
-    }
-}
-
 /// How ridge regression is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RidgeMethod {
+pub enum RidgeSolver {
     /// The cheapest that fits the memory, by counts of operations.
     #[default]
     Auto,
@@ -101,21 +80,25 @@ pub enum RidgeMethod {
 /// let x: Vec<[f64; 1]> = (0..50).map(|i| [0.1 * i as f64]).collect();
 /// let y: Vec<f64> = x.iter().map(|x| x[0].sin()).collect();
 /// let kernel: Kernel = "rbf(sigma=1)".parse()?;
-/// let fitted = Ridge::new(kernel, 1e-3).fit(&x[..], &y)?;
+/// let fitted = Ridge::new(kernel).lambda(1e-3).fit(&x[..], &y)?;
 /// assert!((fitted.predict(&[[0.7]])?.row(0)[0] - 0.7f64.sin()).abs() < 1e-2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Ridge {
     /// The kernel or the features.
+    #[serde(flatten)]
     pub lift: Lift,
     /// λ ≥ 0, above 0 for conjugate gradients: one for all targets, or one each.
+    #[serde(deserialize_with = "numbers")]
     pub lambda: Vec<f64>,
-    /// What is done about a constant. [`Bias::Column`] is for methods on the kernel matrix and on explicit features.
-    pub bias: Bias,
+    /// What is done about a constant. [`Intercept::Column`] is for methods on the kernel matrix and on explicit features.
+    #[serde(rename = "bias")]
+    pub intercept: Intercept,
     /// How the problem is solved.
-    pub method: RidgeMethod,
+    pub solver: RidgeSolver,
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
     /// Conjugate gradients: the relative residual to reach, above 0.
@@ -127,15 +110,14 @@ pub struct Ridge {
 }
 
 impl Ridge {
-    /// Creates a ridge learner with this kernel or these features, this λ and an unpenalised intercept; other settings take their
-    /// defaults.
+    /// Creates a ridge learner with this kernel or these features, λ = 1 and an unpenalised intercept.
     #[must_use]
-    pub fn new(lift: impl Into<Lift>, lambda: f64) -> Self {
+    pub fn new(lift: impl Into<Lift>) -> Self {
         Self {
             lift: lift.into(),
-            lambda: vec![lambda],
-            bias: Bias::Centred,
-            method: RidgeMethod::Auto,
+            lambda: vec![1.0],
+            intercept: Intercept::Centred,
+            solver: RidgeSolver::Auto,
             admission: Admission::Check,
             tol: 1e-3,
             max_iter: 1_000,
@@ -144,14 +126,25 @@ impl Ridge {
     }
 
     builder! {
-        with_lift(lift: Lift),
-        with_lambda(lambda: Vec<f64>),
-        with_bias(bias: Bias),
-        with_method(method: RidgeMethod),
-        with_admission(admission: Admission),
-        with_tol(tol: f64),
-        with_max_iter(max_iter: u64),
-        with_rank(rank: Option<usize>),
+        lift: Lift,
+        intercept: Intercept,
+        solver: RidgeSolver,
+        admission: Admission,
+        tol: f64,
+        max_iter: u64,
+        rank: Option<usize>,
+    }
+
+    /// The same settings with another λ, for all targets.
+    #[must_use]
+    pub fn lambda(self, lambda: f64) -> Self {
+        self.lambdas(vec![lambda])
+    }
+
+    /// The same settings with a λ for each target.
+    #[must_use]
+    pub fn lambdas(self, lambda: Vec<f64>) -> Self {
+        Self { lambda, ..self }
     }
 
     /// The fit on samples and a kernel whose hyper-parameters are all numbers.
@@ -162,13 +155,13 @@ impl Ridge {
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
         let samples = problem.samples()?;
-        if self.method == RidgeMethod::Cg {
+        if self.solver == RidgeSolver::Cg {
             return self.conjugate_gradients(kernel, problem, session);
         }
-        let choice = self.method.choose(kernel, samples.nrows(), samples.ncols(), session.memory());
+        let choice = self.solver.choose(kernel, samples.nrows(), samples.ncols(), session.memory());
         match choice.primal {
             Some(map) => self.primal(&map, problem, session),
-            None if self.method == RidgeMethod::Primal => {
+            None if self.solver == RidgeSolver::Primal => {
                 Err(LearnError::NoFiniteMap { kernel: kernel.to_string() })
             }
             None => self.dual(kernel, problem, session),
@@ -179,7 +172,7 @@ impl Ridge {
     fn on_approximation(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Answer, LearnError> {
         let (kernel, approximation) = self.approximation()?;
         let samples = problem.samples()?;
-        if let (RidgeMethod::Cg, Approximation::Nystrom { landmarks, choice }) = (self.method, approximation)
+        if let (RidgeSolver::Cg, Approximation::Nystrom { landmarks, choice }) = (self.solver, approximation)
         {
             return self.on_landmarks(kernel, (landmarks, choice), problem, session);
         }
@@ -200,7 +193,7 @@ impl Ridge {
         rows: (&AnySamples<'_>, u64),
         session: &Session<'_>,
     ) -> Result<Prepared, LearnError> {
-        if self.bias == Bias::Column {
+        if self.intercept == Intercept::Column {
             let reason = "bias = column is not for approximate features; use centred or none";
             return Err(LearnError::Unsupported(reason));
         }
@@ -210,8 +203,8 @@ impl Ridge {
 
     /// Refuses a method that does not work on approximate features.
     fn check_approximate_method(&self) -> Result<(), LearnError> {
-        match self.method {
-            RidgeMethod::Auto | RidgeMethod::Primal => Ok(()),
+        match self.solver {
+            RidgeSolver::Auto | RidgeSolver::Primal => Ok(()),
             _ => Err(LearnError::Unsupported(
                 "approximate features are solved by the methods auto and primal, landmarks in memory also by conjugate \
                  gradients",
@@ -228,6 +221,12 @@ impl Ridge {
     }
 }
 
+impl Default for Ridge {
+    fn default() -> Self {
+        Self::new(Lift::default())
+    }
+}
+
 impl Learner for Ridge {
     fn method(&self) -> Method {
         Method::Ridge
@@ -238,31 +237,23 @@ impl Learner for Ridge {
     }
 
     fn settings(&self, session: &Session<'_>) -> Settings {
-        let mut settings = Settings::from([
-            ("bias".to_owned(), json!(self.bias)),
-            ("lambda".to_owned(), json!(self.lambda)),
-            ("seed".to_owned(), json!(session.seed())),
-        ]);
-        if let Lift::Approximate { approx, .. } = &self.lift {
-            settings.insert("approx".to_owned(), json!(approx.to_string()));
-        }
-        settings
+        kept(self, &["bias", "lambda", "approx"], Some(session.seed()))
     }
 
     fn check(&self, shape: Shape, session: &Session<'_>) -> Result<(), LearnError> {
-        match (&self.lift, self.method) {
-            (Lift::Features(_), RidgeMethod::Auto | RidgeMethod::Primal) => Ok(()),
+        match (&self.lift, self.solver) {
+            (Lift::Features(_), RidgeSolver::Auto | RidgeSolver::Primal) => Ok(()),
             (Lift::Features(_), _) => Err(LearnError::Unsupported(
                 "explicit features are solved in the features: the method is auto or primal",
             )),
-            (Lift::Approximate { .. } | Lift::Auto(_), _) | (Lift::Kernel(_), RidgeMethod::Cg) => Ok(()),
+            (Lift::Approximate { .. } | Lift::Auto(_), _) | (Lift::Kernel(_), RidgeSolver::Cg) => Ok(()),
             (Lift::Kernel(kernel), method) => {
                 let budget = session.memory();
                 // The features of a kernel with open hyper-parameters are not known yet.
                 let primal = || method.choose(kernel, shape.rows, shape.columns, budget).primal.is_some();
                 match method {
                     _ if kernel.is_resolved() && primal() => Ok(()),
-                    RidgeMethod::Primal => Err(LearnError::NoFiniteMap { kernel: kernel.to_string() }),
+                    RidgeSolver::Primal => Err(LearnError::NoFiniteMap { kernel: kernel.to_string() }),
                     _ => check_matrix_memory(shape.rows, session),
                 }
             }
@@ -275,13 +266,13 @@ impl Learner for Ridge {
         }
         check_lambda(&self.lambda, problem.nrows(), problem.numbers()?.ncols())?;
         if let (Inputs::Gram(_), Some(kernel)) = (&problem.inputs, self.lift.kernel()) {
-            if matches!(self.method, RidgeMethod::Primal | RidgeMethod::Cg) {
+            if matches!(self.solver, RidgeSolver::Primal | RidgeSolver::Cg) {
                 return Err(LearnError::Unsupported("a kernel matrix is solved by its Cholesky factor"));
             }
             return Ok(Fitted::new(self, problem, session, self.dual(kernel, problem, session)?));
         }
         let (lift, _) = self.lift.resolved(problem, session)?;
-        let ridge = self.clone().with_lift(lift);
+        let ridge = self.clone().lift(lift);
         let answer = match &ridge.lift {
             Lift::Kernel(kernel) | Lift::Auto(kernel) => ridge.on_kernel(kernel, problem, session)?,
             Lift::Approximate { .. } => ridge.on_approximation(problem, session)?,

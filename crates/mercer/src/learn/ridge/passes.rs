@@ -108,7 +108,7 @@ impl Ridge {
             let of_row = |row: usize| group.iter().map(move |&o| targets.row(row)[o]);
             let entries = (0..targets.nrows()).flat_map(of_row).collect();
             let of_group = Matrix::from_entries(targets.nrows(), group.len(), entries);
-            let problem = NormalCg { design, targets: &of_group, weights, intercept: self.bias.intercept() };
+            let problem = NormalCg { design, targets: &of_group, weights, intercept: self.intercept };
             let Some(found) = problem.fit(*lambda, &sample, session)? else { return Ok(None) };
             let NormalCgFit { fit, squared_errors, report, of_sample, effective_dimension } = found;
             solution.take(&of_sample, effective_dimension, group);

@@ -10,12 +10,13 @@ use crate::learn::problem::Problem;
 use crate::learn::search::{
     Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, Shared, Tunable, require_memory,
 };
+use crate::linalg::Intercept;
 use crate::pool;
 use crate::session::Session;
 use crate::solve::{PathProblem, RidgePath, cross_validate, refit};
 
+use super::Ridge;
 use super::feature_scorer::FeatureScorer;
-use super::{Bias, Ridge};
 
 /// One factorisation of the kernel matrix scores every λ: see [`RidgePath`]. On approximate features the rows are gone through
 /// once for each kernel, into sums over the features of each fold; the best model follows from the sums.
@@ -50,7 +51,7 @@ impl Tunable for Ridge {
     }
 
     fn identity(&self, criterion: &str, _: Measure, seed: u64) -> Option<String> {
-        let bias = self.bias;
+        let bias = self.intercept;
         Some(match &self.lift {
             Lift::Approximate { kernel, approx } => {
                 format!("{kernel} {approx:?} {bias:?} {criterion} {seed}")
@@ -93,7 +94,7 @@ impl RidgeScorer {
         criterion: &Criterion,
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
-        if ridge.bias == Bias::Column {
+        if ridge.intercept == Intercept::Column {
             return Err(LearnError::Unsupported(
                 "bias = column centres the data by all of its rows, so no row can be left out; tune with centred or none",
             ));
@@ -109,7 +110,7 @@ impl RidgeScorer {
             targets: problem.numbers()?.select(&counted),
             root_weights: problem.weights().map(|w| counted.iter().map(|&i| w[i].sqrt()).collect()),
             left_out,
-            intercept: ridge.bias == Bias::Centred,
+            intercept: ridge.intercept == Intercept::Centred,
         })
     }
 

@@ -33,7 +33,7 @@ impl Ridge {
         }
         check_lambda(&self.lambda, rows, names.len())?;
         let (lift, _) = self.lift.resolved(problem, session)?;
-        let ridge = self.clone().with_lift(lift);
+        let ridge = self.clone().lift(lift);
         ridge.check_approximate_method()?;
         let prepared = ridge.prepare(problem.sample()?, session)?;
         let work = ridge.work_on_stream(survey, session);

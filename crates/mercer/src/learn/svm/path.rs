@@ -29,10 +29,11 @@ impl Svm {
         session: &Session<'_>,
     ) -> Result<Vec<Machines>, LearnError> {
         let samples = problem.samples()?;
-        self.kernel.check_columns(samples.ncols())?;
-        let admitted = self.check.decide(&self.kernel, samples)?;
+        let kernel = self.kernel()?;
+        kernel.check_columns(samples.ncols())?;
+        let admitted = self.admission.decide(kernel, samples)?;
         let resident = session.load(samples)?;
-        let training = Training::new(&*resident, &self.kernel)?;
+        let training = Training::new(&*resident, kernel)?;
         let along =
             self.along(cs, &training, Labels::of(problem, &self.machine)?, session)?.pairs_along(cs)?;
         let warnings: Vec<String> = admitted.warning.into_iter().collect();

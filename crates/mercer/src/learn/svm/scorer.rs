@@ -4,6 +4,7 @@ use crate::gram::{Gram, Resident};
 use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
+use crate::learn::lift::Lift;
 use crate::learn::problem::{Inputs, Problem};
 use crate::learn::search::{Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, Shared, Tunable};
 use crate::session::Session;
@@ -17,11 +18,11 @@ use super::training::Training;
 /// the next smaller C.
 impl Tunable for Svm {
     fn open_kernel(&self) -> Option<&Kernel> {
-        Some(&self.kernel)
+        self.lift.kernel()
     }
 
     fn with_kernel(self, kernel: Kernel) -> Self {
-        Self { kernel, ..self }
+        Self { lift: self.lift.with_kernel(kernel), ..self }
     }
 
     fn shared(&self) -> Shared {
@@ -33,7 +34,7 @@ impl Tunable for Svm {
     }
 
     fn kernel_admission(&self) -> Admission {
-        self.check
+        self.admission
     }
 
     fn scorer<'a>(
@@ -43,8 +44,10 @@ impl Tunable for Svm {
         _: Measure,
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer + 'a>, LearnError> {
-        if !matches!(self.machine, Machine::Svc { .. }) {
-            return Err(LearnError::Unsupported("of support vector machines only C-classification is tuned"));
+        if !matches!((&self.lift, self.machine), (Lift::Kernel(_), Machine::Svc { .. })) {
+            return Err(LearnError::Unsupported(
+                "of support vector machines only C-classification on a kernel itself is tuned",
+            ));
         }
         let LeftOut::Parts(folds) = criterion.on(problem, session)? else {
             return Err(LearnError::Unsupported("a classifier is judged by folds or held-out rows"));

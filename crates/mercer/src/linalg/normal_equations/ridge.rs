@@ -22,13 +22,16 @@ use super::{NormalEquations, NormalEquationsError};
 
 /// What is done about a constant in the regression function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "lowercase")]
 pub enum Intercept {
-    /// Nothing.
+    /// Nothing: the kernel or the features alone.
     None,
     /// A constant that is not penalised.
     #[default]
-    Unpenalised,
+    Centred,
+    /// X and y are centred and a constant feature is added, k + 1. A problem on features that are already so has the
+    /// constant of [`Centred`](Self::Centred).
+    Column,
 }
 
 /// f(x) = ⟨φ(x),β⟩ + b for each target.
@@ -154,7 +157,7 @@ impl NormalEquations {
         }
         let mean = |sums: &[f64]| match intercept {
             Intercept::None => vec![0.0; sums.len()],
-            Intercept::Unpenalised => sums.iter().map(|s| s / self.weight).collect(),
+            Intercept::Centred | Intercept::Column => sums.iter().map(|s| s / self.weight).collect(),
         };
         Ok(Means { features: mean(&self.feature_sums), targets: mean(&self.target_sums) })
     }

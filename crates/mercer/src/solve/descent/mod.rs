@@ -49,6 +49,7 @@ pub enum Step {
     #[default]
     Auto,
     /// This, more than 0.
+    #[serde(untagged)]
     Value(f64),
 }
 

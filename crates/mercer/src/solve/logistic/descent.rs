@@ -32,12 +32,11 @@ pub(super) fn all_rows(
     products: &Products<'_>,
     labels: &Labels<'_>,
     settings: &LogisticSettings,
-    step: Option<f64>,
     start: Iterate,
     watch: &dyn Watch,
 ) -> Result<Minimum, LogisticError> {
     let safe = 1.0 / (settings.lambda + labels.largest_curvature() * products.largest_row_sum(watch)?);
-    let step = step.unwrap_or(safe);
+    let step = settings.step.unwrap_or(safe);
     let mut at = start;
     let mut image = Matrix::zeros(at.dual.nrows(), at.dual.ncols());
     let (mut iterations, mut objective) = (0, f64::INFINITY);
@@ -66,13 +65,11 @@ pub(super) fn row_by_row(
     products: &Products<'_>,
     labels: &Labels<'_>,
     settings: &LogisticSettings,
-    step: Option<f64>,
-    seed: u64,
     start: Iterate,
     watch: &dyn Watch,
 ) -> Result<Minimum, LogisticError> {
     let (n, m) = (labels.nrows(), labels.outputs());
-    let lambda = settings.lambda;
+    let LogisticSettings { lambda, step, seed, .. } = *settings;
     let safe = |i: usize| 1.0 / (lambda + labels.curvature_bound(i) * products.diagonal()[i]);
     let safest = (0..n).map(safe).fold(f64::INFINITY, f64::min);
     let too_large = |step: f64| LogisticError::StepTooLarge { step, largest: 2.0 * safest };

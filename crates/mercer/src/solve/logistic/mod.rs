@@ -41,24 +41,16 @@ use iterate::{Iterate, Minimum};
 use products::Products;
 
 /// How the minimum is looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogisticSolver {
     /// Newton's method: each step by conjugate gradients, or for two classes by Cholesky where that is faster.
     #[default]
     Newton,
     /// Gradient descent on all rows at once: a ← a − ε(λa + g). One product with K an iteration.
-    Gd {
-        /// ε > 0; none for 1/(λ + ‖D‖·λ̄), λ̄ ≥ λmax(K), with which it cannot diverge.
-        step: Option<f64>,
-    },
+    Gd,
     /// One row after the other, shuffled: aᵢ ← aᵢ − ε(λaᵢ + gᵢ). An iteration is a pass over all rows, O(n) each.
-    Sgd {
-        /// ε > 0; none for 1/(λ + ‖Dᵢ‖·kᵢᵢ), which never overshoots what a row asks for.
-        step: Option<f64>,
-        /// The seed of the order of rows.
-        seed: u64,
-    },
+    Sgd,
 }
 
 /// How the problem is solved.
@@ -70,6 +62,11 @@ pub struct LogisticSettings {
     pub intercept: bool,
     /// How the minimum is looked for.
     pub solver: LogisticSolver,
+    /// Gradient steps: ε > 0; none for 1/(λ + ‖D‖·λ̄), λ̄ ≥ λmax(K), with which [`LogisticSolver::Gd`] cannot diverge, and for
+    /// 1/(λ + ‖Dᵢ‖·kᵢᵢ), with which [`LogisticSolver::Sgd`] never overshoots the minimum of a row.
+    pub step: Option<f64>,
+    /// [`LogisticSolver::Sgd`]: the seed of the order of rows.
+    pub seed: u64,
     /// What the residual has to come down to.
     pub tol: f64,
     /// Iterations at most: Newton steps, gradient steps, passes.
@@ -161,12 +158,8 @@ impl<'a> LogisticProblem<'a> {
         };
         let found = match settings.solver {
             LogisticSolver::Newton => newton::minimise(&self.products, &self.labels, settings, start, watch),
-            LogisticSolver::Gd { step } => {
-                descent::all_rows(&self.products, &self.labels, settings, step, start, watch)
-            }
-            LogisticSolver::Sgd { step, seed } => {
-                descent::row_by_row(&self.products, &self.labels, settings, step, seed, start, watch)
-            }
+            LogisticSolver::Gd => descent::all_rows(&self.products, &self.labels, settings, start, watch),
+            LogisticSolver::Sgd => descent::row_by_row(&self.products, &self.labels, settings, start, watch),
         }?;
         let Minimum { at, loss, status, solver, iterations, residual, warnings } = found;
         let report = Report { status, solver: solver.into(), iterations, residual, warnings };
