@@ -7,9 +7,11 @@ use mercer::data::{
 };
 use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
-use mercer::learn::Lift;
+use mercer::learn::cost::{Size, Task};
+use mercer::learn::svm::{Machine, Svm};
+use mercer::learn::{AnyLearner, Knn, Lift, Lms, LmsSolver, Logistic, Perceptron, Ridge, Smoother};
 use mercer::pool;
-use mercer::select::plan::{self, PlanError, Shape, Task};
+use mercer::select::plan::{self, PlanError};
 
 use crate::args::{Method, Plan};
 use crate::failure::Failure;
@@ -78,7 +80,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
                 Method::Logistic | Method::Perceptron => decisions(arguments.classes),
                 _ => arguments.input.target.len().max(1),
             };
-            let shape = Shape { rows, columns, targets, dtype: arguments.input.dtype };
+            let shape = Size { rows, columns, targets, dtype: arguments.input.dtype };
             let task = task(arguments, &kernel, features.as_ref(), rows, columns)?;
             let plan = || plan::Plan::for_shape(task, &kernel, shape, &session);
             pool::with(arguments.common.threads(), plan)
@@ -101,6 +103,7 @@ fn decisions(classes: usize) -> usize {
     if classes > 2 { classes } else { 1 }
 }
 
+/// The work that is planned: the tuning of a kernel with `?`, else the training of a learner.
 fn task(
     arguments: &Plan,
     kernel: &Kernel,
@@ -109,48 +112,39 @@ fn task(
     columns: usize,
 ) -> Result<Task, Failure> {
     let tunables = kernel.tunables()?.len();
-    let queries = arguments.queries.unwrap_or(rows);
-    let count = |map: &FeatureMap| -> Result<u64, Failure> {
-        map.check_columns(columns)?;
-        Ok(map.count(columns)?)
-    };
-    Ok(match arguments.method {
-        Method::Ridge if tunables > 0 => {
+    let learner = learner(arguments, kernel, features);
+    match &learner {
+        AnyLearner::Ridge(_) if tunables > 0 => {
             let tried = || TRIED.saturating_pow(u32::try_from(tunables).unwrap_or(u32::MAX));
             let kernels = arguments.kernels.unwrap_or_else(tried);
-            Task::TuneRidge { kernels, lambdas: arguments.lambdas }
+            Ok(Task::TuneRidge { kernels, lambdas: arguments.lambdas })
         }
-        Method::Ridge => {
-            if !arguments.lambda.is_finite() || arguments.lambda < 0.0 {
-                return Err(Failure::usage(format!(
-                    "lambda is {}; it must be a finite number, 0 or more",
-                    arguments.lambda
-                )));
-            }
-            match features {
-                Some(map) => Task::RidgeFeatures { features: count(map)? },
-                // A kernel with more features than can be counted is one for the dual.
-                None => {
-                    let own = FeatureMap::of_kernel(kernel, columns);
-                    let features = own.and_then(|map| map.count(columns).ok());
-                    Task::Ridge { lambda: arguments.lambda, features }
-                }
-            }
+        AnyLearner::Svm(_) if tunables > 0 => Err(Failure::usage(
+            "there is no plan for the tuning of support vectors",
+        )
+        .hint("give the kernel's numbers to plan one fit; folds and values of C share its kernel matrix")),
+        AnyLearner::Ridge(_) if !arguments.lambda.is_finite() || arguments.lambda < 0.0 => Err(
+            Failure::usage(format!("lambda is {}; it must be a finite number, 0 or more", arguments.lambda)),
+        ),
+        learner => Ok(Task::of(learner, columns, arguments.queries.unwrap_or(rows))?),
+    }
+}
+
+/// The learner that is asked for; settings that the plan does not depend on take their defaults.
+fn learner(arguments: &Plan, kernel: &Kernel, features: Option<&FeatureMap>) -> AnyLearner {
+    let lift = features.map_or_else(|| Lift::from(kernel.clone()), |map| Lift::from(map.clone()));
+    match arguments.method {
+        Method::Ridge => Ridge::new(lift).lambda(arguments.lambda).into(),
+        Method::Lms => {
+            let solver = if arguments.sgd { LmsSolver::Sgd } else { LmsSolver::Batch };
+            Lms::new(lift).epochs(arguments.epochs.unwrap_or(200)).solver(solver).into()
         }
-        Method::Lms => Task::Lms {
-            epochs: arguments.epochs.unwrap_or(200),
-            stochastic: arguments.sgd,
-            features: features.map(count).transpose()?,
-        },
-        Method::Smoother => Task::Smoother { queries },
-        Method::Knn => Task::Neighbours { queries, k: arguments.k },
-        Method::Logistic => Task::Logistic,
-        Method::Perceptron => Task::Perceptron { epochs: arguments.epochs.unwrap_or(100) },
-        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass if tunables > 0 => {
-            return Err(Failure::usage("there is no plan for the tuning of support vectors").hint(
-                "give the kernel's numbers to plan one fit; folds and values of C share its kernel matrix",
-            ));
+        Method::Smoother => Smoother::new(kernel.clone()).into(),
+        Method::Knn => Knn::new(arguments.k).into(),
+        Method::Logistic => Logistic::new(kernel.clone()).into(),
+        Method::Perceptron => Perceptron::new(kernel.clone()).passes(arguments.epochs.unwrap_or(100)).into(),
+        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => {
+            Svm::new(kernel.clone(), Machine::Svc { c: 1.0 }).into()
         }
-        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => Task::SupportVectors,
-    })
+    }
 }
