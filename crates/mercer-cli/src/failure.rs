@@ -1,6 +1,7 @@
 //! Errors on their way to the user: a message, what to do next, and the exit code.
 
-use std::io;
+use std::fmt;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -16,8 +17,6 @@ use mercer::solve::SolveError;
 use mercer::solve::descent::DescentError;
 use mercer::solve::svm::SvmError;
 use mercer::watch::Stopped;
-
-use crate::output::tell;
 
 /// Why a command did not do its work.
 #[derive(Debug)]
@@ -82,6 +81,11 @@ impl Failure {
         }
         ExitCode::from(self.code)
     }
+}
+
+/// Writes a line on standard error, if anybody is there to read it.
+pub fn tell(line: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 impl From<ParseError> for Failure {

@@ -6,13 +6,13 @@ mod checkpoint;
 mod commands;
 mod describe;
 mod failure;
-mod learner;
+mod input;
 mod libsvm;
 mod output;
 mod plot;
 mod progress;
 mod score;
-mod training;
+mod settings;
 
 use std::process::ExitCode;
 
