@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use mercer::data::{self, AnySamples, Samples, Storage};
-use mercer::real::Real;
+use mercer::data;
 use mercer::session;
 
 use crate::failure::Failure;
@@ -85,48 +84,8 @@ impl session::Checkpoint for Checkpoint {
     }
 }
 
-/// What tells one content from another: numbers, one after the other, each mixed in by a multiplication.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Content(u64);
-
-impl Content {
-    /// The number that it comes to.
-    pub fn finish(self) -> u64 {
-        self.0
-    }
-
-    /// Mixes in numbers.
-    pub fn add<'a>(&mut self, numbers: impl IntoIterator<Item = &'a f64>) {
-        numbers.into_iter().for_each(|number| self.word(number.to_bits()));
-    }
-
-    /// Mixes in samples.
-    pub fn add_samples(&mut self, samples: &AnySamples<'_>) {
-        match samples {
-            AnySamples::F32(samples) => self.add_storage(samples, |v| v.to_bits().into()),
-            AnySamples::F64(samples) => self.add_storage(samples, |v| v.to_bits()),
-        }
-    }
-
-    fn add_storage<T: Real>(&mut self, samples: &Samples<'_, T>, bits: impl Fn(T) -> u64) {
-        match samples.storage() {
-            Storage::Dense(entries) => entries.iter().for_each(|v| self.word(bits(*v))),
-            Storage::Sparse { indptr, indices, values } => {
-                indptr.iter().for_each(|&start| self.word(start as u64));
-                indices.iter().for_each(|&column| self.word(column.into()));
-                values.iter().for_each(|v| self.word(bits(*v)));
-            }
-        }
-    }
-
-    fn word(&mut self, word: u64) {
-        // Products carry upwards only; the rotation brings what is high down again.
-        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-/// A number that tells one work from another (FNV-1a).
-pub fn fingerprint(bytes: &[u8]) -> u64 {
+/// A number that tells a damaged state from a whole one (FNV-1a).
+fn fingerprint(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
@@ -162,25 +121,6 @@ fn decode(bytes: &[u8]) -> Option<BTreeMap<u64, Vec<u8>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_number_counts_for_the_content() {
-        let of = |entries: Vec<f64>, target: f64| {
-            let mut content = Content::default();
-            content.add_samples(&AnySamples::F64(Samples::dense(2, 2, entries).unwrap()));
-            content.add(&[target]);
-            content.finish()
-        };
-        let first = of(vec![1.0, 2.0, 3.0, 4.0], 5.0);
-        assert_eq!(of(vec![1.0, 2.0, 3.0, 4.0], 5.0), first);
-        for (place, last) in [(0, 5.0), (1, 5.0), (2, 5.0), (3, 5.0), (4, 5.5)] {
-            let mut entries = vec![1.0, 2.0, 3.0, 4.0, 0.0];
-            entries[place] += 0.5;
-            entries.pop();
-            assert_ne!(of(entries, last), first, "{place}");
-        }
-        assert_ne!(of(vec![2.0, 1.0, 3.0, 4.0], 5.0), first, "their order, too");
-    }
 
     #[test]
     fn what_is_written_is_read_and_damage_is_noticed() {

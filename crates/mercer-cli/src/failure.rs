@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use mercer::data::{DataError, TrainingError};
+use mercer::data::{DataError, PassError};
 use mercer::design::DesignError;
 use mercer::gram::GramError;
 use mercer::kernel::{EvalError, ParseError, ResolveError};
@@ -97,7 +97,7 @@ impl From<ParseError> for Failure {
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         match error {
-            DataError::Write { .. } => Self::work(error),
+            DataError::Write { .. } | DataError::Changed { .. } => Self::work(error),
             other => Self::usage(other),
         }
     }
@@ -124,11 +124,11 @@ impl From<NormalEquationsError> for Failure {
     }
 }
 
-impl From<TrainingError> for Failure {
-    fn from(error: TrainingError) -> Self {
+impl From<PassError> for Failure {
+    fn from(error: PassError) -> Self {
         match error {
-            TrainingError::Data(error) => error.into(),
-            TrainingError::Stopped(stopped) => stopped.into(),
+            PassError::Data(error) => error.into(),
+            PassError::Stopped(stopped) => stopped.into(),
             other => Self::work(other),
         }
     }

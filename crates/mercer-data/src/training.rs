@@ -5,6 +5,7 @@ use super::dataset::Dataset;
 use super::error::{DataError, listed};
 use super::lines::Lines;
 use super::options::{ColumnRef, Dtype, Missing, ReadOptions};
+use super::passes::PassError;
 use super::rows::{Phase, Role, RowBuilder};
 use super::schema::{Encoding, FeatureColumn, Features, Schema, TargetColumn, TargetKind};
 use super::source::{Format, Source};
@@ -12,69 +13,77 @@ use super::svmlight::{SparseRows, SparseText};
 use super::table::{Parts, Table, parts_to_learn};
 use super::{AnySamples, Samples};
 use crate::real::Real;
-use crate::watch::{Stopped, Watch};
+use crate::watch::Watch;
 
 /// Rows whose columns are learnt at a time.
 const ROWS: usize = 1 << 14;
+
+/// Bytes of the features in a chunk, about.
+const CHUNK: usize = 4 << 20;
+
+/// A training file with numbers as its targets, and how its columns become features.
+#[derive(Debug, Clone)]
+pub(super) struct TrainingFile {
+    pub source: Source,
+    pub schema: Schema,
+    options: ReadOptions,
+    rows_per_chunk: usize,
+}
+
+impl TrainingFile {
+    /// The rows from the first.
+    pub fn chunks(&self) -> Result<TrainingChunks, DataError> {
+        let stream = open_stream(&self.source, &self.schema, &self.options)?;
+        Ok(TrainingChunks { file: self.clone(), stream, rows: 0 })
+    }
+
+    /// Refuses a source that can be read only once.
+    pub fn check_restartable(&self) -> Result<(), DataError> {
+        restartable(&self.source)
+    }
+}
 
 /// A training file with numbers as its targets, read in chunks: the rows and the schema that [`read`](super::read) gives,
 /// without holding them all.
 ///
 /// Text in a target is an error here. Notes on rows left out are those of [`notes`](Self::notes), not of the chunks.
 pub struct TrainingChunks {
-    source: Source,
-    options: ReadOptions,
-    schema: Schema,
-    rows_per_chunk: usize,
+    file: TrainingFile,
     stream: Box<dyn Stream>,
     rows: u64,
 }
 
-/// Why the columns of a file could not be learnt.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TrainingError {
-    /// The file.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// The watch asked to stop.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-}
-
 impl TrainingChunks {
     /// Opens a file and learns its schema, which takes a pass over it for categories, for means that missing values become,
-    /// and for the number of columns of a LIBSVM file.
+    /// and for the number of columns of a LIBSVM file. A chunk has about 4 MiB of numbers.
     ///
     /// # Errors
     /// As [`read`](super::read), where such a pass is needed of a source that can be read only once, and where `watch` asks
     /// to stop.
-    pub fn open(
-        source: Source,
-        options: &ReadOptions,
-        rows_per_chunk: usize,
-        watch: &dyn Watch,
-    ) -> Result<Self, TrainingError> {
+    pub fn open(source: Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Self, PassError> {
         let schema = match options.dtype {
             Dtype::F32 => learn::<f32>(&source, options, watch)?,
             Dtype::F64 => learn::<f64>(&source, options, watch)?,
         };
-        let stream = open_stream(&source, &schema, options)?;
-        let (options, rows_per_chunk) = (options.clone(), rows_per_chunk.max(1));
-        Ok(Self { source, options, schema, rows_per_chunk, stream, rows: 0 })
+        let rows_per_chunk = (CHUNK / (8 * schema.nfeatures().max(1))).clamp(1_024, 16_384);
+        Ok(TrainingFile { source, schema, options: options.clone(), rows_per_chunk }.chunks()?)
     }
 
-    /// The same file, so many rows at a time.
+    /// The same file with this many rows in a chunk.
     #[must_use]
-    pub fn with_rows_per_chunk(mut self, rows: usize) -> Self {
-        self.rows_per_chunk = rows.max(1);
+    pub fn rows_per_chunk(mut self, rows: usize) -> Self {
+        self.file.rows_per_chunk = rows.max(1);
         self
     }
 
     /// How columns become features.
     #[must_use]
     pub fn schema(&self) -> &Schema {
-        &self.schema
+        &self.file.schema
+    }
+
+    pub(super) fn file(&self) -> &TrainingFile {
+        &self.file
     }
 
     /// What a user should be told about the rows since the first.
@@ -85,22 +94,19 @@ impl TrainingChunks {
 
 impl Chunks for TrainingChunks {
     fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
-        let chunk = self.stream.read_chunk(&self.schema, self.rows_per_chunk)?;
+        let chunk = self.stream.read_chunk(&self.file.schema, self.file.rows_per_chunk)?;
         if chunk.is_none() && self.rows == 0 {
             let what = self.stream.take_notes().pop();
             let what = what.unwrap_or_else(|| "only a header, comments or blank lines".to_owned());
-            return Err(DataError::NoRows { file: self.source.name().to_owned(), what });
+            return Err(DataError::NoRows { file: self.file.source.name().to_owned(), what });
         }
         self.rows += chunk.as_ref().map_or(0, |chunk| chunk.nrows() as u64);
         Ok(chunk)
     }
 
     fn rewind(&mut self) -> Result<(), DataError> {
-        if !self.source.is_restartable() {
-            return Err(DataError::NotRestartable { file: self.source.name().to_owned() });
-        }
-        self.stream = open_stream(&self.source, &self.schema, &self.options)?;
-        self.rows = 0;
+        self.file.check_restartable()?;
+        *self = self.file.chunks()?;
         Ok(())
     }
 }
@@ -123,7 +129,7 @@ fn open_stream(
     }
 }
 
-fn learn<T: Real>(source: &Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Schema, TrainingError>
+fn learn<T: Real>(source: &Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Schema, PassError>
 where
     AnySamples<'static>: From<Samples<'static, T>>,
 {
@@ -177,7 +183,7 @@ fn learn_sparse<T: Real>(
     source: &Source,
     options: &ReadOptions,
     watch: &dyn Watch,
-) -> Result<Schema, TrainingError> {
+) -> Result<Schema, PassError> {
     let opened = source.open(options.layout.format)?;
     let file = opened.name.clone();
     let names_label = |column: &ColumnRef| matches!(column, ColumnRef::Name(name) if name == "label");

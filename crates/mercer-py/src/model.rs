@@ -20,7 +20,7 @@ use crate::work::Job;
 /// A trained model with all it needs to predict from raw data.
 #[pyclass(frozen, name = "Model", module = "mercer._native")]
 #[derive(Debug)]
-pub struct NativeModel(Model);
+pub struct NativeModel(pub Model);
 
 /// f(x) = Σᵢ aᵢ k(cᵢ, x − s) + b, as the estimators hold it.
 #[derive(FromPyObject)]

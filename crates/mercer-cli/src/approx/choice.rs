@@ -1,12 +1,6 @@
-//! Which approximation: as asked for, or by itself.
+//! `--approx` as typed.
 
 use mercer::design::Approximation;
-use mercer::kernel::Kernel;
-use mercer::learn::choose_approximation;
-use mercer::session::Session;
-
-use super::survey::Survey;
-use crate::failure::Failure;
 
 /// `--approx` as typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,28 +30,6 @@ pub fn parse(text: &str) -> Result<Approx, String> {
                 .into()
         }),
     }
-}
-
-/// The approximation and why, where `auto` chose it; none where none is needed.
-pub fn choose(
-    approx: Option<Approx>,
-    kernel: &Kernel,
-    survey: &Survey,
-    session: &Session<'_>,
-) -> Result<Option<(Approximation, Option<String>)>, Failure> {
-    if let Some(Approx::As(approximation)) = approx {
-        if let Approximation::Nystrom { landmarks, .. } = approximation
-            && landmarks as u64 > survey.rows
-        {
-            return Err(Failure::usage(format!(
-                "--approx nystrom:{landmarks} asks for more landmarks than there are rows, {}",
-                survey.rows
-            )));
-        }
-        return Ok(Some((approximation, None)));
-    }
-    let chosen = choose_approximation(kernel, &survey.sample, survey.rows, session)?;
-    Ok(chosen.map(|(approximation, why)| (approximation, Some(why))))
 }
 
 #[cfg(test)]

@@ -6,33 +6,26 @@
 
 mod choice;
 mod quality;
-mod sums;
-mod survey;
 
 use std::path::Path;
 use std::time::Instant;
 
-use mercer::data::{Chunks, Source, TrainingChunks};
-use mercer::learn::{Fitted, Intercept, Origin, Ridge, SolvedSums};
+use mercer::data::{DataError, FilePasses, Passes, ScaleMethod, Source, SurveyOptions, TrainingChunks};
+use mercer::design::Approximation;
+use mercer::learn::search::Split;
+use mercer::learn::{self, Intercept, Learner, Problem, Ridge};
 use mercer::pool;
-use mercer::select::Split;
 use mercer::session::Session;
 
-pub use choice::{Approx, choose, parse};
+pub use choice::{Approx, parse};
 pub use quality::lines;
-use sums::Sums;
-pub use sums::targets;
-pub use survey::Survey;
 
 use crate::args::{Fit, Input, Solver};
 use crate::commands::fit::{Outcome, Seconds};
 use crate::failure::Failure;
 use crate::learner::{Lift, admission};
 use crate::score::Errors;
-use crate::training::missing_target;
-
-/// Bytes of rows in a chunk, about.
-const CHUNK: usize = 4 << 20;
+use crate::training::{constant_columns, missing_target};
 
 /// Refuses what does not go with an approximation, whatever the data is.
 pub fn check_text(arguments: &Fit) -> Result<(), Failure> {
@@ -61,83 +54,82 @@ pub fn fit(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, Fa
 
 fn in_chunks(arguments: &Fit, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
     let began = Instant::now();
-    let (seed, fraction) = (arguments.common.seed, arguments.holdout);
+    let fraction = arguments.holdout;
     // The check of the fraction; which rows are held out is up to a hash of their number here.
-    Split::hold_out(10, fraction, seed).map_err(|error| Failure::usage(format!("--holdout: {error}")))?;
+    Split::hold_out(10, fraction, session.seed())
+        .map_err(|error| Failure::usage(format!("--holdout: {error}")))?;
     let Lift::Kernel(kernel) = Lift::parse(arguments)? else {
         return Err(Failure::usage("--approx stands in for a kernel"));
     };
-    let mut chunks = open(&arguments.data, &arguments.input, session)?;
-    let schema = chunks.schema().clone();
-    let survey = Survey::of(&mut chunks, arguments.input.scale, arguments.approx, seed, session)?;
-    let notes: Vec<String> = chunks.notes().into_iter().chain(survey.note(&schema)).collect();
+    let lift = match arguments.approx {
+        Some(Approx::As(approximation)) => (kernel, approximation).into(),
+        _ => learn::Lift::Auto(kernel),
+    };
+    let passes = passes(&arguments.data, &arguments.input, &lift, fraction, session)?;
+    let problem = Problem::stream(&passes);
     let seconds_reading = began.elapsed().as_secs_f64();
 
-    let kernel = kernel.resolve_auto(&session.scales(&survey.sample))?;
-    let Some((approximation, why)) = choose(arguments.approx, &kernel, &survey, session)? else {
-        return Ok(None);
-    };
+    let clock = Instant::now();
+    let (lift, reason) = lift.resolved(&problem, session)?;
+    let learn::Lift::Approximate { approx, .. } = lift else { return Ok(None) };
     let lambda = if arguments.lambda.is_empty() { vec![1.0] } else { arguments.lambda.clone() };
-    let ridge = Ridge::new((kernel, approximation))
+    let fitted = Ridge::new(lift)
         .lambdas(lambda)
         .intercept(arguments.bias.unwrap_or_default())
-        .admission(admission(arguments));
-    let prepared = ridge.prepare((&survey.sample, survey.rows), session)?;
-    let clock = Instant::now();
-    chunks.rewind()?;
-    let sums = Sums::new(&ridge, &prepared, schema.targets.len(), fraction, session)?;
-    let sums = sums.over(&mut chunks, &survey, session)?;
-
-    let names: Vec<String> = schema.targets.iter().map(|target| target.name.clone()).collect();
-    let solution = ridge.solve(&sums.rest, session)?;
-    let holdout = match &sums.held_out {
-        Some(held) => Some(Errors::of_sums(&solution.errors_on(held)?, &names)),
-        None => None,
-    };
-    let summed = SolvedSums { sums: &sums.rest, solution: &solution, held_out: sums.held_out.as_ref() };
-    let quality = ridge.quality(&prepared, summed, &survey.sample, session)?;
-    let of_all = match &sums.held_out {
-        None => solution,
-        Some(held_out) => {
-            let mut all = sums.rest.clone();
-            all.merge(held_out)?;
-            ridge.solve(&all, session)?
-        }
-    };
-    let lines = lines(&quality, approximation, &names, why);
-    let facts = quality.facts(&names);
-    let features = schema.nfeatures();
-    let origin = Origin { schema: Some(schema), outputs: names, scaling: survey.scaling.clone() };
-    let Fitted { model, report, facts, .. } =
-        ridge.fitted(&prepared, &of_all, (survey.rows, origin), facts, session)?;
+        .admission(admission(arguments))
+        .train(&problem, session)?;
+    let survey = passes.survey();
     let seconds =
         Seconds { read: seconds_reading, holdout: 0.0, fit: clock.elapsed().as_secs_f64(), total: 0.0 };
     Ok(Some(Outcome {
-        model,
-        report,
-        facts,
-        notes,
-        holdout,
-        rows: survey.rows as usize,
-        features,
+        lines: lines(&fitted.facts, approx, reason),
+        model: fitted.model,
+        report: fitted.report,
+        facts: fitted.facts,
+        notes: notes(&passes),
+        holdout: fitted.held_out.map(|errors| Errors::of_sums(&errors, &survey.targets)),
+        rows: problem.nrows(),
+        features: survey.sample.ncols(),
         source: arguments.data.display().to_string(),
         seconds,
-        lines,
     }))
 }
 
-/// The rows of a file in chunks, for as many passes as it takes.
-pub fn open(data: &Path, input: &Input, session: &Session<'_>) -> Result<TrainingChunks, Failure> {
+/// A file for as many passes as it takes.
+pub fn passes(
+    data: &Path,
+    input: &Input,
+    lift: &learn::Lift,
+    held_out: f64,
+    session: &Session<'_>,
+) -> Result<FilePasses, Failure> {
     let source = Source::path(data);
     if !source.is_restartable() {
-        return Err(Failure::usage("--approx goes through the data twice, which standard input cannot")
-            .hint("write the data to a file first"));
+        return Err(DataError::NotRestartable { file: source.name().to_owned() }.into());
     }
-    let chunks = TrainingChunks::open(source, &input.read_options(), 1, session)?;
+    let chunks = TrainingChunks::open(source, &input.read_options(), session)?;
     let schema = chunks.schema();
     if schema.targets.is_empty() {
         return Err(missing_target(&data.display().to_string(), &schema.feature_names()));
     }
-    let width = schema.nfeatures().max(1);
-    Ok(chunks.with_rows_per_chunk((CHUNK / (8 * width)).clamp(1_024, 16_384)))
+    let (scale, sample) = (input.scale.unwrap_or(ScaleMethod::Standard), lift.sample_rows());
+    let options = SurveyOptions { scale, sample, seed: session.seed(), held_out };
+    let passes = FilePasses::new(chunks, &options, session)?;
+    let rows = passes.survey().rows;
+    match lift {
+        learn::Lift::Approximate { approx: Approximation::Nystrom { landmarks, .. }, .. }
+            if *landmarks as u64 > rows =>
+        {
+            Err(Failure::usage(format!(
+                "--approx nystrom:{landmarks} asks for more landmarks than there are rows, {rows}"
+            )))
+        }
+        _ => Ok(passes),
+    }
+}
+
+/// What a user should know about the rows of a file.
+pub fn notes(passes: &FilePasses) -> Vec<String> {
+    let names = passes.schema().map(|schema| schema.feature_names()).unwrap_or_default();
+    passes.notes().iter().cloned().chain(constant_columns(&passes.survey().constant, &names)).collect()
 }

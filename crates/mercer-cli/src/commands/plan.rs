@@ -2,13 +2,15 @@
 
 use std::io::{self, Write};
 
-use mercer::data::{Classes, ScaleMethod, Scaling, Source, TrainingChunks};
+use mercer::data::{
+    Classes, FilePasses, Passes, ScaleMethod, Scaling, Source, SurveyOptions, TrainingChunks,
+};
 use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
+use mercer::learn::Lift;
 use mercer::pool;
 use mercer::select::plan::{self, PlanError, Shape, Task};
 
-use crate::approx::Survey;
 use crate::args::{Method, Plan};
 use crate::failure::Failure;
 use crate::output;
@@ -34,13 +36,18 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         // The rows of a file are gone through, not held: it may be larger than memory.
         (Some(path), _) if arguments.method == Method::Ridge && Source::path(path).is_restartable() => {
             let options = arguments.input.read_options();
-            let mut chunks = TrainingChunks::open(Source::path(path), &options, 4_096, &session)?;
-            let targets = chunks.schema().targets.len().max(1);
-            let seed = arguments.common.seed;
-            let survey = pool::with(arguments.common.threads(), || {
-                Survey::of(&mut chunks, arguments.input.scale, None, seed, &session)
-            })?;
-            chunks.notes().iter().for_each(|note| output::note(&arguments.common, note));
+            let chunks = TrainingChunks::open(Source::path(path), &options, &session)?;
+            let options = SurveyOptions {
+                scale: arguments.input.scale.unwrap_or(ScaleMethod::Standard),
+                sample: Lift::from(kernel.clone()).sample_rows(),
+                seed: arguments.common.seed,
+                held_out: 0.0,
+            };
+            let passes =
+                pool::with(arguments.common.threads(), || FilePasses::new(chunks, &options, &session))?;
+            passes.notes().iter().for_each(|note| output::note(&arguments.common, note));
+            let survey = passes.survey();
+            let targets = survey.targets.len().max(1);
             let rows = usize::try_from(survey.rows).unwrap_or(usize::MAX);
             let task = task(arguments, &kernel, features.as_ref(), rows, survey.sample.ncols())?;
             let plan = || {

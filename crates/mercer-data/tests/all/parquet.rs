@@ -64,7 +64,7 @@ fn training_in_chunks_gives_what_reading_whole_gives() {
         let (whole, schema) = read(&file("missing.parquet"), &options).unwrap();
         assert_eq!(whole.nrows(), if missing == Missing::Drop { 7 } else { 10 });
         let source = Source::path(&file("missing.parquet"));
-        let mut training = TrainingChunks::open(source, &options, 4, &Unwatched).unwrap();
+        let mut training = TrainingChunks::open(source, &options, &Unwatched).unwrap().rows_per_chunk(4);
         assert_eq!(training.schema(), &schema);
         for _ in 0..2 {
             let mut found = Vec::new();

@@ -9,6 +9,7 @@ from sklearn.utils.validation import _check_sample_weight
 from mercer import _least_squares, _native
 from mercer._expansion import column_names
 from mercer._feature_ridge import FeatureRidge
+from mercer._file_fits import FileFits
 from mercer._machine import with_callbacks
 from mercer._rows import borrowable
 
@@ -19,7 +20,7 @@ __all__ = ["KernelRidge"]
 PRIMAL_FROM = 2_000
 
 
-class KernelRidge(MultiOutputMixin, RegressorMixin, FeatureRidge):
+class KernelRidge(MultiOutputMixin, RegressorMixin, FileFits, FeatureRidge):
     """Kernel ridge regression: f(x) = Σᵢ aᵢ k(xᵢ, x) with (K + αI)a = y.
 
     It minimises Σᵢ (yᵢ − f(xᵢ))² + α‖f‖². Fitting takes O(n²d + n³/3) time and O(n²) memory, predicting m rows O(mnd). Where

@@ -5,11 +5,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mercer._feature_ridge import FeatureRidge
+from mercer._file_fits import FileFits
 from mercer.kernel import Kernel
 
 __all__ = ["KernelRidge"]
 
-class KernelRidge(FeatureRidge):
+class KernelRidge(FileFits, FeatureRidge):
     alpha: float | ArrayLike
     def __init__(
         self,

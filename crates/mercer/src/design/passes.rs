@@ -1,17 +1,10 @@
 //! Passes over blocks of rows of a design.
 
-use std::ops::Range;
-
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::linalg::zeroed;
-use crate::watch::Watch;
-
-use super::Design;
-use super::error::DesignError;
 
 /// The part of the data that each row belongs to, such as a fold of a cross-validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,29 +13,6 @@ pub enum Parts<'a> {
     All,
     /// The part of each row; rows of no part are left out.
     Table(&'a [Option<usize>]),
-}
-
-/// Calls `visit` with every block of at most `height` rows of Φ, in order and in double precision.
-///
-/// # Errors
-/// Where rows cannot be computed, where `visit` fails, and where `watch` asks to stop.
-pub fn for_blocks<D: Design + ?Sized>(
-    design: &D,
-    height: usize,
-    watch: &dyn Watch,
-    mut visit: impl FnMut(Range<usize>, &[f64]) -> Result<(), DesignError>,
-) -> Result<(), DesignError> {
-    let (n, width) = (design.nrows(), design.ncols());
-    let height = height.min(n.max(1));
-    let mut phi = zeroed(height * width);
-    for first in (0..n).step_by(height) {
-        watch.check()?;
-        let rows = first..n.min(first + height);
-        let phi = &mut phi[..rows.len() * width];
-        design.fill(rows.clone(), (&mut *phi).into(), watch)?;
-        visit(rows, phi)?;
-    }
-    Ok(())
 }
 
 /// out += α·ΦV for some rows of Φ, row-major, `outputs` columns of V and out.

@@ -76,7 +76,7 @@ impl<'a> Basis<'a> {
     ) -> Result<R, LearnError> {
         match problem.inputs {
             Inputs::Gram(gram) => work(gram),
-            Inputs::Samples(_) => {
+            Inputs::Samples(_) | Inputs::Stream(_) => {
                 let resident = session.load(&self.centres)?;
                 work(&*resident.gram(&self.kernel, Wanted::Exact)?)
             }

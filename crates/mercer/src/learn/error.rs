@@ -1,5 +1,6 @@
 //! Why a learner has no model.
 
+use crate::data::PassError;
 use crate::design::DesignError;
 use crate::gram::GramError;
 use crate::kernel::check::Domain;
@@ -210,6 +211,12 @@ impl From<DesignError> for LearnError {
             DesignError::NormalEquations(error) => Self::NormalEquations(error),
             error => Self::Design(error),
         }
+    }
+}
+
+impl From<PassError> for LearnError {
+    fn from(error: PassError) -> Self {
+        DesignError::from(error).into()
     }
 }
 

@@ -12,7 +12,8 @@ use crate::session::Session;
 use crate::solve::Report;
 
 use super::learner::{Learner, Requires};
-use super::problem::{Inputs, Origin, Problem};
+use super::problem::{Inputs, Problem};
+use super::ridge::TargetError;
 
 /// Settings by name, as a model file keeps them.
 pub type Settings = BTreeMap<String, Value>;
@@ -31,6 +32,8 @@ pub struct Fitted {
     pub facts: Facts,
     /// The rows of the problem that are the model's centres, where it keeps some of them alone.
     pub centres: Option<Vec<usize>>,
+    /// The errors of each target on the rows of a stream that were held out, by a fit to the others.
+    pub held_out: Option<Vec<TargetError>>,
 }
 
 impl Fitted {
@@ -43,26 +46,9 @@ impl Fitted {
         session: &Session<'_>,
         answer: Answer,
     ) -> Self {
-        let source = Source {
-            rows: problem.nrows() as u64,
-            origin: problem.origin.clone(),
-            classes: problem.classes().cloned(),
-            precomputed: matches!(problem.inputs, Inputs::Gram(_)),
-        };
-        Self::of_source(learner, source, session, answer)
-    }
-
-    /// As [`new`](Self::new) for rows that are not all at hand.
-    pub(crate) fn of_source(
-        learner: &dyn Learner,
-        source: Source,
-        session: &Session<'_>,
-        answer: Answer,
-    ) -> Self {
-        let Source { rows, origin, classes, precomputed } = source;
-        let Answer { predictor, calibration, report, facts, centres } = answer;
+        let Answer { predictor, calibration, report, facts, centres, held_out } = answer;
         let mut kept = facts.clone();
-        kept.insert("rows".to_owned(), json!(rows));
+        kept.insert("rows".to_owned(), json!(problem.nrows()));
         if let Some(report) = &report {
             kept.extend([
                 ("solver".to_owned(), json!(report.solver)),
@@ -71,14 +57,15 @@ impl Fitted {
             ]);
         }
         let mut settings = learner.settings(session);
-        if precomputed {
+        if matches!(problem.inputs, Inputs::Gram(_)) {
             settings.insert(PRECOMPUTED.to_owned(), json!(true));
         }
         let classes = match learner.requires() {
             // Samples like those trained on, and others.
             Requires::Nothing => Some(Classes::Numbers(vec![-1.0, 1.0])),
-            _ => classes,
+            _ => problem.classes().cloned(),
         };
+        let origin = problem.origin.clone();
         let outputs = match &classes {
             _ if !origin.outputs.is_empty() => origin.outputs,
             // Targets of arrays are named by their place.
@@ -96,7 +83,7 @@ impl Fitted {
             scaling: origin.scaling,
             report: kept,
         };
-        Self { model, report, facts, centres }
+        Self { model, report, facts, centres, held_out }
     }
 
     /// The outputs at samples, in a default session: one row per sample, one column per output.
@@ -116,18 +103,6 @@ impl Fitted {
     }
 }
 
-/// What a model remembers of the rows it was trained on.
-pub(crate) struct Source {
-    /// Their number.
-    pub rows: u64,
-    /// Where they came from.
-    pub origin: Origin,
-    /// Their classes.
-    pub classes: Option<Classes>,
-    /// Whether their kernel matrix was given in their place.
-    pub precomputed: bool,
-}
-
 /// What a learner found, before it becomes a model.
 pub(crate) struct Answer {
     /// What predicts.
@@ -140,6 +115,8 @@ pub(crate) struct Answer {
     pub facts: Facts,
     /// The rows of the problem that are the predictor's centres, where it keeps some of them alone.
     pub centres: Option<Vec<usize>>,
+    /// The errors on rows that were held out.
+    pub held_out: Option<Vec<TargetError>>,
 }
 
 impl Answer {
@@ -151,6 +128,13 @@ impl Answer {
     /// A predictor that keeps the samples, so that nothing was solved.
     pub fn kept(predictor: impl Into<Predictor>) -> Self {
         let predictor = predictor.into();
-        Self { predictor, calibration: None, report: None, facts: Facts::new(), centres: None }
+        Self {
+            predictor,
+            calibration: None,
+            report: None,
+            facts: Facts::new(),
+            centres: None,
+            held_out: None,
+        }
     }
 }

@@ -10,10 +10,11 @@ use crate::session::Session;
 
 use super::admission::Admission;
 use super::error::LearnError;
+use super::problem::{Inputs, Problem};
 use super::ridge::choose_approximation;
 
 /// Rows on which both kinds of features are tried where the approximation is chosen, at most.
-const TRIED: usize = 10_000;
+const SAMPLE: usize = 10_000;
 
 /// How samples are lifted. `auto` in a kernel is resolved from the samples.
 ///
@@ -46,29 +47,65 @@ impl Lift {
         }
     }
 
-    /// The same with every hyper-parameter of the kernel a number, and with [`Lift::Auto`] replaced by the kernel or, where these
-    /// samples ask for one, an approximation.
+    /// The same with another kernel; explicit features stay as they are.
+    #[must_use]
+    pub(super) fn with_kernel(&self, kernel: Kernel) -> Self {
+        match self {
+            Self::Kernel(_) => Self::Kernel(kernel),
+            Self::Features(map) => Self::Features(map.clone()),
+            Self::Approximate { approx, .. } => Self::Approximate { kernel, approx: *approx },
+            Self::Auto(_) => Self::Auto(kernel),
+        }
+    }
+
+    /// The same with every hyper-parameter of the kernel a number, and with [`Lift::Auto`] replaced by the kernel or, where the rows
+    /// of this problem ask for one, an approximation; and why that one. A stream is judged by its sample.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples, and where the session is stopped.
-    pub fn resolved(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Self, LearnError> {
+    /// Where the problem has no samples, where the kernel does not fit them, and where the session is stopped.
+    pub fn resolved(
+        &self,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<(Self, Option<String>), LearnError> {
+        let (samples, rows) = problem.sample()?;
         let resolved = |kernel: &Kernel| -> Result<Kernel, LearnError> {
             kernel.check_columns(samples.ncols())?;
             Ok(kernel.resolve_auto(&session.scales(samples))?)
         };
-        Ok(match self {
+        let lift = match self {
             Self::Kernel(kernel) => Self::Kernel(resolved(kernel)?),
             Self::Features(map) => Self::Features(map.clone()),
             Self::Approximate { kernel, approx } => (resolved(kernel)?, *approx).into(),
             Self::Auto(kernel) => {
-                let (kernel, rows) = (resolved(kernel)?, samples.nrows());
-                let some: Vec<usize> = (0..rows).step_by(rows / TRIED + 1).collect();
-                match choose_approximation(&kernel, &samples.select(&some), rows as u64, session)? {
-                    Some((approximation, _)) => (kernel, approximation).into(),
+                let kernel = resolved(kernel)?;
+                let sample = match problem.inputs {
+                    Inputs::Stream(_) => samples.view(),
+                    _ => {
+                        let step = samples.nrows() / SAMPLE + 1;
+                        samples.select(&(0..samples.nrows()).step_by(step).collect::<Vec<_>>())
+                    }
+                };
+                match choose_approximation(&kernel, &sample, rows, session)? {
+                    Some((approximation, reason)) => {
+                        return Ok(((kernel, approximation).into(), Some(reason)));
+                    }
                     None => kernel.into(),
                 }
             }
-        })
+        };
+        Ok((lift, None))
+    }
+
+    /// The rows that the sample of a stream needs: 10,000, and four for each landmark to choose it from.
+    #[must_use]
+    pub fn sample_rows(&self) -> usize {
+        match self {
+            Self::Approximate { approx: Approximation::Nystrom { landmarks, .. }, .. } => {
+                SAMPLE.max(landmarks.saturating_mul(4))
+            }
+            _ => SAMPLE,
+        }
     }
 }
 
@@ -154,10 +191,11 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Draws frequencies or chooses landmarks among `samples`, for a kernel whose hyper-parameters are all numbers.
+    /// Draws frequencies or chooses landmarks for a kernel whose hyper-parameters are all numbers, and for `rows` rows of which
+    /// `sample` is all or a part.
     ///
     /// `admission` says whether a kernel on landmarks must be proven to be one; one with random features is, by its spectral
-    /// density.
+    /// density. A kernel that is proven only where a part of the rows is has no domain.
     ///
     /// # Errors
     /// Where there are no samples, where the kernel has no such features or is refuted, and where the session is stopped.
@@ -165,47 +203,31 @@ impl Prepared {
         kernel: &Kernel,
         approximation: Approximation,
         admission: Admission,
-        samples: &AnySamples<'_>,
-        session: &Session<'_>,
-    ) -> Result<Self, LearnError> {
-        let (rows, columns) = (samples.nrows(), samples.ncols());
-        if rows == 0 || columns == 0 {
-            return Err(LearnError::Empty { rows, columns });
-        }
-        kernel.check_columns(columns)?;
-        let features = approximation.of(kernel, samples, session)?;
-        let (domain, warning) = match &features {
-            // A spectral density is a proof (Bochner).
-            Features::Fourier(_) | Features::Map(_) => (Some(Domain::All), None),
-            Features::Landmarks(_) => {
-                let admitted = admission.decide(kernel, samples)?;
-                (admitted.domain, admitted.warning)
-            }
-        };
-        Ok(Self { features, columns, domain, warning })
-    }
-
-    /// As [`new`](Self::new) for `rows` rows of which `sample` is a part: a kernel that is proven only where the sample is has no
-    /// domain.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn from_sample(
-        kernel: &Kernel,
-        approximation: Approximation,
-        admission: Admission,
         (sample, rows): (&AnySamples<'_>, u64),
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
-        let mut prepared = Self::new(kernel, approximation, admission, sample, session)?;
-        if let Some(domain) = prepared.domain.filter(|domain| *domain != Domain::All)
+        let columns = sample.ncols();
+        if sample.nrows() == 0 || columns == 0 {
+            return Err(LearnError::Empty { rows: sample.nrows(), columns });
+        }
+        kernel.check_columns(columns)?;
+        let features = approximation.of(kernel, sample, session)?;
+        let (mut domain, mut warning) = match &features {
+            // A spectral density is a proof (Bochner).
+            Features::Fourier(_) | Features::Map(_) => (Some(Domain::All), None),
+            Features::Landmarks(_) => {
+                let admitted = admission.decide(kernel, sample)?;
+                (admitted.domain, admitted.warning)
+            }
+        };
+        if let Some(proven) = domain.filter(|domain| *domain != Domain::All)
             && rows > sample.nrows() as u64
         {
-            prepared.domain = None;
-            prepared.warning = Some(format!(
-                "{kernel} is proven positive semidefinite on the {domain} of a sample only, not where all rows are"
+            domain = None;
+            warning = Some(format!(
+                "{kernel} is proven positive semidefinite on the {proven} of a sample only, not where all rows are"
             ));
         }
-        Ok(prepared)
+        Ok(Self { features, columns, domain, warning })
     }
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::data::{AnySamples, Matrix};
-use crate::design::{Design, FeatureMap, Held, for_blocks};
+use crate::design::{Design, FeatureMap, Held};
 use crate::gram::{DenseGram, Gram, Resident, Values, Wanted};
 use crate::kernel::Kernel;
 use crate::linalg::Intercept;
@@ -109,7 +109,7 @@ impl Lms {
         let basis = Basis::new(kernel, self.intercept, self.admission, problem, session)?;
         let (dual, intercepts, found) = match problem.inputs {
             Inputs::Gram(gram) => self.descend(gram, targets, "stored", session)?,
-            Inputs::Samples(_) => {
+            Inputs::Samples(_) | Inputs::Stream(_) => {
                 let resident = session.load(&basis.centres)?;
                 match stored(&*resident, &basis, session)? {
                     Some(gram) => self.descend(&*gram, targets, "stored", session)?,
@@ -280,7 +280,7 @@ fn stored<'a>(
 /// Checks that all features are finite.
 fn check_finite(design: &dyn Design, session: &Session<'_>) -> Result<(), LearnError> {
     let (width, mut bad) = (design.ncols(), None);
-    for_blocks(design, 256, session, |rows, phi| {
+    design.blocks(256, session, &mut |rows, phi| {
         let at = phi.iter().position(|f| !f.is_finite());
         bad = bad.or(at.map(|at| (rows.start + at / width, phi[at])));
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::data::{AnySamples, Classes, Matrix, Scaling, Schema, TargetValues};
+use crate::data::{AnySamples, Classes, Matrix, Passes, Scaling, Schema, TargetValues};
 use crate::gram::Gram;
 
 use super::codes::{check_codes, check_range};
@@ -35,12 +35,14 @@ pub enum Inputs<'a> {
     Samples(AnySamples<'a>),
     /// The kernel matrix of samples that are not at hand.
     Gram(&'a dyn Gram),
+    /// Scaled rows with their targets that are read in passes and never held.
+    Stream(&'a dyn Passes),
 }
 
 /// What is predicted.
 #[derive(Debug, Clone)]
 pub enum Targets<'a> {
-    /// Nothing: one-class estimation looks at the inputs alone.
+    /// Nothing: one-class estimation looks at the inputs alone, and the rows of a stream come with their targets.
     None,
     /// One row per sample and one column per target.
     Numbers(Cow<'a, Matrix<f64>>),
@@ -99,10 +101,28 @@ impl<'a> Problem<'a> {
         Self { inputs, targets, weights: None, origin: Origin::default() }
     }
 
+    /// The problem of predicting the targets of a stream at its rows.
+    #[must_use]
+    pub fn stream(passes: &'a dyn Passes) -> Self {
+        let survey = passes.survey();
+        let origin = Origin {
+            schema: passes.schema().cloned(),
+            outputs: survey.targets.clone(),
+            scaling: survey.scaling.clone(),
+        };
+        Self { inputs: Inputs::Stream(passes), targets: Targets::None, weights: None, origin }
+    }
+
     /// The same problem with a weight for each row.
     #[must_use]
     pub fn weighted(self, weights: Option<impl Into<Cow<'a, [f64]>>>) -> Self {
         Self { weights: weights.map(Into::into), ..self }
+    }
+
+    /// The same problem with other targets: the classes of the rows of a stream.
+    #[must_use]
+    pub fn with_targets(self, targets: impl Into<Targets<'a>>) -> Self {
+        Self { targets: targets.into(), ..self }
     }
 
     /// The same problem with data from elsewhere than arrays.
@@ -117,6 +137,7 @@ impl<'a> Problem<'a> {
         match &self.inputs {
             Inputs::Samples(samples) => samples.nrows(),
             Inputs::Gram(gram) => gram.nrows(),
+            Inputs::Stream(passes) => usize::try_from(passes.survey().rows).unwrap_or(usize::MAX),
         }
     }
 
@@ -126,16 +147,41 @@ impl<'a> Problem<'a> {
         self.weights.as_deref()
     }
 
+    /// The rows of positive weight.
+    pub(crate) fn counted(&self) -> Vec<usize> {
+        let weights = self.weights();
+        (0..self.nrows()).filter(|&row| weights.is_none_or(|w| w[row] > 0.0)).collect()
+    }
+
     /// The samples, at least one row and one column of them.
     ///
     /// # Errors
-    /// [`LearnError::Unsupported`] for a kernel matrix, [`LearnError::Empty`] for no rows or no columns.
+    /// [`LearnError::Unsupported`] for a kernel matrix and for a stream, [`LearnError::Empty`] for no rows or no columns.
     pub fn samples(&self) -> Result<&AnySamples<'a>, LearnError> {
-        let Inputs::Samples(samples) = &self.inputs else {
-            return Err(LearnError::Unsupported("this learner needs the samples, not their kernel matrix"));
+        let samples = match &self.inputs {
+            Inputs::Samples(samples) => samples,
+            Inputs::Gram(_) => {
+                return Err(LearnError::Unsupported(
+                    "this learner needs the samples, not their kernel matrix",
+                ));
+            }
+            Inputs::Stream(_) => {
+                return Err(LearnError::Unsupported("this learner needs all samples in memory"));
+            }
         };
         let (rows, columns) = (samples.nrows(), samples.ncols());
         if rows == 0 || columns == 0 { Err(LearnError::Empty { rows, columns }) } else { Ok(samples) }
+    }
+
+    /// The samples or, of a stream, a sample of them; and the number of all rows.
+    ///
+    /// # Errors
+    /// As [`samples`](Self::samples), but not for a stream.
+    pub fn sample(&self) -> Result<(&AnySamples<'a>, u64), LearnError> {
+        match self.inputs {
+            Inputs::Stream(passes) => Ok((&passes.survey().sample, passes.survey().rows)),
+            _ => self.samples().map(|samples| (samples, samples.nrows() as u64)),
+        }
     }
 
     /// The targets of a regression, checked together with the weights: one row of finite numbers per sample.

@@ -17,7 +17,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::design::{Design, DesignError, add_product, add_transposed_product, for_blocks};
+use crate::design::{Design, DesignError, add_product, add_transposed_product};
 use crate::gram::NumericalRank;
 use crate::linalg::{Cholesky, CholeskyError, Triangle, suggestion, zeroed};
 use crate::memory;
@@ -162,7 +162,7 @@ impl Equations {
         let mut rhs = Matrix::zeros(order, outputs);
         let strip = order.div_ceil(16).clamp(8, 128);
         watch.begin("normal equations", rows.nrows() as u64);
-        for_blocks(rows, block_rows(order), watch, |block, phi| {
+        rows.blocks(block_rows(order), watch, &mut |block, phi| {
             let height = block.len();
             let phi = MatRef::from_row_major_slice(phi, height, order);
             let y = &targets.entries()[block.start * outputs..block.end * outputs];
@@ -293,7 +293,7 @@ fn residual(
     let (order, outputs) = (rows.ncols(), y.ncols());
     let mut gradient = Matrix::zeros(order, outputs);
     watch.begin("residual", rows.nrows() as u64);
-    for_blocks(rows, block_rows(order), watch, |block, phi| {
+    rows.blocks(block_rows(order), watch, &mut |block, phi| {
         let mut error = y.entries()[block.start * outputs..block.end * outputs].to_vec();
         add_product(&mut error, phi, w, -1.0);
         add_transposed_product(&mut gradient, phi, &error);

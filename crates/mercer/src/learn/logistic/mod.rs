@@ -5,6 +5,7 @@
 //! and p(c|x) = e^(f_c(x))/Σⱼ e^(f_j(x)): the multinomial model.
 
 mod primal;
+mod scorer;
 
 use serde::{Deserialize, Serialize};
 
@@ -223,11 +224,11 @@ impl Learner for Logistic {
         let answer = match &self.lift {
             Lift::Kernel(kernel) => self.on_kernel(kernel, problem, session)?,
             Lift::Approximate { kernel, approx } => {
-                let kernel = kernel.resolve_auto(&session.scales(problem.samples()?))?;
+                let kernel = kernel.resolve_auto(&session.scales(problem.sample()?.0))?;
                 self.on_features(&kernel, *approx, problem, session)?
             }
             Lift::Auto(_) => {
-                let lift = self.lift.resolved(problem.samples()?, session)?;
+                let (lift, _) = self.lift.resolved(problem, session)?;
                 return self.clone().lift(lift).train(problem, session);
             }
             Lift::Features(_) => {

@@ -15,9 +15,9 @@ use crate::solve::{Report, Status};
 
 use super::super::cost;
 use super::super::error::LearnError;
-use super::super::fitted::{Answer, Facts, Fitted, Source};
+use super::super::fitted::{Answer, Facts, Fitted};
 use super::super::lift::Prepared;
-use super::super::problem::Origin;
+use super::super::problem::Problem;
 use super::passes::PassesFit;
 use super::{Ridge, check_problem, targets_by_lambda};
 
@@ -170,7 +170,7 @@ impl Ridge {
         Ok((predictor(prepared, solution.fit.clone()), report))
     }
 
-    /// The model of a solution over this many rows.
+    /// The model of a solution over the rows of a problem.
     ///
     /// # Errors
     /// As [`finish`](Self::finish).
@@ -178,14 +178,13 @@ impl Ridge {
         &self,
         prepared: &Prepared,
         solution: &Solution,
-        (rows, origin): (u64, Origin),
+        problem: &Problem<'_>,
         facts: Facts,
         session: &Session<'_>,
     ) -> Result<Fitted, LearnError> {
         let (predictor, report) = self.finish(prepared, solution)?;
         let answer = Answer { facts, ..Answer::new(predictor, report) };
-        let source = Source { rows, origin, classes: None, precomputed: false };
-        Ok(Fitted::of_source(self, source, session, answer))
+        Ok(Fitted::new(self, problem, session, answer))
     }
 
     /// The solution of sums.

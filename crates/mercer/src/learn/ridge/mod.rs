@@ -9,16 +9,21 @@
 //! | random features | sums, or passes over features in memory | – | as auto | – |
 //! | landmarks | as for random features | – | as auto | Falkon |
 //!
+//! Rows that are read in passes are fitted on approximate features, from sums.
+//!
 //! λ is added to the matrix as it is, never multiplied by the number of rows.
 
 mod cg;
 mod choice;
 mod dual;
+mod feature_scorer;
 mod incremental;
 mod landmarks;
 mod passes;
 mod primal;
 mod quality;
+mod scorer;
+mod stream;
 
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +51,7 @@ pub use dual::Coefficients;
 pub(super) use dual::{column_means, explain};
 pub use incremental::{AllRows, ApproxFit, Solution, TargetError, add_rows, empty_sums};
 pub use quality::{Quality, Sizes, SolvedSums};
+pub(super) use scorer::finite_gram;
 
 /// How ridge regression is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -166,18 +172,12 @@ impl Ridge {
     fn on_approximation(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Answer, LearnError> {
         let (kernel, approximation) = self.approximation()?;
         let samples = problem.samples()?;
-        match (self.solver, approximation) {
-            (RidgeSolver::Auto | RidgeSolver::Primal, _) => {}
-            (RidgeSolver::Cg, Approximation::Nystrom { landmarks, choice }) => {
-                return self.on_landmarks(kernel, (landmarks, choice), problem, session);
-            }
-            _ => {
-                return Err(LearnError::Unsupported(
-                    "approximate features are solved by the methods auto and primal, landmarks also by conjugate gradients",
-                ));
-            }
+        if let (RidgeSolver::Cg, Approximation::Nystrom { landmarks, choice }) = (self.solver, approximation)
+        {
+            return self.on_landmarks(kernel, (landmarks, choice), problem, session);
         }
-        let prepared = self.prepare((samples, samples.nrows() as u64), session)?;
+        self.check_approximate_method()?;
+        let prepared = self.prepare(problem.sample()?, session)?;
         let fit = self.fit_prepared(prepared, samples, problem.numbers()?, problem.weights(), session)?;
         let facts = self.quality_of(&fit, samples, session)?.facts(&problem.origin.outputs);
         let ApproxFit { predictor, report, .. } = fit;
@@ -198,7 +198,18 @@ impl Ridge {
             return Err(LearnError::Unsupported(reason));
         }
         let (kernel, approximation) = self.approximation()?;
-        Prepared::from_sample(kernel, approximation, self.admission, rows, session)
+        Prepared::new(kernel, approximation, self.admission, rows, session)
+    }
+
+    /// Refuses a method that does not work on approximate features.
+    fn check_approximate_method(&self) -> Result<(), LearnError> {
+        match self.solver {
+            RidgeSolver::Auto | RidgeSolver::Primal => Ok(()),
+            _ => Err(LearnError::Unsupported(
+                "approximate features are solved by the methods auto and primal, landmarks in memory also by conjugate \
+                 gradients",
+            )),
+        }
     }
 
     /// The kernel and how it is approximated.
@@ -250,6 +261,9 @@ impl Learner for Ridge {
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
+        if let Inputs::Stream(passes) = problem.inputs {
+            return self.on_stream(passes, problem, session);
+        }
         check_lambda(&self.lambda, problem.nrows(), problem.numbers()?.ncols())?;
         if let (Inputs::Gram(_), Some(kernel)) = (&problem.inputs, self.lift.kernel()) {
             if matches!(self.solver, RidgeSolver::Primal | RidgeSolver::Cg) {
@@ -257,7 +271,8 @@ impl Learner for Ridge {
             }
             return Ok(Fitted::new(self, problem, session, self.dual(kernel, problem, session)?));
         }
-        let ridge = self.clone().lift(self.lift.resolved(problem.samples()?, session)?);
+        let (lift, _) = self.lift.resolved(problem, session)?;
+        let ridge = self.clone().lift(lift);
         let answer = match &ridge.lift {
             Lift::Kernel(kernel) | Lift::Auto(kernel) => ridge.on_kernel(kernel, problem, session)?,
             Lift::Approximate { .. } => ridge.on_approximation(problem, session)?,
@@ -285,7 +300,7 @@ pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), Lea
 }
 
 /// Whether the parts of a regression problem line up and are in their ranges.
-pub(crate) fn check_problem(
+fn check_problem(
     lambda: &[f64],
     rows: usize,
     targets: &Matrix<f64>,

@@ -10,7 +10,8 @@
 //! | `training` | the kernel matrix, in single and double precision |
 //! | `dual` | the programs of one fit, and the [`Machines`] they give |
 //! | `multiclass` | one machine per pair of classes, or per class |
-//! | `path` | many values of C at once, for tuning |
+//! | `path` | many values of C at once |
+//! | `scorer` | tuning |
 //! | `probability`, `sigmoid` | probabilities from decisions |
 
 mod dual;
@@ -20,6 +21,7 @@ mod multiclass;
 mod path;
 mod primal;
 mod probability;
+mod scorer;
 mod sigmoid;
 mod training;
 
@@ -41,13 +43,13 @@ use super::lift::Lift;
 use super::problem::{Inputs, Problem};
 use super::settings::{builder, is_default, kept};
 
-pub(crate) use dual::{Labels, Work};
+use dual::{Labels, Work};
 pub use machine::Machine;
 pub use machines::Machines;
 pub use multiclass::Multiclass;
 pub use probability::density_marks;
 pub use sigmoid::fit_sigmoid;
-pub(crate) use training::Training;
+use training::Training;
 
 /// Settings that a model file keeps; the kernel is part of the predictor.
 const KEPT: [&str; 6] = ["C", "nu", "epsilon", "tol", "class_weight", "multiclass"];
@@ -144,8 +146,8 @@ impl Svm {
     /// pair of classes, or the kernel is refuted; and where the session is stopped.
     pub fn machines(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Machines, LearnError> {
         match &problem.inputs {
-            Inputs::Samples(_) => self.on_samples(problem, session),
             Inputs::Gram(gram) => self.on_gram(*gram, problem, session),
+            Inputs::Samples(_) | Inputs::Stream(_) => self.on_samples(problem, session),
         }
     }
 
@@ -193,9 +195,9 @@ impl Svm {
         let mut machines = self.machines(problem, session)?;
         let (report, facts) = (machines.report(), machines.facts());
         let calibration = machines.calibration.take();
-        let predictor = match &problem.inputs {
-            Inputs::Samples(samples) => machines.predictor(samples),
+        let predictor = match problem.inputs {
             Inputs::Gram(gram) => machines.predictor(&unit_vectors(gram.nrows())?),
+            _ => machines.predictor(problem.samples()?),
         };
         Ok(Answer { calibration, facts, ..Answer::new(predictor, report) })
     }
@@ -216,8 +218,8 @@ impl Learner for Svm {
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
         let mut svm = self.clone().resolved(problem)?;
-        if let Inputs::Samples(_) = problem.inputs {
-            svm.lift = self.lift.resolved(problem.samples()?, session)?;
+        if !matches!(problem.inputs, Inputs::Gram(_)) {
+            (svm.lift, _) = self.lift.resolved(problem, session)?;
         }
         let answer = match &svm.lift {
             Lift::Approximate { kernel, approx } => svm.on_features(kernel, *approx, problem, session)?,

@@ -2,7 +2,7 @@
 //! its corner rounded off on features that are computed again for each pass.
 
 use crate::data::Matrix;
-use crate::design::{Access, Approximation, Design, Labelled, Parts, RowLoss, for_blocks};
+use crate::design::{Access, Approximation, Design, Labelled, Parts, RowLoss};
 use crate::kernel::Kernel;
 use crate::learn::class_features::{ClassFeatures, sums};
 use crate::learn::error::LearnError;
@@ -165,7 +165,7 @@ fn rounding(
 ) -> Result<(f64, f64), LearnError> {
     let (n, d, m) = (design.nrows(), design.ncols(), labels.outputs);
     let (mut taken, mut rounded) = (0.0, 0usize);
-    for_blocks(design, ROWS, session, |rows, phi| {
+    design.blocks(ROWS, session, &mut |rows, phi| {
         for (i, phi) in rows.zip(phi.chunks_exact(d)) {
             let mut f = fit.intercepts.clone();
             for (k, v) in phi.iter().enumerate() {

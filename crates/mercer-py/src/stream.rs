@@ -1,0 +1,114 @@
+//! Fits to files that are read in passes and never held.
+
+use std::path::PathBuf;
+
+use mercer::data::{
+    ColumnRef, DataError, FilePasses, PassError, ReadOptions, ScaleMethod, Source, SurveyOptions,
+    TrainingChunks,
+};
+use mercer::learn::{Learner, Lift, Problem, Ridge};
+use mercer::session::Session;
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+
+use crate::errors::{learn_error, value_error};
+use crate::kernel::NativeKernel;
+use crate::logistic::admission;
+use crate::model::NativeModel;
+use crate::ridge::intercept;
+use crate::work::Job;
+
+/// A file and how it is read.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct FileOptions {
+    path: PathBuf,
+    target: Vec<String>,
+    categorical: Vec<String>,
+    missing: String,
+    dtype: String,
+    scale: String,
+    holdout: f64,
+}
+
+impl FileOptions {
+    fn reading(&self) -> PyResult<ReadOptions> {
+        let columns = |names: &[String]| -> Vec<ColumnRef> {
+            names.iter().map(|name| name.parse().unwrap_or_else(|never| match never {})).collect()
+        };
+        Ok(ReadOptions {
+            target: columns(&self.target),
+            categorical: columns(&self.categorical),
+            missing: self.missing.parse().map_err(value_error)?,
+            dtype: self.dtype.parse().map_err(value_error)?,
+            ..ReadOptions::default()
+        })
+    }
+
+    fn passes(
+        &self,
+        reading: &ReadOptions,
+        scale: ScaleMethod,
+        lift: &Lift,
+        session: &Session<'_>,
+    ) -> Result<FilePasses, PassError> {
+        let chunks = TrainingChunks::open(Source::path(&self.path), reading, session)?;
+        let (seed, held_out) = (session.seed(), self.holdout);
+        let options = SurveyOptions { scale, sample: lift.sample_rows(), seed, held_out };
+        FilePasses::new(chunks, &options, session)
+    }
+}
+
+/// Ridge regression on features that approximate a kernel.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct FileRidge<'py> {
+    kernel: Bound<'py, NativeKernel>,
+    approx: String,
+    alpha: Vec<f64>,
+    intercept: bool,
+    seed: u64,
+}
+
+impl FileRidge<'_> {
+    fn learner(&self) -> PyResult<Ridge> {
+        let kernel = self.kernel.get().0.clone();
+        let lift = match self.approx.as_str() {
+            "auto" => Lift::Auto(kernel),
+            text => (kernel, text.parse().map_err(value_error)?).into(),
+        };
+        Ok(Ridge::new(lift)
+            .lambdas(self.alpha.clone())
+            .intercept(intercept(self.intercept))
+            .admission(admission(true)))
+    }
+}
+
+/// Fits ridge regression to a file in passes; the warnings come with the model.
+#[pyfunction]
+pub fn fit_ridge_file<'py>(
+    py: Python<'py>,
+    ridge: FileRidge<'py>,
+    file: FileOptions,
+    job: Job<'py>,
+) -> PyResult<(NativeModel, Vec<String>)> {
+    let (learner, seed) = (ridge.learner()?, ridge.seed);
+    let (reading, scale) = (file.reading()?, file.scale.parse().map_err(value_error)?);
+    job.run(py, |session| {
+        let session = &session.with_seed(seed);
+        let passes = file.passes(&reading, scale, &learner.lift, session).map_err(pass_error)?;
+        let fitted = learner.train(&Problem::stream(&passes), session).map_err(learn_error)?;
+        let warnings = fitted.report.map(|report| report.warnings).unwrap_or_default();
+        Ok((NativeModel(fitted.model), passes.notes().iter().cloned().chain(warnings).collect()))
+    })?
+}
+
+/// `OSError` for a file that cannot be opened, `ValueError` for one that cannot be trained on.
+fn pass_error(error: PassError) -> PyErr {
+    match error {
+        PassError::Data(DataError::Open { .. } | DataError::Read { .. }) => {
+            PyOSError::new_err(error.to_string())
+        }
+        error => value_error(error),
+    }
+}
