@@ -3,15 +3,17 @@
 use std::path::Path;
 
 use mercer::data::{
-    self, Classes, DataError, Dataset, Matrix, ReadOptions, ScaleMethod, Scaling, Schema, Target,
-    TargetValues,
+    self, Classes, DataError, Dataset, FilePasses, Matrix, Passes, ReadOptions, ScaleMethod, Scaling, Schema,
+    Source, SurveyOptions, Target, TargetValues, TrainingChunks,
 };
+use mercer::design::Approximation;
 use mercer::gram::DenseGram;
-use mercer::learn::{Inputs, Learner, Origin, Problem, Requires, Targets};
-use mercer::model::Method;
-use mercer::select::Split;
+use mercer::learn::search::Split;
+use mercer::learn::{Inputs, Learner, Lift, Origin, Problem, Requires, Targets};
+use mercer::model::{Method, Model};
 use mercer::session::Session;
 
+use crate::args;
 use crate::failure::Failure;
 use crate::score::{Errors, Score};
 
@@ -136,7 +138,8 @@ impl Rows {
         else {
             return Ok(Ok(None));
         };
-        let trained = || Ok(learner.train(&self.part(Some(&train))?.0, session)?.model);
+        let trained =
+            || -> Result<Model, Failure> { Ok(learner.train(&self.part(Some(&train))?.0, session)?.model) };
         let model = match trained() {
             Err(failure) if !failure.is_interrupt() => return Ok(Err(failure.message().to_owned())),
             model => model?,
@@ -166,14 +169,53 @@ pub fn read(method: Method, path: &Path, options: &ReadOptions) -> Result<(Datas
     })
 }
 
+/// A file for as many passes as it takes.
+pub fn passes(
+    data: &Path,
+    input: &args::Input,
+    lift: &Lift,
+    held_out: f64,
+    session: &Session<'_>,
+) -> Result<FilePasses, Failure> {
+    let source = Source::path(data);
+    if !source.is_restartable() {
+        return Err(DataError::NotRestartable { file: source.name().to_owned() }.into());
+    }
+    let chunks = TrainingChunks::open(source, &input.read_options(), session)?;
+    let schema = chunks.schema();
+    if schema.targets.is_empty() {
+        return Err(missing_target(&data.display().to_string(), &schema.feature_names()));
+    }
+    let (scale, sample) = (input.scale.unwrap_or(ScaleMethod::Standard), lift.sample_rows());
+    let options = SurveyOptions { scale, sample, seed: session.seed(), held_out };
+    let passes = FilePasses::new(chunks, &options, session)?;
+    let rows = passes.survey().rows;
+    match lift {
+        Lift::Approximate { approx: Approximation::Nystrom { landmarks, .. }, .. }
+            if *landmarks as u64 > rows =>
+        {
+            Err(Failure::usage(format!(
+                "--approx nystrom:{landmarks} asks for more landmarks than there are rows, {rows}"
+            )))
+        }
+        _ => Ok(passes),
+    }
+}
+
+/// What a user should know about the rows of a file.
+pub fn notes(passes: &FilePasses) -> Vec<String> {
+    let names = passes.schema().map(|schema| schema.feature_names()).unwrap_or_default();
+    passes.notes().iter().cloned().chain(constant_columns(&passes.survey().constant, &names)).collect()
+}
+
 /// No target was named.
-pub fn missing_target(source: &str, columns: &[String]) -> Failure {
+fn missing_target(source: &str, columns: &[String]) -> Failure {
     let columns: Vec<String> = columns.iter().map(|name| format!("`{name}`")).collect();
     Failure::usage(format!("--target is missing; {source} has the columns {}", columns.join(", ")))
 }
 
 /// A note on columns that are constant, where there are any.
-pub fn constant_columns(constant: &[usize], names: &[String]) -> Option<String> {
+fn constant_columns(constant: &[usize], names: &[String]) -> Option<String> {
     let name = |&c: &usize| names.get(c).cloned().unwrap_or_else(|| format!("column {c}"));
     let first: Vec<String> = constant.iter().take(8).map(name).collect();
     let more = if constant.len() > 8 { format!(" and {} more", constant.len() - 8) } else { String::new() };

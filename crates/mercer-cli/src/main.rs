@@ -1,6 +1,5 @@
 //! The command `mercer`: fit, predict and inspect kernel machines.
 
-mod approx;
 mod args;
 mod checkpoint;
 mod commands;

@@ -10,8 +10,7 @@ use mercer::learn::{
 use mercer::model::Method;
 use mercer::solve::svm::SvmSettings;
 
-use crate::approx::Approx;
-use crate::args::{Fit, Multiclass, Solver};
+use crate::args::{Approx, Fit, Multiclass, Solver};
 use crate::failure::Failure;
 
 /// The learner that the command line asks for. The columns that features name are not bound to places yet.
@@ -37,7 +36,8 @@ pub fn is_precomputed(arguments: &Fit) -> bool {
 
 fn lift(arguments: &Fit) -> Result<Lift, Failure> {
     if let Some(text) = &arguments.features {
-        let map = text.parse::<FeatureMap>().map_err(|error| Failure::usage(format!("in --features: {error}")));
+        let map =
+            text.parse::<FeatureMap>().map_err(|error| Failure::usage(format!("in --features: {error}")));
         return map.map(Lift::from);
     }
     // The kernel value with training row i is the inner product with the unit vector of column i.
@@ -252,10 +252,7 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
             approximate && arguments.features.is_some(),
             "--approx stands in for a kernel, but --features are features already",
         ),
-        (
-            approximate && arguments.bias == Some(Intercept::Column),
-            "--approx has --bias centred or none",
-        ),
+        (approximate && arguments.bias == Some(Intercept::Column), "--approx has --bias centred or none"),
         (
             approximate && ridge && arguments.solver.is_some_and(|solver| solver != Auto),
             "with --approx the problem is solved in the features: leave out --solver, or --approx",

@@ -9,8 +9,8 @@ use mercer::gram::Metric;
 use mercer::learn::{ClassWeight, Intercept, Step};
 use mercer::model::{Method, Weights};
 
+use super::approx::{Approx, parse as parse_approx};
 use super::{Common, Input, parse_column, parse_size};
-use crate::approx::{Approx, parse as parse_approx};
 
 /// The methods by name.
 pub fn methods() -> impl TypedValueParser<Value = Method> {
@@ -18,11 +18,7 @@ pub fn methods() -> impl TypedValueParser<Value = Method> {
         (Method::Ridge, "ridge", "Ridge regression on a kernel, or on features with --features"),
         (Method::Lms, "lms", "Least mean squares: gradient descent on the squared error"),
         (Method::Smoother, "smoother", "Nadaraya–Watson smoothing: a mean weighted by the kernel"),
-        (
-            Method::Knn,
-            "knn",
-            "The k nearest neighbours: their mean, or their vote where the target is text",
-        ),
+        (Method::Knn, "knn", "The k nearest neighbours: their mean, or their vote where the target is text"),
         (
             Method::Perceptron,
             "perceptron",
@@ -54,7 +50,11 @@ fn choice<T: Copy + Send + Sync>(
 ) -> impl TypedValueParser<Value = T> {
     let names = values.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help));
     PossibleValuesParser::new(names).try_map(|text| {
-        values.iter().find(|(_, name, _)| *name == text).map(|(value, ..)| *value).ok_or("there is no such value")
+        values
+            .iter()
+            .find(|(_, name, _)| *name == text)
+            .map(|(value, ..)| *value)
+            .ok_or("there is no such value")
     })
 }
 
@@ -235,9 +235,11 @@ fn parse_balance(text: &str) -> Result<ClassWeight, String> {
     match text {
         "uniform" => Ok(ClassWeight::Uniform),
         "balanced" => Ok(ClassWeight::Balanced),
-        list => list.split(',').map(each).collect::<Option<Vec<_>>>().map(ClassWeight::Named).ok_or_else(|| {
-            "it is uniform, balanced, or classes with weights of 0 or more, as in yes=5,no=1".into()
-        }),
+        list => {
+            list.split(',').map(each).collect::<Option<Vec<_>>>().map(ClassWeight::Named).ok_or_else(|| {
+                "it is uniform, balanced, or classes with weights of 0 or more, as in yes=5,no=1".into()
+            })
+        }
     }
 }
 

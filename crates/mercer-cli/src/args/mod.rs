@@ -1,5 +1,6 @@
 //! The command line as typed.
 
+mod approx;
 mod fit;
 mod plan;
 mod plot;
@@ -17,6 +18,7 @@ use mercer::kernel::check::{Dim, Domain};
 use mercer::session::Session;
 use mercer::watch::Watch;
 
+pub use approx::Approx;
 pub use fit::{Fit, Multiclass, Solver};
 pub use plan::Plan;
 pub use plot::{Kind, Plot};

@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 use mercer::learn::Intercept;
 use mercer::model::Method;
 
+use super::approx::{Approx, parse as parse_approx};
 use super::fit::{methods, parse_bias};
 use super::{Common, Input, parse_size};
-use crate::approx::{Approx, parse as parse_approx};
 
 /// `mercer tune`.
 #[derive(Debug, Args)]

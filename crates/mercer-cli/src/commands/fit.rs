@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use mercer::data::{ReadOptions, ScaleMethod};
-use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Shape};
+use mercer::data::{Passes, ReadOptions, ScaleMethod};
+use mercer::learn::search::Split;
+use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, Shape};
 use mercer::model::Predictor;
 use mercer::pool;
 use mercer::session::Session;
@@ -12,7 +13,6 @@ use mercer::solve::{Report, Status};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::approx;
 use crate::args::Fit;
 use crate::checkpoint::Checkpoint;
 use crate::describe;
@@ -106,7 +106,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     }
     let streamed = match &learner {
         AnyLearner::Ridge(ridge) if matches!(ridge.lift, Lift::Approximate { .. } | Lift::Auto(_)) => {
-            approx::fit(arguments, ridge, &session)
+            pool::with(arguments.common.threads(), || in_passes(arguments, ridge, &session))
         }
         _ => Ok(None),
     };
@@ -116,6 +116,33 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     };
     watch.finish();
     finish(arguments, outcome?, checkpoint, began)
+}
+
+/// The fit on a file in passes; none where `auto` finds that no approximation is needed.
+fn in_passes(arguments: &Fit, ridge: &Ridge, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
+    let (clock, mut seconds) = (Instant::now(), Seconds::default());
+    // The check of the fraction; which rows are held out is up to a hash of their number here.
+    Split::hold_out(10, arguments.holdout, session.seed())
+        .map_err(|error| Failure::usage(format!("--holdout: {error}")))?;
+    let passes = input::passes(&arguments.data, &arguments.input, &ridge.lift, arguments.holdout, session)?;
+    let problem = Problem::stream(&passes);
+    seconds.read = clock.elapsed().as_secs_f64();
+    let clock = Instant::now();
+    let (lift, reason) = ridge.lift.resolved(&problem, session)?;
+    let Lift::Approximate { approx, .. } = lift else { return Ok(None) };
+    let fitted = ridge.clone().lift(lift).train(&problem, session)?;
+    seconds.fit = clock.elapsed().as_secs_f64();
+    let survey = passes.survey();
+    Ok(Some(Outcome {
+        lines: describe::approximation(&fitted.facts, approx, reason),
+        holdout: fitted.held_out.as_ref().map(|errors| Errors::of_sums(errors, &survey.targets)),
+        notes: input::notes(&passes),
+        source: arguments.data.display().to_string(),
+        rows: problem.nrows(),
+        features: survey.sample.ncols(),
+        fitted,
+        seconds,
+    }))
 }
 
 /// The fit on all rows at once.

@@ -8,9 +8,10 @@ use mercer::learn::{Intercept, Lift, Problem};
 use mercer::session::Session;
 
 use super::{Outcome, Searcher, picture};
-use crate::approx::{self, Approx};
-use crate::args::{Criterion, Tune};
+use crate::args::{Approx, Criterion, Tune};
+use crate::describe;
 use crate::failure::Failure;
+use crate::input;
 
 /// Refuses what does not go with an approximation, whatever the data is.
 pub fn check_text(arguments: &Tune) -> Result<(), Failure> {
@@ -43,7 +44,7 @@ impl Searcher<'_> {
             Some(Approx::As(approximation)) => (self.kernel.clone(), approximation).into(),
             _ => Lift::Auto(self.kernel.clone()),
         };
-        let passes = approx::passes(&arguments.data, &arguments.input, &lift, 0.0, session)?;
+        let passes = input::passes(&arguments.data, &arguments.input, &lift, 0.0, session)?;
         let (survey, problem) = (passes.survey(), Problem::stream(&passes));
         let (approximation, why) = match lift {
             Lift::Approximate { approx, .. } => (approx, None),
@@ -62,7 +63,7 @@ impl Searcher<'_> {
         let tune = self.tune(ridge, criterion);
         let tuned = self.with_checkpoint(session, |session| Ok(tune.run(&problem, session)?))?;
         let Some(fitted) = tuned.fitted else { return Err(Failure::work("the search has no model")) };
-        let lines = approx::lines(&fitted.facts, approximation, why);
+        let lines = describe::approximation(&fitted.facts, approximation, why);
         let rows = survey.rows as usize;
         let (measure, trials) = (Measure::SquaredError, tuned.trials);
         let figure = if draw {
@@ -71,7 +72,7 @@ impl Searcher<'_> {
         } else {
             None
         };
-        let notes = approx::notes(&passes).into_iter().map(|note| ("", note));
+        let notes = input::notes(&passes).into_iter().map(|note| ("", note));
         Ok(Some(Outcome {
             model: fitted.model,
             score: tuned.score,

@@ -7,29 +7,28 @@ mod picture;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use mercer::data::{self, AnySamples, ScaleMethod, Scaling};
+use mercer::data;
 use mercer::kernel::{Kernel, SearchSpace};
 use mercer::learn::search::{Criterion, Measure, Shared, Strategy, Trial, Trials, Tunable};
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{Admission, Intercept, Knn, Logistic, Perceptron, Problem, Ridge, Smoother, Targets};
-use mercer::model::Model;
+use mercer::learn::{
+    Admission, AnyLearner, Intercept, Knn, Learner, Logistic, Perceptron, Problem, Ridge, Smoother,
+};
+use mercer::model::{Method, Model};
 use mercer::pool;
 use mercer::select::{self, Tuned};
 use mercer::session::Session;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::args::{self, Method, Score, Search, Tune};
-use crate::commands::fit::model;
+use crate::args::{self, Score, Search, Tune};
 use crate::commands::plot;
 use crate::describe;
 use crate::failure::Failure;
-use crate::learner::svm::SvmLearner;
-use crate::learner::{Learner, Library, codes_of};
+use crate::input::{self, Rows};
 use crate::output;
 use crate::plot::Figure;
 use crate::progress::{self, Progress};
-use crate::training::{Goal, Trained, read_for_training};
 
 use checkpoint::TrialsFile;
 
@@ -38,14 +37,6 @@ const TRIAL_TOL: f64 = 1e-4;
 
 /// Rows of the table that are shown without `-v`.
 const SHOWN: usize = 8;
-
-/// What a search found: a learner with the best settings, and the table.
-struct Found {
-    learner: Box<dyn Learner>,
-    score: f64,
-    trials: Trials,
-    warnings: Vec<String>,
-}
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -118,43 +109,23 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
 
 /// The search on all rows at once.
 fn in_memory(searcher: Searcher<'_>, draw: bool, session: &Session<'_>) -> Result<Outcome, Failure> {
-    let arguments = searcher.arguments;
-    let (dataset, schema) =
-        read_for_training(arguments.method, &arguments.data, &arguments.input.read_options())?;
-    let stand_in = stand_in(arguments);
-    let goal = Goal::of(&dataset, &*stand_in)?;
-    let (scaling, _) =
-        Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::Standard), &dataset.features)?;
-    let scaled = scaling.apply(dataset.features.view())?;
-    let criterion = searcher.criterion;
-    let measure = measure(arguments, goal.classes.is_some());
-    let (found, trained, figure) = pool::with(arguments.common.threads(), || {
-        let mut found = searcher.search(&scaled, &goal, session)?;
-        if let Some(classes) = &goal.classes {
-            found.learner.name_classes(classes)?;
-        }
-        let scale = arguments.input.scale;
-        let trained = Trained::on(&*found.learner, scale, &dataset.features, &goal.targets, session)?;
+    let (arguments, learner) = (searcher.arguments, searcher.learner());
+    let read = input::read(arguments.method, &arguments.data, &arguments.input.read_options())?;
+    let rows = Rows::new(read, &learner, arguments.input.scale)?;
+    let (source, count, criterion) = (rows.dataset.source.clone(), rows.dataset.nrows(), searcher.criterion);
+    pool::with(arguments.common.threads(), || {
+        let (problem, _) = rows.problem()?;
+        let Tuned { learner, score, trials, warnings, .. } = searcher.search(learner, &problem, session)?;
+        let model = learner.train(&problem, session)?.model;
         let mut training = |trials: &[Option<&Trial>]| match arguments.method {
-            Method::Ridge => picture::training_errors(trials, &searcher, &scaled, &goal.targets, session),
+            Method::Ridge => picture::training_errors(trials, &searcher, &problem, session),
             _ => Ok(Vec::new()),
         };
-        let mut figure =
-            || picture::figure(&found.trials, measure, criterion, dataset.nrows(), &mut training);
+        let measure = measure(arguments, problem.classes().is_some());
+        let mut figure = || picture::figure(&trials, measure, criterion, count, &mut training);
         let figure = if draw { Some(figure()?) } else { None };
-        Ok::<_, Failure>((found, trained, figure))
-    })?;
-    let Found { learner, score, trials, warnings } = found;
-    Ok(Outcome {
-        model: model(&*learner, trained, goal, schema, &dataset),
-        score,
-        trials,
-        warnings,
-        criterion,
-        source: dataset.source.clone(),
-        rows: dataset.nrows(),
-        figure,
-        lines: Vec::new(),
+        let (rows, lines) = (count, Vec::new());
+        Ok(Outcome { model, score, trials, warnings, criterion, source, rows, figure, lines })
     })
 }
 
@@ -231,36 +202,40 @@ pub struct Searcher<'a> {
 }
 
 impl Searcher<'_> {
-    fn search(&self, samples: &AnySamples<'_>, goal: &Goal, session: &Session<'_>) -> Result<Found, Failure> {
-        let (seed, kernel) = (self.arguments.common.seed, self.kernel.clone());
-        let targets = match &goal.classes {
-            Some(classes) => {
-                Targets::Classes { codes: codes_of(&goal.targets).into(), classes: classes.clone() }
-            }
-            None => (&goal.targets).into(),
-        };
-        let problem = &Problem::new(samples.view(), targets);
+    /// The learner whose hyper-parameters are searched for.
+    fn learner(&self) -> AnyLearner {
+        let kernel = self.kernel.clone();
         match self.arguments.method {
-            Method::Smoother => self.run(Smoother::new(kernel), problem, session)?.boxed(seed),
-            Method::Knn => self.run(Knn::default(), problem, session)?.boxed(seed),
-            Method::Ridge | Method::Lms => self.run(self.ridge(), problem, session)?.boxed(seed),
-            Method::Perceptron => {
-                let perceptron = Perceptron::new(kernel).admission(self.admission());
-                self.run(perceptron, problem, session)?.boxed(seed)
-            }
-            Method::Logistic => {
-                let logistic = Logistic::new(kernel).admission(self.admission());
+            Method::Smoother => Smoother::new(kernel).into(),
+            Method::Knn => Knn::default().into(),
+            Method::Perceptron => Perceptron::new(kernel).admission(self.admission()).into(),
+            Method::Logistic => Logistic::new(kernel).admission(self.admission()).into(),
+            Method::Svc => Svm::new(kernel, Machine::Svc { c: 1.0 }).admission(self.admission()).into(),
+            _ => self.ridge().into(),
+        }
+    }
+
+    fn search(
+        &self,
+        learner: AnyLearner,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Tuned<AnyLearner>, Failure> {
+        match learner {
+            AnyLearner::Smoother(smoother) => self.run(smoother, problem, session),
+            AnyLearner::Knn(knn) => self.run(knn, problem, session),
+            AnyLearner::Ridge(ridge) => self.run(ridge, problem, session),
+            AnyLearner::Perceptron(perceptron) => self.run(perceptron, problem, session),
+            AnyLearner::Svm(svm) => self.run(svm, problem, session),
+            AnyLearner::Logistic(logistic) => {
                 let tol = logistic.tol;
                 let mut tuned = self.run(logistic.tol(TRIAL_TOL), problem, session)?;
-                tuned.learner.tol = tol;
-                tuned.boxed(seed)
+                if let AnyLearner::Logistic(logistic) = &mut tuned.learner {
+                    logistic.tol = tol;
+                }
+                Ok(tuned)
             }
-            Method::Svc => {
-                let svm = Svm::new(kernel, Machine::Svc { c: 1.0 }).admission(self.admission());
-                let Tuned { learner, score, trials, warnings, .. } = self.run(svm, problem, session)?;
-                Ok(Found { learner: Box::new(SvmLearner::of(learner, seed)), score, trials, warnings })
-            }
-            Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => Err(not_tuned(self.arguments)),
+            _ => Err(not_tuned(self.arguments)),
         }
     }
 
@@ -279,15 +254,17 @@ impl Searcher<'_> {
         select::Tune { learner, criterion, measure: None, strategy, shared: self.shared.clone() }
     }
 
-    fn run<L: Tunable>(
+    fn run<L: Tunable + Into<AnyLearner>>(
         &self,
         learner: L,
         problem: &Problem<'_>,
         session: &Session<'_>,
-    ) -> Result<Tuned<L>, Failure> {
+    ) -> Result<Tuned<AnyLearner>, Failure> {
         let measure = measure(self.arguments, problem.classes().is_some());
         let tune = select::Tune { measure: Some(measure), ..self.tune(learner, self.criterion) };
-        self.with_checkpoint(session, |session| Ok(tune.run(problem, session)?))
+        let tuned = self.with_checkpoint(session, |session| Ok(tune.run(problem, session)?))?;
+        let Tuned { learner, score, trials, warnings, fitted } = tuned;
+        Ok(Tuned { learner: learner.into(), score, trials, warnings, fitted })
     }
 
     /// Runs a search that goes on from the trials of `--checkpoint`, and keeps there what it tries.
@@ -314,30 +291,6 @@ impl Searcher<'_> {
 
     fn admission(&self) -> Admission {
         if self.arguments.assume_psd { Admission::Assume } else { Admission::Check }
-    }
-}
-
-/// A search for a learner of the library, as the command line trains it.
-trait Boxed {
-    fn boxed(self, seed: u64) -> Result<Found, Failure>;
-}
-
-impl<L: Tunable + 'static> Boxed for Tuned<L> {
-    fn boxed(self, seed: u64) -> Result<Found, Failure> {
-        let Self { learner, score, trials, warnings, .. } = self;
-        Ok(Found { learner: Library::boxed(learner, seed), score, trials, warnings })
-    }
-}
-
-/// A learner of the method that says whether it works on classes; its settings are still to be found.
-fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
-    match arguments.method {
-        Method::Knn => Library::boxed(Knn::default(), 0),
-        Method::Smoother => Library::boxed(Smoother::new(Kernel::linear()), 0),
-        Method::Logistic => Library::boxed(Logistic::new(Kernel::linear()), 0),
-        Method::Perceptron => Library::boxed(Perceptron::new(Kernel::linear()), 0),
-        Method::Svc => Box::new(SvmLearner::of(Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 }), 0)),
-        _ => Library::boxed(Ridge::new(Kernel::linear()), 0),
     }
 }
 
