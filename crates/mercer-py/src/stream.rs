@@ -13,7 +13,6 @@ use pyo3::prelude::*;
 
 use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
-use crate::logistic::admission;
 use crate::model::NativeModel;
 use crate::ridge::intercept;
 use crate::work::Job;
@@ -77,10 +76,7 @@ impl FileRidge<'_> {
             "auto" => Lift::Auto(kernel),
             text => (kernel, text.parse().map_err(value_error)?).into(),
         };
-        Ok(Ridge::new(lift)
-            .lambdas(self.alpha.clone())
-            .intercept(intercept(self.intercept))
-            .admission(admission(true)))
+        Ok(Ridge::new(lift).lambdas(self.alpha.clone()).intercept(intercept(self.intercept)))
     }
 }
 

@@ -219,7 +219,7 @@ impl Learner for Svm {
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
         let mut svm = self.clone().resolved(problem)?;
         if !matches!(problem.inputs, Inputs::Gram(_)) {
-            (svm.lift, _) = self.lift.resolved(problem, session)?;
+            svm.lift = self.lift.resolved(problem, session)?.0;
         }
         let answer = match &svm.lift {
             Lift::Approximate { kernel, approx } => svm.on_features(kernel, *approx, problem, session)?,
