@@ -255,7 +255,7 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
         (approximate && arguments.bias == Some(Intercept::Column), "--approx has --bias centred or none"),
         (
             approximate && ridge && arguments.solver.is_some_and(|solver| solver != Auto),
-            "with --approx the problem is solved in the features: leave out --solver, or --approx",
+            "with --approx the problem is solved in the features; leave --solver out, or leave --approx out",
         ),
     ];
     match contradictions.iter().find(|(found, _)| *found) {
