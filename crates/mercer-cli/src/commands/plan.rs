@@ -8,10 +8,12 @@ use mercer::data::{
 };
 use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
-use mercer::learn::Lift;
+use mercer::learn::cost::{Size, Task};
+use mercer::learn::svm::{Machine, Svm};
+use mercer::learn::{AnyLearner, Knn, Lift, Lms, LmsSolver, Logistic, Perceptron, Ridge, Smoother};
 use mercer::model::Method;
 use mercer::pool;
-use mercer::select::plan::{self, PlanError, Shape, Task};
+use mercer::select::plan::{self, PlanError};
 use mercer::session::Session;
 
 use crate::args::Plan;
@@ -104,57 +106,58 @@ impl Job<'_> {
             Method::Logistic | Method::Perceptron => decisions(arguments.classes),
             _ => arguments.input.target.len().max(1),
         };
-        let shape = Shape { rows, columns, targets, dtype: arguments.input.dtype };
+        let shape = Size { rows, columns, targets, dtype: arguments.input.dtype };
         plan::Plan::for_shape(self.task(rows, columns)?, kernel, shape, session).map_err(in_words)
     }
 
+    /// The tuning of a kernel with `?`, else the training of a learner.
     fn task(&self, rows: usize, columns: usize) -> Result<Task, Failure> {
-        let Self { arguments, kernel, features, .. } = self;
+        let Self { arguments, kernel, .. } = self;
         let tunables = kernel.tunables()?.len();
-        let queries = arguments.queries.unwrap_or(rows);
-        let count = |map: &FeatureMap| -> Result<u64, Failure> {
-            map.check_columns(columns)?;
-            Ok(map.count(columns)?)
-        };
-        Ok(match arguments.method {
-            Method::Ridge if tunables > 0 => {
+        match self.learner() {
+            AnyLearner::Ridge(_) if tunables > 0 => {
                 let tried = || TRIED.saturating_pow(u32::try_from(tunables).unwrap_or(u32::MAX));
                 let kernels = arguments.kernels.unwrap_or_else(tried);
-                Task::TuneRidge { kernels, lambdas: arguments.lambdas }
+                Ok(Task::TuneRidge { kernels, lambdas: arguments.lambdas })
             }
-            Method::Ridge => {
-                if !arguments.lambda.is_finite() || arguments.lambda < 0.0 {
-                    return Err(Failure::usage(format!(
-                        "lambda is {}; it must be a finite number, 0 or more",
-                        arguments.lambda
-                    )));
-                }
-                match features {
-                    Some(map) => Task::RidgeFeatures { features: count(map)? },
-                    // A kernel with more features than can be counted is one for the dual.
-                    None => {
-                        let own = FeatureMap::of_kernel(kernel, columns);
-                        let features = own.and_then(|map| map.count(columns).ok());
-                        Task::Ridge { lambda: arguments.lambda, features }
-                    }
-                }
+            AnyLearner::Svm(_) if tunables > 0 => Err(Failure::usage(
+                "there is no plan for the tuning of support vectors",
+            )
+            .hint(
+                "give the kernel's numbers to plan one fit; folds and values of C share its kernel matrix",
+            )),
+            AnyLearner::Ridge(_) if !arguments.lambda.is_finite() || arguments.lambda < 0.0 => {
+                let lambda = arguments.lambda;
+                Err(Failure::usage(format!("lambda is {lambda}; it must be a finite number, 0 or more")))
             }
-            Method::Lms => Task::Lms {
-                epochs: arguments.epochs.unwrap_or(200),
-                stochastic: arguments.sgd,
-                features: features.as_ref().map(count).transpose()?,
-            },
-            Method::Smoother => Task::Smoother { queries },
-            Method::Knn => Task::Neighbours { queries, k: arguments.k },
-            Method::Logistic => Task::Logistic,
-            Method::Perceptron => Task::Perceptron { epochs: arguments.epochs.unwrap_or(100) },
-            _ if tunables > 0 => {
-                return Err(Failure::usage("there is no plan for the tuning of support vectors").hint(
-                    "give the kernel's numbers to plan one fit; folds and values of C share its kernel matrix",
-                ));
+            learner => Ok(Task::of(&learner, columns, arguments.queries.unwrap_or(rows))?),
+        }
+    }
+
+    /// The learner; settings that a plan does not depend on take their defaults.
+    fn learner(&self) -> AnyLearner {
+        let Self { arguments, kernel, features, .. } = self;
+        let kernel = kernel.clone();
+        let lift = features.clone().map_or_else(|| Lift::from(kernel.clone()), Lift::from);
+        match arguments.method {
+            Method::Ridge => Ridge::new(lift).lambda(arguments.lambda).into(),
+            Method::Lms => {
+                let lms = Lms::new(lift);
+                let epochs = arguments.epochs.unwrap_or(lms.epochs);
+                lms.epochs(epochs)
+                    .solver(if arguments.sgd { LmsSolver::Sgd } else { LmsSolver::Batch })
+                    .into()
             }
-            _ => Task::SupportVectors,
-        })
+            Method::Smoother => Smoother::new(kernel).into(),
+            Method::Knn => Knn::new(arguments.k).into(),
+            Method::Logistic => Logistic::new(kernel).into(),
+            Method::Perceptron => {
+                let perceptron = Perceptron::new(kernel);
+                let passes = arguments.epochs.unwrap_or(perceptron.passes);
+                perceptron.passes(passes).into()
+            }
+            _ => Svm::new(kernel, Machine::Svc { c: 1.0 }).into(),
+        }
     }
 }
 

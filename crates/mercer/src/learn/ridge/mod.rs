@@ -45,7 +45,6 @@ use super::settings::{builder, kept, numbers};
 use super::targets::check as check_targets;
 use super::weights::check_weights;
 
-pub(crate) use cg::STEPS_ON_TILES;
 pub use choice::{FormChoice, choose_approximation};
 pub use dual::Coefficients;
 pub(super) use dual::{column_means, explain};

@@ -4,7 +4,7 @@ use mercer::learn::search::{Measure, Trial, Trials, Tunable};
 use mercer::learn::{Learner as _, Problem, RidgeSolver};
 use mercer::session::Session;
 
-use super::Searcher;
+use super::tune::Searcher;
 use crate::args::Criterion;
 use crate::failure::Failure;
 use crate::plot::{Figure, TuningCurve, TuningLine, number};
