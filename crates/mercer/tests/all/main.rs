@@ -34,4 +34,6 @@ mod tune_classifier;
 mod tune_neighbours;
 mod tune_ridge;
 mod tune_svc;
+#[cfg(feature = "ndarray")]
+mod views;
 mod tuning;
