@@ -34,6 +34,6 @@ mod tune_classifier;
 mod tune_neighbours;
 mod tune_ridge;
 mod tune_svc;
+mod tuning;
 #[cfg(feature = "ndarray")]
 mod views;
-mod tuning;

@@ -2,7 +2,6 @@
 
 use mercer::prelude::*;
 
-#[cfg(feature = "ndarray")]
 #[test]
 fn a_learner_takes_ndarray_views() {
     let x = ndarray::Array2::from_shape_fn((20, 2), |(i, j)| ((3 * i + j) as f64).sin());
