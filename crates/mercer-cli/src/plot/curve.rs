@@ -56,17 +56,13 @@ impl FittedCurve {
         let raised = || bumps.iter().flat_map(|bump| bump.iter().map(|v| v + self.intercept));
         let (lowest, highest) = extent(raised().chain(heights()));
         let shared = !bumps.is_empty() && highest - lowest <= SHARED_SPAN * (hi - lo);
-        let mut legend = Vec::new();
-        let data = dots(self.points.len());
-        if !self.points.is_empty() {
-            legend.push(Key::dot(data, "data"));
-        }
-        let curve = Stroke::new(CATEGORIES[0], 2.2);
-        legend.push(Key::line(curve, self.curve_name()));
+        let (data, curve) = (dots(self.points.len()), Stroke::new(CATEGORIES[0], 2.2));
         let thin = Stroke::new(CATEGORIES[1], 1.0).faint(if bumps.len() > 12 { 0.45 } else { 0.75 });
-        if !bumps.is_empty() {
-            legend.push(Key::line(thin, self.bump_name(bumps.len(), shared)));
-        }
+        let mut legend = Vec::new();
+        legend.extend((!self.points.is_empty()).then(|| Key::dot(data, "data")));
+        legend.push(Key::line(curve, self.curve_name()));
+        let bump_name = || Key::line(thin, self.bump_name(bumps.len(), shared));
+        legend.extend((!bumps.is_empty()).then(bump_name));
         let y = if shared {
             Axis::around(&self.y_label, raised().chain(heights()), 0.05)
         } else {

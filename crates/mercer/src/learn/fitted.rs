@@ -32,6 +32,8 @@ pub struct Fitted {
     pub facts: Facts,
     /// The rows of the problem that are the model's centres, where it keeps some of them alone.
     pub centres: Option<Vec<usize>>,
+    /// The iterations of each problem that was solved, where they are several: one for each support vector machine.
+    pub iterations: Vec<u64>,
     /// The errors of each target on the rows of a stream that were held out, by a fit to the others.
     pub held_out: Option<Vec<TargetError>>,
 }
@@ -46,7 +48,7 @@ impl Fitted {
         session: &Session<'_>,
         answer: Answer,
     ) -> Self {
-        let Answer { predictor, calibration, report, facts, centres, held_out } = answer;
+        let Answer { predictor, calibration, report, facts, centres, iterations, held_out } = answer;
         let mut kept = facts.clone();
         kept.insert("rows".to_owned(), json!(problem.nrows()));
         if let Some(report) = &report {
@@ -83,7 +85,7 @@ impl Fitted {
             scaling: origin.scaling,
             report: kept,
         };
-        Self { model, report, facts, centres, held_out }
+        Self { model, report, facts, centres, iterations, held_out }
     }
 
     /// The outputs at samples, in a default session: one row per sample, one column per output.
@@ -92,6 +94,19 @@ impl Fitted {
     /// Where the samples do not have the model's columns or are outside of the kernel's domain.
     pub fn predict<'a>(&self, samples: impl Into<AnySamples<'a>>) -> Result<Matrix<f64>, ModelError> {
         self.model.predict(&samples.into(), &Session::default())
+    }
+
+    /// The name of the class of each sample, in a default session.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    ///
+    /// # Panics
+    /// Where the model is not a classifier.
+    pub fn predict_classes<'a>(&self, samples: impl Into<AnySamples<'a>>) -> Result<Vec<String>, ModelError> {
+        let classes = self.model.classes.as_ref().expect("a classifier");
+        let (outputs, link) = (self.predict(samples)?, self.model.link());
+        Ok((0..outputs.nrows()).map(|row| classes.name(link.class(outputs.row(row)))).collect())
     }
 
     /// Writes the model to a file.
@@ -115,6 +130,8 @@ pub(crate) struct Answer {
     pub facts: Facts,
     /// The rows of the problem that are the predictor's centres, where it keeps some of them alone.
     pub centres: Option<Vec<usize>>,
+    /// The iterations of each problem that was solved, where they are several.
+    pub iterations: Vec<u64>,
     /// The errors on rows that were held out.
     pub held_out: Option<Vec<TargetError>>,
 }
@@ -134,6 +151,7 @@ impl Answer {
             report: None,
             facts: Facts::new(),
             centres: None,
+            iterations: Vec::new(),
             held_out: None,
         }
     }

@@ -47,6 +47,17 @@ impl Lift {
         }
     }
 
+    /// The same with another kernel; explicit features stay as they are.
+    #[must_use]
+    pub(super) fn with_kernel(&self, kernel: Kernel) -> Self {
+        match self {
+            Self::Kernel(_) => Self::Kernel(kernel),
+            Self::Features(map) => Self::Features(map.clone()),
+            Self::Approximate { approx, .. } => Self::Approximate { kernel, approx: *approx },
+            Self::Auto(_) => Self::Auto(kernel),
+        }
+    }
+
     /// The same with every hyper-parameter of the kernel a number, and with [`Lift::Auto`] replaced by the kernel or, where the rows
     /// of this problem ask for one, an approximation; and why that one. A stream is judged by its sample.
     ///
@@ -200,11 +211,10 @@ impl Prepared {
             return Err(LearnError::Empty { rows: sample.nrows(), columns });
         }
         kernel.check_columns(columns)?;
-        let features = approximation.of(kernel, sample, session)?;
-        let (mut domain, mut warning) = match &features {
+        let (mut domain, mut warning) = match approximation {
             // A spectral density is a proof (Bochner).
-            Features::Fourier(_) | Features::Map(_) => (Some(Domain::All), None),
-            Features::Landmarks(_) => {
+            Approximation::Fourier { .. } => (Some(Domain::All), None),
+            Approximation::Nystrom { .. } => {
                 let admitted = admission.decide(kernel, sample)?;
                 (admitted.domain, admitted.warning)
             }
@@ -217,6 +227,6 @@ impl Prepared {
                 "{kernel} is proven positive semidefinite on the {proven} of a sample only, not where all rows are"
             ));
         }
-        Ok(Self { features, columns, domain, warning })
+        Ok(Self { features: approximation.of(kernel, sample, session)?, columns, domain, warning })
     }
 }

@@ -16,11 +16,13 @@
 mod cg;
 mod choice;
 mod dual;
+mod feature_scorer;
 mod incremental;
 mod landmarks;
 mod passes;
 mod primal;
 mod quality;
+mod scorer;
 mod stream;
 
 use serde::{Deserialize, Serialize};
@@ -43,12 +45,12 @@ use super::settings::{builder, kept, numbers};
 use super::targets::check as check_targets;
 use super::weights::check_weights;
 
-pub(crate) use cg::STEPS_ON_TILES;
 pub use choice::{FormChoice, choose_approximation};
 pub use dual::Coefficients;
 pub(super) use dual::{column_means, explain};
 pub use incremental::{AllRows, ApproxFit, Solution, TargetError, add_rows, empty_sums};
 pub use quality::{Quality, Sizes, SolvedSums};
+pub(super) use scorer::finite_gram;
 
 /// How ridge regression is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -107,9 +109,15 @@ pub struct Ridge {
 }
 
 impl Ridge {
+    /// Creates a learner on a kernel, with the defaults of [`on`](Self::on).
+    #[must_use]
+    pub fn new(kernel: Kernel) -> Self {
+        Self::on(kernel)
+    }
+
     /// Creates a ridge learner with this kernel or these features, λ = 1 and an unpenalised intercept.
     #[must_use]
-    pub fn new(lift: impl Into<Lift>) -> Self {
+    pub fn on(lift: impl Into<Lift>) -> Self {
         Self {
             lift: lift.into(),
             lambda: vec![1.0],
@@ -220,7 +228,7 @@ impl Ridge {
 
 impl Default for Ridge {
     fn default() -> Self {
-        Self::new(Lift::default())
+        Self::on(Lift::default())
     }
 }
 
@@ -297,7 +305,7 @@ pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), Lea
 }
 
 /// Whether the parts of a regression problem line up and are in their ranges.
-pub(crate) fn check_problem(
+fn check_problem(
     lambda: &[f64],
     rows: usize,
     targets: &Matrix<f64>,
