@@ -6,7 +6,7 @@ use mercer::data::{
     ColumnRef, DataError, FilePasses, PassError, ReadOptions, ScaleMethod, Source, SurveyOptions,
     TrainingChunks,
 };
-use mercer::learn::{Learner, Lift, Problem, Ridge};
+use mercer::learn::{Intercept, Learner, Lift, Problem, Ridge};
 use mercer::session::Session;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -14,7 +14,6 @@ use pyo3::prelude::*;
 use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::model::NativeModel;
-use crate::ridge::intercept;
 use crate::work::Job;
 
 /// A file and how it is read.
@@ -76,7 +75,11 @@ impl FileRidge<'_> {
             "auto" => Lift::Auto(kernel),
             text => (kernel, text.parse().map_err(value_error)?).into(),
         };
-        Ok(Ridge::new(lift).lambdas(self.alpha.clone()).intercept(intercept(self.intercept)))
+        Ok(Ridge::new(lift).lambdas(self.alpha.clone()).intercept(if self.intercept {
+            Intercept::Centred
+        } else {
+            Intercept::None
+        }))
     }
 }
 

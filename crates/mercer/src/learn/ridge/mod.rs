@@ -47,7 +47,7 @@ pub(crate) use cg::STEPS_ON_TILES;
 pub use choice::{FormChoice, choose_approximation};
 pub use dual::Coefficients;
 pub(super) use dual::{column_means, explain};
-pub use incremental::{AllRows, ApproxFit, Solution, TargetError, add_rows, empty_sums};
+pub use incremental::{Solution, TargetError, add_rows, empty_sums};
 pub use quality::{Quality, Sizes, SolvedSums};
 
 /// How ridge regression is solved.
@@ -168,17 +168,12 @@ impl Ridge {
     /// The fit on features that approximate a kernel whose hyper-parameters are all numbers.
     fn on_approximation(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Answer, LearnError> {
         let (kernel, approximation) = self.approximation()?;
-        let samples = problem.samples()?;
         if let (RidgeSolver::Cg, Approximation::Nystrom { landmarks, choice }) = (self.solver, approximation)
         {
             return self.on_landmarks(kernel, (landmarks, choice), problem, session);
         }
         self.check_approximate_method()?;
-        let prepared = self.prepare(problem.sample()?, session)?;
-        let fit = self.fit_prepared(prepared, samples, problem.numbers()?, problem.weights(), session)?;
-        let facts = self.quality_of(&fit, samples, session)?.facts(&problem.origin.outputs);
-        let ApproxFit { predictor, report, .. } = fit;
-        Ok(Answer { facts, ..Answer::new(predictor, report) })
+        self.on_features(problem, session)
     }
 
     /// The features of an approximation for this number of rows, of which samples are all or a part.
