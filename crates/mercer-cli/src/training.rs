@@ -6,8 +6,8 @@ use mercer::data::{
     self, AnySamples, Classes, DataError, Dataset, Matrix, ReadOptions, ScaleMethod, Scaling, Schema, Target,
     TargetValues,
 };
+use mercer::learn::search::Split;
 use mercer::model::{Link, Method};
-use mercer::select::Split;
 use mercer::session::Session;
 
 use crate::args;

@@ -8,11 +8,10 @@ use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
 use mercer::learn::{
     Admission, LearnError, Prepared, Quality, Ridge, Sizes, SolvedSums, add_rows,
-    choose_approximation as choose, empty_sums,
+    choose_approximation as choose, cost, empty_sums,
 };
 use mercer::linalg::{NormalEquations, normal_equations};
 use mercer::model::{Expansion, Linear, Predictor};
-use mercer::select::TuneApproxRidge;
 use mercer::solve::Report;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
@@ -217,7 +216,7 @@ pub fn sum_folds<'py>(
     }
     let sums = job.run(py, |session| {
         let features_count = features.count(samples.ncols())?;
-        let needed = TuneApproxRidge::bytes_needed(features_count, targets.ncols(), count);
+        let needed = cost::fold_sums_bytes(features_count, targets.ncols(), (count, count));
         let budget = session.memory();
         if needed > budget {
             let what = "the sums over the features of every fold and what is made of them";

@@ -7,8 +7,8 @@ use mercer::design::FeatureMap;
 use mercer::gram::{GramError, Part, ValuesMut, Wanted, kernel_to_distance};
 use mercer::kernel::check::{Dim, Domain};
 use mercer::kernel::{Expr, Kernel, ResolveError, Tunable, check_size};
+use mercer::learn::search::Axis;
 use mercer::memory;
-use mercer::select::Axis;
 use mercer::session::Session;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyMemoryError;
@@ -78,10 +78,8 @@ impl NativeKernel {
         job.run(py, |session| {
             let session = session.with_seed(seed);
             let scales = session.scales(&samples);
-            let values = |tunable: &Tunable| {
-                let (name, space) = (tunable.parameter.to_owned(), tunable.search_space(&scales));
-                Axis { name, space }.grid(points)
-            };
+            let values =
+                |tunable: &Tunable| Axis::new(tunable.parameter, tunable.search_space(&scales)).grid(points);
             let axes: Vec<Vec<f64>> = tunables.iter().map(values).collect();
             let resolve = |values: Vec<f64>| self.0.with_values(&values)?.resolve_auto(&scales).map(Self);
             combinations(&axes).into_iter().map(resolve).collect::<Result<Vec<_>, ResolveError>>()

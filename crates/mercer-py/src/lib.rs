@@ -11,16 +11,15 @@ mod lms;
 mod logistic;
 mod model;
 mod neighbours;
-mod path;
 mod perceptron;
 mod random_features;
 mod ridge;
 mod ridge_cg;
 mod rows;
 mod stream;
-mod svc_grid;
 mod svm;
 mod train;
+mod tune;
 mod work;
 
 /// The module `mercer._native`.
@@ -48,8 +47,6 @@ mod _native {
     #[pymodule_export]
     use super::neighbours::{check_smoother, nearest, smooth};
     #[pymodule_export]
-    use super::path::{ridge_path, ridge_path_gram};
-    #[pymodule_export]
     use super::perceptron::{
         cast_votes, fit_perceptron, fit_perceptron_budgeted, fit_perceptron_gram, fit_perceptron_voted,
         update_perceptron,
@@ -63,9 +60,9 @@ mod _native {
     #[pymodule_export]
     use super::stream::fit_ridge_file;
     #[pymodule_export]
-    use super::svc_grid::{stratified_folds, svc_grid, svc_grid_gram};
-    #[pymodule_export]
     use super::svm::{couple_pairs, decide_pairs, fit_svm, fit_svm_gram, rank_pairs, vote_pairs};
+    #[pymodule_export]
+    use super::tune::{ridge_path, ridge_path_gram, stratified_folds, svc_grid, svc_grid_gram};
     #[pymodule_export]
     use super::work::available_threads;
 

@@ -12,9 +12,9 @@ use std::time::Instant;
 
 use mercer::data::{DataError, FilePasses, Passes, ScaleMethod, Source, SurveyOptions, TrainingChunks};
 use mercer::design::Approximation;
+use mercer::learn::search::Split;
 use mercer::learn::{self, Intercept, Learner, Problem, Ridge};
 use mercer::pool;
-use mercer::select::Split;
 use mercer::session::Session;
 
 pub use choice::{Approx, parse};

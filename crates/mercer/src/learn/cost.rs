@@ -2,6 +2,7 @@
 //! same on every machine.
 
 use crate::linalg::NormalEquations;
+use crate::pool;
 
 /// Multiply-adds of ridge regression on the kernel matrix of n samples with d columns: n²d + n³/3.
 #[must_use]
@@ -43,6 +44,19 @@ pub fn sums_bytes(features: usize, targets: usize) -> u64 {
     let d = features as u64;
     NormalEquations::bytes_needed(features, targets)
         .saturating_add(8 * d.saturating_mul(d))
+        .saturating_add(8 * 1024 * d)
+}
+
+/// Bytes of sums over this number of features, targets and parts, of which some are left out in turn, and of their factors.
+#[must_use]
+pub fn fold_sums_bytes(features: usize, targets: usize, (parts, left_out): (usize, usize)) -> u64 {
+    let d = features as u64;
+    let matrix = 8u64.saturating_mul(d).saturating_mul(d);
+    // Decompositions that are made at the same time: the matrix, its vectors and twice that of working memory.
+    let at_once = pool::available().min(left_out) as u64;
+    NormalEquations::bytes_needed(features, targets)
+        .saturating_mul(parts as u64 + 2 + at_once)
+        .saturating_add(matrix.saturating_mul(left_out as u64 + 4 * at_once))
         .saturating_add(8 * 1024 * d)
 }
 

@@ -134,6 +134,12 @@ impl<'a> Problem<'a> {
         self.weights.as_deref()
     }
 
+    /// The rows of positive weight.
+    pub(crate) fn counted(&self) -> Vec<usize> {
+        let weights = self.weights();
+        (0..self.nrows()).filter(|&row| weights.is_none_or(|w| w[row] > 0.0)).collect()
+    }
+
     /// The samples, at least one row and one column of them.
     ///
     /// # Errors

@@ -2,46 +2,39 @@
 
 mod approx;
 mod checkpoint;
-mod classifiers;
-mod measure;
 mod picture;
-mod svc;
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use mercer::data::{self, AnySamples, Matrix, ScaleMethod, Scaling};
-use mercer::gram::Metric;
-use mercer::kernel::Kernel;
+use mercer::data::{self, AnySamples, ScaleMethod, Scaling};
+use mercer::kernel::{Kernel, SearchSpace};
+use mercer::learn::search::{Criterion, Measure, Shared, Strategy, Trial, Trials, Tunable};
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{Admission, Intercept, Knn, Logistic, Loss, Perceptron, Ridge, Smoother};
-use mercer::model::{Model, Weights};
+use mercer::learn::{Admission, Intercept, Knn, Logistic, Perceptron, Problem, Ridge, Smoother, Targets};
+use mercer::model::Model;
 use mercer::pool;
-use mercer::select::{
-    Criterion, LambdaSpace, Strategy, Trial, Trials, TuneKnn, TuneRidge, TuneSmoother, Tuned, TunedKnn,
-    TunedSmoother,
-};
+use mercer::select::{self, Tuned};
 use mercer::session::Session;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::args::{self, Method, Search, Tune};
+use crate::args::{self, Method, Score, Search, Tune};
 use crate::commands::fit::model;
 use crate::commands::plot;
 use crate::describe;
 use crate::failure::Failure;
 use crate::learner::svm::SvmLearner;
-use crate::learner::{Learner, Library};
+use crate::learner::{Learner, Library, codes_of};
 use crate::output;
 use crate::plot::Figure;
 use crate::progress::{self, Progress};
 use crate::training::{Goal, Trained, read_for_training};
 
-use checkpoint::Checkpoint;
-use measure::Measure;
+use checkpoint::TrialsFile;
 
-/// The largest k that a bare `?` tries.
-const MOST_NEIGHBOURS: usize = 50;
+/// ‖λa + p − y‖ of logistic regression in a trial: far below what changes a score.
+const TRIAL_TOL: f64 = 1e-4;
 
 /// Rows of the table that are shown without `-v`.
 const SHOWN: usize = 8;
@@ -95,13 +88,18 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
     let began = Instant::now();
     refuse_what_does_not_apply(arguments)?;
     let kernel: Kernel = arguments.kernel.as_deref().unwrap_or("rbf(sigma=?)").parse()?;
-    let lambda: LambdaSpace =
-        arguments.lambda.as_deref().unwrap_or("?").parse().map_err(|e| Failure::usage(format!("{e}")))?;
-    let range = neighbours_range(arguments.k.as_deref())?;
+    let shared = match arguments.method {
+        Method::Knn => Some((Shared::Neighbours, arguments.k.as_deref())),
+        Method::Svc => Some((Shared::Cost, arguments.c.as_deref())),
+        Method::Ridge | Method::Logistic => Some((Shared::Lambda, arguments.lambda.as_deref())),
+        _ => None,
+    };
+    let shared = shared.and_then(|(shared, text)| Some(shared.read(text?)));
+    let shared = shared.transpose().map_err(|error| Failure::usage(format!("{error}")))?;
     output::check_output(&arguments.output)?;
     let format = arguments.plot.as_deref().map(plot::format_of).transpose()?;
     let criterion = arguments.criterion(false);
-    let searcher = Searcher { arguments, kernel, lambda, range, loss: Loss::Squared, criterion };
+    let searcher = Searcher { arguments, kernel, shared, criterion };
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     let session = arguments.common.session(arguments.memory, &watch);
     let streamed = match arguments.approx {
@@ -119,7 +117,7 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
 }
 
 /// The search on all rows at once.
-fn in_memory(mut searcher: Searcher<'_>, draw: bool, session: &Session<'_>) -> Result<Outcome, Failure> {
+fn in_memory(searcher: Searcher<'_>, draw: bool, session: &Session<'_>) -> Result<Outcome, Failure> {
     let arguments = searcher.arguments;
     let (dataset, schema) =
         read_for_training(arguments.method, &arguments.data, &arguments.input.read_options())?;
@@ -128,13 +126,10 @@ fn in_memory(mut searcher: Searcher<'_>, draw: bool, session: &Session<'_>) -> R
     let (scaling, _) =
         Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::Standard), &dataset.features)?;
     let scaled = scaling.apply(dataset.features.view())?;
-    if goal.classes.is_some() {
-        searcher.loss = Loss::Misclassified;
-    }
     let criterion = searcher.criterion;
-    let measure = Measure::of(arguments, goal.classes.is_some());
+    let measure = measure(arguments, goal.classes.is_some());
     let (found, trained, figure) = pool::with(arguments.common.threads(), || {
-        let mut found = searcher.search(&scaled, &goal.targets, session)?;
+        let mut found = searcher.search(&scaled, &goal, session)?;
         if let Some(classes) = &goal.classes {
             found.learner.name_classes(classes)?;
         }
@@ -172,7 +167,7 @@ fn finish(
 ) -> Result<(), Failure> {
     let Outcome { mut model, score, trials, warnings, criterion, source, rows, figure, lines: more } =
         outcome;
-    let measure = Measure::of(arguments, model.classes.is_some());
+    let measure = measure(arguments, model.classes.is_some());
     model.report.insert("criterion".into(), json!(criterion.name()));
     model.report.insert("score".into(), json!(score));
     model.report.insert("trials".into(), json!(trials.rows.len()));
@@ -216,110 +211,121 @@ fn finish(
     output::report(&arguments.common, &document, &lines)
 }
 
+/// The number that a trial is judged by.
+fn measure(arguments: &Tune, classify: bool) -> Measure {
+    match (arguments.score, arguments.method) {
+        _ if !classify => Measure::SquaredError,
+        (Some(Score::LogLoss), _) | (None, Method::Logistic) => Measure::LogLoss,
+        _ => Measure::Wrong,
+    }
+}
+
 /// A search as asked for.
 pub struct Searcher<'a> {
     arguments: &'a Tune,
     kernel: Kernel,
-    lambda: LambdaSpace,
-    range: (usize, usize),
-    loss: Loss,
+    /// The values of λ, C or k; none for their default range.
+    shared: Option<SearchSpace>,
     /// Which rows a trial is judged by.
     criterion: args::Criterion,
 }
 
 impl Searcher<'_> {
-    fn search(
-        &self,
-        samples: &AnySamples<'_>,
-        targets: &Matrix<f64>,
-        session: &Session<'_>,
-    ) -> Result<Found, Failure> {
-        let seed = self.arguments.common.seed;
+    fn search(&self, samples: &AnySamples<'_>, goal: &Goal, session: &Session<'_>) -> Result<Found, Failure> {
+        let (seed, kernel) = (self.arguments.common.seed, self.kernel.clone());
+        let targets = match &goal.classes {
+            Some(classes) => {
+                Targets::Classes { codes: codes_of(&goal.targets).into(), classes: classes.clone() }
+            }
+            None => (&goal.targets).into(),
+        };
+        let problem = &Problem::new(samples.view(), targets);
         match self.arguments.method {
-            Method::Smoother => {
-                let tune =
-                    TuneSmoother { kernel: self.kernel.clone(), loss: self.loss, strategy: self.strategy() };
-                let TunedSmoother { kernel, score, trials, warnings } =
-                    tune.run(samples, targets, session)?;
-                let learner = Library::boxed(Smoother::new(kernel), seed);
-                Ok(Found { learner, score, trials, warnings })
+            Method::Smoother => self.run(Smoother::new(kernel), problem, session)?.boxed(seed),
+            Method::Knn => self.run(Knn::default(), problem, session)?.boxed(seed),
+            Method::Ridge | Method::Lms => self.run(self.ridge(), problem, session)?.boxed(seed),
+            Method::Perceptron => {
+                let perceptron = Perceptron::new(kernel).admission(self.admission());
+                self.run(perceptron, problem, session)?.boxed(seed)
             }
-            Method::Knn => {
-                let (weights, metric) = (Weights::Uniform, Metric::Euclidean);
-                let tune = TuneKnn { range: self.range, weights, metric, loss: self.loss };
-                let TunedKnn { k, score, trials, warnings } = tune.run(samples, targets, session)?;
-                Ok(Found { learner: Library::boxed(Knn::new(k), seed), score, trials, warnings })
+            Method::Logistic => {
+                let logistic = Logistic::new(kernel).admission(self.admission());
+                let tol = logistic.tol;
+                let mut tuned = self.run(logistic.tol(TRIAL_TOL), problem, session)?;
+                tuned.learner.tol = tol;
+                tuned.boxed(seed)
             }
-            Method::Ridge | Method::Lms => self.search_ridge(samples, targets, session),
-            Method::Perceptron | Method::Logistic => self.search_classifier(samples, targets, session),
-            Method::Svc => svc::search(self, samples, targets, session),
+            Method::Svc => {
+                let svm = Svm::new(kernel, Machine::Svc { c: 1.0 }).admission(self.admission());
+                let Tuned { learner, score, trials, warnings, .. } = self.run(svm, problem, session)?;
+                Ok(Found { learner: Box::new(SvmLearner::of(learner, seed)), score, trials, warnings })
+            }
             Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => Err(not_tuned(self.arguments)),
         }
     }
 
-    fn search_ridge(
+    /// The search with what the command line asks for.
+    fn tune<L: Tunable>(&self, learner: L, criterion: args::Criterion) -> select::Tune<L> {
+        let criterion = match criterion {
+            args::Criterion::Loo => Criterion::LeaveOneOut,
+            args::Criterion::Gcv => Criterion::Gcv,
+            args::Criterion::Folds => Criterion::Folds(self.arguments.folds()),
+            args::Criterion::Holdout => Criterion::HoldOut(self.arguments.holdout()),
+        };
+        let strategy = match self.arguments.search {
+            Search::Random => Some(Strategy::Random { trials: self.arguments.trials }),
+            Search::Grid => self.arguments.points.map(|points| Strategy::Grid { points, refinements: 3 }),
+        };
+        select::Tune { learner, criterion, measure: None, strategy, shared: self.shared.clone() }
+    }
+
+    fn run<L: Tunable>(
         &self,
-        samples: &AnySamples<'_>,
-        targets: &Matrix<f64>,
+        learner: L,
+        problem: &Problem<'_>,
         session: &Session<'_>,
-    ) -> Result<Found, Failure> {
-        let tune = self.ridge();
-        let tuned = self.with_checkpoint(|resume, on_trials| {
-            Ok(tune.run(samples, targets, None, resume, on_trials, session)?)
-        })?;
-        let Tuned { kernel, lambda, score, trials, warnings } = tuned;
-        let ridge = Ridge::new(kernel).lambda(lambda).intercept(tune.bias).admission(tune.admission);
-        let learner = Library::boxed(ridge, self.arguments.common.seed);
-        Ok(Found { learner, score, trials, warnings })
+    ) -> Result<Tuned<L>, Failure> {
+        let measure = measure(self.arguments, problem.classes().is_some());
+        let tune = select::Tune { measure: Some(measure), ..self.tune(learner, self.criterion) };
+        self.with_checkpoint(session, |session| Ok(tune.run(problem, session)?))
     }
 
     /// Runs a search that goes on from the trials of `--checkpoint`, and keeps there what it tries.
     fn with_checkpoint<T>(
         &self,
-        search: impl FnOnce(Option<Trials>, &mut dyn FnMut(&Trials)) -> Result<T, Failure>,
+        session: &Session<'_>,
+        search: impl FnOnce(&Session<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let mut checkpoint = self.arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
-        let resume = checkpoint.as_mut().and_then(Checkpoint::take);
-        if let Some(trials) = &resume {
-            output::note(&self.arguments.common, &format!("going on from {} trials", trials.rows.len()));
+        let Some(path) = self.arguments.checkpoint.as_deref() else { return search(session) };
+        let checkpoint = TrialsFile::open(path)?;
+        if checkpoint.trials > 0 {
+            output::note(&self.arguments.common, &format!("going on from {} trials", checkpoint.trials));
         }
-        let mut failure = None;
-        let mut on_trials = |trials: &Trials| {
-            if let Some(checkpoint) = &checkpoint {
-                failure = failure.take().or(checkpoint.keep(trials).err());
-            }
-        };
-        let found = search(resume, &mut on_trials)?;
-        failure.map_or(Ok(found), Err)
+        let found = search(&session.with_checkpoint(&checkpoint))?;
+        checkpoint.failure().map_or(Ok(found), Err)
     }
 
-    /// The search for ridge regression.
-    fn ridge(&self) -> TuneRidge {
-        TuneRidge {
-            kernel: self.kernel.clone(),
-            lambda: self.lambda.clone(),
-            bias: self.arguments.bias.unwrap_or(Intercept::Centred),
-            criterion: self.judged_by(self.criterion),
-            strategy: self.strategy(),
-            admission: if self.arguments.assume_psd { Admission::Assume } else { Admission::Check },
-        }
+    /// Ridge regression with hyper-parameters to search.
+    fn ridge(&self) -> Ridge {
+        Ridge::new(self.kernel.clone())
+            .intercept(self.arguments.bias.unwrap_or(Intercept::Centred))
+            .admission(self.admission())
     }
 
-    fn judged_by(&self, criterion: args::Criterion) -> Criterion {
-        let seed = self.arguments.common.seed;
-        match criterion {
-            args::Criterion::Loo => Criterion::LeaveOneOut,
-            args::Criterion::Gcv => Criterion::Gcv,
-            args::Criterion::Folds => Criterion::KFold { folds: self.arguments.folds(), seed },
-            args::Criterion::Holdout => Criterion::HoldOut { fraction: self.arguments.holdout(), seed },
-        }
+    fn admission(&self) -> Admission {
+        if self.arguments.assume_psd { Admission::Assume } else { Admission::Check }
     }
+}
 
-    fn strategy(&self) -> Option<Strategy> {
-        match self.arguments.search {
-            Search::Random => Some(Strategy::Random { trials: self.arguments.trials }),
-            Search::Grid => self.arguments.points.map(|points| Strategy::Grid { points, refinements: 3 }),
-        }
+/// A search for a learner of the library, as the command line trains it.
+trait Boxed {
+    fn boxed(self, seed: u64) -> Result<Found, Failure>;
+}
+
+impl<L: Tunable + 'static> Boxed for Tuned<L> {
+    fn boxed(self, seed: u64) -> Result<Found, Failure> {
+        let Self { learner, score, trials, warnings, .. } = self;
+        Ok(Found { learner: Library::boxed(learner, seed), score, trials, warnings })
     }
 }
 
@@ -332,22 +338,6 @@ fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
         Method::Perceptron => Library::boxed(Perceptron::new(Kernel::linear()), 0),
         Method::Svc => Box::new(SvmLearner::of(Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 }), 0)),
         _ => Library::boxed(Ridge::new(Kernel::linear()), 0),
-    }
-}
-
-/// `N`, `?` or `?lo..hi` as the smallest and the largest k.
-fn neighbours_range(text: Option<&str>) -> Result<(usize, usize), Failure> {
-    let text = text.unwrap_or("?").trim();
-    let wrong = || Failure::usage(format!("-k {text}: it is a whole number above 0, `?` or `?lo..hi`"));
-    let number = |part: &str| part.trim().parse::<usize>().ok().filter(|k| *k > 0).ok_or_else(wrong);
-    let Some(search) = text.strip_prefix('?') else {
-        return number(text).map(|k| (k, k));
-    };
-    match search.split_once("..") {
-        Some((low, high)) => Ok((number(low)?, number(high)?))
-            .and_then(|(low, high)| if low <= high { Ok((low, high)) } else { Err(wrong()) }),
-        None if search.trim().is_empty() => Ok((1, MOST_NEIGHBOURS)),
-        None => Err(wrong()),
     }
 }
 
@@ -409,7 +399,7 @@ fn table(trials: &Trials, measure: Measure, all: bool) -> Vec<String> {
         });
         rows.truncate(SHOWN);
     }
-    let head = measure.head();
+    let head = if measure == Measure::Wrong { "wrong" } else { measure.name() };
     let mut out = vec![format!(
         "{} {head:>12}",
         trials.names.iter().map(|name| format!("{name:>12}")).collect::<String>()
@@ -429,19 +419,4 @@ fn short(value: f64) -> String {
         return format!("{value}");
     }
     if (1e-3..1e5).contains(&value.abs()) { format!("{value:.5}") } else { format!("{value:.3e}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_of_k() {
-        assert_eq!(neighbours_range(None).unwrap(), (1, MOST_NEIGHBOURS));
-        assert_eq!(neighbours_range(Some("7")).unwrap(), (7, 7));
-        assert_eq!(neighbours_range(Some("?2..9")).unwrap(), (2, 9));
-        for bad in ["0", "?3..2", "?x", "1.5", "?0..3", ""] {
-            assert!(neighbours_range(Some(bad)).is_err(), "{bad}");
-        }
-    }
 }

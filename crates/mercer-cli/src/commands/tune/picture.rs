@@ -1,12 +1,11 @@
 //! The search as a picture: the error along one hyper-parameter, with the ends where it follows the noise and the mean.
 
 use mercer::data::{AnySamples, Matrix};
-use mercer::learn::{Learner as _, Problem, Ridge, RidgeSolver};
-use mercer::select::{Trial, Trials};
+use mercer::learn::search::{Measure, Trial, Trials, Tunable};
+use mercer::learn::{Learner as _, Problem, RidgeSolver};
 use mercer::session::Session;
 
 use super::Searcher;
-use super::measure::Measure;
 use crate::args::Criterion;
 use crate::failure::Failure;
 use crate::plot::{Figure, TuningCurve, TuningLine, number};
@@ -87,17 +86,13 @@ pub fn training_errors(
     targets: &Matrix<f64>,
     session: &Session<'_>,
 ) -> Result<Vec<Option<f64>>, Failure> {
-    let tune = searcher.ridge();
-    let kernel = tune.kernel.resolve_auto(&session.scales(samples))?;
+    let ridge = searcher.ridge().solver(RidgeSolver::Dual);
+    let kernel = searcher.kernel.resolve_auto(&session.scales(samples))?;
     let stride = trials.len().div_ceil(FITTED).max(1);
     let mut errors = vec![None; trials.len()];
     for (place, trial) in trials.iter().enumerate().step_by(stride) {
         let Some(trial) = trial else { continue };
-        let ridge = Ridge::new(kernel.with_values(&trial.values)?)
-            .lambda(trial.setting)
-            .intercept(tune.bias)
-            .admission(tune.admission)
-            .solver(RidgeSolver::Dual);
+        let ridge = ridge.clone().with_kernel(kernel.with_values(&trial.values)?).with_shared(trial.setting);
         let trained = ridge.train(&Problem::new(samples.view(), targets), session)?;
         let fitted = trained.model.predictor.predict(samples, session)?;
         let squares: f64 =

@@ -5,6 +5,7 @@
 //! and p(c|x) = e^(f_c(x))/Σⱼ e^(f_j(x)): the multinomial model.
 
 mod primal;
+mod scorer;
 
 use serde::{Deserialize, Serialize};
 

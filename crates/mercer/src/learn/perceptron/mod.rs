@@ -17,6 +17,7 @@ mod budgeted;
 mod budgeted_passes;
 mod decisions;
 mod report;
+mod scorer;
 mod train;
 mod voted;
 

@@ -16,11 +16,13 @@
 mod cg;
 mod choice;
 mod dual;
+mod feature_scorer;
 mod incremental;
 mod landmarks;
 mod passes;
 mod primal;
 mod quality;
+mod scorer;
 mod stream;
 
 use serde::{Deserialize, Serialize};
@@ -49,6 +51,7 @@ pub use dual::Coefficients;
 pub(super) use dual::{column_means, explain};
 pub use incremental::{Solution, TargetError, add_rows, empty_sums};
 pub use quality::{Quality, Sizes, SolvedSums};
+pub(super) use scorer::finite_gram;
 
 /// How ridge regression is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -292,7 +295,7 @@ pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), Lea
 }
 
 /// Whether the parts of a regression problem line up and are in their ranges.
-pub(crate) fn check_problem(
+fn check_problem(
     lambda: &[f64],
     rows: usize,
     targets: &Matrix<f64>,

@@ -134,7 +134,7 @@ impl Ridge {
         Ok(Quality { kernel, effective_dimension, sizes })
     }
 
-    fn kernel_error(
+    pub(super) fn kernel_error(
         &self,
         prepared: &Prepared,
         samples: &AnySamples<'_>,

@@ -1,8 +1,9 @@
-//! What a search has tried: its table, and what it is resumed from.
+//! The trials of a search: a table, from which an interrupted search is resumed.
 
 use serde::{Deserialize, Serialize};
 
-use crate::learn::LearnError;
+use crate::learn::error::LearnError;
+use crate::session::Session;
 
 use super::search::Search;
 
@@ -38,25 +39,44 @@ impl Trials {
         scored.reduce(|best, next| if next.1 < best.1 { next } else { best }).map(|(trial, _)| trial)
     }
 
-    /// The trials that a search starts from: those to resume, or none.
+    /// The trials that a search of this problem starts from: those in the checkpoint of the session, or none. Without a digest of
+    /// the problem none are kept.
     ///
     /// # Errors
-    /// Where those to resume are of another problem.
-    pub(super) fn starting(
-        problem: String,
+    /// Where those in the checkpoint are of another problem or damaged.
+    pub(crate) fn starting(
+        problem: Option<String>,
         search: &Search,
-        resume: Option<Self>,
+        session: &Session<'_>,
     ) -> Result<Self, LearnError> {
         // A setting without a name is none.
         let names = search.axes.iter().chain([&search.setting]).map(|axis| axis.name.clone());
         let names = names.filter(|name| !name.is_empty()).collect();
-        match resume {
-            Some(trials) if trials.problem != problem => Err(LearnError::Unsupported(
+        let new = Self { problem: problem.unwrap_or_default(), names, rows: Vec::new() };
+        let kept = new.work().zip(session.checkpoint()).and_then(|(work, kept)| kept.load(work));
+        let Some(bytes) = kept else { return Ok(new) };
+        match serde_json::from_slice::<Self>(&bytes) {
+            Ok(trials) if trials.problem == new.problem => Ok(trials),
+            Ok(_) => Err(LearnError::Unsupported(
                 "the trials to resume from are of other data, another kernel or another criterion",
             )),
-            Some(trials) => Ok(trials),
-            None => Ok(Self { problem, names, rows: Vec::new() }),
+            Err(_) => Err(LearnError::Unsupported("the checkpoint does not hold the trials of a search")),
         }
+    }
+
+    /// Keeps the trials in the checkpoint of the session, where it is due or this is the end of the search.
+    pub(super) fn keep(&self, end: bool, session: &Session<'_>) {
+        if let Some((work, checkpoint)) = self.work().zip(session.checkpoint())
+            && (end || checkpoint.due())
+            && let Ok(bytes) = serde_json::to_vec(self)
+        {
+            checkpoint.save(work, bytes);
+        }
+    }
+
+    /// The number under which a checkpoint keeps them.
+    fn work(&self) -> Option<u64> {
+        u64::from_str_radix(&self.problem, 16).ok()
     }
 
     /// The scores at these hyper-parameters for each of `settings`, where all of them are known.

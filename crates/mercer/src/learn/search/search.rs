@@ -1,21 +1,21 @@
 //! The search over hyper-parameters: a grid that is refined around its best point, or random points.
 //!
-//! A point is the hyper-parameters of a kernel. At each point a [`Scorer`] gives the scores for many values of one more
-//! hyper-parameter, the setting, because one factorisation serves them all.
+//! A point is the hyper-parameters of a kernel. At each point the scores of many values of one more hyper-parameter, the setting,
+//! are computed together, because one factorisation serves them all.
 
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::kernel::SearchSpace;
-use crate::learn::LearnError;
+use crate::learn::error::LearnError;
 use crate::session::Session;
 use crate::watch::Watch;
 
 use super::axis::Axis;
 use super::trials::{Trial, Trials};
 
-/// Where a search looks.
+/// The points that a search tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
     /// Every combination of `points` values of each range and all values of each list; then, `refinements` times, the
@@ -26,7 +26,7 @@ pub enum Strategy {
         /// Times the step is halved.
         refinements: usize,
     },
-    /// Points drawn evenly from each list and, on its log scale, each range.
+    /// Points drawn uniformly from each list and, on its log scale, each range.
     Random {
         /// Points drawn, 1 or more.
         trials: usize,
@@ -45,29 +45,18 @@ impl Strategy {
     }
 }
 
-/// Scores hyper-parameters. Ridge regression is one; smoothers and classifiers can be others.
-pub trait Scorer {
-    /// The score for each of `settings` at the hyper-parameters `values` of the kernel, smaller is better; none where
-    /// there is no answer.
-    ///
-    /// # Errors
-    /// Where the search cannot go on.
-    fn score(
-        &mut self,
-        values: &[f64],
-        settings: &[f64],
-        session: &Session<'_>,
-    ) -> Result<Vec<Option<f64>>, LearnError>;
-}
+/// Computes the score of each setting at the hyper-parameters of a kernel, smaller is better; none where there is no answer.
+pub type PointScores<'a> =
+    dyn FnMut(&[f64], &[f64], &Session<'_>) -> Result<Vec<Option<f64>>, LearnError> + 'a;
 
-/// A search: its axes, and where it looks.
+/// A search: its axes and the points that it tries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     /// The hyper-parameters of the kernel, in the order of its text.
     pub axes: Vec<Axis>,
-    /// The setting that a scorer serves many values of at once.
+    /// The hyper-parameter of which many values are scored together.
     pub setting: Axis,
-    /// Where to look.
+    /// The points to try.
     pub strategy: Strategy,
     /// Seed of random points.
     pub seed: u64,
@@ -80,27 +69,37 @@ const SETTINGS_PER_DECADE: f64 = 2.0;
 type Round = Vec<(Vec<f64>, Vec<f64>)>;
 
 impl Search {
-    /// Searches; the trials in `trials` are taken as they are, and new ones are added; `on_trials` is shown all of them
-    /// after each point.
+    /// Searches, and returns the best trial. Those in `trials` are not made again; new ones are added, and the checkpoint of the
+    /// session keeps all of them after each point.
     ///
     /// # Errors
-    /// Those of the scorer; [`LearnError::NoScore`] where no trial has a score; [`LearnError::Stopped`].
+    /// Those of `score`; [`LearnError::NoScore`] where no trial has a score; [`LearnError::Stopped`].
     pub fn run(
         &self,
-        scorer: &mut dyn Scorer,
+        score: &mut PointScores<'_>,
         trials: &mut Trials,
-        on_trials: &mut dyn FnMut(&Trials),
+        session: &Session<'_>,
+    ) -> Result<Trial, LearnError> {
+        let found = self.rounds(score, trials, session);
+        trials.keep(true, session);
+        found
+    }
+
+    fn rounds(
+        &self,
+        score: &mut PointScores<'_>,
+        trials: &mut Trials,
         session: &Session<'_>,
     ) -> Result<Trial, LearnError> {
         let first = self.first_round()?;
         session.begin("tune", self.planned(first.len()) as u64);
         let mut best = None;
-        self.score_round(&first, &mut best, scorer, trials, on_trials, session)?;
+        self.score_round(&first, &mut best, score, trials, session)?;
         if let Strategy::Grid { points, refinements } = self.strategy {
             for halvings in 1..=refinements {
                 let Some(centre) = best.clone() else { break };
                 let round = self.refined_round(&centre, points, halvings);
-                self.score_round(&round, &mut best, scorer, trials, on_trials, session)?;
+                self.score_round(&round, &mut best, score, trials, session)?;
             }
         }
         best.ok_or(LearnError::NoScore { trials: trials.rows.len() })
@@ -179,9 +178,8 @@ impl Search {
         &self,
         round: &Round,
         best: &mut Option<Trial>,
-        scorer: &mut dyn Scorer,
+        score: &mut PointScores<'_>,
         trials: &mut Trials,
-        on_trials: &mut dyn FnMut(&Trials),
         session: &Session<'_>,
     ) -> Result<(), LearnError> {
         for (values, settings) in round {
@@ -193,7 +191,7 @@ impl Search {
                 None => {
                     // A point that an interrupted run left unfinished is scored as a whole.
                     trials.rows.retain(|t| t.values != *values || !settings.contains(&t.setting));
-                    scorer.score(values, settings, session)?
+                    score(values, settings, session)?
                 }
             };
             for (&setting, score) in settings.iter().zip(scores) {
@@ -209,7 +207,7 @@ impl Search {
                 }
             }
             if is_new {
-                on_trials(trials);
+                trials.keep(false, session);
             }
             session.advance(1);
         }
@@ -225,7 +223,7 @@ impl Search {
         format!("best {:.6} at {}", trial.score.unwrap_or(f64::NAN), pairs.join(", "))
     }
 
-    /// What to say of a best trial at the ends of what was searched.
+    /// Warnings for a best trial at the ends of what was searched.
     #[must_use]
     pub fn edge_warnings(&self, best: &Trial) -> Vec<String> {
         let values = best.values.iter().chain([&best.setting]);
@@ -248,24 +246,19 @@ mod tests {
     /// A bowl in log coordinates with its bottom at (3, 0.7) and λ = 0.02; counts its calls.
     struct Bowl(usize);
 
-    impl Scorer for Bowl {
-        fn score(
-            &mut self,
-            values: &[f64],
-            settings: &[f64],
-            _: &Session<'_>,
-        ) -> Result<Vec<Option<f64>>, LearnError> {
+    impl Bowl {
+        fn score(&mut self, values: &[f64], settings: &[f64]) -> Vec<Option<f64>> {
             self.0 += 1;
             let outer: f64 = values.iter().zip([3.0, 0.7]).map(|(v, at)| (v / at).ln().powi(2)).sum();
-            Ok(settings
+            settings
                 .iter()
                 .map(|s| if *s < 1e-5 { None } else { Some(outer + (s / 0.02).ln().powi(2)) })
-                .collect())
+                .collect()
         }
     }
 
     fn search(strategy: Strategy) -> Search {
-        let axis = |name: &str, low, high| Axis { name: name.into(), space: SearchSpace::Between(low, high) };
+        let axis = |name: &str, low, high| Axis::new(name, SearchSpace::Between(low, high));
         Search {
             axes: vec![axis("sigma", 0.1, 100.0), axis("alpha", 0.01, 10.0)],
             setting: axis("lambda", 1e-6, 1e3),
@@ -276,7 +269,8 @@ mod tests {
 
     fn run(search: &Search, trials: &mut Trials) -> (Trial, usize) {
         let mut bowl = Bowl(0);
-        let best = search.run(&mut bowl, trials, &mut |_| {}, &Session::default()).unwrap();
+        let mut score = |values: &[f64], settings: &[f64], _: &Session<'_>| Ok(bowl.score(values, settings));
+        let best = search.run(&mut score, trials, &Session::default()).unwrap();
         (best, bowl.0)
     }
 
@@ -296,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_not_scored_again_and_the_answer_is_the_same() {
+    fn known_trials_are_not_scored_again_and_the_answer_is_the_same() {
         for strategy in [Strategy::Grid { points: 4, refinements: 3 }, Strategy::Random { trials: 30 }] {
             let search = search(strategy);
             let mut trials = none();
@@ -325,7 +319,8 @@ mod tests {
     fn without_a_score_there_is_an_error() {
         let mut search = search(Strategy::Grid { points: 2, refinements: 1 });
         search.setting.space = SearchSpace::OneOf(vec![1e-9]);
-        let error = search.run(&mut Bowl(0), &mut none(), &mut |_| {}, &Session::default()).unwrap_err();
+        let mut score = |_: &[f64], settings: &[f64], _: &Session<'_>| Ok(vec![None; settings.len()]);
+        let error = search.run(&mut score, &mut none(), &Session::default()).unwrap_err();
         assert_eq!(error, LearnError::NoScore { trials: 4 });
     }
 }
