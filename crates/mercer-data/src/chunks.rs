@@ -15,20 +15,13 @@ use super::table::{Table, parts_to_replay};
 use super::{AnySamples, Samples};
 use crate::real::Real;
 
-/// Rows that come a chunk at a time and can be gone through again.
+/// Rows that come a chunk at a time.
 pub trait Chunks {
     /// The next rows, `None` after the last.
     ///
     /// # Errors
-    /// Where the rows cannot be read or do not fit the schema. What follows an error is unspecified, short of a
-    /// [`rewind`](Self::rewind).
+    /// Where the rows cannot be read or do not fit the schema. What follows an error is unspecified.
     fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError>;
-
-    /// Starts again from the first row.
-    ///
-    /// # Errors
-    /// Where the source can be read only once, as standard input.
-    fn rewind(&mut self) -> Result<(), DataError>;
 }
 
 /// Calls `visit` with every chunk that is left, while the next one is read by other threads of the pool.
@@ -64,10 +57,9 @@ pub fn chunks(path: &Path, schema: &Schema, rows_per_chunk: usize) -> Result<Fil
 
 /// A file being read in chunks: see [`chunks`]. Also an iterator, which ends after an error.
 pub struct FileChunks {
-    source: Source,
+    file: String,
     schema: Schema,
     rows_per_chunk: usize,
-    layout: Layout,
     stream: Box<dyn Stream>,
     started: bool,
     failed: bool,
@@ -85,8 +77,15 @@ impl FileChunks {
         layout: Layout,
     ) -> Result<Self, DataError> {
         let stream = open_stream(&source, schema, &layout)?;
-        let (schema, rows_per_chunk) = (schema.clone(), rows_per_chunk.max(1));
-        Ok(Self { source, schema, rows_per_chunk, layout, stream, started: false, failed: false })
+        let (file, schema) = (source.name().to_owned(), schema.clone());
+        Ok(Self {
+            file,
+            schema,
+            rows_per_chunk: rows_per_chunk.max(1),
+            stream,
+            started: false,
+            failed: false,
+        })
     }
 
     /// The schema the rows are read under.
@@ -100,23 +99,13 @@ impl Chunks for FileChunks {
     fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
         let chunk = self.stream.read_chunk(&self.schema, self.rows_per_chunk)?;
         if chunk.is_none() && !self.started {
-            let file = self.source.name().to_owned();
             return Err(DataError::NoRows {
-                file,
+                file: self.file.clone(),
                 what: "only a header, comments or blank lines".to_owned(),
             });
         }
         self.started = true;
         Ok(chunk)
-    }
-
-    fn rewind(&mut self) -> Result<(), DataError> {
-        if !self.source.is_restartable() {
-            return Err(DataError::NotRestartable { file: self.source.name().to_owned() });
-        }
-        self.stream = open_stream(&self.source, &self.schema, &self.layout)?;
-        (self.started, self.failed) = (false, false);
-        Ok(())
     }
 }
 

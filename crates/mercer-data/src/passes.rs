@@ -7,7 +7,7 @@ use super::error::DataError;
 use super::row_sample::{RowSample, is_held_out};
 use super::scale::{ScaleMethod, Scaling, ScalingSums};
 use super::schema::Schema;
-use super::training::{TrainingChunks, TrainingFile};
+use super::training::{TrainingChunks, TrainingFile, restartable};
 use super::{AnySamples, Matrix};
 use crate::watch::{Stopped, Watch};
 
@@ -132,7 +132,7 @@ impl FilePasses {
         watch: &dyn Watch,
     ) -> Result<Self, PassError> {
         let file = chunks.file().clone();
-        file.check_restartable()?;
+        restartable(&file.source)?;
         let mut sample = RowSample::new(options.sample, options.seed);
         let mut scaling = ScalingSums::new(options.scale);
         let mut content = Content::default();

@@ -36,11 +36,6 @@ impl TrainingFile {
         let stream = open_stream(&self.source, &self.schema, &self.options)?;
         Ok(TrainingChunks { file: self.clone(), stream, rows: 0 })
     }
-
-    /// Refuses a source that can be read only once.
-    pub fn check_restartable(&self) -> Result<(), DataError> {
-        restartable(&self.source)
-    }
 }
 
 /// A training file with numbers as its targets, read in chunks: the rows and the schema that [`read`](super::read) gives,
@@ -102,12 +97,6 @@ impl Chunks for TrainingChunks {
         }
         self.rows += chunk.as_ref().map_or(0, |chunk| chunk.nrows() as u64);
         Ok(chunk)
-    }
-
-    fn rewind(&mut self) -> Result<(), DataError> {
-        self.file.check_restartable()?;
-        *self = self.file.chunks()?;
-        Ok(())
     }
 }
 
@@ -228,7 +217,8 @@ fn learn_sparse<T: Real>(
     })
 }
 
-fn restartable(source: &Source) -> Result<(), DataError> {
+/// Refuses a source that can be read only once.
+pub(super) fn restartable(source: &Source) -> Result<(), DataError> {
     if source.is_restartable() {
         Ok(())
     } else {

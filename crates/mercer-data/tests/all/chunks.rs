@@ -146,20 +146,6 @@ fn targets_that_are_not_known_are_left_open() {
 }
 
 #[test]
-fn a_file_can_be_gone_through_again_and_standard_input_cannot() {
-    let schema = schema(HOUSES, &house_options());
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("p.csv");
-    std::fs::write(&path, HOUSES).unwrap();
-    let mut file = chunks(&path, &schema, 2).unwrap();
-    let first = file.read_chunk().unwrap();
-    while file.read_chunk().unwrap().is_some() {}
-    file.rewind().unwrap();
-    assert_eq!(file.read_chunk().unwrap(), first);
-    assert!(!Source::path(std::path::Path::new("-")).is_restartable());
-}
-
-#[test]
 fn a_schema_that_names_a_column_twice_is_refused() {
     let categorical = vec!["a".parse().unwrap(), "b".parse().unwrap()];
     let options = ReadOptions { categorical, ..ReadOptions::default() };

@@ -62,6 +62,12 @@ fn every_pass_has_the_rows_of_the_file_scaled() {
 }
 
 #[test]
+fn standard_input_cannot_be_gone_through_again() {
+    assert!(!Source::path(std::path::Path::new("-")).is_restartable());
+    assert!(Source::bytes("d.csv", text(3).into_bytes()).is_restartable());
+}
+
+#[test]
 fn a_file_that_changes_between_passes_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("d.csv");

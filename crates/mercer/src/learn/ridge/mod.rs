@@ -27,7 +27,7 @@ mod stream;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{AnySamples, Matrix};
+use crate::data::AnySamples;
 use crate::design::Approximation;
 use crate::kernel::Kernel;
 use crate::linalg::Intercept;
@@ -42,8 +42,6 @@ use super::learner::{Learner, Requires, Shape};
 use super::lift::{Lift, Prepared};
 use super::problem::{Inputs, Problem};
 use super::settings::{builder, kept, numbers};
-use super::targets::check as check_targets;
-use super::weights::check_weights;
 
 pub(crate) use cg::STEPS_ON_TILES;
 pub use choice::{FormChoice, choose_approximation};
@@ -292,18 +290,6 @@ fn shape(problem: &Problem<'_>) -> Result<Shape, LearnError> {
 pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), LearnError> {
     let (needed, budget) = (cost::matrix_bytes(rows), session.memory());
     if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
-}
-
-/// Whether the parts of a regression problem line up and are in their ranges.
-fn check_problem(
-    lambda: &[f64],
-    rows: usize,
-    targets: &Matrix<f64>,
-    weights: Option<&[f64]>,
-) -> Result<(), LearnError> {
-    check_targets(rows, targets)?;
-    check_weights(rows, weights)?;
-    check_lambda(lambda, rows, targets.ncols())
 }
 
 fn check_lambda(lambda: &[f64], rows: usize, targets: usize) -> Result<(), LearnError> {
