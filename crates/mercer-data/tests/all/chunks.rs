@@ -1,8 +1,7 @@
 //! Chunks: files read for prediction under the schema of the training file.
 
 use mercer_data::{
-    Chunks, DataError, Dataset, FileChunks, Layout, Missing, ReadOptions, Schema, Source, TargetValues,
-    chunks, read_source,
+    DataError, Dataset, FileChunks, Layout, Missing, ReadOptions, Schema, Source, TargetValues, read_source,
 };
 
 fn schema(text: &str, options: &ReadOptions) -> Schema {
