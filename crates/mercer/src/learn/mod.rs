@@ -39,7 +39,6 @@ pub use lms::{Lms, LmsSolver};
 pub use logistic::Logistic;
 pub use perceptron::{BudgetedPerceptron, Perceptron, Rule};
 pub use problem::{Inputs, Origin, Problem, Targets};
-pub(crate) use ridge::STEPS_ON_TILES;
 pub use ridge::{
     Coefficients, FormChoice, Quality, Ridge, RidgeSolver, Sizes, Solution, SolvedSums, TargetError,
     add_rows, check_matrix_memory, choose_approximation, empty_sums,

@@ -56,6 +56,19 @@ pub enum Targets<'a> {
 }
 
 impl<'a> Targets<'a> {
+    /// The targets of some rows.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Targets<'static> {
+        match self {
+            Self::None => Targets::None,
+            Self::Numbers(numbers) => numbers.select(rows).into(),
+            Self::Classes { codes, classes } => {
+                let codes = rows.iter().map(|&row| codes[row]).collect();
+                Targets::Classes { codes, classes: classes.clone() }
+            }
+        }
+    }
+
     /// Classes without names, by their codes 0, 1, …, `classes` − 1.
     #[must_use]
     pub fn codes(codes: impl Into<Cow<'a, [usize]>>, classes: usize) -> Self {

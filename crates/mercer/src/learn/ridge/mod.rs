@@ -43,7 +43,6 @@ use super::lift::{Lift, Prepared};
 use super::problem::{Inputs, Problem};
 use super::settings::{builder, kept, numbers};
 
-pub(crate) use cg::STEPS_ON_TILES;
 pub use choice::{FormChoice, choose_approximation};
 pub use dual::Coefficients;
 pub(super) use dual::{column_means, explain};

@@ -1,8 +1,18 @@
-//! What a fit costs: multiply-adds and bytes as functions of its size. They depend on nothing else, so a choice between methods is the
-//! same on every machine.
+//! The cost of work: operations and bytes as functions of its size. They depend on nothing else, so a choice between methods is the
+//! same on every machine; [`plan`](crate::select::plan) multiplies them by rates that it measures.
+
+mod task;
+mod ways;
 
 use crate::linalg::NormalEquations;
 use crate::pool;
+
+pub use task::{Size, Task};
+pub use ways::{Cost, Operation, Stage, Way};
+
+/// Steps of conjugate gradients on tiles before the matrix is stored, and steps that must then be left: storing takes the time of as
+/// many.
+pub(crate) const STEPS_ON_TILES: u64 = 6;
 
 /// Multiply-adds of ridge regression on the kernel matrix of n samples with d columns: n²d + n³/3.
 #[must_use]

@@ -1,11 +1,10 @@
 //! The search as a picture: the error along one hyper-parameter, with the ends where it follows the noise and the mean.
 
-use mercer::data::{AnySamples, Matrix};
 use mercer::learn::search::{Measure, Trial, Trials, Tunable};
 use mercer::learn::{Learner as _, Problem, RidgeSolver};
 use mercer::session::Session;
 
-use super::Searcher;
+use super::tune::Searcher;
 use crate::args::Criterion;
 use crate::failure::Failure;
 use crate::plot::{Figure, TuningCurve, TuningLine, number};
@@ -82,10 +81,10 @@ pub fn figure(
 pub fn training_errors(
     trials: &[Option<&Trial>],
     searcher: &Searcher<'_>,
-    samples: &AnySamples<'_>,
-    targets: &Matrix<f64>,
+    problem: &Problem<'_>,
     session: &Session<'_>,
 ) -> Result<Vec<Option<f64>>, Failure> {
+    let (samples, targets) = (problem.samples()?, problem.numbers()?);
     let ridge = searcher.ridge().solver(RidgeSolver::Dual);
     let kernel = searcher.kernel.resolve_auto(&session.scales(samples))?;
     let stride = trials.len().div_ceil(FITTED).max(1);
@@ -93,7 +92,7 @@ pub fn training_errors(
     for (place, trial) in trials.iter().enumerate().step_by(stride) {
         let Some(trial) = trial else { continue };
         let ridge = ridge.clone().with_kernel(kernel.with_values(&trial.values)?).with_shared(trial.setting);
-        let trained = ridge.train(&Problem::new(samples.view(), targets), session)?;
+        let trained = ridge.train(problem, session)?;
         let fitted = trained.model.predictor.predict(samples, session)?;
         let squares: f64 =
             fitted.entries().iter().zip(targets.entries()).map(|(f, y)| (y - f) * (y - f)).sum();

@@ -1,51 +1,39 @@
 //! `mercer tune`.
 
-mod approx;
-mod checkpoint;
-mod picture;
-
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use mercer::data::{self, AnySamples, ScaleMethod, Scaling};
+use mercer::data::{self, Passes};
+use mercer::gram::SampleScales;
 use mercer::kernel::{Kernel, SearchSpace};
-use mercer::learn::search::{Criterion, Measure, Shared, Strategy, Trial, Trials, Tunable};
+use mercer::learn::search::{Axis, Criterion, Measure, Shared, Strategy, Trial, Trials, Tunable};
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{Admission, Intercept, Knn, Logistic, Perceptron, Problem, Ridge, Smoother, Targets};
-use mercer::model::Model;
+use mercer::learn::{
+    Admission, AnyLearner, Inputs, Intercept, Knn, Learner, Lift, Logistic, Perceptron, Problem, Ridge,
+    Smoother,
+};
+use mercer::model::{Method, Model};
 use mercer::pool;
 use mercer::select::{self, Tuned};
 use mercer::session::Session;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::args::{self, Method, Score, Search, Tune};
-use crate::commands::fit::model;
-use crate::commands::plot;
+use crate::args::{self, Approx, Score, Search, Tune};
+use crate::checkpoint::Checkpoint;
+use crate::commands::{plot, tune_picture};
 use crate::describe;
 use crate::failure::Failure;
-use crate::learner::svm::SvmLearner;
-use crate::learner::{Learner, Library, codes_of};
+use crate::input::{self, Rows};
 use crate::output;
 use crate::plot::Figure;
 use crate::progress::{self, Progress};
-use crate::training::{Goal, Trained, read_for_training};
-
-use checkpoint::TrialsFile;
 
 /// ‖λa + p − y‖ of logistic regression in a trial: far below what changes a score.
 const TRIAL_TOL: f64 = 1e-4;
 
 /// Rows of the table that are shown without `-v`.
 const SHOWN: usize = 8;
-
-/// What a search found: a learner with the best settings, and the table.
-struct Found {
-    learner: Box<dyn Learner>,
-    score: f64,
-    trials: Trials,
-    warnings: Vec<String>,
-}
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -67,12 +55,13 @@ struct Document<'a> {
     model: String,
 }
 
-/// What a search came to.
+/// The result of a search.
 struct Outcome {
     model: Model,
     score: f64,
     trials: Trials,
     warnings: Vec<String>,
+    measure: Measure,
     criterion: args::Criterion,
     /// The data's name.
     source: String,
@@ -98,64 +87,18 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
     let shared = shared.transpose().map_err(|error| Failure::usage(format!("{error}")))?;
     output::check_output(&arguments.output)?;
     let format = arguments.plot.as_deref().map(plot::format_of).transpose()?;
-    let criterion = arguments.criterion(false);
-    let searcher = Searcher { arguments, kernel, shared, criterion };
+    let searcher = Searcher { arguments, kernel, shared, draw: format.is_some() };
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = arguments.common.session(arguments.memory, &watch);
-    let streamed = match arguments.approx {
-        Some(approx) if approx.is_asked() => {
-            pool::with(arguments.common.threads(), || searcher.in_chunks(format.is_some(), &session))?
-        }
-        _ => None,
-    };
-    let outcome = match streamed {
-        Some(outcome) => outcome,
-        None => in_memory(searcher, format.is_some(), &session)?,
-    };
+    let session = &arguments.common.session(arguments.memory, &watch);
+    let outcome = pool::with(arguments.common.threads(), || {
+        let streamed = match arguments.approx {
+            Some(approx) if approx.is_asked() => searcher.in_passes(approx, session)?,
+            _ => None,
+        };
+        streamed.map_or_else(|| searcher.in_memory(session), Ok)
+    })?;
     watch.finish();
     finish(arguments, outcome, format, began)
-}
-
-/// The search on all rows at once.
-fn in_memory(searcher: Searcher<'_>, draw: bool, session: &Session<'_>) -> Result<Outcome, Failure> {
-    let arguments = searcher.arguments;
-    let (dataset, schema) =
-        read_for_training(arguments.method, &arguments.data, &arguments.input.read_options())?;
-    let stand_in = stand_in(arguments);
-    let goal = Goal::of(&dataset, &*stand_in)?;
-    let (scaling, _) =
-        Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::Standard), &dataset.features)?;
-    let scaled = scaling.apply(dataset.features.view())?;
-    let criterion = searcher.criterion;
-    let measure = measure(arguments, goal.classes.is_some());
-    let (found, trained, figure) = pool::with(arguments.common.threads(), || {
-        let mut found = searcher.search(&scaled, &goal, session)?;
-        if let Some(classes) = &goal.classes {
-            found.learner.name_classes(classes)?;
-        }
-        let scale = arguments.input.scale;
-        let trained = Trained::on(&*found.learner, scale, &dataset.features, &goal.targets, session)?;
-        let mut training = |trials: &[Option<&Trial>]| match arguments.method {
-            Method::Ridge => picture::training_errors(trials, &searcher, &scaled, &goal.targets, session),
-            _ => Ok(Vec::new()),
-        };
-        let mut figure =
-            || picture::figure(&found.trials, measure, criterion, dataset.nrows(), &mut training);
-        let figure = if draw { Some(figure()?) } else { None };
-        Ok::<_, Failure>((found, trained, figure))
-    })?;
-    let Found { learner, score, trials, warnings } = found;
-    Ok(Outcome {
-        model: model(&*learner, trained, goal, schema, &dataset),
-        score,
-        trials,
-        warnings,
-        criterion,
-        source: dataset.source.clone(),
-        rows: dataset.nrows(),
-        figure,
-        lines: Vec::new(),
-    })
 }
 
 /// Saves and reports.
@@ -165,9 +108,8 @@ fn finish(
     format: Option<plot::Format>,
     began: Instant,
 ) -> Result<(), Failure> {
-    let Outcome { mut model, score, trials, warnings, criterion, source, rows, figure, lines: more } =
-        outcome;
-    let measure = measure(arguments, model.classes.is_some());
+    let Outcome { mut model, score, trials, warnings, measure, criterion, .. } = outcome;
+    let Outcome { source, rows, figure, lines: more, .. } = outcome;
     model.report.insert("criterion".into(), json!(criterion.name()));
     model.report.insert("score".into(), json!(score));
     model.report.insert("trials".into(), json!(trials.rows.len()));
@@ -211,61 +153,123 @@ fn finish(
     output::report(&arguments.common, &document, &lines)
 }
 
-/// The number that a trial is judged by.
-fn measure(arguments: &Tune, classify: bool) -> Measure {
-    match (arguments.score, arguments.method) {
-        _ if !classify => Measure::SquaredError,
-        (Some(Score::LogLoss), _) | (None, Method::Logistic) => Measure::LogLoss,
-        _ => Measure::Wrong,
-    }
-}
-
 /// A search as asked for.
 pub struct Searcher<'a> {
     arguments: &'a Tune,
-    kernel: Kernel,
+    pub kernel: Kernel,
     /// The values of λ, C or k; none for their default range.
     shared: Option<SearchSpace>,
-    /// Which rows a trial is judged by.
-    criterion: args::Criterion,
+    /// Whether the search is drawn.
+    draw: bool,
 }
 
 impl Searcher<'_> {
-    fn search(&self, samples: &AnySamples<'_>, goal: &Goal, session: &Session<'_>) -> Result<Found, Failure> {
-        let (seed, kernel) = (self.arguments.common.seed, self.kernel.clone());
-        let targets = match &goal.classes {
-            Some(classes) => {
-                Targets::Classes { codes: codes_of(&goal.targets).into(), classes: classes.clone() }
-            }
-            None => (&goal.targets).into(),
+    /// The search on all rows at once.
+    fn in_memory(&self, session: &Session<'_>) -> Result<Outcome, Failure> {
+        let (arguments, learner) = (self.arguments, self.learner());
+        let read = input::read(arguments.method, &arguments.data, &arguments.input.read_options())?;
+        let rows = Rows::new(read, &learner, arguments.input.scale)?;
+        let (problem, _) = rows.problem()?;
+        let outcome = self.search(learner, &problem, arguments.criterion(false), session)?;
+        Ok(Outcome { source: rows.dataset.source.clone(), ..outcome })
+    }
+
+    /// The search on a file in passes, one for each kernel tried; none where `auto` finds that no approximation is needed.
+    fn in_passes(&self, approx: Approx, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
+        let arguments = self.arguments;
+        let lift = match approx {
+            Approx::As(approximation) => (self.kernel.clone(), approximation).into(),
+            _ => Lift::Auto(self.kernel.clone()),
         };
-        let problem = &Problem::new(samples.view(), targets);
+        let passes = input::passes(&arguments.data, &arguments.input, &lift, 0.0, session)?;
+        let problem = Problem::stream(&passes);
+        let (approximation, why) = match lift {
+            Lift::Approximate { approx, .. } => (approx, None),
+            _ => {
+                let typical = typical(&self.kernel, &session.scales(&passes.survey().sample))?;
+                match Lift::Auto(typical).resolved(&problem, session)? {
+                    (Lift::Approximate { approx, .. }, why) => (approx, why),
+                    _ => return Ok(None),
+                }
+            }
+        };
+        check_criterion(arguments)?;
+        let ridge = self.ridge().lift((self.kernel.clone(), approximation).into());
+        let mut outcome = self.search(ridge.into(), &problem, arguments.criterion(true), session)?;
+        outcome.lines = describe::approximation(&outcome.model.report, approximation, why);
+        outcome.lines.extend(input::notes(&passes).into_iter().map(|note| ("", note)));
+        Ok(Some(outcome))
+    }
+
+    /// The learner whose hyper-parameters are searched for.
+    fn learner(&self) -> AnyLearner {
+        let kernel = self.kernel.clone();
         match self.arguments.method {
-            Method::Smoother => self.run(Smoother::new(kernel), problem, session)?.boxed(seed),
-            Method::Knn => self.run(Knn::default(), problem, session)?.boxed(seed),
-            Method::Ridge | Method::Lms => self.run(self.ridge(), problem, session)?.boxed(seed),
-            Method::Perceptron => {
-                let perceptron = Perceptron::new(kernel).admission(self.admission());
-                self.run(perceptron, problem, session)?.boxed(seed)
-            }
-            Method::Logistic => {
-                let logistic = Logistic::new(kernel).admission(self.admission());
-                let tol = logistic.tol;
-                let mut tuned = self.run(logistic.tol(TRIAL_TOL), problem, session)?;
-                tuned.learner.tol = tol;
-                tuned.boxed(seed)
-            }
-            Method::Svc => {
-                let svm = Svm::new(kernel, Machine::Svc { c: 1.0 }).admission(self.admission());
-                let Tuned { learner, score, trials, warnings, .. } = self.run(svm, problem, session)?;
-                Ok(Found { learner: Box::new(SvmLearner::of(learner, seed)), score, trials, warnings })
-            }
-            Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => Err(not_tuned(self.arguments)),
+            Method::Smoother => Smoother::new(kernel).into(),
+            Method::Knn => Knn::default().into(),
+            Method::Perceptron => Perceptron::new(kernel).admission(self.admission()).into(),
+            Method::Logistic => Logistic::new(kernel).admission(self.admission()).into(),
+            Method::Svc => Svm::new(kernel, Machine::Svc { c: 1.0 }).admission(self.admission()).into(),
+            _ => self.ridge().into(),
         }
     }
 
-    /// The search with what the command line asks for.
-    fn tune<L: Tunable>(&self, learner: L, criterion: args::Criterion) -> select::Tune<L> {
+    /// Searches, and trains the best learner where the search has no model of it.
+    fn search(
+        &self,
+        learner: AnyLearner,
+        problem: &Problem<'_>,
+        criterion: args::Criterion,
+        session: &Session<'_>,
+    ) -> Result<Outcome, Failure> {
+        let measure = match self.arguments.score {
+            Some(Score::LogLoss) => Measure::LogLoss,
+            Some(Score::Accuracy) => Measure::Wrong,
+            None => Measure::of(&learner, &problem.targets),
+        };
+        let by = (criterion, measure);
+        let Tuned { learner, score, trials, warnings, fitted } = match learner {
+            AnyLearner::Smoother(smoother) => self.run(smoother, problem, by, session),
+            AnyLearner::Knn(knn) => self.run(knn, problem, by, session),
+            AnyLearner::Ridge(ridge) => self.run(ridge, problem, by, session),
+            AnyLearner::Perceptron(perceptron) => self.run(perceptron, problem, by, session),
+            AnyLearner::Svm(svm) => self.run(svm, problem, by, session),
+            AnyLearner::Logistic(logistic) => {
+                let tol = logistic.tol;
+                let mut tuned = self.run(logistic.tol(TRIAL_TOL), problem, by, session)?;
+                if let AnyLearner::Logistic(logistic) = &mut tuned.learner {
+                    logistic.tol = tol;
+                }
+                Ok(tuned)
+            }
+            _ => Err(not_tuned(self.arguments)),
+        }?;
+        let model = match fitted {
+            Some(fitted) => fitted.model,
+            None => learner.train(problem, session)?.model,
+        };
+        let rows = problem.nrows();
+        let mut training = |trials: &[Option<&Trial>]| match (&learner, &problem.inputs) {
+            (AnyLearner::Ridge(_), Inputs::Samples(_)) => {
+                tune_picture::training_errors(trials, self, problem, session)
+            }
+            // On a stream they would take a fit for each trial that is drawn.
+            _ => Ok(Vec::new()),
+        };
+        let mut figure = || tune_picture::figure(&trials, measure, criterion, rows, &mut training);
+        let figure = if self.draw { Some(figure()?) } else { None };
+        let (source, lines) = (self.arguments.data.display().to_string(), Vec::new());
+        Ok(Outcome { model, score, trials, warnings, measure, criterion, source, rows, figure, lines })
+    }
+
+    /// Runs a search that resumes from the trials of `--checkpoint`, and keeps there what it tries.
+    fn run<L: Tunable + Into<AnyLearner>>(
+        &self,
+        learner: L,
+        problem: &Problem<'_>,
+        (criterion, measure): (args::Criterion, Measure),
+        session: &Session<'_>,
+    ) -> Result<Tuned<AnyLearner>, Failure> {
         let criterion = match criterion {
             args::Criterion::Loo => Criterion::LeaveOneOut,
             args::Criterion::Gcv => Criterion::Gcv,
@@ -276,37 +280,25 @@ impl Searcher<'_> {
             Search::Random => Some(Strategy::Random { trials: self.arguments.trials }),
             Search::Grid => self.arguments.points.map(|points| Strategy::Grid { points, refinements: 3 }),
         };
-        select::Tune { learner, criterion, measure: None, strategy, shared: self.shared.clone() }
-    }
-
-    fn run<L: Tunable>(
-        &self,
-        learner: L,
-        problem: &Problem<'_>,
-        session: &Session<'_>,
-    ) -> Result<Tuned<L>, Failure> {
-        let measure = measure(self.arguments, problem.classes().is_some());
-        let tune = select::Tune { measure: Some(measure), ..self.tune(learner, self.criterion) };
-        self.with_checkpoint(session, |session| Ok(tune.run(problem, session)?))
-    }
-
-    /// Runs a search that goes on from the trials of `--checkpoint`, and keeps there what it tries.
-    fn with_checkpoint<T>(
-        &self,
-        session: &Session<'_>,
-        search: impl FnOnce(&Session<'_>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let Some(path) = self.arguments.checkpoint.as_deref() else { return search(session) };
-        let checkpoint = TrialsFile::open(path)?;
-        if checkpoint.trials > 0 {
-            output::note(&self.arguments.common, &format!("going on from {} trials", checkpoint.trials));
-        }
-        let found = search(&session.with_checkpoint(&checkpoint))?;
-        checkpoint.failure().map_or(Ok(found), Err)
+        let (measure, shared) = (Some(measure), self.shared.clone());
+        let tune = select::Tune { learner, criterion, measure, strategy, shared };
+        let tuned = match self.arguments.checkpoint.as_deref() {
+            None => tune.run(problem, session)?,
+            Some(path) => {
+                let (checkpoint, trials) = Checkpoint::of_trials(path)?;
+                if trials > 0 {
+                    output::note(&self.arguments.common, &format!("going on from {trials} trials"));
+                }
+                let tuned = tune.run(problem, &session.with_checkpoint(&checkpoint))?;
+                checkpoint.failure().map_or(Ok(tuned), Err)?
+            }
+        };
+        let Tuned { learner, score, trials, warnings, fitted } = tuned;
+        Ok(Tuned { learner: learner.into(), score, trials, warnings, fitted })
     }
 
     /// Ridge regression with hyper-parameters to search.
-    fn ridge(&self) -> Ridge {
+    pub fn ridge(&self) -> Ridge {
         Ridge::new(self.kernel.clone())
             .intercept(self.arguments.bias.unwrap_or(Intercept::Centred))
             .admission(self.admission())
@@ -314,30 +306,6 @@ impl Searcher<'_> {
 
     fn admission(&self) -> Admission {
         if self.arguments.assume_psd { Admission::Assume } else { Admission::Check }
-    }
-}
-
-/// A search for a learner of the library, as the command line trains it.
-trait Boxed {
-    fn boxed(self, seed: u64) -> Result<Found, Failure>;
-}
-
-impl<L: Tunable + 'static> Boxed for Tuned<L> {
-    fn boxed(self, seed: u64) -> Result<Found, Failure> {
-        let Self { learner, score, trials, warnings, .. } = self;
-        Ok(Found { learner: Library::boxed(learner, seed), score, trials, warnings })
-    }
-}
-
-/// A learner of the method that says whether it works on classes; its settings are still to be found.
-fn stand_in(arguments: &Tune) -> Box<dyn Learner> {
-    match arguments.method {
-        Method::Knn => Library::boxed(Knn::default(), 0),
-        Method::Smoother => Library::boxed(Smoother::new(Kernel::linear()), 0),
-        Method::Logistic => Library::boxed(Logistic::new(Kernel::linear()), 0),
-        Method::Perceptron => Library::boxed(Perceptron::new(Kernel::linear()), 0),
-        Method::Svc => Box::new(SvmLearner::of(Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 }), 0)),
-        _ => Library::boxed(Ridge::new(Kernel::linear()), 0),
     }
 }
 
@@ -354,6 +322,12 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
     let ridge = arguments.method == Method::Ridge;
     let classifier = matches!(arguments.method, Method::Logistic | Method::Perceptron);
     let svc = arguments.method == Method::Svc;
+    if classifier && matches!(arguments.criterion, Some(args::Criterion::Loo | args::Criterion::Gcv)) {
+        return Err(Failure::usage(
+            "--criterion loo and gcv are for methods whose left-out errors follow from one fit; a classifier is judged by \
+             folds or holdout",
+        ));
+    }
     let flags = [
         ("--lambda", arguments.lambda.is_some(), ridge || arguments.method == Method::Logistic),
         ("--bias", arguments.bias.is_some(), ridge),
@@ -371,8 +345,42 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
         Some((flag, ..)) => {
             Err(Failure::usage(format!("{flag} does not apply to the tuning of this method")))
         }
-        None => approx::check_text(arguments),
+        None => check_approximation(arguments),
     }
+}
+
+/// Refuses what does not go with an approximation, whatever the data is.
+fn check_approximation(arguments: &Tune) -> Result<(), Failure> {
+    match arguments.approx {
+        Some(Approx::As(_)) => check_criterion(arguments)?,
+        Some(Approx::Auto) => {}
+        Some(Approx::Exact) | None => return Ok(()),
+    }
+    if arguments.bias == Some(Intercept::Column) {
+        return Err(Failure::usage("--approx has --bias centred or none"));
+    }
+    Ok(())
+}
+
+fn check_criterion(arguments: &Tune) -> Result<(), Failure> {
+    match arguments.criterion(true) {
+        args::Criterion::Folds | args::Criterion::Holdout => Ok(()),
+        args::Criterion::Loo | args::Criterion::Gcv => {
+            Err(Failure::usage("--criterion loo and gcv need the kernel matrix, which --approx does without")
+                .hint("use --folds 5 or --holdout 0.2"))
+        }
+    }
+}
+
+/// The kernel with each `auto` from the sample, and each `?` in the middle of what is searched.
+fn typical(kernel: &Kernel, scales: &SampleScales<'_>) -> Result<Kernel, Failure> {
+    let kernel = kernel.resolve_auto(scales)?;
+    let middle = |axis: Axis| {
+        let values = axis.grid(1);
+        values[values.len() / 2]
+    };
+    let values: Vec<f64> = Axis::of_kernel(&kernel, scales)?.into_iter().map(middle).collect();
+    Ok(kernel.with_values(&values)?)
 }
 
 fn not_tuned(arguments: &Tune) -> Failure {
