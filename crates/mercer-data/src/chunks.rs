@@ -15,32 +15,6 @@ use super::table::{Table, parts_to_replay};
 use super::{AnySamples, Samples};
 use crate::real::Real;
 
-/// Rows that come a chunk at a time.
-pub trait Chunks {
-    /// The next rows, `None` after the last.
-    ///
-    /// # Errors
-    /// Where the rows cannot be read or do not fit the schema. What follows an error is unspecified.
-    fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError>;
-}
-
-/// Calls `visit` with every chunk that is left, while the next one is read by other threads of the pool.
-///
-/// # Errors
-/// The first of reading and visiting, in the order of the rows.
-pub fn for_each_chunk<E: From<DataError> + Send>(
-    chunks: &mut (dyn Chunks + Send),
-    mut visit: impl FnMut(Dataset) -> Result<(), E> + Send,
-) -> Result<(), E> {
-    let mut next = chunks.read_chunk()?;
-    while let Some(chunk) = next {
-        let (visited, read) = rayon::join(|| visit(chunk), || chunks.read_chunk());
-        visited?;
-        next = read?;
-    }
-    Ok(())
-}
-
 /// Reads the file at `path` (`-`: standard input) `rows_per_chunk` rows at a time, as `schema` says.
 ///
 /// Columns are matched by name where both the training file and this one have a header: their order is free and
@@ -55,7 +29,7 @@ pub fn chunks(path: &Path, schema: &Schema, rows_per_chunk: usize) -> Result<Fil
     FileChunks::open(Source::path(path), schema, rows_per_chunk, Layout::default())
 }
 
-/// A file being read in chunks: see [`chunks`]. Also an iterator, which ends after an error.
+/// A file being read in chunks: see [`chunks`]. The iterator ends after an error.
 pub struct FileChunks {
     file: String,
     schema: Schema,
@@ -95,7 +69,7 @@ impl FileChunks {
     }
 }
 
-impl Chunks for FileChunks {
+impl FileChunks {
     fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
         let chunk = self.stream.read_chunk(&self.schema, self.rows_per_chunk)?;
         if chunk.is_none() && !self.started {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use mercer_data::watch::Unwatched;
 use mercer_data::{
-    Chunks, ColumnRef, DataError, Dataset, Missing, ReadOptions, Source, TargetValues, TrainingChunks,
-    chunks, read, read_source,
+    ColumnRef, DataError, Dataset, Missing, ReadOptions, Source, TargetValues, TrainingChunks, chunks, read,
+    read_source,
 };
 
 fn file(name: &str) -> PathBuf {
