@@ -325,6 +325,11 @@ fn a_stop_is_a_stop() {
     }
 }
 
+/// Room for the sums over 256 features and for the features of a sample, but not for those of 20,000 rows.
+fn little_memory() -> Session<'static> {
+    Session::default().with_memory(cost::sums_bytes(256, 2) + (8 << 20))
+}
+
 /// Where the features of all rows fit the memory they are passed over; where they do not, their products are summed. Both solve the
 /// same problem.
 #[test]
@@ -340,7 +345,7 @@ fn passes_over_held_features_give_the_fit_of_the_sums() {
         // Not so smooth that landmarks are left out.
         let kernel: Kernel = "matern(nu=1.5, length=0.5)".parse().unwrap();
         let ridge = Ridge::new((kernel, approximation)).intercept(bias).lambdas(lambda);
-        let sessions = [Session::default(), Session::default().with_memory(cost::sums_bytes(256, 2))];
+        let sessions = [Session::default(), little_memory()];
         for (samples, near) in [(double(&points), 1e-5), (single(&points), 1e-3)] {
             let fits = sessions
                 .each_ref()
@@ -386,7 +391,7 @@ fn a_sample_that_tells_nothing_is_no_harm() {
     points[150..].fill(0.25);
     let ridge = approx(Approximation::fourier(256), 1e-4);
     let samples = double(&points);
-    let sessions = [Session::default(), Session::default().with_memory(cost::sums_bytes(256, 2))];
+    let sessions = [Session::default(), little_memory()];
     let [a, b] = sessions.map(|session| {
         let fit = fit_in(&ridge, &samples, &targets, None, &session).unwrap();
         fit.predict(samples.select(&(0..60).collect::<Vec<_>>())).unwrap()
