@@ -77,7 +77,7 @@ impl Job<'_> {
         let survey = passes.survey();
         let rows = usize::try_from(survey.rows).unwrap_or(usize::MAX);
         let (task, shape) = (self.task(rows, survey.sample.ncols())?, (rows, survey.targets.len().max(1)));
-        plan::Plan::for_part(task, kernel, &survey.sample, shape, session).map_err(in_words)
+        plan::Plan::for_samples(task, kernel, &survey.sample, shape, session).map_err(in_words)
     }
 
     /// For rows in memory.
@@ -95,7 +95,7 @@ impl Job<'_> {
         };
         let samples = scaling.apply(dataset.features)?;
         let task = self.task(samples.nrows(), samples.ncols())?;
-        plan::Plan::for_samples(task, kernel, &samples, targets, session).map_err(in_words)
+        plan::Plan::for_samples(task, kernel, &samples, (samples.nrows(), targets), session).map_err(in_words)
     }
 
     /// For rows and columns of which only the numbers are known.

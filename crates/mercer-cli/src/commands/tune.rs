@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use mercer::data::{self, Passes};
-use mercer::gram::SampleScales;
 use mercer::kernel::{Kernel, SearchSpace};
 use mercer::learn::search::{Axis, Criterion, Measure, Shared, Strategy, Trial, Trials, Tunable};
 use mercer::learn::svm::{Machine, Svm};
@@ -186,7 +185,7 @@ impl Searcher<'_> {
         let (approximation, why) = match lift {
             Lift::Approximate { approx, .. } => (approx, None),
             _ => {
-                let typical = typical(&self.kernel, &session.scales(&passes.survey().sample))?;
+                let typical = Axis::middle_of(&self.kernel, &session.scales(&passes.survey().sample))?;
                 match Lift::Auto(typical).resolved(&problem, session)? {
                     (Lift::Approximate { approx, .. }, why) => (approx, why),
                     _ => return Ok(None),
@@ -370,17 +369,6 @@ fn check_criterion(arguments: &Tune) -> Result<(), Failure> {
                 .hint("use --folds 5 or --holdout 0.2"))
         }
     }
-}
-
-/// The kernel with each `auto` from the sample, and each `?` in the middle of what is searched.
-fn typical(kernel: &Kernel, scales: &SampleScales<'_>) -> Result<Kernel, Failure> {
-    let kernel = kernel.resolve_auto(scales)?;
-    let middle = |axis: Axis| {
-        let values = axis.grid(1);
-        values[values.len() / 2]
-    };
-    let values: Vec<f64> = Axis::of_kernel(&kernel, scales)?.into_iter().map(middle).collect();
-    Ok(kernel.with_values(&values)?)
 }
 
 fn not_tuned(arguments: &Tune) -> Failure {

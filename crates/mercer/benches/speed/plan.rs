@@ -41,7 +41,8 @@ struct Case {
 impl Case {
     /// The time the plan gives for this way, and what measuring took.
     fn estimate(&self, kernel: &Kernel, samples: &AnySamples<'_>) -> (f64, f64) {
-        let plan = Plan::for_samples(self.task, kernel, samples, 1, &Session::default()).expect("a plan");
+        let plan = Plan::for_samples(self.task, kernel, samples, (samples.nrows(), 1), &Session::default())
+            .expect("a plan");
         let mut ways = std::iter::once(&plan.chosen).chain(&plan.alternatives);
         let way = ways.find(|candidate| candidate.way == self.way).expect("the way is one of the task's");
         (way.seconds(), plan.calibration_seconds)

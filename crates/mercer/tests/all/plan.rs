@@ -135,7 +135,8 @@ fn samples_themselves_are_measured_on() {
     let indptr: Vec<usize> = (0..=n).collect();
     let indices: Vec<u32> = (0..n as u32).map(|i| i * 1_000).collect();
     let sparse = AnySamples::F64(Samples::sparse(1_000_000, indptr, indices, vec![1.0; n]).unwrap());
-    let plan = Plan::for_samples(RIDGE, &kernel("rbf(sigma=1)"), &sparse, 2, &Session::default()).unwrap();
+    let plan =
+        Plan::for_samples(RIDGE, &kernel("rbf(sigma=1)"), &sparse, (600, 2), &Session::default()).unwrap();
     assert_eq!((plan.shape.rows, plan.shape.columns, plan.shape.targets), (600, 1_000_000, 2));
     // Filled in, a million columns would take minutes.
     assert!(plan.chosen.seconds() < 10.0, "{plan}");

@@ -30,6 +30,20 @@ impl Axis {
         Ok(kernel.tunables()?.iter().map(axis).collect())
     }
 
+    /// A kernel with every `auto` from the samples and every `?` in the middle of its range or list.
+    ///
+    /// # Errors
+    /// As [`of_kernel`](Self::of_kernel).
+    pub fn middle_of(kernel: &Kernel, scales: &SampleScales<'_>) -> Result<Kernel, ResolveError> {
+        let kernel = kernel.resolve_auto(scales)?;
+        let middle = |axis: &Self| {
+            let values = axis.grid(1);
+            values[values.len() / 2]
+        };
+        let values: Vec<f64> = Self::of_kernel(&kernel, scales)?.iter().map(middle).collect();
+        kernel.with_values(&values)
+    }
+
     /// The values of a grid: all of a list and all whole numbers of a range; `points` of a range of real numbers, both ends
     /// among them, in equal ratios.
     #[must_use]

@@ -67,6 +67,7 @@ impl Trials {
     /// Keeps the trials in the checkpoint of the session, where it is due or this is the end of the search.
     pub(super) fn keep(&self, end: bool, session: &Session<'_>) {
         if let Some((work, checkpoint)) = self.work().zip(session.checkpoint())
+            && !self.rows.is_empty()
             && (end || checkpoint.due())
             && let Ok(bytes) = serde_json::to_vec(self)
         {

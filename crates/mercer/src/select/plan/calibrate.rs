@@ -14,8 +14,9 @@ use crate::design::{DesignError, RandomSpec, RowFeatures};
 use crate::gram::{
     DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, TileMut, Value, Values, Wanted,
 };
-use crate::kernel::{Kernel, ResolveError, SearchSpace, Spectrum, Tunable};
+use crate::kernel::{Kernel, ResolveError, Spectrum};
 use crate::learn::cost::{Operation, Size};
+use crate::learn::search::Axis;
 use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::model::{ModelError, Neighbours, Rule};
 use crate::real::Real;
@@ -111,7 +112,7 @@ impl<'a> Calibration<'a> {
             Some(samples) => samples.select(&(0..rows).map(|i| i * there / rows).collect::<Vec<_>>()),
             None => normal(rows, columns, shape.dtype),
         };
-        let kernel = with_numbers(kernel, &sample, session)?;
+        let kernel = Axis::middle_of(kernel, &session.scales(&sample))?;
         let wider = shape.columns as f64 / columns as f64;
         Ok(Self { kernel, sample, wider, session, known: Vec::new(), factors: [None; 2], path: None })
     }
@@ -379,21 +380,6 @@ fn growth<E, const N: usize>(
         before = Some((order, seconds));
         order = (2 * order).min(most);
     }
-}
-
-/// The kernel with every `auto` taken from the samples and every `?` in the middle of what would be searched.
-fn with_numbers(
-    kernel: &Kernel,
-    samples: &AnySamples<'_>,
-    session: &Session<'_>,
-) -> Result<Kernel, ResolveError> {
-    let scales = session.scales(samples);
-    let middle = |tunable: &Tunable| match tunable.search_space(&scales) {
-        SearchSpace::Between(low, high) => (low * high).sqrt(),
-        SearchSpace::OneOf(values) => values[values.len() / 2],
-    };
-    let values: Vec<f64> = kernel.tunables()?.iter().map(middle).collect();
-    kernel.with_values(&values)?.resolve_auto(&scales)
 }
 
 /// A positive definite matrix that costs nothing to write down.

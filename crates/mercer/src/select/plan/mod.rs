@@ -141,9 +141,11 @@ impl PlanError {
 }
 
 impl Plan {
-    /// The plan for work on `samples` with as many `targets`.
+    /// The plan for work on `rows` rows with this number of targets, of which `samples` are all or, of a file that is larger than
+    /// memory, a part.
     ///
-    /// What is open in the kernel, `auto` or `?`, is measured with a value near those it will have. Measures for less than a second, on the threads of the pool it is called in.
+    /// `auto` and `?` in the kernel are measured with a value near those they will have. Measures for less than a second, on the
+    /// threads of the pool it is called in.
     ///
     /// # Errors
     /// Where there are no samples, the kernel does not fit them, or the session asks to stop.
@@ -151,11 +153,11 @@ impl Plan {
         task: Task,
         kernel: &Kernel,
         samples: &AnySamples<'_>,
-        targets: usize,
+        (rows, targets): (usize, usize),
         session: &Session<'_>,
     ) -> Result<Self, PlanError> {
         let dtype = if matches!(samples, AnySamples::F32(_)) { Dtype::F32 } else { Dtype::F64 };
-        let shape = Size { rows: samples.nrows(), columns: samples.ncols(), targets, dtype };
+        let shape = Size { rows, columns: samples.ncols(), targets, dtype };
         Self::new(task, kernel, shape, Some(samples), session)
     }
 
@@ -170,22 +172,6 @@ impl Plan {
         session: &Session<'_>,
     ) -> Result<Self, PlanError> {
         Self::new(task, kernel, shape, None, session)
-    }
-
-    /// The plan for work on `rows` rows of which `part` is a sample: for files that are larger than memory.
-    ///
-    /// # Errors
-    /// As [`for_samples`](Self::for_samples).
-    pub fn for_part(
-        task: Task,
-        kernel: &Kernel,
-        part: &AnySamples<'_>,
-        (rows, targets): (usize, usize),
-        session: &Session<'_>,
-    ) -> Result<Self, PlanError> {
-        let dtype = if matches!(part, AnySamples::F32(_)) { Dtype::F32 } else { Dtype::F64 };
-        let shape = Size { rows, columns: part.ncols(), targets, dtype };
-        Self::new(task, kernel, shape, Some(part), session)
     }
 
     fn new(
