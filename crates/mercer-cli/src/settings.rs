@@ -255,11 +255,76 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
         (approximate && arguments.bias == Some(Intercept::Column), "--approx has --bias centred or none"),
         (
             approximate && ridge && arguments.solver.is_some_and(|solver| solver != Auto),
-            "with --approx the problem is solved in the features: leave out --solver, or --approx",
+            "with --approx the problem is solved in the features; leave --solver out, or leave --approx out",
         ),
     ];
     match contradictions.iter().find(|(found, _)| *found) {
         Some((_, message)) => Err(Failure::usage(message)),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Arguments, Command};
+    use clap::Parser;
+    use serde_json::json;
+
+    fn parsed(text: &str) -> Result<AnyLearner, Failure> {
+        let typed = ["mercer", "fit"].into_iter().chain(text.split(' ')).chain(["d.csv", "-o", "m"]);
+        match Arguments::parse_from(typed).command {
+            Command::Fit(fit) => learner(&fit),
+            _ => panic!("fit"),
+        }
+    }
+
+    #[test]
+    fn arguments_become_settings() {
+        let cases = [
+            ("ridge", Ridge::default().into()),
+            (
+                "ridge --kernel linear --lambda 0.5,2 --bias none --solver cg --tol 1e-4 --assume-psd",
+                Ridge::new(Kernel::linear())
+                    .lambdas(vec![0.5, 2.0])
+                    .intercept(Intercept::None)
+                    .solver(RidgeSolver::Cg)
+                    .tol(1e-4)
+                    .admission(Admission::Assume)
+                    .into(),
+            ),
+            ("ridge --approx auto", AnyLearner::from(Ridge::new(Lift::Auto(Kernel::gaussian_auto())))),
+            ("lms --solver sgd --epochs 7", Lms::default().solver(LmsSolver::Sgd).epochs(7).into()),
+            ("logistic --C 4", Logistic::default().lambda(0.25).into()),
+            ("perceptron --last --budget 9", Perceptron::default().averaged(false).budget(Some(9)).into()),
+            ("knn -k 3 --classify", Knn::new(3).classify(true).into()),
+            ("smoother --kernel linear", Smoother::new(Kernel::linear()).into()),
+            ("nu-svr --nu 0.2", Svm::new(Lift::default(), Machine::NuSvr { c: 1.0, nu: 0.2 }).into()),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parsed(text).unwrap(), expected, "{text}");
+        }
+        let svc =
+            serde_json::to_value(parsed("svc --class-weight a=2 --multiclass one-vs-rest").unwrap()).unwrap();
+        assert_eq!((&svc["method"], &svc["multiclass"]), (&json!("svc"), &json!("one-vs-rest")));
+        assert_eq!(svc["class_weight"], json!({"named": [["a", 2.0]]}));
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        for (text, message) in [
+            ("ridge --C 1", "--C does not apply to ridge; it is for logistic, svc, svr, nu-svr"),
+            ("lms --solver cg", "lms is solved by batch or sgd"),
+            ("ridge --tol 1e-3", "--solver cg"),
+            ("ridge --kernel precomputed", "support vector machines"),
+            ("svc --kernel precomputed --approx auto", "kernel values already"),
+            ("ridge --features x --approx fourier:8", "features already"),
+            ("ridge --bias column --approx fourier:8", "centred or none"),
+            ("ridge --kernel rbf(sigma=?)", "asks for tuning"),
+            ("ridge --checkpoint half", "--checkpoint is for"),
+        ] {
+            let failure = parsed(text).unwrap_err();
+            assert!(failure.message().contains(message), "{text}: {}", failure.message());
+        }
     }
 }

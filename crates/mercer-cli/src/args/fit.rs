@@ -145,10 +145,10 @@ pub struct Fit {
     /// knn: take a target of numbers as classes, too
     #[arg(long)]
     pub classify: bool,
-    /// logistic, svc: what each class counts: uniform, balanced, or NAME=WEIGHT,… [default: all the same]
+    /// logistic, svc: the weight of each class: uniform, balanced, or NAME=WEIGHT,… [default: all the same]
     #[arg(long, value_name = "balanced|NAME=W,…", value_parser = parse_balance)]
     pub class_weight: Option<ClassWeight>,
-    /// ridge, logistic, svc, svr and their kin: a column with what each row counts
+    /// ridge, logistic, svc, svr and their kin: a column with the weight of each row
     #[arg(long, value_name = "NAME|INDEX", allow_hyphen_values = true, value_parser = parse_column)]
     pub sample_weight: Option<ColumnRef>,
     /// svc, nu-svc: calibrate probabilities by cross-validation, for `predict --proba`; svr, nu-svr: the spread of the

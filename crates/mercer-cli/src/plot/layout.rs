@@ -187,6 +187,15 @@ fn draw_panel(panel: &Panel, area: Rectangle, vertical: &Ticks, items: &mut Vec<
             items.push(Item::line(around, line));
         }
     }
+    ticks(&projection, &horizontal, vertical, items);
+    notes(panel, area, &horizontal, vertical, items);
+}
+
+/// Ticks of both axes, with their labels.
+fn ticks(projection: &Projection<'_>, horizontal: &Ticks, vertical: &Ticks, items: &mut Vec<Item>) {
+    let Projection { panel, area } = projection;
+    let along = |value: f64| projection.place((value, panel.y.lo)).0;
+    let up = |value: f64| projection.place((panel.x.lo, value)).1;
     let mut strokes = Vec::new();
     for (x, label) in &horizontal.labelled {
         strokes.push(vec![(along(*x), area.bottom()), (along(*x), area.bottom() + TICK)]);
@@ -206,8 +215,7 @@ fn draw_panel(panel: &Panel, area: Rectangle, vertical: &Ticks, items: &mut Vec<
     );
     strokes
         .extend(vertical.minor.iter().map(|y| vec![(area.left - 0.6 * TICK, up(*y)), (area.left, up(*y))]));
-    items.push(Item::lines(strokes, line));
-    notes(panel, area, &horizontal, vertical, items);
+    items.push(Item::lines(strokes, Stroke::new(SLATE, 1.0)));
 }
 
 /// Ticks of a horizontal axis, as many as their labels have room for.

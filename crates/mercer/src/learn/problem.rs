@@ -23,7 +23,7 @@ pub struct Problem<'a> {
     pub inputs: Inputs<'a>,
     /// What is predicted at each row.
     pub targets: Targets<'a>,
-    /// What each row counts, 0 or more; none where every row counts 1.
+    /// The weight of each row, 0 or more; none where every weight is 1.
     pub weights: Option<Cow<'a, [f64]>>,
     /// Where the inputs and targets came from.
     pub origin: Origin,
@@ -95,7 +95,7 @@ impl Default for Origin {
 }
 
 impl<'a> Problem<'a> {
-    /// The problem of predicting `targets` at `inputs`, with every row counting 1.
+    /// The problem of predicting `targets` at `inputs`, with the weight 1 for every row.
     pub fn new(inputs: impl Into<Inputs<'a>>, targets: impl Into<Targets<'a>>) -> Self {
         let (inputs, targets) = (inputs.into(), targets.into());
         Self { inputs, targets, weights: None, origin: Origin::default() }
@@ -141,7 +141,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The weights of the rows; none where every row counts 1.
+    /// The weights of the rows; none where every weight is 1.
     #[must_use]
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()

@@ -38,7 +38,7 @@ use super::settings::{builder, is_default, kept, listed, number};
 /// matrix, of which a Newton step takes some tens; 4n² to 16n² bytes. On D approximate features: nD²/2 multiply-adds once and
 /// nD for each output and step; O(D²) bytes, and the nD features where they fit the budget.
 ///
-/// A residual that did not come down to `tol` is no error: the report's status tells.
+/// A residual above `tol` is not an error: see the status of the report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -52,15 +52,15 @@ pub struct Logistic {
     /// Whether there is an intercept, which is not penalised; there is no [`Intercept::Column`].
     #[serde(rename = "bias")]
     pub intercept: Intercept,
-    /// What each class counts, beside the weights of its rows.
+    /// The weight of each class, by which those of its rows are multiplied.
     #[serde(skip_serializing_if = "is_default")]
     pub class_weight: ClassWeight,
     /// How the minimum on the kernel is looked for; on approximate features it is by L-BFGS.
     pub solver: LogisticSolver,
     /// The size of gradient steps.
     pub step: Step,
-    /// What ‖λa + w(p − y)‖ has to come down to, for weights around 1; on approximate features what the gradient has to come
-    /// down to, as a part of the first one. More than 0.
+    /// The upper bound of ‖λa + w(p − y)‖ at the answer, for weights around 1; on approximate features that of the gradient,
+    /// relative to the first one. More than 0.
     pub tol: f64,
     /// Steps or passes at most, 1 or more; none for 100 Newton steps, 1,000 gradient steps or passes, and 500 steps of L-BFGS.
     pub max_iter: Option<usize>,
