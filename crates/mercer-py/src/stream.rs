@@ -6,14 +6,14 @@ use mercer::data::{
     ColumnRef, DataError, FilePasses, PassError, ReadOptions, ScaleMethod, Source, SurveyOptions,
     TrainingChunks,
 };
-use mercer::learn::{Intercept, Learner, Lift, Problem, Ridge};
+use mercer::learn::{Learner, Lift, Problem};
 use mercer::session::Session;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
 use crate::errors::{learn_error, value_error};
-use crate::kernel::NativeKernel;
 use crate::model::NativeModel;
+use crate::sums::ridge;
 use crate::work::Job;
 
 /// A file and how it is read.
@@ -57,44 +57,17 @@ impl FileOptions {
     }
 }
 
-/// Ridge regression on features that approximate a kernel.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct FileRidge<'py> {
-    kernel: Bound<'py, NativeKernel>,
-    approx: String,
-    alpha: Vec<f64>,
-    intercept: bool,
-    seed: u64,
-}
-
-impl FileRidge<'_> {
-    fn learner(&self) -> PyResult<Ridge> {
-        let kernel = self.kernel.get().0.clone();
-        let lift = match self.approx.as_str() {
-            "auto" => Lift::Auto(kernel),
-            text => (kernel, text.parse().map_err(value_error)?).into(),
-        };
-        Ok(Ridge::new(lift).lambdas(self.alpha.clone()).intercept(if self.intercept {
-            Intercept::Centred
-        } else {
-            Intercept::None
-        }))
-    }
-}
-
 /// Fits ridge regression to a file in passes; the warnings come with the model.
 #[pyfunction]
 pub fn fit_ridge_file<'py>(
     py: Python<'py>,
-    ridge: FileRidge<'py>,
+    settings: &Bound<'py, PyAny>,
     file: FileOptions,
     job: Job<'py>,
 ) -> PyResult<(NativeModel, Vec<String>)> {
-    let (learner, seed) = (ridge.learner()?, ridge.seed);
+    let learner = ridge(settings)?;
     let (reading, scale) = (file.reading()?, file.scale.parse().map_err(value_error)?);
     job.run(py, |session| {
-        let session = &session.with_seed(seed);
         let passes = file.passes(&reading, scale, &learner.lift, session).map_err(pass_error)?;
         let fitted = learner.train(&Problem::stream(&passes), session).map_err(learn_error)?;
         let warnings = fitted.report.map(|report| report.warnings).unwrap_or_default();

@@ -6,7 +6,7 @@ use mercer::gram::{DenseGram, GramError, Part, Wanted};
 use mercer::kernel::Kernel;
 use mercer::learn::search::{Criterion, Score, stratify_folds};
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{ClassWeight, Inputs, LearnError, Problem, Targets, check_matrix_memory};
+use mercer::learn::{Admission, ClassWeight, Inputs, LearnError, Problem, Targets, check_matrix_memory};
 use mercer::select::Tune;
 use mercer::session::Session;
 use mercer::solve::svm::SvmSettings;
@@ -16,9 +16,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
-use crate::logistic::admission;
-use crate::ridge::{from_matrix, matrix};
-use crate::rows::{Rows, square};
+use crate::rows::{Rows, from_matrix, matrix, square};
 use crate::work::Job;
 
 /// What is validated, and how.
@@ -168,7 +166,7 @@ impl GridProblem<'_> {
         let class_weight = self.class_weight.clone().map_or(ClassWeight::Uniform, ClassWeight::Each);
         let svm = Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 })
             .class_weight(class_weight)
-            .admission(admission(self.admit))
+            .admission(if self.admit { Admission::Check } else { Admission::Assume })
             .solver(SvmSettings { tol, cache, shrinking, max_iter });
         let folds = self.folds.as_slice().map_err(value_error)?;
         let criterion = Criterion::Given(folds.iter().copied().map(Some).collect());

@@ -1,11 +1,11 @@
 """Fits to files that are read in chunks and never held."""
 
 import os
-import warnings
 
 import numpy as np
 
 from mercer import _native
+from mercer._estimator import warn
 from mercer._kernel_choice import PAIRWISE_NAMES
 from mercer.kernel import Kernel
 from mercer.model import Model
@@ -66,12 +66,13 @@ class FileFits:
             raise ValueError(f"holdout must be a fraction of at least 0 and less than 1. Got {holdout!r} instead.")
         alpha = np.atleast_1d(self.alpha).astype(np.float64)
         self._check_real("alpha", low=0, values=alpha.ravel().tolist())
-        ridge = {
+        self._fit_seed = self._seed()
+        settings = {
+            "method": "ridge",
             "kernel": Kernel(self.kernel)._native,
             "approx": self.approx,
-            "alpha": alpha.tolist(),
-            "intercept": self.bias == "centred",
-            "seed": self._seed(),
+            "lambda": alpha.tolist(),
+            "bias": self.bias,
         }
         file = {
             "path": os.fspath(path),
@@ -83,9 +84,9 @@ class FileFits:
             "holdout": float(holdout),
         }
         with self._job() as job:
-            native, notes = _native.fit_ridge_file(ridge, file, job)
+            native, notes = _native.fit_ridge_file(settings, file, job)
         for note in notes:
-            warnings.warn(note, UserWarning, stacklevel=2)
+            warn(note)
         return Model(native)
 
 

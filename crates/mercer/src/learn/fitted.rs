@@ -32,6 +32,8 @@ pub struct Fitted {
     pub facts: Facts,
     /// The rows of the problem that are the model's centres, where it keeps some of them alone.
     pub centres: Option<Vec<usize>>,
+    /// The iterations of each problem that was solved, where they are several: one for each support vector machine.
+    pub iterations: Vec<u64>,
     /// The errors of each target on the rows of a stream that were held out, by a fit to the others.
     pub held_out: Option<Vec<TargetError>>,
 }
@@ -62,7 +64,7 @@ impl Fitted {
         session: &Session<'_>,
         answer: Answer,
     ) -> Self {
-        let Answer { predictor, calibration, report, facts, centres, held_out } = answer;
+        let Answer { predictor, calibration, report, facts, centres, iterations, held_out } = answer;
         let mut kept = facts.clone();
         kept.insert("rows".to_owned(), json!(rows));
         if let Some(report) = &report {
@@ -94,7 +96,7 @@ impl Fitted {
             scaling: origin.scaling,
             report: kept,
         };
-        Self { model, report, facts, centres, held_out }
+        Self { model, report, facts, centres, iterations, held_out }
     }
 
     /// The outputs at samples, in a default session: one row per sample, one column per output.
@@ -126,6 +128,8 @@ pub(crate) struct Answer {
     pub facts: Facts,
     /// The rows of the problem that are the predictor's centres, where it keeps some of them alone.
     pub centres: Option<Vec<usize>>,
+    /// The iterations of each problem that was solved, where they are several.
+    pub iterations: Vec<u64>,
     /// The errors on rows that were held out.
     pub held_out: Option<Vec<TargetError>>,
 }
@@ -145,6 +149,7 @@ impl Answer {
             report: None,
             facts: Facts::new(),
             centres: None,
+            iterations: Vec::new(),
             held_out: None,
         }
     }

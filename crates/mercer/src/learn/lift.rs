@@ -211,11 +211,10 @@ impl Prepared {
             return Err(LearnError::Empty { rows: sample.nrows(), columns });
         }
         kernel.check_columns(columns)?;
-        let features = approximation.of(kernel, sample, session)?;
-        let (mut domain, mut warning) = match &features {
+        let (mut domain, mut warning) = match approximation {
             // A spectral density is a proof (Bochner).
-            Features::Fourier(_) | Features::Map(_) => (Some(Domain::All), None),
-            Features::Landmarks(_) => {
+            Approximation::Fourier { .. } => (Some(Domain::All), None),
+            Approximation::Nystrom { .. } => {
                 let admitted = admission.decide(kernel, sample)?;
                 (admitted.domain, admitted.warning)
             }
@@ -228,6 +227,6 @@ impl Prepared {
                 "{kernel} is proven positive semidefinite on the {proven} of a sample only, not where all rows are"
             ));
         }
-        Ok(Self { features, columns, domain, warning })
+        Ok(Self { features: approximation.of(kernel, sample, session)?, columns, domain, warning })
     }
 }

@@ -195,11 +195,13 @@ impl Svm {
         let mut machines = self.machines(problem, session)?;
         let (report, facts) = (machines.report(), machines.facts());
         let calibration = machines.calibration.take();
+        let iterations = machines.reports.iter().map(|report| report.iterations).collect();
+        let centres = Some(machines.support.clone());
         let predictor = match problem.inputs {
             Inputs::Gram(gram) => machines.predictor(&unit_vectors(gram.nrows())?),
             _ => machines.predictor(problem.samples()?),
         };
-        Ok(Answer { calibration, facts, ..Answer::new(predictor, report) })
+        Ok(Answer { calibration, facts, centres, iterations, ..Answer::new(predictor, report) })
     }
 }
 
