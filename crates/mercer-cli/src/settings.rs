@@ -60,7 +60,7 @@ fn admission(arguments: &Fit) -> Admission {
 }
 
 fn ridge(arguments: &Fit, lift: Lift) -> Ridge {
-    let mut ridge = Ridge::new(lift)
+    let mut ridge = Ridge::on(lift)
         .intercept(arguments.bias.unwrap_or_default())
         .admission(admission(arguments))
         .solver(match arguments.solver {
@@ -78,7 +78,7 @@ fn ridge(arguments: &Fit, lift: Lift) -> Ridge {
 }
 
 fn lms(arguments: &Fit, lift: Lift) -> Lms {
-    let lms = Lms::new(lift);
+    let lms = Lms::on(lift);
     let (epochs, tol) = (arguments.epochs.unwrap_or(lms.epochs), arguments.tol.unwrap_or(lms.tol));
     lms.step(arguments.step.unwrap_or_default())
         .epochs(epochs)
@@ -97,7 +97,7 @@ fn knn(arguments: &Fit) -> Knn {
 }
 
 fn perceptron(arguments: &Fit, lift: Lift) -> Perceptron {
-    let perceptron = Perceptron::new(lift);
+    let perceptron = Perceptron::on(lift);
     let passes = arguments.epochs.unwrap_or(perceptron.passes);
     let one_vs_rest = arguments.multiclass == Some(Multiclass::OneVsRest);
     perceptron
@@ -120,7 +120,7 @@ fn logistic(arguments: &Fit, lift: Lift) -> Result<Logistic, Failure> {
         (Some(_), _) => return Err(Failure::usage("--C is 1 over --lambda; give one of them")),
         (None, _) => return Err(Failure::usage("a classifier has one --lambda")),
     };
-    let logistic = Logistic::new(lift).lambda(lambda);
+    let logistic = Logistic::on(lift).lambda(lambda);
     let tol = arguments.tol.unwrap_or(logistic.tol);
     Ok(logistic
         .solver(match arguments.solver {
@@ -145,7 +145,7 @@ fn svm(arguments: &Fit, lift: Lift) -> Svm {
     };
     let usual = SvmSettings::default();
     let one_vs_rest = arguments.multiclass == Some(Multiclass::OneVsRest);
-    Svm::new(lift, machine)
+    Svm::on(lift, machine)
         .class_weight(arguments.class_weight.clone().unwrap_or_default())
         .multiclass(if one_vs_rest { svm::Multiclass::OneVsRest } else { svm::Multiclass::OneVsOne })
         .probability(arguments.probability)
@@ -293,13 +293,13 @@ mod tests {
                     .admission(Admission::Assume)
                     .into(),
             ),
-            ("ridge --approx auto", AnyLearner::from(Ridge::new(Lift::Auto(Kernel::gaussian_auto())))),
+            ("ridge --approx auto", AnyLearner::from(Ridge::on(Lift::Auto(Kernel::gaussian_auto())))),
             ("lms --solver sgd --epochs 7", Lms::default().solver(LmsSolver::Sgd).epochs(7).into()),
             ("logistic --C 4", Logistic::default().lambda(0.25).into()),
             ("perceptron --last --budget 9", Perceptron::default().averaged(false).budget(Some(9)).into()),
             ("knn -k 3 --classify", Knn::new(3).classify(true).into()),
             ("smoother --kernel linear", Smoother::new(Kernel::linear()).into()),
-            ("nu-svr --nu 0.2", Svm::new(Lift::default(), Machine::NuSvr { c: 1.0, nu: 0.2 }).into()),
+            ("nu-svr --nu 0.2", Svm::on(Lift::default(), Machine::NuSvr { c: 1.0, nu: 0.2 }).into()),
         ];
         for (text, expected) in cases {
             assert_eq!(parsed(text).unwrap(), expected, "{text}");

@@ -140,9 +140,9 @@ impl Job<'_> {
         let kernel = kernel.clone();
         let lift = features.clone().map_or_else(|| Lift::from(kernel.clone()), Lift::from);
         match arguments.method {
-            Method::Ridge => Ridge::new(lift).lambda(arguments.lambda).into(),
+            Method::Ridge => Ridge::on(lift).lambda(arguments.lambda).into(),
             Method::Lms => {
-                let lms = Lms::new(lift);
+                let lms = Lms::on(lift);
                 let epochs = arguments.epochs.unwrap_or(lms.epochs);
                 lms.epochs(epochs)
                     .solver(if arguments.sgd { LmsSolver::Sgd } else { LmsSolver::Batch })

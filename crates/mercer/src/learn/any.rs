@@ -159,16 +159,16 @@ mod tests {
     fn settings_are_read_as_they_are_written() {
         let approximate = (kernel(), Approximation::nystrom(40));
         let learners: [AnyLearner; 9] = [
-            Ridge::new(approximate.clone()).lambdas(vec![0.1, 2.0]).intercept(Intercept::Column).into(),
-            Ridge::new(Lift::Auto(kernel())).solver(RidgeSolver::Cg).rank(Some(7)).into(),
+            Ridge::on(approximate.clone()).lambdas(vec![0.1, 2.0]).intercept(Intercept::Column).into(),
+            Ridge::on(Lift::Auto(kernel())).solver(RidgeSolver::Cg).rank(Some(7)).into(),
             Lms::new(kernel()).step(Step::Value(0.25)).epochs(3).into(),
             Smoother::new(kernel()).into(),
             Knn::new(7).classify(true).into(),
-            Perceptron::new("x, x^2".parse::<crate::design::FeatureMap>().unwrap())
+            Perceptron::on("x, x^2".parse::<crate::design::FeatureMap>().unwrap())
                 .rule(Rule::OneVsRest)
                 .into(),
             Logistic::new(kernel()).lambda(0.1).solver(LogisticSolver::Sgd).into(),
-            Svm::new(approximate, Machine::Svc { c: 3.0 }).class_weight(ClassWeight::Balanced).into(),
+            Svm::on(approximate, Machine::Svc { c: 3.0 }).class_weight(ClassWeight::Balanced).into(),
             Svm::new(kernel(), Machine::NuSvr { c: 3.0, nu: 0.25 }).probability(true).into(),
         ];
         for learner in learners {

@@ -107,6 +107,19 @@ impl Fitted {
         self.model.predict(&samples.into(), &Session::default())
     }
 
+    /// The name of the class of each sample, in a default session.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    ///
+    /// # Panics
+    /// Where the model is not a classifier.
+    pub fn predict_classes<'a>(&self, samples: impl Into<AnySamples<'a>>) -> Result<Vec<String>, ModelError> {
+        let classes = self.model.classes.as_ref().expect("a classifier");
+        let (outputs, link) = (self.predict(samples)?, self.model.link());
+        Ok((0..outputs.nrows()).map(|row| classes.name(link.class(outputs.row(row)))).collect())
+    }
+
     /// Writes the model to a file.
     ///
     /// # Errors

@@ -75,9 +75,15 @@ pub enum LmsSolver {
 }
 
 impl Lms {
+    /// Creates a learner on a kernel, with the defaults of [`on`](Self::on).
+    #[must_use]
+    pub fn new(kernel: Kernel) -> Self {
+        Self::on(kernel)
+    }
+
     /// Creates a learner that makes at most 200 batch steps of an automatic size, with an unpenalised intercept.
     #[must_use]
-    pub fn new(lift: impl Into<Lift>) -> Self {
+    pub fn on(lift: impl Into<Lift>) -> Self {
         Self {
             lift: lift.into(),
             step: Step::Auto,
@@ -228,7 +234,7 @@ struct Course {
 
 impl Default for Lms {
     fn default() -> Self {
-        Self::new(Lift::default())
+        Self::on(Lift::default())
     }
 }
 

@@ -293,6 +293,13 @@ impl From<&[&str]> for Targets<'_> {
 }
 
 /// The class of each row by name; the classes are sorted.
+impl From<&Vec<&str>> for Targets<'_> {
+    fn from(names: &Vec<&str>) -> Self {
+        names.as_slice().into()
+    }
+}
+
+/// The class of each row by name; the classes are sorted.
 impl<const N: usize> From<&[&str; N]> for Targets<'_> {
     fn from(names: &[&str; N]) -> Self {
         names.as_slice().into()

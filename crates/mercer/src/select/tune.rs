@@ -29,7 +29,7 @@ const LEAST_ROWS: usize = 3;
 /// let x: Vec<[f64; 1]> = (0..60).map(|i| [0.1 * i as f64]).collect();
 /// let y: Vec<f64> = x.iter().map(|x| x[0].sin()).collect();
 /// let kernel: Kernel = "rbf(sigma=?0.2..4)".parse()?;
-/// let found = Tune::new(Ridge::new(kernel, 1.0)).run(&Problem::new(&x[..], &y), &Session::default())?;
+/// let found = Tune::new(Ridge::new(kernel)).run(&Problem::new(&x[..], &y), &Session::default())?;
 /// assert!(found.score.sqrt() < 1e-2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -38,7 +38,7 @@ fn kernel() -> Kernel {
 }
 
 fn approx(approximation: Approximation, lambda: f64) -> Ridge {
-    Ridge::new((kernel(), approximation)).lambda(lambda)
+    Ridge::on((kernel(), approximation)).lambda(lambda)
 }
 
 /// The fit in a session, with names for the targets.
@@ -234,7 +234,7 @@ fn bad_input_is_named() {
         |ridge: &Ridge| oracle::train(ridge, &samples, &targets, None, &Session::default()).unwrap_err();
     let with = |approximation| approx(approximation, 1.0);
     let of = |text: &str, approximation: Approximation| {
-        Ridge::new((text.parse::<Kernel>().unwrap(), approximation))
+        Ridge::on((text.parse::<Kernel>().unwrap(), approximation))
     };
     for (ridge, message) in [
         (with(Approximation::fourier(0)), "the number of features is 0; it must be a positive even number"),
@@ -269,7 +269,7 @@ fn training_gives_the_fit_and_its_quality() {
     assert_eq!(fitted.model.settings["approx"], "fourier:64");
     assert!(fitted.facts["kernel_error"].as_f64().unwrap() < 1.0);
     // Few rows need no approximation.
-    let auto = Ridge::new(Lift::Auto(kernel())).lambda(0.1).fit(samples.view(), &targets).unwrap();
+    let auto = Ridge::on(Lift::Auto(kernel())).lambda(0.1).fit(samples.view(), &targets).unwrap();
     let exact = Ridge::new(kernel()).lambda(0.1).fit(samples.view(), &targets).unwrap();
     assert!(auto == exact && !auto.model.settings.contains_key("approx"));
 }
@@ -299,7 +299,7 @@ fn duplicate_landmarks_are_left_out() {
     for choice in [LandmarkChoice::Uniform, LandmarkChoice::KMeansPlusPlus, LandmarkChoice::RandomlyPivoted] {
         let approximation = Approximation::Nystrom { landmarks: 40, choice };
         let kernel: Kernel = "rbf(sigma=0.3)".parse().unwrap();
-        let fit = fit(&Ridge::new((kernel, approximation)).lambda(0.1), &double(&doubled), &twice).unwrap();
+        let fit = fit(&Ridge::on((kernel, approximation)).lambda(0.1), &double(&doubled), &twice).unwrap();
         let Predictor::Expansion(expansion) = &fit.model.predictor else { panic!("landmarks") };
         assert_eq!(expansion.centres.nrows(), 20, "{choice:?}");
     }
@@ -344,7 +344,7 @@ fn passes_over_held_features_give_the_fit_of_the_sums() {
     ] {
         // Not so smooth that landmarks are left out.
         let kernel: Kernel = "matern(nu=1.5, length=0.5)".parse().unwrap();
-        let ridge = Ridge::new((kernel, approximation)).intercept(bias).lambdas(lambda);
+        let ridge = Ridge::on((kernel, approximation)).intercept(bias).lambdas(lambda);
         let sessions = [Session::default(), little_memory()];
         for (samples, near) in [(double(&points), 1e-5), (single(&points), 1e-3)] {
             let fits = sessions

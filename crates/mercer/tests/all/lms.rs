@@ -81,7 +81,7 @@ fn largest(kernel: &Kernel, samples: &AnySamples<'_>) -> f64 {
 
 /// Features φ with ⟨φ(x),φ(z)⟩ = (⟨x,z⟩+1)² in two dimensions.
 fn quadratic() -> Lms {
-    Lms::new("poly(degree=2)".parse::<FeatureMap>().unwrap())
+    Lms::on("poly(degree=2)".parse::<FeatureMap>().unwrap())
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn bad_settings_and_input_are_named() {
     let negative = lms("-rbf(sigma=1)").admission(Admission::Assume);
     assert!(fails(&negative, &y).contains("negative eigenvalue"));
     assert!(fails(&lms("-rbf(sigma=1)"), &y).contains("not a kernel"));
-    let infinite = Lms::new("1e200*x*exp(200*x)".parse::<FeatureMap>().unwrap());
+    let infinite = Lms::on("1e200*x*exp(200*x)".parse::<FeatureMap>().unwrap());
     assert!(fails(&infinite, &y).contains("row 2"), "{}", fails(&infinite, &y));
     let column = quadratic().intercept(Intercept::Column);
     assert!(fails(&column, &y).contains("bias = column"));

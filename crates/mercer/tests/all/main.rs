@@ -35,3 +35,5 @@ mod tune_neighbours;
 mod tune_ridge;
 mod tune_svc;
 mod tuning;
+#[cfg(feature = "ndarray")]
+mod views;

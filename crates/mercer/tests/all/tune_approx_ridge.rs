@@ -30,7 +30,7 @@ fn tune(kernel: &str, approximation: Approximation, criterion: Criterion) -> Tun
     Tune {
         shared: Some(SearchSpace::OneOf(LAMBDAS.to_vec())),
         criterion,
-        ..Tune::new(Ridge::new((self::kernel(kernel), approximation)))
+        ..Tune::new(Ridge::on((self::kernel(kernel), approximation)))
     }
 }
 

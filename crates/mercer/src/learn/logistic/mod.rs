@@ -69,9 +69,15 @@ pub struct Logistic {
 }
 
 impl Logistic {
+    /// Creates a learner on a kernel, with the defaults of [`on`](Self::on).
+    #[must_use]
+    pub fn new(kernel: Kernel) -> Self {
+        Self::on(kernel)
+    }
+
     /// Creates a learner with this kernel or approximation, λ = 1, an intercept, and Newton's method to 10⁻⁶.
     #[must_use]
-    pub fn new(lift: impl Into<Lift>) -> Self {
+    pub fn on(lift: impl Into<Lift>) -> Self {
         Self {
             lift: lift.into(),
             lambda: 1.0,
@@ -203,7 +209,7 @@ impl Logistic {
 
 impl Default for Logistic {
     fn default() -> Self {
-        Self::new(Lift::default())
+        Self::on(Lift::default())
     }
 }
 

@@ -107,9 +107,15 @@ pub struct Ridge {
 }
 
 impl Ridge {
+    /// Creates a learner on a kernel, with the defaults of [`on`](Self::on).
+    #[must_use]
+    pub fn new(kernel: Kernel) -> Self {
+        Self::on(kernel)
+    }
+
     /// Creates a ridge learner with this kernel or these features, λ = 1 and an unpenalised intercept.
     #[must_use]
-    pub fn new(lift: impl Into<Lift>) -> Self {
+    pub fn on(lift: impl Into<Lift>) -> Self {
         Self {
             lift: lift.into(),
             lambda: vec![1.0],
@@ -215,7 +221,7 @@ impl Ridge {
 
 impl Default for Ridge {
     fn default() -> Self {
-        Self::new(Lift::default())
+        Self::on(Lift::default())
     }
 }
 

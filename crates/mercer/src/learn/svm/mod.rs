@@ -100,9 +100,15 @@ pub struct Svm {
 }
 
 impl Svm {
-    /// Creates a support vector machine with this kernel or approximation; other settings take their defaults.
+    /// Creates a support vector machine on a kernel; other settings take their defaults.
     #[must_use]
-    pub fn new(lift: impl Into<Lift>, machine: Machine) -> Self {
+    pub fn new(kernel: Kernel, machine: Machine) -> Self {
+        Self::on(kernel, machine)
+    }
+
+    /// Creates a support vector machine on a kernel, or on features that approximate one.
+    #[must_use]
+    pub fn on(lift: impl Into<Lift>, machine: Machine) -> Self {
         Self {
             lift: lift.into(),
             machine,
