@@ -14,39 +14,6 @@ use super::svmlight::{SparseRows, SparseText};
 use super::table::{Table, parts_to_replay};
 use crate::real::Real;
 
-/// Rows that come a chunk at a time and can be gone through again.
-pub trait Chunks {
-    /// The next rows, `None` after the last.
-    ///
-    /// # Errors
-    /// Where the rows cannot be read or do not fit the schema. What follows an error is unspecified, short of a
-    /// [`rewind`](Self::rewind).
-    fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError>;
-
-    /// Starts again from the first row.
-    ///
-    /// # Errors
-    /// Where the source can be read only once, as standard input.
-    fn rewind(&mut self) -> Result<(), DataError>;
-}
-
-/// Calls `visit` with every chunk that is left, while the next one is read by other threads of the pool.
-///
-/// # Errors
-/// The first of reading and visiting, in the order of the rows.
-pub fn for_each_chunk<E: From<DataError> + Send>(
-    chunks: &mut (dyn Chunks + Send),
-    mut visit: impl FnMut(Dataset) -> Result<(), E> + Send,
-) -> Result<(), E> {
-    let mut next = chunks.read_chunk()?;
-    while let Some(chunk) = next {
-        let (visited, read) = rayon::join(|| visit(chunk), || chunks.read_chunk());
-        visited?;
-        next = read?;
-    }
-    Ok(())
-}
-
 /// Reads the file at `path` (`-`: standard input) `rows_per_chunk` rows at a time, as `schema` says.
 ///
 /// Columns are matched by name where both the training file and this one have a header: their order is free and
@@ -61,12 +28,11 @@ pub fn chunks(path: &Path, schema: &Schema, rows_per_chunk: usize) -> Result<Fil
     FileChunks::open(Source::path(path), schema, rows_per_chunk, Layout::default())
 }
 
-/// A file being read in chunks: see [`chunks`]. Also an iterator, which ends after an error.
+/// A file being read in chunks: see [`chunks`]. The iterator ends after an error.
 pub struct FileChunks {
-    source: Source,
+    file: String,
     schema: Schema,
     rows_per_chunk: usize,
-    layout: Layout,
     stream: Box<dyn Stream>,
     started: bool,
     failed: bool,
@@ -84,8 +50,9 @@ impl FileChunks {
         layout: Layout,
     ) -> Result<Self, DataError> {
         let stream = open_stream(&source, schema, &layout, Phase::Prediction)?;
-        let (schema, rows_per_chunk) = (schema.clone(), rows_per_chunk.max(1));
-        Ok(Self { source, schema, rows_per_chunk, layout, stream, started: false, failed: false })
+        let (file, schema, rows_per_chunk) =
+            (source.name().to_owned(), schema.clone(), rows_per_chunk.max(1));
+        Ok(Self { file, schema, rows_per_chunk, stream, started: false, failed: false })
     }
 
     /// The schema the rows are read under.
@@ -95,22 +62,17 @@ impl FileChunks {
     }
 }
 
-impl Chunks for FileChunks {
+impl FileChunks {
     fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
         let chunk = self.stream.read_chunk(&self.schema, self.rows_per_chunk)?;
         if chunk.is_none() && !self.started {
-            let what = "only a header, comments or blank lines".to_owned();
-            return Err(DataError::NoRows { file: self.source.name().to_owned(), what });
+            return Err(DataError::NoRows {
+                file: self.file.clone(),
+                what: "only a header, comments or blank lines".to_owned(),
+            });
         }
         self.started = true;
         Ok(chunk)
-    }
-
-    fn rewind(&mut self) -> Result<(), DataError> {
-        self.source.require_restartable()?;
-        self.stream = open_stream(&self.source, &self.schema, &self.layout, Phase::Prediction)?;
-        (self.started, self.failed) = (false, false);
-        Ok(())
     }
 }
 

@@ -39,7 +39,7 @@ mod views;
 pub mod watch;
 
 pub use atomic_file::write_atomically;
-pub use chunks::{Chunks, FileChunks, chunks, for_each_chunk};
+pub use chunks::{FileChunks, chunks};
 pub use classes::Classes;
 pub use dataset::{Dataset, Target, TargetValues};
 pub use error::{DataError, Place, RowNumber};

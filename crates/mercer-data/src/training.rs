@@ -1,6 +1,6 @@
 //! Training files larger than memory: their rows in chunks, with numbers as targets.
 
-use super::chunks::{Chunks, Stream, open_stream};
+use super::chunks::{Stream, open_stream};
 use super::dataset::Dataset;
 use super::error::DataError;
 use super::options::{Dtype, Missing, ReadOptions};
@@ -84,10 +84,12 @@ impl TrainingChunks {
     pub fn notes(&mut self) -> Vec<String> {
         self.stream.take_notes()
     }
-}
 
-impl Chunks for TrainingChunks {
-    fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
+    /// The next rows, `None` after the last.
+    ///
+    /// # Errors
+    /// Where the rows cannot be read or do not fit the schema. What follows an error is unspecified.
+    pub fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
         let chunk = self.stream.read_chunk(&self.file.schema, self.file.rows_per_chunk)?;
         if chunk.is_none() && self.rows == 0 {
             let what = self.stream.take_notes().pop();
@@ -98,9 +100,20 @@ impl Chunks for TrainingChunks {
         Ok(chunk)
     }
 
-    fn rewind(&mut self) -> Result<(), DataError> {
-        self.file.source.require_restartable()?;
-        *self = self.file.chunks()?;
+    /// Calls `visit` with every chunk that is left, while the next one is read by other threads of the pool.
+    ///
+    /// # Errors
+    /// The first of reading and visiting, in the order of the rows.
+    pub fn for_each<E: From<DataError> + Send>(
+        &mut self,
+        mut visit: impl FnMut(Dataset) -> Result<(), E> + Send,
+    ) -> Result<(), E> {
+        let mut next = self.read_chunk()?;
+        while let Some(chunk) = next {
+            let (visited, read) = rayon::join(|| visit(chunk), || self.read_chunk());
+            visited?;
+            next = read?;
+        }
         Ok(())
     }
 }

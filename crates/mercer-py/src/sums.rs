@@ -3,7 +3,7 @@
 use mercer::data::Matrix;
 use mercer::design::{DesignError, Parts};
 use mercer::learn::{
-    AnyLearner, Facts, LearnError, Origin, Prepared, Problem, Ridge, SolvedSums, Targets, add_rows,
+    AnyLearner, Facts, LearnError, Origin, Prepared, Ridge, SolvedSums, add_rows,
     choose_approximation as choose, cost,
 };
 use mercer::linalg::{Intercept, NormalEquations, normal_equations};
@@ -206,12 +206,7 @@ pub fn solve_sums<'py>(
             samples.map(|samples| ridge.quality(&prepared, summed, &samples, session)).transpose()?;
         let facts = quality.map_or_else(Facts::new, |quality| quality.facts(&outputs));
         let origin = Origin { outputs, ..Origin::default() };
-        // The rows are gone: what is left of them is their number.
-        let none: [[f64; 1]; 0] = [];
-        let gone = Problem::new(&none, Targets::None).with_origin(origin);
-        ridge.fitted(&prepared, &solution, &gone, facts, session)
+        ridge.fitted(&prepared, &solution, (sums.rows(), origin), facts, session)
     })?;
-    let mut fitted = fitted.map_err(learn_error)?;
-    fitted.model.report.insert("rows".to_owned(), sums.rows().into());
-    trained(py, fitted)
+    trained(py, fitted.map_err(learn_error)?)
 }

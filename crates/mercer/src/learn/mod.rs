@@ -40,8 +40,8 @@ pub use logistic::Logistic;
 pub use perceptron::{BudgetedPerceptron, Perceptron, Rule};
 pub use problem::{Inputs, Origin, Problem, Targets};
 pub use ridge::{
-    AllRows, ApproxFit, Coefficients, FormChoice, Quality, Ridge, RidgeSolver, Sizes, Solution, SolvedSums,
-    TargetError, add_rows, check_matrix_memory, choose_approximation, empty_sums,
+    Coefficients, FormChoice, Quality, Ridge, RidgeSolver, Sizes, Solution, SolvedSums, TargetError,
+    add_rows, check_matrix_memory, choose_approximation, empty_sums,
 };
 pub use smoother::Smoother;
 

@@ -9,7 +9,7 @@ use mercer::data::{Chunk, DataError, Matrix, PassError, Passes, Scaling, Survey,
 use mercer::design::{Approximation, DesignError, Parts};
 use mercer::kernel::{Kernel, SearchSpace};
 use mercer::learn::search::{Criterion, Strategy};
-use mercer::learn::{Intercept, LearnError, Problem, Ridge, add_rows, empty_sums};
+use mercer::learn::{Facts, Intercept, LearnError, Origin, Problem, Ridge, add_rows, empty_sums};
 use mercer::pool;
 use mercer::select::{Tune, Tuned};
 use mercer::session::Session;
@@ -59,8 +59,10 @@ fn score(
         let (x, y) = (problem.x.select(train), problem.y.select(train));
         let into = (&Parts::All, slice::from_mut(&mut sums));
         add_rows(&prepared.features, &x, &y, Some(&weights), into, &session()).unwrap();
-        let predictor = ridge.fit_sums(prepared.clone(), sums, &session()).unwrap().predictor;
-        predictor.predict(&problem.x.select(held), &session()).unwrap()
+        let solution = ridge.solve(&sums, &session()).unwrap();
+        let rows = (sums.rows(), Origin::default());
+        let fitted = ridge.fitted(&prepared, &solution, rows, Facts::new(), &session()).unwrap();
+        fitted.predict(problem.x.select(held)).unwrap()
     })
 }
 

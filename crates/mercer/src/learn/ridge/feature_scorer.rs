@@ -337,7 +337,8 @@ impl Scorer for FeatureScorer<'_> {
             ("kernel_error".to_owned(), json!(error.relative)),
             ("effective_dimension".to_owned(), json!(solution.effective_dimension)),
         ]);
-        let fitted = ridge.fitted(&prepared, &solution, self.problem, facts, session)?;
+        let rows = (self.problem.nrows() as u64, self.problem.origin.clone());
+        let fitted = ridge.fitted(&prepared, &solution, rows, facts, session)?;
         Ok(Found { fitted: Some(fitted), warnings: prepared.warning.into_iter().collect() })
     }
 }
