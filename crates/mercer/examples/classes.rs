@@ -1,4 +1,5 @@
 //! Separates two rings with a support vector machine and prints calibrated probabilities.
+#![allow(clippy::print_stdout)]
 
 use std::f64::consts::TAU;
 

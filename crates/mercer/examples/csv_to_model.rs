@@ -1,4 +1,5 @@
 //! Reads a CSV file, trains on standardised columns, saves the model and predicts with it.
+#![allow(clippy::print_stdout)]
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
 //! Fits a noisy curve and predicts between the points.
+#![allow(clippy::print_stdout)]
 
 use mercer::prelude::*;
 

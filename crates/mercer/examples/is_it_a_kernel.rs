@@ -1,4 +1,5 @@
 //! Asks for a proof that a formula is a kernel, or for points that refute it.
+#![allow(clippy::print_stdout)]
 
 use mercer::kernel::Kernel;
 use mercer::kernel::check::{Dim, Domain};

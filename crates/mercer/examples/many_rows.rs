@@ -1,4 +1,5 @@
 //! Fits 100,000 rows on random Fourier features within a memory budget, and reports progress.
+#![allow(clippy::print_stdout)]
 
 use std::time::Instant;
 

@@ -1,4 +1,5 @@
 //! Chooses the width of a Gaussian kernel and λ by the leave-one-out error.
+#![allow(clippy::print_stdout)]
 
 use mercer::prelude::*;
 
