@@ -39,12 +39,12 @@ mod views;
 pub mod watch;
 
 pub use atomic_file::write_atomically;
-pub use chunks::{Chunks, FileChunks, chunks, for_each_chunk};
+pub use chunks::{FileChunks, chunks};
 pub use classes::Classes;
 pub use dataset::{Dataset, Target, TargetValues};
 pub use error::{DataError, Place, RowNumber};
 pub use finite::{check_features, check_target};
-pub use npy::{NpyNumber, write_npy, write_npy_entries, write_npy_header};
+pub use npy::{write_npy, write_npy_entries, write_npy_header};
 pub use options::{ColumnRef, Delimiter, Dtype, Layout, Missing, ReadOptions, UnknownChoice};
 pub use passes::{Chunk, FilePasses, PassError, Passes, Survey, SurveyOptions};
 pub use read::{column_names, read, read_source};

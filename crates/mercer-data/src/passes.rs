@@ -1,6 +1,5 @@
 //! Training files gone through in passes: a survey first, then chunks of scaled rows, as often as they are needed.
 
-use super::chunks::for_each_chunk;
 use super::content::Content;
 use super::dataset::{Dataset, TargetValues};
 use super::error::DataError;
@@ -132,12 +131,12 @@ impl FilePasses {
         watch: &dyn Watch,
     ) -> Result<Self, PassError> {
         let file = chunks.file().clone();
-        file.check_restartable()?;
+        file.source.require_restartable()?;
         let mut sample = RowSample::new(options.sample, options.seed);
         let mut scaling = ScalingSums::new(options.scale);
         let mut content = Content::default();
         watch.begin("first pass", 0);
-        for_each_chunk::<PassError>(&mut chunks, |chunk| {
+        chunks.for_each::<PassError>(|chunk| {
             watch.check()?;
             scaling.add(&chunk.features)?;
             sample.add(&chunk.features);
@@ -183,7 +182,7 @@ impl Passes for FilePasses {
 
     fn pass(&self, visit: &mut (dyn FnMut(&Chunk) -> Result<(), Stopped> + Send)) -> Result<(), PassError> {
         let mut first = 0;
-        for_each_chunk::<PassError>(&mut self.file.chunks()?, |chunk| {
+        self.file.chunks()?.for_each::<PassError>(|chunk| {
             let targets = targets(&chunk);
             let samples = self.survey.scaling.apply(chunk.features)?;
             let rows = samples.nrows() as u64;

@@ -22,7 +22,7 @@ struct Parameter {
     spelling: &'static Spelling,
 }
 
-impl Parser<'_> {
+impl Parser {
     /// One argument per slot of the family, defaults where the text says nothing, and the same as it was written.
     pub(super) fn hyper_parameters(&mut self, family: FamilyId) -> Parsed<Arguments> {
         let defaults = Named::with_defaults(family);
@@ -61,7 +61,7 @@ impl Parser<'_> {
             names if names.is_empty() => "no parameters".to_owned(),
             names => names.join(", "),
         };
-        if at.kind != Kind::Name || self.peek_second() != Kind::Equals {
+        if at.kind != Kind::Name || self.peek_ahead(1) != Kind::Equals {
             let problem = Problem::PositionalArgument {
                 family: family.name(),
                 known: known(),

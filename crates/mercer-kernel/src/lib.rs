@@ -3,6 +3,7 @@
 mod canonical;
 pub mod check;
 pub mod compose;
+mod cursor;
 pub mod error;
 pub mod eval;
 pub mod expr;
@@ -30,13 +31,16 @@ use std::sync::Arc;
 
 use check::formula::Formula;
 pub use compose::ComposeError;
+#[doc(hidden)]
+pub use cursor::{Cursor, nested};
+pub use cursor::{SyntaxProblem, TextError, TextProblem};
 pub use error::EvalError;
 pub use expr::{Columns, Expr, Function};
 pub use family::{FAMILIES, Family, FamilyId};
 pub use named::{Argument, Named, Value};
-pub use parse_error::{ParseError, Problem};
 #[doc(hidden)]
-pub use parse_error::{Place, nearest};
+pub use parse_error::nearest;
+pub use parse_error::{ParseError, Problem};
 #[doc(hidden)]
 pub use print::Shortest;
 pub use resolve::{ResolveError, Scales, SearchSpace, Tunable};
@@ -44,7 +48,7 @@ use size::MAX_STORED_CHARACTERS;
 pub use size::{MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, TooLarge, check_size};
 pub use spectrum::{Spectrum, SpectrumError};
 #[doc(hidden)]
-pub use token::{Kind as TokenKind, token as first_token};
+pub use token::{Kind as TokenKind, Token};
 
 /// A kernel: an expression in two points. Two are equal where their expressions are.
 #[derive(Debug, Clone)]

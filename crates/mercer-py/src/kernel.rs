@@ -9,8 +9,8 @@ use mercer::gram::{GramError, Part, ValuesMut, Wanted, kernel_to_distance};
 use mercer::kernel::check::{Dim, Domain};
 use mercer::kernel::named::{Argument, Named, Slot, Spelling, Value};
 use mercer::kernel::{ComposeError, Expr, FamilyId, Kernel, ResolveError, Tunable, check_size};
+use mercer::learn::search::Axis;
 use mercer::memory;
-use mercer::select::Axis;
 use mercer::session::Session;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
@@ -95,10 +95,8 @@ impl NativeKernel {
         let tunables = self.0.tunables().map_err(value_error)?;
         job.run(py, |session| {
             let scales = session.scales(&samples);
-            let values = |tunable: &Tunable| {
-                let (name, space) = (tunable.parameter.to_owned(), tunable.search_space(&scales));
-                Axis { name, space }.grid(points)
-            };
+            let values =
+                |tunable: &Tunable| Axis::new(tunable.parameter, tunable.search_space(&scales)).grid(points);
             let axes: Vec<Vec<f64>> = tunables.iter().map(values).collect();
             let resolve = |values: Vec<f64>| self.0.with_values(&values)?.resolve_auto(&scales).map(Self);
             combinations(&axes).into_iter().map(resolve).collect::<Result<Vec<_>, ResolveError>>()

@@ -10,14 +10,13 @@ mod landmarks;
 mod model;
 mod neighbours;
 mod parts;
-mod path;
 mod random_features;
 mod rows;
 mod settings;
 mod stream;
 mod sums;
-mod svc_grid;
 mod train;
+mod tune;
 mod work;
 
 /// The module `mercer._native`.
@@ -40,8 +39,6 @@ mod _native {
     #[pymodule_export]
     use super::parts::predict;
     #[pymodule_export]
-    use super::path::{ridge_path, ridge_path_gram};
-    #[pymodule_export]
     use super::random_features::{draw_features, random_features};
     #[pymodule_export]
     use super::stream::fit_ridge_file;
@@ -50,9 +47,9 @@ mod _native {
         NativeSums, choose_approximation, fold_errors, prepare_features, solve_sums, sum_features,
     };
     #[pymodule_export]
-    use super::svc_grid::{stratified_folds, svc_grid, svc_grid_gram};
-    #[pymodule_export]
     use super::train::{prefers_primal, train, update_perceptron};
+    #[pymodule_export]
+    use super::tune::{ridge_path, ridge_path_gram, stratified_folds, svc_grid, svc_grid_gram};
     #[pymodule_export]
     use super::work::available_threads;
 

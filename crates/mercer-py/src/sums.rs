@@ -3,11 +3,10 @@
 use mercer::data::Matrix;
 use mercer::design::{DesignError, Parts};
 use mercer::learn::{
-    AnyLearner, Facts, LearnError, Origin, Prepared, Problem, Ridge, SolvedSums, Targets, add_rows,
-    choose_approximation as choose,
+    AnyLearner, Facts, LearnError, Origin, Prepared, Ridge, SolvedSums, add_rows,
+    choose_approximation as choose, cost,
 };
 use mercer::linalg::{Intercept, NormalEquations, normal_equations};
-use mercer::select::TuneApproxRidge;
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -148,7 +147,7 @@ pub fn sum_features<'py>(
     }
     let sums = job.run(py, |session| {
         let features_count = features.count(samples.ncols())?;
-        let needed = TuneApproxRidge::bytes_needed(features_count, targets.ncols(), count);
+        let needed = cost::fold_sums_bytes(features_count, targets.ncols(), (count, count));
         let budget = session.memory();
         if needed > budget {
             let what = "the sums over the features and the factor of them";
@@ -207,12 +206,7 @@ pub fn solve_sums<'py>(
             samples.map(|samples| ridge.quality(&prepared, summed, &samples, session)).transpose()?;
         let facts = quality.map_or_else(Facts::new, |quality| quality.facts(&outputs));
         let origin = Origin { outputs, ..Origin::default() };
-        // The rows are gone: what is left of them is their number.
-        let none: [[f64; 1]; 0] = [];
-        let gone = Problem::new(&none, Targets::None).with_origin(origin);
-        ridge.fitted(&prepared, &solution, &gone, facts, session)
+        ridge.fitted(&prepared, &solution, (sums.rows(), origin), facts, session)
     })?;
-    let mut fitted = fitted.map_err(learn_error)?;
-    fitted.model.report.insert("rows".to_owned(), sums.rows().into());
-    trained(py, fitted)
+    trained(py, fitted.map_err(learn_error)?)
 }

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use mercer::learn::Intercept;
+use mercer::model::Method;
 
-use super::fit::{Method, parse_bias};
+use super::approx::{Approx, parse as parse_approx};
+use super::fit::{methods, parse_bias};
 use super::{Common, Input, parse_size};
-use crate::approx::{Approx, parse as parse_approx};
 
 /// `mercer tune`.
 #[derive(Debug, Args)]
@@ -28,6 +29,7 @@ Examples:
 With --checkpoint FILE every trial is kept in FILE, and a run that was stopped goes on where it was.")]
 pub struct Tune {
     /// What to tune
+    #[arg(value_parser = methods())]
     pub method: Method,
     /// CSV, LIBSVM, Parquet, .npy or .npz file, gzipped or not; `-` is standard input
     pub data: PathBuf,

@@ -9,16 +9,16 @@ use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Machines, Svm};
 use mercer::learn::{Admission, ClassWeight, Inputs, LearnError, Targets};
 use mercer::model::libsvm::PRECOMPUTED;
-use mercer::model::{Calibration, Model, Pairs, Predictor, pairs_of};
+use mercer::model::{Calibration, Method, Model, Pairs, Predictor, pairs_of};
 use mercer::pool;
 use mercer::session::Session;
-use mercer::solve::Status;
-use mercer::solve::svm::{SvmError, SvmReport, SvmSettings};
+use mercer::solve::svm::{SvmReport, SvmSettings};
+use mercer::solve::{SolveError, Status};
 use serde_json::json;
 
 use super::cross_validation::cross_validate;
 use super::problem::Problem;
-use super::train_options::{KernelType, SvmType, TrainOptions};
+use super::train_options::{KernelType, TrainOptions};
 use super::{Refusal, finish, say};
 use crate::output;
 use crate::progress::{self, Progress};
@@ -102,11 +102,11 @@ impl<'a> Job<'a> {
         };
         let TrainOptions { c, nu, epsilon, .. } = *options;
         let machine = match options.svm_type {
-            SvmType::Svc => Machine::Svc { c },
-            SvmType::NuSvc => Machine::NuSvc { nu },
-            SvmType::Svr => Machine::Svr { c, epsilon },
-            SvmType::NuSvr => Machine::NuSvr { c, nu },
-            SvmType::OneClass => Machine::OneClass { nu },
+            Method::NuSvc => Machine::NuSvc { nu },
+            Method::Svr => Machine::Svr { c, epsilon },
+            Method::NuSvr => Machine::NuSvr { c, nu },
+            Method::OneClass => Machine::OneClass { nu },
+            _ => Machine::Svc { c },
         };
         let svm = Svm::new(kernel.clone(), machine)
             .probability(options.probability && options.folds.is_none())
@@ -160,7 +160,7 @@ impl<'a> Job<'a> {
         session: &Session<'_>,
     ) -> Result<Machines, Refusal> {
         let mut svm = self.svm.clone();
-        if self.options.svm_type == SvmType::Svc {
+        if self.options.svm_type == Method::Svc {
             svm.class_weight = ClassWeight::Each(self.factors(labels));
         }
         let problem = mercer::learn::Problem::new(rows.inputs(), targets).weighted(weights);
@@ -184,7 +184,7 @@ impl<'a> Job<'a> {
 
     /// Fits, tells LIBSVM's lines, and makes the model.
     fn model(&self, rows: &Rows, session: &Session<'_>) -> Result<Model, Refusal> {
-        let (predictor, classes, calibration) = if self.options.svm_type.classifies() {
+        let (predictor, classes, calibration) = if self.options.classifies() {
             self.classifier(rows, session)?
         } else {
             self.single(rows, session)?
@@ -241,7 +241,7 @@ impl<'a> Job<'a> {
     fn single(&self, rows: &Rows, session: &Session<'_>) -> Result<Parts, Refusal> {
         let (y, n) = (&self.problem.labels, self.problem.labels.len() as f64);
         let c = self.options.c;
-        let one_class = self.options.svm_type == SvmType::OneClass;
+        let one_class = self.options.svm_type == Method::OneClass;
         let targets = if one_class { Targets::None } else { y.into() };
         let mut found = self.machines(rows, targets, &[], None, session)?;
         if one_class && self.options.probability && found.calibration.is_none() {
@@ -250,7 +250,7 @@ impl<'a> Job<'a> {
             );
         }
         let own = match (self.options.svm_type, found.epsilon) {
-            (SvmType::Svr, _) => {
+            (Method::Svr, _) => {
                 let sum: f64 = found.coefficients.entries().iter().map(|a| a.abs()).sum();
                 format!("nu = {:.6}\n", sum / (c * n))
             }
@@ -293,7 +293,7 @@ impl<'a> Job<'a> {
             let report = &found.reports[pair];
             let rows = (counts[i] + counts[j]) as f64;
             let own = match self.options.svm_type {
-                SvmType::NuSvc => {
+                Method::NuSvc => {
                     // Σα is ν times the rows before it is divided by the margin, whose inverse LIBSVM calls C.
                     let bound = sum / (self.options.nu * rows);
                     let at_bound = |&(s, column): &(usize, usize)| {
@@ -367,7 +367,7 @@ fn serial_numbers(rows: &[Vec<(u32, f64)>], largest: usize) -> Result<Vec<u32>, 
 /// LIBSVM's words for what can go wrong.
 fn in_words(error: LearnError) -> Refusal {
     match &error {
-        LearnError::Svm(SvmError::InfeasibleNu { largest, .. }) => {
+        LearnError::Solve(SolveError::InfeasibleNu { largest, .. }) => {
             Refusal::new(format!("ERROR: specified nu is infeasible (at most {largest})"))
         }
         _ if error.is_stop() => Refusal::new("interrupted"),

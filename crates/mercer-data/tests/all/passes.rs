@@ -34,8 +34,6 @@ fn chunks(passes: &FilePasses) -> Result<Vec<Chunk>, PassError> {
 fn every_pass_has_the_rows_of_the_file_scaled() {
     let source = Source::bytes("d.csv", text(200).into_bytes());
     let passes = survey(source.clone(), 64).unwrap();
-    let found = survey(source.clone(), 1_000).unwrap();
-    assert_eq!(passes.survey().content, found.survey().content, "however the rows are cut into chunks");
     let (whole, schema) = read_source(&source, &options()).unwrap();
     let survey = passes.survey();
     assert_eq!((survey.rows, survey.sample.nrows()), (200, 50));
@@ -59,6 +57,12 @@ fn every_pass_has_the_rows_of_the_file_scaled() {
     let held = (0..200).filter(|&row| survey.is_held_out(row)).count();
     // √(200·0.25·0.75) = 6 is one standard deviation.
     assert!(held.abs_diff(50) < 25, "{held}");
+}
+
+#[test]
+fn standard_input_cannot_be_gone_through_again() {
+    assert!(!Source::path(std::path::Path::new("-")).is_restartable());
+    assert!(Source::bytes("d.csv", text(3).into_bytes()).is_restartable());
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use mercer_data::watch::Unwatched;
 use mercer_data::{
-    AnySamples, Chunks, DataError, Dataset, Dtype, Missing, PassError, ReadOptions, Source, TargetValues,
-    TrainingChunks, for_each_chunk, read_source,
+    AnySamples, DataError, Dataset, Dtype, Missing, PassError, ReadOptions, Source, TargetValues,
+    TrainingChunks, read_source,
 };
 use proptest::prelude::*;
 
@@ -31,12 +31,13 @@ fn rows(dataset: &Dataset) -> Vec<Vec<f64>> {
 fn in_chunks(source: Source, options: &ReadOptions, per_chunk: usize) -> (TrainingChunks, Vec<Vec<f64>>) {
     let mut chunks = TrainingChunks::open(source, options, &Unwatched).unwrap().rows_per_chunk(per_chunk);
     let mut found = Vec::new();
-    for_each_chunk::<DataError>(&mut chunks, |chunk| {
-        assert!(chunk.nrows() <= per_chunk);
-        found.extend(rows(&chunk));
-        Ok(())
-    })
-    .unwrap();
+    chunks
+        .for_each::<DataError>(|chunk| {
+            assert!(chunk.nrows() <= per_chunk);
+            found.extend(rows(&chunk));
+            Ok(())
+        })
+        .unwrap();
     (chunks, found)
 }
 
@@ -76,11 +77,12 @@ fn a_ragged_row_at_the_end_is_named_by_its_line() {
     let mut chunks =
         TrainingChunks::open(source(&text), &options("y"), &Unwatched).unwrap().rows_per_chunk(4096);
     let mut seen = 0;
-    let error = for_each_chunk::<DataError>(&mut chunks, |chunk| {
-        seen += chunk.nrows();
-        Ok(())
-    })
-    .unwrap_err();
+    let error = chunks
+        .for_each::<DataError>(|chunk| {
+            seen += chunk.nrows();
+            Ok(())
+        })
+        .unwrap_err();
     assert!(error.to_string().contains("line 200002"), "{error}");
     assert!(seen > 190_000, "rows before it came through: {seen}");
 }
@@ -110,7 +112,7 @@ fn a_visitor_that_fails_ends_the_reading() {
     let mut chunks =
         TrainingChunks::open(source(&text), &options("y"), &Unwatched).unwrap().rows_per_chunk(10);
     let mut visited = 0;
-    let error = for_each_chunk::<DataError>(&mut chunks, |_| {
+    let error = chunks.for_each::<DataError>(|_| {
         visited += 1;
         Err(DataError::Empty { file: "mine".to_owned() })
     });

@@ -8,10 +8,11 @@ use std::time::Instant;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, DenseGram, Engine};
 use mercer::kernel::Kernel;
+use mercer::learn::cost::{Task, Way};
 use mercer::learn::{Learner, Lms, LmsSolver, Problem, Ridge, RidgeSolver};
 use mercer::model::Expansion;
 use mercer::pool;
-use mercer::select::plan::{Plan, Task, Way};
+use mercer::select::plan::Plan;
 use mercer::session::Session;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -40,7 +41,8 @@ struct Case {
 impl Case {
     /// The time the plan gives for this way, and what measuring took.
     fn estimate(&self, kernel: &Kernel, samples: &AnySamples<'_>) -> (f64, f64) {
-        let plan = Plan::for_samples(self.task, kernel, samples, 1, &Session::default()).expect("a plan");
+        let plan = Plan::for_samples(self.task, kernel, samples, (samples.nrows(), 1), &Session::default())
+            .expect("a plan");
         let mut ways = std::iter::once(&plan.chosen).chain(&plan.alternatives);
         let way = ways.find(|candidate| candidate.way == self.way).expect("the way is one of the task's");
         (way.seconds(), plan.calibration_seconds)

@@ -33,13 +33,12 @@ mod truncation;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::gram::{Values, ValuesMut, with_values};
-use crate::linalg::{NormalEquations, RowProducts, zeroed};
+use crate::linalg::{NormalEquations, RowProducts, products, zeroed};
 use crate::real::Precision;
 use crate::watch::{Stopped, Watch};
 
@@ -258,7 +257,7 @@ pub trait Design: Sync {
         watch: &dyn Watch,
     ) -> Result<LossSums, DesignError> {
         let (n, d, m) = (self.nrows(), self.ncols(), intercepts.len());
-        let view = MatRef::from_row_major_slice(weights.entries(), d, m);
+        let view = products::view(weights);
         let starts: Vec<usize> = (0..n).step_by(LOSS_ROWS).collect();
         gradient.entries_mut().fill(0.0);
         let mut sums = LossSums { value: 0.0, pull: vec![0.0; m], curvature: Some(0.0) };
@@ -272,7 +271,7 @@ pub trait Design: Sync {
                 let phi = MatRef::from_row_major_slice(&phi, height, d);
                 let mut f = intercepts.repeat(height);
                 let out = MatMut::from_row_major_slice_mut(&mut f, height, m);
-                matmul(out, Accum::Add, phi, view, 1.0, Par::Seq);
+                products::add(out, 1.0, phi, view);
                 let mut g = vec![0.0; height * m];
                 let mut part = LossSums { value: 0.0, pull: vec![0.0; m], curvature: Some(0.0) };
                 for (i, (f, g)) in rows.zip(f.chunks_exact(m).zip(g.chunks_exact_mut(m))) {
@@ -283,7 +282,7 @@ pub trait Design: Sync {
                 let mut of_rows = vec![0.0; d * m];
                 let out = MatMut::from_row_major_slice_mut(&mut of_rows, d, m);
                 let g = MatRef::from_row_major_slice(&g, height, m);
-                matmul(out, Accum::Replace, phi.transpose(), g, 1.0, Par::Seq);
+                products::assign(out, 1.0, phi.transpose(), g);
                 Ok::<_, DesignError>((part, of_rows))
             });
             for part in parts.collect::<Vec<_>>() {

@@ -104,6 +104,9 @@ impl Design for Streamed<'_> {
         watch: &dyn Watch,
     ) -> Result<(), DesignError> {
         let width = targets.ncols();
+        // The pass reports its progress, not that of each chunk.
+        let part = self.session.with_watch(watch).part();
+        watch.begin("features", self.nrows() as u64);
         self.chunks(watch, |rows, design| {
             let entries = targets.entries()[rows.start * width..rows.end * width].to_vec();
             let targets = Matrix::from_entries(rows.len(), width, entries);
@@ -111,7 +114,9 @@ impl Design for Streamed<'_> {
                 Parts::All => Parts::All,
                 Parts::Table(table) => Parts::Table(&table[rows.clone()]),
             };
-            design.normal_equations(&targets, weights.map(|w| &w[rows]), &parts, into, watch)
+            design.normal_equations(&targets, weights.map(|w| &w[rows.clone()]), &parts, into, &part)?;
+            watch.advance(rows.len() as u64);
+            Ok(())
         })
     }
 

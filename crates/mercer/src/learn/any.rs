@@ -4,6 +4,7 @@ use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::design::DesignError;
 use crate::model::Method;
 use crate::session::Session;
 
@@ -11,6 +12,7 @@ use super::error::LearnError;
 use super::fitted::{Fitted, Settings};
 use super::knn::Knn;
 use super::learner::{Learner, Requires, Shape};
+use super::lift::Lift;
 use super::lms::Lms;
 use super::logistic::Logistic;
 use super::perceptron::Perceptron;
@@ -51,6 +53,23 @@ pub enum AnyLearner {
 }
 
 impl AnyLearner {
+    /// The same with the columns that explicit features name bound to their places.
+    ///
+    /// # Errors
+    /// Where there is no column of such a name.
+    pub fn bind(mut self, names: &[String]) -> Result<Self, DesignError> {
+        let lift = match &mut self {
+            Self::Ridge(Ridge { lift, .. })
+            | Self::Lms(Lms { lift, .. })
+            | Self::Perceptron(Perceptron { lift, .. }) => lift,
+            _ => return Ok(self),
+        };
+        if let Lift::Features(map) = lift {
+            *lift = map.bind(names)?.into();
+        }
+        Ok(self)
+    }
+
     fn inner(&self) -> &dyn Learner {
         match self {
             Self::Ridge(ridge) => ridge,
@@ -130,7 +149,7 @@ mod tests {
     use crate::design::Approximation;
     use crate::kernel::Kernel;
     use crate::learn::svm::Machine;
-    use crate::learn::{ClassWeight, Intercept, Lift, LogisticSolver, RidgeSolver, Rule, Step};
+    use crate::learn::{ClassWeight, Intercept, LogisticSolver, RidgeSolver, Rule, Step};
 
     fn kernel() -> Kernel {
         "rbf(gamma=0.1)".parse().unwrap()
@@ -140,16 +159,16 @@ mod tests {
     fn settings_are_read_as_they_are_written() {
         let approximate = (kernel(), Approximation::nystrom(40));
         let learners: [AnyLearner; 9] = [
-            Ridge::new(approximate.clone()).lambdas(vec![0.1, 2.0]).intercept(Intercept::Column).into(),
-            Ridge::new(Lift::Auto(kernel())).solver(RidgeSolver::Cg).rank(Some(7)).into(),
+            Ridge::on(approximate.clone()).lambdas(vec![0.1, 2.0]).intercept(Intercept::Column).into(),
+            Ridge::on(Lift::Auto(kernel())).solver(RidgeSolver::Cg).rank(Some(7)).into(),
             Lms::new(kernel()).step(Step::Value(0.25)).epochs(3).into(),
             Smoother::new(kernel()).into(),
             Knn::new(7).classify(true).into(),
-            Perceptron::new("x, x^2".parse::<crate::design::FeatureMap>().unwrap())
+            Perceptron::on("x, x^2".parse::<crate::design::FeatureMap>().unwrap())
                 .rule(Rule::OneVsRest)
                 .into(),
             Logistic::new(kernel()).lambda(0.1).solver(LogisticSolver::Sgd).into(),
-            Svm::new(approximate, Machine::Svc { c: 3.0 }).class_weight(ClassWeight::Balanced).into(),
+            Svm::on(approximate, Machine::Svc { c: 3.0 }).class_weight(ClassWeight::Balanced).into(),
             Svm::new(kernel(), Machine::NuSvr { c: 3.0, nu: 0.25 }).probability(true).into(),
         ];
         for learner in learners {

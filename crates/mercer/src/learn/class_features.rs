@@ -33,7 +33,7 @@ pub(super) struct ClassFeatures<'a> {
     pub c: f64,
     /// Whether there is an intercept.
     pub intercept: Intercept,
-    /// What each class counts, beside the weights of its rows.
+    /// The weight of each class, by which those of its rows are multiplied.
     pub class_weight: &'a ClassWeight,
     /// The precision of the answer, more than 0.
     pub tol: f64,

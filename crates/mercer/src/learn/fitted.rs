@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::solve::Report;
 
 use super::learner::{Learner, Requires};
-use super::problem::{Inputs, Problem};
+use super::problem::{Inputs, Origin, Problem};
 use super::ridge::TargetError;
 
 /// Settings by name, as a model file keeps them.
@@ -40,17 +40,33 @@ pub struct Fitted {
 
 impl Fitted {
     /// Assembles the model of a learner.
-    ///
-    /// This is the only place where a trained model is put together.
     pub(crate) fn new(
         learner: &dyn Learner,
         problem: &Problem<'_>,
         session: &Session<'_>,
         answer: Answer,
     ) -> Self {
+        let rows = (problem.nrows() as u64, problem.origin.clone());
+        let mut fitted = Self::of_rows(learner, rows, problem.classes().cloned(), session, answer);
+        if matches!(problem.inputs, Inputs::Gram(_)) {
+            fitted.model.settings.insert(PRECOMPUTED.to_owned(), json!(true));
+        }
+        fitted
+    }
+
+    /// As [`new`](Self::new) for this many rows, which need not be at hand.
+    ///
+    /// This is the only place where a trained model is put together.
+    pub(crate) fn of_rows(
+        learner: &dyn Learner,
+        (rows, origin): (u64, Origin),
+        classes: Option<Classes>,
+        session: &Session<'_>,
+        answer: Answer,
+    ) -> Self {
         let Answer { predictor, calibration, report, facts, centres, iterations, held_out } = answer;
         let mut kept = facts.clone();
-        kept.insert("rows".to_owned(), json!(problem.nrows()));
+        kept.insert("rows".to_owned(), json!(rows));
         if let Some(report) = &report {
             kept.extend([
                 ("solver".to_owned(), json!(report.solver)),
@@ -58,16 +74,11 @@ impl Fitted {
                 ("residual".to_owned(), json!(report.residual)),
             ]);
         }
-        let mut settings = learner.settings(session);
-        if matches!(problem.inputs, Inputs::Gram(_)) {
-            settings.insert(PRECOMPUTED.to_owned(), json!(true));
-        }
         let classes = match learner.requires() {
             // Samples like those trained on, and others.
             Requires::Nothing => Some(Classes::Numbers(vec![-1.0, 1.0])),
-            _ => problem.classes().cloned(),
+            _ => classes,
         };
-        let origin = problem.origin.clone();
         let outputs = match &classes {
             _ if !origin.outputs.is_empty() => origin.outputs,
             // Targets of arrays are named by their place.
@@ -76,7 +87,7 @@ impl Fitted {
         };
         let model = Model {
             method: learner.method(),
-            settings,
+            settings: learner.settings(session),
             predictor,
             schema: origin.schema,
             outputs,
@@ -94,6 +105,19 @@ impl Fitted {
     /// Where the samples do not have the model's columns or are outside of the kernel's domain.
     pub fn predict<'a>(&self, samples: impl Into<AnySamples<'a>>) -> Result<Matrix<f64>, ModelError> {
         self.model.predict(&samples.into(), &Session::default())
+    }
+
+    /// The name of the class of each sample, in a default session.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    ///
+    /// # Panics
+    /// Where the model is not a classifier.
+    pub fn predict_classes<'a>(&self, samples: impl Into<AnySamples<'a>>) -> Result<Vec<String>, ModelError> {
+        let classes = self.model.classes.as_ref().expect("a classifier");
+        let (outputs, link) = (self.predict(samples)?, self.model.link());
+        Ok((0..outputs.nrows()).map(|row| classes.name(link.class(outputs.row(row)))).collect())
     }
 
     /// Writes the model to a file.

@@ -47,6 +47,17 @@ impl Lift {
         }
     }
 
+    /// The same with another kernel; explicit features stay as they are.
+    #[must_use]
+    pub(super) fn with_kernel(&self, kernel: Kernel) -> Self {
+        match self {
+            Self::Kernel(_) => Self::Kernel(kernel),
+            Self::Features(map) => Self::Features(map.clone()),
+            Self::Approximate { approx, .. } => Self::Approximate { kernel, approx: *approx },
+            Self::Auto(_) => Self::Auto(kernel),
+        }
+    }
+
     /// The same with every hyper-parameter of the kernel a number, and with [`Lift::Auto`] replaced by the kernel or, where the rows
     /// of this problem ask for one, an approximation; and why that one. A stream is judged by its sample.
     ///

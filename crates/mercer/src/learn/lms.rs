@@ -24,7 +24,8 @@ use crate::linalg::Intercept;
 use crate::model::{Linear, Method};
 use crate::session::Session;
 use crate::solve::Report;
-use crate::solve::descent::{Descended, Descent, DescentError, Dual, Mode, Primal, Step};
+use crate::solve::SolveError;
+use crate::solve::descent::{Descended, Descent, Dual, Mode, Primal, Step};
 
 use super::admission::Admission;
 use super::basis::Basis;
@@ -75,9 +76,15 @@ pub enum LmsSolver {
 }
 
 impl Lms {
+    /// Creates a learner on a kernel, with the defaults of [`on`](Self::on).
+    #[must_use]
+    pub fn new(kernel: Kernel) -> Self {
+        Self::on(kernel)
+    }
+
     /// Creates a learner that makes at most 200 batch steps of an automatic size, with an unpenalised intercept.
     #[must_use]
-    pub fn new(lift: impl Into<Lift>) -> Self {
+    pub fn on(lift: impl Into<Lift>) -> Self {
         Self {
             lift: lift.into(),
             step: Step::Auto,
@@ -139,7 +146,7 @@ impl Lms {
             Intercept::None | Intercept::Column => Dual::new(gram),
         };
         let descended = self.descent(session).run(&dual, &aims, session).map_err(|error| match error {
-            DescentError::NotFinite => explain(gram, error.into()),
+            SolveError::NotFinite => explain(gram, error.into()),
             _ => error.into(),
         })?;
         let course = self.course(&descended, &aims, storage);
@@ -168,10 +175,10 @@ impl Lms {
         };
         let descended = match self.descent(session).run(&primal, &aims, session) {
             Ok(descended) => descended,
-            Err(DescentError::Stopped(_)) => return Err(primal.failure().into()),
-            Err(DescentError::NotFinite) => {
+            Err(SolveError::Stopped(_)) => return Err(primal.failure().into()),
+            Err(SolveError::NotFinite) => {
                 check_finite(&design, session)?;
-                return Err(DescentError::NotFinite.into());
+                return Err(SolveError::NotFinite.into());
             }
             Err(error) => return Err(error.into()),
         };
@@ -228,7 +235,7 @@ struct Course {
 
 impl Default for Lms {
     fn default() -> Self {
-        Self::new(Lift::default())
+        Self::on(Lift::default())
     }
 }
 

@@ -4,6 +4,7 @@ mod admission;
 mod any;
 mod basis;
 mod class_features;
+mod class_scorer;
 mod class_weight;
 mod codes;
 pub mod cost;
@@ -15,10 +16,10 @@ mod learner;
 mod lift;
 mod lms;
 mod logistic;
-mod loss;
 mod perceptron;
 mod problem;
 mod ridge;
+pub mod search;
 mod settings;
 mod smoother;
 pub mod svm;
@@ -36,14 +37,12 @@ pub use learner::{Learner, Requires, Shape};
 pub use lift::{Lift, Prepared};
 pub use lms::{Lms, LmsSolver};
 pub use logistic::Logistic;
-pub use loss::Loss;
 pub use perceptron::{BudgetedPerceptron, Perceptron, Rule};
 pub use problem::{Inputs, Origin, Problem, Targets};
 pub use ridge::{
-    AllRows, ApproxFit, Coefficients, FormChoice, Quality, Ridge, RidgeSolver, Sizes, Solution, SolvedSums,
-    TargetError, add_rows, check_matrix_memory, choose_approximation, empty_sums,
+    Coefficients, FormChoice, Quality, Ridge, RidgeSolver, Sizes, Solution, SolvedSums, TargetError,
+    add_rows, check_matrix_memory, choose_approximation, empty_sums,
 };
-pub(crate) use ridge::{STEPS_ON_TILES, check_problem};
 pub use smoother::Smoother;
 
 pub use crate::linalg::Intercept;

@@ -23,7 +23,7 @@ pub struct Problem<'a> {
     pub inputs: Inputs<'a>,
     /// What is predicted at each row.
     pub targets: Targets<'a>,
-    /// What each row counts, 0 or more; none where every row counts 1.
+    /// The weight of each row, 0 or more; none where every weight is 1.
     pub weights: Option<Cow<'a, [f64]>>,
     /// Where the inputs and targets came from.
     pub origin: Origin,
@@ -56,6 +56,19 @@ pub enum Targets<'a> {
 }
 
 impl<'a> Targets<'a> {
+    /// The targets of some rows.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Targets<'static> {
+        match self {
+            Self::None => Targets::None,
+            Self::Numbers(numbers) => numbers.select(rows).into(),
+            Self::Classes { codes, classes } => {
+                let codes = rows.iter().map(|&row| codes[row]).collect();
+                Targets::Classes { codes, classes: classes.clone() }
+            }
+        }
+    }
+
     /// Classes without names, by their codes 0, 1, …, `classes` − 1.
     #[must_use]
     pub fn codes(codes: impl Into<Cow<'a, [usize]>>, classes: usize) -> Self {
@@ -82,7 +95,7 @@ impl Default for Origin {
 }
 
 impl<'a> Problem<'a> {
-    /// The problem of predicting `targets` at `inputs`, with every row counting 1.
+    /// The problem of predicting `targets` at `inputs`, with the weight 1 for every row.
     pub fn new(inputs: impl Into<Inputs<'a>>, targets: impl Into<Targets<'a>>) -> Self {
         let (inputs, targets) = (inputs.into(), targets.into());
         Self { inputs, targets, weights: None, origin: Origin::default() }
@@ -128,10 +141,16 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The weights of the rows; none where every row counts 1.
+    /// The weights of the rows; none where every weight is 1.
     #[must_use]
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
+    }
+
+    /// The rows of positive weight.
+    pub(crate) fn counted(&self) -> Vec<usize> {
+        let weights = self.weights();
+        (0..self.nrows()).filter(|&row| weights.is_none_or(|w| w[row] > 0.0)).collect()
     }
 
     /// The samples, at least one row and one column of them.
@@ -270,6 +289,13 @@ impl From<&[&str]> for Targets<'_> {
         let labels = names.iter().map(|&name| name.to_owned()).collect();
         let (classes, codes) = Classes::of(&TargetValues::Labels(labels));
         Self::Classes { codes: Cow::Owned(codes), classes }
+    }
+}
+
+/// The class of each row by name; the classes are sorted.
+impl From<&Vec<&str>> for Targets<'_> {
+    fn from(names: &Vec<&str>) -> Self {
+        names.as_slice().into()
     }
 }
 

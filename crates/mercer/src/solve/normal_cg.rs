@@ -16,7 +16,8 @@ use crate::linalg::{Intercept, LinearFit, NormalEquations, NormalEquationsError,
 use crate::real::Precision;
 use crate::watch::{Stopped, Watch};
 
-use super::conjugate_gradient::{CgError, CgProblem, ConjugateGradient, Preconditioner};
+use super::conjugate_gradient::{CgProblem, ConjugateGradient, Preconditioner};
+use super::error::SolveError;
 use super::report::{Report, Status};
 
 /// Relative residual of the answer at most: eight times what single precision tells numbers apart by, and what is aimed at where
@@ -94,7 +95,7 @@ impl NormalCg<'_> {
         let solver = ConjugateGradient { tolerance, iterations: PASSES, check_every: PASSES };
         let (weights, mut report) = match solver.solve(&problem, watch) {
             Ok(solved) => solved,
-            Err(CgError::Stopped(_)) => return Err(operator.failure()),
+            Err(SolveError::Stopped(_)) => return Err(operator.failure()),
             Err(_) => return Ok(None),
         };
         // A badly conditioned factor L limits how small the residual can become.

@@ -27,11 +27,11 @@ fn kernel() -> Kernel {
 }
 
 fn logistic(approximation: Approximation, lambda: f64) -> Logistic {
-    Logistic::new((kernel(), approximation)).lambda(lambda)
+    Logistic::on((kernel(), approximation)).lambda(lambda)
 }
 
 fn svc(approximation: Approximation, c: f64) -> Svm {
-    Svm::new((kernel(), approximation), Machine::Svc { c })
+    Svm::on((kernel(), approximation), Machine::Svc { c })
 }
 
 fn expansion(fitted: &Fitted) -> &Expansion {
@@ -177,7 +177,7 @@ fn bad_input_is_named() {
         (base.clone().solver(SvmSettings { tol: -1.0, ..solver }), "tol is -1"),
         (base.clone().solver(SvmSettings { max_iter: Some(0), ..solver }), "max_iter is 0"),
         (base.clone().probability(true), "without probabilities"),
-        (Svm::new(base.lift.clone(), Machine::NuSvc { nu: 0.5 }), "C-classification"),
+        (Svm::on(base.lift.clone(), Machine::NuSvc { nu: 0.5 }), "C-classification"),
         (svc(Approximation::fourier(0), 1.0), "number of features is 0"),
         (svc(Approximation::nystrom(51), 1.0), "number of landmarks is 51"),
     ] {

@@ -227,7 +227,7 @@ fn landmarks_give_the_answer_of_nystrom_features() {
     let session = Session::default();
     let on_landmarks = |landmarks| {
         let approximation = Approximation::Nystrom { landmarks, choice: LandmarkChoice::Uniform };
-        let ridge = Ridge::new((matern(), approximation)).lambda(0.1);
+        let ridge = Ridge::on((matern(), approximation)).lambda(0.1);
         ridge.solver(RidgeSolver::Cg).tol(1e-11)
     };
     for intercept in [Intercept::None, Intercept::Centred] {
@@ -257,7 +257,7 @@ fn landmarks_give_the_answer_of_nystrom_features() {
     }
     let error = fit(&on_landmarks(401), &samples, &targets, None).unwrap_err();
     assert!(matches!(error, LearnError::Design(DesignError::Parameter { .. })), "{error}");
-    let fourier = Ridge::new((matern(), Approximation::fourier(8))).lambda(0.1).solver(RidgeSolver::Cg);
+    let fourier = Ridge::on((matern(), Approximation::fourier(8))).lambda(0.1).solver(RidgeSolver::Cg);
     let error = fit(&fourier, &samples, &targets, None).unwrap_err();
     assert!(matches!(error, LearnError::Unsupported(_)), "{error}");
 }

@@ -14,8 +14,9 @@ use mercer::learn::{
 use mercer::model::Predictor;
 use mercer::pool;
 use mercer::session::Session;
+use mercer::solve::SolveError;
 use mercer::solve::Status;
-use mercer::solve::descent::{CurvePoint, DescentError, largest_eigenvalue};
+use mercer::solve::descent::{CurvePoint, largest_eigenvalue};
 use mercer::watch::{Unwatched, Watch};
 use proptest::prelude::*;
 
@@ -81,7 +82,7 @@ fn largest(kernel: &Kernel, samples: &AnySamples<'_>) -> f64 {
 
 /// Features φ with ⟨φ(x),φ(z)⟩ = (⟨x,z⟩+1)² in two dimensions.
 fn quadratic() -> Lms {
-    Lms::new("poly(degree=2)".parse::<FeatureMap>().unwrap())
+    Lms::on("poly(degree=2)".parse::<FeatureMap>().unwrap())
 }
 
 #[test]
@@ -188,9 +189,7 @@ fn a_step_that_diverges_is_explained() {
     };
     for share in [2.05, 2.5, 40.0, 1e300] {
         let error = run(share).unwrap_err();
-        let LearnError::Descent(DescentError::StepTooLarge { step, largest }) = error else {
-            panic!("{error}")
-        };
+        let LearnError::Solve(SolveError::StepTooLarge { step, largest }) = error else { panic!("{error}") };
         assert_eq!(step, share / top);
         assert!(largest <= 2.0 / top && largest >= 1.97 / top, "{largest} {}", 2.0 / top);
         assert!(run(0.99 * largest * top).is_ok());
@@ -204,7 +203,7 @@ fn a_step_that_diverges_is_explained() {
         (x[0] * x[0] + x[1] * x[1] + 1.0).powi(2)
     });
     let most = most.fold(0.0, f64::max);
-    let LearnError::Descent(DescentError::StepTooLarge { largest, .. }) = error else { panic!("{error}") };
+    let LearnError::Solve(SolveError::StepTooLarge { largest, .. }) = error else { panic!("{error}") };
     assert!((largest - 2.0 / most).abs() < 1e-12);
 }
 
@@ -315,7 +314,7 @@ fn bad_settings_and_input_are_named() {
     let negative = lms("-rbf(sigma=1)").admission(Admission::Assume);
     assert!(fails(&negative, &y).contains("negative eigenvalue"));
     assert!(fails(&lms("-rbf(sigma=1)"), &y).contains("not a kernel"));
-    let infinite = Lms::new("1e200*x*exp(200*x)".parse::<FeatureMap>().unwrap());
+    let infinite = Lms::on("1e200*x*exp(200*x)".parse::<FeatureMap>().unwrap());
     assert!(fails(&infinite, &y).contains("row 2"), "{}", fails(&infinite, &y));
     let column = quadratic().intercept(Intercept::Column);
     assert!(fails(&column, &y).contains("bias = column"));

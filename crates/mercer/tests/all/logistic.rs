@@ -14,7 +14,7 @@ use mercer::learn::{
 use mercer::model::{Expansion, Predictor, probabilities};
 use mercer::pool;
 use mercer::session::Session;
-use mercer::solve::{LogisticError, Report, Status};
+use mercer::solve::{Report, SolveError, Status};
 
 struct Problem {
     x: Vec<Vec<f64>>,
@@ -319,7 +319,7 @@ fn a_step_that_is_too_large_is_told() {
     let logistic = Logistic::new(kernel("rbf(sigma=1)")).solver(LogisticSolver::Gd).step(Step::Value(50.0));
     let error = problem.train(&logistic).unwrap_err();
     assert!(
-        matches!(error, LearnError::Logistic(LogisticError::StepTooLarge { step: 50.0, largest }) if largest < 1.0),
+        matches!(error, LearnError::Solve(SolveError::Diverges { step: 50.0, largest }) if largest < 1.0),
         "{error}"
     );
 }
@@ -382,7 +382,7 @@ fn without_a_penalty_it_is_maximum_likelihood_or_says_that_there_is_none() {
             let logistic =
                 free.clone().lift(kernel("rbf(sigma=0.1)").into()).solver(solver).max_iter(Some(100_000));
             let error = problem.train(&logistic).unwrap_err();
-            assert_eq!(error, LearnError::Logistic(LogisticError::Separable));
+            assert_eq!(error, LearnError::Solve(SolveError::Separable));
         }
     }
 }

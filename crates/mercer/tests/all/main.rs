@@ -13,6 +13,7 @@ mod layers;
 mod libsvm_files;
 mod lms;
 mod logistic;
+mod machines;
 mod model_file;
 mod neighbours;
 mod nystrom;
@@ -30,5 +31,9 @@ mod svm_model;
 mod tile_program;
 mod tune_approx_ridge;
 mod tune_classifier;
+mod tune_neighbours;
 mod tune_ridge;
 mod tune_svc;
+mod tuning;
+#[cfg(feature = "ndarray")]
+mod views;

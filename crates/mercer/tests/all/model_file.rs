@@ -38,7 +38,7 @@ fn linear() -> Model {
     let y = Matrix::from_entries(7, 2, (0..14).map(|k| (k as f64).cos()).collect());
     let map: FeatureMap = "x, x0^2, log(abs(x1)+1)".parse().unwrap();
     let fitted =
-        Ridge::new(map).lambda(0.1).intercept(Intercept::Column).fit(AnySamples::F64(dense()), &y).unwrap();
+        Ridge::on(map).lambda(0.1).intercept(Intercept::Column).fit(AnySamples::F64(dense()), &y).unwrap();
     Model { predictor: fitted.model.predictor, ..model(AnySamples::F64(dense()), Intercept::None) }
 }
 
@@ -47,7 +47,7 @@ fn random(form: Form) -> Model {
     let y = Matrix::from_entries(7, 2, (0..14).map(|k| (k as f64).cos()).collect());
     let kernel: Kernel = "matern(nu=1.5, length=2)".parse().unwrap();
     let approximation = Approximation::Fourier { features: 6, sampling: Sampling::Orthogonal, form };
-    let fitted = Ridge::new((kernel, approximation)).lambda(0.1).fit(AnySamples::F64(dense()), &y).unwrap();
+    let fitted = Ridge::on((kernel, approximation)).lambda(0.1).fit(AnySamples::F64(dense()), &y).unwrap();
     Model { predictor: fitted.model.predictor, ..model(AnySamples::F64(dense()), Intercept::None) }
 }
 

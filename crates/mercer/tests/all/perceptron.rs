@@ -372,7 +372,7 @@ fn says_what_is_wrong_with_its_input() {
     let gram = DenseGram::<f64>::new(2, vec![1.0, f64::INFINITY, f64::INFINITY, 1.0]);
     let error = perceptron.fit(Inputs::Gram(&gram), Targets::codes(vec![0, 1], 2)).unwrap_err();
     assert!(matches!(error, LearnError::KernelValue { .. }));
-    let infinite = Perceptron::new("exp(1000*x0)".parse::<FeatureMap>().unwrap());
+    let infinite = Perceptron::on("exp(1000*x0)".parse::<FeatureMap>().unwrap());
     let error = fit(&infinite, &Matrix::from_entries(2, 1, vec![-1.0, 1.0]), &[0, 1], 2).unwrap_err();
     assert!(error.to_string().contains("row 1"), "{error}");
     let mut stream = BudgetedPerceptron::new(linear(), 2, 2, Rule::Direct, 3).unwrap();

@@ -24,7 +24,7 @@ fn map(text: &str) -> FeatureMap {
 }
 
 fn on(text: &str, lambda: f64) -> Ridge {
-    Ridge::new(map(text)).lambda(lambda)
+    Ridge::on(map(text)).lambda(lambda)
 }
 
 fn fit(

@@ -33,7 +33,7 @@ fn passes(rows: usize, per_chunk: usize, held_out: f64) -> FilePasses {
 
 fn ridge() -> Ridge {
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
-    Ridge::new((kernel, Approximation::fourier(64))).lambda(0.1)
+    Ridge::on((kernel, Approximation::fourier(64))).lambda(0.1)
 }
 
 fn session() -> Session<'static> {
@@ -199,8 +199,8 @@ fn classifiers_learn_from_a_stream_what_they_learn_from_its_rows() {
     let codes: Vec<usize> = (0..300).map(|i| usize::from(targets.row(i)[0] > 1.0)).collect();
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
     let approximation = Approximation::fourier(32);
-    let svc = Svm::new((kernel.clone(), approximation), Machine::Svc { c: 1.0 });
-    let learners: [&dyn Learner; 2] = [&Logistic::new((kernel, approximation)).lambda(0.1), &svc];
+    let svc = Svm::on((kernel.clone(), approximation), Machine::Svc { c: 1.0 });
+    let learners: [&dyn Learner; 2] = [&Logistic::on((kernel, approximation)).lambda(0.1), &svc];
     // Room for the sums, but not for the features: the machine of the rows in memory reads them in order, too.
     let session = session().with_memory(cost::sums_bytes(32, 0) + 1_000);
     for learner in learners {

@@ -326,7 +326,6 @@ fn no_verdict_is_false() {
             Verdict::Undecided(_) => seen.undecided += 1,
         }
     }
-    println!("{count} formulas: {seen:?}");
     let decided = (seen.proven + seen.refuted) as u64;
     assert!(10 * decided > 5 * count && 10 * seen.proven as u64 > count, "{seen:?} of {count}");
 }

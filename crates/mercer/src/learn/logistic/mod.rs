@@ -5,6 +5,7 @@
 //! and p(c|x) = e^(f_c(x))/Σⱼ e^(f_j(x)): the multinomial model.
 
 mod primal;
+mod scorer;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,9 +15,7 @@ use crate::linalg::Intercept;
 use crate::model::Method;
 use crate::session::Session;
 use crate::solve::descent::Step;
-use crate::solve::{
-    Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
-};
+use crate::solve::{Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver, SolveError};
 
 use super::admission::Admission;
 use super::basis::Basis;
@@ -37,7 +36,7 @@ use super::settings::{builder, is_default, kept, listed, number};
 /// matrix, of which a Newton step takes some tens; 4n² to 16n² bytes. On D approximate features: nD²/2 multiply-adds once and
 /// nD for each output and step; O(D²) bytes, and the nD features where they fit the budget.
 ///
-/// A residual that did not come down to `tol` is no error: the report's status tells.
+/// A residual above `tol` is not an error: see the status of the report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -51,15 +50,15 @@ pub struct Logistic {
     /// Whether there is an intercept, which is not penalised; there is no [`Intercept::Column`].
     #[serde(rename = "bias")]
     pub intercept: Intercept,
-    /// What each class counts, beside the weights of its rows.
+    /// The weight of each class, by which those of its rows are multiplied.
     #[serde(skip_serializing_if = "is_default")]
     pub class_weight: ClassWeight,
     /// How the minimum on the kernel is looked for; on approximate features it is by L-BFGS.
     pub solver: LogisticSolver,
     /// The size of gradient steps.
     pub step: Step,
-    /// What ‖λa + w(p − y)‖ has to come down to, for weights around 1; on approximate features what the gradient has to come
-    /// down to, as a part of the first one. More than 0.
+    /// The upper bound of ‖λa + w(p − y)‖ at the answer, for weights around 1; on approximate features that of the gradient,
+    /// relative to the first one. More than 0.
     pub tol: f64,
     /// Steps or passes at most, 1 or more; none for 100 Newton steps, 1,000 gradient steps or passes, and 500 steps of L-BFGS.
     pub max_iter: Option<usize>,
@@ -68,9 +67,15 @@ pub struct Logistic {
 }
 
 impl Logistic {
+    /// Creates a learner on a kernel, with the defaults of [`on`](Self::on).
+    #[must_use]
+    pub fn new(kernel: Kernel) -> Self {
+        Self::on(kernel)
+    }
+
     /// Creates a learner with this kernel or approximation, λ = 1, an intercept, and Newton's method to 10⁻⁶.
     #[must_use]
-    pub fn new(lift: impl Into<Lift>) -> Self {
+    pub fn on(lift: impl Into<Lift>) -> Self {
         Self {
             lift: lift.into(),
             lambda: 1.0,
@@ -202,7 +207,7 @@ impl Logistic {
 
 impl Default for Logistic {
     fn default() -> Self {
-        Self::new(Lift::default())
+        Self::on(Lift::default())
     }
 }
 
@@ -252,9 +257,11 @@ fn outside(parameter: &'static str, received: f64, allowed: &'static str) -> Lea
 }
 
 /// Numbers that are not finite come from kernel values that are not: the first such pair is named.
-fn explain_failure(gram: &dyn Gram, error: LogisticError) -> LearnError {
+fn explain_failure(gram: &dyn Gram, error: SolveError) -> LearnError {
     match error {
-        LogisticError::NotFinite | LogisticError::Solve(_) => explain(gram, error.into()),
+        SolveError::NotFinite | SolveError::Singular { .. } | SolveError::Indefinite { .. } => {
+            explain(gram, error.into())
+        }
         _ => error.into(),
     }
 }

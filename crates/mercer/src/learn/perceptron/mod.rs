@@ -17,6 +17,7 @@ mod budgeted;
 mod budgeted_passes;
 mod decisions;
 mod report;
+mod scorer;
 mod train;
 mod voted;
 
@@ -92,9 +93,15 @@ pub struct Perceptron {
 }
 
 impl Perceptron {
+    /// Creates a learner on a kernel, with the defaults of [`on`](Self::on).
+    #[must_use]
+    pub fn new(kernel: Kernel) -> Self {
+        Self::on(kernel)
+    }
+
     /// Creates an averaged perceptron with at most 100 passes, each shuffled.
     #[must_use]
-    pub fn new(lift: impl Into<Lift>) -> Self {
+    pub fn on(lift: impl Into<Lift>) -> Self {
         Self {
             lift: lift.into(),
             passes: 100,
@@ -240,7 +247,7 @@ impl Perceptron {
 
 impl Default for Perceptron {
     fn default() -> Self {
-        Self::new(Lift::default())
+        Self::on(Lift::default())
     }
 }
 

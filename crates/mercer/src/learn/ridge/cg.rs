@@ -14,7 +14,7 @@ use crate::solve::{
 };
 use crate::watch::Stopped;
 
-use super::super::cost;
+use super::super::cost::{self, STEPS_ON_TILES};
 use super::super::digest::Digest;
 use super::super::error::LearnError;
 use super::super::fitted::{Answer, Facts};
@@ -188,9 +188,6 @@ impl Steps {
 
 /// A stored matrix, and about what |Ev|/|v| is for its errors E.
 type Compact = (Box<dyn LinearOperator>, f64);
-
-/// Steps on tiles before the matrix is stored, and steps that must then be left: as many as storing takes the time of.
-pub(crate) const STEPS_ON_TILES: u64 = 6;
 
 /// Errors of the stored matrix, |Ev|/|v|, up to which it is used, as a share of λ. Their norm is about twice that, and each
 /// round of conjugate gradients leaves about |E|/λ of the residual: half of it at the most.

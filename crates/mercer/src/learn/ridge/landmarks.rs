@@ -9,7 +9,7 @@ use crate::design::{
 use crate::kernel::Kernel;
 use crate::model::Expansion;
 use crate::session::Session;
-use crate::solve::{CgError, CgProblem, FalkonPreconditioner, NormalOperator};
+use crate::solve::{CgProblem, FalkonPreconditioner, NormalOperator, SolveError};
 
 use super::super::error::LearnError;
 use super::super::fitted::{Answer, Facts};
@@ -58,7 +58,7 @@ impl Ridge {
             preconditioner: &preconditioner,
         };
         let (beta, mut report) = match solver.solve(&problem, session) {
-            Err(CgError::Stopped(_)) => return Err(operator.failure().into()),
+            Err(SolveError::Stopped(_)) => return Err(operator.failure().into()),
             solved => solved?,
         };
         report.warnings.extend(admitted.warning);

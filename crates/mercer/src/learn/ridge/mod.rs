@@ -16,16 +16,18 @@
 mod cg;
 mod choice;
 mod dual;
+mod feature_scorer;
 mod incremental;
 mod landmarks;
 mod passes;
 mod primal;
 mod quality;
+mod scorer;
 mod stream;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{AnySamples, Matrix};
+use crate::data::AnySamples;
 use crate::design::Approximation;
 use crate::kernel::Kernel;
 use crate::linalg::Intercept;
@@ -40,15 +42,13 @@ use super::learner::{Learner, Requires, Shape};
 use super::lift::{Lift, Prepared};
 use super::problem::{Inputs, Problem};
 use super::settings::{builder, kept, numbers};
-use super::targets::check as check_targets;
-use super::weights::check_weights;
 
-pub(crate) use cg::STEPS_ON_TILES;
 pub use choice::{FormChoice, choose_approximation};
 pub use dual::Coefficients;
 pub(super) use dual::{column_means, explain};
-pub use incremental::{AllRows, ApproxFit, Solution, TargetError, add_rows, empty_sums};
+pub use incremental::{Solution, TargetError, add_rows, empty_sums};
 pub use quality::{Quality, Sizes, SolvedSums};
+pub(super) use scorer::finite_gram;
 
 /// How ridge regression is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -107,9 +107,15 @@ pub struct Ridge {
 }
 
 impl Ridge {
+    /// Creates a learner on a kernel, with the defaults of [`on`](Self::on).
+    #[must_use]
+    pub fn new(kernel: Kernel) -> Self {
+        Self::on(kernel)
+    }
+
     /// Creates a ridge learner with this kernel or these features, λ = 1 and an unpenalised intercept.
     #[must_use]
-    pub fn new(lift: impl Into<Lift>) -> Self {
+    pub fn on(lift: impl Into<Lift>) -> Self {
         Self {
             lift: lift.into(),
             lambda: vec![1.0],
@@ -168,17 +174,12 @@ impl Ridge {
     /// The fit on features that approximate a kernel whose hyper-parameters are all numbers.
     fn on_approximation(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Answer, LearnError> {
         let (kernel, approximation) = self.approximation()?;
-        let samples = problem.samples()?;
         if let (RidgeSolver::Cg, Approximation::Nystrom { landmarks, choice }) = (self.solver, approximation)
         {
             return self.on_landmarks(kernel, (landmarks, choice), problem, session);
         }
         self.check_approximate_method()?;
-        let prepared = self.prepare(problem.sample()?, session)?;
-        let fit = self.fit_prepared(prepared, samples, problem.numbers()?, problem.weights(), session)?;
-        let facts = self.quality_of(&fit, samples, session)?.facts(&problem.origin.outputs);
-        let ApproxFit { predictor, report, .. } = fit;
-        Ok(Answer { facts, ..Answer::new(predictor, report) })
+        self.on_features(problem, session)
     }
 
     /// The features of an approximation for this number of rows, of which samples are all or a part.
@@ -220,7 +221,7 @@ impl Ridge {
 
 impl Default for Ridge {
     fn default() -> Self {
-        Self::new(Lift::default())
+        Self::on(Lift::default())
     }
 }
 
@@ -294,18 +295,6 @@ fn shape(problem: &Problem<'_>) -> Result<Shape, LearnError> {
 pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), LearnError> {
     let (needed, budget) = (cost::matrix_bytes(rows), session.memory());
     if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
-}
-
-/// Whether the parts of a regression problem line up and are in their ranges.
-pub(crate) fn check_problem(
-    lambda: &[f64],
-    rows: usize,
-    targets: &Matrix<f64>,
-    weights: Option<&[f64]>,
-) -> Result<(), LearnError> {
-    check_targets(rows, targets)?;
-    check_weights(rows, weights)?;
-    check_lambda(lambda, rows, targets.ncols())
 }
 
 fn check_lambda(lambda: &[f64], rows: usize, targets: usize) -> Result<(), LearnError> {

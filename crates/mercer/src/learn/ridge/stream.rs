@@ -51,8 +51,7 @@ impl Ridge {
                 ridge.solve(&all, session)?
             }
         };
-        let (predictor, report) = ridge.finish(&prepared, &of_all)?;
-        let answer = Answer { facts, held_out: errors, ..Answer::new(predictor, report) };
+        let answer = Answer { held_out: errors, ..ridge.answer(&prepared, &of_all, facts)? };
         Ok(Fitted::new(&ridge, problem, session, answer))
     }
 

@@ -10,7 +10,8 @@
 //! | `training` | the kernel matrix, in single and double precision |
 //! | `dual` | the programs of one fit, and the [`Machines`] they give |
 //! | `multiclass` | one machine per pair of classes, or per class |
-//! | `path` | many values of C at once, for tuning |
+//! | `path` | many values of C at once |
+//! | `scorer` | tuning |
 //! | `probability`, `sigmoid` | probabilities from decisions |
 
 mod dual;
@@ -20,6 +21,7 @@ mod multiclass;
 mod path;
 mod primal;
 mod probability;
+mod scorer;
 mod sigmoid;
 mod training;
 
@@ -41,13 +43,13 @@ use super::lift::Lift;
 use super::problem::{Inputs, Problem};
 use super::settings::{builder, is_default, kept};
 
-pub(crate) use dual::{Labels, Work};
+use dual::{Labels, Work};
 pub use machine::Machine;
 pub use machines::Machines;
 pub use multiclass::Multiclass;
 pub use probability::density_marks;
 pub use sigmoid::fit_sigmoid;
-pub(crate) use training::Training;
+use training::Training;
 
 /// Settings that a model file keeps; the kernel is part of the predictor.
 const KEPT: [&str; 6] = ["C", "nu", "epsilon", "tol", "class_weight", "multiclass"];
@@ -98,9 +100,15 @@ pub struct Svm {
 }
 
 impl Svm {
-    /// Creates a support vector machine with this kernel or approximation; other settings take their defaults.
+    /// Creates a support vector machine on a kernel; other settings take their defaults.
     #[must_use]
-    pub fn new(lift: impl Into<Lift>, machine: Machine) -> Self {
+    pub fn new(kernel: Kernel, machine: Machine) -> Self {
+        Self::on(kernel, machine)
+    }
+
+    /// Creates a support vector machine on a kernel, or on features that approximate one.
+    #[must_use]
+    pub fn on(lift: impl Into<Lift>, machine: Machine) -> Self {
         Self {
             lift: lift.into(),
             machine,

@@ -2,6 +2,7 @@
 
 use crate::data::Matrix;
 use crate::design::{Access, Design, DesignError, KeptError};
+use crate::linalg::vectors::subtract_from;
 use crate::watch::{Stopped, Unwatched, Watch};
 
 use super::coordinates::Coordinates;
@@ -135,9 +136,7 @@ impl Coordinates for Primal<'_> {
             }
         }
         self.fitted(unknown, residual, watch)?;
-        for (f, y) in residual.entries_mut().iter_mut().zip(targets.entries()) {
-            *f = y - *f;
-        }
+        subtract_from(targets, residual);
         Ok(())
     }
 

@@ -35,7 +35,7 @@ use crate::watch::{Stopped, Watch};
 
 pub use labels::Labels;
 
-use super::direct::SolveError;
+use super::error::SolveError;
 use super::report::Report;
 use iterate::{Iterate, Minimum};
 use products::Products;
@@ -71,35 +71,6 @@ pub struct LogisticSettings {
     pub tol: f64,
     /// Iterations at most: Newton steps, gradient steps, passes.
     pub max_iter: usize,
-}
-
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LogisticError {
-    /// With λ = 0 the classes are separated: the larger the coefficients the better, without end.
-    #[error(
-        "the classes are separated and lambda is 0: the larger the coefficients the smaller the loss, without end; \
-         lambda > 0 gives an answer"
-    )]
-    Separable,
-    /// The step is too large: the objective grew.
-    #[error("with step {step:e} the iteration diverges; it is sure not to up to {largest:e}")]
-    StepTooLarge {
-        /// The step asked for.
-        step: f64,
-        /// A step that is small enough.
-        largest: f64,
-    },
-    /// A kernel value, or a sum of them, is not a finite number.
-    #[error("the kernel matrix or a product with it is not finite")]
-    NotFinite,
-    /// A Newton step has no answer.
-    #[error(transparent)]
-    Solve(#[from] SolveError),
-    /// The watch asked to stop.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
 }
 
 /// An answer.
@@ -145,13 +116,13 @@ impl<'a> LogisticProblem<'a> {
     /// Solves for one λ, from another λ's answer where there is one.
     ///
     /// # Errors
-    /// As [`LogisticError`] says.
+    /// As [`SolveError`] says.
     pub fn solve(
         &self,
         settings: &LogisticSettings,
         start: Option<&LogisticSolution>,
         watch: &dyn Watch,
-    ) -> Result<LogisticSolution, LogisticError> {
+    ) -> Result<LogisticSolution, SolveError> {
         let start = match start {
             Some(known) => Iterate::new(&self.products, known.dual.clone(), known.intercepts.clone(), watch)?,
             None => Iterate::zero(self.labels.nrows(), self.labels.outputs()),
