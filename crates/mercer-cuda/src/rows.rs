@@ -1,0 +1,160 @@
+//! Samples on a device, and their features for one kernel.
+
+use std::ffi::c_void;
+use std::sync::{Arc, OnceLock};
+
+use cudarc::driver::DevicePtr;
+use mercer::data::{AnySamples, Samples, Storage};
+use mercer::real::{Precision, Real};
+use rayon::prelude::*;
+
+use crate::device::{Bytes, Device, Grid};
+use crate::error::CudaError;
+use crate::source::{Entry, Source};
+
+/// Rows of a block of features.
+pub(crate) const BLOCK: usize = 128;
+
+/// Samples in the memory of a device, row after row, in the precision they came in.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub device: Arc<Device>,
+    pub count: usize,
+    precision: Precision,
+    values: Bytes,
+}
+
+impl Rows {
+    /// Copies samples to the device, zeros and all.
+    pub fn new(device: &Arc<Device>, samples: &AnySamples<'_>) -> Result<Self, CudaError> {
+        let _work = device.lock();
+        let (values, precision) = match samples {
+            AnySamples::F32(samples) => (upload(device, samples)?, Precision::Single),
+            AnySamples::F64(samples) => (upload(device, samples)?, Precision::Double),
+        };
+        device.wait()?;
+        Ok(Self { device: Arc::clone(device), count: samples.nrows(), precision, values })
+    }
+
+    /// Maps all rows, or those of `chosen` in that order, to the features of `source`. The caller holds the device's lock.
+    pub fn features(&self, source: &Source, chosen: Option<&[usize]>) -> Result<Features, CudaError> {
+        let device = &self.device;
+        let count = chosen.map_or(self.count, <[usize]>::len);
+        let padded = count.div_ceil(BLOCK).max(1) * BLOCK;
+        let bytes = if source.layout.precision == Precision::Single { 4 } else { 8 };
+        let features = device.allocate(source.layout.width() * padded * bytes)?;
+        let scalars = device.allocate(source.layout.scalars.len() * padded * bytes)?;
+        let mapped = Features { count, padded, features, scalars, fragments: OnceLock::new() };
+        if count == 0 {
+            return Ok(mapped);
+        }
+        let index = match chosen {
+            Some(rows) => Some(device.upload(&rows.iter().map(|&row| row as i32).collect::<Vec<_>>())?),
+            None => None,
+        };
+        let table = device.upload(&source.table)?;
+        let entry = Entry::Embed { samples: self.precision };
+        let function = device.function(&source.text(entry), entry.name(), 0)?;
+        let pointers = [
+            address(device, &self.values),
+            index.as_ref().map_or(0, |index| address(device, index)),
+            count as u64,
+            padded as u64,
+            address(device, &table),
+            address(device, &mapped.features),
+            address(device, &mapped.scalars),
+        ];
+        // SAFETY: the arguments of `embed`; it reads `count` rows or their index and writes `padded` rows.
+        unsafe { device.launch(&function, Grid::over(padded), &arguments(&pointers))? };
+        Ok(mapped)
+    }
+}
+
+/// Addresses and whole numbers as arguments of a launch.
+pub(crate) fn arguments(values: &[u64]) -> Vec<*const c_void> {
+    values.iter().map(|value| std::ptr::from_ref(value).cast()).collect()
+}
+
+/// Where bytes are on the device.
+pub(crate) fn address(device: &Device, bytes: &Bytes) -> u64 {
+    bytes.device_ptr(device.stream()).0
+}
+
+/// The features and numbers of some rows, padded to whole blocks.
+#[derive(Debug)]
+pub(crate) struct Features {
+    pub count: usize,
+    pub padded: usize,
+    features: Bytes,
+    scalars: Bytes,
+    /// The features as half-precision fragments, and the factor they were scaled by.
+    fragments: OnceLock<(Bytes, f32)>,
+}
+
+/// `Side` of the printed source.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Side {
+    features: u64,
+    scalars: u64,
+    fragments: u64,
+    padded: i64,
+}
+
+impl Features {
+    /// What device functions are given.
+    pub fn side(&self, device: &Device) -> Side {
+        Side {
+            features: address(device, &self.features),
+            scalars: address(device, &self.scalars),
+            fragments: self.fragments.get().map_or(0, |(bytes, _)| address(device, bytes)),
+            padded: self.padded as i64,
+        }
+    }
+
+    /// Makes the fragments that tensor cores read, scaled by `scale`. The caller holds the device's lock.
+    pub fn split(&self, device: &Device, source: &Source, scale: f32) -> Result<(), CudaError> {
+        if self.fragments.get().is_some() {
+            return Ok(());
+        }
+        let count = self.padded / 8 * source.layout.width().div_ceil(16).max(1) * 32;
+        let fragments = device.allocate(count * 16)?;
+        let function = device.function(&source.text(Entry::Split), Entry::Split.name(), 0)?;
+        let (from, to, number) = (address(device, &self.features), address(device, &fragments), count as u64);
+        let values: [*const c_void; 4] = [
+            std::ptr::from_ref(&from).cast(),
+            std::ptr::from_ref(&to).cast(),
+            std::ptr::from_ref(&scale).cast(),
+            std::ptr::from_ref(&number).cast(),
+        ];
+        // SAFETY: the arguments of `split`; it reads `padded` rows and writes `count` fragments.
+        unsafe { device.launch(&function, Grid::over(count), &values)? };
+        let _ = self.fragments.set((fragments, scale));
+        Ok(())
+    }
+
+    /// The factor of the fragments.
+    pub fn fragment_scale(&self) -> f32 {
+        self.fragments.get().map_or(1.0, |(_, scale)| *scale)
+    }
+}
+
+/// Numbers of samples, which can be copied as they are.
+fn upload<T: Real + crate::device::Plain>(
+    device: &Device,
+    samples: &Samples<'_, T>,
+) -> Result<Bytes, CudaError> {
+    match samples.storage() {
+        Storage::Dense(entries) => device.upload(entries),
+        Storage::Sparse { indptr, indices, values } => {
+            let width = samples.ncols();
+            let mut dense = vec![T::default(); samples.nrows() * width];
+            dense.par_chunks_mut(width.max(1)).enumerate().for_each(|(i, row)| {
+                for k in indptr[i]..indptr[i + 1] {
+                    row[indices[k] as usize] = values[k];
+                }
+            });
+            device.upload(&dense)
+        }
+    }
+}
