@@ -15,7 +15,7 @@ use crate::device::{Bytes, Device, Ended, Grid};
 use crate::error::CudaError;
 use crate::place::places;
 use crate::row_sums::CudaRowSums;
-use crate::rows::{Features, Rows, Side, address};
+use crate::rows::{Features, Role, Rows, Side, address};
 use crate::source::{Entry, Source};
 
 /// The kernel matrix of samples with themselves or with others, computed on each use.
@@ -39,7 +39,7 @@ struct Inner {
 }
 
 /// Features from which on tensor cores are faster than plain arithmetic.
-const TENSOR_WIDTH: usize = 12;
+const TENSOR_WIDTH: usize = 4;
 
 /// Columns that a block of threads sums over, at most: more blocks of threads than the device runs at once leave none of it idle.
 const LONGEST_SPLIT: usize = 1 << 17;
@@ -122,8 +122,8 @@ impl Matrix {
         let (device, source) = (self.device(), &self.inner.source);
         let entry = self.product_entry(count);
         if let Some(scale) = self.inner.fragment_scale {
-            x.split(device, source, scale)?;
-            z.split(device, source, scale)?;
+            x.split(device, source, scale, Role::Rows)?;
+            z.split(device, source, scale, Role::Columns)?;
         }
         let shape = source.shape(entry);
         let function = device.function(&source.text(entry), entry.name(), shape.shared)?;
@@ -136,9 +136,9 @@ impl Matrix {
         let splits = z.padded.div_ceil(per_split);
         let entries = count * x.padded;
         let parts = device.allocate(splits * entries * 8)?;
-        let (x_side, z_side) = (x.side(device), z.side(device));
+        let (x_side, z_side) = (x.side(device, Role::Rows), z.side(device, Role::Columns));
         let (rhs_at, out_at, per) = (address(device, &sides), address(device, &parts), per_split as i64);
-        let unscale = 1.0 / (x.fragment_scale() * z.fragment_scale());
+        let unscale = self.inner.fragment_scale.map_or(1.0f32, |scale| 1.0 / (scale * scale));
         device.in_pieces(blocks, watch, |from, blocks| {
             let from = from as i64;
             let arguments: [*const c_void; 8] = [
@@ -210,7 +210,7 @@ impl Matrix {
             let (blocks, end) = (rows.div_ceil(shape.rows), columns(first + rows).min(width));
             let per = per_split(blocks, z.padded, shape.columns, device.processors);
             let splits = end.div_ceil(per);
-            let (x_side, z_side) = (x.side(device), z.side(device));
+            let (x_side, z_side) = (x.side(device, Role::Rows), z.side(device, Role::Columns));
             let out = address(device, &buffer);
             let numbers: [i64; 5] =
                 [(first / shape.rows) as i64, per as i64, (first + rows) as i64, width as i64, width as i64];
@@ -475,7 +475,7 @@ impl Matrix {
         }
         let out = device.allocate(x.count * 8)?;
         let function = device.function(&source.text(Entry::Diagonal), Entry::Diagonal.name(), 0)?;
-        let (side, to, rows) = (x.side(device), address(device, &out), x.count as i64);
+        let (side, to, rows) = (x.side(device, Role::Rows), address(device, &out), x.count as i64);
         let arguments: [*const c_void; 4] = [
             std::ptr::from_ref(&side).cast(),
             std::ptr::from_ref(&to).cast(),

@@ -44,7 +44,7 @@ impl Rows {
         let bytes = if source.layout.precision == Precision::Single { 4 } else { 8 };
         let features = device.allocate(source.layout.width() * padded * bytes)?;
         let scalars = device.allocate(source.layout.scalars.len() * padded * bytes)?;
-        let mapped = Features { count, padded, features, scalars, fragments: OnceLock::new() };
+        let mapped = Features { count, padded, features, scalars, fragments: [OnceLock::new(), OnceLock::new()] };
         if count == 0 {
             return Ok(mapped);
         }
@@ -87,8 +87,17 @@ pub(crate) struct Features {
     pub padded: usize,
     features: Bytes,
     scalars: Bytes,
-    /// The features as half-precision fragments, and the factor they were scaled by.
-    fragments: OnceLock<(Bytes, f32)>,
+    /// The features as half-precision fragments of rows and of columns.
+    fragments: [OnceLock<Bytes>; 2],
+}
+
+/// Which side of a matrix features are on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Its rows.
+    Rows,
+    /// Its columns.
+    Columns,
 }
 
 /// `Side` of the printed source.
@@ -103,39 +112,39 @@ pub(crate) struct Side {
 
 impl Features {
     /// What device functions are given.
-    pub fn side(&self, device: &Device) -> Side {
+    pub fn side(&self, device: &Device, role: Role) -> Side {
+        // Rows and columns have the same fragments unless these are packed.
+        let fragments = self.fragments[role as usize].get().or_else(|| self.fragments[0].get());
         Side {
             features: address(device, &self.features),
             scalars: address(device, &self.scalars),
-            fragments: self.fragments.get().map_or(0, |(bytes, _)| address(device, bytes)),
+            fragments: fragments.map_or(0, |bytes| address(device, bytes)),
             padded: self.padded as i64,
         }
     }
 
     /// Makes the fragments that tensor cores read, scaled by `scale`. The caller holds the device's lock.
-    pub fn split(&self, device: &Device, source: &Source, scale: f32) -> Result<(), CudaError> {
-        if self.fragments.get().is_some() {
+    pub fn split(&self, device: &Device, source: &Source, scale: f32, role: Role) -> Result<(), CudaError> {
+        let role = if source.is_packed() { role } else { Role::Rows };
+        if self.fragments[role as usize].get().is_some() {
             return Ok(());
         }
-        let count = self.padded / 8 * source.layout.width().div_ceil(16).max(1) * 32;
-        let fragments = device.allocate(count * 16)?;
+        let count = self.padded / 8 * source.steps() * 32;
+        let fragments = device.allocate(count * source.fragment_bytes())?;
         let function = device.function(&source.text(Entry::Split), Entry::Split.name(), 0)?;
         let (from, to, number) = (address(device, &self.features), address(device, &fragments), count as u64);
-        let values: [*const c_void; 4] = [
+        let columns = i32::from(role == Role::Columns);
+        let values: [*const c_void; 5] = [
             std::ptr::from_ref(&from).cast(),
             std::ptr::from_ref(&to).cast(),
             std::ptr::from_ref(&scale).cast(),
+            std::ptr::from_ref(&columns).cast(),
             std::ptr::from_ref(&number).cast(),
         ];
         // SAFETY: the arguments of `split`; it reads `padded` rows and writes `count` fragments.
         unsafe { device.launch(&function, Grid::over(count), &values)? };
-        let _ = self.fragments.set((fragments, scale));
+        let _ = self.fragments[role as usize].set(fragments);
         Ok(())
-    }
-
-    /// The factor of the fragments.
-    pub fn fragment_scale(&self) -> f32 {
-        self.fragments.get().map_or(1.0, |(_, scale)| *scale)
     }
 }
 

@@ -14,8 +14,9 @@ FUNCTION float float_of(word h)
     return a;
 }
 
-// Rows 8t to 8t + 7 and features 16s to 16s + 15 are the 32 entries (t * STEPS + s) * 32 of `fragments`.
-extern "C" __global__ void split(const real *features, uint4 *fragments, float scale, long long count)
+// Rows 8t to 8t + 7 and features 16s to 16s + 15 are the 32 entries (t * K_STEPS + s) * 32 of `fragments`. Where PACKED, the features of
+// rows are (high, high, low), those of columns (high, low, high).
+extern "C" __global__ void split(const real *features, void *fragments, float scale, int columns, long long count)
 {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
@@ -25,11 +26,17 @@ extern "C" __global__ void split(const real *features, uint4 *fragments, float s
     word high[4], low[4];
 #pragma unroll
     for (int f = 0; f < 4; ++f) {
-        int k = step * 16 + (lane % 4) * 2 + (f % 2) + (f / 2) * 8;
-        float a = k < WIDTH ? (float)from[(long long)k * BLOCK] * scale : 0.0f;
+        int k = step * 16 + (lane % 4) * 2 + (f % 2) + (f / 2) * 8, part = PACKED ? k / WIDTH : 0, at = k - part * WIDTH;
+        float a = at < WIDTH && part < 3 ? (float)from[(long long)at * BLOCK] * scale : 0.0f;
         high[f] = half_of(a);
         low[f] = half_of(a - float_of(high[f]));
+        if (PACKED && part == (columns ? 1 : 2)) high[f] = low[f];
     }
-    fragments[i] = make_uint4(high[0] | high[1] << 16, high[2] | high[3] << 16, low[0] | low[1] << 16, low[2] | low[3] << 16);
+    uint4 all = make_uint4(high[0] | high[1] << 16, high[2] | high[3] << 16, low[0] | low[1] << 16, low[2] | low[3] << 16);
+#if PACKED
+    ((uint2 *)fragments)[i] = make_uint2(all.x, all.y);
+#else
+    ((uint4 *)fragments)[i] = all;
+#endif
 }
 #endif

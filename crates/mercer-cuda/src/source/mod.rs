@@ -14,7 +14,7 @@ use mercer::real::Precision;
 use mercer::tile::{Plan, Program};
 
 pub use layout::{Layout, Reading, Scalar, Segment, Sum, Term};
-pub(crate) use nodes::{cost, is_printable};
+pub(crate) use nodes::is_printable;
 
 const PRELUDE: &str = include_str!("../kernels/prelude.cuh");
 const TILE: &str = include_str!("../kernels/tile.cuh");
@@ -25,7 +25,7 @@ const PACK: &str = include_str!("../kernels/pack.cuh");
 pub const REDUCE: &str = include_str!("../kernels/reduce.cuh");
 
 /// A kernel of the printed source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// Maps samples to features.
     Embed {
@@ -156,6 +156,7 @@ impl Source {
         };
         // Blocks of threads that share a multiprocessor: the registers of each are bounded by it.
         let resident = match entry {
+            Entry::ApplyByTensorCores { rhs: 1 } if self.steps() * self.fragment_bytes() <= 32 => 3,
             Entry::ApplyByTensorCores { .. } => 2,
             Entry::Fill => 1,
             _ if tr * tc >= 16 && rhs > 1 => 1,
@@ -167,7 +168,8 @@ impl Source {
             ("NSTATS", self.layout.sums.len().max(1)),
             ("NSCALARS", self.layout.scalars.len().max(1)),
             ("WIDTH", self.layout.width()),
-            ("K_STEPS", self.layout.width().div_ceil(16).max(1)),
+            ("PACKED", usize::from(self.is_packed())),
+            ("K_STEPS", self.steps()),
             ("STARTED", usize::from(self.layout.is_started())),
             ("CHUNK", self.chunk().max(1)),
             ("TR", tr),
@@ -212,10 +214,12 @@ impl Source {
             _ => (0, if self.layout.precision == Precision::Single { 4 } else { 8 }),
         };
         if matches!(entry, Entry::ApplyByTensorCores { .. }) {
-            let steps = self.layout.width().div_ceil(16).max(1);
-            // As in mma.cuh: rows of up to four steps stay in registers.
-            let chunk = 16 * 32 * 16;
-            let chunks = if steps <= 4 { 2 * steps * chunk } else { 4 * 2 * chunk };
+            // As in mma.cuh: rows of few steps stay in registers, others take as much shared memory as columns.
+            let chunks = if self.is_packed() || self.steps() <= 4 {
+                2 * 16 * self.steps() * 32 * self.fragment_bytes()
+            } else {
+                4 * 16 * 2 * 32 * self.fragment_bytes()
+            };
             let numbers = 2 * (scalars + rhs) * 128 * 4;
             return Shape { rows: 128, columns: 128, shared: (chunks + numbers).max(128 * 9 * 8) };
         }
@@ -224,6 +228,26 @@ impl Source {
         let copies = if self.chunks().len() > 1 { 2 } else { 1 };
         let entries = 2 * chunk * columns + 2 * (scalars + rhs) * columns + copies * chunk * rows;
         Shape { rows, columns, shared: (entries * bytes).max(rows * 17 * 8) }
+    }
+
+    /// Whether tensor cores sum the three products of high and low parts as one: where that takes fewer steps.
+    #[must_use]
+    pub fn is_packed(&self) -> bool {
+        let width = self.layout.width();
+        (3 * width).div_ceil(16) < 3 * width.div_ceil(16)
+    }
+
+    /// Steps of 16 features that tensor cores take.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        let width = if self.is_packed() { 3 * self.layout.width() } else { self.layout.width() };
+        width.div_ceil(16).max(1)
+    }
+
+    /// Bytes of the part of 8 rows and 16 features that one thread reads.
+    #[must_use]
+    pub fn fragment_bytes(&self) -> usize {
+        if self.is_packed() { 8 } else { 16 }
     }
 
     /// Features that go through shared memory at a time.

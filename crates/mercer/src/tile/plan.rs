@@ -103,7 +103,7 @@ impl Known<'_> {
 
 impl Plan {
     /// The cheapest plan whose error bound holds.
-    pub fn new(program: &Program, known: Known<'_>) -> Self {
+    pub(crate) fn new(program: &Program, known: Known<'_>) -> Self {
         // No bound on these statistics allows for data that were rounded on the way.
         let per_coordinate =
             || program.statistics.iter().any(|s| matches!(s.kind, Kind::ChiSquared | Kind::Coordinate(_)));
@@ -147,7 +147,7 @@ impl Plan {
 
     /// The plan of one distance, whatever its error: from rows less `means` (from sparse rows as they are), a Euclidean
     /// distance from inner products.
-    pub fn of_distance(program: &Program, means: &[f64], sparse: bool, double: bool) -> Self {
+    pub(crate) fn of_distance(program: &Program, means: &[f64], sparse: bool, double: bool) -> Self {
         let known = Known { extents: &[], means, sparse, zeros: false, double, wanted: None };
         let mut plan = Self::with(program, known, Distances::Centred, double);
         for features in plan.features.iter_mut().filter(|_| !sparse) {
