@@ -1,7 +1,7 @@
 //! Checks the GPU engine against `Kernel::eval` and the host engine, and times it.
 //!
 //! ```text
-//! gpu_check [check] [learn] [stop] [time] [large]     all of them where none is named
+//! gpu_check [check] [learn] [stop] [time] [exact] [large]     all of them where none is named
 //! ```
 //!
 //! Ends with status 1 where a check fails, and with a line and status 0 where there is no GPU.
@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{
-    CpuEngine, Ends, Engine, Gram, KeepRows, KernelValues, LinearOperator, Part, Policy, Resident, TileMut, Wanted,
+    CpuEngine, Ends, Engine, Gram, KeepRows, KernelValues, LinearOperator, Part, Policy, Resident, TileMut,
+    Wanted,
 };
 use mercer::kernel::random::{self, Shape};
 use mercer::kernel::{Expr, Kernel, Named, family::FAMILIES};
@@ -89,18 +90,28 @@ impl Checks {
     fn close(&mut self, what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
         let size = expected.iter().filter(|e| e.is_finite()).fold(1.0f64, |s, e| s.max(e.abs()));
         let pairs = || found.iter().zip(expected).filter(|(_, e)| e.is_finite());
-        let worst = pairs().map(|(f, e)| (f - e).abs() / size).fold(0.0f64, |w, e| if e <= w { w } else { e });
+        let worst =
+            pairs().map(|(f, e)| (f - e).abs() / size).fold(0.0f64, |w, e| if e <= w { w } else { e });
         let nan = pairs().any(|(f, _)| !f.is_finite());
         self.done += 1;
         if !(worst <= tolerance) || nan || found.len() != expected.len() {
             self.failed += 1;
-            println!("FAILED {what}: error {worst:.1e}, allowed {tolerance:.1e}{}", if nan { ", not finite" } else { "" });
+            println!(
+                "FAILED {what}: error {worst:.1e}, allowed {tolerance:.1e}{}",
+                if nan { ", not finite" } else { "" }
+            );
         }
     }
 }
 
 /// All operations on the matrix of one kernel.
-fn check_kernel(engine: &CudaEngine, kernel: &Kernel, columns: usize, precision: Precision, checks: &mut Checks) {
+fn check_kernel(
+    engine: &CudaEngine,
+    kernel: &Kernel,
+    columns: usize,
+    precision: Precision,
+    checks: &mut Checks,
+) {
     const N: usize = 300;
     const M: usize = 170;
     let (x, z) = (rows(N, columns, 0), rows(M, columns, 900_000));
@@ -144,7 +155,8 @@ fn check_kernel(engine: &CudaEngine, kernel: &Kernel, columns: usize, precision:
             .collect();
         checks.close(&name("apply"), out.entries(), &expected, unit);
     }
-    let (some, others): (Vec<usize>, Vec<usize>) = ((0..N).step_by(7).collect(), (0..N).rev().step_by(3).collect());
+    let (some, others): (Vec<usize>, Vec<usize>) =
+        ((0..N).step_by(7).collect(), (0..N).rev().step_by(3).collect());
     let mut block = vec![f64::NAN; some.len() * others.len()];
     gram.block(&some, &others, TileMut::new(&mut block, others.len()));
     let expected: Vec<f64> = some.iter().flat_map(|i| others.iter().map(|j| full[i * N + j])).collect();
@@ -189,7 +201,8 @@ fn check(engine: &CudaEngine, checks: &mut Checks) {
     }
     // Tensor cores, with rows kept in registers and without, and features in several chunks.
     for columns in [13, 32, 40, 64, 100] {
-        for text in ["rbf(sigma=3)", "(0.1*<x,z> + 1)^2", "matern(nu=1.5)", "laplacian(gamma=0.05)", "cosine"] {
+        for text in ["rbf(sigma=3)", "(0.1*<x,z> + 1)^2", "matern(nu=1.5)", "laplacian(gamma=0.05)", "cosine"]
+        {
             check_kernel(engine, &text.parse().unwrap(), columns, Precision::Single, checks);
         }
     }
@@ -205,7 +218,12 @@ fn check(engine: &CudaEngine, checks: &mut Checks) {
     for kernel in (0..60).map(|seed| Kernel::from_expr(random::expr(seed, shape))).filter(steady).take(15) {
         check_kernel(engine, &kernel, 4, Precision::Double, checks);
     }
-    println!("checks: {} done, {} failed, {:.1} s", checks.done, checks.failed, begin.elapsed().as_secs_f64());
+    println!(
+        "checks: {} done, {} failed, {:.1} s",
+        checks.done,
+        checks.failed,
+        begin.elapsed().as_secs_f64()
+    );
 }
 
 /// Learners on both engines.
@@ -219,7 +237,8 @@ fn learn(engine: &CudaEngine, checks: &mut Checks) {
         (6.0 * row[0]).sin() + row[1] * row[2] + 0.1 * number(i + 5)
     };
     let targets = Matrix::from_entries(N, 1, (0..N).map(&mut target).collect());
-    let codes: Vec<usize> = targets.entries().iter().map(|t| usize::from(*t > 0.3) + usize::from(*t > 0.9)).collect();
+    let codes: Vec<usize> =
+        targets.entries().iter().map(|t| usize::from(*t > 0.3) + usize::from(*t > 0.9)).collect();
     let kernel: Kernel = "rbf(sigma=0.5)".parse().unwrap();
     let host = Session::default();
     let device = Session::new(Arc::new(engine.clone()));
@@ -254,10 +273,16 @@ fn learn(engine: &CudaEngine, checks: &mut Checks) {
             })
             .collect();
         let numbers = |text: &str| -> Vec<f64> {
-            text.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | 'e'))).filter_map(|t| t.parse().ok()).collect()
+            text.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | 'e')))
+                .filter_map(|t| t.parse().ok())
+                .collect()
         };
         checks.close(name, &numbers(&predictions[1]), &numbers(&predictions[0]), 1e-3);
-        println!("{name}: host {:.3} s, device {:.3} s", times.first().unwrap_or(&0.0), times.get(1).unwrap_or(&0.0));
+        println!(
+            "{name}: host {:.3} s, device {:.3} s",
+            times.first().unwrap_or(&0.0),
+            times.get(1).unwrap_or(&0.0)
+        );
     }
 }
 
@@ -284,7 +309,11 @@ fn stop(engine: &CudaEngine, checks: &mut Checks) {
         let ended = gram.apply(&mut out, &rhs, &flag);
         let now = Instant::now();
         let asked = asked.join().unwrap();
-        println!("stop: {}, {:.3} s after it was asked for", ended.is_err(), now.duration_since(asked).as_secs_f64());
+        println!(
+            "stop: {}, {:.3} s after it was asked for",
+            ended.is_err(),
+            now.duration_since(asked).as_secs_f64()
+        );
         ended.is_err().then(|| now.duration_since(asked).as_secs_f64())
     });
     checks.close("stop", &[late.unwrap_or(f64::INFINITY).min(1e9)], &[0.0], 0.3);
@@ -345,8 +374,38 @@ fn large(engine: &CudaEngine) {
     let begin = Instant::now();
     let fitted = ridge.train(&Problem::new(&x, targets.into()), &session);
     match fitted {
-        Ok(fitted) => println!("ridge by cg, n = {n}, d = {d}: {:.1} s, {:?}", begin.elapsed().as_secs_f64(), fitted.report),
+        Ok(fitted) => println!(
+            "ridge by cg, n = {n}, d = {d}: {:.1} s, {:?}",
+            begin.elapsed().as_secs_f64(),
+            fitted.report
+        ),
         Err(error) => println!("ridge by cg: {error}, {:?}", engine.fault()),
+    }
+}
+
+/// Exact ridge regression, factorised on the device.
+fn exact(engine: &CudaEngine, checks: &mut Checks) {
+    let kernel: Kernel = "rbf(sigma=3)".parse().unwrap();
+    for (n, precision) in
+        [(3_000, Precision::Double), (60_000, Precision::Double), (100_000, Precision::Single)]
+    {
+        let resident = load(engine, n, 8);
+        let rhs = Matrix::from_entries(n, 1, (0..n).map(|j| number(j) - 0.5).collect());
+        let begin = Instant::now();
+        match engine.solve(&*resident, &kernel, precision, (1.0, &rhs), &Unwatched) {
+            Ok(solved) => {
+                let took = begin.elapsed().as_secs_f64();
+                println!(
+                    "exact ridge, n = {n}, {precision:?}: {took:.2} s, residual {:.1e}",
+                    solved.residual
+                );
+                checks.close("exact ridge", &[solved.residual], &[0.0], 1e-8);
+            }
+            Err(error) => {
+                checks.failed += 1;
+                println!("FAILED exact ridge, n = {n}: {error}");
+            }
+        }
     }
 }
 
@@ -374,6 +433,9 @@ fn main() -> ExitCode {
     }
     if wanted("time") {
         time(&engine);
+    }
+    if wanted("exact") {
+        exact(&engine, &mut checks);
     }
     if wanted("large") {
         large(&engine);

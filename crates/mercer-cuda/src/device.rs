@@ -70,7 +70,8 @@ impl Device {
     /// Opens a device.
     pub fn open(ordinal: usize, cache: Cache) -> Result<Arc<Self>, CudaError> {
         // SAFETY: both only try to load a library by its name.
-        let (has_driver, has_compiler) = unsafe { (driver::is_culib_present(), compiler::is_culib_present()) };
+        let (has_driver, has_compiler) =
+            unsafe { (driver::is_culib_present(), compiler::is_culib_present()) };
         if !has_driver {
             return Err(CudaError::NoDriver);
         }
@@ -124,6 +125,11 @@ impl Device {
         &self.stream
     }
 
+    /// The same, for libraries that keep it.
+    pub fn shared_stream(&self) -> Arc<CudaStream> {
+        Arc::clone(&self.stream)
+    }
+
     /// The last failure that a method without an error to return met.
     pub fn fault(&self) -> Option<CudaError> {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -141,13 +147,11 @@ impl Device {
     /// Memory that nothing was written to.
     pub fn allocate(&self, bytes: usize) -> Result<Bytes, CudaError> {
         // SAFETY: callers write before they read.
-        unsafe { self.stream.alloc::<u8>(bytes.max(16)) }.map_err(|error| {
-            match (error.0, self.memory()) {
-                (driver::cudaError_enum::CUDA_ERROR_OUT_OF_MEMORY, Ok((free, total))) => {
-                    CudaError::Memory { needed: bytes as u64, free, total }
-                }
-                _ => error.into(),
+        unsafe { self.stream.alloc::<u8>(bytes.max(16)) }.map_err(|error| match (error.0, self.memory()) {
+            (driver::cudaError_enum::CUDA_ERROR_OUT_OF_MEMORY, Ok((free, total))) => {
+                CudaError::Memory { needed: bytes as u64, free, total }
             }
+            _ => error.into(),
         })
     }
 
@@ -287,9 +291,14 @@ fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
 /// Machine code for an architecture.
 fn compile(text: &str, architecture: &str) -> Result<Vec<u8>, CudaError> {
     let failed = |error: nvrtc::NvrtcError| CudaError::Compile { log: format!("{error:?}") };
-    let source = CString::new(text).map_err(|_| CudaError::Compile { log: "a NUL in the source".to_owned() })?;
+    let source =
+        CString::new(text).map_err(|_| CudaError::Compile { log: "a NUL in the source".to_owned() })?;
     let program = nvrtc::create_program(&source, None).map_err(failed)?;
-    let options = [format!("--gpu-architecture={architecture}"), "--std=c++17".to_owned(), "-default-device".to_owned()];
+    let options = [
+        format!("--gpu-architecture={architecture}"),
+        "--std=c++17".to_owned(),
+        "-default-device".to_owned(),
+    ];
     // SAFETY: the program was made above and is destroyed below, once.
     unsafe {
         let compiled = nvrtc::compile_program(program, &options).map_err(|error| {
@@ -301,7 +310,9 @@ fn compile(text: &str, architecture: &str) -> Result<Vec<u8>, CudaError> {
             let mut size = 0;
             compiler::nvrtcGetCUBINSize(program, &mut size).result().map_err(failed)?;
             let mut binary = vec![0u8; size];
-            compiler::nvrtcGetCUBIN(program, binary.as_mut_ptr().cast::<c_char>()).result().map_err(failed)?;
+            compiler::nvrtcGetCUBIN(program, binary.as_mut_ptr().cast::<c_char>())
+                .result()
+                .map_err(failed)?;
             Ok(binary)
         });
         let _ = nvrtc::destroy_program(program);

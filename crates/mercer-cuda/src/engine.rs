@@ -3,13 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mercer::data::AnySamples;
-use mercer::gram::{CpuEngine, Engine, Gram, GramError, Resident, ValuesRef};
+use mercer::data::{AnySamples, Matrix};
+use mercer::gram::{CpuEngine, Engine, Gram, GramError, Resident, ValuesRef, Wanted};
+use mercer::kernel::Kernel;
+use mercer::real::Precision;
+use mercer::watch::{Stopped, Watch};
 
 use crate::cache::Cache;
-use crate::device::Device;
+use crate::cholesky::{self, Solved};
+use crate::device::{Device, Ended};
 use crate::error::CudaError;
-use crate::resident::CudaResident;
+use crate::resident::{CudaResident, on_device};
 
 /// Computes kernel matrices on an NVIDIA GPU.
 ///
@@ -58,6 +62,32 @@ impl CudaEngine {
     /// Where the driver fails.
     pub fn memory(&self) -> Result<(u64, u64), CudaError> {
         self.device.memory()
+    }
+
+    /// Solves (K + λI)·X = B for the kernel matrix K of `samples`, factorised on the device by cuSOLVER in `precision` and refined
+    /// with values in double precision.
+    ///
+    /// n³/3 multiply-adds; n² numbers of device memory and cuSOLVER's working space.
+    ///
+    /// # Errors
+    /// Where `samples` are another engine's, the kernel does not fit them or single precision is too coarse; where K + λI is not
+    /// positive definite; where the device has no room; where `watch` asks to stop.
+    pub fn solve(
+        &self,
+        samples: &dyn Resident,
+        kernel: &Kernel,
+        precision: Precision,
+        (lambda, rhs): (f64, &Matrix<f64>),
+        watch: &dyn Watch,
+    ) -> Result<Solved, GramError> {
+        let samples = on_device(samples, &self.device)?;
+        let wanted = if precision == Precision::Single { Wanted::Single } else { Wanted::Double };
+        let here = |wanted| samples.matrix(kernel, None, wanted)?.ok_or(GramError::Elsewhere);
+        let (gram, exact) = (here(wanted)?, here(Wanted::Double)?);
+        cholesky::solve(&gram, &exact, lambda, rhs, watch).map_err(|ended| match ended {
+            Ended::Stopped => GramError::Stopped(Stopped),
+            Ended::Failed(error) => error.into(),
+        })
     }
 
     /// The last failure of the device in a method that could not return it.

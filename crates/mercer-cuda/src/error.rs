@@ -16,6 +16,15 @@ pub enum CudaError {
         "no CUDA compiler: the library libnvrtc was not found (it is part of the CUDA toolkit and of the Python package nvidia-cuda-nvrtc)"
     )]
     NoCompiler,
+    /// The library of factorisations is not there.
+    #[error("no cuSOLVER: the library libcusolver was not found (it is part of the CUDA toolkit)")]
+    NoSolver,
+    /// K + λI has no Cholesky factor.
+    #[error("K + λI is not positive definite to the precision of its values (pivot {pivot})")]
+    Indefinite {
+        /// The pivot that failed, from 0.
+        pivot: usize,
+    },
     /// There is no device with this number.
     #[error("no CUDA device {wanted}: {found} found")]
     NoDevice {
@@ -55,7 +64,8 @@ pub enum CudaError {
 
 impl From<DriverError> for CudaError {
     fn from(error: DriverError) -> Self {
-        let text = error.error_string().map_or_else(|_| format!("{error:?}"), |s| s.to_string_lossy().into_owned());
+        let text =
+            error.error_string().map_or_else(|_| format!("{error:?}"), |s| s.to_string_lossy().into_owned());
         Self::Driver(text)
     }
 }

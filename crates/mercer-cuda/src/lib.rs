@@ -16,6 +16,7 @@
 //! ```
 
 mod cache;
+mod cholesky;
 mod device;
 mod engine;
 mod error;
@@ -27,5 +28,6 @@ mod rows;
 pub mod source;
 
 pub use cache::Cache;
+pub use cholesky::Solved;
 pub use engine::CudaEngine;
 pub use error::CudaError;

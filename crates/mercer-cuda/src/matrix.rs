@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
 
+use cudarc::driver::CudaFunction;
 use mercer::data::Matrix as Dense;
 use mercer::gram::{
     Gram, KeepRows, KernelValues, LinearOperator, Part, RowSums, StoreAs, Stored, TileMut, ValuesMut,
@@ -207,23 +208,14 @@ impl Matrix {
         while first < x.count {
             watch.check().map_err(|_| Ended::Stopped)?;
             let rows = height.min(x.count - first);
-            let (blocks, end) = (rows.div_ceil(shape.rows), columns(first + rows).min(width));
-            let per = per_split(blocks, z.padded, shape.columns, device.processors);
-            let splits = end.div_ceil(per);
-            let (x_side, z_side) = (x.side(device, Role::Rows), z.side(device, Role::Columns));
             let out = address(device, &buffer);
-            let numbers: [i64; 5] =
-                [(first / shape.rows) as i64, per as i64, (first + rows) as i64, width as i64, width as i64];
-            let mut arguments: Vec<*const c_void> = vec![
-                std::ptr::from_ref::<Side>(&x_side).cast(),
-                std::ptr::from_ref::<Side>(&z_side).cast(),
-                std::ptr::from_ref(&out).cast(),
-                self.numbers(),
-            ];
-            arguments.extend(numbers.iter().map(|n| std::ptr::from_ref(n).cast::<c_void>()));
-            let grid = Grid { blocks: (blocks, splits), threads: 256, shared: shape.shared };
-            // SAFETY: the arguments of `fill`; it writes rows below `first + rows` and columns below `width` alone.
-            unsafe { device.launch(&function, grid, &arguments)? };
+            self.launch_fill(
+                &function,
+                (x, z),
+                out,
+                (first, first + rows),
+                columns(first + rows).min(width),
+            )?;
             if single {
                 singles.resize(rows * width, 0.0);
                 device.download(&buffer, &mut singles)?;
@@ -236,6 +228,57 @@ impl Matrix {
             first += rows;
         }
         Ok(())
+    }
+
+    /// out = K·rhs. The caller holds the device's lock.
+    pub fn product(&self, rhs: &Dense<f64>, out: &mut Dense<f64>, watch: &dyn Watch) -> Result<(), Ended> {
+        self.multiply(&self.inner.x, self.columns(), rhs, out, watch)
+    }
+
+    /// The values on and below the diagonal of a square matrix, row after row, in device memory; the others are not written
+    /// everywhere. The caller holds the device's lock.
+    pub fn lower(&self, watch: &dyn Watch) -> Result<Bytes, Ended> {
+        let (device, source, x) = (self.device(), &self.inner.source, &self.inner.x);
+        let (shape, order) = (source.shape(Entry::Fill), x.count);
+        let function = device.function(&source.text(Entry::Fill), Entry::Fill.name(), shape.shared)?;
+        let bytes = if source.layout.precision == Precision::Single { 4 } else { 8 };
+        let values = device.allocate(order * order * bytes)?;
+        let height = 32 * shape.rows;
+        for first in (0..order).step_by(height) {
+            watch.check().map_err(|_| Ended::Stopped)?;
+            let end = order.min(first + height);
+            let out = address(device, &values) + (first * order * bytes) as u64;
+            self.launch_fill(&function, (x, x), out, (first, end), end)?;
+        }
+        device.wait()?;
+        Ok(values)
+    }
+
+    /// Writes the values of the rows from `first` to `end` and at least the first `columns` columns to `out`.
+    fn launch_fill(
+        &self,
+        function: &CudaFunction,
+        (x, z): (&Features, &Features),
+        out: u64,
+        (first, end): (usize, usize),
+        columns: usize,
+    ) -> Result<(), CudaError> {
+        let (device, shape) = (self.device(), self.inner.source.shape(Entry::Fill));
+        let blocks = (end - first).div_ceil(shape.rows);
+        let per = per_split(blocks, z.padded, shape.columns, device.processors);
+        let (x_side, z_side) = (x.side(device, Role::Rows), z.side(device, Role::Columns));
+        let width = z.count as i64;
+        let numbers: [i64; 5] = [(first / shape.rows) as i64, per as i64, end as i64, width, width];
+        let mut arguments: Vec<*const c_void> = vec![
+            std::ptr::from_ref::<Side>(&x_side).cast(),
+            std::ptr::from_ref::<Side>(&z_side).cast(),
+            std::ptr::from_ref(&out).cast(),
+            self.numbers(),
+        ];
+        arguments.extend(numbers.iter().map(|n| std::ptr::from_ref(n).cast::<c_void>()));
+        let grid = Grid { blocks: (blocks, columns.div_ceil(per)), threads: 256, shared: shape.shared };
+        // SAFETY: the arguments of `fill`; it writes rows below `end` and columns below `width` alone.
+        unsafe { device.launch(function, grid, &arguments) }
     }
 
     /// What a method that can only say [`Stopped`] returns: a failure of the device is kept for the engine to tell.

@@ -23,7 +23,10 @@ fn covering(segments: &[Segment], count: usize) -> Vec<Segment> {
         return vec![Segment { from: 0..count, at: 0 }];
     }
     let end = segments.iter().fold(0, |end, segment| {
-        assert!(segment.from.start == end && segment.from.end >= end, "segments that cover the request in order");
+        assert!(
+            segment.from.start == end && segment.from.end >= end,
+            "segments that cover the request in order"
+        );
         segment.from.end
     });
     assert_eq!(end, count, "segments that cover the request");

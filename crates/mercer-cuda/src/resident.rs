@@ -4,9 +4,7 @@ use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use mercer::data::AnySamples;
-use mercer::gram::{
-    CpuEngine, Engine, Gram, GramError, KernelValues, Metric, Nearest, Resident, Wanted,
-};
+use mercer::gram::{CpuEngine, Engine, Gram, GramError, KernelValues, Metric, Nearest, Resident, Wanted};
 use mercer::kernel::Kernel;
 use mercer::real::Precision;
 use mercer::tile::{Plan, Program};
@@ -60,7 +58,12 @@ impl CudaResident {
     }
 
     /// The matrix of these samples with themselves or `other`; nothing where the host is to compute it.
-    fn matrix(&self, kernel: &Kernel, other: Option<&Self>, wanted: Wanted) -> Result<Option<Matrix>, GramError> {
+    pub fn matrix(
+        &self,
+        kernel: &Kernel,
+        other: Option<&Self>,
+        wanted: Wanted,
+    ) -> Result<Option<Matrix>, GramError> {
         let (rows, cols) = (self.ncols(), other.map_or(self.ncols(), Resident::ncols));
         if rows != cols {
             return Err(GramError::Columns { rows, cols });
@@ -87,7 +90,10 @@ impl CudaResident {
     }
 }
 
-fn on_device<'a>(other: &'a dyn Resident, device: &Arc<Device>) -> Result<&'a CudaResident, GramError> {
+pub(crate) fn on_device<'a>(
+    other: &'a dyn Resident,
+    device: &Arc<Device>,
+) -> Result<&'a CudaResident, GramError> {
     let any: &dyn Any = other;
     any.downcast_ref::<CudaResident>()
         .filter(|other| Arc::ptr_eq(&other.device, device))

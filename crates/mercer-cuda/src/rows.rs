@@ -44,7 +44,8 @@ impl Rows {
         let bytes = if source.layout.precision == Precision::Single { 4 } else { 8 };
         let features = device.allocate(source.layout.width() * padded * bytes)?;
         let scalars = device.allocate(source.layout.scalars.len() * padded * bytes)?;
-        let mapped = Features { count, padded, features, scalars, fragments: [OnceLock::new(), OnceLock::new()] };
+        let mapped =
+            Features { count, padded, features, scalars, fragments: [OnceLock::new(), OnceLock::new()] };
         if count == 0 {
             return Ok(mapped);
         }

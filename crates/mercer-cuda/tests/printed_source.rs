@@ -113,7 +113,8 @@ fn cast_list(name: &str, numbers: &str) -> String {
 /// Compiles and runs a program whose `main` prints numbers.
 fn run(functions: &str, body: &str, rows: &[Vec<f64>]) -> Option<Vec<f64>> {
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
-    if Command::new(&compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
+    if Command::new(&compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err()
+    {
         eprintln!("skipped: there is no C++ compiler");
         return None;
     }
@@ -155,7 +156,8 @@ fn values(sources: &[Source], rows: &[Vec<f64>]) -> Option<Vec<f64>> {
     let (mut functions, mut body) = (String::new(), String::new());
     for (k, source) in sources.iter().enumerate() {
         functions += &in_namespace(&format!("k{k}"), source, Entry::Diagonal);
-        functions += &in_namespace(&format!("k{k}_embed"), source, Entry::Embed { samples: Precision::Double });
+        functions +=
+            &in_namespace(&format!("k{k}_embed"), source, Entry::Embed { samples: Precision::Double });
         let n = rows.len();
         let _ = write!(
             body,
@@ -188,10 +190,14 @@ fn assert_close(kernels: &[Kernel], precision: Precision, tolerance: impl Fn(&Ke
 }
 
 fn all_kernels() -> Vec<Kernel> {
-    let defaults = FAMILIES.iter().map(|family| {
-        Kernel::from_expr(mercer::kernel::Expr::Named(Named::with_defaults(*family)))
-    });
-    KERNELS.iter().map(|text| text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))).chain(defaults).collect()
+    let defaults = FAMILIES
+        .iter()
+        .map(|family| Kernel::from_expr(mercer::kernel::Expr::Named(Named::with_defaults(*family))));
+    KERNELS
+        .iter()
+        .map(|text| text.parse().unwrap_or_else(|e| panic!("{text}: {e}")))
+        .chain(defaults)
+        .collect()
 }
 
 #[test]
@@ -217,7 +223,8 @@ fn random_expressions() {
         rows.iter().all(|x| {
             rows.iter().all(|z| {
                 let moved = |row: &[f64]| row.iter().map(|v| v * (1.0 + 1e-11)).collect::<Vec<f64>>();
-                let [a, b] = [(x.clone(), z.clone()), (moved(x), moved(z))].map(|(x, z)| kernel.eval(&x, &z).unwrap());
+                let [a, b] =
+                    [(x.clone(), z.clone()), (moved(x), moved(z))].map(|(x, z)| kernel.eval(&x, &z).unwrap());
                 a.is_finite() && (a - b).abs() <= 1e-8 * (1.0 + a.abs())
             })
         })
@@ -231,7 +238,12 @@ fn random_expressions() {
 /// Tiles, their chunks and their sums, by threads of the host in place of a block's.
 #[test]
 fn products_by_tiles() {
-    let texts = ["rbf(sigma=0.8)", "2*rbf(sigma=0.8) + 0.3*laplacian(gamma=0.4)", "|x|*|z|*rbf[3,0] + <x,z>", "matern(nu=0.9)"];
+    let texts = [
+        "rbf(sigma=0.8)",
+        "2*rbf(sigma=0.8) + 0.3*laplacian(gamma=0.4)",
+        "|x|*|z|*rbf[3,0] + <x,z>",
+        "matern(nu=0.9)",
+    ];
     let rows = rows(200);
     let count = rows.len();
     let (mut functions, mut body, mut expected) = (String::new(), String::new(), Vec::new());
@@ -243,7 +255,8 @@ fn products_by_tiles() {
         let shape = source.shape(entry);
         assert!(shape.shared <= 1 << 18);
         functions += &in_namespace(&name, &source, entry);
-        functions += &in_namespace(&format!("{name}_embed"), &source, Entry::Embed { samples: Precision::Double });
+        functions +=
+            &in_namespace(&format!("{name}_embed"), &source, Entry::Embed { samples: Precision::Double });
         // One block of rows, two parts of the columns.
         let _ = write!(
             body,

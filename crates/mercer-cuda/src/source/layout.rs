@@ -108,8 +108,13 @@ impl Layout {
     #[must_use]
     pub fn new(program: &Program, plan: &Plan) -> Self {
         let precision = if plan.double { Precision::Double } else { Precision::Single };
-        let mut layout =
-            Self { precision, segments: Vec::new(), scalars: Vec::new(), sums: Vec::new(), readings: Vec::new() };
+        let mut layout = Self {
+            precision,
+            segments: Vec::new(),
+            scalars: Vec::new(),
+            sums: Vec::new(),
+            readings: Vec::new(),
+        };
         let mut start = 0;
         for features in &plan.features {
             let group = program.groups()[features.group].clone();
@@ -215,7 +220,9 @@ fn exponent_of(program: &Program, statistic: usize) -> Option<(f64, f64)> {
     let pair = nodes.iter().position(|node| *node == Node::Pair(statistic))?;
     let mut users = nodes.iter().filter(|node| node.operands().any(|operand| operand == pair));
     match (users.next(), users.next()) {
-        (Some(&Node::Exp { slope, shift, .. }), None) if slope < 0.0 && slope.is_finite() => Some((slope, shift)),
+        (Some(&Node::Exp { slope, shift, .. }), None) if slope < 0.0 && slope.is_finite() => {
+            Some((slope, shift))
+        }
         _ => None,
     }
 }

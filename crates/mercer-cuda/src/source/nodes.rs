@@ -46,7 +46,8 @@ pub(super) fn start(layout: &Layout) -> String {
 /// `term`: what a pair of features of a segment adds to the sums.
 pub(super) fn term(layout: &Layout, numbers: &mut Numbers) -> String {
     let mut text =
-        "template <int SEGMENT> FUNCTION void term(real (&s)[NSTATS], real a, real b, const Numbers &p)\n{\n".to_owned();
+        "template <int SEGMENT> FUNCTION void term(real (&s)[NSTATS], real a, real b, const Numbers &p)\n{\n"
+            .to_owned();
     for segment in 0..layout.segments.len() {
         let _ = writeln!(text, "    if (SEGMENT == {segment}) {{");
         for (place, sum) in layout.sums.iter().enumerate().filter(|(_, sum)| sum.segment == segment) {
@@ -95,9 +96,10 @@ fn coordinate(steps: &[Step], numbers: &mut Numbers) -> (String, String) {
 
 /// `value`: the kernel's value from the sums of a pair and the numbers of its rows.
 pub(super) fn value(program: &Program, layout: &Layout, numbers: &mut Numbers) -> String {
-    let mut text = "FUNCTION real value(const real (&s)[NSTATS], const real (&x)[NSCALARS], const real (&z)[NSCALARS], \
+    let mut text =
+        "FUNCTION real value(const real (&s)[NSTATS], const real (&x)[NSCALARS], const real (&z)[NSCALARS], \
                     const Numbers &p)\n{\n"
-        .to_owned();
+            .to_owned();
     for (place, node) in program.nodes().iter().enumerate() {
         let expression = expression(*node, program, layout, numbers);
         let _ = writeln!(text, "    real v{place} = {expression};");
@@ -129,7 +131,9 @@ fn expression(node: Node, program: &Program, layout: &Layout, numbers: &mut Numb
             let power = match (of_exponent(of), single) {
                 (true, true) => format!("power_of_two(v{of})"),
                 (true, false) => format!("exp(v{of})"),
-                (false, true) => format!("power_of_two({})", affine(of, slope * LOG2_E, shift * LOG2_E, numbers)),
+                (false, true) => {
+                    format!("power_of_two({})", affine(of, slope * LOG2_E, shift * LOG2_E, numbers))
+                }
                 (false, false) => format!("exp({})", affine(of, slope, shift, numbers)),
             };
             if scale == 1.0 { power } else { format!("{} * {power}", numbers.name(scale)) }

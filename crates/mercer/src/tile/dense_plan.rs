@@ -22,14 +22,9 @@ impl Plan {
         let extents: Vec<Extent> = program
             .groups
             .iter()
-            .map(|group| {
-                sides.iter().map(|side| Extent::of(group, side, means)).fold(nothing, Extent::union)
-            })
+            .map(|group| sides.iter().map(|side| Extent::of(group, side, means)).fold(nothing, Extent::union))
             .collect();
         let double = sides.iter().any(|side| matches!(side, AnySamples::F64(_)));
-        Self::new(
-            program,
-            Known { extents: &extents, means, sparse: false, zeros: false, double, wanted },
-        )
+        Self::new(program, Known { extents: &extents, means, sparse: false, zeros: false, double, wanted })
     }
 }
