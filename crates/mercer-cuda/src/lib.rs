@@ -22,6 +22,7 @@ mod engine;
 mod error;
 mod matrix;
 mod place;
+mod printed;
 mod resident;
 mod row_sums;
 mod rows;

@@ -15,6 +15,7 @@ use mercer::watch::{Stopped, Unwatched, Watch};
 use crate::device::{Bytes, Device, Ended, Grid};
 use crate::error::CudaError;
 use crate::place::places;
+use crate::printed::Printed;
 use crate::row_sums::CudaRowSums;
 use crate::rows::{Features, Role, Rows, Side, address};
 use crate::source::{Entry, Source};
@@ -27,7 +28,7 @@ pub(crate) struct Matrix {
 
 #[derive(Debug)]
 struct Inner {
-    source: Source,
+    printed: Printed,
     /// `numbers` of the source in the precision of the tiles, as bytes.
     numbers: Vec<u8>,
     x_rows: Arc<Rows>,
@@ -62,13 +63,14 @@ impl Matrix {
         };
         let device = Arc::clone(&x_rows.device);
         let _work = device.lock();
-        let x = Arc::new(x_rows.features(&source, None)?);
-        let z = z_rows.map(|rows| rows.features(&source, None)).transpose()?.map(Arc::new);
-        device.wait()?;
         let fragment_scale = fragment_scale(&source, largest);
+        let printed = Printed::new(source, &device)?;
+        let x = Arc::new(x_rows.features(&printed, None)?);
+        let z = z_rows.map(|rows| rows.features(&printed, None)).transpose()?.map(Arc::new);
+        device.wait()?;
         Ok(Self {
             inner: Arc::new(Inner {
-                source,
+                printed,
                 numbers,
                 x_rows,
                 x,
@@ -89,7 +91,7 @@ impl Matrix {
 
     /// The features of some rows of a square matrix. The caller holds the device's lock.
     pub fn chosen(&self, rows: &[usize]) -> Result<Features, CudaError> {
-        self.inner.x_rows.features(&self.inner.source, Some(rows))
+        self.inner.x_rows.features(&self.inner.printed, Some(rows))
     }
 
     /// out[i, o] = Σⱼ k(xᵢ, zⱼ)·rhs[j, o]. The caller holds the device's lock.
@@ -120,14 +122,14 @@ impl Matrix {
         out: &mut Dense<f64>,
         watch: &dyn Watch,
     ) -> Result<(), Ended> {
-        let (device, source) = (self.device(), &self.inner.source);
+        let (device, source) = (self.device(), &self.inner.printed.source);
         let entry = self.product_entry(count);
         if let Some(scale) = self.inner.fragment_scale {
-            x.split(device, source, scale, Role::Rows)?;
-            z.split(device, source, scale, Role::Columns)?;
+            x.split(device, &self.inner.printed, scale, Role::Rows)?;
+            z.split(device, &self.inner.printed, scale, Role::Columns)?;
         }
         let shape = source.shape(entry);
-        let function = device.function(&source.text(entry), entry.name(), shape.shared)?;
+        let function = self.inner.printed.function(device, entry)?;
         let (unit, sides) = match source.layout.precision {
             Precision::Single => right_hand_sides::<f32>(device, (rhs, first, count), z.padded)?,
             Precision::Double => right_hand_sides::<f64>(device, (rhs, first, count), z.padded)?,
@@ -193,12 +195,12 @@ impl Matrix {
         watch: &dyn Watch,
         take: &mut dyn FnMut(usize, Band<'_>),
     ) -> Result<(), Ended> {
-        let (device, source) = (self.device(), &self.inner.source);
+        let (device, source) = (self.device(), &self.inner.printed.source);
         let (shape, width) = (source.shape(Entry::Fill), z.count);
         if x.count == 0 || width == 0 {
             return Ok(());
         }
-        let function = device.function(&source.text(Entry::Fill), Entry::Fill.name(), shape.shared)?;
+        let function = self.inner.printed.function(device, Entry::Fill)?;
         let single = source.layout.precision == Precision::Single;
         let bytes = if single { 4 } else { 8 };
         let height = (BAND / (width * bytes) / shape.rows * shape.rows).clamp(shape.rows, x.padded);
@@ -238,9 +240,9 @@ impl Matrix {
     /// The values on and below the diagonal of a square matrix, row after row, in device memory; the others are not written
     /// everywhere. The caller holds the device's lock.
     pub fn lower(&self, watch: &dyn Watch) -> Result<Bytes, Ended> {
-        let (device, source, x) = (self.device(), &self.inner.source, &self.inner.x);
+        let (device, source, x) = (self.device(), &self.inner.printed.source, &self.inner.x);
         let (shape, order) = (source.shape(Entry::Fill), x.count);
-        let function = device.function(&source.text(Entry::Fill), Entry::Fill.name(), shape.shared)?;
+        let function = self.inner.printed.function(device, Entry::Fill)?;
         let bytes = if source.layout.precision == Precision::Single { 4 } else { 8 };
         let values = device.allocate(order * order * bytes)?;
         let height = 32 * shape.rows;
@@ -263,7 +265,7 @@ impl Matrix {
         (first, end): (usize, usize),
         columns: usize,
     ) -> Result<(), CudaError> {
-        let (device, shape) = (self.device(), self.inner.source.shape(Entry::Fill));
+        let (device, shape) = (self.device(), self.inner.printed.source.shape(Entry::Fill));
         let blocks = (end - first).div_ceil(shape.rows);
         let per = per_split(blocks, z.padded, shape.columns, device.processors);
         let (x_side, z_side) = (x.side(device, Role::Rows), z.side(device, Role::Columns));
@@ -313,7 +315,8 @@ impl Band<'_> {
 
 /// The factor that brings features into the range of half precision, where tensor cores can be used.
 fn fragment_scale(source: &Source, largest: f64) -> Option<f32> {
-    if !source.layout.is_one_product() || source.layout.width() < TENSOR_WIDTH || !largest.is_finite() {
+    let width = source.layout.width();
+    if !source.layout.is_one_product() || source.is_heavy() || width < TENSOR_WIDTH || !largest.is_finite() {
         return None;
     }
     if source.layout.is_started() {
@@ -437,11 +440,11 @@ pub(crate) fn scatter(out: &mut TileMut<'_>, rows: usize, columns: usize, first:
 
 impl Gram for Matrix {
     fn precision(&self) -> Precision {
-        self.inner.source.layout.precision
+        self.inner.printed.source.layout.precision
     }
 
     fn cost(&self) -> usize {
-        self.inner.source.cost
+        self.inner.printed.source.cost
     }
 
     /// NaN everywhere where the device fails.
@@ -511,13 +514,13 @@ impl Gram for Matrix {
 impl Matrix {
     /// The caller holds the device's lock.
     fn diagonal_now(&self) -> Result<Vec<f64>, CudaError> {
-        let (device, source, x) = (self.device(), &self.inner.source, &self.inner.x);
+        let (device, x) = (self.device(), &self.inner.x);
         let mut found = vec![0f64; x.count];
         if x.count == 0 {
             return Ok(found);
         }
         let out = device.allocate(x.count * 8)?;
-        let function = device.function(&source.text(Entry::Diagonal), Entry::Diagonal.name(), 0)?;
+        let function = self.inner.printed.function(device, Entry::Diagonal)?;
         let (side, to, rows) = (x.side(device, Role::Rows), address(device, &out), x.count as i64);
         let arguments: [*const c_void; 4] = [
             std::ptr::from_ref(&side).cast(),

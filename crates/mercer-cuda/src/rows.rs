@@ -10,7 +10,8 @@ use rayon::prelude::*;
 
 use crate::device::{Bytes, Device, Grid};
 use crate::error::CudaError;
-use crate::source::{Entry, Source};
+use crate::printed::Printed;
+use crate::source::Entry;
 
 /// Rows of a block of features.
 pub(crate) const BLOCK: usize = 128;
@@ -36,9 +37,9 @@ impl Rows {
         Ok(Self { device: Arc::clone(device), count: samples.nrows(), precision, values })
     }
 
-    /// Maps all rows, or those of `chosen` in that order, to the features of `source`. The caller holds the device's lock.
-    pub fn features(&self, source: &Source, chosen: Option<&[usize]>) -> Result<Features, CudaError> {
-        let device = &self.device;
+    /// Maps all rows, or those of `chosen` in that order, to the features of a kernel. The caller holds the device's lock.
+    pub fn features(&self, printed: &Printed, chosen: Option<&[usize]>) -> Result<Features, CudaError> {
+        let (device, source) = (&self.device, &printed.source);
         let count = chosen.map_or(self.count, <[usize]>::len);
         let padded = count.div_ceil(BLOCK).max(1) * BLOCK;
         let bytes = if source.layout.precision == Precision::Single { 4 } else { 8 };
@@ -53,15 +54,14 @@ impl Rows {
             Some(rows) => Some(device.upload(&rows.iter().map(|&row| row as i32).collect::<Vec<_>>())?),
             None => None,
         };
-        let table = device.upload(&source.table)?;
         let entry = Entry::Embed { samples: self.precision };
-        let function = device.function(&source.text(entry), entry.name(), 0)?;
+        let function = printed.function(device, entry)?;
         let pointers = [
             address(device, &self.values),
             index.as_ref().map_or(0, |index| address(device, index)),
             count as u64,
             padded as u64,
-            address(device, &table),
+            address(device, &printed.table),
             address(device, &mapped.features),
             address(device, &mapped.scalars),
         ];
@@ -125,14 +125,15 @@ impl Features {
     }
 
     /// Makes the fragments that tensor cores read, scaled by `scale`. The caller holds the device's lock.
-    pub fn split(&self, device: &Device, source: &Source, scale: f32, role: Role) -> Result<(), CudaError> {
+    pub fn split(&self, device: &Device, printed: &Printed, scale: f32, role: Role) -> Result<(), CudaError> {
+        let source = &printed.source;
         let role = if source.is_packed() { role } else { Role::Rows };
         if self.fragments[role as usize].get().is_some() {
             return Ok(());
         }
         let count = self.padded / 8 * source.steps() * 32;
         let fragments = device.allocate(count * source.fragment_bytes())?;
-        let function = device.function(&source.text(Entry::Split), Entry::Split.name(), 0)?;
+        let function = printed.function(device, Entry::Split)?;
         let (from, to, number) = (address(device, &self.features), address(device, &fragments), count as u64);
         let columns = i32::from(role == Role::Columns);
         let values: [*const c_void; 5] = [

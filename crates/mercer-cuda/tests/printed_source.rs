@@ -98,7 +98,7 @@ fn mapped(name: &str, source: &Source, count: usize) -> String {
          \x20   vector<{name}::real> features({width} * {padded} + 8), scalars({scalars} * {padded} + 8);\n\
          \x20   auto aligned = [](auto &v) {{ return v.data() + (16 - (size_t)v.data() % 16) % 16 / sizeof(v[0]); }};\n\
          \x20   {name}::real *to = aligned(features), *of_rows = aligned(scalars);\n\
-         \x20   launch({padded} / 128, 1, 128, false, [&] {{ {name}_embed::embed(samples, 0, {count}, {padded}, table.data(), to, of_rows); }});\n\
+         \x20   launch_blocks({padded} / 128, 1, 128, false, [&] {{ {name}_embed::embed(samples, 0, {count}, {padded}, table.data(), to, of_rows); }});\n\
          \x20   {name}::Side side = {{to, of_rows, 0, {padded}}};\n\
          \x20   {name}::Numbers p = {{{{{}}}}};\n",
         list(&source.table),
@@ -263,7 +263,7 @@ fn products_by_tiles() {
             "static void run{k}()\n{{\n{}    vector<{name}::real> rhs{{{}}};\n    rhs.resize(256 + 8);\n\
              \x20   memmove(aligned(rhs), rhs.data(), 256 * sizeof(rhs[0]));\n\
              \x20   vector<double> out(2 * 256);\n\
-             \x20   launch(1, 2, 256, true, [&] {{ {name}::apply(side, side, aligned(rhs), out.data(), p, 1, 128); }});\n\
+             \x20   launch_blocks(1, 2, 256, true, [&] {{ {name}::apply(side, side, aligned(rhs), out.data(), p, 1, 128); }});\n\
              \x20   for (int i = 0; i < {rows}; ++i) print(out[{rows} + i] + out[256 + {rows} + i]);\n}}\n",
             mapped(&name, &source, count),
             cast_list(&name, &list(&v)),

@@ -207,6 +207,9 @@ impl Source {
     #[must_use]
     pub fn shape(&self, entry: Entry) -> Shape {
         let scalars = self.layout.scalars.len();
+        if matches!(entry, Entry::Embed { .. } | Entry::Split | Entry::Diagonal) {
+            return Shape { rows: 1, columns: 1, shared: 0 };
+        }
         let (rhs, bytes) = match entry {
             Entry::Apply { rhs } | Entry::ApplyByTensorCores { rhs } => {
                 (rhs, if self.layout.precision == Precision::Single { 4 } else { 8 })
@@ -228,6 +231,12 @@ impl Source {
         let copies = if self.chunks().len() > 1 { 2 } else { 1 };
         let entries = 2 * chunk * columns + 2 * (scalars + rhs) * columns + copies * chunk * rows;
         Shape { rows, columns, shared: (entries * bytes).max(rows * 17 * 8) }
+    }
+
+    /// Whether the operations after the sums are so many that threads hold few values at a time.
+    #[must_use]
+    pub fn is_heavy(&self) -> bool {
+        self.heavy
     }
 
     /// Whether tensor cores sum the three products of high and low parts as one: where that takes fewer steps.

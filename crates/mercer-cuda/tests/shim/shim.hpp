@@ -27,7 +27,7 @@ static barrier<> *block_barrier;
 static void __syncthreads() { block_barrier->arrive_and_wait(); }
 
 // Runs `call` for every thread of every block; threads of a block wait for each other only where `together`.
-static void launch(unsigned columns, unsigned rows, unsigned threads, bool together, const function<void()> &call)
+static void launch_blocks(unsigned columns, unsigned rows, unsigned threads, bool together, const function<void()> &call)
 {
     for (unsigned y = 0; y < rows; ++y)
         for (unsigned x = 0; x < columns; ++x) {
