@@ -14,10 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{
-    CpuEngine, Ends, Engine, Gram, KeepRows, KernelValues, LinearOperator, Part, Policy, Resident, TileMut,
-    Wanted,
-};
+use mercer::gram::{Ends, Engine, KeepRows, Part, Policy, Resident, TileMut, Wanted};
 use mercer::kernel::random::{self, Shape};
 use mercer::kernel::{Expr, Kernel, Named, family::FAMILIES};
 use mercer::learn::svm::{Machine, Svm};
@@ -138,7 +135,7 @@ fn check_kernel(
             return;
         }
     };
-    let unit = if gram.precision() == Precision::Single { 2e-5 } else { 1e-9 };
+    let unit: f64 = if gram.precision() == Precision::Single { 2e-5 } else { 1e-9 };
     let unit = if kernel.to_string().starts_with("arccos") { unit.max(1e-6) } else { unit };
     let name = |what: &str| format!("{kernel}, {precision:?}, {what}");
     let mut values = vec![f64::NAN; N * N];
@@ -370,7 +367,8 @@ fn large(engine: &CudaEngine) {
     let x = AnySamples::F32(Samples::dense(n, d, values).unwrap());
     let targets = Matrix::from_entries(n, 1, (0..n).map(|i| number(i) - 0.5).collect());
     let session = Session::new(Arc::new(engine.clone()));
-    let ridge = Ridge::new("rbf(sigma=5)".parse().unwrap(), 1.0).with_method(RidgeMethod::Cg);
+    let kernel: Kernel = "rbf(sigma=5)".parse().unwrap();
+    let ridge = Ridge::new(kernel, 1.0).with_method(RidgeMethod::Cg);
     let begin = Instant::now();
     let fitted = ridge.train(&Problem::new(&x, targets.into()), &session);
     match fitted {
