@@ -1,7 +1,7 @@
 //! Checks the GPU engine against `Kernel::eval` and the host engine, and times it.
 //!
 //! ```text
-//! gpu_check [check] [learn] [stop] [time] [exact] [large]     all of them where none is named
+//! gpu_check [quick] [check] [learn] [stop] [time] [exact] [large]     all but the first where none is named
 //! ```
 //!
 //! Ends with status 1 where a check fails, and with a line and status 0 where there is no GPU.
@@ -225,6 +225,18 @@ fn check(engine: &CudaEngine, checks: &mut Checks) {
     );
 }
 
+/// A few kernels, one of which is not symmetric.
+fn quick(engine: &CudaEngine, checks: &mut Checks) {
+    for text in
+        ["rbf(sigma=0.8)", "matern(nu=2.5)", "laplacian", "min(|x-z|, 0.5*|x-z|_1)", "|x|*<x,z> + rbf"]
+    {
+        for precision in [Precision::Single, Precision::Double] {
+            check_kernel(engine, &text.parse().unwrap(), 4, precision, checks);
+        }
+    }
+    println!("quick: {} checks, {} failed", checks.done, checks.failed);
+}
+
 /// Learners on both engines.
 fn learn(engine: &CudaEngine, checks: &mut Checks) {
     const N: usize = 3000;
@@ -422,6 +434,9 @@ fn main() -> ExitCode {
     let asked: Vec<String> = std::env::args().skip(1).collect();
     let wanted = |part: &str| asked.is_empty() || asked.iter().any(|a| a == part);
     let mut checks = Checks { failed: 0, done: 0 };
+    if asked.iter().any(|a| a == "quick") {
+        quick(&engine, &mut checks);
+    }
     if wanted("check") {
         check(&engine, &mut checks);
     }

@@ -41,7 +41,7 @@ struct Inner {
 }
 
 /// Features from which on tensor cores are faster than plain arithmetic.
-const TENSOR_WIDTH: usize = 4;
+const TENSOR_WIDTH: usize = 2;
 
 /// Columns that a block of threads sums over, at most: more blocks of threads than the device runs at once leave none of it idle.
 const LONGEST_SPLIT: usize = 1 << 17;
@@ -111,6 +111,33 @@ impl Matrix {
             first += count;
         }
         Ok(())
+    }
+
+    /// out[c, o] = Σᵣ rhs[r, o]·k(rowᵣ, column_c). The caller holds the device's lock.
+    pub fn multiply_columns(
+        &self,
+        columns: &Features,
+        rows: &Features,
+        rhs: &Dense<f64>,
+        out: &mut Dense<f64>,
+        watch: &dyn Watch,
+    ) -> Result<(), Ended> {
+        if self.inner.printed.source.symmetric {
+            return self.multiply(columns, rows, rhs, out, watch);
+        }
+        // No kernel of use is so; its values are multiplied on the host.
+        let width = columns.count;
+        out.entries_mut().fill(0.0);
+        self.values(rows, columns, |_| width, watch, &mut |first, band| {
+            let mut row = vec![0f64; width];
+            for r in 0..band.len() / width {
+                band.copy_to(r * width, &mut row);
+                for (c, k) in row.iter().enumerate() {
+                    let sums = out.row_mut(c).iter_mut().zip(rhs.row(first + r));
+                    sums.for_each(|(sum, v)| *sum += k * v);
+                }
+            }
+        })
     }
 
     /// The right-hand sides from `first` on, at most `count` of them.
@@ -302,6 +329,14 @@ pub(crate) enum Band<'a> {
 }
 
 impl Band<'_> {
+    /// Number of values.
+    pub fn len(self) -> usize {
+        match self {
+            Self::F32(values) => values.len(),
+            Self::F64(values) => values.len(),
+        }
+    }
+
     /// Copies the entries from `from` on.
     pub fn copy_to<O: Real>(self, from: usize, out: &mut [O]) {
         match self {
@@ -422,10 +457,7 @@ impl KernelValues for Matrix {
 pub(crate) fn scatter(out: &mut TileMut<'_>, rows: usize, columns: usize, first: usize, band: Band<'_>) {
     let (row_places, segments) = places(out, rows, columns);
     let stride = out.stride;
-    let height = match band {
-        Band::F32(values) => values.len(),
-        Band::F64(values) => values.len(),
-    } / columns.max(1);
+    let height = band.len() / columns.max(1);
     for (r, place) in row_places[first..first + height].iter().enumerate() {
         for segment in &segments {
             let (from, to) = (r * columns + segment.from.start, place * stride + segment.at);
@@ -489,8 +521,8 @@ impl Gram for Matrix {
         }
         let _work = self.device().lock();
         self.told((|| {
-            let (x, z) = (self.chosen(columns)?, self.chosen(rows)?);
-            self.multiply(&x, &z, rhs, out, watch)
+            let (columns, rows) = (self.chosen(columns)?, self.chosen(rows)?);
+            self.multiply_columns(&columns, &rows, rhs, out, watch)
         })())
     }
 

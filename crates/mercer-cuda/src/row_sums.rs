@@ -55,7 +55,7 @@ impl RowSums for CudaRowSums<'_> {
                 let _work = self.matrix.device().lock();
                 let ended = (|| {
                     let rows = self.matrix.chosen(&rows)?;
-                    self.matrix.multiply(columns, &rows, &rhs, &mut sums, watch)
+                    self.matrix.multiply_columns(columns, &rows, &rhs, &mut sums, watch)
                 })();
                 self.matrix.told(ended)?;
             }

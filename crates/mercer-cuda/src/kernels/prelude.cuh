@@ -36,6 +36,12 @@ FUNCTION float power_of_two(float a)
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
     return result;
 }
+FUNCTION float root(float a)
+{
+    float result;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
+    return result;
+}
 FUNCTION void copy_async(void *to, const void *from)
 {
     word at = (word)__cvta_generic_to_shared(to);
@@ -47,10 +53,16 @@ FUNCTION void copies_done()
 }
 #else
 FUNCTION float power_of_two(float a) { return exp2f(a); }
+FUNCTION float root(float a) { return sqrtf(a); }
 FUNCTION void copy_async(void *to, const void *from) { memcpy(to, from, 16); }
 FUNCTION void copies_done() {}
 #endif
 FUNCTION double power_of_two(double a) { return exp2(a); }
+FUNCTION double root(double a) { return sqrt(a); }
+
+// e^a: in single precision within a unit of the exponent's rounding.
+FUNCTION float exponential(float a) { return power_of_two(a * 1.44269504088896340736f); }
+FUNCTION double exponential(double a) { return exp(a); }
 
 FUNCTION float fused(float a, float b, float c) { return fmaf(a, b, c); }
 FUNCTION double fused(double a, double b, double c) { return fma(a, b, c); }
@@ -86,7 +98,7 @@ template <int ORDER> FUNCTION real arc_cosine(real chord)
 // The Matern function of order STEPS + 1/2 at s = sqrt(squared): a polynomial times e^-s.
 template <int STEPS> FUNCTION real matern_half(real squared)
 {
-    real s = sqrt(not_negative(squared)), before = (real)1, now = STEPS == 0 ? (real)1 : (real)1 + s;
+    real s = root(not_negative(squared)), before = (real)1, now = STEPS == 0 ? (real)1 : (real)1 + s;
 #pragma unroll
     for (int i = 1; i < STEPS; ++i) {
         real order = (real)i + (real)0.5;
@@ -94,7 +106,7 @@ template <int STEPS> FUNCTION real matern_half(real squared)
         before = now;
         now = next;
     }
-    real value = now * exp(-s);
+    real value = now * exponential(-s);
     // Where e^-s is below the smallest number, so is the value within the precision of the tiles.
     return value != value && s == s ? (real)0 : least(value, (real)1);
 }

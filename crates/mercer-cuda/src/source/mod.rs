@@ -86,6 +86,8 @@ pub struct Source {
     pub table: Vec<f64>,
     /// The operations of a value in multiply-adds, roughly.
     pub cost: usize,
+    /// Whether k(x, z) = k(z, x) can be seen from the expression.
+    pub symmetric: bool,
     functions: String,
     embed: String,
     debye: Option<String>,
@@ -111,7 +113,8 @@ impl Source {
         let of_sums: usize = layout.sums.iter().map(|sum| layout.segments[sum.segment].width()).sum();
         let heavy = cost > of_sums + 60;
         let debye = nodes::debye_coefficients(program);
-        Self { layout, numbers: numbers.0, table, cost, functions, embed, debye, heavy }
+        let symmetric = program.is_symmetric();
+        Self { layout, numbers: numbers.0, table, cost, symmetric, functions, embed, debye, heavy }
     }
 
     /// The text of one entry.

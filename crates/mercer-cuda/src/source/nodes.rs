@@ -205,7 +205,7 @@ fn name_of(function: Function) -> &'static str {
         Function::Sinh => "sinh",
         Function::Cosh => "cosh",
         Function::Tanh => "tanh",
-        Function::Sqrt => "sqrt",
+        Function::Sqrt => "root",
         Function::Asin => "asin",
         Function::Acos => "acos",
         Function::Atan => "atan",
