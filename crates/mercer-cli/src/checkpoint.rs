@@ -1,4 +1,4 @@
-//! Work half done, kept in a file so that it can be gone on with.
+//! Unfinished work, kept in a file from which it is resumed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use mercer::data::{self, AnySamples, Samples, Storage};
-use mercer::real::Real;
+use mercer::data;
+use mercer::learn::search::Trials;
 use mercer::session;
 
 use crate::failure::Failure;
@@ -19,9 +19,11 @@ const MARK: &[u8] = b"mercer checkpoint 1\n";
 /// The time between two writings at least; a slow disk makes it longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A file of states, each under the fingerprint of the work it belongs to.
+/// A file of states, each under the fingerprint of the work it belongs to; or of the trials of one search, as JSON.
 pub struct Checkpoint {
     path: PathBuf,
+    /// Whether the file holds trials.
+    of_trials: bool,
     kept: Mutex<Kept>,
 }
 
@@ -36,16 +38,36 @@ impl Checkpoint {
     /// Reads the states that are there, if any; refused where there could be none.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         check_output(path)?;
-        let states = match fs::read(path) {
-            Ok(bytes) => decode(&bytes).ok_or_else(|| {
-                Failure::usage(format!("{}: this is not a checkpoint, or it is damaged", path.display()))
-                    .hint("name another file, or remove this one")
+        let states = match read(path)? {
+            Some(bytes) => decode(&bytes).ok_or_else(|| {
+                unreadable(format!("{}: this is not a checkpoint, or it is damaged", path.display()))
             })?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
-            Err(error) => return Err(Failure::usage(format!("{}: {error}", path.display()))),
+            None => BTreeMap::new(),
         };
+        Ok(Self::of(path, false, states))
+    }
+
+    /// Reads the trials that are there, if any; and their number.
+    pub fn of_trials(path: &Path) -> Result<(Self, usize), Failure> {
+        let (mut states, mut count) = (BTreeMap::new(), 0);
+        if let Some(bytes) = read(path)? {
+            let trials: Trials = serde_json::from_slice(&bytes).map_err(|error| {
+                unreadable(format!("{}: these are not the trials of a search: {error}", path.display()))
+            })?;
+            count = trials.rows.len();
+            states.insert(0, bytes);
+        }
+        Ok((Self::of(path, true, states), count))
+    }
+
+    fn of(path: &Path, of_trials: bool, states: BTreeMap<u64, Vec<u8>>) -> Self {
         let kept = Kept { states, due: Instant::now() + PATIENCE, failure: None };
-        Ok(Self { path: path.to_owned(), kept: Mutex::new(kept) })
+        Self { path: path.to_owned(), of_trials, kept: Mutex::new(kept) }
+    }
+
+    /// The first failure to write.
+    pub fn failure(self) -> Option<Failure> {
+        self.kept().failure.take()
     }
 
     /// What a user should know where a state could not be written: the work is done all the same.
@@ -65,68 +87,46 @@ impl Checkpoint {
 }
 
 impl session::Checkpoint for Checkpoint {
+    /// Trials are returned whatever the work is: the search itself refuses those of another one.
     fn load(&self, work: u64) -> Option<Vec<u8>> {
-        self.kept().states.get(&work).cloned()
+        self.kept().states.get(if self.of_trials { &0 } else { &work }).cloned()
     }
 
     fn due(&self) -> bool {
-        Instant::now() >= self.kept().due
+        self.of_trials || Instant::now() >= self.kept().due
     }
 
     /// The file is whole whenever the program ends.
     fn save(&self, work: u64, state: Vec<u8>) {
         let began = Instant::now();
         let mut kept = self.kept();
-        kept.states.insert(work, state);
-        let bytes = encode(&kept.states);
+        let bytes = if self.of_trials {
+            state
+        } else {
+            kept.states.insert(work, state);
+            encode(&kept.states)
+        };
         let written = data::write_atomically(&self.path, |file| file.write_all(&bytes));
         kept.failure = kept.failure.take().or(written.err().map(Failure::from));
         kept.due = Instant::now() + PATIENCE.max(20 * began.elapsed());
     }
 }
 
-/// What tells one content from another: numbers, one after the other, each mixed in by a multiplication.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Content(u64);
-
-impl Content {
-    /// The number that it comes to.
-    pub fn finish(self) -> u64 {
-        self.0
-    }
-
-    /// Mixes in numbers.
-    pub fn add<'a>(&mut self, numbers: impl IntoIterator<Item = &'a f64>) {
-        numbers.into_iter().for_each(|number| self.word(number.to_bits()));
-    }
-
-    /// Mixes in samples.
-    pub fn add_samples(&mut self, samples: &AnySamples<'_>) {
-        match samples {
-            AnySamples::F32(samples) => self.add_storage(samples, |v| v.to_bits().into()),
-            AnySamples::F64(samples) => self.add_storage(samples, |v| v.to_bits()),
-        }
-    }
-
-    fn add_storage<T: Real>(&mut self, samples: &Samples<'_, T>, bits: impl Fn(T) -> u64) {
-        match samples.storage() {
-            Storage::Dense(entries) => entries.iter().for_each(|v| self.word(bits(*v))),
-            Storage::Sparse { indptr, indices, values } => {
-                indptr.iter().for_each(|&start| self.word(start as u64));
-                indices.iter().for_each(|&column| self.word(column.into()));
-                values.iter().for_each(|v| self.word(bits(*v)));
-            }
-        }
-    }
-
-    fn word(&mut self, word: u64) {
-        // Products carry upwards only; the rotation brings what is high down again.
-        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+/// The bytes of a file; none where there is no file.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::usage(format!("{}: {error}", path.display()))),
     }
 }
 
-/// A number that tells one work from another (FNV-1a).
-pub fn fingerprint(bytes: &[u8]) -> u64 {
+fn unreadable(message: String) -> Failure {
+    Failure::usage(message).hint("name another file, or remove this one")
+}
+
+/// A number that tells a damaged state from a whole one (FNV-1a).
+fn fingerprint(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
@@ -162,25 +162,6 @@ fn decode(bytes: &[u8]) -> Option<BTreeMap<u64, Vec<u8>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_number_counts_for_the_content() {
-        let of = |entries: Vec<f64>, target: f64| {
-            let mut content = Content::default();
-            content.add_samples(&AnySamples::F64(Samples::dense(2, 2, entries).unwrap()));
-            content.add(&[target]);
-            content.finish()
-        };
-        let first = of(vec![1.0, 2.0, 3.0, 4.0], 5.0);
-        assert_eq!(of(vec![1.0, 2.0, 3.0, 4.0], 5.0), first);
-        for (place, last) in [(0, 5.0), (1, 5.0), (2, 5.0), (3, 5.0), (4, 5.5)] {
-            let mut entries = vec![1.0, 2.0, 3.0, 4.0, 0.0];
-            entries[place] += 0.5;
-            entries.pop();
-            assert_ne!(of(entries, last), first, "{place}");
-        }
-        assert_ne!(of(vec![2.0, 1.0, 3.0, 4.0], 5.0), first, "their order, too");
-    }
 
     #[test]
     fn what_is_written_is_read_and_damage_is_noticed() {

@@ -1,10 +1,11 @@
 //! Errors on their way to the user: a message, what to do next, and the exit code.
 
-use std::io;
+use std::fmt;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use mercer::data::{DataError, TrainingError};
+use mercer::data::{DataError, PassError};
 use mercer::design::DesignError;
 use mercer::gram::GramError;
 use mercer::kernel::{EvalError, ParseError, ResolveError};
@@ -13,11 +14,7 @@ use mercer::linalg::NormalEquationsError;
 use mercer::memory;
 use mercer::model::ModelError;
 use mercer::solve::SolveError;
-use mercer::solve::descent::DescentError;
-use mercer::solve::svm::SvmError;
 use mercer::watch::Stopped;
-
-use crate::output::tell;
 
 /// Why a command did not do its work.
 #[derive(Debug)]
@@ -84,6 +81,11 @@ impl Failure {
     }
 }
 
+/// Writes a line on standard error, if anybody is there to read it.
+pub fn tell(line: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 impl From<ParseError> for Failure {
     fn from(error: ParseError) -> Self {
         Self::usage(format!("in --kernel: {error}"))
@@ -93,7 +95,7 @@ impl From<ParseError> for Failure {
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         match error {
-            DataError::Write { .. } => Self::work(error),
+            DataError::Write { .. } | DataError::Changed { .. } => Self::work(error),
             other => Self::usage(other),
         }
     }
@@ -120,11 +122,11 @@ impl From<NormalEquationsError> for Failure {
     }
 }
 
-impl From<TrainingError> for Failure {
-    fn from(error: TrainingError) -> Self {
+impl From<PassError> for Failure {
+    fn from(error: PassError) -> Self {
         match error {
-            TrainingError::Data(error) => error.into(),
-            TrainingError::Stopped(stopped) => stopped.into(),
+            PassError::Data(error) => error.into(),
+            PassError::Stopped(stopped) => stopped.into(),
             other => Self::work(other),
         }
     }
@@ -167,63 +169,72 @@ impl From<LearnError> for Failure {
         if error.is_stop() {
             return Self::interrupted();
         }
-        let hint = match &error {
-            LearnError::Solve(
-                SolveError::Singular { suggestion, .. } | SolveError::RankDeficient { suggestion, .. },
-            ) => {
-                format!("pass --lambda {suggestion:e} or more")
-            }
-            LearnError::Solve(SolveError::Indefinite { .. }) => {
-                "pass a larger --lambda, or a kernel that is positive semidefinite".into()
-            }
-            LearnError::Memory { needed, .. } => {
-                let size = memory::human(*needed).replace(' ', "");
-                format!(
-                    "--approx fourier:4096, --approx nystrom:2000 and --solver cg need no such matrix (`mercer plan` says \
-                     which); or use fewer rows, or a machine with more memory and --memory {size}"
-                )
-            }
-            LearnError::NormalEquations(NormalEquationsError::RankDeficient { suggestion, .. }) => {
-                format!("pass --lambda {suggestion:e} or more")
-            }
-            LearnError::NormalEquations(NormalEquationsError::Indefinite { .. }) => {
-                "pass a larger --lambda, or --dtype f64".into()
-            }
-            LearnError::Design(error) if error.is_of_map() => {
-                return Self::usage(format!("in --features: {error}"));
-            }
+        if let Some(hint) = hint(&error) {
+            return Self::work(error).hint(hint);
+        }
+        match &error {
+            LearnError::Design(map) if map.is_of_map() => Self::usage(format!("in --features: {error}")),
             LearnError::Design(DesignError::Spectrum(_)) => {
-                return Self::usage(format!("no random features: {error}"))
-                    .hint("--approx nystrom:2000 works with every kernel");
+                Self::usage(format!("no random features: {error}"))
+                    .hint("--approx nystrom:2000 works with every kernel")
             }
-            LearnError::Design(DesignError::Memory { .. }) => {
-                "ask for fewer features or landmarks, or allow more with --memory".into()
-            }
-            LearnError::Design(DesignError::Parameter { .. }) => {
-                return Self::usage(format!("--approx: {error}"));
-            }
-            LearnError::NotAKernel { .. } => "pass --assume-psd to train all the same".into(),
-            LearnError::KernelValue { .. } => "scale the data, or change the kernel".into(),
-            LearnError::NotAWeight { .. } => {
-                return Self::usage(error)
-                    .hint("use a kernel of |x-z| that is nowhere negative, such as rbf(sigma=1)");
-            }
-            LearnError::NoFiniteMap { .. } => return Self::usage(error).hint("use --solver auto"),
+            LearnError::Design(DesignError::Parameter { .. }) => Self::usage(format!("--approx: {error}")),
+            LearnError::NotAWeight { .. } => Self::usage(error)
+                .hint("use a kernel of |x-z| that is nowhere negative, such as rbf(sigma=1)"),
+            LearnError::NoFiniteMap { .. } => Self::usage(error).hint("use --solver auto"),
             LearnError::TooManyNeighbours { rows, .. } => {
-                return Self::usage(&error).hint(format!("-k is from 1 to {rows}"));
+                Self::usage(&error).hint(format!("-k is from 1 to {rows}"))
             }
-            LearnError::UnknownClass { .. } => return Self::usage(format!("--class-weight: {error}")),
-            LearnError::Svm(SvmError::KernelValue { .. }) => "scale the data, or change the kernel".into(),
-            LearnError::Svm(_) => return Self::usage(error),
-            LearnError::Descent(DescentError::NotFinite) => "scale the data, or change the kernel".into(),
+            LearnError::UnknownClass { .. } => Self::usage(format!("--class-weight: {error}")),
+            LearnError::Solve(
+                SolveError::Parameter { .. }
+                | SolveError::Empty
+                | SolveError::Shape { .. }
+                | SolveError::Value { .. }
+                | SolveError::InfeasibleNu { .. }
+                | SolveError::StepTooLarge { .. }
+                | SolveError::NegativeEigenvalue { .. },
+            ) => Self::usage(error),
             LearnError::Parameter { .. }
             | LearnError::NormalEquations(NormalEquationsError::Lambda { .. })
             | LearnError::Kernel(_)
             | LearnError::Compose(_)
-            | LearnError::Unsupported(_)
-            | LearnError::Descent(_) => return Self::usage(error),
-            _ => return Self::work(error),
-        };
-        Self::work(error).hint(hint)
+            | LearnError::Unsupported(_) => Self::usage(error),
+            _ => Self::work(error),
+        }
     }
+}
+
+/// What to do about work that failed.
+fn hint(error: &LearnError) -> Option<String> {
+    Some(match error {
+        LearnError::Solve(
+            SolveError::Singular { suggestion, .. } | SolveError::RankDeficient { suggestion, .. },
+        )
+        | LearnError::NormalEquations(NormalEquationsError::RankDeficient { suggestion, .. }) => {
+            format!("pass --lambda {suggestion:e} or more")
+        }
+        LearnError::Solve(SolveError::Indefinite { .. }) => {
+            "pass a larger --lambda, or a kernel that is positive semidefinite".into()
+        }
+        LearnError::Memory { needed, .. } => {
+            let size = memory::human(*needed).replace(' ', "");
+            format!(
+                "--approx fourier:4096, --approx nystrom:2000 and --solver cg need no such matrix (`mercer plan` says \
+                 which); or use fewer rows, or a machine with more memory and --memory {size}"
+            )
+        }
+        LearnError::NormalEquations(NormalEquationsError::Indefinite { .. }) => {
+            "pass a larger --lambda, or --dtype f64".into()
+        }
+        LearnError::Design(DesignError::Memory { .. }) => {
+            "ask for fewer features or landmarks, or allow more with --memory".into()
+        }
+        LearnError::NotAKernel { .. } => "pass --assume-psd to train all the same".into(),
+        LearnError::KernelValue { .. }
+        | LearnError::Solve(SolveError::KernelValue { .. } | SolveError::NotFinite) => {
+            "scale the data, or change the kernel".into()
+        }
+        _ => return None,
+    })
 }

@@ -1,18 +1,17 @@
 //! The command `mercer`: fit, predict and inspect kernel machines.
 
-mod approx;
 mod args;
 mod checkpoint;
 mod commands;
 mod describe;
 mod failure;
-mod learner;
+mod input;
 mod libsvm;
 mod output;
 mod plot;
 mod progress;
 mod score;
-mod training;
+mod settings;
 
 use std::process::ExitCode;
 

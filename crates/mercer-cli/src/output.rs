@@ -1,13 +1,12 @@
 //! What commands print: lines for people or one JSON document.
 
-use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
 
 use crate::args::Common;
-use crate::failure::Failure;
+use crate::failure::{Failure, tell};
 
 /// Prints a report: `json` as one document where asked for, else `lines` of a label and a text, else nothing.
 pub fn report(common: &Common, json: &impl Serialize, lines: &[(&str, String)]) -> Result<(), Failure> {
@@ -63,9 +62,4 @@ pub fn note(common: &Common, text: &str) {
 /// Warns on standard error.
 pub fn warn(text: &str) {
     tell(format_args!("warning: {text}"));
-}
-
-/// Writes a line on standard error, if anybody is there to read it.
-pub fn tell(line: fmt::Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "{line}");
 }

@@ -9,7 +9,7 @@ use mercer::watch::Watch;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Whether work is under way that asks for [`STOP`] by itself.
+/// Whether work is under way that checks [`STOP`].
 static WORKING: AtomicBool = AtomicBool::new(false);
 
 /// How long a stage runs before its bar is drawn.

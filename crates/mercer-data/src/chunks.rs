@@ -12,41 +12,7 @@ use super::schema::{FeatureColumn, Features, Schema, TargetKind};
 use super::source::{Format, Opened, Source};
 use super::svmlight::{SparseRows, SparseText};
 use super::table::{Table, parts_to_replay};
-use super::{AnySamples, Samples};
 use crate::real::Real;
-
-/// Rows that come a chunk at a time and can be gone through again.
-pub trait Chunks {
-    /// The next rows, `None` after the last.
-    ///
-    /// # Errors
-    /// Where the rows cannot be read or do not fit the schema. What follows an error is unspecified, short of a
-    /// [`rewind`](Self::rewind).
-    fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError>;
-
-    /// Starts again from the first row.
-    ///
-    /// # Errors
-    /// Where the source can be read only once, as standard input.
-    fn rewind(&mut self) -> Result<(), DataError>;
-}
-
-/// Calls `visit` with every chunk that is left, while the next one is read by other threads of the pool.
-///
-/// # Errors
-/// The first of reading and visiting, in the order of the rows.
-pub fn for_each_chunk<E: From<DataError> + Send>(
-    chunks: &mut (dyn Chunks + Send),
-    mut visit: impl FnMut(Dataset) -> Result<(), E> + Send,
-) -> Result<(), E> {
-    let mut next = chunks.read_chunk()?;
-    while let Some(chunk) = next {
-        let (visited, read) = rayon::join(|| visit(chunk), || chunks.read_chunk());
-        visited?;
-        next = read?;
-    }
-    Ok(())
-}
 
 /// Reads the file at `path` (`-`: standard input) `rows_per_chunk` rows at a time, as `schema` says.
 ///
@@ -62,12 +28,11 @@ pub fn chunks(path: &Path, schema: &Schema, rows_per_chunk: usize) -> Result<Fil
     FileChunks::open(Source::path(path), schema, rows_per_chunk, Layout::default())
 }
 
-/// A file being read in chunks: see [`chunks`]. Also an iterator, which ends after an error.
+/// A file being read in chunks: see [`chunks`]. The iterator ends after an error.
 pub struct FileChunks {
-    source: Source,
+    file: String,
     schema: Schema,
     rows_per_chunk: usize,
-    layout: Layout,
     stream: Box<dyn Stream>,
     started: bool,
     failed: bool,
@@ -84,9 +49,10 @@ impl FileChunks {
         rows_per_chunk: usize,
         layout: Layout,
     ) -> Result<Self, DataError> {
-        let stream = open_stream(&source, schema, &layout)?;
-        let (schema, rows_per_chunk) = (schema.clone(), rows_per_chunk.max(1));
-        Ok(Self { source, schema, rows_per_chunk, layout, stream, started: false, failed: false })
+        let stream = open_stream(&source, schema, &layout, Phase::Prediction)?;
+        let (file, schema, rows_per_chunk) =
+            (source.name().to_owned(), schema.clone(), rows_per_chunk.max(1));
+        Ok(Self { file, schema, rows_per_chunk, stream, started: false, failed: false })
     }
 
     /// The schema the rows are read under.
@@ -96,27 +62,17 @@ impl FileChunks {
     }
 }
 
-impl Chunks for FileChunks {
+impl FileChunks {
     fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
         let chunk = self.stream.read_chunk(&self.schema, self.rows_per_chunk)?;
         if chunk.is_none() && !self.started {
-            let file = self.source.name().to_owned();
             return Err(DataError::NoRows {
-                file,
+                file: self.file.clone(),
                 what: "only a header, comments or blank lines".to_owned(),
             });
         }
         self.started = true;
         Ok(chunk)
-    }
-
-    fn rewind(&mut self) -> Result<(), DataError> {
-        if !self.source.is_restartable() {
-            return Err(DataError::NotRestartable { file: self.source.name().to_owned() });
-        }
-        self.stream = open_stream(&self.source, &self.schema, &self.layout)?;
-        (self.started, self.failed) = (false, false);
-        Ok(())
     }
 }
 
@@ -141,23 +97,28 @@ pub(super) trait Stream: Send {
     fn take_notes(&mut self) -> Vec<String>;
 }
 
-fn open_stream(source: &Source, schema: &Schema, layout: &Layout) -> Result<Box<dyn Stream>, DataError> {
+pub(super) fn open_stream(
+    source: &Source,
+    schema: &Schema,
+    layout: &Layout,
+    phase: Phase,
+) -> Result<Box<dyn Stream>, DataError> {
     let opened = source.open(layout.format)?;
     match schema.dtype {
-        Dtype::F32 => stream_as::<f32>(opened, schema, layout),
-        Dtype::F64 => stream_as::<f64>(opened, schema, layout),
+        Dtype::F32 => stream_as::<f32>(opened, schema, layout, phase),
+        Dtype::F64 => stream_as::<f64>(opened, schema, layout, phase),
     }
 }
 
-fn stream_as<T: Real>(opened: Opened, schema: &Schema, layout: &Layout) -> Result<Box<dyn Stream>, DataError>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+fn stream_as<T: Real>(
+    opened: Opened,
+    schema: &Schema,
+    layout: &Layout,
+    phase: Phase,
+) -> Result<Box<dyn Stream>, DataError> {
     let file = opened.name.clone();
     match (&schema.features, opened.format) {
-        (Features::Sparse { .. }, Format::Svmlight) => {
-            Ok(sparse_stream::<T>(opened, schema, Phase::Prediction))
-        }
+        (Features::Sparse { .. }, Format::Svmlight) => Ok(sparse_stream::<T>(opened, schema, phase)),
         (Features::Sparse { .. }, _) => {
             let problem = "the model was trained on LIBSVM text, and this file is not".to_owned();
             Err(DataError::WrongKind { file, problem })
@@ -167,17 +128,12 @@ where
                 "this file is LIBSVM text, but the model was trained on a table of columns".to_owned();
             Err(DataError::WrongKind { file, problem })
         }
-        (Features::Columns(columns), _) => {
-            table_stream::<T>(opened, schema, layout, columns, Phase::Prediction)
-        }
+        (Features::Columns(columns), _) => table_stream::<T>(opened, schema, layout, columns, phase),
     }
 }
 
 /// LIBSVM text under a schema.
-pub(super) fn sparse_stream<T: Real>(opened: Opened, schema: &Schema, phase: Phase) -> Box<dyn Stream>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+fn sparse_stream<T: Real>(opened: Opened, schema: &Schema, phase: Phase) -> Box<dyn Stream> {
     let file = opened.name;
     let lines = Lines::new(file.clone(), opened.bytes);
     let text = SparseText::new(lines, phase, schema.missing, Some(schema.nfeatures()));
@@ -185,16 +141,13 @@ where
 }
 
 /// A table under a schema, whose columns are `columns`.
-pub(super) fn table_stream<T: Real>(
+fn table_stream<T: Real>(
     opened: Opened,
     schema: &Schema,
     layout: &Layout,
     columns: &[FeatureColumn],
     phase: Phase,
-) -> Result<Box<dyn Stream>, DataError>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+) -> Result<Box<dyn Stream>, DataError> {
     let file = opened.name.clone();
     let table = Table::open(opened, layout)?;
     let parts = parts_to_replay(&table, &file, schema, columns)?;
@@ -218,10 +171,7 @@ struct TableStream<T> {
     targets: Vec<usize>,
 }
 
-impl<T: Real> Stream for TableStream<T>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+impl<T: Real> Stream for TableStream<T> {
     fn read_chunk(&mut self, schema: &Schema, limit: usize) -> Result<Option<Dataset>, DataError> {
         self.table.read_into(&mut self.rows, limit)?;
         if self.rows.nrows() == 0 {
@@ -250,10 +200,7 @@ struct SparseStream<T> {
     precision: std::marker::PhantomData<T>,
 }
 
-impl<T: Real> Stream for SparseStream<T>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+impl<T: Real> Stream for SparseStream<T> {
     fn read_chunk(&mut self, schema: &Schema, limit: usize) -> Result<Option<Dataset>, DataError> {
         let mut rows = SparseRows::<T>::new();
         self.text.read_into(&mut rows, limit)?;

@@ -73,31 +73,17 @@ impl Classes {
     /// # Panics
     /// Where there is no such row.
     pub fn find(&self, values: &TargetValues, row: usize) -> Result<Option<usize>, String> {
-        let (known, place, text) = match values {
-            TargetValues::Numbers(values) => {
-                let value = values[row];
-                let place = match self {
-                    Self::Numbers(own) => own.iter().position(|v| *v == value),
-                    Self::Labels(own) => own.iter().position(|v| *v == value.to_string()),
-                };
-                (!value.is_nan(), place, value.to_string())
-            }
-            TargetValues::Labels(values) => {
-                let value = &values[row];
-                let place = match self {
-                    Self::Numbers(own) => {
-                        value.parse::<f64>().ok().and_then(|value| own.iter().position(|v| *v == value))
-                    }
-                    Self::Labels(own) => own.binary_search(value).ok(),
-                };
-                (!value.is_empty(), place, value.clone())
-            }
+        let (number, text) = match values {
+            TargetValues::Numbers(values) if values[row].is_nan() => return Ok(None),
+            TargetValues::Labels(values) if values[row].is_empty() => return Ok(None),
+            TargetValues::Numbers(values) => (Some(values[row]), values[row].to_string()),
+            TargetValues::Labels(values) => (values[row].parse().ok(), values[row].clone()),
         };
-        match (known, place) {
-            (false, _) => Ok(None),
-            (true, Some(code)) => Ok(Some(code)),
-            (true, None) => Err(text),
-        }
+        let place = match self {
+            Self::Numbers(own) => number.and_then(|number| own.iter().position(|v| *v == number)),
+            Self::Labels(own) => own.iter().position(|v| *v == text),
+        };
+        place.map(Some).ok_or(text)
     }
 
     /// One column per class, 1 in the column of each row's class.

@@ -1,6 +1,6 @@
 //! A data set: features, targets and where they came from.
 
-use super::{AnySamples, Samples};
+use super::AnySamples;
 
 /// Features and targets read from one file, or one chunk of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,17 +72,5 @@ impl TargetValues {
             Self::Numbers(values) => Self::Numbers(rows.iter().map(|&row| values[row]).collect()),
             Self::Labels(values) => Self::Labels(rows.iter().map(|&row| values[row].clone()).collect()),
         }
-    }
-}
-
-impl<'a> From<Samples<'a, f32>> for AnySamples<'a> {
-    fn from(samples: Samples<'a, f32>) -> Self {
-        Self::F32(samples)
-    }
-}
-
-impl<'a> From<Samples<'a, f64>> for AnySamples<'a> {
-    fn from(samples: Samples<'a, f64>) -> Self {
-        Self::F64(samples)
     }
 }

@@ -39,6 +39,16 @@ pub enum DataError {
         /// The name standing for the stream.
         file: String,
     },
+    /// A file had other rows in a later pass.
+    #[error("{file} had {before} rows in the first pass and {now} in a later one: it was changed meanwhile")]
+    Changed {
+        /// The file.
+        file: String,
+        /// Rows in the first pass.
+        before: u64,
+        /// Rows in a later one.
+        now: u64,
+    },
     /// The file has no bytes, or only blank lines.
     #[error("{file}: the file is empty")]
     Empty {

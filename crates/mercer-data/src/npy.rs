@@ -9,11 +9,11 @@ use super::fields::Cell;
 use super::npy_header::{Element, NpyHeader};
 use super::rows::RowBuilder;
 use super::source::Opened;
-use crate::real::Real;
+use crate::real::{Precision, Real};
 
 /// Rows of one array.
 ///
-/// An array in C order is read as it goes, one row in memory; one in Fortran order, whose rows are scattered over the
+/// An array in C order is read row by row, one row in memory; one in Fortran order, whose rows are scattered over the
 /// file, is held whole.
 struct ArrayRows {
     file: String,
@@ -216,43 +216,11 @@ impl ArrayTable {
     }
 }
 
-/// A number that NumPy files are written with.
-pub trait NpyNumber: Real {
-    /// NumPy's name of the type.
-    #[doc(hidden)]
-    const DESCR: &'static str;
-
-    /// Appends the number's bytes, least significant first.
-    #[doc(hidden)]
-    fn append_to(self, bytes: &mut Vec<u8>);
-}
-
-impl NpyNumber for f32 {
-    const DESCR: &'static str = "<f4";
-
-    fn append_to(self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.to_le_bytes());
-    }
-}
-
-impl NpyNumber for f64 {
-    const DESCR: &'static str = "<f8";
-
-    fn append_to(self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.to_le_bytes());
-    }
-}
-
 /// Writes a matrix in C order as an `.npy` file, whole or not at all.
 ///
 /// # Errors
 /// Where the file cannot be written, or `entries` is not `nrows * ncols` long.
-pub fn write_npy<T: NpyNumber>(
-    path: &Path,
-    nrows: usize,
-    ncols: usize,
-    entries: &[T],
-) -> Result<(), DataError> {
+pub fn write_npy<T: Real>(path: &Path, nrows: usize, ncols: usize, entries: &[T]) -> Result<(), DataError> {
     let expected = nrows.saturating_mul(ncols);
     if entries.len() != expected {
         let found = entries.len();
@@ -268,10 +236,10 @@ pub fn write_npy<T: NpyNumber>(
 ///
 /// # Errors
 /// Those of `writer`.
-pub fn write_npy_header<T: NpyNumber>(writer: &mut dyn Write, nrows: usize, ncols: usize) -> io::Result<()> {
+pub fn write_npy_header<T: Real>(writer: &mut dyn Write, nrows: usize, ncols: usize) -> io::Result<()> {
     // Magic, version and length take 10 bytes; NumPy asks for the whole to be a multiple of 64, ending in a newline.
-    let mut text =
-        format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({nrows}, {ncols}), }}", T::DESCR);
+    let size = T::PRECISION.bytes();
+    let mut text = format!("{{'descr': '<f{size}', 'fortran_order': False, 'shape': ({nrows}, {ncols}), }}");
     let padded = (10 + text.len() + 1).next_multiple_of(64);
     while text.len() + 11 < padded {
         text.push(' ');
@@ -286,11 +254,14 @@ pub fn write_npy_header<T: NpyNumber>(writer: &mut dyn Write, nrows: usize, ncol
 ///
 /// # Errors
 /// Those of `writer`.
-pub fn write_npy_entries<T: NpyNumber>(writer: &mut dyn Write, entries: &[T]) -> io::Result<()> {
+pub fn write_npy_entries<T: Real>(writer: &mut dyn Write, entries: &[T]) -> io::Result<()> {
     let mut bytes = Vec::with_capacity(entries.len().min(8192) * size_of::<T>());
     for block in entries.chunks(8192) {
         bytes.clear();
-        block.iter().for_each(|entry| entry.append_to(&mut bytes));
+        match T::PRECISION {
+            Precision::Single => bytes.extend(block.iter().flat_map(|v| (v.to_f64() as f32).to_le_bytes())),
+            Precision::Double => bytes.extend(block.iter().flat_map(|v| v.to_f64().to_le_bytes())),
+        }
         writer.write_all(&bytes)?;
     }
     Ok(())

@@ -171,7 +171,7 @@ impl ParquetTable {
 }
 
 impl Values {
-    /// Decodes so many rows of a column, and how many there were; none for a type that is not read.
+    /// Decodes up to `count` rows of a column and returns how many there were; none for a type that is not read.
     fn decode(
         &mut self,
         column: &mut ColumnReader,

@@ -3,15 +3,14 @@
 use std::path::Path;
 
 use super::dataset::{Dataset, Target, TargetValues};
-use super::error::{DataError, listed};
+use super::error::DataError;
 use super::lines::Lines;
 use super::options::{ColumnRef, Dtype, Layout, ReadOptions};
-use super::rows::{Phase, Role, RowBuilder};
+use super::rows::{Phase, RowBuilder};
 use super::schema::{Features, Schema, TargetColumn, TargetKind};
 use super::source::{Format, Opened, Source};
 use super::svmlight::{SparseRows, SparseText};
 use super::table::{Parts, Table, parts_to_learn};
-use super::{AnySamples, Samples};
 use crate::real::Real;
 
 /// Reads the file at `path` (`-`: standard input) as a training set, and how its columns became features and targets,
@@ -64,40 +63,24 @@ pub fn column_names(path: &Path, layout: &Layout) -> Result<Vec<String>, DataErr
     Ok(Table::open(opened, layout)?.names().to_vec())
 }
 
-fn read_as<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Dataset, Schema), DataError>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+fn read_as<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Dataset, Schema), DataError> {
     match opened.format {
         Format::Svmlight => read_sparse::<T>(opened, options),
         _ => read_table::<T>(opened, options),
     }
 }
 
-fn read_table<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Dataset, Schema), DataError>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+fn read_table<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Dataset, Schema), DataError> {
     let file = opened.name.clone();
     let mut table = Table::open(opened, &options.layout)?;
-    let Parts { roles, targets, named } = parts_to_learn(&table, &file, options)?;
+    let parts = parts_to_learn(&table, &file, options)?;
     let names = table.names().to_vec();
-    let is_feature = |role: &Role| matches!(role, Role::Number(_) | Role::Category(_));
-    let features: Vec<_> = roles
-        .iter()
-        .enumerate()
-        .filter(|(_, role)| is_feature(role))
-        .map(|(at, &role)| (names[at].clone(), at, role))
-        .collect();
-
+    let features = parts.features(&names);
+    let Parts { roles, targets, named } = parts;
     let mut rows = RowBuilder::<T>::training(roles, options.missing);
     while table.read_into(&mut rows, usize::MAX)? {}
     if rows.nrows() == 0 {
-        let what = match rows.take_notes().pop() {
-            Some(dropped) => dropped,
-            None => format!("only a header naming {}", listed(&names)),
-        };
-        return Err(DataError::NoRows { file, what });
+        return Err(rows.none_left(file, &names));
     }
     let columns = rows.learn_columns(&file, features)?;
     let targets: Vec<TargetColumn> = targets
@@ -124,11 +107,25 @@ where
     Ok((dataset, schema))
 }
 
-fn read_sparse<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Dataset, Schema), DataError>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+fn read_sparse<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Dataset, Schema), DataError> {
     let file = opened.name.clone();
+    let mut text = sparse_text(opened, options)?;
+    let mut rows = SparseRows::<T>::new();
+    while text.read_into(&mut rows, usize::MAX)? {}
+    let notes: Vec<String> = dropped_rows(rows.dropped).into_iter().collect();
+    if rows.nrows() == 0 {
+        let what = notes.into_iter().next().unwrap_or_else(|| "only blank lines and comments".to_owned());
+        return Err(DataError::NoRows { file, what });
+    }
+    let schema = sparse_schema(&file, rows.width, rows.labels.len(), options)?;
+    let targets = sparse_targets(&mut rows);
+    let features = rows.into_samples(schema.nfeatures())?.into();
+    Ok((Dataset { features, feature_names: Vec::new(), targets, notes, source: file }, schema))
+}
+
+/// The text of a LIBSVM file to learn from, where it has the columns asked for.
+pub(super) fn sparse_text(opened: Opened, options: &ReadOptions) -> Result<SparseText, DataError> {
+    let file = opened.name;
     let names_label = |column: &ColumnRef| matches!(column, ColumnRef::Name(name) if name == "label");
     if let Some(other) = options.target.iter().find(|column| !names_label(column)) {
         let (wanted, columns) = (other.to_string(), "`label` and numbered features".to_owned());
@@ -138,38 +135,30 @@ where
         let problem = "the columns of a LIBSVM file are numbers: none can be categorical".to_owned();
         return Err(DataError::WrongKind { file, problem });
     }
-    let mut text = SparseText::new(
-        Lines::new(file.clone(), opened.bytes),
-        Phase::Training,
-        options.missing,
-        options.ncols,
-    );
-    let mut rows = SparseRows::<T>::new();
-    while text.read_into(&mut rows, usize::MAX)? {}
-    let notes: Vec<String> = dropped_rows(rows.dropped).into_iter().collect();
-    if rows.nrows() == 0 {
-        let what = notes.into_iter().next().unwrap_or_else(|| "only blank lines and comments".to_owned());
-        return Err(DataError::NoRows { file, what });
-    }
-    let ncols = options.ncols.unwrap_or(rows.width);
+    let lines = Lines::new(file, opened.bytes);
+    Ok(SparseText::new(lines, Phase::Training, options.missing, options.ncols))
+}
+
+/// The schema of a LIBSVM file whose rows have this many labels and no more than `width` columns.
+pub(super) fn sparse_schema(
+    file: &str,
+    width: usize,
+    labels: usize,
+    options: &ReadOptions,
+) -> Result<Schema, DataError> {
+    let ncols = options.ncols.unwrap_or(width);
     if ncols == 0 {
-        return Err(DataError::NoFeatures { file });
+        return Err(DataError::NoFeatures { file: file.to_owned() });
     }
-    let targets = sparse_targets(&mut rows);
-    let column = |(position, target): (usize, &Target)| TargetColumn {
-        name: target.name.clone(),
-        position,
-        kind: TargetKind::Number,
-    };
-    let schema = Schema {
+    let kind = TargetKind::Number;
+    let target = |position| TargetColumn { name: label_name(position, labels), position, kind };
+    Ok(Schema {
         features: Features::Sparse { ncols },
-        targets: targets.iter().enumerate().map(column).collect(),
+        targets: (0..labels).map(target).collect(),
         named: false,
         missing: options.missing,
         dtype: options.dtype,
-    };
-    let features = rows.into_samples(ncols)?.into();
-    Ok((Dataset { features, feature_names: Vec::new(), targets, notes, source: file }, schema))
+    })
 }
 
 /// A note on rows left out, where there are any.
@@ -178,11 +167,16 @@ pub(super) fn dropped_rows(dropped: usize) -> Option<String> {
     (dropped > 0).then(|| format!("{dropped} {rows} with missing values left out"))
 }
 
-/// The labels of LIBSVM rows as targets: `label`, or `label_1`, `label_2`, … of several.
+/// The name of a label of LIBSVM rows: `label`, or `label_1`, `label_2`, … of several.
+fn label_name(slot: usize, labels: usize) -> String {
+    if labels > 1 { format!("label_{}", slot + 1) } else { "label".to_owned() }
+}
+
+/// The labels of LIBSVM rows as targets.
 pub(super) fn sparse_targets<T>(rows: &mut SparseRows<T>) -> Vec<Target> {
     let labels = std::mem::take(&mut rows.labels);
-    let several = labels.len() > 1;
-    let name = |slot: usize| if several { format!("label_{}", slot + 1) } else { "label".to_owned() };
-    let target = |(slot, values)| Target { name: name(slot), values: TargetValues::Numbers(values) };
-    labels.into_iter().enumerate().map(target).collect()
+    let name = |slot: usize| label_name(slot, labels.len());
+    let names: Vec<String> = (0..labels.len()).map(name).collect();
+    let target = |(name, values)| Target { name, values: TargetValues::Numbers(values) };
+    names.into_iter().zip(labels).map(target).collect()
 }

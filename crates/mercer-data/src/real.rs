@@ -2,6 +2,8 @@
 
 use std::fmt::{Debug, Display};
 
+use crate::{AnySamples, Samples};
+
 /// One of the two precisions, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
@@ -44,6 +46,9 @@ pub trait Real:
 
     /// Widens, exactly.
     fn to_f64(self) -> f64;
+
+    /// Samples of this precision as samples of either.
+    fn any_samples(samples: Samples<'_, Self>) -> AnySamples<'_>;
 }
 
 impl Real for f32 {
@@ -60,6 +65,10 @@ impl Real for f32 {
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
+
+    fn any_samples(samples: Samples<'_, Self>) -> AnySamples<'_> {
+        AnySamples::F32(samples)
+    }
 }
 
 impl Real for f64 {
@@ -75,5 +84,9 @@ impl Real for f64 {
     #[inline(always)]
     fn to_f64(self) -> f64 {
         self
+    }
+
+    fn any_samples(samples: Samples<'_, Self>) -> AnySamples<'_> {
+        AnySamples::F64(samples)
     }
 }

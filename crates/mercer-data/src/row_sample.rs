@@ -19,7 +19,7 @@ pub fn is_held_out(seed: u64, row: u64, fraction: f64) -> bool {
     ((row_hash(!seed, row) >> 11) as f64) < fraction * (1u64 << 53) as f64
 }
 
-/// The fold, from 0, of a row among so many folds, 1 or more. Fold 0 of n is what is held out at a fraction of 1/n.
+/// The fold of a row, from 0, among `folds` ≥ 1. Fold 0 of n is what is held out at a fraction of 1/n.
 #[must_use]
 pub fn fold_of_row(seed: u64, row: u64, folds: usize) -> usize {
     ((u128::from(row_hash(!seed, row) >> 11) * folds as u128) >> 53) as usize

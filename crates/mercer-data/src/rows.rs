@@ -203,30 +203,7 @@ impl<T: Real> RowBuilder<T> {
             let cell = cell(column);
             let place = || Place::at(file, row).column(column, &names[column]);
             let fate = match self.roles[column] {
-                Role::Number(slot) => match cell.number() {
-                    Parsed::Number(value) => {
-                        let rounded = T::from_f64(value);
-                        if !rounded.to_f64().is_finite() {
-                            let text = shortened(&cell.text());
-                            return Err(DataError::NotFinite { place: place(), text, dtype: T::NAME });
-                        }
-                        self.numbers[start + slot] = rounded;
-                        Fate::Kept
-                    }
-                    Parsed::Missing => {
-                        self.numbers[start + slot] = T::from_f64(f64::NAN);
-                        self.missing_feature(cell, place)?
-                    }
-                    Parsed::Infinite => {
-                        let text = shortened(&cell.text());
-                        return Err(DataError::NotFinite { place: place(), text, dtype: T::NAME });
-                    }
-                    Parsed::Text => {
-                        let text = shortened(&cell.text());
-                        let encodable = self.phase == Phase::Training;
-                        return Err(DataError::NotANumber { place: place(), text, encodable });
-                    }
-                },
+                Role::Number(slot) => self.put_number(start + slot, cell, place)?,
                 Role::Category(slot) => self.push_category(slot, cell, place)?,
                 Role::Target(slot) => self.push_target(slot, cell, place)?,
                 Role::Ignored => Fate::Kept,
@@ -244,6 +221,32 @@ impl<T: Real> RowBuilder<T> {
             self.targets.iter_mut().for_each(|column| column.truncate(self.nrows));
         }
         Ok(())
+    }
+
+    fn put_number(
+        &mut self,
+        at: usize,
+        cell: Cell<'_>,
+        place: impl Fn() -> Place,
+    ) -> Result<Fate, DataError> {
+        match cell.number() {
+            Parsed::Number(value) if T::from_f64(value).to_f64().is_finite() => {
+                self.numbers[at] = T::from_f64(value);
+                Ok(Fate::Kept)
+            }
+            Parsed::Missing => {
+                self.numbers[at] = T::from_f64(f64::NAN);
+                self.missing_feature(cell, place)
+            }
+            Parsed::Number(_) | Parsed::Infinite => {
+                let text = shortened(&cell.text());
+                Err(DataError::NotFinite { place: place(), text, dtype: T::NAME })
+            }
+            Parsed::Text => {
+                let (text, encodable) = (shortened(&cell.text()), self.phase == Phase::Training);
+                Err(DataError::NotANumber { place: place(), text, encodable })
+            }
+        }
     }
 
     fn missing_feature(&mut self, cell: Cell<'_>, place: impl Fn() -> Place) -> Result<Fate, DataError> {
@@ -421,6 +424,13 @@ impl<T: Real> RowBuilder<T> {
         self.nrows = 0;
         let columns = self.targets.iter_mut().zip(names);
         columns.map(|(column, name)| Target { name: name.to_owned(), values: column.take() }).collect()
+    }
+
+    /// The error of a file with columns `names` none of whose rows was kept.
+    pub fn none_left(&mut self, file: String, names: &[String]) -> DataError {
+        let dropped = self.take_notes().pop();
+        let what = dropped.unwrap_or_else(|| format!("only a header naming {}", listed(names)));
+        DataError::NoRows { file, what }
     }
 
     /// What a user should be told about the rows gathered since the last call.

@@ -235,8 +235,7 @@ impl<'a, T: Real> Samples<'a, T> {
                     v.extend_from_slice(&values[stored]);
                     p.push(v.len());
                 }
-                let storage =
-                    Storage::Sparse { indptr: Cow::Owned(p), indices: Cow::Owned(i), values: Cow::Owned(v) };
+                let storage = Storage::Sparse { indptr: p.into(), indices: i.into(), values: v.into() };
                 Samples { nrows: rows.len(), ncols: self.ncols, storage }
             }
         }
@@ -317,28 +316,35 @@ impl AnySamples<'_> {
     /// A borrowed view of the same samples.
     #[must_use]
     pub fn view(&self) -> AnySamples<'_> {
-        match self {
-            Self::F32(s) => AnySamples::F32(s.view()),
-            Self::F64(s) => AnySamples::F64(s.view()),
-        }
+        with_samples!(self, s => s.view().into())
     }
 
     /// The same samples in a buffer of their own.
     #[must_use]
     pub fn into_owned(self) -> AnySamples<'static> {
-        match self {
-            Self::F32(s) => AnySamples::F32(s.into_owned()),
-            Self::F64(s) => AnySamples::F64(s.into_owned()),
-        }
+        with_samples!(self, s => s.into_owned().into())
     }
 
     /// The rows at `rows`, in that order.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> AnySamples<'static> {
-        match self {
-            Self::F32(s) => AnySamples::F32(s.select(rows)),
-            Self::F64(s) => AnySamples::F64(s.select(rows)),
-        }
+        with_samples!(self, s => s.select(rows).into())
+    }
+
+    /// The same samples in double precision, borrowed where they are in it already.
+    #[must_use]
+    pub fn widened(&self) -> AnySamples<'_> {
+        let Self::F32(samples) = self else { return self.view() };
+        let wide = |values: &[f32]| values.iter().map(|v| v.to_f64()).collect();
+        let storage = match &samples.storage {
+            Storage::Dense(entries) => Storage::Dense(wide(entries)),
+            Storage::Sparse { indptr, indices, values } => Storage::Sparse {
+                indptr: Cow::Borrowed(indptr),
+                indices: Cow::Borrowed(indices),
+                values: wide(values),
+            },
+        };
+        AnySamples::F64(Samples { nrows: samples.nrows, ncols: samples.ncols, storage })
     }
 
     /// Calls `visit` with the column and value of every stored entry of row `row`.
@@ -427,6 +433,13 @@ impl<T: Copy + Default> Matrix<T> {
         Self::from_entries(rows.len(), self.ncols, entries)
     }
 }
+
+impl<'a, T: Real> From<Samples<'a, T>> for AnySamples<'a> {
+    fn from(samples: Samples<'a, T>) -> Self {
+        T::any_samples(samples)
+    }
+}
+
 impl<'a> From<&'a AnySamples<'_>> for AnySamples<'a> {
     fn from(samples: &'a AnySamples<'_>) -> Self {
         samples.view()

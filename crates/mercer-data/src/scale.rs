@@ -141,10 +141,7 @@ impl Scaling {
     /// Where the samples have another number of columns than the scaling, or a scaled value leaves the range of their
     /// precision.
     pub fn apply(&self, samples: AnySamples<'_>) -> Result<AnySamples<'static>, DataError> {
-        Ok(match samples {
-            AnySamples::F32(samples) => AnySamples::F32(self.apply_to(samples)?),
-            AnySamples::F64(samples) => AnySamples::F64(self.apply_to(samples)?),
-        })
+        with_samples!(samples, samples => Ok(self.apply_to(samples)?.into()))
     }
 
     fn apply_to<T: Real>(&self, samples: Samples<'_, T>) -> Result<Samples<'static, T>, DataError> {

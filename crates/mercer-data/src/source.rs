@@ -157,6 +157,15 @@ impl Source {
         !matches!(self.origin, Origin::Stdin)
     }
 
+    /// Refuses a source that can be read only once.
+    pub(super) fn require_restartable(&self) -> Result<(), DataError> {
+        if self.is_restartable() {
+            Ok(())
+        } else {
+            Err(DataError::NotRestartable { file: self.name.clone() })
+        }
+    }
+
     /// Opens the source at its start and recognises its format, where `format` does not give it.
     pub(super) fn open(&self, format: Option<Format>) -> Result<Opened, DataError> {
         let raw: Box<dyn BufRead + Send> = match &self.origin {

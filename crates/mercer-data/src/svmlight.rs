@@ -104,48 +104,18 @@ impl SparseText {
             }
             let index = self.index(key, previous)?;
             previous = index;
-            let text = text.trim_ascii();
-            let column = index as usize - 1;
-            let place = || self.lines.place().column(column, &index.to_string());
-            let value = match parse_number(text) {
-                Parsed::Number(value) if T::from_f64(value).to_f64().is_finite() => T::from_f64(value),
-                Parsed::Missing if self.missing == Missing::Drop && self.phase == Phase::Training => {
-                    keep = false;
-                    continue;
+            match self.value(text.trim_ascii(), index)? {
+                Some(value) => {
+                    rows.indices.push(index - 1);
+                    rows.values.push(value);
                 }
-                Parsed::Missing => {
-                    let remedy = "in LIBSVM text an index left out is 0; `--missing drop` leaves such training rows out";
-                    return Err(DataError::MissingValue { place: place(), text: shortened(text), remedy });
-                }
-                Parsed::Number(_) | Parsed::Infinite => {
-                    let text = shortened(text);
-                    return Err(DataError::NotFinite { place: place(), text, dtype: T::NAME });
-                }
-                Parsed::Text => {
-                    return Err(self.broken(format!(
-                        "the value of index {index}, `{}`, is not a number",
-                        shortened(text)
-                    )));
-                }
-            };
-            rows.indices.push(column as u32);
-            rows.values.push(value);
+                None => keep = false,
+            }
         }
         for (slot, text) in labels.iter().enumerate() {
-            let value = match parse_number(text) {
-                Parsed::Number(value) => value,
-                Parsed::Missing if self.phase == Phase::Prediction => f64::NAN,
-                Parsed::Missing if self.missing != Missing::Error => {
-                    keep = false;
-                    f64::NAN
-                }
-                _ => {
-                    return Err(
-                        self.broken(format!("the label `{}` is not a finite number", shortened(text)))
-                    );
-                }
-            };
-            rows.labels[slot].push(value);
+            let value = self.label(text)?;
+            keep &= value.is_some();
+            rows.labels[slot].push(value.unwrap_or(f64::NAN));
         }
         if keep {
             rows.indptr.push(rows.values.len());
@@ -158,6 +128,37 @@ impl SparseText {
             rows.labels.iter_mut().for_each(|column| column.truncate(nrows));
         }
         Ok(())
+    }
+
+    /// The value in `text`; none where it is missing and the row is left out.
+    fn value<T: Real>(&self, text: &[u8], index: u32) -> Result<Option<T>, DataError> {
+        let place = || self.lines.place().column(index as usize - 1, &index.to_string());
+        match parse_number(text) {
+            Parsed::Number(value) if T::from_f64(value).to_f64().is_finite() => Ok(Some(T::from_f64(value))),
+            Parsed::Missing if self.missing == Missing::Drop && self.phase == Phase::Training => Ok(None),
+            Parsed::Missing => {
+                let remedy =
+                    "in LIBSVM text an index left out is 0; `--missing drop` leaves such training rows out";
+                Err(DataError::MissingValue { place: place(), text: shortened(text), remedy })
+            }
+            Parsed::Number(_) | Parsed::Infinite => {
+                Err(DataError::NotFinite { place: place(), text: shortened(text), dtype: T::NAME })
+            }
+            Parsed::Text => {
+                let text = shortened(text);
+                Err(self.broken(format!("the value of index {index}, `{text}`, is not a number")))
+            }
+        }
+    }
+
+    /// The label in `text`, NaN where a row to predict has none; none where it is missing and the row is left out.
+    fn label(&self, text: &[u8]) -> Result<Option<f64>, DataError> {
+        match parse_number(text) {
+            Parsed::Number(value) => Ok(Some(value)),
+            Parsed::Missing if self.phase == Phase::Prediction => Ok(Some(f64::NAN)),
+            Parsed::Missing if self.missing != Missing::Error => Ok(None),
+            _ => Err(self.broken(format!("the label `{}` is not a finite number", shortened(text)))),
+        }
     }
 
     /// The index in `text`, from 1, which must come after `previous`.

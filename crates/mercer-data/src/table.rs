@@ -91,6 +91,15 @@ pub(super) struct Parts {
     pub named: bool,
 }
 
+impl Parts {
+    /// Name, place and role of each feature column.
+    pub fn features(&self, names: &[String]) -> Vec<(String, usize, Role)> {
+        let is_feature = |role: &Role| matches!(role, Role::Number(_) | Role::Category(_));
+        let features = self.roles.iter().enumerate().filter(|(_, role)| is_feature(role));
+        features.map(|(at, &role)| (names[at].clone(), at, role)).collect()
+    }
+}
+
 /// The parts asked for in `options`, for a file to learn from.
 pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -> Result<Parts, DataError> {
     let names = table.names();
@@ -103,10 +112,12 @@ pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -
     };
     let mut roles = vec![Role::Ignored; names.len()];
     let mut targets = Vec::new();
+    let asked_twice =
+        |at: usize| DataError::ColumnAskedTwice { file: file.to_owned(), name: names[at].clone() };
     for column in &options.target {
         let at = find(column)?;
         if roles[at] != Role::Ignored {
-            return Err(DataError::ColumnAskedTwice { file: file.to_owned(), name: names[at].clone() });
+            return Err(asked_twice(at));
         }
         roles[at] = Role::Target(targets.len());
         targets.push(at);
@@ -120,7 +131,7 @@ pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -
     for (slot, column) in options.categorical.iter().enumerate() {
         let at = find(column)?;
         if roles[at] != Role::Ignored {
-            return Err(DataError::ColumnAskedTwice { file: file.to_owned(), name: names[at].clone() });
+            return Err(asked_twice(at));
         }
         roles[at] = Role::Category(slot);
     }
@@ -153,41 +164,12 @@ pub(super) fn parts_to_replay(
     schema: &Schema,
     columns: &[FeatureColumn],
 ) -> Result<Parts, DataError> {
+    if schema.named && table.named() {
+        return parts_by_name(table.names(), file, schema, columns);
+    }
     let names = table.names();
     let mut roles = vec![Role::Ignored; names.len()];
     let mut targets = Vec::new();
-    if schema.named && table.named() {
-        let place = |wanted: &str| names.iter().position(|name| name == wanted);
-        // Only the schema of a damaged model names a column twice.
-        let asked_twice =
-            |name: &str| DataError::ColumnAskedTwice { file: file.to_owned(), name: name.to_owned() };
-        let mut missing = Vec::new();
-        let mut slots = Slots::default();
-        for column in columns {
-            let role = slots.next(column);
-            match place(&column.name) {
-                Some(at) if roles[at] != Role::Ignored => return Err(asked_twice(&column.name)),
-                Some(at) => roles[at] = role,
-                None => missing.push(column.name.as_str()),
-            }
-        }
-        if !missing.is_empty() {
-            let (file, count) = (file.to_owned(), missing.len());
-            let (missing, columns) = (listed(&missing), listed(names));
-            return Err(DataError::ColumnsAbsent { file, count, missing, columns });
-        }
-        for (index, target) in schema.targets.iter().enumerate() {
-            if let Some(at) = place(&target.name) {
-                if roles[at] != Role::Ignored {
-                    return Err(asked_twice(&target.name));
-                }
-                roles[at] = Role::Target(targets.len());
-                targets.push(index);
-            }
-        }
-        return Ok(Parts { roles, targets, named: true });
-    }
-
     let (nfeatures, ntargets) = (columns.len(), schema.targets.len());
     let own_targets = table.ntargets();
     let width = names.len() - own_targets;
@@ -220,6 +202,46 @@ pub(super) fn parts_to_replay(
         return Err(DataError::ColumnCount { file: file.to_owned(), found: width, expected });
     }
     Ok(Parts { roles, targets, named: false })
+}
+
+/// The parts of columns that are matched by name.
+fn parts_by_name(
+    names: &[String],
+    file: &str,
+    schema: &Schema,
+    columns: &[FeatureColumn],
+) -> Result<Parts, DataError> {
+    let mut roles = vec![Role::Ignored; names.len()];
+    let mut targets = Vec::new();
+    let place = |wanted: &str| names.iter().position(|name| name == wanted);
+    // Only the schema of a damaged model names a column twice.
+    let asked_twice =
+        |name: &str| DataError::ColumnAskedTwice { file: file.to_owned(), name: name.to_owned() };
+    let mut missing = Vec::new();
+    let mut slots = Slots::default();
+    for column in columns {
+        let role = slots.next(column);
+        match place(&column.name) {
+            Some(at) if roles[at] != Role::Ignored => return Err(asked_twice(&column.name)),
+            Some(at) => roles[at] = role,
+            None => missing.push(column.name.as_str()),
+        }
+    }
+    if !missing.is_empty() {
+        let (file, count) = (file.to_owned(), missing.len());
+        let (missing, columns) = (listed(&missing), listed(names));
+        return Err(DataError::ColumnsAbsent { file, count, missing, columns });
+    }
+    for (index, target) in schema.targets.iter().enumerate() {
+        if let Some(at) = place(&target.name) {
+            if roles[at] != Role::Ignored {
+                return Err(asked_twice(&target.name));
+            }
+            roles[at] = Role::Target(targets.len());
+            targets.push(index);
+        }
+    }
+    Ok(Parts { roles, targets, named: true })
 }
 
 /// Counts the slots given to numbers and to categories.

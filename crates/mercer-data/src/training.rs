@@ -1,145 +1,137 @@
 //! Training files larger than memory: their rows in chunks, with numbers as targets.
 
-use super::chunks::{Chunks, Stream, sparse_stream, table_stream};
+use super::chunks::{Stream, open_stream};
 use super::dataset::Dataset;
-use super::error::{DataError, listed};
-use super::lines::Lines;
-use super::options::{ColumnRef, Dtype, Missing, ReadOptions};
+use super::error::DataError;
+use super::options::{Dtype, Missing, ReadOptions};
+use super::passes::PassError;
+use super::read::{sparse_schema, sparse_text};
 use super::rows::{Phase, Role, RowBuilder};
 use super::schema::{Encoding, FeatureColumn, Features, Schema, TargetColumn, TargetKind};
 use super::source::{Format, Source};
-use super::svmlight::{SparseRows, SparseText};
+use super::svmlight::SparseRows;
 use super::table::{Parts, Table, parts_to_learn};
-use super::{AnySamples, Samples};
 use crate::real::Real;
-use crate::watch::{Stopped, Watch};
+use crate::watch::Watch;
 
 /// Rows whose columns are learnt at a time.
 const ROWS: usize = 1 << 14;
+
+/// Bytes of the features in a chunk, about.
+const CHUNK: usize = 4 << 20;
+
+/// A training file with numbers as its targets, and how its columns become features.
+#[derive(Debug, Clone)]
+pub(super) struct TrainingFile {
+    pub source: Source,
+    pub schema: Schema,
+    options: ReadOptions,
+    rows_per_chunk: usize,
+}
+
+impl TrainingFile {
+    /// The rows from the first.
+    pub fn chunks(&self) -> Result<TrainingChunks, DataError> {
+        let stream = open_stream(&self.source, &self.schema, &self.options.layout, Phase::Training)?;
+        Ok(TrainingChunks { file: self.clone(), stream, rows: 0 })
+    }
+}
 
 /// A training file with numbers as its targets, read in chunks: the rows and the schema that [`read`](super::read) gives,
 /// without holding them all.
 ///
 /// Text in a target is an error here. Notes on rows left out are those of [`notes`](Self::notes), not of the chunks.
 pub struct TrainingChunks {
-    source: Source,
-    options: ReadOptions,
-    schema: Schema,
-    rows_per_chunk: usize,
+    file: TrainingFile,
     stream: Box<dyn Stream>,
     rows: u64,
 }
 
-/// Why the columns of a file could not be learnt.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TrainingError {
-    /// The file.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// The watch asked to stop.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-}
-
 impl TrainingChunks {
     /// Opens a file and learns its schema, which takes a pass over it for categories, for means that missing values become,
-    /// and for the number of columns of a LIBSVM file.
+    /// and for the number of columns of a LIBSVM file. A chunk has about 4 MiB of numbers.
     ///
     /// # Errors
     /// As [`read`](super::read), where such a pass is needed of a source that can be read only once, and where `watch` asks
     /// to stop.
-    pub fn open(
-        source: Source,
-        options: &ReadOptions,
-        rows_per_chunk: usize,
-        watch: &dyn Watch,
-    ) -> Result<Self, TrainingError> {
+    pub fn open(source: Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Self, PassError> {
         let schema = match options.dtype {
             Dtype::F32 => learn::<f32>(&source, options, watch)?,
             Dtype::F64 => learn::<f64>(&source, options, watch)?,
         };
-        let stream = open_stream(&source, &schema, options)?;
-        let (options, rows_per_chunk) = (options.clone(), rows_per_chunk.max(1));
-        Ok(Self { source, options, schema, rows_per_chunk, stream, rows: 0 })
+        let rows_per_chunk = (CHUNK / (8 * schema.nfeatures().max(1))).clamp(1_024, 16_384);
+        Ok(TrainingFile { source, schema, options: options.clone(), rows_per_chunk }.chunks()?)
     }
 
-    /// The same file, so many rows at a time.
+    /// The same file with this many rows in a chunk.
     #[must_use]
-    pub fn with_rows_per_chunk(mut self, rows: usize) -> Self {
-        self.rows_per_chunk = rows.max(1);
+    pub fn rows_per_chunk(mut self, rows: usize) -> Self {
+        self.file.rows_per_chunk = rows.max(1);
         self
     }
 
     /// How columns become features.
     #[must_use]
     pub fn schema(&self) -> &Schema {
-        &self.schema
+        &self.file.schema
+    }
+
+    pub(super) fn file(&self) -> &TrainingFile {
+        &self.file
     }
 
     /// What a user should be told about the rows since the first.
     pub fn notes(&mut self) -> Vec<String> {
         self.stream.take_notes()
     }
-}
 
-impl Chunks for TrainingChunks {
-    fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
-        let chunk = self.stream.read_chunk(&self.schema, self.rows_per_chunk)?;
+    /// The next rows, `None` after the last.
+    ///
+    /// # Errors
+    /// Where the rows cannot be read or do not fit the schema. What follows an error is unspecified.
+    pub fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
+        let chunk = self.stream.read_chunk(&self.file.schema, self.file.rows_per_chunk)?;
         if chunk.is_none() && self.rows == 0 {
             let what = self.stream.take_notes().pop();
             let what = what.unwrap_or_else(|| "only a header, comments or blank lines".to_owned());
-            return Err(DataError::NoRows { file: self.source.name().to_owned(), what });
+            return Err(DataError::NoRows { file: self.file.source.name().to_owned(), what });
         }
         self.rows += chunk.as_ref().map_or(0, |chunk| chunk.nrows() as u64);
         Ok(chunk)
     }
 
-    fn rewind(&mut self) -> Result<(), DataError> {
-        if !self.source.is_restartable() {
-            return Err(DataError::NotRestartable { file: self.source.name().to_owned() });
+    /// Calls `visit` with every chunk that is left, while the next one is read by other threads of the pool.
+    ///
+    /// # Errors
+    /// The first of reading and visiting, in the order of the rows.
+    pub fn for_each<E: From<DataError> + Send>(
+        &mut self,
+        mut visit: impl FnMut(Dataset) -> Result<(), E> + Send,
+    ) -> Result<(), E> {
+        let mut next = self.read_chunk()?;
+        while let Some(chunk) = next {
+            let (visited, read) = rayon::join(|| visit(chunk), || self.read_chunk());
+            visited?;
+            next = read?;
         }
-        self.stream = open_stream(&self.source, &self.schema, &self.options)?;
-        self.rows = 0;
         Ok(())
     }
 }
 
-fn open_stream(
-    source: &Source,
-    schema: &Schema,
-    options: &ReadOptions,
-) -> Result<Box<dyn Stream>, DataError> {
-    let opened = source.open(options.layout.format)?;
-    match (schema.dtype, &schema.features) {
-        (Dtype::F32, Features::Sparse { .. }) => Ok(sparse_stream::<f32>(opened, schema, Phase::Training)),
-        (Dtype::F64, Features::Sparse { .. }) => Ok(sparse_stream::<f64>(opened, schema, Phase::Training)),
-        (Dtype::F32, Features::Columns(c)) => {
-            table_stream::<f32>(opened, schema, &options.layout, c, Phase::Training)
-        }
-        (Dtype::F64, Features::Columns(c)) => {
-            table_stream::<f64>(opened, schema, &options.layout, c, Phase::Training)
-        }
-    }
-}
-
-fn learn<T: Real>(source: &Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Schema, TrainingError>
-where
-    AnySamples<'static>: From<Samples<'static, T>>,
-{
+fn learn<T: Real>(source: &Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Schema, PassError> {
     let opened = source.open(options.layout.format)?;
     if opened.format == Format::Svmlight {
         return learn_sparse::<T>(source, options, watch);
     }
     let file = opened.name.clone();
     let mut table = Table::open(opened, &options.layout)?;
-    let Parts { roles, targets, named } = parts_to_learn(&table, &file, options)?;
+    let parts = parts_to_learn(&table, &file, options)?;
     let names = table.names().to_vec();
+    let features = parts.features(&names);
+    let Parts { roles, targets, named } = parts;
     let target =
         |&at: &usize| TargetColumn { name: names[at].clone(), position: at, kind: TargetKind::Number };
     let targets: Vec<TargetColumn> = targets.iter().map(target).collect();
-    let features = roles.iter().enumerate().filter(|(_, r)| matches!(r, Role::Number(_) | Role::Category(_)));
-    let features: Vec<_> = features.map(|(at, &role)| (names[at].clone(), at, role)).collect();
     let columns = if options.categorical.is_empty() && options.missing != Missing::Mean {
         let number = |(name, position, _): (String, usize, Role)| FeatureColumn {
             name,
@@ -148,7 +140,7 @@ where
         };
         features.into_iter().map(number).collect()
     } else {
-        restartable(source)?;
+        source.require_restartable()?;
         let mut rows = RowBuilder::<T>::learning(roles, options.missing);
         watch.begin("columns", 0);
         loop {
@@ -160,11 +152,7 @@ where
             }
         }
         if rows.nrows() == 0 {
-            let what = match rows.take_notes().pop() {
-                Some(dropped) => dropped,
-                None => format!("only a header naming {}", listed(&names)),
-            };
-            return Err(DataError::NoRows { file, what }.into());
+            return Err(rows.none_left(file, &names).into());
         }
         rows.learn_columns(&file, features)?
     };
@@ -177,21 +165,11 @@ fn learn_sparse<T: Real>(
     source: &Source,
     options: &ReadOptions,
     watch: &dyn Watch,
-) -> Result<Schema, TrainingError> {
+) -> Result<Schema, PassError> {
     let opened = source.open(options.layout.format)?;
     let file = opened.name.clone();
-    let names_label = |column: &ColumnRef| matches!(column, ColumnRef::Name(name) if name == "label");
-    if let Some(other) = options.target.iter().find(|column| !names_label(column)) {
-        let (wanted, columns) = (other.to_string(), "`label` and numbered features".to_owned());
-        return Err(DataError::NoSuchColumn { file, wanted, columns }.into());
-    }
-    if !options.categorical.is_empty() {
-        let problem = "the columns of a LIBSVM file are numbers: none can be categorical".to_owned();
-        return Err(DataError::WrongKind { file, problem }.into());
-    }
-    restartable(source)?;
-    let lines = Lines::new(file.clone(), opened.bytes);
-    let mut text = SparseText::new(lines, Phase::Training, options.missing, options.ncols);
+    let mut text = sparse_text(opened, options)?;
+    source.require_restartable()?;
     let (mut ncols, mut labels, mut found) = (0, 0, 0usize);
     watch.begin("columns", 0);
     loop {
@@ -207,25 +185,5 @@ fn learn_sparse<T: Real>(
     if found == 0 {
         return Err(DataError::NoRows { file, what: "only blank lines and comments".to_owned() }.into());
     }
-    let ncols = options.ncols.unwrap_or(ncols);
-    if ncols == 0 {
-        return Err(DataError::NoFeatures { file }.into());
-    }
-    let name = |slot: usize| if labels > 1 { format!("label_{}", slot + 1) } else { "label".to_owned() };
-    let target = |slot: usize| TargetColumn { name: name(slot), position: slot, kind: TargetKind::Number };
-    Ok(Schema {
-        features: Features::Sparse { ncols },
-        targets: (0..labels).map(target).collect(),
-        named: false,
-        missing: options.missing,
-        dtype: options.dtype,
-    })
-}
-
-fn restartable(source: &Source) -> Result<(), DataError> {
-    if source.is_restartable() {
-        Ok(())
-    } else {
-        Err(DataError::NotRestartable { file: source.name().to_owned() })
-    }
+    Ok(sparse_schema(&file, ncols, labels, options)?)
 }

@@ -18,7 +18,7 @@ struct Parameter {
     spelling: &'static Spelling,
 }
 
-impl Parser<'_> {
+impl Parser {
     /// One argument per slot of the family, defaults where the text says nothing.
     pub(super) fn hyper_parameters(&mut self, family: FamilyId) -> Parsed<Vec<Argument>> {
         let mut arguments = Named::with_defaults(family).arguments;
@@ -54,7 +54,7 @@ impl Parser<'_> {
             names if names.is_empty() => "no parameters".to_owned(),
             names => names.join(", "),
         };
-        if at.kind != Kind::Name || self.peek_second() != Kind::Equals {
+        if at.kind != Kind::Name || self.peek_ahead(1) != Kind::Equals {
             let problem = Problem::PositionalArgument {
                 family: family.name(),
                 known: known(),

@@ -3,6 +3,7 @@
 mod canonical;
 pub mod check;
 pub mod compose;
+mod cursor;
 pub mod error;
 pub mod eval;
 pub mod expr;
@@ -28,13 +29,16 @@ mod token;
 use std::str::FromStr;
 
 pub use compose::ComposeError;
+#[doc(hidden)]
+pub use cursor::{Cursor, nested};
+pub use cursor::{SyntaxProblem, TextError, TextProblem};
 pub use error::EvalError;
 pub use expr::{Columns, Expr, Function};
 pub use family::{FAMILIES, Family, FamilyId};
 pub use named::{Argument, Named, Value};
-pub use parse_error::{ParseError, Problem};
 #[doc(hidden)]
-pub use parse_error::{Place, nearest};
+pub use parse_error::nearest;
+pub use parse_error::{ParseError, Problem};
 #[doc(hidden)]
 pub use print::Shortest;
 pub use resolve::{ResolveError, Scales, SearchSpace, Tunable};
@@ -42,7 +46,7 @@ use size::MAX_STORED_CHARACTERS;
 pub use size::{MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, TooLarge, check_size};
 pub use spectrum::{Spectrum, SpectrumError};
 #[doc(hidden)]
-pub use token::{Kind as TokenKind, token as first_token};
+pub use token::{Kind as TokenKind, Token};
 
 /// A kernel: an expression in two points.
 #[derive(Debug, Clone, PartialEq)]

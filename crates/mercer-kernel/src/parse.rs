@@ -14,13 +14,16 @@
 //! A minus directly before a number that is no base of a power belongs to the number, so that every finite
 //! constant can be written: `1 - 2*a` is the sum of `1` and `-2*a`.
 
+use std::ops::{Deref, DerefMut};
+
+use super::cursor::{Cursor, SyntaxProblem, nested};
 use super::eval;
 use super::expr::{Expr, Function};
 use super::family::{FAMILIES, FamilyId};
 use super::named::Named;
 use super::parse_error::{ParseError, Problem, nearest};
 use super::size::{MAX_DEPTH, MAX_NODES, argument_parts};
-use super::token::{Kind, Token, tokens};
+use super::token::{Kind, Token};
 
 /// An expression while it is built, with what its size and its constants need.
 pub(super) struct Node {
@@ -35,15 +38,8 @@ pub(super) type Parsed<T> = Result<T, ParseError>;
 ///
 /// O(length) time and memory.
 pub(super) fn parse(text: &str, limit: usize) -> Parsed<Expr> {
-    // A character has at most four bytes: a text far too long is refused without counting it.
-    let length = if text.len() > 4 * limit { text.len() / 4 } else { text.chars().count() };
-    if length > limit {
-        let head: Vec<char> = text.chars().take(100).collect();
-        return Err(ParseError::new(Problem::TooLong { length, limit }, &head, 0));
-    }
-    let text: Vec<char> = text.chars().collect();
-    let tokens = tokens(&text)?;
-    let mut parser = Parser { text: &text, tokens, next: 0, nesting: 0, nodes: 0, within_constant: false };
+    let cursor = Cursor::new(text, limit)?;
+    let mut parser = Parser { cursor, nodes: 0, within_constant: false };
     let node = parser.sum()?;
     match parser.peek() {
         Kind::End => Ok(node.expr),
@@ -51,73 +47,27 @@ pub(super) fn parse(text: &str, limit: usize) -> Parsed<Expr> {
     }
 }
 
-pub(super) struct Parser<'t> {
-    pub(super) text: &'t [char],
-    tokens: Vec<Token>,
-    next: usize,
-    nesting: usize,
+pub(super) struct Parser {
+    cursor: Cursor<Problem>,
     nodes: usize,
     within_constant: bool,
 }
 
-impl Parser<'_> {
-    pub(super) fn token(&self) -> Token {
-        self.tokens[self.next]
-    }
+impl Deref for Parser {
+    type Target = Cursor<Problem>;
 
-    pub(super) fn peek(&self) -> Kind {
-        self.token().kind
+    fn deref(&self) -> &Cursor<Problem> {
+        &self.cursor
     }
+}
 
-    /// The token after the next one; the end of the text follows itself.
-    pub(super) fn peek_second(&self) -> Kind {
-        self.tokens[(self.next + 1).min(self.tokens.len() - 1)].kind
+impl DerefMut for Parser {
+    fn deref_mut(&mut self) -> &mut Cursor<Problem> {
+        &mut self.cursor
     }
+}
 
-    pub(super) fn advance(&mut self) -> Token {
-        let token = self.token();
-        self.next = (self.next + 1).min(self.tokens.len() - 1);
-        token
-    }
-
-    pub(super) fn eat(&mut self, kind: Kind) -> bool {
-        let found = self.peek() == kind;
-        if found {
-            self.advance();
-        }
-        found
-    }
-
-    pub(super) fn expect(&mut self, kind: Kind, expected: &'static str) -> Parsed<Token> {
-        if self.peek() == kind { Ok(self.advance()) } else { Err(self.unexpected(expected)) }
-    }
-
-    /// The characters a token covers.
-    pub(super) fn written(&self, token: Token) -> String {
-        self.text[token.start..token.end].iter().collect()
-    }
-
-    pub(super) fn error(&self, problem: Problem, at: Token) -> ParseError {
-        ParseError::new(problem, self.text, at.start)
-    }
-
-    pub(super) fn unexpected(&self, expected: &'static str) -> ParseError {
-        let token = self.token();
-        self.error(Problem::Unexpected { expected, found: self.describe(token) }, token)
-    }
-
-    pub(super) fn describe(&self, token: Token) -> String {
-        if token.kind == Kind::End {
-            return "the end of the text".into();
-        }
-        let written = self.written(token);
-        if written.chars().count() <= 40 {
-            format!("`{written}`")
-        } else {
-            format!("`{}…`", written.chars().take(40).collect::<String>())
-        }
-    }
-
+impl Parser {
     /// Counts parts of the kernel and refuses one too many.
     pub(super) fn count(&mut self, parts: usize, at: Token) -> Parsed<()> {
         self.nodes += parts;
@@ -137,25 +87,14 @@ impl Parser<'_> {
     fn branch(&mut self, expr: Expr, depth: usize, constant: bool, at: Token) -> Parsed<Node> {
         self.count(1, at)?;
         if depth >= MAX_DEPTH {
-            return Err(self.error(Problem::TooDeep { limit: MAX_DEPTH }, at));
+            return Err(self.error(SyntaxProblem::TooDeep { limit: MAX_DEPTH }, at));
         }
         if let Some(value) = constant.then(|| eval::constant(&expr)).flatten()
             && !value.is_finite()
         {
-            return Err(self.error(Problem::NotFinite { value: value.to_string() }, at));
+            return Err(self.error(SyntaxProblem::NotFinite { value: value.to_string() }, at));
         }
         Ok(Node { expr, depth: depth + 1, constant })
-    }
-
-    /// Parses one level further down, within the limit that keeps the stack safe.
-    fn nested<T>(&mut self, at: Token, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.nesting >= MAX_DEPTH {
-            return Err(self.error(Problem::TooDeep { limit: MAX_DEPTH }, at));
-        }
-        self.nesting += 1;
-        let result = parse(self);
-        self.nesting -= 1;
-        result
     }
 
     fn sum(&mut self) -> Parsed<Node> {
@@ -231,16 +170,16 @@ impl Parser<'_> {
             }
         }
         if self.eat(Kind::Minus) {
-            let inner = self.nested(at, Self::unary)?;
+            let inner = nested(self, at, Self::unary)?;
             return self.branch(Expr::Neg(Box::new(inner.expr)), inner.depth, inner.constant, at);
         }
         self.power()
     }
 
     fn minus_belongs_to_number(&self) -> bool {
-        let after = self.tokens.get(self.next + 2).map_or(Kind::End, |t| t.kind);
+        let after = self.peek_ahead(2);
         self.peek() == Kind::Minus
-            && matches!(self.peek_second(), Kind::Number(_))
+            && matches!(self.peek_ahead(1), Kind::Number(_))
             && !matches!(after, Kind::Caret | Kind::OpenBracket)
     }
 
@@ -250,7 +189,7 @@ impl Parser<'_> {
         if !self.eat(Kind::Caret) {
             return Ok(base);
         }
-        let exponent = self.nested(at, Self::unary)?;
+        let exponent = nested(self, at, Self::unary)?;
         let depth = base.depth.max(exponent.depth);
         let constant = base.constant && exponent.constant;
         self.branch(Expr::Pow(Box::new(base.expr), Box::new(exponent.expr)), depth, constant, at)
@@ -277,7 +216,7 @@ impl Parser<'_> {
             }
             Kind::Open => {
                 self.advance();
-                let inner = self.nested(at, Self::sum)?;
+                let inner = nested(self, at, Self::sum)?;
                 self.expect(Kind::Close, "`)` or an operator")?;
                 Ok(inner)
             }
@@ -349,20 +288,12 @@ impl Parser<'_> {
             if !arguments.is_empty() {
                 self.expect(Kind::Comma, "`)`, `,` or an operator")?;
             }
-            let argument = self.nested(open, Self::sum)?;
+            let argument = nested(self, open, Self::sum)?;
             depth = depth.max(argument.depth);
             constant &= argument.constant;
             arguments.push(argument.expr);
         }
-        let (right, expected) = match function.is_variadic() {
-            true => (arguments.len() >= 2, "two or more arguments"),
-            false => (arguments.len() == 1, "one argument"),
-        };
-        if !right {
-            let problem =
-                Problem::ArgumentCount { function: function.name(), expected, found: arguments.len() };
-            return Err(self.error(problem, at));
-        }
+        self.check_arguments(function, arguments.len(), at)?;
         self.branch(Expr::Call(function, arguments), depth, constant, at)
     }
 
@@ -370,7 +301,7 @@ impl Parser<'_> {
     pub(super) fn constant(&mut self) -> Parsed<f64> {
         let at = self.token();
         self.within_constant = true;
-        let node = self.nested(at, Self::sum)?;
+        let node = nested(self, at, Self::sum)?;
         self.within_constant = false;
         eval::constant(&node.expr).ok_or_else(|| self.error(Problem::NotConstant, at))
     }

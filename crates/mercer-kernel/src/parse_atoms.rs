@@ -1,16 +1,17 @@
 //! The parts of kernel text that name points and columns: `<x,z>`, `|x-z|`, `|x|`, `[0..3,7]`.
 
+use super::cursor::SyntaxProblem;
 use super::expr::{Columns, Expr};
 use super::parse::{Parsed, Parser};
 use super::parse_error::Problem;
 use super::size::MAX_COLUMN;
 use super::token::Kind;
 
-impl Parser<'_> {
+impl Parser {
     /// `x` or `z`.
     fn point(&mut self, expected: &'static str) -> Parsed<char> {
         let token = self.token();
-        match self.text[token.start..token.end] {
+        match *self.characters(token) {
             [c @ ('x' | 'z')] => {
                 self.advance();
                 Ok(c)
@@ -25,7 +26,7 @@ impl Parser<'_> {
         let at = self.token();
         if self.point(expected)? == first {
             let found = self.describe(at);
-            return Err(self.error(Problem::Unexpected { expected, found }, at));
+            return Err(self.error(SyntaxProblem::Unexpected { expected, found }, at));
         }
         Ok(())
     }
@@ -47,7 +48,7 @@ impl Parser<'_> {
         self.other_point(first)?;
         self.expect(Kind::Bar, "`|`")?;
         let token = self.token();
-        match self.text[token.start..token.end] {
+        match *self.characters(token) {
             ['_', '1'] => {
                 self.advance();
                 Ok(Expr::Distance1)

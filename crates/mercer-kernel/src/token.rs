@@ -1,6 +1,6 @@
-//! Kernel text cut into tokens.
+//! Text cut into tokens.
 
-use super::parse_error::{ParseError, Problem};
+use super::cursor::{SyntaxProblem, TextError, TextProblem};
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,32 +51,45 @@ pub enum Kind {
 
 /// A token and the characters it covers, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Token {
+pub struct Token {
+    /// What it is.
     pub kind: Kind,
+    /// Whether it is a name in backquotes, which it does not cover.
+    pub quoted: bool,
+    /// Its first character.
     pub start: usize,
+    /// One past its last character.
     pub end: usize,
 }
 
 /// The tokens of a text, the last of them [`Kind::End`].
-pub(super) fn tokens(text: &[char]) -> Result<Vec<Token>, ParseError> {
+pub(super) fn tokens<P: TextProblem>(text: &[char]) -> Result<Vec<Token>, TextError<P>> {
     let mut tokens = Vec::new();
     let mut start = 0;
     while start < text.len() {
         if text[start].is_whitespace() {
             start += 1;
-            continue;
+        } else if P::QUOTED_NAMES && text[start] == '`' {
+            let length = text[start + 1..].iter().position(|&c| c == '`');
+            let Some(length) = length.filter(|&length| length > 0) else {
+                return Err(TextError::new(SyntaxProblem::OpenQuote, text, start));
+            };
+            let end = start + 1 + length;
+            tokens.push(Token { kind: Kind::Name, quoted: true, start: start + 1, end });
+            start = end + 1;
+        } else {
+            let (kind, length) =
+                token(&text[start..], P::NOUN).map_err(|problem| TextError::new(problem, text, start))?;
+            tokens.push(Token { kind, quoted: false, start, end: start + length });
+            start += length;
         }
-        let (kind, length) =
-            token(&text[start..]).map_err(|problem| ParseError::new(problem, text, start))?;
-        tokens.push(Token { kind, start, end: start + length });
-        start += length;
     }
-    tokens.push(Token { kind: Kind::End, start, end: start });
+    tokens.push(Token { kind: Kind::End, quoted: false, start, end: start });
     Ok(tokens)
 }
 
 /// The first token of a text that starts with one, and its length.
-pub fn token(text: &[char]) -> Result<(Kind, usize), Problem> {
+fn token(text: &[char], noun: &'static str) -> Result<(Kind, usize), SyntaxProblem> {
     let follows = |c: char| text.get(1) == Some(&c);
     let digit_follows = text.get(1).is_some_and(char::is_ascii_digit);
     let kind = match text[0] {
@@ -104,13 +117,13 @@ pub fn token(text: &[char]) -> Result<(Kind, usize), Problem> {
             let length = text.iter().take_while(|c| c.is_alphanumeric() || **c == '_').count();
             return Ok((Kind::Name, length));
         }
-        c => return Err(Problem::UnknownCharacter { found: c }),
+        c => return Err(SyntaxProblem::UnknownCharacter { found: c, noun }),
     };
     Ok((kind, 1))
 }
 
 /// `12`, `2.`, `.5`, `1.5e-3`; the two dots of `0..3` are no part of a number.
-fn number(text: &[char]) -> Result<(Kind, usize), Problem> {
+fn number(text: &[char]) -> Result<(Kind, usize), SyntaxProblem> {
     let digits = |from: usize| text[from..].iter().take_while(|c| c.is_ascii_digit()).count();
     let is = |at: usize, options: &[char]| text.get(at).is_some_and(|c| options.contains(c));
     let mut end = digits(0);
@@ -128,17 +141,18 @@ fn number(text: &[char]) -> Result<(Kind, usize), Problem> {
     let written: String = text[..end].iter().map(|&c| if c == '−' { '-' } else { c }).collect();
     match written.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok((Kind::Number(value), end)),
-        _ => Err(Problem::NotFinite { value: written }),
+        _ => Err(SyntaxProblem::NotFinite { value: written }),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Problem;
 
     fn kinds(text: &str) -> Vec<Kind> {
         let characters: Vec<char> = text.chars().collect();
-        tokens(&characters).unwrap().into_iter().map(|t| t.kind).collect()
+        tokens::<Problem>(&characters).unwrap().into_iter().map(|t| t.kind).collect()
     }
 
     #[test]
@@ -159,7 +173,7 @@ mod tests {
     fn unknown_characters_and_overflow_are_errors() {
         for text in ["a # b", ".", "1e999"] {
             let characters: Vec<char> = text.chars().collect();
-            assert!(tokens(&characters).is_err(), "{text}");
+            assert!(tokens::<Problem>(&characters).is_err(), "{text}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What the library's errors become in Python: `ValueError` for input to be fixed, its own class where the caller
-//! has another way on.
+//! The library's errors as Python exceptions: `ValueError` for invalid input, a class of its own where the caller can proceed in
+//! another way.
 
 use std::fmt::Display;
 use std::io;

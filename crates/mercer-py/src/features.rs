@@ -1,12 +1,15 @@
-//! Explicit feature maps.
+//! Features: explicit maps, and features of every kind as the estimators hold them.
 
-use mercer::design::FeatureMap;
-use numpy::PyArray2;
+use mercer::design::{FeatureMap, Features, Landmarks};
+use mercer::kernel::Kernel;
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
 
 use crate::errors::{design_error, value_error};
-use crate::ridge::from_matrix;
-use crate::rows::Rows;
+use crate::random_features::{Drawn, drawn};
+use crate::rows::{Rows, from_matrix, from_samples, square};
 use crate::work::Job;
 
 /// A feature map written as text.
@@ -46,5 +49,53 @@ impl NativeFeatureMap {
         let samples = rows.samples()?;
         let out = job.run(py, |session| self.0.transform(&samples, session))?;
         from_matrix(py, out.map_err(design_error)?)
+    }
+}
+
+/// Features as the estimators hold them. All of it pickles.
+#[derive(FromPyObject)]
+pub enum FeatureParts<'py> {
+    /// The text of an explicit map.
+    Text(String),
+    /// Random features.
+    Random(Drawn<'py>),
+    /// Landmarks and the factor of their kernel matrix.
+    #[pyo3(from_item_all)]
+    Landmarks { kernel: String, landmarks: Rows<'py>, lower: PyReadonlyArray2<'py, f64> },
+}
+
+impl FeatureParts<'_> {
+    /// The same in the library's form.
+    ///
+    /// # Errors
+    /// Where the parts do not fit each other.
+    pub fn features(&self) -> PyResult<Features> {
+        match self {
+            Self::Text(text) => text.parse().map_err(value_error),
+            Self::Random(drawn) => Ok(drawn.fourier()?.into()),
+            Self::Landmarks { kernel, landmarks, lower } => {
+                let kernel: Kernel = serde_json::from_value(json!(kernel)).map_err(value_error)?;
+                let landmarks = landmarks.samples()?.into_owned();
+                let (_, entries) = square(lower)?;
+                let landmarks = Landmarks::from_parts(kernel, landmarks, entries.to_vec());
+                landmarks.map(Features::from).map_err(design_error)
+            }
+        }
+    }
+}
+
+/// What [`FeatureParts`] reads.
+pub fn feature_parts<'py>(py: Python<'py>, features: &Features) -> PyResult<Bound<'py, PyAny>> {
+    match features {
+        Features::Map(map) => Ok(map.to_string().into_pyobject(py)?.into_any()),
+        Features::Fourier(fourier) => Ok(drawn(py, fourier)?.into_any()),
+        Features::Landmarks(landmarks) => {
+            let order = landmarks.count();
+            let dict = PyDict::new(py);
+            dict.set_item("kernel", landmarks.kernel().to_string())?;
+            dict.set_item("landmarks", from_samples(py, landmarks.landmarks().view())?)?;
+            dict.set_item("lower", PyArray1::from_slice(py, landmarks.whitening()).reshape([order, order])?)?;
+            Ok(dict.into_any())
+        }
     }
 }

@@ -1,14 +1,16 @@
 //! Kernels: text in and out, algebra, and the matrices they make.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use mercer::data::AnySamples;
 use mercer::design::FeatureMap;
 use mercer::gram::{GramError, Part, ValuesMut, Wanted, kernel_to_distance};
 use mercer::kernel::check::{Dim, Domain};
-use mercer::kernel::{Expr, Kernel, ResolveError, Tunable, check_size};
+use mercer::kernel::named::{Argument, Named, Slot, Spelling, Value};
+use mercer::kernel::{ComposeError, Expr, FamilyId, Kernel, ResolveError, Tunable, check_size};
+use mercer::learn::search::Axis;
 use mercer::memory;
-use mercer::select::Axis;
 use mercer::session::Session;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyMemoryError;
@@ -18,7 +20,7 @@ use crate::errors::{gram_error, value_error};
 use crate::rows::Rows;
 use crate::work::{Job, run_or_leave};
 
-/// Bytes that are taken without asking how many there are.
+/// Bytes that are allocated without a comparison with the memory budget.
 const SMALL: u64 = 64 << 20;
 
 /// A kernel expression.
@@ -39,6 +41,31 @@ impl NativeKernel {
         serde_json::from_value(serde_json::Value::String(text)).map(Self).map_err(value_error)
     }
 
+    /// The named kernel with these hyper-parameters, each in one of its spellings; the others take their defaults.
+    #[staticmethod]
+    fn named(name: &str, numbers: BTreeMap<String, f64>) -> PyResult<Self> {
+        let absent = || value_error(format!("there is no kernel {name} of {numbers:?}"));
+        let family = FamilyId::from_name(name).ok_or_else(absent)?;
+        let mut named = Named::with_defaults(family);
+        for (parameter, &value) in &numbers {
+            let spelling = |slot: &Slot| slot.spellings.iter().position(|s| s.name == parameter);
+            let places = family.slots().iter().enumerate();
+            let (slot, spelling) =
+                places.filter_map(|(i, slot)| Some((i, spelling(slot)?))).next().ok_or_else(absent)?;
+            named.arguments[slot] = Argument { spelling, value: Value::Number(value) };
+            let Spelling { name: parameter, allowed, .. } = named.spelling(slot);
+            if !allowed.contains(value) {
+                let (family, allowed) = (family.name(), allowed.describe());
+                return Err(value_error(ComposeError::OutOfRange { family, parameter, allowed, value }));
+            }
+        }
+        Ok(Self(Kernel::from_expr(Expr::Named(named))))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().getattr("from_printed")?, (slf.get().text(),)))
+    }
+
     /// The text that reads back as the same kernel.
     fn text(&self) -> String {
         self.0.to_string()
@@ -54,34 +81,22 @@ impl NativeKernel {
         Ok(!self.0.tunables().map_err(value_error)?.is_empty())
     }
 
-    /// The kernel with every `auto` a number; `seed` chooses the rows that lengths are taken from.
-    fn resolve(&self, py: Python<'_>, rows: Rows<'_>, seed: u64, job: Job<'_>) -> PyResult<Self> {
+    /// The kernel with every `auto` a number; the seed of the job chooses the rows that lengths are taken from.
+    fn resolve(&self, py: Python<'_>, rows: Rows<'_>, job: Job<'_>) -> PyResult<Self> {
         let samples = rows.samples()?;
         self.0.check_columns(samples.ncols()).map_err(value_error)?;
-        job.run(py, |session| self.0.resolve_auto(&session.with_seed(seed).scales(&samples)))?
-            .map(Self)
-            .map_err(value_error)
+        job.run(py, |session| self.0.resolve_auto(&session.scales(&samples)))?.map(Self).map_err(value_error)
     }
 
     /// The kernels that `?` stands for: a grid with `points` values on each range, placed by the rows; `auto` resolved.
-    fn candidates(
-        &self,
-        py: Python<'_>,
-        rows: Rows<'_>,
-        seed: u64,
-        points: usize,
-        job: Job<'_>,
-    ) -> PyResult<Vec<Self>> {
+    fn candidates(&self, py: Python<'_>, rows: Rows<'_>, points: usize, job: Job<'_>) -> PyResult<Vec<Self>> {
         let samples = rows.samples()?;
         self.0.check_columns(samples.ncols()).map_err(value_error)?;
         let tunables = self.0.tunables().map_err(value_error)?;
         job.run(py, |session| {
-            let session = session.with_seed(seed);
             let scales = session.scales(&samples);
-            let values = |tunable: &Tunable| {
-                let (name, space) = (tunable.parameter.to_owned(), tunable.search_space(&scales));
-                Axis { name, space }.grid(points)
-            };
+            let values =
+                |tunable: &Tunable| Axis::new(tunable.parameter, tunable.search_space(&scales)).grid(points);
             let axes: Vec<Vec<f64>> = tunables.iter().map(values).collect();
             let resolve = |values: Vec<f64>| self.0.with_values(&values)?.resolve_auto(&scales).map(Self);
             combinations(&axes).into_iter().map(resolve).collect::<Result<Vec<_>, ResolveError>>()
@@ -104,7 +119,7 @@ impl NativeKernel {
         Kernel::product(&[self.0.clone(), other.0.clone()]).map(Self).map_err(value_error)
     }
 
-    /// The one way of writing it that equal kernels share.
+    /// The canonical form, which equal kernels share.
     fn canonical(&self) -> Self {
         Self(self.0.canonical())
     }
@@ -133,24 +148,9 @@ impl NativeKernel {
         job: Job<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (x, z) = (rows.samples()?, columns.as_ref().map(Rows::samples).transpose()?);
-        let shape = [x.nrows(), z.as_ref().map_or(x.nrows(), AnySamples::nrows)];
         match &x {
-            AnySamples::F32(_) => {
-                let out = allocate::<f32>(py, shape)?;
-                // SAFETY: the array was made here and no one else has it yet.
-                let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
-                job.run(py, |session| self.fill(&x, z.as_ref(), entries.into(), session))?
-                    .map_err(gram_error)?;
-                Ok(out.into_any())
-            }
-            AnySamples::F64(_) => {
-                let out = allocate::<f64>(py, shape)?;
-                // SAFETY: the array was made here and no one else has it yet.
-                let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
-                job.run(py, |session| self.fill(&x, z.as_ref(), entries.into(), session))?
-                    .map_err(gram_error)?;
-                Ok(out.into_any())
-            }
+            AnySamples::F32(_) => Ok(self.filled::<f32>(py, &x, z.as_ref(), &job)?.into_any()),
+            AnySamples::F64(_) => Ok(self.filled::<f64>(py, &x, z.as_ref(), &job)?.into_any()),
         }
     }
 
@@ -163,12 +163,10 @@ impl NativeKernel {
         job: Job<'py>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (x, z) = (rows.samples()?, columns.as_ref().map(Rows::samples).transpose()?);
-        let shape = [x.nrows(), z.as_ref().map_or(x.nrows(), AnySamples::nrows)];
-        let out = allocate::<f64>(py, shape)?;
+        let out = self.filled::<f64>(py, &x, z.as_ref(), &job)?;
         // SAFETY: the array was made here and no one else has it yet.
         let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
         job.run(py, |session| -> Result<(), GramError> {
-            self.fill(&x, z.as_ref(), (&mut *entries).into(), session)?;
             let xx = self.diagonal_of(&x, session)?;
             match &z {
                 Some(z) => kernel_to_distance(entries, &xx, &self.diagonal_of(z, session)?),
@@ -194,19 +192,31 @@ impl NativeKernel {
 }
 
 impl NativeKernel {
-    fn fill(
+    fn filled<'py, T: Element>(
         &self,
+        py: Python<'py>,
         x: &AnySamples<'_>,
         z: Option<&AnySamples<'_>>,
-        out: ValuesMut<'_>,
-        session: &Session<'_>,
-    ) -> Result<(), GramError> {
-        let rows = session.load(x)?;
-        match z {
-            Some(z) => rows.cross(&self.0, &*session.load(z)?)?.fill(Part::Full, out, session)?,
-            None => rows.gram(&self.0, Wanted::Exact)?.fill(Part::Full, out, session)?,
-        }
-        Ok(())
+        job: &Job<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<T>>>
+    where
+        for<'a> ValuesMut<'a>: From<&'a mut [T]>,
+    {
+        let out = allocate::<T>(py, [x.nrows(), z.unwrap_or(x).nrows()])?;
+        // SAFETY: the array was made here and no one else has it yet.
+        let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
+        job.run(py, |session| -> Result<(), GramError> {
+            let rows = session.load(x)?;
+            match z {
+                Some(z) => {
+                    rows.cross(&self.0, &*session.load(z)?)?.fill(Part::Full, entries.into(), session)?
+                }
+                None => rows.gram(&self.0, Wanted::Exact)?.fill(Part::Full, entries.into(), session)?,
+            }
+            Ok(())
+        })?
+        .map_err(gram_error)?;
+        Ok(out)
     }
 
     fn diagonal_of(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Vec<f64>, GramError> {

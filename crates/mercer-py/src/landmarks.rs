@@ -5,17 +5,13 @@ use mercer::design::{DesignError, LandmarkChoice, Landmarks, RowFeatures};
 use mercer::learn::Admission;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
-use serde_json::json;
 
 use crate::errors::{design_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::random_features::features_of;
 use crate::rows::{Rows, square};
+use crate::settings::read;
 use crate::work::Job;
-
-pub fn choice(name: &str) -> PyResult<LandmarkChoice> {
-    serde_json::from_value(json!(name)).map_err(value_error)
-}
 
 /// The numbers of the rows that are chosen as landmarks.
 #[pyfunction]
@@ -24,15 +20,13 @@ pub fn choose_landmarks<'py>(
     kernel: &NativeKernel,
     rows: Rows<'py>,
     count: usize,
-    choice: &str,
-    seed: u64,
+    choice: &Bound<'py, PyAny>,
     job: Job<'py>,
 ) -> PyResult<Vec<usize>> {
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    let choice = self::choice(choice)?;
-    job.run(py, |session| choice.choose(&kernel.0, &samples, count, &session.with_seed(seed)))?
-        .map_err(design_error)
+    let choice: LandmarkChoice = read(choice)?;
+    job.run(py, |session| choice.choose(&kernel.0, &samples, count, session))?.map_err(design_error)
 }
 
 /// (numbers of the landmarks that add something, the factor L of their kernel matrix); none where the kernel is not known to
@@ -67,7 +61,7 @@ pub fn whiten<'py>(
 }
 
 /// Where the rows of `part`, some of the rows of `all` in the same order, stand among them.
-pub fn kept(all: &AnySamples<'_>, part: &AnySamples<'_>) -> Vec<usize> {
+fn kept(all: &AnySamples<'_>, part: &AnySamples<'_>) -> Vec<usize> {
     if all.nrows() == part.nrows() {
         return (0..all.nrows()).collect();
     }

@@ -2,34 +2,28 @@
 //!
 //! Nothing here keeps state between calls, holds the interpreter's lock while it computes, or lets a panic through.
 
-mod approx_ridge;
+mod decisions;
 mod errors;
 mod features;
 mod kernel;
 mod landmarks;
-mod lms;
-mod logistic;
 mod model;
 mod neighbours;
-mod path;
-mod perceptron;
+mod parts;
 mod random_features;
-mod ridge;
-mod ridge_cg;
 mod rows;
-mod svc_grid;
-mod svm;
+mod settings;
+mod stream;
+mod sums;
 mod train;
+mod tune;
 mod work;
 
 /// The module `mercer._native`.
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
-    use super::approx_ridge::{
-        NativeSums, choose_approximation, fit_ridge_features, fit_ridge_sums, fold_errors, prepare_features,
-        sum_features, sum_folds,
-    };
+    use super::decisions::{couple_pairs, probabilities, rank_pairs, vote_pairs};
     #[pymodule_export]
     use super::errors::{IndefiniteMatrix, NotAKernel, SingularMatrix};
     #[pymodule_export]
@@ -39,30 +33,23 @@ mod _native {
     #[pymodule_export]
     use super::landmarks::{choose_landmarks, landmark_features, whiten};
     #[pymodule_export]
-    use super::lms::{fit_lms, fit_lms_gram};
-    #[pymodule_export]
-    use super::logistic::{fit_classes_approx, fit_logistic, fit_logistic_gram, probabilities};
-    #[pymodule_export]
     use super::model::NativeModel;
     #[pymodule_export]
-    use super::neighbours::{check_smoother, nearest, smooth};
+    use super::neighbours::nearest;
     #[pymodule_export]
-    use super::path::{ridge_path, ridge_path_gram};
-    #[pymodule_export]
-    use super::perceptron::{
-        cast_votes, fit_perceptron, fit_perceptron_budgeted, fit_perceptron_gram, fit_perceptron_voted,
-        update_perceptron,
-    };
+    use super::parts::predict;
     #[pymodule_export]
     use super::random_features::{draw_features, random_features};
     #[pymodule_export]
-    use super::ridge::{expand, fit_ridge, fit_ridge_gram, fit_ridge_primal, linear, prefers_primal};
+    use super::stream::fit_ridge_file;
     #[pymodule_export]
-    use super::ridge_cg::fit_ridge_cg;
+    use super::sums::{
+        NativeSums, choose_approximation, fold_errors, prepare_features, solve_sums, sum_features,
+    };
     #[pymodule_export]
-    use super::svc_grid::{stratified_folds, svc_grid, svc_grid_gram};
+    use super::train::{prefers_primal, train, update_perceptron};
     #[pymodule_export]
-    use super::svm::{couple_pairs, decide_pairs, fit_svm, fit_svm_gram, rank_pairs, vote_pairs};
+    use super::tune::{ridge_path, ridge_path_gram, stratified_folds, svc_grid, svc_grid_gram};
     #[pymodule_export]
     use super::work::available_threads;
 

@@ -1,16 +1,11 @@
-//! Nearest neighbours, and means weighted by a kernel.
+//! Nearest neighbours.
 
-use mercer::data::AnySamples;
 use mercer::gram::Metric;
-use mercer::learn::Smoother;
-use mercer::model::{Neighbours, Rule};
 use mercer::session::Session;
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
-use crate::errors::{gram_error, learn_error, model_error, value_error};
-use crate::kernel::NativeKernel;
-use crate::ridge::{from_matrix, matrix};
+use crate::errors::{gram_error, value_error};
 use crate::rows::Rows;
 use crate::work::Job;
 
@@ -45,29 +40,4 @@ pub fn nearest<'py>(
         PyArray1::from_vec(py, found.distances).reshape(shape)?,
         PyArray1::from_vec(py, numbers).reshape(shape)?,
     ))
-}
-
-/// Whether the smoother can weigh these rows by this kernel.
-#[pyfunction]
-pub fn check_smoother(kernel: &NativeKernel, rows: Rows<'_>) -> PyResult<()> {
-    Smoother::new(kernel.0.clone()).check_kernel(&rows.samples()?, &Session::default()).map_err(learn_error)
-}
-
-/// The mean of the targets weighted by the kernel, at each query.
-#[pyfunction]
-pub fn smooth<'py>(
-    py: Python<'py>,
-    kernel: &NativeKernel,
-    rows: Rows<'py>,
-    targets: PyReadonlyArray2<'py, f64>,
-    queries: Rows<'py>,
-    job: Job<'py>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let (samples, queries) = (rows.samples()?, queries.samples()?);
-    let (targets, rule) = (matrix(&targets)?, Rule::Smoother { kernel: kernel.0.clone() });
-    let out = job.run(py, |session| {
-        let rows: AnySamples<'static> = samples.into_owned();
-        Neighbours { rows, targets, rule }.predict(&queries, session)
-    })?;
-    from_matrix(py, out.map_err(model_error)?)
 }

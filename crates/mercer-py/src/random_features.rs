@@ -1,31 +1,23 @@
 //! Random Fourier features: frequencies as arrays, and the features they make.
 
 use mercer::data::AnySamples;
-use mercer::design::{
-    DesignError, Features, Form, Fourier, RandomFeatures, RandomSpec, RowFeatures, Sampling,
-};
+use mercer::design::{DesignError, Fourier, RandomFeatures, RandomSpec, RowFeatures};
 use mercer::gram::Values;
-use mercer::kernel::Kernel;
 use mercer::session::Session;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::json;
 
 use crate::errors::{design_error, value_error};
-use crate::kernel::NativeKernel;
-use crate::ridge::{from_matrix, matrix};
-use crate::rows::Rows;
+use crate::rows::{Rows, from_matrix, matrix};
+use crate::settings::read;
 use crate::work::Job;
 
-/// Random features as the estimators hold them: what they were drawn from, and what was drawn. All of it pickles.
+/// Random features as the estimators hold them: the settings they were drawn from, as JSON, and what was drawn.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Drawn<'py> {
-    kernel: String,
-    sampling: String,
-    form: String,
-    seed: u64,
+    spec: String,
     /// ω, one a row.
     frequencies: PyReadonlyArray2<'py, f64>,
     /// b in turns; none for pairs.
@@ -35,61 +27,30 @@ pub struct Drawn<'py> {
 
 impl Drawn<'_> {
     pub fn fourier(&self) -> PyResult<Fourier> {
-        let shifts = self.shifts.as_ref().map(|shifts| shifts.as_slice()).transpose().map_err(value_error)?;
-        let amplitudes = self.amplitudes.as_slice().map_err(value_error)?.to_vec();
-        let features = RandomFeatures::from_matrices(
-            matrix(&self.frequencies)?,
-            shifts.map(<[f64]>::to_vec),
-            amplitudes,
-        )
-        .map_err(design_error)?;
-        let kernel: Kernel = serde_json::from_value(json!(self.kernel)).map_err(value_error)?;
-        let (sampling, form) = (sampling(&self.sampling)?, form(&self.form)?);
-        let spec = RandomSpec { kernel, features: features.count(), sampling, form, seed: self.seed };
-        Ok(Fourier { spec, features })
+        let spec = serde_json::from_str(&self.spec).map_err(value_error)?;
+        Ok(Fourier { spec, features: waves(&self.frequencies, self.shifts.as_ref(), &self.amplitudes)? })
     }
 }
 
-/// The features of a linear model: a map as text, or random ones.
-#[derive(FromPyObject)]
-pub enum LiftParts<'py> {
-    /// The text of a finite map.
-    Text(String),
-    /// Random features.
-    Random(Drawn<'py>),
+fn waves(
+    frequencies: &PyReadonlyArray2<'_, f64>,
+    shifts: Option<&PyReadonlyArray1<'_, f64>>,
+    amplitudes: &PyReadonlyArray1<'_, f64>,
+) -> PyResult<RandomFeatures> {
+    let shifts = shifts.map(|shifts| shifts.as_slice()).transpose().map_err(value_error)?;
+    let amplitudes = amplitudes.as_slice().map_err(value_error)?.to_vec();
+    RandomFeatures::from_matrices(matrix(frequencies)?, shifts.map(<[f64]>::to_vec), amplitudes)
+        .map_err(design_error)
 }
 
-impl LiftParts<'_> {
-    pub fn lift(&self) -> PyResult<Features> {
-        match self {
-            Self::Text(text) => text.parse().map_err(value_error),
-            Self::Random(drawn) => Ok(drawn.fourier()?.into()),
-        }
-    }
-}
-
-fn sampling(name: &str) -> PyResult<Sampling> {
-    serde_json::from_value(json!(name)).map_err(value_error)
-}
-
-fn form(name: &str) -> PyResult<Form> {
-    serde_json::from_value(json!(name)).map_err(value_error)
-}
-
-/// Draws the frequencies of a kernel for rows with so many columns.
+/// Draws random features for rows with this many columns; the settings are those of [`RandomSpec`].
 #[pyfunction]
-#[pyo3(signature = (kernel, columns, features, sampling, form, seed))]
 pub fn draw_features<'py>(
     py: Python<'py>,
-    kernel: &NativeKernel,
+    settings: &Bound<'py, PyAny>,
     columns: usize,
-    features: usize,
-    sampling: &str,
-    form: &str,
-    seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (sampling, form) = (self::sampling(sampling)?, self::form(form)?);
-    let spec = RandomSpec { kernel: kernel.0.clone(), features, sampling, form, seed };
+    let spec: RandomSpec = read(settings)?;
     let features = py.detach(|| spec.draw(columns)).map_err(design_error)?;
     drawn(py, &Fourier { spec, features })
 }
@@ -97,12 +58,8 @@ pub fn draw_features<'py>(
 /// What [`Drawn`] reads.
 pub fn drawn<'py>(py: Python<'py>, fourier: &Fourier) -> PyResult<Bound<'py, PyDict>> {
     let Fourier { spec, features } = fourier;
-    let word = |value: serde_json::Value| value.as_str().map(str::to_owned);
     let dict = PyDict::new(py);
-    dict.set_item("kernel", spec.kernel.to_string())?;
-    dict.set_item("sampling", word(json!(spec.sampling)))?;
-    dict.set_item("form", word(json!(spec.form)))?;
-    dict.set_item("seed", spec.seed)?;
+    dict.set_item("spec", serde_json::to_string(spec).map_err(value_error)?)?;
     dict.set_item("frequencies", from_matrix(py, features.frequencies().clone())?)?;
     dict.set_item("shifts", features.shifts().map(|shifts| PyArray1::from_slice(py, shifts)))?;
     dict.set_item("amplitudes", PyArray1::from_slice(py, features.amplitudes()))?;
@@ -119,11 +76,7 @@ pub fn random_features<'py>(
     rows: Rows<'py>,
     job: Job<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let shifts = shifts.as_ref().map(|shifts| shifts.as_slice()).transpose().map_err(value_error)?;
-    let amplitudes = amplitudes.as_slice().map_err(value_error)?.to_vec();
-    let features =
-        RandomFeatures::from_matrices(matrix(&frequencies)?, shifts.map(<[f64]>::to_vec), amplitudes)
-            .map_err(design_error)?;
+    let features = waves(&frequencies, shifts.as_ref(), &amplitudes)?;
     features_of(py, &rows, &job, |samples, session| {
         let features = RowFeatures::from(&features);
         features.transform(samples, features.precision(samples), session)

@@ -1,8 +1,10 @@
-//! Rows of features, borrowed from NumPy.
+//! Rows of features and other matrices: borrowed from NumPy, and handed back to it.
 
-use mercer::data::{AnySamples, InvalidSamples, Samples};
+use mercer::data::{AnySamples, InvalidSamples, Matrix, Samples, Storage};
 use mercer::real::Real;
-use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -94,4 +96,39 @@ pub fn square<'a>(matrix: &'a PyReadonlyArray2<'_, f64>) -> PyResult<(usize, &'a
         return Err(value_error(format!("a kernel matrix is square, but this one is {rows} × {columns}")));
     }
     Ok((rows, entries(matrix)?))
+}
+
+/// A copy in the library's form.
+pub fn matrix(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Matrix<f64>> {
+    let entries = entries(array)?.to_vec();
+    Ok(Matrix::from_entries(array.shape()[0], array.shape()[1], entries))
+}
+
+/// The matrix as an array, without a copy.
+pub fn from_matrix<T: Real + Element>(py: Python<'_>, matrix: Matrix<T>) -> PyResult<Bound<'_, PyArray2<T>>> {
+    let shape = [matrix.nrows(), matrix.ncols()];
+    PyArray1::from_vec(py, matrix.into_entries()).reshape(shape)
+}
+
+/// The samples as [`Rows`] reads them, without a copy where they are owned.
+pub fn from_samples<'py>(py: Python<'py>, samples: AnySamples<'_>) -> PyResult<Bound<'py, PyAny>> {
+    match samples {
+        AnySamples::F32(samples) => arrays(py, samples),
+        AnySamples::F64(samples) => arrays(py, samples),
+    }
+}
+
+fn arrays<'py, T: Real + Element>(py: Python<'py>, samples: Samples<'_, T>) -> PyResult<Bound<'py, PyAny>> {
+    let (rows, columns) = (samples.nrows(), samples.ncols());
+    match samples.into_storage() {
+        Storage::Dense(entries) => {
+            from_matrix(py, Matrix::from_entries(rows, columns, entries.into_owned())).map(Bound::into_any)
+        }
+        Storage::Sparse { indptr, indices, values } => {
+            let indptr = PyArray1::from_vec(py, indptr.into_owned());
+            let indices = PyArray1::from_vec(py, indices.into_owned());
+            let values = PyArray1::from_vec(py, values.into_owned());
+            Ok((columns, indptr, indices, values).into_pyobject(py)?.into_any())
+        }
+    }
 }

@@ -22,16 +22,19 @@ pub fn available_threads() -> usize {
     pool::available()
 }
 
-/// How the work is done: on how many threads, and who is told how far it is.
+/// How the work is done: on how many threads, where progress is shown, and with which seed.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Job<'py> {
     threads: Option<usize>,
     /// Called as `progress(stage, done, total)`, on the calling thread only.
     progress: Option<Bound<'py, PyAny>>,
+    /// The seed of the session.
+    #[pyo3(default)]
+    seed: u64,
 }
 
-/// What the working threads leave for the calling thread to read, and the other way round.
+/// State that the working threads and the calling thread share.
 #[derive(Default)]
 struct Board {
     stop: AtomicBool,
@@ -75,12 +78,13 @@ impl Job<'_> {
     /// What a signal handler or the progress callback raises; a panic of the work as `RuntimeError`.
     pub fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&Session<'_>) -> R + Send) -> PyResult<R> {
         let board = Board::default();
-        let threads = self.threads;
+        let (threads, seed) = (self.threads, self.seed);
         let work = Mutex::new(Some(work));
         let compute = || {
             let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
             let outcome = catch_unwind(AssertUnwindSafe(|| {
-                work.map(|work| pool::with(threads, || work(&Session::default().with_watch(&board))))
+                let session = Session::default().with_watch(&board).with_seed(seed);
+                work.map(|work| pool::with(threads, || work(&session)))
             }));
             board.finished.store(true, Ordering::Release);
             outcome
@@ -92,7 +96,7 @@ impl Job<'_> {
                 caller.unpark();
                 outcome
             });
-            // The system gives no more threads: compute on this one, deaf to signals until it is done.
+            // No thread can be started: this one computes, and handles signals only afterwards.
             let Ok(worker) = spawned else { return Ok(py.detach(compute)) };
             let heard = listen(py, &board, self.progress.as_ref());
             if heard.is_err() {
@@ -109,8 +113,8 @@ impl Job<'_> {
     }
 }
 
-/// Runs `work`, which asks no watch, with the interpreter's lock released. A signal leaves it to its end on a thread of its
-/// own, so it must end by itself and soon.
+/// Runs `work`, which cannot be stopped, with the interpreter's lock released. After a signal this returns at once and the work
+/// continues on a thread of its own, so it must be short.
 ///
 /// # Errors
 /// As [`Job::run`].

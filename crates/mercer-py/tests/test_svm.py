@@ -247,12 +247,12 @@ def test_many_classes_vote(rng):
 
 
 def test_decisions_come_in_blocks(data, monkeypatch):
-    from mercer import _svm_classifier
+    from mercer import svm
 
     X, y, Z = data
     model = SVC().fit(X, y)
     expected = model.predict(Z)
-    monkeypatch.setattr(_svm_classifier, "_AT_ONCE", 3 * 7)
+    monkeypatch.setattr(svm, "_AT_ONCE", 3 * 7)
     np.testing.assert_array_equal(model.predict(Z), expected)
 
 

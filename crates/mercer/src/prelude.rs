@@ -4,9 +4,8 @@
 //! use mercer::prelude::*;
 //! let x: Vec<[f64; 2]> = (0..40).map(|i| [(0.3 * i as f64).sin(), (0.2 * i as f64).cos()]).collect();
 //! let labels: Vec<&str> = x.iter().map(|p| if p[0] * p[1] > 0.0 { "same" } else { "other" }).collect();
-//! let svm = Svm::new("rbf(sigma=0.5)".parse()?, Machine::Svc { c: 10.0 });
-//! let fitted = svm.fit(&x, &labels[..])?;
-//! assert_eq!(fitted.predict(&x)?.nrows(), 40);
+//! let fitted = Svm::new("rbf(sigma=0.5)".parse()?, Machine::Svc { c: 10.0 }).fit(&x, &labels)?;
+//! assert_eq!(fitted.predict_classes(&x)?, labels);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -18,4 +17,5 @@ pub use crate::learn::{
     Fitted, Knn, Learner, Lift, Lms, Logistic, Perceptron, Problem, Ridge, Smoother, Targets,
 };
 pub use crate::model::Model;
+pub use crate::select::Tune;
 pub use crate::session::Session;

@@ -2,40 +2,60 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use mercer::data::ColumnRef;
 use mercer::gram::Metric;
-use mercer::learn::Bias;
-use mercer::solve::descent::Step;
+use mercer::learn::{ClassWeight, Intercept, Step};
+use mercer::model::{Method, Weights};
 
+use super::approx::{Approx, parse as parse_approx};
 use super::{Common, Input, parse_column, parse_size};
-use crate::approx::{Approx, parse as parse_approx};
 
-/// The methods that `fit` knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Method {
-    /// Ridge regression on a kernel, or on features with --features
-    Ridge,
-    /// Least mean squares: gradient descent on the squared error
-    Lms,
-    /// Nadaraya–Watson smoothing: a mean weighted by the kernel
-    Smoother,
-    /// The k nearest neighbours: their mean, or their vote where the target is text
-    Knn,
-    /// The perceptron: rows on the wrong side are added until none is left
-    Perceptron,
-    /// Logistic regression: probabilities of classes
-    Logistic,
-    /// Support vector classification with C
-    Svc,
-    /// Support vector classification with ν
-    NuSvc,
-    /// Support vector regression with ε
-    Svr,
-    /// Support vector regression with ν
-    NuSvr,
-    /// One-class support vectors: which rows are like those trained on (1), which are not (-1); no target
-    OneClass,
+/// The methods by name.
+pub fn methods() -> impl TypedValueParser<Value = Method> {
+    choice(&[
+        (Method::Ridge, "ridge", "Ridge regression on a kernel, or on features with --features"),
+        (Method::Lms, "lms", "Least mean squares: gradient descent on the squared error"),
+        (Method::Smoother, "smoother", "Nadaraya–Watson smoothing: a mean weighted by the kernel"),
+        (Method::Knn, "knn", "The k nearest neighbours: their mean, or their vote where the target is text"),
+        (
+            Method::Perceptron,
+            "perceptron",
+            "The perceptron: rows on the wrong side are added until none is left",
+        ),
+        (Method::Logistic, "logistic", "Logistic regression: probabilities of classes"),
+        (Method::Svc, "svc", "Support vector classification with C"),
+        (Method::NuSvc, "nu-svc", "Support vector classification with ν"),
+        (Method::Svr, "svr", "Support vector regression with ε"),
+        (Method::NuSvr, "nu-svr", "Support vector regression with ν"),
+        (
+            Method::OneClass,
+            "one-class",
+            "One-class support vectors: which rows are like those trained on (1), which are not (-1); no target",
+        ),
+    ])
+}
+
+fn weights() -> impl TypedValueParser<Value = Weights> {
+    choice(&[
+        (Weights::Uniform, "uniform", "All the same"),
+        (Weights::Distance, "distance", "By 1 over the distance"),
+    ])
+}
+
+/// Values of the library by name, each with its help.
+fn choice<T: Copy + Send + Sync>(
+    values: &'static [(T, &'static str, &'static str)],
+) -> impl TypedValueParser<Value = T> {
+    let names = values.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(names).try_map(|text| {
+        values
+            .iter()
+            .find(|(_, name, _)| *name == text)
+            .map(|(value, ..)| *value)
+            .ok_or("there is no such value")
+    })
 }
 
 /// `mercer fit`.
@@ -60,6 +80,7 @@ Examples:
   zcat data.csv.gz | mercer fit ridge - --target -1 --threads 1 --json -o m.mercer")]
 pub struct Fit {
     /// What to fit
+    #[arg(value_parser = methods())]
     pub method: Method,
     /// CSV, LIBSVM, Parquet, .npy or .npz file, gzipped or not; `-` is standard input
     pub data: PathBuf,
@@ -90,7 +111,7 @@ pub struct Fit {
     /// ridge, lms: the constant in the model: none, an unpenalised intercept, or a penalised constant on centred data
     /// [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
-    pub bias: Option<Bias>,
+    pub bias: Option<Intercept>,
     /// How it is solved. ridge: auto, cholesky, mixed, primal, cg; lms: batch, sgd; logistic: newton, gd, sgd
     #[arg(long, value_enum)]
     pub solver: Option<Solver>,
@@ -116,18 +137,18 @@ pub struct Fit {
     #[arg(short, value_name = "N")]
     pub k: Option<usize>,
     /// knn: whether near neighbours count more [default: uniform]
-    #[arg(long, value_enum)]
-    pub weights: Option<Weighting>,
+    #[arg(long, value_parser = weights())]
+    pub weights: Option<Weights>,
     /// knn: the distance [default: euclidean]
     #[arg(long, value_parser = parse_metric, value_name = "euclidean|manhattan")]
     pub metric: Option<Metric>,
     /// knn: take a target of numbers as classes, too
     #[arg(long)]
     pub classify: bool,
-    /// logistic, svc: what each class counts: uniform, balanced, or NAME=WEIGHT,… [default: all the same]
+    /// logistic, svc: the weight of each class: uniform, balanced, or NAME=WEIGHT,… [default: all the same]
     #[arg(long, value_name = "balanced|NAME=W,…", value_parser = parse_balance)]
-    pub class_weight: Option<Balance>,
-    /// ridge, logistic, svc, svr and their kin: a column with what each row counts
+    pub class_weight: Option<ClassWeight>,
+    /// ridge, logistic, svc, svr and their kin: a column with the weight of each row
     #[arg(long, value_name = "NAME|INDEX", allow_hyphen_values = true, value_parser = parse_column)]
     pub sample_weight: Option<ColumnRef>,
     /// svc, nu-svc: calibrate probabilities by cross-validation, for `predict --proba`; svr, nu-svr: the spread of the
@@ -185,17 +206,6 @@ pub enum Solver {
     Gd,
 }
 
-/// What each class counts.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Balance {
-    /// All the same.
-    Uniform,
-    /// In inverse proportion to its rows.
-    Balanced,
-    /// These, by the names of classes; others count 1.
-    Each(Vec<(String, f64)>),
-}
-
 /// How more than two classes are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Multiclass {
@@ -207,36 +217,29 @@ pub enum Multiclass {
     OneVsOne,
 }
 
-/// How neighbours are weighted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Weighting {
-    /// All the same
-    Uniform,
-    /// By 1 over the distance
-    Distance,
-}
-
-pub fn parse_bias(text: &str) -> Result<Bias, String> {
+pub fn parse_bias(text: &str) -> Result<Intercept, String> {
     match text {
-        "none" => Ok(Bias::None),
-        "centred" | "centered" => Ok(Bias::Centred),
-        "column" => Ok(Bias::Column),
+        "none" => Ok(Intercept::None),
+        "centred" | "centered" => Ok(Intercept::Centred),
+        "column" => Ok(Intercept::Column),
         _ => Err("it is none, centred or column".into()),
     }
 }
 
-fn parse_balance(text: &str) -> Result<Balance, String> {
+fn parse_balance(text: &str) -> Result<ClassWeight, String> {
     let each = |part: &str| {
         let (name, weight) = part.rsplit_once('=')?;
         let weight: f64 = weight.trim().parse().ok()?;
         (weight >= 0.0 && weight.is_finite()).then(|| (name.trim().to_owned(), weight))
     };
     match text {
-        "uniform" => Ok(Balance::Uniform),
-        "balanced" => Ok(Balance::Balanced),
-        list => list.split(',').map(each).collect::<Option<Vec<_>>>().map(Balance::Each).ok_or_else(|| {
-            "it is uniform, balanced, or classes with weights of 0 or more, as in yes=5,no=1".into()
-        }),
+        "uniform" => Ok(ClassWeight::Uniform),
+        "balanced" => Ok(ClassWeight::Balanced),
+        list => {
+            list.split(',').map(each).collect::<Option<Vec<_>>>().map(ClassWeight::Named).ok_or_else(|| {
+                "it is uniform, balanced, or classes with weights of 0 or more, as in yes=5,no=1".into()
+            })
+        }
     }
 }
 
@@ -261,8 +264,8 @@ mod tests {
 
     #[test]
     fn class_weights() {
-        assert_eq!(parse_balance("balanced"), Ok(Balance::Balanced));
-        let each = Balance::Each(vec![("yes".into(), 5.0), ("a=b".into(), 0.5)]);
+        assert_eq!(parse_balance("balanced"), Ok(ClassWeight::Balanced));
+        let each = ClassWeight::Named(vec![("yes".into(), 5.0), ("a=b".into(), 0.5)]);
         assert_eq!(parse_balance("yes=5,a=b=0.5"), Ok(each));
         for bad in ["", "yes", "yes=", "yes=-1", "yes=nan", "yes=1,", "even"] {
             assert!(parse_balance(bad).is_err(), "{bad}");

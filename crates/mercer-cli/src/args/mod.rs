@@ -1,7 +1,9 @@
 //! The command line as typed.
 
+mod approx;
 mod fit;
 mod plan;
+mod plot;
 mod tune;
 
 use std::num::NonZeroUsize;
@@ -16,11 +18,11 @@ use mercer::kernel::check::{Dim, Domain};
 use mercer::session::Session;
 use mercer::watch::Watch;
 
-pub use fit::{Balance, Fit, Method, Multiclass, Solver, Weighting};
+pub use approx::Approx;
+pub use fit::{Fit, Multiclass, Solver};
 pub use plan::Plan;
+pub use plot::{Kind, Plot};
 pub use tune::{Criterion, Score, Search, Tune};
-
-use crate::commands::plot::Plot;
 
 /// Kernel machines: write a kernel as on paper, train with it, predict anywhere.
 #[derive(Debug, Parser)]

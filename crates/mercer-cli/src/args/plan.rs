@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use mercer::model::Method;
 
-use super::fit::Method;
+use super::fit::methods;
 use super::{Common, Input, parse_size};
 
 /// `mercer plan`.
@@ -22,6 +23,7 @@ Examples:
   mercer plan knn --shape 50000,16 -k 7 --queries 10000 --json")]
 pub struct Plan {
     /// What is to be fitted
+    #[arg(value_parser = methods())]
     pub method: Method,
     /// CSV, LIBSVM, Parquet, .npy or .npz file, gzipped or not; `-` is standard input
     #[arg(required_unless_present = "shape", conflicts_with = "shape")]

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use mercer::learn::Bias;
+use mercer::learn::Intercept;
+use mercer::model::Method;
 
-use super::fit::{Method, parse_bias};
+use super::approx::{Approx, parse as parse_approx};
+use super::fit::{methods, parse_bias};
 use super::{Common, Input, parse_size};
-use crate::approx::{Approx, parse as parse_approx};
 
 /// `mercer tune`.
 #[derive(Debug, Args)]
@@ -28,6 +29,7 @@ Examples:
 With --checkpoint FILE every trial is kept in FILE, and a run that was stopped goes on where it was.")]
 pub struct Tune {
     /// What to tune
+    #[arg(value_parser = methods())]
     pub method: Method,
     /// CSV, LIBSVM, Parquet, .npy or .npz file, gzipped or not; `-` is standard input
     pub data: PathBuf,
@@ -48,7 +50,7 @@ pub struct Tune {
     pub k: Option<String>,
     /// ridge: the constant in the model [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
-    pub bias: Option<Bias>,
+    pub bias: Option<Intercept>,
     /// ridge: features that stand in for the kernel: random ones, landmarks, or whichever suits. The data is then read in
     /// chunks, once for each kernel that is tried: it may be larger than memory
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]

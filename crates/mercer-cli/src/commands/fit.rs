@@ -3,24 +3,25 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use mercer::data::{Dataset, ReadOptions, ScaleMethod, Schema};
-use mercer::model::{Model, Predictor};
+use mercer::data::{Passes, ReadOptions, ScaleMethod};
+use mercer::learn::search::Split;
+use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, Shape};
+use mercer::model::Predictor;
 use mercer::pool;
 use mercer::session::Session;
 use mercer::solve::{Report, Status};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::approx;
-use crate::args::{Fit, Method};
+use crate::args::Fit;
 use crate::checkpoint::Checkpoint;
 use crate::describe;
 use crate::failure::Failure;
-use crate::learner::{self, Learner};
+use crate::input::{self, Rows};
 use crate::output;
 use crate::progress::{self, Progress};
 use crate::score::Errors;
-use crate::training::{Goal, Trained, hold_out, read_for_training};
+use crate::settings;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -72,22 +73,18 @@ impl Seconds {
 
 /// What a fit came to.
 pub struct Outcome {
-    /// The model to save.
-    pub model: Model,
-    /// How the work ended.
-    pub report: Option<Report>,
-    /// More about it.
-    pub facts: BTreeMap<String, Value>,
+    /// The model to save, and how the work ended.
+    pub fitted: Fitted,
     /// What a user should know about the data.
     pub notes: Vec<String>,
     /// The errors on held-out rows.
     pub holdout: Option<Vec<Errors>>,
+    /// The data's name.
+    pub source: String,
     /// Rows of the data.
     pub rows: usize,
     /// Features of the data.
     pub features: usize,
-    /// The data's name.
-    pub source: String,
     /// Where the time went; the total is taken later.
     pub seconds: Seconds,
     /// Lines for people, beside those that every fit has.
@@ -99,7 +96,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     progress::listen();
     let began = Instant::now();
     // What the text alone decides is refused before a long file is read.
-    learner::check_text(arguments)?;
+    let learner = settings::learner(arguments)?;
     output::check_output(&arguments.output)?;
     let checkpoint = arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
@@ -107,71 +104,79 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     if let Some(checkpoint) = &checkpoint {
         session = session.with_checkpoint(checkpoint);
     }
-    let streamed = match (arguments.method, arguments.approx) {
-        (Method::Ridge, Some(approx)) if approx.is_asked() => approx::fit(arguments, &session),
+    let streamed = match &learner {
+        AnyLearner::Ridge(ridge) if matches!(ridge.lift, Lift::Approximate { .. } | Lift::Auto(_)) => {
+            pool::with(arguments.common.threads(), || in_passes(arguments, ridge, &session))
+        }
         _ => Ok(None),
     };
     let outcome = match streamed.transpose() {
         Some(outcome) => outcome,
-        None => in_memory(arguments, &session),
+        None => in_memory(arguments, learner, &session),
     };
     watch.finish();
     finish(arguments, outcome?, checkpoint, began)
 }
 
+/// The fit on a file in passes; none where `auto` finds that no approximation is needed.
+fn in_passes(arguments: &Fit, ridge: &Ridge, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
+    let (clock, mut seconds) = (Instant::now(), Seconds::default());
+    // The check of the fraction; which rows are held out is up to a hash of their number here.
+    Split::hold_out(10, arguments.holdout, session.seed())
+        .map_err(|error| Failure::usage(format!("--holdout: {error}")))?;
+    let passes = input::passes(&arguments.data, &arguments.input, &ridge.lift, arguments.holdout, session)?;
+    let problem = Problem::stream(&passes);
+    seconds.read = clock.elapsed().as_secs_f64();
+    let clock = Instant::now();
+    let (lift, reason) = ridge.lift.resolved(&problem, session)?;
+    let Lift::Approximate { approx, .. } = lift else { return Ok(None) };
+    let fitted = ridge.clone().lift(lift).train(&problem, session)?;
+    seconds.fit = clock.elapsed().as_secs_f64();
+    let survey = passes.survey();
+    Ok(Some(Outcome {
+        lines: describe::approximation(&fitted.facts, approx, reason),
+        holdout: fitted.held_out.as_ref().map(|errors| Errors::of_sums(errors, &survey.targets)),
+        notes: input::notes(&passes),
+        source: arguments.data.display().to_string(),
+        rows: problem.nrows(),
+        features: survey.sample.ncols(),
+        fitted,
+        seconds,
+    }))
+}
+
 /// The fit on all rows at once.
-fn in_memory(arguments: &Fit, session: &Session<'_>) -> Result<Outcome, Failure> {
+fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Result<Outcome, Failure> {
     let clock = Instant::now();
     let mut seconds = Seconds::default();
-    let (mut dataset, schema) =
-        read_for_training(arguments.method, &arguments.data, &read_options(arguments))?;
-    let mut learner = learner::of(arguments, &dataset.feature_names)?;
+    let (mut dataset, schema) = input::read(arguments.method, &arguments.data, &read_options(arguments))?;
+    let learner = learner.bind(&dataset.feature_names)?;
     // The weights were read as the last of the targets.
     let weights = arguments.sample_weight.as_ref().and_then(|_| dataset.targets.pop());
-    let goal = Goal::of(&dataset, &*learner)?.weighted(weights, &dataset.source)?;
-    if let Some(classes) = &goal.classes {
-        learner.name_classes(classes)?;
-    }
+    let mut rows = Rows::new((dataset, schema), &learner, arguments.input.scale)?.weighted(weights)?;
     seconds.read = clock.elapsed().as_secs_f64();
-    learner.check(dataset.nrows(), dataset.features.ncols(), session)?;
-
-    let mut scale = arguments.input.scale;
-    let mut part = (arguments.holdout, arguments.common.seed);
-    if learner::is_precomputed(arguments) {
-        if scale.is_some_and(|scale| scale != ScaleMethod::None) {
+    let (count, columns) = (rows.dataset.nrows(), rows.dataset.features.ncols());
+    learner.check(Shape { rows: count, columns, targets: rows.targets() }, session)?;
+    if settings::is_precomputed(arguments) {
+        if arguments.input.scale.is_some_and(|scale| scale != ScaleMethod::None) {
             return Err(Failure::usage("--scale does not apply to kernel values"));
         }
-        // A row that is held out takes its column with it, which the model would have to do without.
-        scale = Some(ScaleMethod::None);
-        part.0 = 0.0;
+        rows = rows.precomputed()?;
     }
-    let (holdout, trained) = pool::with(arguments.common.threads(), || {
+    pool::with(arguments.common.threads(), || {
         let clock = Instant::now();
-        let holdout = hold_out(&*learner, scale, part, &dataset, &goal, session)?;
+        let holdout = rows.hold_out(&learner, arguments.holdout, session)?;
         seconds.holdout = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
-        let rows = (&goal.targets, goal.weights.as_deref());
-        let trained = Trained::weighted(&*learner, scale, &dataset.features, rows, session)?;
+        let (problem, mut notes) = rows.problem()?;
+        let fitted = learner.train(&problem, session)?;
         seconds.fit = clock.elapsed().as_secs_f64();
-        Ok::<_, Failure>((holdout, trained))
-    })?;
-
-    let mut notes: Vec<String> = dataset.notes.iter().cloned().chain(trained.notes(&dataset)).collect();
-    let holdout = holdout.unwrap_or_else(|reason| {
-        notes.push(format!("no error on rows held out, because of the others alone: {reason}"));
-        None
-    });
-    Ok(Outcome {
-        report: trained.learnt.report.clone(),
-        facts: trained.learnt.facts.clone(),
-        notes,
-        holdout,
-        rows: dataset.nrows(),
-        features: dataset.features.ncols(),
-        source: dataset.source.clone(),
-        seconds,
-        lines: Vec::new(),
-        model: model(&*learner, trained, goal, schema, &dataset),
+        let holdout = holdout.unwrap_or_else(|reason| {
+            notes.push(format!("no error on rows held out, because of the others alone: {reason}"));
+            None
+        });
+        let (source, lines) = (rows.dataset.source.clone(), Vec::new());
+        Ok(Outcome { fitted, notes, holdout, source, rows: count, features: columns, seconds, lines })
     })
 }
 
@@ -182,7 +187,7 @@ fn finish(
     checkpoint: Option<Checkpoint>,
     began: Instant,
 ) -> Result<(), Failure> {
-    let Outcome { model, mut report, mut seconds, .. } = outcome;
+    let Outcome { fitted: Fitted { model, mut report, facts, .. }, mut seconds, .. } = outcome;
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
@@ -221,7 +226,7 @@ fn finish(
         scaling: model.scaling.name(),
         holdout: outcome.holdout,
         report: report.as_ref(),
-        facts: &outcome.facts,
+        facts: &facts,
         seconds,
         model: arguments.output.display().to_string(),
         notes: &outcome.notes,
@@ -286,35 +291,4 @@ fn lines(
     }
     lines.push(("model", document.model.clone()));
     lines
-}
-
-/// The model to save.
-pub fn model(
-    learner: &dyn Learner,
-    trained: Trained,
-    goal: Goal,
-    schema: Schema,
-    dataset: &Dataset,
-) -> Model {
-    let learnt = trained.learnt;
-    let mut report = learnt.facts;
-    report.insert("rows".to_owned(), json!(dataset.nrows()));
-    if let Some(solved) = learnt.report {
-        report.extend([
-            ("solver".to_owned(), json!(solved.solver)),
-            ("status".to_owned(), json!(solved.status)),
-            ("residual".to_owned(), json!(solved.residual)),
-        ]);
-    }
-    Model {
-        method: learner.method(),
-        settings: learner.settings(),
-        predictor: learnt.predictor,
-        schema: Some(schema),
-        outputs: goal.names,
-        classes: goal.classes,
-        calibration: learnt.calibration,
-        scaling: trained.scaling,
-        report,
-    }
 }

@@ -7,6 +7,7 @@ use mercer::data::{self, AnySamples, Dtype, ScaleMethod, Scaling};
 use mercer::gram::{GramError, Part, Resident, Value, Wanted, kernel_to_distance};
 use mercer::kernel::Kernel;
 use mercer::linalg::zeroed;
+use mercer::real::Real;
 use mercer::session::Session;
 use mercer::{memory, pool};
 use serde::Serialize;
@@ -47,18 +48,7 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     kernel.check_columns(rows.ncols())?;
 
     let shape = (rows.nrows(), columns.as_ref().unwrap_or(&rows).nrows());
-    let size = if arguments.input.dtype == Dtype::F32 { 4 } else { 8 };
-    let needed = (shape.0 as u64).saturating_mul(shape.1 as u64).saturating_mul(size);
-    let budget = session.memory();
-    if needed > budget {
-        return Err(Failure::work(format!(
-            "a matrix of {} × {} takes {}, more than the memory budget of {}",
-            shape.0,
-            shape.1,
-            memory::human(needed),
-            memory::human(budget)
-        )));
-    }
+    let needed = bytes(shape, arguments.input.dtype, session.memory())?;
     let job = Job { kernel: &kernel, rows: &rows, columns: columns.as_ref(), distance: arguments.distance };
     let clock = Instant::now();
     let seconds = pool::with(arguments.common.threads(), || match arguments.input.dtype {
@@ -97,6 +87,19 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     output::report(&arguments.common, &document, &lines)
 }
 
+/// The bytes of the matrix, where the memory budget allows them.
+fn bytes((rows, columns): (usize, usize), dtype: Dtype, budget: u64) -> Result<u64, Failure> {
+    let size = if dtype == Dtype::F32 { 4 } else { 8 };
+    let needed = (rows as u64).saturating_mul(columns as u64).saturating_mul(size);
+    if needed <= budget {
+        return Ok(needed);
+    }
+    let (needed, budget) = (memory::human(needed), memory::human(budget));
+    Err(Failure::work(format!(
+        "a matrix of {rows} × {columns} takes {needed}, more than the memory budget of {budget}"
+    )))
+}
+
 type Samples = AnySamples<'static>;
 
 fn read(arguments: &GramArguments) -> Result<(Samples, Option<Samples>), Failure> {
@@ -108,7 +111,7 @@ fn read(arguments: &GramArguments) -> Result<(Samples, Option<Samples>), Failure
     Ok((dataset.features, columns))
 }
 
-fn write<T: data::NpyNumber>(path: &Path, shape: (usize, usize), entries: &[T]) -> Result<(), Failure> {
+fn write<T: Real>(path: &Path, shape: (usize, usize), entries: &[T]) -> Result<(), Failure> {
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }

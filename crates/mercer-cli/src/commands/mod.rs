@@ -10,3 +10,4 @@ pub mod plan;
 pub mod plot;
 pub mod predict;
 pub mod tune;
+mod tune_picture;

@@ -1,19 +1,26 @@
 //! `mercer plan`.
 
 use std::io::{self, Write};
+use std::path::Path;
 
-use mercer::data::{Classes, ScaleMethod, Scaling, Source, TrainingChunks};
+use mercer::data::{
+    Classes, FilePasses, Passes, ScaleMethod, Scaling, Source, SurveyOptions, TrainingChunks,
+};
 use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
+use mercer::learn::cost::{Size, Task};
+use mercer::learn::svm::{Machine, Svm};
+use mercer::learn::{AnyLearner, Knn, Lift, Lms, LmsSolver, Logistic, Perceptron, Ridge, Smoother};
+use mercer::model::Method;
 use mercer::pool;
-use mercer::select::plan::{self, PlanError, Shape, Task};
+use mercer::select::plan::{self, PlanError};
+use mercer::session::Session;
 
-use crate::approx::Survey;
-use crate::args::{Method, Plan};
+use crate::args::Plan;
 use crate::failure::Failure;
+use crate::input;
 use crate::output;
 use crate::progress::{self, Progress};
-use crate::training::read_for_training;
 
 /// Values tried for each `?` of a kernel.
 const TRIED: usize = 10;
@@ -29,58 +36,15 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         .transpose()
         .map_err(|error| Failure::usage(format!("in --features: {error}")))?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = arguments.common.session(arguments.memory, &watch);
-    let plan = match (&arguments.data, arguments.shape) {
+    let session = &arguments.common.session(arguments.memory, &watch);
+    let job = Job { arguments, kernel, features, session };
+    let plan = pool::with(arguments.common.threads(), || match &arguments.data {
         // The rows of a file are gone through, not held: it may be larger than memory.
-        (Some(path), _) if arguments.method == Method::Ridge && Source::path(path).is_restartable() => {
-            let options = arguments.input.read_options();
-            let mut chunks = TrainingChunks::open(Source::path(path), &options, 4_096, &session)?;
-            let targets = chunks.schema().targets.len().max(1);
-            let seed = arguments.common.seed;
-            let survey = pool::with(arguments.common.threads(), || {
-                Survey::of(&mut chunks, arguments.input.scale, None, seed, &session)
-            })?;
-            chunks.notes().iter().for_each(|note| output::note(&arguments.common, note));
-            let rows = usize::try_from(survey.rows).unwrap_or(usize::MAX);
-            let task = task(arguments, &kernel, features.as_ref(), rows, survey.sample.ncols())?;
-            let plan = || {
-                let shape = (rows, targets);
-                plan::Plan::for_part(task, &kernel, &survey.sample, shape, &session)
-            };
-            pool::with(arguments.common.threads(), plan)
+        Some(path) if arguments.method == Method::Ridge && Source::path(path).is_restartable() => {
+            job.of_passes(path)
         }
-        (Some(path), _) => {
-            let (dataset, _) = read_for_training(arguments.method, path, &arguments.input.read_options())?;
-            dataset.notes.iter().for_each(|note| output::note(&arguments.common, note));
-            let (scaling, _) =
-                Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::Standard), &dataset.features)?;
-            let targets = match (arguments.method, dataset.targets.as_slice()) {
-                (Method::Logistic | Method::Perceptron, [target]) => {
-                    decisions(Classes::of(&target.values).0.len())
-                }
-                (_, targets) => targets.len().max(1),
-            };
-            let samples = scaling.apply(dataset.features)?;
-            let task = task(arguments, &kernel, features.as_ref(), samples.nrows(), samples.ncols())?;
-            let plan = || plan::Plan::for_samples(task, &kernel, &samples, targets, &session);
-            pool::with(arguments.common.threads(), plan)
-        }
-        (None, shape) => {
-            let (rows, columns) = shape.unwrap_or_default();
-            let targets = match arguments.method {
-                Method::Logistic | Method::Perceptron => decisions(arguments.classes),
-                _ => arguments.input.target.len().max(1),
-            };
-            let shape = Shape { rows, columns, targets, dtype: arguments.input.dtype };
-            let task = task(arguments, &kernel, features.as_ref(), rows, columns)?;
-            let plan = || plan::Plan::for_shape(task, &kernel, shape, &session);
-            pool::with(arguments.common.threads(), plan)
-        }
-    };
-    let plan = plan.map_err(|error| match error {
-        error if error.is_stop() => Failure::interrupted(),
-        PlanError::Gram(error) => error.into(),
-        error => Failure::usage(error),
+        Some(path) => job.of_rows(path),
+        None => job.of_shape(),
     })?;
     watch.finish();
     if arguments.common.json {
@@ -89,61 +53,123 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     writeln!(io::stdout(), "{plan}").map_err(|error| Failure::stdout(&error))
 }
 
+/// What is planned.
+struct Job<'a> {
+    arguments: &'a Plan,
+    kernel: Kernel,
+    features: Option<FeatureMap>,
+    session: &'a Session<'a>,
+}
+
+impl Job<'_> {
+    /// For a file of any size.
+    fn of_passes(&self, path: &Path) -> Result<plan::Plan, Failure> {
+        let Self { arguments, kernel, session, .. } = self;
+        let chunks = TrainingChunks::open(Source::path(path), &arguments.input.read_options(), *session)?;
+        let options = SurveyOptions {
+            scale: arguments.input.scale.unwrap_or(ScaleMethod::Standard),
+            sample: Lift::from(kernel.clone()).sample_rows(),
+            seed: arguments.common.seed,
+            held_out: 0.0,
+        };
+        let passes = FilePasses::new(chunks, &options, *session)?;
+        passes.notes().iter().for_each(|note| output::note(&arguments.common, note));
+        let survey = passes.survey();
+        let rows = usize::try_from(survey.rows).unwrap_or(usize::MAX);
+        let (task, shape) = (self.task(rows, survey.sample.ncols())?, (rows, survey.targets.len().max(1)));
+        plan::Plan::for_samples(task, kernel, &survey.sample, shape, session).map_err(in_words)
+    }
+
+    /// For rows in memory.
+    fn of_rows(&self, path: &Path) -> Result<plan::Plan, Failure> {
+        let Self { arguments, kernel, session, .. } = self;
+        let (dataset, _) = input::read(arguments.method, path, &arguments.input.read_options())?;
+        dataset.notes.iter().for_each(|note| output::note(&arguments.common, note));
+        let scale = arguments.input.scale.unwrap_or(ScaleMethod::Standard);
+        let (scaling, _) = Scaling::fit(scale, &dataset.features)?;
+        let targets = match (arguments.method, dataset.targets.as_slice()) {
+            (Method::Logistic | Method::Perceptron, [target]) => {
+                decisions(Classes::of(&target.values).0.len())
+            }
+            (_, targets) => targets.len().max(1),
+        };
+        let samples = scaling.apply(dataset.features)?;
+        let task = self.task(samples.nrows(), samples.ncols())?;
+        plan::Plan::for_samples(task, kernel, &samples, (samples.nrows(), targets), session).map_err(in_words)
+    }
+
+    /// For rows and columns of which only the numbers are known.
+    fn of_shape(&self) -> Result<plan::Plan, Failure> {
+        let Self { arguments, kernel, session, .. } = self;
+        let (rows, columns) = arguments.shape.unwrap_or_default();
+        let targets = match arguments.method {
+            Method::Logistic | Method::Perceptron => decisions(arguments.classes),
+            _ => arguments.input.target.len().max(1),
+        };
+        let shape = Size { rows, columns, targets, dtype: arguments.input.dtype };
+        plan::Plan::for_shape(self.task(rows, columns)?, kernel, shape, session).map_err(in_words)
+    }
+
+    /// The tuning of a kernel with `?`, else the training of a learner.
+    fn task(&self, rows: usize, columns: usize) -> Result<Task, Failure> {
+        let Self { arguments, kernel, .. } = self;
+        let tunables = kernel.tunables()?.len();
+        match self.learner() {
+            AnyLearner::Ridge(_) if tunables > 0 => {
+                let tried = || TRIED.saturating_pow(u32::try_from(tunables).unwrap_or(u32::MAX));
+                let kernels = arguments.kernels.unwrap_or_else(tried);
+                Ok(Task::TuneRidge { kernels, lambdas: arguments.lambdas })
+            }
+            AnyLearner::Svm(_) if tunables > 0 => Err(Failure::usage(
+                "there is no plan for the tuning of support vectors",
+            )
+            .hint(
+                "give the kernel's numbers to plan one fit; folds and values of C share its kernel matrix",
+            )),
+            AnyLearner::Ridge(_) if !arguments.lambda.is_finite() || arguments.lambda < 0.0 => {
+                let lambda = arguments.lambda;
+                Err(Failure::usage(format!("lambda is {lambda}; it must be a finite number, 0 or more")))
+            }
+            learner => Ok(Task::of(&learner, columns, arguments.queries.unwrap_or(rows))?),
+        }
+    }
+
+    /// The learner; settings that a plan does not depend on take their defaults.
+    fn learner(&self) -> AnyLearner {
+        let Self { arguments, kernel, features, .. } = self;
+        let kernel = kernel.clone();
+        let lift = features.clone().map_or_else(|| Lift::from(kernel.clone()), Lift::from);
+        match arguments.method {
+            Method::Ridge => Ridge::on(lift).lambda(arguments.lambda).into(),
+            Method::Lms => {
+                let lms = Lms::on(lift);
+                let epochs = arguments.epochs.unwrap_or(lms.epochs);
+                lms.epochs(epochs)
+                    .solver(if arguments.sgd { LmsSolver::Sgd } else { LmsSolver::Batch })
+                    .into()
+            }
+            Method::Smoother => Smoother::new(kernel).into(),
+            Method::Knn => Knn::new(arguments.k).into(),
+            Method::Logistic => Logistic::new(kernel).into(),
+            Method::Perceptron => {
+                let perceptron = Perceptron::new(kernel);
+                let passes = arguments.epochs.unwrap_or(perceptron.passes);
+                perceptron.passes(passes).into()
+            }
+            _ => Svm::new(kernel, Machine::Svc { c: 1.0 }).into(),
+        }
+    }
+}
+
+fn in_words(error: PlanError) -> Failure {
+    match error {
+        error if error.is_stop() => Failure::interrupted(),
+        PlanError::Gram(error) => error.into(),
+        error => Failure::usage(error),
+    }
+}
+
 /// The outputs that tell this many classes apart.
 fn decisions(classes: usize) -> usize {
     if classes > 2 { classes } else { 1 }
-}
-
-fn task(
-    arguments: &Plan,
-    kernel: &Kernel,
-    features: Option<&FeatureMap>,
-    rows: usize,
-    columns: usize,
-) -> Result<Task, Failure> {
-    let tunables = kernel.tunables()?.len();
-    let queries = arguments.queries.unwrap_or(rows);
-    let count = |map: &FeatureMap| -> Result<u64, Failure> {
-        map.check_columns(columns)?;
-        Ok(map.count(columns)?)
-    };
-    Ok(match arguments.method {
-        Method::Ridge if tunables > 0 => {
-            let tried = || TRIED.saturating_pow(u32::try_from(tunables).unwrap_or(u32::MAX));
-            let kernels = arguments.kernels.unwrap_or_else(tried);
-            Task::TuneRidge { kernels, lambdas: arguments.lambdas }
-        }
-        Method::Ridge => {
-            if !arguments.lambda.is_finite() || arguments.lambda < 0.0 {
-                return Err(Failure::usage(format!(
-                    "lambda is {}; it must be a finite number, 0 or more",
-                    arguments.lambda
-                )));
-            }
-            match features {
-                Some(map) => Task::RidgeFeatures { features: count(map)? },
-                // A kernel with more features than can be counted is one for the dual.
-                None => {
-                    let own = FeatureMap::of_kernel(kernel, columns);
-                    let features = own.and_then(|map| map.count(columns).ok());
-                    Task::Ridge { lambda: arguments.lambda, features }
-                }
-            }
-        }
-        Method::Lms => Task::Lms {
-            epochs: arguments.epochs.unwrap_or(200),
-            stochastic: arguments.sgd,
-            features: features.map(count).transpose()?,
-        },
-        Method::Smoother => Task::Smoother { queries },
-        Method::Knn => Task::Neighbours { queries, k: arguments.k },
-        Method::Logistic => Task::Logistic,
-        Method::Perceptron => Task::Perceptron { epochs: arguments.epochs.unwrap_or(100) },
-        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass if tunables > 0 => {
-            return Err(Failure::usage("there is no plan for the tuning of support vectors").hint(
-                "give the kernel's numbers to plan one fit; folds and values of C share its kernel matrix",
-            ));
-        }
-        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => Task::SupportVectors,
-    })
 }

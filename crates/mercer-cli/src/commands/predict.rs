@@ -51,10 +51,7 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
         session: &session,
         rows: 0,
         extra: Extra::of(arguments, &model)?,
-        score: match &model.classes {
-            Some(classes) => Score::of_classes(classes, model.link()).calibrated(model.calibration.clone()),
-            None => Score::of_numbers(model.outputs.len()),
-        },
+        score: Score::of(&model),
     };
     match &arguments.output {
         Some(path) => {
@@ -124,7 +121,7 @@ struct Run<'a> {
     session: &'a Session<'a>,
     rows: usize,
     extra: Extra,
-    score: Score,
+    score: Score<'a>,
 }
 
 /// What is written before the prediction.

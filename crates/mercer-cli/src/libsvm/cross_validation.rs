@@ -2,11 +2,10 @@
 
 use mercer::learn::Targets;
 use mercer::model::libsvm::general;
-use mercer::model::vote;
+use mercer::model::{Method, vote};
 use mercer::session::Session;
 
 use super::train::{Job, Rows, group};
-use super::train_options::SvmType;
 use super::{Refusal, say};
 
 /// Predicts every row from the other folds and prints how well that went.
@@ -17,7 +16,7 @@ pub fn cross_validate(
     session: &Session<'_>,
 ) -> Result<(), Refusal> {
     let y = &job.problem.labels;
-    let (order, starts) = draw(y, folds, job.options.svm_type.classifies());
+    let (order, starts) = draw(y, folds, job.options.classifies());
     let mut predicted = vec![0.0; y.len()];
     for fold in starts.windows(2) {
         let held_out = &order[fold[0]..fold[1]];
@@ -25,7 +24,7 @@ pub fn cross_validate(
         let found = predict(job, rows, &kept, held_out, session)?;
         held_out.iter().zip(found).for_each(|(&row, value)| predicted[row] = value);
     }
-    if matches!(job.options.svm_type, SvmType::Svr | SvmType::NuSvr) {
+    if matches!(job.options.svm_type, Method::Svr | Method::NuSvr) {
         let (mean, correlation) = regression_errors(y, &predicted);
         say(format_args!("Cross Validation Mean squared error = {}\n", general(mean, 6)));
         say(format_args!("Cross Validation Squared correlation coefficient = {}\n", general(correlation, 6)));
@@ -66,23 +65,23 @@ fn predict(
     kept.iter().for_each(|&row| weights[row] = 1.0);
     let (labels, codes) = group(y, kept);
     let targets = match job.options.svm_type {
-        SvmType::Svc | SvmType::NuSvc => {
+        Method::Svc | Method::NuSvc => {
             if let [only] = labels.as_slice() {
                 return Ok(vec![f64::from(*only); held_out.len()]);
             }
             Targets::codes(codes, labels.len())
         }
-        SvmType::OneClass => Targets::None,
-        SvmType::Svr | SvmType::NuSvr => y.into(),
+        Method::OneClass => Targets::None,
+        _ => y.into(),
     };
     let queries = job.queries(&rows.samples, held_out)?;
     let found = job.machines(rows, targets, &labels, Some(&weights), session)?;
     let outputs = found.predictor(&rows.samples).predict(&queries, session).map_err(Refusal::new)?;
     let value = |row: &[f64]| match job.options.svm_type {
-        SvmType::Svc | SvmType::NuSvc => f64::from(labels[vote(row)]),
-        SvmType::OneClass if row[0] > 0.0 => 1.0,
-        SvmType::OneClass => -1.0,
-        SvmType::Svr | SvmType::NuSvr => row[0],
+        Method::Svc | Method::NuSvc => f64::from(labels[vote(row)]),
+        Method::OneClass if row[0] > 0.0 => 1.0,
+        Method::OneClass => -1.0,
+        _ => row[0],
     };
     Ok((0..outputs.nrows()).map(|i| value(outputs.row(i))).collect())
 }

@@ -9,16 +9,16 @@ use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Machines, Svm};
 use mercer::learn::{Admission, ClassWeight, Inputs, LearnError, Targets};
 use mercer::model::libsvm::PRECOMPUTED;
-use mercer::model::{Calibration, Model, Pairs, Predictor, pairs_of};
+use mercer::model::{Calibration, Method, Model, Pairs, Predictor, pairs_of};
 use mercer::pool;
 use mercer::session::Session;
-use mercer::solve::Status;
-use mercer::solve::svm::{SvmError, SvmReport, SvmSettings};
+use mercer::solve::svm::{SvmReport, SvmSettings};
+use mercer::solve::{SolveError, Status};
 use serde_json::json;
 
 use super::cross_validation::cross_validate;
 use super::problem::Problem;
-use super::train_options::{KernelType, SvmType, TrainOptions};
+use super::train_options::{KernelType, TrainOptions};
 use super::{Refusal, finish, say};
 use crate::output;
 use crate::progress::{self, Progress};
@@ -57,6 +57,7 @@ pub struct Job<'a> {
     pub options: &'a TrainOptions,
     pub problem: &'a Problem,
     svm: Svm,
+    kernel: Kernel,
     /// Columns of the samples.
     columns: usize,
 }
@@ -101,17 +102,17 @@ impl<'a> Job<'a> {
         };
         let TrainOptions { c, nu, epsilon, .. } = *options;
         let machine = match options.svm_type {
-            SvmType::Svc => Machine::Svc { c },
-            SvmType::NuSvc => Machine::NuSvc { nu },
-            SvmType::Svr => Machine::Svr { c, epsilon },
-            SvmType::NuSvr => Machine::NuSvr { c, nu },
-            SvmType::OneClass => Machine::OneClass { nu },
+            Method::NuSvc => Machine::NuSvc { nu },
+            Method::Svr => Machine::Svr { c, epsilon },
+            Method::NuSvr => Machine::NuSvr { c, nu },
+            Method::OneClass => Machine::OneClass { nu },
+            _ => Machine::Svc { c },
         };
-        let svm = Svm::new(kernel, machine)
+        let svm = Svm::new(kernel.clone(), machine)
             .probability(options.probability && options.folds.is_none())
-            .check(Admission::Assume)
+            .admission(Admission::Assume)
             .solver(solver);
-        Ok(Self { options, problem, svm, columns })
+        Ok(Self { options, problem, svm, kernel, columns })
     }
 
     /// The samples; for a precomputed kernel the unit vectors of the rows' numbers.
@@ -159,7 +160,7 @@ impl<'a> Job<'a> {
         session: &Session<'_>,
     ) -> Result<Machines, Refusal> {
         let mut svm = self.svm.clone();
-        if self.options.svm_type == SvmType::Svc {
+        if self.options.svm_type == Method::Svc {
             svm.class_weight = ClassWeight::Each(self.factors(labels));
         }
         let problem = mercer::learn::Problem::new(rows.inputs(), targets).weighted(weights);
@@ -183,7 +184,7 @@ impl<'a> Job<'a> {
 
     /// Fits, tells LIBSVM's lines, and makes the model.
     fn model(&self, rows: &Rows, session: &Session<'_>) -> Result<Model, Refusal> {
-        let (predictor, classes, calibration) = if self.options.svm_type.classifies() {
+        let (predictor, classes, calibration) = if self.options.classifies() {
             self.classifier(rows, session)?
         } else {
             self.single(rows, session)?
@@ -222,7 +223,7 @@ impl<'a> Job<'a> {
     fn only_class(&self, samples: &AnySamples<'static>) -> Predictor {
         self.told("WARNING: training data in only one class. See README for details.\nTotal nSV = 0\n");
         let pairs = Pairs {
-            kernel: self.svm.kernel.clone(),
+            kernel: self.kernel.clone(),
             domain: None,
             centres: samples.select(&[]),
             per_class: vec![0],
@@ -240,7 +241,7 @@ impl<'a> Job<'a> {
     fn single(&self, rows: &Rows, session: &Session<'_>) -> Result<Parts, Refusal> {
         let (y, n) = (&self.problem.labels, self.problem.labels.len() as f64);
         let c = self.options.c;
-        let one_class = self.options.svm_type == SvmType::OneClass;
+        let one_class = self.options.svm_type == Method::OneClass;
         let targets = if one_class { Targets::None } else { y.into() };
         let mut found = self.machines(rows, targets, &[], None, session)?;
         if one_class && self.options.probability && found.calibration.is_none() {
@@ -249,7 +250,7 @@ impl<'a> Job<'a> {
             );
         }
         let own = match (self.options.svm_type, found.epsilon) {
-            (SvmType::Svr, _) => {
+            (Method::Svr, _) => {
                 let sum: f64 = found.coefficients.entries().iter().map(|a| a.abs()).sum();
                 format!("nu = {:.6}\n", sum / (c * n))
             }
@@ -292,7 +293,7 @@ impl<'a> Job<'a> {
             let report = &found.reports[pair];
             let rows = (counts[i] + counts[j]) as f64;
             let own = match self.options.svm_type {
-                SvmType::NuSvc => {
+                Method::NuSvc => {
                     // Σα is ν times the rows before it is divided by the margin, whose inverse LIBSVM calls C.
                     let bound = sum / (self.options.nu * rows);
                     let at_bound = |&(s, column): &(usize, usize)| {
@@ -366,7 +367,7 @@ fn serial_numbers(rows: &[Vec<(u32, f64)>], largest: usize) -> Result<Vec<u32>, 
 /// LIBSVM's words for what can go wrong.
 fn in_words(error: LearnError) -> Refusal {
     match &error {
-        LearnError::Svm(SvmError::InfeasibleNu { largest, .. }) => {
+        LearnError::Solve(SolveError::InfeasibleNu { largest, .. }) => {
             Refusal::new(format!("ERROR: specified nu is infeasible (at most {largest})"))
         }
         _ if error.is_stop() => Refusal::new("interrupted"),

@@ -1,5 +1,7 @@
 //! The options of svm-train.
 
+use mercer::model::Method;
+
 use super::Refusal;
 
 /// What svm-train prints where it is called wrongly.
@@ -33,28 +35,6 @@ options:
 -q : quiet mode (no outputs)
 ";
 
-/// Which machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SvmType {
-    /// `-s 0`.
-    Svc,
-    /// `-s 1`.
-    NuSvc,
-    /// `-s 2`.
-    OneClass,
-    /// `-s 3`.
-    Svr,
-    /// `-s 4`.
-    NuSvr,
-}
-
-impl SvmType {
-    /// Whether it has classes.
-    pub fn classifies(self) -> bool {
-        matches!(self, Self::Svc | Self::NuSvc)
-    }
-}
-
 /// Which kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelType {
@@ -73,7 +53,8 @@ pub enum KernelType {
 /// The options as typed, defaults filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainOptions {
-    pub svm_type: SvmType,
+    /// `-s`: one of the five machines.
+    pub svm_type: Method,
     pub kernel_type: KernelType,
     pub degree: u32,
     /// 0 for 1 over the number of features.
@@ -97,11 +78,16 @@ pub struct TrainOptions {
 }
 
 impl TrainOptions {
+    /// Whether the machine tells classes apart.
+    pub fn classifies(&self) -> bool {
+        matches!(self.svm_type, Method::Svc | Method::NuSvc)
+    }
+
     /// From the arguments after the program's name.
     pub fn parse(arguments: &[String]) -> Result<Self, Refusal> {
         let help = |message: String| Refusal::usage(message, USAGE);
         let mut options = Self {
-            svm_type: SvmType::Svc,
+            svm_type: Method::Svc,
             kernel_type: KernelType::Rbf,
             degree: 3,
             gamma: 0.0,
@@ -152,11 +138,11 @@ impl TrainOptions {
         match option.chars().next() {
             Some('s') => {
                 self.svm_type = match value {
-                    "0" => SvmType::Svc,
-                    "1" => SvmType::NuSvc,
-                    "2" => SvmType::OneClass,
-                    "3" => SvmType::Svr,
-                    "4" => SvmType::NuSvr,
+                    "0" => Method::Svc,
+                    "1" => Method::NuSvc,
+                    "2" => Method::OneClass,
+                    "3" => Method::Svr,
+                    "4" => Method::NuSvr,
                     _ => return Err("ERROR: unknown svm type".into()),
                 }
             }
@@ -199,8 +185,8 @@ impl TrainOptions {
 
     /// LIBSVM's own checks, in its words.
     fn check(&self) -> Result<(), Refusal> {
-        use SvmType::{NuSvc, NuSvr, OneClass, Svc, Svr};
-        let has = |types: &[SvmType]| types.contains(&self.svm_type);
+        use Method::{NuSvc, NuSvr, OneClass, Svc, Svr};
+        let has = |types: &[Method]| types.contains(&self.svm_type);
         let shaped = !matches!(self.kernel_type, KernelType::Linear | KernelType::Precomputed);
         let wrong = [
             (shaped && self.gamma < 0.0, "gamma < 0"),

@@ -31,6 +31,11 @@ impl Agreement {
         check("predicted values", self.predicted.iter().copied())
     }
 
+    fn dot(&self) -> Dot {
+        let dot = dots(self.actual.len());
+        Dot { fill: dot.fill.map(|(_, opacity)| (CATEGORIES[0], opacity)), ..dot }
+    }
+
     /// Predicted against actual, with the diagonal where they are equal.
     ///
     /// # Errors
@@ -41,10 +46,7 @@ impl Agreement {
         let x = Axis::around(format!("{}, actual", self.label), both, 0.04);
         let y = Axis { label: format!("{}, predicted", self.label), ..x.clone() };
         let diagonal = Stroke::new(CATEGORIES[1], 1.4);
-        let dot = Dot {
-            fill: dots(self.actual.len()).fill.map(|(_, o)| (CATEGORIES[0], o)),
-            ..dots(self.actual.len())
-        };
+        let dot = self.dot();
         let ends = vec![(x.lo, x.lo), (x.hi, x.hi)];
         let mut panel = Panel::new(x, y);
         panel.square = true;
@@ -75,10 +77,7 @@ impl Agreement {
         let across = |level: f64, stroke| Mark::Line { points: vec![(x.lo, level), (x.hi, level)], stroke };
         let zero = Stroke::new(CATEGORIES[1], 1.4);
         let twice = Stroke::new(CATEGORIES[1], 1.0).dashed(4.0);
-        let dot = Dot {
-            fill: dots(self.actual.len()).fill.map(|(_, o)| (CATEGORIES[0], o)),
-            ..dots(self.actual.len())
-        };
+        let dot = self.dot();
         let marks = vec![
             across(0.0, zero),
             across(2.0 * spread, twice),

@@ -62,9 +62,8 @@ impl ClassMap {
     pub fn figure(&self) -> Result<Figure, PlotError> {
         let sides = self.sides()?;
         let field = &sides[0].lead;
-        let [left, right, bottom, top] = field.bounds();
-        let [x_label, y_label] = self.labels.clone();
-        let mut panel = Panel::new(Axis::linear(x_label, left, right), Axis::linear(y_label, bottom, top));
+        let [x, y] = field.axes(&self.labels);
+        let mut panel = Panel::new(x, y);
         panel.frame = Frame::Box;
         for (class, side) in sides.iter().enumerate() {
             panel.marks.extend(self.shades(class, side));

@@ -78,6 +78,15 @@ const SEQUENTIAL: [(f64, f64, f64); 6] = [
 ];
 
 impl ColourScale {
+    /// The values at the ends of the scale for values from `lo` to `hi`: those of a diverging scale are centred on 0.
+    pub fn ends(self, lo: f64, hi: f64) -> (f64, f64) {
+        let far = hi.max(-lo);
+        match self {
+            Self::Sequential => (lo, hi),
+            Self::Diverging => (-far, far),
+        }
+    }
+
     /// The colour at `t`, which is clamped to \[0, 1\].
     pub fn at(self, t: f64) -> Colour {
         let t = t.clamp(0.0, 1.0);

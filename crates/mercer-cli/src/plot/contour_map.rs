@@ -1,8 +1,8 @@
 //! A function of two variables as bands of colour with level lines.
 
-use super::axis::{Axis, extent};
+use super::axis::Axis;
 use super::colour::{Colour, ColourScale, INK, WHITE};
-use super::error::{PlotError, check};
+use super::error::{PlotError, check, check_points};
 use super::field::Field;
 use super::figure::{ColourBar, Dot, Figure, Frame, Key, Mark, Panel, Point, Ramp};
 use super::scene::Stroke;
@@ -40,13 +40,11 @@ impl ContourMap {
     /// Where the grid is not one or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         self.field.check("the values on the grid")?;
-        check("x of the data", self.points.iter().map(|(p, _)| p.0))?;
-        check("y of the data", self.points.iter().map(|(p, _)| p.1))?;
+        check_points(self.points.iter().map(|(point, _)| *point))?;
         check("values of the data", self.points.iter().filter_map(|(_, value)| *value))?;
         let bands = Bands::new(self.scale, &self.field);
-        let [left, right, bottom, top] = self.field.bounds();
-        let [x_label, y_label] = self.labels.clone();
-        let mut panel = Panel::new(Axis::linear(x_label, left, right), Axis::linear(y_label, bottom, top));
+        let [x, y] = self.field.axes(&self.labels);
+        let mut panel = Panel::new(x, y);
         panel.frame = Frame::Box;
         panel.marks = bands.marks(&self.field);
         let dot = self.dot();
@@ -107,12 +105,7 @@ pub struct Bands {
 impl Bands {
     /// Bands between round levels that hold the values of a field.
     pub fn new(scale: ColourScale, field: &Field) -> Self {
-        let (mut lo, mut hi) = extent(field.values.iter().copied());
-        if scale == ColourScale::Diverging {
-            let far = lo.abs().max(hi.abs());
-            (lo, hi) = (-far, far);
-        }
-        let axis = Axis::linear("", lo, hi);
+        let axis = field.colour_axis("", scale);
         let levels: Vec<f64> = ticks::linear(axis.lo, axis.hi, BANDS)
             .labelled
             .into_iter()

@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, extent};
 use super::colour::{CATEGORIES, INK, SLATE};
-use super::error::{PlotError, check, check_length, check_some};
+use super::error::{PlotError, check, check_length, check_points, check_some};
 use super::figure::{Dot, Figure, Key, Mark, Panel, Point};
 use super::scene::Stroke;
 use super::ticks::number;
@@ -44,17 +44,7 @@ impl FittedCurve {
     /// # Errors
     /// Where there are no places, the lists do not fit each other, or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
-        check_some("the curve", &self.places)?;
-        check("places of the curve", self.places.iter().copied())?;
-        check_length("the curve", &self.curve, self.places.len())?;
-        check("the curve", self.curve.iter().copied())?;
-        check("x of the data", self.points.iter().map(|p| p.0))?;
-        check("y of the data", self.points.iter().map(|p| p.1))?;
-        check("the intercept", [self.intercept])?;
-        for (index, bump) in self.bumps.iter().enumerate() {
-            check_length(&format!("bump {index}"), bump, self.places.len())?;
-            check(&format!("bump {index}"), bump.iter().copied())?;
-        }
+        self.check()?;
         let x = Axis::around(
             &self.x_label,
             self.places.iter().copied().chain(self.points.iter().map(|p| p.0)),
@@ -66,17 +56,13 @@ impl FittedCurve {
         let raised = || bumps.iter().flat_map(|bump| bump.iter().map(|v| v + self.intercept));
         let (lowest, highest) = extent(raised().chain(heights()));
         let shared = !bumps.is_empty() && highest - lowest <= SHARED_SPAN * (hi - lo);
-        let mut legend = Vec::new();
-        let data = dots(self.points.len());
-        if !self.points.is_empty() {
-            legend.push(Key::dot(data, "data"));
-        }
-        let curve = Stroke::new(CATEGORIES[0], 2.2);
-        legend.push(Key::line(curve, self.curve_name()));
+        let (data, curve) = (dots(self.points.len()), Stroke::new(CATEGORIES[0], 2.2));
         let thin = Stroke::new(CATEGORIES[1], 1.0).faint(if bumps.len() > 12 { 0.45 } else { 0.75 });
-        if !bumps.is_empty() {
-            legend.push(Key::line(thin, self.bump_name(bumps.len(), shared)));
-        }
+        let mut legend = Vec::new();
+        legend.extend((!self.points.is_empty()).then(|| Key::dot(data, "data")));
+        legend.push(Key::line(curve, self.curve_name()));
+        let bump_name = || Key::line(thin, self.bump_name(bumps.len(), shared));
+        legend.extend((!bumps.is_empty()).then(bump_name));
         let y = if shared {
             Axis::around(&self.y_label, raised().chain(heights()), 0.05)
         } else {
@@ -114,6 +100,20 @@ impl FittedCurve {
         let mut figure = Figure::new(&self.title, panels).subtitled(&self.subtitle).sized(640.0, height);
         figure.legend = legend;
         Ok(figure)
+    }
+
+    fn check(&self) -> Result<(), PlotError> {
+        check_some("the curve", &self.places)?;
+        check("places of the curve", self.places.iter().copied())?;
+        check_length("the curve", &self.curve, self.places.len())?;
+        check("the curve", self.curve.iter().copied())?;
+        check_points(self.points.iter().copied())?;
+        check("the intercept", [self.intercept])?;
+        for (index, bump) in self.bumps.iter().enumerate() {
+            check_length(&format!("bump {index}"), bump, self.places.len())?;
+            check(&format!("bump {index}"), bump.iter().copied())?;
+        }
+        Ok(())
     }
 
     fn curve_name(&self) -> &'static str {

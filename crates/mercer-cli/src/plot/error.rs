@@ -1,5 +1,7 @@
 //! What can be wrong with numbers that are to be drawn.
 
+use super::figure::Point;
+
 /// Why there is no picture.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -93,6 +95,12 @@ pub fn check(what: &str, values: impl IntoIterator<Item = f64>) -> Result<(), Pl
         Some((index, value)) => Err(PlotError::NotFinite { what: what.into(), index, value }),
         None => Ok(()),
     }
+}
+
+/// Refuses points of the data that cannot be drawn.
+pub fn check_points(points: impl Iterator<Item = Point> + Clone) -> Result<(), PlotError> {
+    check("x of the data", points.clone().map(|(x, _)| x))?;
+    check("y of the data", points.map(|(_, y)| y))
 }
 
 /// Refuses what is not above 0.

@@ -1,5 +1,7 @@
 //! Values on a grid, and where they are above a level: marching squares.
 
+use super::axis::{Axis, extent};
+use super::colour::ColourScale;
 use super::error::{PlotError, check, check_length};
 use super::figure::Point;
 
@@ -82,6 +84,19 @@ impl Field {
         let ends = |places: &[f64]| (places[0], places[places.len() - 1]);
         let ((left, right), (bottom, top)) = (ends(&self.xs), ends(&self.ys));
         [left, right, bottom, top]
+    }
+
+    /// The axes of the grid.
+    pub fn axes(&self, [x, y]: &[String; 2]) -> [Axis; 2] {
+        let [left, right, bottom, top] = self.bounds();
+        [Axis::linear(x, left, right), Axis::linear(y, bottom, top)]
+    }
+
+    /// The values that the ends of a colour scale stand for.
+    pub fn colour_axis(&self, label: &str, scale: ColourScale) -> Axis {
+        let (lo, hi) = extent(self.values.iter().copied());
+        let (lo, hi) = scale.ends(lo, hi);
+        Axis::linear(label, lo, hi)
     }
 
     /// The same grid with other values.

@@ -96,12 +96,8 @@ impl HeatMap {
             }
         }
         let (lo, hi) = extent(self.values.iter().copied());
-        let (scale, lo, hi) = if lo < 0.0 && hi > 0.0 {
-            let far = hi.max(-lo);
-            (ColourScale::Diverging, -far, far)
-        } else {
-            (ColourScale::Sequential, lo, hi)
-        };
+        let scale = if lo < 0.0 && hi > 0.0 { ColourScale::Diverging } else { ColourScale::Sequential };
+        let (lo, hi) = scale.ends(lo, hi);
         let shown = Axis::linear(&self.value_label, lo, hi);
         let mut panel = Panel::new(
             self.columns.names.axis(&self.columns.label),

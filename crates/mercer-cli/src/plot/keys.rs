@@ -3,7 +3,7 @@
 use super::colour::SLATE;
 use super::figure::{ColourBar, Dot, Key, Ramp, Symbol};
 use super::font;
-use super::layout::{LABEL, SMALL, words};
+use super::layout::{LABEL, SMALL, small, words};
 use super::scene::{Anchor, Item, Place, Rectangle, Stroke, Text};
 
 /// Length of the piece of a line in the legend.
@@ -59,13 +59,7 @@ pub fn bar(bar: &ColourBar, area: Rectangle, items: &mut Vec<Item>) {
     let up = |value: f64| area.bottom() - bar.axis.fraction(value).clamp(0.0, 1.0) * area.height;
     let band = |from: f64, to: f64, colour| {
         let part = Rectangle { top: to, height: from - to, ..area };
-        Item::Path {
-            parts: vec![part.corners()],
-            closed: true,
-            fill: Some((colour, 1.0)),
-            stroke: None,
-            crisp: true,
-        }
+        Item::seamless(vec![part.corners()], colour)
     };
     match &bar.colours {
         Ramp::Smooth(scale) => {
@@ -87,22 +81,20 @@ pub fn bar(bar: &ColourBar, area: Rectangle, items: &mut Vec<Item>) {
         }
     }
     let line = Stroke::new(SLATE, 1.0);
-    let mut around = area.corners();
-    around.push((area.left, area.top));
-    items.push(Item::line(around, line));
+    items.push(Item::line(area.outline(), line));
     let ticks = bar.axis.ticks(8);
     let mut widest = 0.0_f64;
     let mut strokes = Vec::new();
     for (value, label) in &ticks.labelled {
         strokes.push(vec![(area.right(), up(*value)), (area.right() + 3.0, up(*value))]);
         let beside = (area.right() + 7.0, up(*value) + 0.35 * SMALL);
-        items.push(Item::Text(Text { colour: SLATE, ..words(beside, Anchor::Start, label, SMALL) }));
+        items.push(small(beside, Anchor::Start, label));
         widest = widest.max(font::width(label, SMALL));
     }
     items.push(Item::lines(strokes, line));
     if let Some(note) = &ticks.note {
         let above = (area.left, area.top - 7.0);
-        items.push(Item::Text(Text { colour: SLATE, ..words(above, Anchor::Start, note, SMALL) }));
+        items.push(small(above, Anchor::Start, note));
     }
     let label = font::shortened(&bar.axis.label, LABEL, area.height);
     let beside = (area.right() + 8.0 + widest + LABEL + 2.0, area.top + 0.5 * area.height);

@@ -144,13 +144,20 @@ impl Projection<'_> {
         let right = self.area.left + near(self.panel.x.fraction(x)) * self.area.width;
         (right, self.area.bottom() - near(self.panel.y.fraction(y)) * self.area.height)
     }
+
+    fn along(&self, x: f64) -> f64 {
+        self.place((x, self.panel.y.lo)).0
+    }
+
+    fn up(&self, y: f64) -> f64 {
+        self.place((self.panel.x.lo, y)).1
+    }
 }
 
 fn draw_panel(panel: &Panel, area: Rectangle, vertical: &Ticks, items: &mut Vec<Item>) {
     let horizontal = fitting(&panel.x, area.width);
     let projection = Projection { panel, area };
-    let along = |value: f64| projection.place((value, panel.y.lo)).0;
-    let up = |value: f64| projection.place((panel.x.lo, value)).1;
+    let (along, up) = (|x: f64| projection.along(x), |y: f64| projection.up(y));
     if panel.frame == Frame::Grid {
         let fine = Stroke::new(MIST, 1.0);
         let columns =
@@ -182,11 +189,17 @@ fn draw_panel(panel: &Panel, area: Rectangle, vertical: &Ticks, items: &mut Vec<
             ));
         }
         Frame::Box => {
-            let mut around = area.corners();
-            around.push((area.left, area.top));
-            items.push(Item::line(around, line));
+            items.push(Item::line(area.outline(), line));
         }
     }
+    draw_ticks(&projection, &horizontal, vertical, items);
+    notes(panel, area, &horizontal, vertical, items);
+}
+
+/// Draws the ticks of both axes and what they say.
+fn draw_ticks(projection: &Projection<'_>, horizontal: &Ticks, vertical: &Ticks, items: &mut Vec<Item>) {
+    let area = projection.area;
+    let (along, up) = (|x: f64| projection.along(x), |y: f64| projection.up(y));
     let mut strokes = Vec::new();
     for (x, label) in &horizontal.labelled {
         strokes.push(vec![(along(*x), area.bottom()), (along(*x), area.bottom() + TICK)]);
@@ -206,8 +219,7 @@ fn draw_panel(panel: &Panel, area: Rectangle, vertical: &Ticks, items: &mut Vec<
     );
     strokes
         .extend(vertical.minor.iter().map(|y| vec![(area.left - 0.6 * TICK, up(*y)), (area.left, up(*y))]));
-    items.push(Item::lines(strokes, line));
-    notes(panel, area, &horizontal, vertical, items);
+    items.push(Item::lines(strokes, Stroke::new(SLATE, 1.0)));
 }
 
 /// Ticks of a horizontal axis, as many as their labels have room for.
@@ -251,6 +263,6 @@ fn notes(panel: &Panel, area: Rectangle, horizontal: &Ticks, vertical: &Ticks, i
 }
 
 /// Small words that stand back.
-fn small(at: Place, anchor: Anchor, label: &str) -> Item {
+pub fn small(at: Place, anchor: Anchor, label: &str) -> Item {
     Item::Text(Text { colour: SLATE, ..words(at, anchor, label, SMALL) })
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::figure::{Cell, Dot, Mark, Point};
-use super::layout::Projection;
+use super::layout::{self, Projection};
 use super::scene::{Item, Place, Stroke, Text};
 
 /// Above this many points they become small dots, and those that fall on each other are drawn once.
@@ -33,16 +33,8 @@ pub fn draw(mark: &Mark, projection: &Projection<'_>) -> Vec<Item> {
         Mark::Cells(cells) => rectangles(cells, projection),
         Mark::Words { at, anchor, words, size, colour } => {
             let (x, y) = projection.place(*at);
-            let at = (x, y + 0.35 * size);
-            let text = Text {
-                at,
-                anchor: *anchor,
-                words: words.clone(),
-                size: *size,
-                colour: *colour,
-                upwards: false,
-            };
-            vec![Item::Text(text)]
+            let text = layout::words((x, y + 0.35 * size), *anchor, words, *size);
+            vec![Item::Text(Text { colour: *colour, ..text })]
         }
     }
 }
@@ -75,14 +67,5 @@ fn rectangles(cells: &[Cell], projection: &Projection<'_>) -> Vec<Item> {
         let corners = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
         by_colour.entry(cell.fill).or_default().push(corners);
     }
-    by_colour
-        .into_iter()
-        .map(|(colour, parts)| Item::Path {
-            parts,
-            closed: true,
-            fill: Some((colour, 1.0)),
-            stroke: None,
-            crisp: true,
-        })
-        .collect()
+    by_colour.into_iter().map(|(colour, parts)| Item::seamless(parts, colour)).collect()
 }

@@ -140,6 +140,13 @@ impl Rectangle {
         self.top + self.height
     }
 
+    /// Its edge as a closed line.
+    pub fn outline(&self) -> Vec<Place> {
+        let mut around = self.corners();
+        around.push((self.left, self.top));
+        around
+    }
+
     /// Its corners, around.
     pub fn corners(&self) -> Vec<Place> {
         let (l, t, r, b) = (self.left, self.top, self.right(), self.bottom());
@@ -151,6 +158,11 @@ impl Item {
     /// A line through points.
     pub fn line(points: Vec<Place>, stroke: Stroke) -> Self {
         Self::Path { parts: vec![points], closed: false, fill: None, stroke: Some(stroke), crisp: false }
+    }
+
+    /// Filled polygons whose edges fall on whole pixels, so that neighbours leave no seam.
+    pub fn seamless(parts: Vec<Vec<Place>>, colour: Colour) -> Self {
+        Self::Path { parts, closed: true, fill: Some((colour, 1.0)), stroke: None, crisp: true }
     }
 
     /// Separate lines of one look.

@@ -1,9 +1,9 @@
 //! A function of two variables as a surface in space.
 
-use super::axis::{Axis, extent};
+use super::axis::Axis;
 use super::colour::{Colour, ColourScale, INK, MIST, SLATE};
 use super::contour_map::ContourMap;
-use super::error::{PlotError, check};
+use super::error::{PlotError, check, check_points};
 use super::field::Field;
 use super::figure::{ColourBar, Dot, Figure, Frame, Key, Mark, Panel, Point, Ramp};
 use super::scene::{Anchor, Stroke};
@@ -44,17 +44,11 @@ impl Surface {
     /// Where the grid is not one or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         self.field.check("the values on the grid")?;
-        check("x of the data", self.points.iter().map(|(p, _)| p.0))?;
-        check("y of the data", self.points.iter().map(|(p, _)| p.1))?;
+        check_points(self.points.iter().map(|(point, _)| *point))?;
         check("values of the data", self.points.iter().map(|(_, value)| *value))?;
-        let [left, right, bottom, top] = self.field.bounds();
-        let [x_label, y_label] = self.labels.clone();
         let heights = self.field.values.iter().copied().chain(self.points.iter().map(|(_, z)| *z));
-        let space = Space {
-            x: Axis::linear(x_label, left, right),
-            y: Axis::linear(y_label, bottom, top),
-            z: Axis::around(&self.value_label, heights, 0.02),
-        };
+        let [x, y] = self.field.axes(&self.labels);
+        let space = Space { x, y, z: Axis::around(&self.value_label, heights, 0.02) };
         let dot = Dot::disc(2.6, INK, 0.9);
         let mut panel = Panel::new(Axis::linear("", -1.66, 1.50), Axis::linear("", -0.84, 1.90));
         panel.frame = Frame::Bare;
@@ -74,7 +68,10 @@ impl Surface {
             figure.legend.push(Key::dot(dot, "data"));
         }
         // The upright axis has the name of the value; the bar goes without.
-        figure.bar = Some(ColourBar { axis: self.colours(), colours: Ramp::Smooth(self.scale) });
+        figure.bar = Some(ColourBar {
+            axis: self.field.colour_axis("", self.scale),
+            colours: Ramp::Smooth(self.scale),
+        });
         figure.in_terminal = Some(Box::new(self.contour_map().figure()?));
         Ok(figure)
     }
@@ -91,20 +88,10 @@ impl Surface {
         }
     }
 
-    /// The values that the ends of the colour scale stand for.
-    fn colours(&self) -> Axis {
-        let (lo, hi) = extent(self.field.values.iter().copied());
-        let far = hi.max(-lo);
-        match self.scale {
-            ColourScale::Sequential => Axis::linear("", lo, hi),
-            ColourScale::Diverging => Axis::linear("", -far, far),
-        }
-    }
-
     /// The faces, each with its depth.
     fn faces(&self, space: &Space) -> Vec<(f64, Mark)> {
         let Field { xs, ys, values } = &self.field;
-        let colours = self.colours();
+        let colours = self.field.colour_axis("", self.scale);
         let at = |i: usize, j: usize| space.corner(xs[i], ys[j], values[j * xs.len() + i]);
         let mut faces = Vec::with_capacity((xs.len() - 1) * (ys.len() - 1));
         for j in 0..ys.len() - 1 {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::scene::{Anchor, Item, Place, Scene, Stroke, Text};
+use super::ticks::RAISED_FIGURES;
 
 /// Typefaces with the widths that the layout is made with, on one system or another; the first is our own subset.
 const FACES: &str = "Mercer Sans, Liberation Sans, Arimo, Helvetica, Arial, sans-serif";
@@ -152,20 +153,8 @@ impl Writer {
 pub fn runs(words: &str) -> Vec<(bool, String)> {
     let mut runs: Vec<(bool, String)> = Vec::new();
     for character in words.chars() {
-        let plain = match character {
-            '⁰' => Some('0'),
-            '¹' => Some('1'),
-            '²' => Some('2'),
-            '³' => Some('3'),
-            '⁴' => Some('4'),
-            '⁵' => Some('5'),
-            '⁶' => Some('6'),
-            '⁷' => Some('7'),
-            '⁸' => Some('8'),
-            '⁹' => Some('9'),
-            '⁻' => Some('−'),
-            _ => None,
-        };
+        let figure = ('0'..='9').zip(RAISED_FIGURES).find(|(_, raised)| *raised == character);
+        let plain = figure.map(|(plain, _)| plain).or((character == '⁻').then_some('−'));
         let raised = plain.is_some();
         let character = plain.unwrap_or(character);
         match runs.last_mut() {

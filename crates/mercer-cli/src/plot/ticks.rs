@@ -175,13 +175,15 @@ fn decimal(figures: i64, exponent: i32) -> String {
     format!("{sign}{digits}")
 }
 
+/// The figures 0 to 9, raised.
+pub const RAISED_FIGURES: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+
 /// An exponent in raised figures.
 pub fn raised(exponent: i32) -> String {
-    const FIGURES: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     exponent
         .to_string()
         .chars()
-        .map(|c| c.to_digit(10).map_or('⁻', |digit| FIGURES[digit as usize]))
+        .map(|c| c.to_digit(10).map_or('⁻', |digit| RAISED_FIGURES[digit as usize]))
         .collect()
 }
 

@@ -3,9 +3,9 @@
 mod classes;
 mod numbers;
 
-use mercer::data::{Classes, Matrix};
+use mercer::data::Matrix;
 use mercer::learn::TargetError;
-use mercer::model::{Calibration, Link};
+use mercer::model::Model;
 use serde::Serialize;
 
 use classes::{ClassErrors, Hits};
@@ -13,11 +13,11 @@ use numbers::{Moments, NumberErrors};
 
 /// What is gathered while rows go by.
 #[derive(Debug, Clone)]
-pub enum Score {
+pub enum Score<'a> {
     /// One entry per target.
     Numbers(Vec<Moments>),
-    /// Right and wrong classes.
-    Classes(Box<Hits>, Link, Option<Calibration>),
+    /// Right and wrong classes of a model.
+    Classes(Box<Hits>, &'a Model),
     /// How many rows of unknown class are inliers, and how many there are.
     Inliers(u64, u64),
 }
@@ -45,23 +45,18 @@ pub struct InlierShare {
     pub inliers: f64,
 }
 
-impl Score {
+impl<'a> Score<'a> {
+    /// Nothing yet, of a model.
+    pub fn of(model: &'a Model) -> Self {
+        match &model.classes {
+            Some(classes) => Self::Classes(Box::new(Hits::new(classes, model.link())), model),
+            None => Self::of_numbers(model.outputs.len()),
+        }
+    }
+
     /// Nothing yet, of a regression with this many targets.
     pub fn of_numbers(targets: usize) -> Self {
         Self::Numbers(vec![Moments::default(); targets])
-    }
-
-    /// Nothing yet, of a classifier.
-    pub fn of_classes(classes: &Classes, link: Link) -> Self {
-        Self::Classes(Box::new(Hits::new(classes, link)), link, None)
-    }
-
-    /// With what makes probabilities of decisions.
-    pub fn calibrated(self, calibration: Option<Calibration>) -> Self {
-        match self {
-            Self::Classes(hits, link, _) => Self::Classes(hits, link, calibration),
-            other => other,
-        }
     }
 
     /// The decisions of a one-class machine on rows of which nothing is known.
@@ -86,11 +81,8 @@ impl Score {
         truth: impl IntoIterator<Item = Result<Option<usize>, String>>,
         outputs: &Matrix<f64>,
     ) {
-        let Self::Classes(hits, link, calibration) = self else { return };
-        let shares = match calibration {
-            Some(calibration) => calibration.probabilities(outputs, *link == Link::Votes),
-            None => link.probabilities(outputs),
-        };
+        let Self::Classes(hits, model) = self else { return };
+        let shares = model.probabilities(outputs);
         for (i, truth) in truth.into_iter().enumerate() {
             match truth {
                 Ok(Some(code)) => hits.add(code, outputs.row(i), shares.as_ref().map(|shares| shares.row(i))),
@@ -106,7 +98,7 @@ impl Score {
             Self::Numbers(moments) => {
                 moments.iter().zip(targets).filter_map(|(m, t)| m.errors(t)).map(Errors::Numbers).collect()
             }
-            Self::Classes(hits, _, _) => {
+            Self::Classes(hits, _) => {
                 targets.iter().filter_map(|target| hits.errors(target)).map(Errors::Classes).collect()
             }
             Self::Inliers(inside, rows) => {

@@ -1,8 +1,7 @@
 //! Chunks: files read for prediction under the schema of the training file.
 
 use mercer_data::{
-    Chunks, DataError, Dataset, FileChunks, Layout, Missing, ReadOptions, Schema, Source, TargetValues,
-    chunks, read_source,
+    DataError, Dataset, FileChunks, Layout, Missing, ReadOptions, Schema, Source, TargetValues, read_source,
 };
 
 fn schema(text: &str, options: &ReadOptions) -> Schema {
@@ -143,20 +142,6 @@ fn targets_that_are_not_known_are_left_open() {
         schema("a,y\n1,u\n2,v\n", &ReadOptions { target: vec!["y".parse().unwrap()], ..Default::default() });
     let chunks = replay("p.csv", "a,y\n1,\n2,7\n", &labels, 10).unwrap();
     assert_eq!(chunks[0].targets[0].values, TargetValues::Labels(vec![String::new(), "7".into()]));
-}
-
-#[test]
-fn a_file_can_be_gone_through_again_and_standard_input_cannot() {
-    let schema = schema(HOUSES, &house_options());
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("p.csv");
-    std::fs::write(&path, HOUSES).unwrap();
-    let mut file = chunks(&path, &schema, 2).unwrap();
-    let first = file.read_chunk().unwrap();
-    while file.read_chunk().unwrap().is_some() {}
-    file.rewind().unwrap();
-    assert_eq!(file.read_chunk().unwrap(), first);
-    assert!(!Source::path(std::path::Path::new("-")).is_restartable());
 }
 
 #[test]

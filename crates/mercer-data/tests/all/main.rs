@@ -5,5 +5,6 @@ mod csv;
 mod hostile;
 mod npy;
 mod parquet;
+mod passes;
 mod svmlight;
 mod training;

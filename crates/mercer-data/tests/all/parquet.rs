@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use mercer_data::watch::Unwatched;
 use mercer_data::{
-    Chunks, ColumnRef, DataError, Dataset, Missing, ReadOptions, Source, TargetValues, TrainingChunks,
-    chunks, read, read_source,
+    ColumnRef, DataError, Dataset, Missing, ReadOptions, Source, TargetValues, TrainingChunks, chunks, read,
+    read_source,
 };
 
 fn file(name: &str) -> PathBuf {
@@ -64,17 +64,14 @@ fn training_in_chunks_gives_what_reading_whole_gives() {
         let (whole, schema) = read(&file("missing.parquet"), &options).unwrap();
         assert_eq!(whole.nrows(), if missing == Missing::Drop { 7 } else { 10 });
         let source = Source::path(&file("missing.parquet"));
-        let mut training = TrainingChunks::open(source, &options, 4, &Unwatched).unwrap();
+        let mut training = TrainingChunks::open(source, &options, &Unwatched).unwrap().rows_per_chunk(4);
         assert_eq!(training.schema(), &schema);
-        for _ in 0..2 {
-            let mut found = Vec::new();
-            while let Some(chunk) = training.read_chunk().unwrap() {
-                found.extend(rows(&chunk));
-            }
-            assert_eq!(found, rows(&whole));
-            assert_eq!(training.notes(), whole.notes);
-            training.rewind().unwrap();
+        let mut found = Vec::new();
+        while let Some(chunk) = training.read_chunk().unwrap() {
+            found.extend(rows(&chunk));
         }
+        assert_eq!(found, rows(&whole));
+        assert_eq!(training.notes(), whole.notes);
     }
     let error = read(&file("missing.parquet"), &options()).unwrap_err().to_string();
     assert!(error.contains("row 1") && error.contains("`a`"), "{error}");

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use mercer_data::watch::Unwatched;
 use mercer_data::{
-    AnySamples, Chunks, DataError, Dataset, Dtype, Missing, ReadOptions, Source, TargetValues,
-    TrainingChunks, TrainingError, for_each_chunk, read_source,
+    AnySamples, DataError, Dataset, Dtype, Missing, PassError, ReadOptions, Source, TargetValues,
+    TrainingChunks, read_source,
 };
 use proptest::prelude::*;
 
@@ -29,14 +29,15 @@ fn rows(dataset: &Dataset) -> Vec<Vec<f64>> {
 }
 
 fn in_chunks(source: Source, options: &ReadOptions, per_chunk: usize) -> (TrainingChunks, Vec<Vec<f64>>) {
-    let mut chunks = TrainingChunks::open(source, options, per_chunk, &Unwatched).unwrap();
+    let mut chunks = TrainingChunks::open(source, options, &Unwatched).unwrap().rows_per_chunk(per_chunk);
     let mut found = Vec::new();
-    for_each_chunk::<DataError>(&mut chunks, |chunk| {
-        assert!(chunk.nrows() <= per_chunk);
-        found.extend(rows(&chunk));
-        Ok(())
-    })
-    .unwrap();
+    chunks
+        .for_each::<DataError>(|chunk| {
+            assert!(chunk.nrows() <= per_chunk);
+            found.extend(rows(&chunk));
+            Ok(())
+        })
+        .unwrap();
     (chunks, found)
 }
 
@@ -73,40 +74,45 @@ fn a_ragged_row_at_the_end_is_named_by_its_line() {
     text.push_str("1,2\n");
     let error = read_source(&source(&text), &options("y")).unwrap_err().to_string();
     assert!(error.contains("line 200002") && error.contains("3"), "{error}");
-    let mut chunks = TrainingChunks::open(source(&text), &options("y"), 4096, &Unwatched).unwrap();
+    let mut chunks =
+        TrainingChunks::open(source(&text), &options("y"), &Unwatched).unwrap().rows_per_chunk(4096);
     let mut seen = 0;
-    let error = for_each_chunk::<DataError>(&mut chunks, |chunk| {
-        seen += chunk.nrows();
-        Ok(())
-    })
-    .unwrap_err();
+    let error = chunks
+        .for_each::<DataError>(|chunk| {
+            seen += chunk.nrows();
+            Ok(())
+        })
+        .unwrap_err();
     assert!(error.to_string().contains("line 200002"), "{error}");
     assert!(seen > 190_000, "rows before it came through: {seen}");
 }
 
 #[test]
 fn text_in_a_target_is_an_error_with_its_place() {
-    let mut chunks =
-        TrainingChunks::open(source("a,y\n1,2\n3,spam\n"), &options("y"), 10, &Unwatched).unwrap();
+    let mut chunks = TrainingChunks::open(source("a,y\n1,2\n3,spam\n"), &options("y"), &Unwatched)
+        .unwrap()
+        .rows_per_chunk(10);
     let error = chunks.read_chunk().unwrap_err().to_string();
     assert!(error.contains("line 3") && error.contains("spam"), "{error}");
 }
 
 #[test]
 fn nothing_to_learn_from_is_an_error() {
-    let mut empty = TrainingChunks::open(source("a,y\n"), &options("y"), 10, &Unwatched).unwrap();
+    let mut empty =
+        TrainingChunks::open(source("a,y\n"), &options("y"), &Unwatched).unwrap().rows_per_chunk(10);
     assert!(matches!(empty.read_chunk(), Err(DataError::NoRows { .. })));
-    let absent = TrainingChunks::open(source("a,y\n1,2\n"), &options("z"), 10, &Unwatched);
-    assert!(matches!(absent, Err(TrainingError::Data(DataError::NoSuchColumn { .. }))));
+    let absent = TrainingChunks::open(source("a,y\n1,2\n"), &options("z"), &Unwatched);
+    assert!(matches!(absent, Err(PassError::Data(DataError::NoSuchColumn { .. }))));
 }
 
 /// The first error in the order of the rows is the one that is told.
 #[test]
 fn a_visitor_that_fails_ends_the_reading() {
     let text: String = "x,y\n".to_owned() + &"1,2\n".repeat(100);
-    let mut chunks = TrainingChunks::open(source(&text), &options("y"), 10, &Unwatched).unwrap();
+    let mut chunks =
+        TrainingChunks::open(source(&text), &options("y"), &Unwatched).unwrap().rows_per_chunk(10);
     let mut visited = 0;
-    let error = for_each_chunk::<DataError>(&mut chunks, |_| {
+    let error = chunks.for_each::<DataError>(|_| {
         visited += 1;
         Err(DataError::Empty { file: "mine".to_owned() })
     });

@@ -22,6 +22,13 @@ impl Kernel {
     pub fn gaussian(sigma: f64) -> Result<Self, ComposeError> {
         Self::named(GAUSSIAN, &[sigma])
     }
+
+    /// `rbf(sigma=auto)`: the Gaussian with its width from the data.
+    #[must_use]
+    pub fn gaussian_auto() -> Self {
+        let arguments = vec![Argument { spelling: 0, value: Value::Auto }];
+        Self::from_expr(Expr::Named(Named { family: GAUSSIAN, arguments }))
+    }
 }
 
 /// γⱼ of exp(−Σⱼ γⱼ(xⱼ−zⱼ)²) on this many columns, whichever way the width is written.

@@ -2,7 +2,7 @@
 
 use mercer_kernel::family::gaussian::GAUSSIAN;
 use mercer_kernel::random::{self, Shape};
-use mercer_kernel::{Expr, Kernel, MAX_CHARACTERS, Named, Problem, Value};
+use mercer_kernel::{Expr, Kernel, MAX_CHARACTERS, Named, Problem, SyntaxProblem, Value};
 use proptest::prelude::*;
 
 fn parse(text: &str) -> Expr {
@@ -90,7 +90,7 @@ fn brackets_are_printed_only_where_needed() {
 fn refusals_say_what_and_where() {
     let unexpected = |text: &str, column: usize| {
         let (problem, found) = refused(text);
-        assert!(matches!(problem, Problem::Unexpected { .. }), "{text}: {problem:?}");
+        assert!(matches!(problem, Problem::Syntax(SyntaxProblem::Unexpected { .. })), "{text}: {problem:?}");
         assert_eq!(found, column, "{text}");
     };
     unexpected("", 1);
@@ -125,15 +125,18 @@ fn refusals_say_what_and_where() {
     assert!(matches!(refused("rbf(sigma=?2..1)"), (Problem::SearchRange { .. }, 12)));
     assert!(matches!(refused("rbf(sigma=|x|)"), (Problem::NotConstant, 11)));
     assert!(matches!(refused("rbf(sigma=1+rbf)"), (Problem::NotConstant, 13)));
-    assert!(matches!(refused("2*1e999"), (Problem::NotFinite { .. }, 3)));
-    assert!(matches!(refused("rbf + 1/0"), (Problem::NotFinite { .. }, 8)));
-    assert!(matches!(refused("rbf(sigma=10^400)"), (Problem::NotFinite { .. }, _)));
-    assert!(matches!(refused("exp(1, 2)"), (Problem::ArgumentCount { .. }, 1)));
-    assert!(matches!(refused("min(1)"), (Problem::ArgumentCount { .. }, 1)));
-    assert!(matches!(refused("exp()"), (Problem::ArgumentCount { .. }, 1)));
+    assert!(matches!(refused("2*1e999"), (Problem::Syntax(SyntaxProblem::NotFinite { .. }), 3)));
+    assert!(matches!(refused("rbf + 1/0"), (Problem::Syntax(SyntaxProblem::NotFinite { .. }), 8)));
+    assert!(matches!(refused("rbf(sigma=10^400)"), (Problem::Syntax(SyntaxProblem::NotFinite { .. }), _)));
+    assert!(matches!(refused("exp(1, 2)"), (Problem::Syntax(SyntaxProblem::ArgumentCount { .. }), 1)));
+    assert!(matches!(refused("min(1)"), (Problem::Syntax(SyntaxProblem::ArgumentCount { .. }), 1)));
+    assert!(matches!(refused("exp()"), (Problem::Syntax(SyntaxProblem::ArgumentCount { .. }), 1)));
     assert!(matches!(refused("rbf[3..3]"), (Problem::EmptyColumns { .. }, 5)));
     assert!(matches!(refused("rbf[0..3,2]"), (Problem::RepeatedColumn { column: 2 }, 10)));
-    assert!(matches!(refused("rbf # 2"), (Problem::UnknownCharacter { found: '#' }, 5)));
+    assert!(matches!(
+        refused("rbf # 2"),
+        (Problem::Syntax(SyntaxProblem::UnknownCharacter { found: '#', .. }), 5)
+    ));
 }
 
 #[test]
@@ -179,7 +182,7 @@ fn hostile_texts_are_refused() {
         let text = ["1".into(), "+1".repeat(30_000)].concat();
         assert!(matches!(refused(&text).0, Problem::TooManyNodes { .. }));
         let text = " ".repeat(MAX_CHARACTERS + 1);
-        assert!(matches!(refused(&text).0, Problem::TooLong { .. }));
+        assert!(matches!(refused(&text).0, Problem::Syntax(SyntaxProblem::TooLong { .. })));
     });
 }
 

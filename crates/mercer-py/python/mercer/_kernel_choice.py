@@ -22,6 +22,9 @@ PAIRWISE_NAMES = {
     "sigmoid": ("gamma", "coef0"),
 }
 
+#: What the language calls a hyper-parameter, where scikit-learn calls it otherwise.
+_SPELLINGS = {"coef0": "c"}
+
 
 class Formula:
     """A kernel of the language, every hyper-parameter a number."""
@@ -39,12 +42,6 @@ class Formula:
 
     def matrix(self, X, Z, job):
         return self.native.matrix(borrowable(X), None if Z is None else borrowable(Z), job)
-
-    def __getstate__(self):
-        return {**vars(self), "native": self.native.text()}
-
-    def __setstate__(self, state):
-        vars(self).update(state, native=_native.Kernel.from_printed(state["native"]))
 
 
 class Precomputed:
@@ -133,17 +130,14 @@ def of_name(name, gamma, degree, coef0):
     """The choice for one of scikit-learn's names, with `gamma` a number already."""
     if name == "additive_chi2":
         return AdditiveChiSquared()
-    gamma, coef0 = float(gamma), float(coef0)
-    if name in ("poly", "polynomial"):
-        text = f"poly(degree={float(degree)!r}, gamma={gamma!r}, c={coef0!r})"
-    elif name == "sigmoid":
-        text = f"sigmoid(gamma={gamma!r}, c={coef0!r})"
-    elif name in ("linear", "cosine"):
-        text = name
-    else:
+    numbers = {"gamma": float(gamma), "degree": float(degree), "c": float(coef0)}
+    if numbers["gamma"] == 0 and PAIRWISE_NAMES[name] == ("gamma",):
         # exp(−0·s) is 1 whatever s is, and the language wants γ > 0.
-        text = f"{name}(gamma={gamma!r})" if gamma > 0 else "1"
-    return Formula(_native.Kernel(text), non_negative=name == "chi2", checked=False)
+        native = _native.Kernel("1")
+    else:
+        read = [_SPELLINGS.get(parameter, parameter) for parameter in PAIRWISE_NAMES[name]]
+        native = _native.Kernel.named(name.removesuffix("nomial"), {parameter: numbers[parameter] for parameter in read})
+    return Formula(native, non_negative=name == "chi2", checked=False)
 
 
 def refuse_negative(X):

@@ -1,4 +1,4 @@
-"""Rows are C-ordered float arrays, or (ncols, indptr, indices, data) of sparse ones. A job is {"threads", "progress"}."""
+"""Rows are C-ordered float arrays, or (ncols, indptr, indices, data) of sparse ones. A job is {"threads", "progress", "seed"}."""
 
 from typing import Any
 
@@ -13,11 +13,13 @@ class Kernel:
     def __new__(cls, text: str) -> Kernel: ...
     @staticmethod
     def from_printed(text: str) -> Kernel: ...
+    @staticmethod
+    def named(name: str, numbers: dict[str, float]) -> Kernel: ...
     def text(self) -> str: ...
     def is_resolved(self) -> bool: ...
     def has_tunables(self) -> bool: ...
-    def resolve(self, rows: Any, seed: int, job: dict[str, Any]) -> Kernel: ...
-    def candidates(self, rows: Any, seed: int, points: int, job: dict[str, Any]) -> list[Kernel]: ...
+    def resolve(self, rows: Any, job: dict[str, Any]) -> Kernel: ...
+    def candidates(self, rows: Any, points: int, job: dict[str, Any]) -> list[Kernel]: ...
     def features(self) -> str: ...
     def plus(self, other: Kernel) -> Kernel: ...
     def times(self, other: Kernel) -> Kernel: ...
@@ -43,62 +45,7 @@ class Model:
     feature_names: list[str] | None
     votes: bool
     @staticmethod
-    def expansion(
-        parts: dict[str, Any],
-        method: str,
-        outputs: list[str],
-        feature_names: list[str] | None,
-        settings: str,
-        report: str,
-        classes: str | None = None,
-    ) -> Model: ...
-    @staticmethod
-    def voted(
-        kernel: Kernel,
-        domain: str | None,
-        centres: Any,
-        steps: NDArray[np.float64],
-        feature_names: list[str] | None,
-        settings: str,
-        report: str,
-        classes: str,
-    ) -> Model: ...
-    @staticmethod
-    def linear(
-        features: str | dict[str, Any],
-        columns: int,
-        shift: list[float] | None,
-        weights: NDArray[np.float64],
-        intercepts: list[float],
-        outputs: list[str],
-        feature_names: list[str] | None,
-        settings: str,
-        report: str,
-        method: str = "ridge",
-        classes: str | None = None,
-    ) -> Model: ...
-    @staticmethod
-    def neighbours(
-        rows: Any,
-        targets: NDArray[np.float64],
-        rule: str,
-        method: str,
-        outputs: list[str],
-        classes: str | None,
-        feature_names: list[str] | None,
-        settings: str,
-        report: str,
-    ) -> Model: ...
-    @staticmethod
-    def pairs(
-        parts: dict[str, Any],
-        method: str,
-        sigmoids: tuple[list[float], list[float]],
-        feature_names: list[str] | None,
-        settings: str,
-        report: str,
-        classes: str,
-    ) -> Model: ...
+    def of(parts: dict[str, Any], words: dict[str, Any]) -> Model: ...
     @staticmethod
     def load(path: str) -> Model: ...
     def save(self, path: str) -> None: ...
@@ -109,6 +56,8 @@ class Model:
     def read(self, outputs: NDArray[np.float64]) -> tuple[list[int], NDArray[np.float64] | None]: ...
     def info(self) -> str: ...
 
+def fit_ridge_file(settings: dict[str, Any], file: dict[str, Any], job: dict[str, Any]) -> tuple[Model, list[str]]: ...
+
 class Sums:
     rows: int
     targets: int
@@ -118,26 +67,24 @@ class Sums:
     def merge(self, other: Sums) -> None: ...
 
 def available_threads() -> int: ...
-def fit_ridge(
-    kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
-def fit_ridge_gram(
-    gram: NDArray[np.float64], problem: dict[str, Any], job: dict[str, Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
-def expand(
-    kernel: Kernel,
-    domain: str | None,
+def train(
+    settings: dict[str, Any],
+    inputs: Any,
+    targets: Any,
+    weights: NDArray[np.float64] | None,
+    outputs: list[str],
+    job: dict[str, Any],
+) -> tuple[dict[str, Any], dict[str, Any], str]: ...
+def update_perceptron(
+    settings: dict[str, Any],
     centres: Any,
     coefficients: NDArray[np.float64],
     rows: Any,
+    targets: tuple[NDArray[np.uintp], int],
     job: dict[str, Any],
-) -> NDArray[np.float64]: ...
-def fit_lms(
-    kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
-def fit_lms_gram(
-    gram: NDArray[np.float64], problem: dict[str, Any], job: dict[str, Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
+) -> tuple[dict[str, Any], int]: ...
+def prefers_primal(kernel: Kernel, rows: int, columns: int) -> bool: ...
+def predict(parts: dict[str, Any], rows: Any, job: dict[str, Any]) -> NDArray[np.float64]: ...
 def ridge_path(kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]) -> list[NDArray[np.float64]]: ...
 def ridge_path_gram(
     gram: NDArray[np.float64], problem: dict[str, Any], job: dict[str, Any]
@@ -145,58 +92,7 @@ def ridge_path_gram(
 def nearest(
     rows: Any, queries: Any, k: int, metric: str, job: dict[str, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
-def check_smoother(kernel: Kernel, rows: Any) -> None: ...
-def smooth(
-    kernel: Kernel, rows: Any, targets: NDArray[np.float64], queries: Any, job: dict[str, Any]
-) -> NDArray[np.float64]: ...
-def fit_ridge_primal(
-    kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
-def linear(features: str | dict[str, Any], weights: NDArray[np.float64], rows: Any, job: dict[str, Any]) -> NDArray[np.float64]: ...
-def prefers_primal(kernel: Kernel, rows: int, columns: int) -> bool: ...
-def fit_logistic(
-    kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
-def fit_classes_approx(
-    kernel: Kernel, rows: Any, approx: tuple[str, str], problem: dict[str, Any], job: dict[str, Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
-def fit_logistic_gram(
-    gram: NDArray[np.float64], problem: dict[str, Any], job: dict[str, Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
 def probabilities(outputs: NDArray[np.float64]) -> NDArray[np.float64]: ...
-def fit_perceptron(
-    kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
-) -> tuple[NDArray[np.float64], dict[str, Any]]: ...
-def fit_perceptron_gram(
-    gram: NDArray[np.float64], problem: dict[str, Any], job: dict[str, Any]
-) -> tuple[NDArray[np.float64], dict[str, Any]]: ...
-def fit_perceptron_voted(
-    kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
-) -> tuple[tuple[NDArray[np.uintp], NDArray[np.float64]], dict[str, Any]]: ...
-def fit_perceptron_budgeted(
-    kernel: Kernel, rows: Any, problem: dict[str, Any], budget: int, job: dict[str, Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
-def update_perceptron(
-    kernel: Kernel,
-    centres: Any,
-    dual: NDArray[np.float64],
-    rows: Any,
-    problem: dict[str, Any],
-    budget: int,
-    job: dict[str, Any],
-) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], int]: ...
-def cast_votes(
-    kernel: Kernel,
-    domain: str | None,
-    centres: Any,
-    classes: int,
-    steps: NDArray[np.float64],
-    queries: Any,
-    job: dict[str, Any],
-) -> NDArray[np.float64]: ...
-def fit_svm(kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]: ...
-def fit_svm_gram(gram: NDArray[np.float64], problem: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]: ...
-def decide_pairs(machines: dict[str, Any], rows: Any, job: dict[str, Any]) -> NDArray[np.float64]: ...
 def vote_pairs(decisions: NDArray[np.float64]) -> NDArray[np.uintp]: ...
 def rank_pairs(decisions: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def couple_pairs(decisions: NDArray[np.float64], a: list[float], b: list[float]) -> NDArray[np.float64]: ...
@@ -207,9 +103,7 @@ def svc_grid_gram(
     gram: NDArray[np.float64], problem: dict[str, Any], job: dict[str, Any]
 ) -> tuple[list[list[list[float]] | None], list[str]]: ...
 def stratified_folds(codes: NDArray[np.uintp], folds: int) -> NDArray[np.uintp]: ...
-def draw_features(
-    kernel: Kernel, columns: int, features: int, sampling: str, form: str, seed: int
-) -> dict[str, Any]: ...
+def draw_features(settings: dict[str, Any], columns: int) -> dict[str, Any]: ...
 def random_features(
     frequencies: NDArray[np.float64],
     shifts: NDArray[np.float64] | None,
@@ -218,7 +112,7 @@ def random_features(
     job: dict[str, Any],
 ) -> NDArray[np.floating]: ...
 def choose_landmarks(
-    kernel: Kernel, rows: Any, count: int, choice: str, seed: int, job: dict[str, Any]
+    kernel: Kernel, rows: Any, count: int, choice: str, job: dict[str, Any]
 ) -> list[int]: ...
 def whiten(
     kernel: Kernel, landmarks: Any, job: dict[str, Any]
@@ -226,39 +120,25 @@ def whiten(
 def landmark_features(
     kernel: Kernel, landmarks: Any, lower: NDArray[np.float64], rows: Any, job: dict[str, Any]
 ) -> NDArray[np.floating]: ...
-def prepare_features(
-    kernel: Kernel, rows: Any, approx: str, seed: int, admit: bool, job: dict[str, Any]
-) -> dict[str, Any]: ...
-def choose_approximation(kernel: Kernel, rows: Any, seed: int, job: dict[str, Any]) -> str | None: ...
+def prepare_features(settings: dict[str, Any], rows: Any, job: dict[str, Any]) -> dict[str, Any]: ...
+def choose_approximation(kernel: Kernel, rows: Any, job: dict[str, Any]) -> str | None: ...
 def sum_features(
-    features: dict[str, Any],
+    prepared: dict[str, Any],
     rows: Any,
     targets: NDArray[np.float64],
     weights: NDArray[np.float64] | None,
-    job: dict[str, Any],
-) -> Sums: ...
-def sum_folds(
-    features: dict[str, Any],
-    rows: Any,
-    targets: NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
-    folds: list[int],
+    parts: list[int] | None,
     count: int,
     job: dict[str, Any],
 ) -> list[Sums]: ...
 def fold_errors(
     folds: list[Sums], alphas: list[float], intercept: bool, job: dict[str, Any]
 ) -> list[NDArray[np.float64]]: ...
-def fit_ridge_sums(
-    features: dict[str, Any], sums: Sums, rows: Any, problem: dict[str, Any], job: dict[str, Any]
-) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]], dict[str, Any] | None]: ...
-def fit_ridge_features(
-    features: dict[str, Any],
+def solve_sums(
+    settings: dict[str, Any],
+    prepared: dict[str, Any],
+    sums: Sums,
     rows: Any,
-    targets: tuple[NDArray[np.float64], NDArray[np.float64] | None],
-    problem: dict[str, Any],
+    outputs: list[str],
     job: dict[str, Any],
-) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]], dict[str, Any]]: ...
-def fit_ridge_cg(
-    kernel: Kernel, rows: Any, problem: dict[str, Any], job: dict[str, Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]: ...
+) -> tuple[dict[str, Any], dict[str, Any], str]: ...

@@ -58,3 +58,12 @@ def borrowable(X):
         np.ascontiguousarray(indices),
         np.ascontiguousarray(X.data),
     )
+
+
+def handed_back(rows, like):
+    """Rows as the native code hands them back: an ndarray, or a sparse matrix of the type of another."""
+    if not isinstance(rows, tuple):
+        return rows
+    columns, indptr, indices, data = rows
+    indices, indptr = indices.astype(like.indices.dtype), indptr.astype(like.indptr.dtype)
+    return type(like)((data, indices, indptr), shape=(len(indptr) - 1, columns))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mercer._base import scale_gamma
+from mercer._estimator import scale_gamma
 from mercer._kernel_choice import PAIRWISE_NAMES, Formula
 from mercer._rows import borrowable
 from mercer.kernel import Kernel
@@ -18,7 +18,7 @@ class KernelSearch:
 
     def _candidates(self, X):
         """The kernels to choose from, each with its γ or None."""
-        seed = self._fit_seed = self._seed()
+        self._fit_seed = self._seed()
         kernel = self.kernel
         if isinstance(kernel, str) and kernel in PAIRWISE_NAMES:
             if "gamma" not in PAIRWISE_NAMES[kernel]:
@@ -31,7 +31,7 @@ class KernelSearch:
         searched = isinstance(kernel, (str, Kernel)) and kernel != "precomputed"
         if searched and Kernel(kernel)._native.has_tunables():
             with self._job() as job:
-                natives = Kernel(kernel)._native.candidates(borrowable(X), seed, 10, job)
+                natives = Kernel(kernel)._native.candidates(borrowable(X), 10, job)
             return [(Formula(native), None) for native in natives]
         return [(self._choose_kernel(X), None)]
 

@@ -1,4 +1,4 @@
-"""How work is done: on how many threads, and with what on the screen meanwhile."""
+"""Threads and progress of native calls."""
 
 import os
 import sys
@@ -29,14 +29,15 @@ def _share_of_worker():
 
 
 @contextmanager
-def job(n_jobs=None, verbose=0):
+def job(n_jobs=None, verbose=0, seed=0):
     """The job that native calls take, with a progress bar around it where ``verbose`` asks for one."""
+    how = {"threads": threads(n_jobs), "progress": None, "seed": seed}
     if not verbose:
-        yield {"threads": threads(n_jobs), "progress": None}
+        yield how
         return
     progress = _progress()
     try:
-        yield {"threads": threads(n_jobs), "progress": progress.show}
+        yield {**how, "progress": progress.show}
     finally:
         progress.close()
 

@@ -5,7 +5,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _native
-from mercer._machine import Machine
+from mercer._estimator import Estimator
 from mercer._rows import as_matrix, borrowable
 from mercer._work import job
 
@@ -63,7 +63,7 @@ class FeatureMap:
         return FeatureMap, (self._native.text(),)
 
 
-class PolynomialFeatureMap(TransformerMixin, Machine):
+class PolynomialFeatureMap(TransformerMixin, Estimator):
     """Monomials up to a degree, weighted so that their inner product is the polynomial kernel.
 
     With ``weighted=True`` ⟨φ(x), φ(z)⟩ = (⟨x,z⟩ + c)^degree exactly, so a linear model on these features is the kernel

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._machine import Machine
+from mercer._estimator import Estimator
 
 __all__ = ["FeatureMap", "PolynomialFeatureMap"]
 
@@ -15,7 +15,7 @@ class FeatureMap:
     def count(self, n_columns: int) -> int: ...
     def names(self, columns: int | Sequence[str]) -> list[str]: ...
 
-class PolynomialFeatureMap(Machine):
+class PolynomialFeatureMap(Estimator):
     feature_map_: FeatureMap
     n_output_features_: int
     n_features_in_: int

@@ -150,8 +150,8 @@ class Kernel:
             return self
         if self._native.has_tunables():
             raise ValueError(f"{self}: `?` asks for tuning; a number or `auto` is needed here")
-        with job() as how:
-            return Kernel._of(self._native.resolve(borrowable(as_matrix(X)), random_state, how))
+        with job(seed=random_state) as how:
+            return Kernel._of(self._native.resolve(borrowable(as_matrix(X)), how))
 
     def canonical(self):
         """The kernel in the one way of writing it that equal kernels share, up to rounding.
@@ -174,7 +174,7 @@ class Kernel:
         return hash(("mercer.Kernel", self._native.text()))
 
     def __reduce__(self):
-        return _unpickle, (self._native.text(),)
+        return Kernel._of, (self._native,)
 
     def __add__(self, other):
         other = _operand(other)
@@ -199,10 +199,6 @@ class Kernel:
         if not isinstance(exponent, Real):
             return NotImplemented
         return Kernel._of(self._native.power(_finite(exponent)))
-
-
-def _unpickle(text):
-    return Kernel._of(_native.Kernel.from_printed(text))
 
 
 def _operand(value):

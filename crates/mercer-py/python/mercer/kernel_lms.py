@@ -3,15 +3,12 @@
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from mercer import _native
-from mercer._expansion import ExpansionMachine, column_names
-from mercer._machine import with_callbacks
-from mercer._rows import borrowable
+from mercer._estimator import KernelRegressor, with_callbacks
 
 __all__ = ["KernelLMS"]
 
 
-class KernelLMS(MultiOutputMixin, RegressorMixin, ExpansionMachine):
+class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
     """Least mean squares: β := β + α(y − Kβ), and f(x) = Σᵢ βᵢ k(xᵢ, x).
 
     Without a penalty: the number of steps is what holds the fit back. A batch step takes O(n²) time once K is there; K is
@@ -69,6 +66,8 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, ExpansionMachine):
     True
     """
 
+    _method = "lms"
+
     def __init__(
         self,
         kernel="rbf",
@@ -119,38 +118,22 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, ExpansionMachine):
         self._check_real("step")
         self._check_real("tol", low=0)
         self._check_real("max_iter", low=1)
-        output_names = column_names(y)
-        X, y = self._fit_input(X, y, multi_output=True, y_numeric=True)
+        X, y, targets, names = self._regression_input(X, y)
         with self._fit_task(X, y):
-            choice = self._choose_kernel(X)
-            targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1)
-            self._shift, means = self._centre(X, targets, None)
-            dual, intercepts = self._descend(choice, X, targets - means)
-            self._keep(X, y, dual, intercepts + means, output_names)
+            self._choose_kernel(X)
+            parts, report = self._learn(X, targets, None, names)
+            self._keep(X, parts, report, flat=y.ndim == 1)
+            self._tell(report)
+            curve = report["facts"]["curve"]
+            self.step_ = report["facts"]["step"]
+            self.loss_curve_ = np.array([[p["epoch"], p["mse"], p["gradient"]] for p in curve], dtype=np.float64).reshape(-1, 3)
         return self
 
-    def _descend(self, choice, X, targets):
-        problem = {
-            "targets": targets,
-            "step": None if isinstance(self.step, str) else float(self.step),
+    def _settings(self):
+        return {
+            "step": self.step if isinstance(self.step, str) else float(self.step),
             "epochs": int(self.max_iter),
+            "solver": self.solver,
             "tol": float(self.tol),
-            "seed": self._fit_seed if self.solver == "sgd" else None,
-            "intercept": self.bias == "centred",
-            "admit": choice.checked,
+            "bias": self.bias,
         }
-        with self._job() as job:
-            if choice.native is not None:
-                rows = borrowable(self._centred(X))
-                dual, intercepts, report = _native.fit_lms(self._native_kernel(), rows, problem, job)
-            else:
-                K = np.ascontiguousarray(choice.matrix(X, None, job), dtype=np.float64)
-                dual, intercepts, report = _native.fit_lms_gram(K, problem, job)
-        self.step_ = report["step"]
-        self.loss_curve_ = np.array(report["curve"]).reshape(-1, 3)
-        self._tell(report)
-        return dual, intercepts
-
-    def _model(self):
-        settings = {"epochs": int(self.max_iter), "solver": self.solver, "tol": float(self.tol)}
-        return self._expansion_model("lms", settings)

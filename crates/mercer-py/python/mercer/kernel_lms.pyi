@@ -4,12 +4,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer._expansion import ExpansionMachine
+from mercer._estimator import KernelRegressor
 from mercer.kernel import Kernel
 
 __all__ = ["KernelLMS"]
 
-class KernelLMS(ExpansionMachine):
+class KernelLMS(KernelRegressor):
     step_: float
     loss_curve_: NDArray[np.float64]
     def __init__(

@@ -4,15 +4,12 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from mercer import _native
-from mercer._approximation import Approximated
-from mercer._classifier import KernelClassifier
-from mercer._machine import with_callbacks
-from mercer._rows import borrowable
+from mercer._estimator import KernelClassifier, with_callbacks
 
 __all__ = ["KernelLogisticRegression"]
 
 
-class KernelLogisticRegression(Approximated, KernelClassifier):
+class KernelLogisticRegression(KernelClassifier):
     """Kernel logistic regression: probabilities from f(x) = Σᵢ aᵢ k(xᵢ, x) + b.
 
     It minimises Σᵢ loss(yᵢ, f(xᵢ)) + ‖f‖²/(2C), the intercept not penalised. Two classes have one logit, more have one each,
@@ -79,6 +76,8 @@ class KernelLogisticRegression(Approximated, KernelClassifier):
     True
     """
 
+    _method = "logistic"
+
     def __init__(
         self,
         C=1.0,
@@ -143,36 +142,22 @@ class KernelLogisticRegression(Approximated, KernelClassifier):
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         with self._fit_task(X, y, sample_weight=sample_weight):
             self._forget()
-            choice = self._choose_kernel(X)
-            approx = self._chosen_approx(X)
-            problem = {
-                "codes": codes,
-                "classes": len(self.classes_),
-                "lambda": 1.0 / float(self.C),
-                "weights": self._row_weights(codes, sample_weight),
-                "intercept": bool(self.fit_intercept),
-                "solver": self.solver,
-                "tol": float(self.tol),
-                "max_iter": int(self.max_iter),
-                "seed": self._fit_seed,
-                "admit": choice.checked,
-            }
-            with self._job() as job:
-                if approx is not None:
-                    found = _native.fit_classes_approx(choice.native, borrowable(X), (approx, "logistic"), problem, job)
-                elif choice.native is not None:
-                    found = _native.fit_logistic(choice.native, borrowable(X), problem, job)
-                else:
-                    K = np.ascontiguousarray(choice.matrix(X, None, job), dtype=np.float64)
-                    found = _native.fit_logistic_gram(K, problem, job)
-            weights, intercepts, report = found
-            self._tell({**report, "rows": X.shape[0]})
-            if "features" in report:
-                self._linear = (report["features"], weights)
-                self.coef_, self.intercept_ = weights, intercepts
-            else:
-                self._keep(X if approx is None else X[report["indices"]], weights, intercepts)
+            self._choose_kernel(X)
+            self._choose_approx(X)
+            weights = self._row_weights(codes, sample_weight)
+            parts, report = self._learn(X, (codes, len(self.classes_)), weights)
+            self._keep(X, parts, report)
+            self._tell(report)
         return self
+
+    def _settings(self):
+        return {
+            "lambda": 1.0 / float(self.C),
+            "bias": "centred" if self.fit_intercept else "none",
+            "solver": self.solver,
+            "tol": float(self.tol),
+            "max_iter": int(self.max_iter),
+        }
 
     def _row_weights(self, codes, weights):
         """The weights of the rows times those of their classes; None where all are 1."""
@@ -206,7 +191,3 @@ class KernelLogisticRegression(Approximated, KernelClassifier):
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
-
-    def _model(self):
-        settings = {"lambda": [1.0 / float(self.C)]}
-        return self._class_model("logistic", settings if self.approx_ is None else {**settings, "approx": self.approx_})

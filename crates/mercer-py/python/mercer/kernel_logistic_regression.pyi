@@ -4,13 +4,15 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer._approximation import Approximated
-from mercer._classifier import KernelClassifier
+from mercer._estimator import KernelClassifier
 from mercer.kernel import Kernel
 
 __all__ = ["KernelLogisticRegression"]
 
-class KernelLogisticRegression(Approximated, KernelClassifier):
+class KernelLogisticRegression(KernelClassifier):
+    approx: str | None
+    approx_: str | None
+    coef_: NDArray[np.float64]
     def __init__(
         self,
         C: float = 1.0,

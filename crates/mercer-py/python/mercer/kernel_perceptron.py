@@ -1,16 +1,13 @@
 """The kernel perceptron."""
 
-import json
-
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import _native
-from mercer._classifier import KernelClassifier
-from mercer._machine import with_callbacks
-from mercer._rows import borrowable
+from mercer._estimator import KernelClassifier, with_callbacks
+from mercer._rows import borrowable, handed_back
 
 __all__ = ["KernelPerceptron"]
 
@@ -91,6 +88,8 @@ class KernelPerceptron(KernelClassifier):
     [0, 1, 1, 0]
     """
 
+    _method = "perceptron"
+
     def __init__(
         self,
         kernel="rbf",
@@ -148,38 +147,33 @@ class KernelPerceptron(KernelClassifier):
         X, y = self._fit_input(X, y)
         codes = self._classes(y)
         with self._fit_task(X, y):
-            choice = self._choose_kernel(X)
-            problem = self._problem(codes, choice)
-            for name in ("dual_coef_", "intercept_", "_steps"):
-                vars(self).pop(name, None)
-            with self._job() as job:
-                if self.vote or self.budget is not None:
-                    report = self._fit_formula(X, choice, problem, job)
-                else:
-                    if choice.native is not None:
-                        dual, report = _native.fit_perceptron(choice.native, borrowable(X), problem, job)
-                    else:
-                        K = np.ascontiguousarray(choice.matrix(X, None, job), dtype=np.float64)
-                        dual, report = _native.fit_perceptron_gram(K, problem, job)
-                    self._keep(X, dual, np.zeros(dual.shape[1]))
+            self._choose_kernel(X)
+            self._check_formula()
+            self._forget("intercept_")
+            parts, report = self._learn(X, (codes, len(self.classes_)))
+            if self.vote:
+                self._kept, self.X_fit_ = parts, handed_back(parts["centres"], X)
+            else:
+                self._keep(X, parts, report, own_centres=self.budget is not None)
             self._tell(report)
-            self.n_mistakes_ = report["mistakes"]
-            self.margin_, self.mistake_bound_ = report["margin"], report["bound"]
+            facts = report["facts"]
+            self.n_mistakes_, self.margin_, self.mistake_bound_ = (facts[k] for k in ("mistakes", "margin", "mistake_bound"))
         return self
 
-    def _fit_formula(self, X, choice, problem, job):
-        """The forms that need the kernel as a formula: with votes, or within a budget."""
-        if choice.native is None:
+    def _check_formula(self):
+        if self._choice.native is None and (self.vote or self.budget is not None):
             form = "vote=True" if self.vote else "a budget"
             raise ValueError(f"{form} needs a kernel text, a mercer.Kernel or a named kernel")
-        if self.vote:
-            (used, self._steps), report = _native.fit_perceptron_voted(choice.native, borrowable(X), problem, job)
-            self.X_fit_ = X[used]
-            return report
-        kept = _native.fit_perceptron_budgeted(choice.native, borrowable(X), problem, int(self.budget), job)
-        centres, dual, report = kept
-        self._keep(centres, dual, np.zeros(dual.shape[1]))
-        return report
+
+    def _settings(self):
+        return {
+            "epochs": int(self.max_iter),
+            "shuffle": bool(self.shuffle),
+            "averaged": bool(self.averaged),
+            "vote": bool(self.vote),
+            "budget": None if self.budget is None else int(self.budget),
+            "multiclass": self.rule,
+        }
 
     @available_if(_streams)
     def partial_fit(self, X, y, classes=None):
@@ -200,27 +194,29 @@ class KernelPerceptron(KernelClassifier):
         first = not hasattr(self, "dual_coef_")
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
-        X, y = validate_data(self, X, y, reset=first, **self._x_checks())
+        X, y = self._fit_input(X, y, reset=first)
         check_classification_targets(y)
         if first:
             self.classes_ = np.unique(classes)
-            choice = self._choose_kernel(X)
-            if choice.native is None:
-                raise ValueError("a budget needs a kernel text, a mercer.Kernel or a named kernel")
+            self._choose_kernel(X)
+            self._check_formula()
             columns = 1 if len(self.classes_) == 2 else len(self.classes_)
-            self._keep(np.empty((0, X.shape[1])), np.empty((0, columns)), np.zeros(columns))
-            self.n_mistakes_, self._domain, self._report = 0, None, {}
+            self.X_fit_, self.dual_coef_ = np.empty((0, X.shape[1])), np.empty((0, columns))
+            self.n_mistakes_ = 0
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
             raise ValueError(f"y contains classes that were not in the first call's: {unknown.tolist()}")
         codes = np.searchsorted(self.classes_, y).astype(np.uintp)
-        problem = self._problem(codes, self._choice)
+        settings, targets = self._kernel_settings(), (codes, len(self.classes_))
         with self._job() as job:
-            (centres, dual), mistakes = _native.update_perceptron(
-                self._choice.native, self.X_fit_, self.dual_coef_, borrowable(X), problem, int(self.budget), job
+            parts, mistakes = _native.update_perceptron(
+                settings, self.X_fit_, self.dual_coef_, borrowable(X), targets, job
             )
-        self._keep(centres, dual, self.intercept_)
+        self._keep(X, parts, {"centres": None}, own_centres=True)
         self.n_mistakes_ += mistakes
+        words = {"averaged": bool(self.averaged), "epochs": int(self.max_iter), "seed": self._fit_seed}
+        report = {"mistakes": self.n_mistakes_}
+        self._words = {"method": self._method, "settings": words, "report": report, "outputs": ["0"]}
         return self
 
     def _not_converged(self, report):
@@ -233,17 +229,6 @@ class KernelPerceptron(KernelClassifier):
         if self.vote and self.budget is not None:
             raise ValueError("vote=True keeps every mistaken row, so it has no budget; give one of them")
 
-    def _problem(self, codes, choice):
-        return {
-            "codes": codes,
-            "classes": len(self.classes_),
-            "passes": int(self.max_iter),
-            "seed": self._fit_seed if self.shuffle else None,
-            "averaged": bool(self.averaged),
-            "direct": self.rule == "direct",
-            "admit": choice.checked,
-        }
-
     def decision_function(self, X):
         """f at every row of X; with votes, the share of the second class less that of the first, or the share of each class.
 
@@ -252,9 +237,9 @@ class KernelPerceptron(KernelClassifier):
         f : ndarray of shape (n_samples,) for two classes, positive for the second; else (n_samples, n_classes)
         """
         check_is_fitted(self)
-        if not hasattr(self, "_steps"):
+        if self._kept is None:
             return super().decision_function(X)
-        shares = self._shares(X)
+        shares = self._outputs(self._predict_input(X))
         return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
 
     @available_if(_votes)
@@ -265,32 +250,4 @@ class KernelPerceptron(KernelClassifier):
         -------
         p : ndarray of shape (n_samples, n_classes)
         """
-        return self._shares(X)
-
-    def _shares(self, X):
-        X = self._predict_input(X)
-        with self._job() as job:
-            return _native.cast_votes(
-                self._choice.native,
-                self._domain,
-                borrowable(self.X_fit_),
-                len(self.classes_),
-                self._steps,
-                borrowable(X),
-                job,
-            )
-
-    def _model(self):
-        settings = {"epochs": int(self.max_iter)}
-        if not hasattr(self, "_steps"):
-            return self._class_model("perceptron", settings)
-        words = (json.dumps({"seed": self._fit_seed, **settings}), json.dumps({"rows": self.X_fit_.shape[0]}))
-        return _native.Model.voted(
-            self._choice.native,
-            self._domain,
-            borrowable(self.X_fit_),
-            self._steps,
-            self._feature_names(),
-            *words,
-            json.dumps(self.classes_.tolist()),
-        )
+        return self._outputs(self._predict_input(X))

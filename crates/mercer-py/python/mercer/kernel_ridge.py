@@ -1,15 +1,13 @@
-"""Kernel ridge regression."""
-
-import warnings
+"""Kernel ridge regression: at once, in chunks, and in parts that are merged."""
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from mercer import _least_squares, _native
-from mercer._expansion import column_names
-from mercer._feature_ridge import FeatureRidge
-from mercer._machine import with_callbacks
+from mercer._estimator import KernelRegressor, warn, with_callbacks
+from mercer._file_fits import FileFits
 from mercer._rows import borrowable
 
 __all__ = ["KernelRidge"]
@@ -19,7 +17,58 @@ __all__ = ["KernelRidge"]
 PRIMAL_FROM = 2_000
 
 
-class KernelRidge(MultiOutputMixin, RegressorMixin, FeatureRidge):
+class RidgeEstimator(MultiOutputMixin, RegressorMixin, KernelRegressor):
+    """Base of ridge regressions with an ``approx`` parameter, which may be solved from sums over features."""
+
+    _method = "ridge"
+
+    def _check_approx(self):
+        approx = super()._check_approx()
+        if self.bias == "column" and approx is not None:
+            raise ValueError("bias='column' is not for approximate features; use 'centred' or 'none'")
+        return approx
+
+    def _settings(self):
+        return {"bias": self.bias}
+
+    def _weights(self, X, sample_weight):
+        return None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+
+    def _forget(self, *names):
+        super()._forget("quality_", *names)
+
+    def _prepare(self, X):
+        """The features of the approximation for these rows."""
+        with self._job() as job:
+            return _native.prepare_features(self._kernel_settings(), borrowable(X), job)
+
+    def _solve_sums(self, prepared, sums, X, alpha, names):
+        """The predictor from sums over features and its report; its quality is measured on X."""
+        rows = None if X is None else borrowable(X)
+        settings = self._kernel_settings(**{"lambda": alpha.tolist()})
+        with self._job() as job:
+            return self._trained(_native.solve_sums(settings, prepared, sums, rows, names, job))
+
+    def _tell(self, report):
+        super()._tell(report)
+        facts = report["facts"]
+        vars(self).pop("quality_", None)
+        if "sizes" in facts:
+            keys = {"mse_half": "rmse_half", "mse": "rmse", "mse_doubled": "rmse_doubled_about"}
+            errors = {name: [size[key] ** 2 for size in facts["sizes"]] for name, key in keys.items()}
+            self.quality_ = {name: facts[name] for name in ("kernel_error", "effective_dimension")} | errors
+
+
+def _streams(ridge):
+    if ridge.approx in (None, "auto") or ridge.solver != "auto":
+        raise AttributeError(
+            "partial_fit needs features that are known beforehand: approx='fourier:1024' or 'nystrom:1000', "
+            "with solver='auto'"
+        )
+    return True
+
+
+class KernelRidge(FileFits, RidgeEstimator):
     """Kernel ridge regression: f(x) = Σᵢ aᵢ k(xᵢ, x) with (K + αI)a = y.
 
     It minimises Σᵢ (yᵢ − f(xᵢ))² + α‖f‖². Fitting takes O(n²d + n³/3) time and O(n²) memory, predicting m rows O(mnd). Where
@@ -116,6 +165,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, FeatureRidge):
     True
     """
 
+    #: The features and the sums over them that `partial_fit` continues from, and the parameters that they depend on.
+    _prepared = None
+    _sums = None
+    _settled = None
+
     def __init__(
         self,
         alpha=1,
@@ -165,25 +219,22 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, FeatureRidge):
         self
         """
         self._check_parameters()
-        output_names = column_names(y)
-        X, y = self._fit_input(X, y, multi_output=True, y_numeric=True)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        alpha = self._alphas(1 if y.ndim == 1 else y.shape[1])
-        with self._fit_task(X, y, sample_weight=sample_weight):
-            self._forget()
-            choice = self._choose_kernel(X)
-            targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1)
-            approx = self._chosen_approx(X)
-            if self.solver == "cg" or approx is not None:
-                self._shift = None
-                fit = self._solve_iteratively if self.solver == "cg" else self._fit_features
-                self._keep_fit(y, *fit(approx, X, targets, alpha, sample_weight), output_names)
+        X, y, targets, names = self._regression_input(X, y)
+        weights, alpha = self._weights(X, sample_weight), self._alphas(targets.shape[1])
+        with self._fit_task(X, y, sample_weight=weights):
+            self._forget("n_samples_seen_")
+            self._prepared = self._sums = self._settled = None
+            self._choose_kernel(X)
+            self._choose_approx(X)
+            if self.solver == "cg":
+                parts, report = self._solve_by_penalty(X, targets, alpha, weights, names)
             else:
-                self._shift, means = self._centre(X, targets, sample_weight)
-                dual, intercepts = self._solve(choice, X, targets - means, alpha, sample_weight)
-                self._keep(X, y, dual, intercepts + means, output_names)
-            self.residual_ = self._report.get("residual")
+                parts, report = self._solve(X, targets, alpha, weights, names)
+            self._keep(X, parts, report, flat=y.ndim == 1)
+            if isinstance(parts.get("features"), str):
+                self._expand(X, targets, alpha, weights)
+            self._tell(report)
+            self.residual_ = report.get("residual")
         return self
 
     def _check_parameters(self):
@@ -211,94 +262,176 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, FeatureRidge):
             )
         return alpha.astype(np.float64)
 
-    def _solve(self, choice, X, targets, alpha, weights):
-        problem = {
-            "targets": targets,
-            "alpha": alpha.tolist(),
-            "weights": weights,
-            "intercept": self.bias == "centred",
-            "admit": choice.checked,
-            "solver": self.solver,
-        }
-        if self.solver == "primal" and choice.native is None:
-            raise ValueError("solver='primal' needs a kernel with features, which a precomputed or callable kernel hides")
-        with self._job() as job:
-            try:
-                if choice.native is not None:
-                    rows = borrowable(self._centred(X))
-                    fit = _native.fit_ridge_primal if self._takes_primal(X, alpha) else _native.fit_ridge
-                    dual, intercepts, report = fit(self._native_kernel(), rows, problem, job)
-                else:
-                    K = np.ascontiguousarray(choice.matrix(X, None, job), dtype=np.float64)
-                    dual, intercepts, report = _native.fit_ridge_gram(K, problem, job)
-            except (_native.SingularMatrix, _native.IndefiniteMatrix) as error:
-                if choice.checked and isinstance(error, _native.IndefiniteMatrix):
-                    raise
-                warnings.warn(
-                    f"Singular matrix in solving dual problem. Using least-squares solution instead: {error}",
-                    UserWarning,
-                    stacklevel=3,
-                )
-                K = np.asarray(choice.matrix(self._centred(X), None, job), dtype=np.float64)
-                K = K + 1 if self.bias == "column" else K
-                dual, intercepts = _least_squares.solve(
-                    K, targets, alpha, weights, intercept=self.bias == "centred"
-                )
-                report = {"status": "converged", "solver": "least squares", "iterations": 1, "warnings": [], "domain": None}
-        self._tell(report)
-        self._linear = (report["features"], report["weights"]) if "features" in report else None
-        return dual, intercepts
+    def _solve(self, X, targets, alpha, weights, names):
+        """A direct solution; that of least squares where the matrix is singular, as in scikit-learn."""
+        settings = {"lambda": alpha.tolist(), "solver": self._direct_solver(X, alpha)}
+        try:
+            return self._learn(X, targets, weights, names, **settings)
+        except (_native.SingularMatrix, _native.IndefiniteMatrix) as error:
+            if self._choice.checked and isinstance(error, _native.IndefiniteMatrix):
+                raise
+            warn(f"Singular matrix in solving dual problem. Using least-squares solution instead: {error}")
+        return self._least_squares(X, targets, alpha, weights, names)
 
-    def _solve_iteratively(self, approx, X, targets, alpha, weights):
+    def _direct_solver(self, X, alpha):
+        """The name of the library's solver. Small problems stay dual: their coefficients are more accurate."""
+        if self.approx_ is not None:
+            return "auto"
+        native = self._choice.native
+        if self.solver == "primal":
+            if native is None:
+                raise ValueError("solver='primal' needs a kernel with features, which a precomputed or callable kernel hides")
+            if (alpha == 0).any():
+                raise ValueError("solver='primal' finds dual_coef_ as (y - f)/alpha, so alpha must be more than 0")
+        if self.solver != "auto":
+            return self.solver
+        small = native is None or X.shape[0] < PRIMAL_FROM or (alpha == 0).any()
+        return "dual" if small or not _native.prefers_primal(native, *X.shape) else "primal"
+
+    def _least_squares(self, X, targets, alpha, weights, names):
+        shift, means, kernel = None, np.zeros(targets.shape[1]), self._choice.native
+        if self.bias == "column":
+            shift, means = (np.average(values, axis=0, weights=weights) for values in (X, targets))
+            kernel = kernel.plus(_native.Kernel("1"))
+        self._basis = {"kernel": kernel, "domain": None, "shift": shift}
+        K = self._gram(self._centred(X))
+        K = K if shift is None else K + 1
+        dual, intercepts = _least_squares.solve(K, targets - means, alpha, weights, intercept=self.bias == "centred")
+        settings = {"lambda": alpha.tolist(), "bias": self.bias, "seed": self._fit_seed}
+        words = {"status": "converged", "solver": "least squares", "rows": len(targets)}
+        self._words = {"method": "ridge", "settings": settings, "report": words, "outputs": names}
+        report = {**words, "iterations": 1, "warnings": [], "facts": {}, "centres": None}
+        return {**self._basis, "coefficients": dual, "intercepts": intercepts + means}, report
+
+    def _solve_by_penalty(self, X, targets, alpha, weights, names):
         """Conjugate gradients: for all targets of the same penalty at once."""
-        choice = self._choice
-        if choice.native is None:
+        if self._choice.native is None:
             raise ValueError(
                 "solver='cg' computes the kernel tile by tile, which a precomputed or callable kernel does not allow"
             )
         if (alpha == 0).any():
             raise ValueError("solver='cg' needs alpha to be more than 0")
-        n_targets = targets.shape[1]
-        each = np.broadcast_to(alpha, n_targets)
-        dual, intercepts, reports = None, np.empty(n_targets), []
+        settings = {"solver": "cg", "tol": float(self.tol), "max_iter": 1_000 if self.max_iter is None else int(self.max_iter)}
+        each, found = np.broadcast_to(alpha, targets.shape[1]), []
         for value in np.unique(each):
             group = np.flatnonzero(each == value)
-            problem = {
-                "targets": np.ascontiguousarray(targets[:, group]),
-                "alpha": float(value),
-                "weights": weights,
-                "intercept": self.bias == "centred",
-                "admit": choice.checked,
-                "tol": float(self.tol),
-                "max_iter": 1_000 if self.max_iter is None else int(self.max_iter),
-                "seed": self._fit_seed,
-                "landmarks": None if approx is None else int(approx.removeprefix("nystrom:")),
-            }
-            with self._job() as job:
-                found, constants, report = _native.fit_ridge_cg(choice.native, borrowable(X), problem, job)
-            dual = np.empty((len(found), n_targets)) if dual is None else dual
-            dual[:, group], intercepts[group] = found, constants
-            if report["status"] == "out_of_iterations":
-                # `_tell` says so in the words of scikit-learn.
-                del report["warnings"][0]
-            reports.append(report)
-        worst = max(reports, key=lambda report: report["residual"])
-        self._tell({**worst, "iterations": max(report["iterations"] for report in reports), "rows": X.shape[0]})
-        indices = worst["indices"]
-        return dual, intercepts, X if indices is None else X[indices]
+            settings["lambda"] = float(value)
+            columns, outputs = np.ascontiguousarray(targets[:, group]), [names[place] for place in group]
+            found.append((group, *self._learn(X, columns, weights, outputs, **settings)))
+        self._words["outputs"], self._words["settings"]["lambda"] = names, alpha.tolist()
+        (_, parts, _), worst = found[0], max((report for _, _, report in found), key=lambda report: report["residual"])
+        dual, intercepts = np.empty((len(parts["coefficients"]), len(names))), np.empty(len(names))
+        for group, part, _ in found:
+            dual[:, group], intercepts[group] = part["coefficients"], part["intercepts"]
+        worst["iterations"] = max(report["iterations"] for _, _, report in found)
+        return {**parts, "coefficients": dual, "intercepts": intercepts}, worst
 
-    def _takes_primal(self, X, alpha):
-        """Whether to solve in the kernel's features. Small problems stay dual: their coefficients are more accurate."""
-        if self.solver == "primal":
-            if (alpha == 0).any():
-                raise ValueError("solver='primal' finds dual_coef_ as (y - f)/alpha, so alpha must be more than 0")
-            return True
-        if self.solver != "auto" or X.shape[0] < PRIMAL_FROM or (alpha == 0).any():
-            return False
-        return _native.prefers_primal(self._native_kernel(), *X.shape)
+    def _expand(self, X, targets, alpha, weights):
+        """The coefficients (y − f)/α of the rows, from a fit on the kernel's features."""
+        del self.coef_
+        dual = targets - self._outputs(X)
+        dual = (dual if weights is None else weights[:, None] * dual) / alpha
+        self.dual_coef_ = dual.ravel() if np.ndim(self.intercept_) == 0 else dual
+        self.X_fit_ = X
+        self._basis = {"kernel": self._choice.native, "domain": None, "shift": self._kept["shift"]}
+        if self.bias == "column":
+            # The rest of the constant is part of the kernel k + 1.
+            means = np.average(targets, axis=0, weights=weights)
+            self.intercept_ = float(means[0]) if np.ndim(self.intercept_) == 0 else means
 
-    def _model(self):
-        settings = {"lambda": np.atleast_1d(self.alpha).tolist()}
-        if self.approx_ is not None:
-            settings["approx"] = self.approx_
-        return self._expansion_model("ridge", settings)
+    # In chunks.
+
+    def _settles(self):
+        """The parameters that the first `partial_fit` settles for the others."""
+        return repr((self.approx, self.kernel, self.bias))
+
+    @available_if(_streams)
+    def partial_fit(self, X, y, sample_weight=None):
+        """Adds rows to the sums that the fit follows from, and solves them: chunk after chunk, the same fit as of all rows at
+        once.
+
+        It needs ``approx``. The first call settles the features: ``auto`` in the kernel and landmarks look at its rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        first = self._sums is None
+        if first and hasattr(self, "intercept_"):
+            warn("partial_fit begins anew: the rows that fit has seen are forgotten, as fit keeps nothing to go on from")
+        if not first and self._settled != self._settles():
+            raise ValueError("approx, kernel or bias was changed after the first partial_fit; begin anew on a clone")
+        X, y, targets, names = self._regression_input(X, y, reset=first)
+        weights, alpha = self._weights(X, sample_weight), self._alphas(targets.shape[1])
+        if first:
+            self._forget()
+            self._settled, self._names = self._settles(), names
+            self._choose_kernel(X)
+            self._choose_approx(X)
+            prepared = self._prepare(X)
+        else:
+            prepared = self._prepared
+            if targets.shape[1] != self._sums.targets:
+                raise ValueError(f"y has {targets.shape[1]} targets, but the rows before had {self._sums.targets}")
+        with self._job() as job:
+            (chunk,) = _native.sum_features(prepared, borrowable(X), targets, weights, None, 1, job)
+        if not first:
+            chunk.merge(self._sums)
+        # The rows count, even where there are too few of them for an answer yet.
+        self._prepared, self._sums, self.n_samples_seen_ = prepared, chunk, chunk.rows
+        self._keep_sums(chunk, X, alpha, y.ndim == 1)
+        return self
+
+    def _keep_sums(self, sums, X, alpha, flat):
+        """Keeps the predictor from sums, its quality measured on X."""
+        parts, report = self._solve_sums(self._prepared, sums, X, alpha, self._names)
+        self._keep(getattr(self, "X_fit_", None) if X is None else X, parts, report, flat)
+        self._tell(report)
+        self.residual_ = report["residual"]
+
+    def merge(self, other):
+        """Adds the rows that another estimator has seen in `partial_fit`: the same fit as of the rows of both.
+
+        Both must have the same features. Random features are, with the same kernel without ``auto`` and the same
+        ``random_state``; landmarks are where both started as copies of one estimator after its first `partial_fit`.
+
+        Parameters
+        ----------
+        other : estimator of the same class, which stays as it is
+
+        Returns
+        -------
+        self
+        """
+        for estimator in (self, other):
+            check_is_fitted(estimator)
+            if getattr(estimator, "_sums", None) is None:
+                raise ValueError("merge needs the sums over the rows, which partial_fit keeps and fit does not")
+        if not _same(self._prepared, other._prepared):
+            raise ValueError(
+                "merge needs the same features on both sides: the same approx and random_state and a kernel without auto, "
+                "such as kernel=first.kernel_; or, for landmarks, copies of one estimator after its first partial_fit"
+            )
+        if self._sums.targets != other._sums.targets:
+            raise ValueError(f"one has {self._sums.targets} targets, the other {other._sums.targets}")
+        sums = _native.Sums.from_bytes(self._sums.to_bytes())
+        sums.merge(other._sums)
+        self._keep_sums(sums, None, self._alphas(sums.targets), np.ndim(self.intercept_) == 0)
+        self._sums, self.n_samples_seen_ = sums, sums.rows
+        return self
+
+
+def _same(one, other):
+    """Whether two nests of dicts, tuples, arrays and words are equal."""
+    if isinstance(one, dict):
+        return isinstance(other, dict) and one.keys() == other.keys() and all(_same(one[k], other[k]) for k in one)
+    if isinstance(one, tuple):
+        return isinstance(other, tuple) and len(one) == len(other) and all(map(_same, one, other))
+    return np.array_equal(one, other)

@@ -2,15 +2,24 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from mercer._feature_ridge import FeatureRidge
+from mercer._estimator import KernelRegressor
+from mercer._file_fits import FileFits
 from mercer.kernel import Kernel
 
 __all__ = ["KernelRidge"]
 
-class KernelRidge(FeatureRidge):
+class RidgeEstimator(KernelRegressor):
+    approx: str | None
+    approx_: str | None
+    coef_: NDArray[np.float64]
+    quality_: dict[str, Any]
+
+class KernelRidge(FileFits, RidgeEstimator):
     alpha: float | ArrayLike
+    residual_: float | None
+    n_samples_seen_: int
     def __init__(
         self,
         alpha: float | ArrayLike = 1,
@@ -30,4 +39,5 @@ class KernelRidge(FeatureRidge):
         verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> Self: ...
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...
+    def partial_fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> Self: ...
+    def merge(self, other: Self) -> Self: ...

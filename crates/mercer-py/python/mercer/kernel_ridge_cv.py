@@ -3,38 +3,18 @@
 from itertools import product
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import _check_sample_weight
 
 from mercer import _native
-from mercer._expansion import column_names
-from mercer._feature_ridge import FeatureFits
+from mercer._estimator import with_callbacks
 from mercer._kernel_choice import PAIRWISE_NAMES
-from mercer._machine import with_callbacks
 from mercer._rows import borrowable
 from mercer._search import KernelSearch, folds_of, ranks
 from mercer.kernel import Kernel
-from mercer.kernel_ridge import KernelRidge
+from mercer.kernel_ridge import KernelRidge, RidgeEstimator
 
 __all__ = ["KernelRidgeCV"]
 
-#: What a fit of `KernelRidge` leaves that a fit of the search keeps.
-_FITTED = (
-    "dual_coef_",
-    "intercept_",
-    "X_fit_",
-    "n_iter_",
-    "_choice",
-    "_domain",
-    "_fit_seed",
-    "_linear",
-    "_output_names",
-    "_report",
-    "_shift",
-)
-
-
-class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, FeatureFits):
+class KernelRidgeCV(KernelSearch, RidgeEstimator):
     """Kernel ridge regression with α and γ chosen by exact cross-validation.
 
     Every α shares one factorisation of each kernel matrix, which takes about 8n³/3 operations and serves leave-one-out and
@@ -155,41 +135,41 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, FeatureFits)
         """
         self._check_option("bias", ("none", "centred", "column"))
         self._check_approx()
-        output_names = column_names(y)
-        X, y = self._fit_input(X, y, multi_output=True, y_numeric=True)
+        X, y, targets, names = self._regression_input(X, y)
         if X.shape[0] < 2:
             raise ValueError(f"cross-validation needs 2 samples or more, got n_samples = {X.shape[0]}")
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        alphas = self._alphas()
-        with self._fit_task(X, y, sample_weight=sample_weight):
+        weights, alphas = self._weights(X, sample_weight), self._alphas()
+        with self._fit_task(X, y, sample_weight=weights):
             self._forget()
             candidates = self._candidates(X)
             choices = [choice for choice, _ in candidates]
             self._choice = choices[len(choices) // 2]
-            if self._chosen_approx(X) is None:
-                scores, sums = self._scores(X, y, sample_weight, choices, alphas), None
-            else:
-                scores, sums = self._feature_scores(X, y, sample_weight, choices, alphas)
+            self._choose_approx(X)
+            score = self._scores if self.approx_ is None else self._feature_scores
+            scores, sums = score(X, y, targets, weights, choices, alphas)
             best = np.unravel_index(np.argmax(scores), scores.shape)
             self._results(candidates, alphas, scores)
             self._choice, gamma = candidates[best[0]]
             self.alpha_, self.gamma_, self.best_score_ = float(alphas[best[1]]), gamma, float(scores[best])
             if sums is None:
-                self._refit(X, y, sample_weight, self._choice)
-                self._output_names = output_names or self._output_names
+                self._refit(X, y, weights, self._choice)
+                self._words["outputs"] = names
             else:
-                self._fit_sums(X, y, *sums, output_names)
+                parts, report = self._solve_sums(*sums, X, np.array([self.alpha_]), names)
+                self._keep(X, parts, report, flat=y.ndim == 1)
+                self._tell(report)
         return self
 
     def _alphas(self):
         return np.geomspace(1e-6, 1e3, 20) if self.alphas is None else self._numbers("alphas")
 
-    def _scores(self, X, y, weights, choices, alphas):
-        """One row per kernel, one column per α, more being better."""
-        self._choice = choices[0]
-        targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1)
-        self._shift, means = self._centre(X, targets, weights)
+    def _scores(self, X, y, targets, weights, choices, alphas):
+        """One row per kernel, one column per α, more being better; no sums."""
+        means, one = 0.0, None
+        if self.bias == "column":
+            # X and y are centred and 1 is added to the kernel.
+            X = (X - np.average(X, axis=0, weights=weights)).astype(X.dtype)
+            means, one = np.average(targets, axis=0, weights=weights), _native.Kernel("1")
         folds = self._folds(X, y)
         if weights is not None and (weights == 0).any():
             # What has no weight is neither trained on nor scored.
@@ -208,10 +188,10 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, FeatureFits)
         metric = _metric(self.scoring)
         scores = np.empty((len(choices), len(alphas)))
         for row, choice in zip(scores, choices, strict=True):
-            self._choice = choice
             with self._job() as job:
                 if choice.native is not None:
-                    found = _native.ridge_path(self._native_kernel(), borrowable(self._centred(X)), problem, job)
+                    kernel = choice.native if one is None else choice.native.plus(one)
+                    found = _native.ridge_path(kernel, borrowable(X), problem, job)
                 else:
                     K = np.ascontiguousarray(choice.matrix(X, None, job), dtype=np.float64)
                     found = _native.ridge_path_gram(K, problem, job)
@@ -221,15 +201,13 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, FeatureFits)
                 row[:] = [_by_fold(metric, folds, targets, targets - residuals, weights) for residuals in found]
         if not np.isfinite(scores).any():
             raise ValueError("no candidate has a finite score: the data or the targets are too large")
-        return np.where(np.isfinite(scores), scores, -np.inf)
+        return np.where(np.isfinite(scores), scores, -np.inf), None
 
-    def _feature_scores(self, X, y, weights, choices, alphas):
-        """The scores on features, as `_scores` has them; and the features, landmarks and sums over all rows of the best."""
-        self._shift = None
+    def _feature_scores(self, X, y, targets, weights, choices, alphas):
+        """The scores on features, as `_scores` has them; and the features and sums over all rows of the best."""
         metric = _summed_metric(self.scoring)
         if isinstance(self.cv, str) and self.cv == "gcv":
             raise ValueError(f"cv='gcv' needs the kernel matrix; with approx={self.approx_!r} use a number of folds")
-        targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(y), -1)
         folds = self._folds(X, y, default=min(5, X.shape[0]))
         rows = X
         if weights is not None and (weights == 0).any():
@@ -243,9 +221,9 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, FeatureFits)
         scores, best = np.empty((len(choices), len(alphas))), None
         for row, choice in zip(scores, choices, strict=True):
             self._choice = choice
-            features, landmarks = self._prepare(self.approx_, X)
+            prepared = self._prepare(X)
             with self._job() as job:
-                sums = _native.sum_folds(features, borrowable(rows), targets, weights, folds.tolist(), len(names), job)
+                sums = _native.sum_features(prepared, borrowable(rows), targets, weights, folds.tolist(), len(names), job)
                 errors = _native.fold_errors(sums, alphas.tolist(), self.bias == "centred", job)
             row[:] = np.mean([metric(*fold) for fold in zip(errors, sizes, spreads, strict=True)], axis=0)
             row[~np.isfinite(row)] = -np.inf
@@ -253,17 +231,10 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, FeatureFits)
                 total, *others = sums
                 for part in others:
                     total.merge(part)
-                best = (row.max(), (features, landmarks, total, self._domain, self._warning))
+                best = (row.max(), (prepared, total))
         if not np.isfinite(scores).any():
             raise ValueError("no candidate has a finite score: the data or the targets are too large, or alphas too small")
         return scores, best[1]
-
-    def _fit_sums(self, X, y, features, landmarks, sums, domain, warning, output_names):
-        self._domain, self._warning = domain, warning
-        alpha = np.array([self.alpha_])
-        with self._job() as job:
-            found = self._solve_sums(features, sums, X, alpha, job)
-        self._keep_fit(y, *found, landmarks, output_names)
 
     def _folds(self, X, y, default=None):
         """Each row's fold, or None for leave-one-out and generalised cross-validation; `default` is what cv=None stands for."""
@@ -305,14 +276,8 @@ class KernelRidgeCV(MultiOutputMixin, RegressorMixin, KernelSearch, FeatureFits)
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-        ridge.fit(X, y, weights)
-        vars(self).update({name: value for name, value in vars(ridge).items() if name in _FITTED})
-
-    def _model(self):
-        settings = {"lambda": [self.alpha_]}
-        if self.approx_ is not None:
-            settings["approx"] = self.approx_
-        return self._expansion_model("ridge", settings)
+        fitted = vars(ridge.fit(X, y, weights)).items()
+        vars(self).update({name: value for name, value in fitted if name not in ridge.get_params()})
 
 
 def _by_fold(metric, folds, y, f, weights):

@@ -4,12 +4,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer._feature_ridge import FeatureFits
 from mercer.kernel import Kernel
+from mercer.kernel_ridge import RidgeEstimator
 
 __all__ = ["KernelRidgeCV"]
 
-class KernelRidgeCV(FeatureFits):
+class KernelRidgeCV(RidgeEstimator):
     alpha_: float
     gamma_: float | None
     best_score_: float

@@ -1,20 +1,15 @@
 """The Nadaraya–Watson smoother."""
 
-import json
-
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from mercer import _native
-from mercer._base import KernelMachine
-from mercer._expansion import column_names
-from mercer._machine import with_callbacks
+from mercer._estimator import KernelEstimator, with_callbacks
 from mercer._rows import borrowable
 
 __all__ = ["KernelSmoother"]
 
 
-class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelMachine):
+class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
     """The mean of the targets weighted by the kernel: f(x) = Σᵢ k(x, xᵢ)yᵢ / Σᵢ k(x, xᵢ).
 
     Nothing is computed before predictions are asked for; those of m rows take O(mnd) time. Where every weight underflows,
@@ -52,6 +47,8 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelMachine):
     array([0.5, 0. ])
     """
 
+    _method = "smoother"
+
     def __init__(
         self, kernel="rbf", *, gamma=None, kernel_params=None, random_state=None, n_jobs=None, verbose=0
     ):
@@ -81,12 +78,10 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelMachine):
         -------
         self
         """
-        self._output_names = column_names(y)
-        X, y = self._fit_input(X, y, multi_output=True, y_numeric=True)
+        X, y, targets, names = self._regression_input(X, y)
         with self._fit_task(X, y):
-            choice = self._choose_kernel(X)
-            if choice.native is not None:
-                _native.check_smoother(choice.native, borrowable(X))
+            if self._choose_kernel(X).native is not None:
+                self._rule = self._learn(X, targets, None, names)[0]["rule"]
             self.X_fit_ = X
             self.y_fit_ = y.astype(np.float64, copy=False)
         return self
@@ -104,30 +99,20 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelMachine):
         y : ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
         X = self._predict_input(X)
-        choice = self._choice
-        choice.check(X)
-        targets = np.ascontiguousarray(self.y_fit_).reshape(len(self.y_fit_), -1)
-        with self._job() as job:
-            if choice.native is not None:
-                values = _native.smooth(choice.native, borrowable(self.X_fit_), targets, borrowable(X), job)
-            else:
-                values = _weighted_means(np.asarray(choice.matrix(X, self.X_fit_, job)), targets)
+        if self._choice.native is not None:
+            values = self._outputs(X)
+        else:
+            self._choice.check(X)
+            with self._job() as job:
+                K = np.asarray(self._choice.matrix(X, self.X_fit_, job))
+            values = _weighted_means(K, self._targets())
         return values.reshape(-1, *self.y_fit_.shape[1:]).astype(X.dtype, copy=False)
 
-    def _model(self):
-        targets = np.ascontiguousarray(self.y_fit_).reshape(len(self.y_fit_), -1)
-        outputs = self._output_names or [str(i) for i in range(targets.shape[1])]
-        return _native.Model.neighbours(
-            borrowable(self.X_fit_),
-            targets,
-            json.dumps({"smoother": {"kernel": self._choice.native.text()}}),
-            "smoother",
-            outputs,
-            None,
-            self._feature_names(),
-            json.dumps({"seed": self._fit_seed}),
-            json.dumps({"rows": self.X_fit_.shape[0]}),
-        )
+    def _targets(self):
+        return np.ascontiguousarray(self.y_fit_).reshape(len(self.y_fit_), -1)
+
+    def _parts(self):
+        return {"rows": borrowable(self.X_fit_), "targets": self._targets(), "rule": self._rule}
 
 
 def _weighted_means(K, targets):

@@ -4,12 +4,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer._base import KernelMachine
+from mercer._estimator import KernelEstimator
 from mercer.kernel import Kernel
 
 __all__ = ["KernelSmoother"]
 
-class KernelSmoother(KernelMachine):
+class KernelSmoother(KernelEstimator):
     X_fit_: Any
     y_fit_: NDArray[np.float64]
     n_features_in_: int

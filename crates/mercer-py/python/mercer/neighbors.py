@@ -1,14 +1,12 @@
 """k nearest neighbours."""
 
-import json
-
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _native
-from mercer._machine import Machine, with_callbacks
+from mercer._estimator import Estimator, with_callbacks
 from mercer._rows import borrowable
 
 __all__ = ["KNeighborsClassifier", "KNeighborsRegressor"]
@@ -41,7 +39,7 @@ _PARAMETERS = """
 """
 
 
-class _KNeighbors(Machine):
+class _KNeighbors(Estimator):
     """What both estimators share: the rows, and the search among them."""
 
     def __init__(
@@ -158,28 +156,16 @@ class _KNeighbors(Machine):
             weights = 1 / distances
         return np.where(exact.any(axis=1, keepdims=True), exact, weights)
 
-    def _model(self):
+    def _parts(self):
         if callable(self.weights):
             raise ValueError("a model whose weights are a function cannot be saved; use 'uniform' or 'distance', or pickle it")
-        rule = {
-            "nearest": {
-                "k": int(self.n_neighbors),
-                "weights": self.weights or "uniform",
-                "metric": self.effective_metric_,
-            }
+        settings = {
+            "method": "knn",
+            "k": int(self.n_neighbors),
+            "weights": self.weights or "uniform",
+            "metric": self.effective_metric_,
         }
-        targets, outputs, classes = self._targets()
-        return _native.Model.neighbours(
-            borrowable(self._fit_X),
-            targets,
-            json.dumps(rule),
-            "knn",
-            outputs,
-            None if classes is None else json.dumps(classes),
-            self._feature_names(),
-            json.dumps({"k": int(self.n_neighbors)}),
-            json.dumps({"rows": self.n_samples_fit_}),
-        )
+        return self._train(settings, borrowable(self._fit_X), self._targets())[0]
 
 
 def _without_self(distances, indices):
@@ -246,8 +232,7 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
         return (y[indices] * weights).sum(axis=1) / weights.sum(axis=1)
 
     def _targets(self):
-        targets = np.ascontiguousarray(self._y, dtype=np.float64).reshape(len(self._y), -1)
-        return targets, [str(i) for i in range(targets.shape[1])], None
+        return np.ascontiguousarray(self._y, dtype=np.float64).reshape(len(self._y), -1)
 
 
 class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
@@ -336,9 +321,7 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
     def _targets(self):
         if self.outputs_2d_:
             raise ValueError("a model file holds one target of classes; pickle an estimator with several")
-        one_hot = np.zeros((len(self._codes), len(self.classes_)))
-        one_hot[np.arange(len(self._codes)), self._codes[:, 0]] = 1.0
-        return one_hot, ["0"], self.classes_.tolist()
+        return self._codes[:, 0].astype(np.uintp), len(self.classes_)
 
 
 def _votes(codes, weights, n_classes):

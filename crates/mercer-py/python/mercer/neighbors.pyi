@@ -4,11 +4,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer._machine import Machine
+from mercer._estimator import Estimator
 
 __all__ = ["KNeighborsClassifier", "KNeighborsRegressor"]
 
-class _KNeighbors(Machine):
+class _KNeighbors(Estimator):
     effective_metric_: str
     n_samples_fit_: int
     n_features_in_: int

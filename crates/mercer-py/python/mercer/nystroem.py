@@ -1,13 +1,10 @@
 """Nyström features."""
 
-import warnings
-
 import numpy as np
 from sklearn.utils import check_random_state
 
 from mercer import _native
-from mercer._base import KernelMachine
-from mercer._components import Components
+from mercer._estimator import Components, KernelEstimator, warn
 from mercer._kernel_choice import PAIRWISE_NAMES, Precomputed, of_name
 from mercer._rows import as_matrix, borrowable
 from mercer.kernel import Kernel
@@ -18,7 +15,7 @@ __all__ = ["Nystroem"]
 CHOICES = {"uniform": "uniform", "k-means++": "k_means_plus_plus", "rpcholesky": "randomly_pivoted"}
 
 
-class Nystroem(Components, KernelMachine):
+class Nystroem(Components, KernelEstimator):
     """Features of a kernel from its values with a few landmarks: ⟨φ(x), φ(z)⟩ ≈ k(x, z), exact between landmarks.
 
     φ(x) = N·k(x) with k(x) the kernel of x with each landmark and NᵀN the inverse of their kernel matrix.
@@ -151,11 +148,9 @@ class Nystroem(Components, KernelMachine):
     def _choose_landmarks(self, choice, X, count):
         self._check_option("landmarks", CHOICES)
         if count > X.shape[0]:
-            warnings.warn(
+            warn(
                 "n_components > n_samples. This is not possible.\n"
-                "n_components was set to n_samples, which results in inefficient evaluation of the full kernel.",
-                UserWarning,
-                stacklevel=3,
+                "n_components was set to n_samples, which results in inefficient evaluation of the full kernel."
             )
             count = X.shape[0]
         if self.landmarks == "uniform":
@@ -167,8 +162,8 @@ class Nystroem(Components, KernelMachine):
                 "is not; use landmarks='uniform'"
             )
         with self._job() as job:
-            rows = (choice.native, borrowable(X), count, CHOICES[self.landmarks], self._fit_seed)
-            return np.array(_native.choose_landmarks(*rows, job), dtype=np.int64)
+            chosen = _native.choose_landmarks(choice.native, borrowable(X), count, CHOICES[self.landmarks], job)
+        return np.array(chosen, dtype=np.int64)
 
     def _own_landmarks(self, choice, X):
         if isinstance(choice, Precomputed):

@@ -4,11 +4,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer._base import KernelMachine
-from mercer._components import Components
+from mercer._estimator import Components, KernelEstimator
 from mercer.kernel import Kernel
 
-class Nystroem(Components, KernelMachine):
+class Nystroem(Components, KernelEstimator):
     components_: Any
     component_indices_: NDArray[np.int64] | None
     n_features_in_: int

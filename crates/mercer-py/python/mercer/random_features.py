@@ -4,15 +4,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mercer import _native
-from mercer._base import KernelMachine, scale_gamma
-from mercer._components import Components
-from mercer._machine import Machine
+from mercer._estimator import Components, Estimator, KernelEstimator, scale_gamma
 from mercer._rows import borrowable
 
 __all__ = ["RBFSampler", "RandomFourierFeatures"]
 
 
-class RandomFourierFeatures(Components, KernelMachine):
+class RandomFourierFeatures(Components, KernelEstimator):
     """Random features of a shift-invariant kernel, drawn from its own spectral density: ⟨φ(x), φ(z)⟩ ≈ k(x, z).
 
     The error falls as 1/√n_components. Normal frequencies for ``rbf``, Cauchy for ``laplacian``, Student for ``matern``, a
@@ -107,8 +105,8 @@ class RandomFourierFeatures(Components, KernelMachine):
             )
         sampling = "quasi_monte_carlo" if self.qmc else "orthogonal" if self.orthogonal else "plain"
         form = self.form if self.form != "auto" else "shifted" if count % 2 else "pairs"
-        drawn = _native.draw_features(choice.native, X.shape[1], count, sampling, form, self._fit_seed)
-        self._take(drawn, X.dtype)
+        spec = {"kernel": choice.native, "features": count, "sampling": sampling, "form": form, "seed": self._fit_seed}
+        self._take(_native.draw_features(spec, X.shape[1]), X.dtype)
         return self
 
     def _take(self, drawn, dtype):
@@ -138,7 +136,7 @@ class RandomFourierFeatures(Components, KernelMachine):
             return _native.random_features(*waves, borrowable(X), job)
 
 
-class RBFSampler(Components, Machine):
+class RBFSampler(Components, Estimator):
     """scikit-learn's random features of the Gaussian kernel exp(−γ‖x−z‖²): the same ones for the same seed.
 
     `RandomFourierFeatures` has a smaller error at the same number of features, and more kernels.

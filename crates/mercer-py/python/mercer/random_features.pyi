@@ -3,12 +3,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._base import KernelMachine
-from mercer._components import Components
-from mercer._machine import Machine
+from mercer._estimator import Components, Estimator, KernelEstimator
 from mercer.kernel import Kernel
 
-class RandomFourierFeatures(Components, KernelMachine):
+class RandomFourierFeatures(Components, KernelEstimator):
     random_weights_: NDArray[np.floating]
     random_offset_: NDArray[np.floating] | None
     amplitudes_: NDArray[np.floating]
@@ -29,7 +27,7 @@ class RandomFourierFeatures(Components, KernelMachine):
     def fit(self, X: Any, y: None = None) -> Self: ...
     def transform(self, X: Any) -> NDArray[np.floating]: ...
 
-class RBFSampler(Components, Machine):
+class RBFSampler(Components, Estimator):
     random_weights_: NDArray[np.floating]
     random_offset_: NDArray[np.floating]
     n_features_in_: int

@@ -1,15 +1,14 @@
 """Support vector classification that chooses C and its kernel's hyper-parameters by cross-validation."""
 
-import warnings
 from itertools import product
 
 import numpy as np
 
 from mercer import _native
-from mercer._machine import with_callbacks
+from mercer._estimator import warn, with_callbacks
 from mercer._rows import borrowable
 from mercer._search import KernelSearch, folds_of, ranks
-from mercer._svm_classifier import SupportVectorClassifier
+from mercer.svm import SupportVectorClassifier
 
 __all__ = ["SVCCV"]
 
@@ -139,11 +138,11 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
             self._gamma = self.gamma_
             self.C_, self.best_score_ = float(costs[cost]), float(means[best, cost])
             self.best_index_ = int(best * len(costs) + cost)
-            self._fit_classes(X, self._choice, codes, row_weights)
+            self._fit_classes(X, codes, row_weights)
         return self
 
-    def _problem(self):
-        return {"c": self.C_}
+    def _settings(self):
+        return {**super()._settings(), "C": self.C_}
 
     def _folds(self, X, y, codes):
         """Each row's fold."""
@@ -184,7 +183,7 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
                 K = np.ascontiguousarray(choices[0].matrix(X, None, job), dtype=np.float64)
                 found, told = _native.svc_grid_gram(K, problem, job)
         for warning in told:
-            warnings.warn(warning, UserWarning, stacklevel=3)
+            warn(warning)
         splits = next(len(each[0]) for each in found if each is not None)
         missing = [[-np.inf] * splits] * len(costs)
         return np.array([missing if each is None else each for each in found])
@@ -205,6 +204,3 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
             "std_test_score": spread,
             "rank_test_score": ranks(means),
         }
-
-    def _settings(self):
-        return {"C": self.C_, "tol": float(self.tol)}

@@ -4,7 +4,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer._svm_classifier import SupportVectorClassifier
+from mercer.svm import SupportVectorClassifier
 from mercer.kernel import Kernel
 
 __all__ = ["SVCCV"]

@@ -4,14 +4,37 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer._classifier import ClassExpansion
-from mercer._svm import SupportVectorMachine
-from mercer._svm_classifier import SupportVectorClassifier
+from mercer._estimator import KernelClassifier, KernelEstimator
 from mercer.kernel import Kernel
 
 __all__ = ["NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"]
 
-class SVC(ClassExpansion, SupportVectorClassifier):
+class SupportVectorMachine(KernelEstimator):
+    support_: NDArray[np.int32]
+    support_vectors_: Any
+    dual_coef_: Any
+    intercept_: NDArray[np.float64]
+    fit_status_: int
+    shape_fit_: tuple[int, ...]
+    @property
+    def n_support_(self) -> NDArray[np.int32]: ...
+    @property
+    def coef_(self) -> Any: ...
+
+class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):  # type: ignore[misc]
+    class_weight_: NDArray[np.float64]
+    n_iter_: NDArray[np.intp]  # type: ignore[assignment]
+    @property
+    def probA_(self) -> NDArray[np.float64]: ...
+    @property
+    def probB_(self) -> NDArray[np.float64]: ...
+    def fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> Self: ...
+    def decision_function(self, X: Any) -> NDArray[np.float64]: ...
+    def predict(self, X: Any) -> NDArray[Any]: ...
+    def predict_proba(self, X: Any) -> NDArray[np.float64]: ...
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]: ...
+
+class SVC(SupportVectorClassifier):
     approx: str | None
     approx_: str | None
     def __init__(
@@ -35,8 +58,6 @@ class SVC(ClassExpansion, SupportVectorClassifier):
         n_jobs: int | None = None,
         approx: str | None = None,
     ) -> None: ...
-    def decision_function(self, X: Any) -> NDArray[np.float64]: ...
-    def predict(self, X: Any) -> NDArray[Any]: ...
 
 class NuSVC(SupportVectorClassifier):
     def __init__(

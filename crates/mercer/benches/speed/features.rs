@@ -53,5 +53,5 @@ fn fit(features: RowFeatures<'_>, samples: &AnySamples<'_>, targets: &Matrix<f64
     let mut equations = [NormalEquations::new(features.count(), 1)];
     let (design, session) = (Recomputed::new(features, samples).expect("columns"), Session::default());
     design.normal_equations(targets, None, &Parts::All, &mut equations, &session).expect("sums");
-    equations[0].ridge(1.0, Intercept::Unpenalised, &session).expect("a fit");
+    equations[0].ridge(1.0, Intercept::Centred, &session).expect("a fit");
 }

@@ -40,7 +40,8 @@ pub fn run(arguments: &[String]) {
     pool::with(None, || {
         let clock = Instant::now();
         let targets = Targets::codes(codes, classes);
-        let fitted = Logistic::new(kernel, lambda).fit(&samples, targets).expect("two classes or more");
+        let fitted =
+            Logistic::new(kernel).lambda(lambda).fit(&samples, targets).expect("two classes or more");
         let report = fitted.report.expect("a solver");
         let fitted = clock.elapsed().as_secs_f64();
         eprintln!(

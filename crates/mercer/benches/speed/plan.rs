@@ -8,10 +8,11 @@ use std::time::Instant;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, DenseGram, Engine};
 use mercer::kernel::Kernel;
-use mercer::learn::{Learner, Lms, LmsMethod, Problem, Ridge, RidgeMethod};
+use mercer::learn::cost::{Task, Way};
+use mercer::learn::{Learner, Lms, LmsSolver, Problem, Ridge, RidgeSolver};
 use mercer::model::Expansion;
 use mercer::pool;
-use mercer::select::plan::{Plan, Task, Way};
+use mercer::select::plan::Plan;
 use mercer::session::Session;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -40,7 +41,8 @@ struct Case {
 impl Case {
     /// The time the plan gives for this way, and what measuring took.
     fn estimate(&self, kernel: &Kernel, samples: &AnySamples<'_>) -> (f64, f64) {
-        let plan = Plan::for_samples(self.task, kernel, samples, 1, &Session::default()).expect("a plan");
+        let plan = Plan::for_samples(self.task, kernel, samples, (samples.nrows(), 1), &Session::default())
+            .expect("a plan");
         let mut ways = std::iter::once(&plan.chosen).chain(&plan.alternatives);
         let way = ways.find(|candidate| candidate.way == self.way).expect("the way is one of the task's");
         (way.seconds(), plan.calibration_seconds)
@@ -53,15 +55,15 @@ impl Case {
         match self.task {
             Task::Ridge { lambda, .. } => {
                 let mixed = self.way == Way::DualMixed;
-                let method = if mixed { RidgeMethod::Mixed } else { RidgeMethod::Cholesky };
-                let ridge = Ridge::new(kernel.clone(), lambda).with_method(method);
+                let method = if mixed { RidgeSolver::Mixed } else { RidgeSolver::Cholesky };
+                let ridge = Ridge::new(kernel.clone()).lambda(lambda).solver(method);
                 ridge.fit(samples.view(), &targets).expect("a fit");
             }
             Task::Lms { epochs, stochastic, .. } => {
-                let method = if stochastic { LmsMethod::Sgd } else { LmsMethod::Batch };
+                let method = if stochastic { LmsSolver::Sgd } else { LmsSolver::Batch };
                 let session = Session::default();
                 let session = if self.way == Way::Tiled { session.with_memory(1) } else { session };
-                let lms = Lms::new(kernel.clone()).with_epochs(epochs).with_method(method).with_tol(0.0);
+                let lms = Lms::new(kernel.clone()).epochs(epochs).solver(method).tol(0.0);
                 lms.train(&Problem::new(samples, &targets), &session).expect("a fit");
             }
             Task::Predict { .. } => {

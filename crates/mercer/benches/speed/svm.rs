@@ -10,10 +10,11 @@ use std::time::Instant;
 
 use mercer::data::{AnySamples, Dtype, ReadOptions, TargetValues, read};
 use mercer::kernel::Kernel;
+use mercer::learn::search::{Criterion, stratify_folds};
 use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{Problem, Targets};
 use mercer::pool;
-use mercer::select::{TuneSvc, stratify_folds};
+use mercer::select::Tune;
 use mercer::session::Session;
 use mercer::solve::svm::{SvmReport, SvmSettings};
 
@@ -72,12 +73,13 @@ fn time(case: &str, words: &[&str], samples: &AnySamples<'_>, targets: &[f64]) {
                 .map(|k| format!("rbf(gamma={})", power(k)).parse().expect("a kernel"))
                 .to_vec();
             let folds = stratify_folds(&codes, 5, None).expect("folds");
-            let mut tune = TuneSvc::new(kernel.clone());
-            tune.svm.solver = settings;
+            let svm = Svm::new(kernel.clone(), Machine::Svc { c }).solver(settings);
+            let criterion = Criterion::Given(folds.into_iter().map(Some).collect());
+            let tune = Tune { criterion, ..Tune::new(svm) };
             let problem = Problem::new(samples.view(), Targets::codes(&codes, classes.len()));
-            let found = tune.grid(&kernels, &cs, &problem, &folds, &Session::default()).expect("scores");
+            let found = tune.grid(&kernels, &cs, &problem, &Session::default()).expect("scores");
             let (k, j) = found.best;
-            let mean = found.scores[k].as_ref().map_or(f64::NAN, |s| s[j].iter().sum::<f64>() / 5.0);
+            let mean = found.scores[k][j].as_ref().map_or(f64::NAN, |score| 1.0 - score.loss);
             (Vec::new(), format!("{} C={} accuracy {mean:.6}", kernels[k], cs[j]))
         } else {
             let svm = Svm::new(kernel.clone(), Machine::Svc { c }).solver(settings);

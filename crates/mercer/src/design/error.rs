@@ -1,6 +1,6 @@
 //! Why a design has no features.
 
-use crate::data::AnySamples;
+use crate::data::{AnySamples, PassError};
 use crate::gram::GramError;
 use crate::kernel::SpectrumError;
 use crate::linalg::{CholeskyError, EigenError, NormalEquationsError};
@@ -133,6 +133,9 @@ pub enum DesignError {
     /// The rows of the design can be read in order only.
     #[error("the rows are read in order, and what was asked for needs them in any order")]
     Sequential,
+    /// The rows of a stream could not be read.
+    #[error("{0}")]
+    Rows(String),
     /// A kernel value between landmarks is not a finite number.
     #[error("the kernel has no finite value at landmarks {row} and {column}")]
     KernelValue {
@@ -162,6 +165,15 @@ pub enum DesignError {
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+}
+
+impl From<PassError> for DesignError {
+    fn from(error: PassError) -> Self {
+        match error {
+            PassError::Stopped(stopped) => Self::Stopped(stopped),
+            error => Self::Rows(error.to_string()),
+        }
+    }
 }
 
 impl DesignError {

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{Values, ValuesMut, with_values};
-use crate::linalg::{chosen_row_dots, chosen_rows_combined, combined_rows, row_dots};
+use crate::linalg::{chosen_row_dots, chosen_rows_combined, combined_rows, products, row_dots};
 use crate::real::{Precision, Real};
 use crate::session::Session;
 use crate::watch::Watch;
@@ -93,7 +92,7 @@ impl<'a> Held<'a> {
         let lower = MatRef::from_row_major_slice(lower, d, d);
         let solve = |rows: &mut [f64]| {
             let rows = MatMut::from_row_major_slice_mut(rows, rows.len() / d.max(1), d);
-            solve_lower_triangular_in_place(lower, rows.transpose_mut(), Par::Seq);
+            products::solve_lower(lower, rows.transpose_mut());
         };
         match out {
             ValuesMut::F64(rows) => solve(rows),
@@ -132,8 +131,7 @@ pub(super) fn solve_lower(lower: &[f64], rhs: &mut Matrix<f64>) {
     if t == 0 {
         return;
     }
-    let out = MatMut::from_row_major_slice_mut(rhs.entries_mut(), d, t);
-    solve_lower_triangular_in_place(MatRef::from_row_major_slice(lower, d, d), out, Par::Seq);
+    products::solve_lower(MatRef::from_row_major_slice(lower, d, d), products::view_mut(rhs));
 }
 
 /// Lᵀ·X = B, in place, for L row-major.
@@ -142,8 +140,7 @@ pub(super) fn solve_upper(lower: &[f64], rhs: &mut Matrix<f64>) {
     if t == 0 {
         return;
     }
-    let out = MatMut::from_row_major_slice_mut(rhs.entries_mut(), d, t);
-    solve_upper_triangular_in_place(MatRef::from_row_major_slice(lower, d, d).transpose(), out, Par::Seq);
+    products::solve_upper(MatRef::from_row_major_slice(lower, d, d).transpose(), products::view_mut(rhs));
 }
 
 /// The transpose of a row-major `rows × columns` matrix.

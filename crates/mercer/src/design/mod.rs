@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`Held`] | in memory |
 //! | [`Recomputed`] | computed from samples in memory each time they are needed |
+//! | [`Streamed`] | computed from rows that are read in passes, for operations that need them in order |
 //! | [`Crossed`] | kernel values with landmarks, applied tile by tile |
 //!
 //! Features are those of a [`FeatureMap`], random Fourier features ([`RandomFeatures`]) or kernel values with landmarks
@@ -24,6 +25,7 @@ mod passes;
 mod quality;
 mod recomputed;
 mod row_loss;
+mod streamed;
 mod text;
 mod transform;
 mod truncation;
@@ -31,13 +33,12 @@ mod truncation;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::gram::{Values, ValuesMut, with_values};
-use crate::linalg::{NormalEquations, RowProducts};
+use crate::linalg::{NormalEquations, RowProducts, products, zeroed};
 use crate::real::Precision;
 use crate::watch::{Stopped, Watch};
 
@@ -51,11 +52,12 @@ pub use formula::Formulas;
 pub use fourier::{Form, Fourier, RandomFeatures, RandomSpec, Sampling};
 pub use held::Held;
 pub use landmarks::{LandmarkChoice, Landmarks};
-pub use passes::{Parts, add_product, add_transposed_product, for_blocks};
+pub use passes::{Parts, add_product, add_transposed_product};
 pub use quality::{KernelError, kernel_error};
 pub use recomputed::{Recomputed, fill_in_slices};
 pub use row_loss::{Labelled, LossSums, RowLoss};
 pub(crate) use row_loss::{logistic_row, sigmoid, softmax};
+pub use streamed::Streamed;
 pub use text::{FeatureProblem, FeatureTextError};
 pub use transform::Transform;
 
@@ -84,6 +86,9 @@ pub enum Access {
     /// One row after the other: what needs chosen rows is refused.
     Sequential,
 }
+
+/// Called with the numbers of some rows and with the rows, row-major.
+pub type BlockVisitor<'a> = dyn FnMut(Range<usize>, &[f64]) -> Result<(), DesignError> + Send + 'a;
 
 /// Φ: n rows of D features.
 ///
@@ -121,11 +126,31 @@ pub trait Design: Sync {
             .try_for_each(|(i, &row)| self.fill(row..row + 1, out.slice(i * width..(i + 1) * width), watch))
     }
 
+    /// Calls `visit` with every block of at most `height` rows, in order and in double precision.
+    fn blocks(
+        &self,
+        height: usize,
+        watch: &dyn Watch,
+        visit: &mut BlockVisitor<'_>,
+    ) -> Result<(), DesignError> {
+        let (n, width) = (self.nrows(), self.ncols());
+        let height = height.min(n.max(1));
+        let mut phi = zeroed(height * width);
+        for first in (0..n).step_by(height) {
+            watch.check()?;
+            let rows = first..n.min(first + height);
+            let phi = &mut phi[..rows.len() * width];
+            self.fill(rows.clone(), (&mut *phi).into(), watch)?;
+            visit(rows, phi)?;
+        }
+        Ok(())
+    }
+
     /// out = ΦV.
     fn apply(&self, v: &Matrix<f64>, out: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), DesignError> {
         let outputs = v.ncols();
         out.entries_mut().fill(0.0);
-        for_blocks(self, BLOCK, watch, |rows, phi| {
+        self.blocks(BLOCK, watch, &mut |rows, phi| {
             add_product(&mut out.entries_mut()[rows.start * outputs..rows.end * outputs], phi, v, 1.0);
             Ok(())
         })
@@ -139,7 +164,7 @@ pub trait Design: Sync {
         watch: &dyn Watch,
     ) -> Result<(), DesignError> {
         out.entries_mut().fill(0.0);
-        for_blocks(self, BLOCK, watch, |rows, phi| {
+        self.blocks(BLOCK, watch, &mut |rows, phi| {
             add_transposed_product(out, phi, &u.entries()[rows.start * u.ncols()..rows.end * u.ncols()]);
             Ok(())
         })
@@ -155,7 +180,7 @@ pub trait Design: Sync {
     ) -> Result<(), DesignError> {
         let outputs = v.ncols();
         out.entries_mut().fill(0.0);
-        for_blocks(self, BLOCK, watch, |rows, phi| {
+        self.blocks(BLOCK, watch, &mut |rows, phi| {
             let mut values = vec![0.0; rows.len() * outputs];
             add_product(&mut values, phi, v, 1.0);
             if let Some(weights) = weights {
@@ -232,7 +257,7 @@ pub trait Design: Sync {
         watch: &dyn Watch,
     ) -> Result<LossSums, DesignError> {
         let (n, d, m) = (self.nrows(), self.ncols(), intercepts.len());
-        let view = MatRef::from_row_major_slice(weights.entries(), d, m);
+        let view = products::view(weights);
         let starts: Vec<usize> = (0..n).step_by(LOSS_ROWS).collect();
         gradient.entries_mut().fill(0.0);
         let mut sums = LossSums { value: 0.0, pull: vec![0.0; m], curvature: Some(0.0) };
@@ -246,7 +271,7 @@ pub trait Design: Sync {
                 let phi = MatRef::from_row_major_slice(&phi, height, d);
                 let mut f = intercepts.repeat(height);
                 let out = MatMut::from_row_major_slice_mut(&mut f, height, m);
-                matmul(out, Accum::Add, phi, view, 1.0, Par::Seq);
+                products::add(out, 1.0, phi, view);
                 let mut g = vec![0.0; height * m];
                 let mut part = LossSums { value: 0.0, pull: vec![0.0; m], curvature: Some(0.0) };
                 for (i, (f, g)) in rows.zip(f.chunks_exact(m).zip(g.chunks_exact_mut(m))) {
@@ -257,14 +282,12 @@ pub trait Design: Sync {
                 let mut of_rows = vec![0.0; d * m];
                 let out = MatMut::from_row_major_slice_mut(&mut of_rows, d, m);
                 let g = MatRef::from_row_major_slice(&g, height, m);
-                matmul(out, Accum::Replace, phi.transpose(), g, 1.0, Par::Seq);
+                products::assign(out, 1.0, phi.transpose(), g);
                 Ok::<_, DesignError>((part, of_rows))
             });
             for part in parts.collect::<Vec<_>>() {
                 let (part, of_rows) = part?;
-                sums.value += part.value;
-                sums.curvature = sums.curvature.zip(part.curvature).map(|(a, b)| a + b);
-                sums.pull.iter_mut().zip(&part.pull).for_each(|(to, from)| *to += from);
+                sums.add(&part);
                 gradient.entries_mut().iter_mut().zip(of_rows).for_each(|(to, from)| *to += from);
             }
         }

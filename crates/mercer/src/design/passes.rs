@@ -1,17 +1,10 @@
 //! Passes over blocks of rows of a design.
 
-use std::ops::Range;
-
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::linalg::zeroed;
-use crate::watch::Watch;
-
-use super::Design;
-use super::error::DesignError;
+use crate::linalg::products;
 
 /// The part of the data that each row belongs to, such as a fold of a cross-validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,41 +15,18 @@ pub enum Parts<'a> {
     Table(&'a [Option<usize>]),
 }
 
-/// Calls `visit` with every block of at most `height` rows of Φ, in order and in double precision.
-///
-/// # Errors
-/// Where rows cannot be computed, where `visit` fails, and where `watch` asks to stop.
-pub fn for_blocks<D: Design + ?Sized>(
-    design: &D,
-    height: usize,
-    watch: &dyn Watch,
-    mut visit: impl FnMut(Range<usize>, &[f64]) -> Result<(), DesignError>,
-) -> Result<(), DesignError> {
-    let (n, width) = (design.nrows(), design.ncols());
-    let height = height.min(n.max(1));
-    let mut phi = zeroed(height * width);
-    for first in (0..n).step_by(height) {
-        watch.check()?;
-        let rows = first..n.min(first + height);
-        let phi = &mut phi[..rows.len() * width];
-        design.fill(rows.clone(), (&mut *phi).into(), watch)?;
-        visit(rows, phi)?;
-    }
-    Ok(())
-}
-
 /// out += α·ΦV for some rows of Φ, row-major, `outputs` columns of V and out.
 pub fn add_product(out: &mut [f64], phi: &[f64], v: &Matrix<f64>, alpha: f64) {
     let (width, outputs) = (v.nrows(), v.ncols());
     if out.is_empty() || width == 0 {
         return;
     }
-    let v = MatRef::from_row_major_slice(v.entries(), width, outputs);
+    let v = products::view(v);
     let slice = (out.len() / outputs).div_ceil(16).max(1);
     out.par_chunks_mut(slice * outputs).zip(phi.par_chunks(slice * width)).for_each(|(out, phi)| {
         let height = out.len() / outputs;
         let phi = MatRef::from_row_major_slice(phi, height, width);
-        matmul(MatMut::from_row_major_slice_mut(out, height, outputs), Accum::Add, phi, v, alpha, Par::Seq);
+        products::add(MatMut::from_row_major_slice_mut(out, height, outputs), alpha, phi, v);
     });
 }
 
@@ -73,6 +43,6 @@ pub fn add_transposed_product(out: &mut Matrix<f64>, phi: &[f64], u: &[f64]) {
     out.entries_mut().par_chunks_mut(strip * outputs).enumerate().for_each(|(place, out)| {
         let rows = out.len() / outputs;
         let out = MatMut::from_row_major_slice_mut(out, rows, outputs);
-        matmul(out, Accum::Add, phi.subcols(place * strip, rows).transpose(), u, 1.0, Par::Seq);
+        products::add(out, 1.0, phi.subcols(place * strip, rows).transpose(), u);
     });
 }

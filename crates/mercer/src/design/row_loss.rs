@@ -10,6 +10,8 @@
 //!
 //! Every exponential is of a number ≤ 0: no output overflows.
 
+use std::ops::Range;
+
 /// The loss of each row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RowLoss<'a> {
@@ -64,7 +66,32 @@ pub struct LossSums {
     pub curvature: Option<f64>,
 }
 
+impl LossSums {
+    /// Adds the sums over other rows.
+    pub fn add(&mut self, other: &Self) {
+        self.value += other.value;
+        self.curvature = self.curvature.zip(other.curvature).map(|(a, b)| a + b);
+        self.pull.iter_mut().zip(&other.pull).for_each(|(to, from)| *to += from);
+    }
+}
+
 impl<'a> RowLoss<'a> {
+    /// The same loss of some of the rows alone.
+    #[must_use]
+    pub fn of_rows(&self, rows: Range<usize>) -> Self {
+        let some = |labels: Labelled<'a>| Labelled {
+            codes: &labels.codes[rows.clone()],
+            weights: &labels.weights[rows.clone()],
+            ..labels
+        };
+        match *self {
+            Self::Logistic(labels) => Self::Logistic(some(labels)),
+            Self::SmoothHinge { labels, width, share } => {
+                Self::SmoothHinge { labels: some(labels), width, share }
+            }
+        }
+    }
+
     /// The classes and weights of the rows.
     #[must_use]
     pub fn labels(&self) -> Labelled<'a> {

@@ -11,16 +11,14 @@
 //! F ← [F  (K(:,S) − F F_Sᵀ)L⁻ᵀ]        for the kept S, with LLᵀ = H(S,S)
 //! ```
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::reborrow::ReborrowMut;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::linalg::{Scalar, zeroed};
+use crate::linalg::{Scalar, products, zeroed};
 use crate::watch::{Stopped, Watch};
 
 use super::operator::Gram;
@@ -133,7 +131,7 @@ fn block_residual(gram: &dyn Gram, proposals: &[usize], rows: &[f64], known: usi
     if known > 0 {
         let rows = MatRef::from_row_major_slice(rows, b, known);
         let out = MatMut::from_row_major_slice_mut(&mut block, b, b);
-        matmul(out, Accum::Add, rows, rows.transpose(), -1.0, Par::Seq);
+        products::add(out, -1.0, rows, rows.transpose());
     }
     block
 }
@@ -218,9 +216,9 @@ fn extend<T: Scalar>(
             let mut block = MatMut::from_row_major_slice_mut(&mut added, height, width);
             if new.known > 0 {
                 let known = MatRef::from_row_major_slice(factor, height, rank).subcols(0, new.known);
-                matmul(block.rb_mut(), Accum::Add, known, rows.transpose(), T::from_f64(-1.0), Par::Seq);
+                products::add(block.rb_mut(), -1.0, known, rows.transpose());
             }
-            solve_lower_triangular_in_place(lower, block.transpose_mut(), Par::Seq);
+            products::solve_lower(lower, block.transpose_mut());
             for (r, added) in added.chunks_exact(width).enumerate() {
                 factor[r * rank + new.known..][..width].copy_from_slice(added);
                 let squares: f64 = added.iter().map(|v| v.to_f64() * v.to_f64()).sum();

@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::kernel::Kernel;
-use crate::linalg::zeroed;
+use crate::linalg::{products, zeroed};
 use crate::real::{Precision, Real};
 use crate::tile::{Element, ROWS, ValueBlock};
 use crate::watch::{Stopped, Watch};
@@ -160,7 +159,7 @@ impl<T: Value> DenseGram<'_, T> {
                 let height = out.len() / m;
                 let rows = MatRef::from_row_major_slice(rows, height, n);
                 let to = MatMut::from_row_major_slice_mut(&mut product[..out.len()], height, m);
-                matmul(to, Accum::Replace, rows, rhs, T::from_f64(1.0), Par::Seq);
+                products::assign(to, 1.0, rows, rhs);
                 out.iter_mut().zip(product.iter()).for_each(|(o, p)| *o = p.to_f64() * unit);
                 Ok(())
             },

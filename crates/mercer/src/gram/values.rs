@@ -15,25 +15,22 @@ pub trait Value: Scalar {
     fn erase_mut(values: &mut [Self]) -> ValuesMut<'_>;
 }
 
-impl Value for f32 {
-    fn erase(values: &[Self]) -> ValuesRef<'_> {
-        ValuesRef::F32(values)
-    }
+macro_rules! value {
+    ($type:ty, $precision:ident) => {
+        impl Value for $type {
+            fn erase(values: &[Self]) -> ValuesRef<'_> {
+                ValuesRef::$precision(values)
+            }
 
-    fn erase_mut(values: &mut [Self]) -> ValuesMut<'_> {
-        ValuesMut::F32(values)
-    }
+            fn erase_mut(values: &mut [Self]) -> ValuesMut<'_> {
+                ValuesMut::$precision(values)
+            }
+        }
+    };
 }
 
-impl Value for f64 {
-    fn erase(values: &[Self]) -> ValuesRef<'_> {
-        ValuesRef::F64(values)
-    }
-
-    fn erase_mut(values: &mut [Self]) -> ValuesMut<'_> {
-        ValuesMut::F64(values)
-    }
-}
+value!(f32, F32);
+value!(f64, F64);
 
 /// Values to read, in either precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,57 +61,40 @@ macro_rules! with_values {
 }
 pub(crate) use with_values;
 
-impl ValuesRef<'_> {
-    /// Number of values.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        with_values!(ValuesRef, self, values => values.len())
-    }
+macro_rules! size_and_precision {
+    ($kind:ident) => {
+        impl $kind<'_> {
+            /// Number of values.
+            #[must_use]
+            pub fn len(&self) -> usize {
+                with_values!($kind, self, values => values.len())
+            }
 
-    /// Whether there are no values.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+            /// Whether there are no values.
+            #[must_use]
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
 
-    /// The precision of the values.
-    #[must_use]
-    pub fn precision(&self) -> Precision {
-        match self {
-            Self::F32(_) => Precision::Single,
-            Self::F64(_) => Precision::Double,
+            /// The precision of the values.
+            #[must_use]
+            pub fn precision(&self) -> Precision {
+                match self {
+                    Self::F32(_) => Precision::Single,
+                    Self::F64(_) => Precision::Double,
+                }
+            }
         }
-    }
+    };
 }
 
+size_and_precision!(ValuesRef);
+size_and_precision!(ValuesMut);
+
 impl ValuesMut<'_> {
-    /// Number of values.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        with_values!(ValuesMut, self, values => values.len())
-    }
-
-    /// Whether there are no values.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The precision of the buffer.
-    #[must_use]
-    pub fn precision(&self) -> Precision {
-        match self {
-            Self::F32(_) => Precision::Single,
-            Self::F64(_) => Precision::Double,
-        }
-    }
-
     /// The same buffer, borrowed for a shorter time.
     pub fn reborrow(&mut self) -> ValuesMut<'_> {
-        match self {
-            Self::F32(values) => ValuesMut::F32(values),
-            Self::F64(values) => ValuesMut::F64(values),
-        }
+        with_values!(ValuesMut, self, values => (&mut **values).into())
     }
 
     /// A range of the buffer.
@@ -122,36 +102,26 @@ impl ValuesMut<'_> {
     /// # Panics
     /// Where the range is not within the buffer.
     pub fn slice(&mut self, range: Range<usize>) -> ValuesMut<'_> {
-        match self {
-            Self::F32(values) => ValuesMut::F32(&mut values[range]),
-            Self::F64(values) => ValuesMut::F64(&mut values[range]),
+        with_values!(ValuesMut, self, values => (&mut values[range]).into())
+    }
+}
+
+macro_rules! erased_from {
+    ($($slice:ty => $values:ident by $erase:ident),*) => {$(
+        impl<'a, T: Value> From<$slice> for $values<'a> {
+            fn from(values: $slice) -> Self {
+                T::$erase(values)
+            }
         }
-    }
+    )*};
 }
 
-impl<'a, T: Value> From<&'a [T]> for ValuesRef<'a> {
-    fn from(values: &'a [T]) -> Self {
-        T::erase(values)
-    }
-}
-
-impl<'a, T: Value> From<&'a Vec<T>> for ValuesRef<'a> {
-    fn from(values: &'a Vec<T>) -> Self {
-        T::erase(values)
-    }
-}
-
-impl<'a, T: Value> From<&'a mut [T]> for ValuesMut<'a> {
-    fn from(values: &'a mut [T]) -> Self {
-        T::erase_mut(values)
-    }
-}
-
-impl<'a, T: Value> From<&'a mut Vec<T>> for ValuesMut<'a> {
-    fn from(values: &'a mut Vec<T>) -> Self {
-        T::erase_mut(values)
-    }
-}
+erased_from!(
+    &'a [T] => ValuesRef by erase,
+    &'a Vec<T> => ValuesRef by erase,
+    &'a mut [T] => ValuesMut by erase_mut,
+    &'a mut Vec<T> => ValuesMut by erase_mut
+);
 
 /// A row-major matrix of values in either precision.
 #[derive(Debug, Clone, PartialEq)]

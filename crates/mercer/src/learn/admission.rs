@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::AnySamples;
 use crate::kernel::Kernel;
 use crate::kernel::check::{Dim, Domain, Verdict};
@@ -20,7 +22,8 @@ const MOST_STEPS: u64 = 1_000_000;
 const KEPT: usize = 1_000;
 
 /// Whether a learner asks for a proof that its kernel is positive semidefinite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Admission {
     /// Ask: a refuted kernel is an error, an undecided one a warning.
     #[default]

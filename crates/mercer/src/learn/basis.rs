@@ -4,6 +4,7 @@ use crate::data::{AnySamples, Matrix, Samples};
 use crate::gram::{Gram, Wanted};
 use crate::kernel::check::Domain;
 use crate::kernel::{Expr, Kernel};
+use crate::linalg::Intercept;
 use crate::model::{Expansion, subtract};
 use crate::session::Session;
 use crate::solve::Report;
@@ -12,7 +13,7 @@ use super::admission::Admission;
 use super::error::LearnError;
 use super::fitted::Answer;
 use super::problem::{Inputs, Problem};
-use super::ridge::{Bias, column_means};
+use super::ridge::column_means;
 
 /// k(cᵢ, · − s) for every row cᵢ of a problem.
 pub(super) struct Basis<'a> {
@@ -28,20 +29,20 @@ pub(super) struct Basis<'a> {
 }
 
 impl<'a> Basis<'a> {
-    /// The basis of a problem: resolves `auto` in the kernel and checks it. With [`Bias::Column`] the samples are centred and 1
+    /// The basis of a problem: resolves `auto` in the kernel and checks it. With [`Intercept::Column`] the samples are centred and 1
     /// is added to the kernel.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples or is refuted, and where a kernel matrix comes with [`Bias::Column`].
+    /// Where the kernel does not fit the samples or is refuted, and where a kernel matrix comes with [`Intercept::Column`].
     pub fn new(
         kernel: &Kernel,
-        bias: Bias,
+        intercept: Intercept,
         admission: Admission,
         problem: &'a Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
         if let Inputs::Gram(gram) = problem.inputs {
-            if bias == Bias::Column {
+            if intercept == Intercept::Column {
                 return Err(LearnError::Unsupported(
                     "bias = column centres the samples, which a kernel matrix hides",
                 ));
@@ -53,7 +54,7 @@ impl<'a> Basis<'a> {
         kernel.check_columns(samples.ncols())?;
         let mut kernel = kernel.resolve_auto(&session.scales(samples))?;
         let (mut centres, mut shift) = (samples.view(), None);
-        if bias == Bias::Column {
+        if intercept == Intercept::Column {
             let means = column_means(samples, problem.weights())?;
             centres = subtract(samples, &means);
             shift = Some(means);
@@ -75,7 +76,7 @@ impl<'a> Basis<'a> {
     ) -> Result<R, LearnError> {
         match problem.inputs {
             Inputs::Gram(gram) => work(gram),
-            Inputs::Samples(_) => {
+            Inputs::Samples(_) | Inputs::Stream(_) => {
                 let resident = session.load(&self.centres)?;
                 work(&*resident.gram(&self.kernel, Wanted::Exact)?)
             }
@@ -106,7 +107,7 @@ impl<'a> Basis<'a> {
 }
 
 /// The rows of the identity.
-fn unit_vectors(n: usize) -> Result<AnySamples<'static>, LearnError> {
+pub(super) fn unit_vectors(n: usize) -> Result<AnySamples<'static>, LearnError> {
     let indices = (0..n).map(u32::try_from).collect::<Result<Vec<u32>, _>>();
     let indices = indices.map_err(|_| LearnError::Unsupported("a kernel matrix has fewer than 2³² rows"))?;
     let samples = Samples::sparse(n, (0..=n).collect::<Vec<usize>>(), indices, vec![1.0; n]);

@@ -5,9 +5,9 @@ use std::slice;
 use serde_json::json;
 
 use crate::data::Matrix;
-use crate::design::{Approximation, Design, Labelled, Parts};
+use crate::design::{Approximation, Design, Labelled, Parts, Streamed};
 use crate::kernel::Kernel;
-use crate::linalg::NormalEquations;
+use crate::linalg::{Intercept, NormalEquations};
 use crate::model::Predictor;
 use crate::session::Session;
 use crate::solve::{LinearLossFit, LinearLossSettings};
@@ -19,7 +19,7 @@ use super::cost;
 use super::error::LearnError;
 use super::fitted::{Answer, Facts};
 use super::lift::Prepared;
-use super::problem::Problem;
+use super::problem::{Inputs, Problem};
 use super::ridge::empty_sums;
 
 /// A linear classifier on approximate features: C·Σᵢ wᵢ·ℓ(yᵢ, f(xᵢ)) + ½‖v‖² over f(x) = ⟨v, φ(x)⟩ + b, the intercept not
@@ -32,8 +32,8 @@ pub(super) struct ClassFeatures<'a> {
     /// C > 0, which is 1/λ.
     pub c: f64,
     /// Whether there is an intercept.
-    pub intercept: bool,
-    /// What each class counts, beside the weights of its rows.
+    pub intercept: Intercept,
+    /// The weight of each class, by which those of its rows are multiplied.
     pub class_weight: &'a ClassWeight,
     /// The precision of the answer, more than 0.
     pub tol: f64,
@@ -47,7 +47,7 @@ impl ClassFeatures<'_> {
     /// Fits by `solve`, which receives the features and labels with C·wᵢ as weights.
     ///
     /// The features are held where they fit the memory budget beside the sums over them, and computed again for each pass
-    /// where they do not.
+    /// where they do not and for a stream.
     ///
     /// # Errors
     /// Where a setting is out of range, where the problem's classes or weights do not line up, where the kernel has no such
@@ -59,10 +59,9 @@ impl ClassFeatures<'_> {
         solve: impl FnOnce(&dyn Design, Labelled<'_>) -> Result<LinearLossFit, LearnError>,
     ) -> Result<Answer, LearnError> {
         self.check()?;
-        let (samples, (codes, classes)) = (problem.samples()?, problem.codes()?);
-        let columns = samples.ncols();
-        self.kernel.check_columns(columns)?;
-        let prepared = Prepared::new(self.kernel, self.approximation, self.admission, samples, session)?;
+        let (sample, (codes, classes)) = (problem.sample()?, problem.codes()?);
+        let prepared = Prepared::new(self.kernel, self.approximation, self.admission, sample, session)?;
+        let columns = prepared.columns;
         // The check of the memory; the sums themselves are without targets.
         empty_sums(prepared.features.count(columns)?, 0, session)?;
         let class_weight = self.class_weight.resolved(problem.classes())?;
@@ -73,7 +72,10 @@ impl ClassFeatures<'_> {
         let labels = Labelled { codes, outputs, weights: &weights };
         let sums_bytes = cost::sums_bytes(prepared.features.count(columns)?, 0);
         let left = session.with_memory(session.memory().saturating_sub(sums_bytes));
-        let design = prepared.features.design(samples, &left)?;
+        let design: Box<dyn Design + '_> = match problem.inputs {
+            Inputs::Stream(passes) => Box::new(Streamed::new(&prepared.features, passes, &left)?),
+            _ => prepared.features.design(problem.samples()?, &left)?,
+        };
         let LinearLossFit { weights, intercepts, mut report, .. } = solve(&*design, labels)?;
         drop(design);
         report.warnings.extend(prepared.warning);

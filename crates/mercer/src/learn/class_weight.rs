@@ -1,4 +1,4 @@
-//! What each class counts.
+//! Weights of classes.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,16 +6,16 @@ use crate::data::Classes;
 
 use super::error::LearnError;
 
-/// What each class counts, beside the weights of its rows.
+/// The weight of each class, by which those of its rows are multiplied.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClassWeight {
-    /// One.
+    /// 1 for every class.
     #[default]
     Uniform,
-    /// n/(K·n_c) for the n_c of n rows that are of class c of K: every class counts the same in all.
+    /// n/(K·n_c) for class c of K, which has n_c of the n rows: the weights of all classes have the same sum.
     Balanced,
-    /// These, by the names of classes; others count 1.
+    /// These, by the names of classes; 1 for others.
     Named(Vec<(String, f64)>),
     /// These, one per class: finite and not negative.
     #[serde(untagged)]

@@ -1,6 +1,6 @@
 //! What tells one piece of work from another.
 
-use crate::data::AnySamples;
+use crate::data::{AnySamples, Survey};
 
 use super::problem::{Inputs, Problem, Targets};
 
@@ -35,8 +35,15 @@ impl Digest {
 
     /// Samples, targets and weights.
     pub fn problem(&mut self, problem: &Problem<'_>) {
-        if let Inputs::Samples(samples) = &problem.inputs {
-            self.samples(samples);
+        match &problem.inputs {
+            Inputs::Samples(samples) => self.samples(samples),
+            Inputs::Gram(_) => {}
+            Inputs::Stream(passes) => {
+                let Survey { rows, targets, content, scaling, sample, .. } = passes.survey();
+                self.samples(sample);
+                let text = format!("{rows} {} {targets:?} {content:x} {scaling:?}", targets.len());
+                self.bytes(text.as_bytes());
+            }
         }
         match &problem.targets {
             Targets::None => {}

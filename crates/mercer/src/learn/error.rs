@@ -1,14 +1,13 @@
 //! Why a learner has no model.
 
+use crate::data::PassError;
 use crate::design::DesignError;
 use crate::gram::GramError;
 use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError, ResolveError};
 use crate::linalg::NormalEquationsError;
 use crate::memory;
-use crate::solve::descent::DescentError;
-use crate::solve::svm::SvmError;
-use crate::solve::{CgError, LogisticError, SolveError};
+use crate::solve::SolveError;
 use crate::watch::Stopped;
 
 /// Why a learner has no model.
@@ -184,21 +183,9 @@ pub enum LearnError {
     /// The problem has no answer.
     #[error(transparent)]
     Solve(SolveError),
-    /// Gradient descent has no answer.
-    #[error(transparent)]
-    Descent(#[from] DescentError),
-    /// Logistic regression has no answer.
-    #[error(transparent)]
-    Logistic(#[from] LogisticError),
-    /// A support vector machine's problem has no answer.
-    #[error(transparent)]
-    Svm(#[from] SvmError),
     /// The normal equations of features have no answer.
     #[error(transparent)]
     NormalEquations(#[from] NormalEquationsError),
-    /// Conjugate gradients have no answer.
-    #[error(transparent)]
-    ConjugateGradients(#[from] CgError),
     /// The session asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -210,6 +197,12 @@ impl From<DesignError> for LearnError {
             DesignError::NormalEquations(error) => Self::NormalEquations(error),
             error => Self::Design(error),
         }
+    }
+}
+
+impl From<PassError> for LearnError {
+    fn from(error: PassError) -> Self {
+        DesignError::from(error).into()
     }
 }
 
@@ -231,10 +224,6 @@ impl LearnError {
             Self::Stopped(_)
                 | Self::Gram(GramError::Stopped(_))
                 | Self::Solve(SolveError::Stopped(_))
-                | Self::Descent(DescentError::Stopped(_))
-                | Self::Logistic(LogisticError::Stopped(_) | LogisticError::Solve(SolveError::Stopped(_)))
-                | Self::Svm(SvmError::Stopped(_))
-                | Self::ConjugateGradients(CgError::Stopped(_))
                 | Self::NormalEquations(NormalEquationsError::Stopped(_))
         ) || matches!(self, Self::Design(error) if error.is_stop())
     }

@@ -13,6 +13,7 @@ use crate::solve::Report;
 
 use super::learner::{Learner, Requires};
 use super::problem::{Inputs, Origin, Problem};
+use super::ridge::TargetError;
 
 /// Settings by name, as a model file keeps them.
 pub type Settings = BTreeMap<String, Value>;
@@ -31,36 +32,39 @@ pub struct Fitted {
     pub facts: Facts,
     /// The rows of the problem that are the model's centres, where it keeps some of them alone.
     pub centres: Option<Vec<usize>>,
+    /// The iterations of each problem that was solved, where they are several: one for each support vector machine.
+    pub iterations: Vec<u64>,
+    /// The errors of each target on the rows of a stream that were held out, by a fit to the others.
+    pub held_out: Option<Vec<TargetError>>,
 }
 
 impl Fitted {
     /// Assembles the model of a learner.
-    ///
-    /// This is the only place where a trained model is put together.
     pub(crate) fn new(
         learner: &dyn Learner,
         problem: &Problem<'_>,
         session: &Session<'_>,
         answer: Answer,
     ) -> Self {
-        let source = Source {
-            rows: problem.nrows() as u64,
-            origin: problem.origin.clone(),
-            classes: problem.classes().cloned(),
-            precomputed: matches!(problem.inputs, Inputs::Gram(_)),
-        };
-        Self::of_source(learner, source, session, answer)
+        let rows = (problem.nrows() as u64, problem.origin.clone());
+        let mut fitted = Self::of_rows(learner, rows, problem.classes().cloned(), session, answer);
+        if matches!(problem.inputs, Inputs::Gram(_)) {
+            fitted.model.settings.insert(PRECOMPUTED.to_owned(), json!(true));
+        }
+        fitted
     }
 
-    /// As [`new`](Self::new) for rows that are not all at hand.
-    pub(crate) fn of_source(
+    /// As [`new`](Self::new) for this many rows, which need not be at hand.
+    ///
+    /// This is the only place where a trained model is put together.
+    pub(crate) fn of_rows(
         learner: &dyn Learner,
-        source: Source,
+        (rows, origin): (u64, Origin),
+        classes: Option<Classes>,
         session: &Session<'_>,
         answer: Answer,
     ) -> Self {
-        let Source { rows, origin, classes, precomputed } = source;
-        let Answer { predictor, calibration, report, facts, centres } = answer;
+        let Answer { predictor, calibration, report, facts, centres, iterations, held_out } = answer;
         let mut kept = facts.clone();
         kept.insert("rows".to_owned(), json!(rows));
         if let Some(report) = &report {
@@ -69,10 +73,6 @@ impl Fitted {
                 ("status".to_owned(), json!(report.status)),
                 ("residual".to_owned(), json!(report.residual)),
             ]);
-        }
-        let mut settings = learner.settings(session);
-        if precomputed {
-            settings.insert(PRECOMPUTED.to_owned(), json!(true));
         }
         let classes = match learner.requires() {
             // Samples like those trained on, and others.
@@ -87,7 +87,7 @@ impl Fitted {
         };
         let model = Model {
             method: learner.method(),
-            settings,
+            settings: learner.settings(session),
             predictor,
             schema: origin.schema,
             outputs,
@@ -96,7 +96,7 @@ impl Fitted {
             scaling: origin.scaling,
             report: kept,
         };
-        Self { model, report, facts, centres }
+        Self { model, report, facts, centres, iterations, held_out }
     }
 
     /// The outputs at samples, in a default session: one row per sample, one column per output.
@@ -107,6 +107,19 @@ impl Fitted {
         self.model.predict(&samples.into(), &Session::default())
     }
 
+    /// The name of the class of each sample, in a default session.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    ///
+    /// # Panics
+    /// Where the model is not a classifier.
+    pub fn predict_classes<'a>(&self, samples: impl Into<AnySamples<'a>>) -> Result<Vec<String>, ModelError> {
+        let classes = self.model.classes.as_ref().expect("a classifier");
+        let (outputs, link) = (self.predict(samples)?, self.model.link());
+        Ok((0..outputs.nrows()).map(|row| classes.name(link.class(outputs.row(row)))).collect())
+    }
+
     /// Writes the model to a file.
     ///
     /// # Errors
@@ -114,18 +127,6 @@ impl Fitted {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
         self.model.save(path.as_ref())
     }
-}
-
-/// What a model remembers of the rows it was trained on.
-pub(crate) struct Source {
-    /// Their number.
-    pub rows: u64,
-    /// Where they came from.
-    pub origin: Origin,
-    /// Their classes.
-    pub classes: Option<Classes>,
-    /// Whether their kernel matrix was given in their place.
-    pub precomputed: bool,
 }
 
 /// What a learner found, before it becomes a model.
@@ -140,6 +141,10 @@ pub(crate) struct Answer {
     pub facts: Facts,
     /// The rows of the problem that are the predictor's centres, where it keeps some of them alone.
     pub centres: Option<Vec<usize>>,
+    /// The iterations of each problem that was solved, where they are several.
+    pub iterations: Vec<u64>,
+    /// The errors on rows that were held out.
+    pub held_out: Option<Vec<TargetError>>,
 }
 
 impl Answer {
@@ -151,6 +156,14 @@ impl Answer {
     /// A predictor that keeps the samples, so that nothing was solved.
     pub fn kept(predictor: impl Into<Predictor>) -> Self {
         let predictor = predictor.into();
-        Self { predictor, calibration: None, report: None, facts: Facts::new(), centres: None }
+        Self {
+            predictor,
+            calibration: None,
+            report: None,
+            facts: Facts::new(),
+            centres: None,
+            iterations: Vec::new(),
+            held_out: None,
+        }
     }
 }

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::data::{AnySamples, Matrix};
 use crate::gram::Metric;
+use crate::kernel::Kernel;
 use crate::model::{Mean, Method, Neighbours, Rule, Weights, queries_at_once};
 use crate::session::Session;
 use crate::watch::Watch;
@@ -13,9 +13,9 @@ use crate::watch::Watch;
 use super::error::LearnError;
 use super::fitted::{Answer, Fitted, Settings};
 use super::learner::{Learner, Requires};
-use super::loss::Loss;
 use super::problem::Problem;
-use super::settings::builder;
+use super::search::{Criterion, LeftOut, Measure, Score, Scorer, Shared, Tunable};
+use super::settings::{builder, kept};
 use super::targets;
 
 /// k nearest neighbours: the mean of the targets of the k rows nearest to a sample (Fix and Hodges, 1951).
@@ -50,13 +50,13 @@ impl Knn {
     }
 
     builder! {
-        with_k(k: usize),
-        with_weights(weights: Weights),
-        with_metric(metric: Metric),
-        with_classify(classify: bool),
+        k: usize,
+        weights: Weights,
+        metric: Metric,
+        classify: bool,
     }
 
-    /// The mean loss of predicting each row from its k nearest other rows, for every k from 1 to `kmax`, whatever
+    /// The mean error of predicting each row from its k nearest other rows, for every k from 1 to `kmax`, whatever
     /// [`k`](Self::k) is: entry k − 1 is that of k.
     ///
     /// One search for the kmax + 1 nearest serves all k: O(n²d + n·kmax·outputs) time, no n² memory.
@@ -68,7 +68,7 @@ impl Knn {
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
         kmax: usize,
-        loss: Loss,
+        measure: Measure,
         session: &Session<'_>,
     ) -> Result<Vec<f64>, LearnError> {
         targets::check(samples.nrows(), targets)?;
@@ -85,7 +85,7 @@ impl Knn {
                 others
                     .map(|(row, distance)| {
                         mean.add(targets.row(row), distance);
-                        loss.of(mean.value(), targets.row(i))
+                        measure.of_row(mean.value(), targets.row(i))
                     })
                     .collect::<Vec<f64>>()
             };
@@ -121,7 +121,7 @@ impl Learner for Knn {
     }
 
     fn settings(&self, _: &Session<'_>) -> Settings {
-        Settings::from([("k".to_owned(), json!(self.k))])
+        kept(self, &["k"], None)
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
@@ -129,6 +129,58 @@ impl Learner for Knn {
         let neighbours = neighbours(problem, rule)?;
         self.check_k(self.k, problem.nrows())?;
         Ok(Fitted::new(self, problem, session, Answer::kept(neighbours)))
+    }
+}
+
+/// One search for neighbours scores every k.
+impl Tunable for Knn {
+    fn open_kernel(&self) -> Option<&Kernel> {
+        None
+    }
+
+    fn with_kernel(self, _: Kernel) -> Self {
+        self
+    }
+
+    fn shared(&self) -> Shared {
+        Shared::Neighbours
+    }
+
+    fn with_shared(self, k: f64) -> Self {
+        Self { k: k as usize, ..self }
+    }
+
+    fn identity(&self, _: &str, _: Measure, _: u64) -> Option<String> {
+        None
+    }
+
+    fn scorer<'a>(
+        &'a self,
+        problem: &'a Problem<'a>,
+        criterion: &Criterion,
+        measure: Measure,
+        session: &Session<'_>,
+    ) -> Result<Box<dyn Scorer + 'a>, LearnError> {
+        only_leave_one_out(problem, criterion, session)?;
+        let (samples, targets) = (problem.samples()?, problem.numbers_or_shares()?);
+        Ok(Box::new(move |_: Option<&Kernel>, ks: &[f64], session: &Session<'_>| {
+            let largest = ks.iter().copied().fold(1.0, f64::max) as usize;
+            let losses = self.leave_one_out(samples, &targets, largest, measure, session)?;
+            Ok(ks.iter().map(|&k| Some(Score::from(losses[k as usize - 1]))).collect())
+        }))
+    }
+}
+
+/// Refuses any criterion but leaving out one row at a time.
+pub(super) fn only_leave_one_out(
+    problem: &Problem<'_>,
+    criterion: &Criterion,
+    session: &Session<'_>,
+) -> Result<(), LearnError> {
+    problem.unweighted()?;
+    match criterion.on(problem, session)? {
+        LeftOut::EachRow => Ok(()),
+        _ => Err(LearnError::Unsupported("smoothers and neighbours are judged by leave-one-out")),
     }
 }
 

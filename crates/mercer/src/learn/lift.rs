@@ -1,5 +1,7 @@
 //! How samples are lifted: by a kernel, by explicit features, or by features that approximate a kernel.
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::AnySamples;
 use crate::design::{Approximation, FeatureMap, Features};
 use crate::kernel::Kernel;
@@ -8,13 +10,17 @@ use crate::session::Session;
 
 use super::admission::Admission;
 use super::error::LearnError;
+use super::problem::{Inputs, Problem};
 use super::ridge::choose_approximation;
 
 /// Rows on which both kinds of features are tried where the approximation is chosen, at most.
-const TRIED: usize = 10_000;
+const SAMPLE: usize = 10_000;
 
 /// How samples are lifted. `auto` in a kernel is resolved from the samples.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Written as `kernel` and `approx`, or as `features`; how frequencies are drawn or landmarks chosen is not written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Words", into = "Words")]
 pub enum Lift {
     /// A kernel as it is.
     Kernel(Kernel),
@@ -41,28 +47,114 @@ impl Lift {
         }
     }
 
-    /// The same with every hyper-parameter of the kernel a number, and with [`Lift::Auto`] replaced by the kernel or, where these
-    /// samples ask for one, an approximation.
+    /// The same with another kernel; explicit features stay as they are.
+    #[must_use]
+    pub(super) fn with_kernel(&self, kernel: Kernel) -> Self {
+        match self {
+            Self::Kernel(_) => Self::Kernel(kernel),
+            Self::Features(map) => Self::Features(map.clone()),
+            Self::Approximate { approx, .. } => Self::Approximate { kernel, approx: *approx },
+            Self::Auto(_) => Self::Auto(kernel),
+        }
+    }
+
+    /// The same with every hyper-parameter of the kernel a number, and with [`Lift::Auto`] replaced by the kernel or, where the rows
+    /// of this problem ask for one, an approximation; and why that one. A stream is judged by its sample.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples, and where the session is stopped.
-    pub fn resolved(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<Self, LearnError> {
+    /// Where the problem has no samples, where the kernel does not fit them, and where the session is stopped.
+    pub fn resolved(
+        &self,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<(Self, Option<String>), LearnError> {
+        let (samples, rows) = problem.sample()?;
         let resolved = |kernel: &Kernel| -> Result<Kernel, LearnError> {
             kernel.check_columns(samples.ncols())?;
             Ok(kernel.resolve_auto(&session.scales(samples))?)
         };
-        Ok(match self {
+        let lift = match self {
             Self::Kernel(kernel) => Self::Kernel(resolved(kernel)?),
             Self::Features(map) => Self::Features(map.clone()),
             Self::Approximate { kernel, approx } => (resolved(kernel)?, *approx).into(),
             Self::Auto(kernel) => {
-                let (kernel, rows) = (resolved(kernel)?, samples.nrows());
-                let some: Vec<usize> = (0..rows).step_by(rows / TRIED + 1).collect();
-                match choose_approximation(&kernel, &samples.select(&some), rows as u64, session)? {
-                    Some((approximation, _)) => (kernel, approximation).into(),
+                let kernel = resolved(kernel)?;
+                let sample = match problem.inputs {
+                    Inputs::Stream(_) => samples.view(),
+                    _ => {
+                        let step = samples.nrows() / SAMPLE + 1;
+                        samples.select(&(0..samples.nrows()).step_by(step).collect::<Vec<_>>())
+                    }
+                };
+                match choose_approximation(&kernel, &sample, rows, session)? {
+                    Some((approximation, reason)) => {
+                        return Ok(((kernel, approximation).into(), Some(reason)));
+                    }
                     None => kernel.into(),
                 }
             }
+        };
+        Ok((lift, None))
+    }
+
+    /// The rows that the sample of a stream needs: 10,000, and four for each landmark to choose it from.
+    #[must_use]
+    pub fn sample_rows(&self) -> usize {
+        match self {
+            Self::Approximate { approx: Approximation::Nystrom { landmarks, .. }, .. } => {
+                SAMPLE.max(landmarks.saturating_mul(4))
+            }
+            _ => SAMPLE,
+        }
+    }
+}
+
+/// A Gaussian, its width from the samples.
+impl Default for Lift {
+    fn default() -> Self {
+        Kernel::gaussian_auto().into()
+    }
+}
+
+/// A lift in settings.
+#[derive(Serialize, Deserialize)]
+struct Words {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<Kernel>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    features: Option<FeatureMap>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approx: Option<String>,
+}
+
+impl From<Lift> for Words {
+    fn from(lift: Lift) -> Self {
+        let (kernel, features, approx) = match lift {
+            Lift::Kernel(kernel) => (Some(kernel), None, None),
+            Lift::Features(map) => (None, Some(map), None),
+            Lift::Approximate { kernel, approx } => (Some(kernel), None, Some(approx.to_string())),
+            Lift::Auto(kernel) => (Some(kernel), None, Some("auto".to_owned())),
+        };
+        Self { kernel, features, approx }
+    }
+}
+
+impl TryFrom<Words> for Lift {
+    type Error = String;
+
+    fn try_from(words: Words) -> Result<Self, String> {
+        let Words { kernel, features, approx } = words;
+        if let Some(map) = features {
+            return match (kernel, approx) {
+                (None, None) => Ok(map.into()),
+                _ => Err("features are explicit: they have no kernel and no approximation".to_owned()),
+            };
+        }
+        let kernel = kernel.unwrap_or_else(Kernel::gaussian_auto);
+        Ok(match approx.as_deref() {
+            None | Some("none") => kernel.into(),
+            Some("auto") => Self::Auto(kernel),
+            Some(text) => (kernel, text.parse().map_err(|error| format!("{error}"))?).into(),
         })
     }
 }
@@ -99,10 +191,11 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Draws frequencies or chooses landmarks among `samples`, for a kernel whose hyper-parameters are all numbers.
+    /// Draws frequencies or chooses landmarks for a kernel whose hyper-parameters are all numbers, and for `rows` rows of which
+    /// `sample` is all or a part.
     ///
     /// `admission` says whether a kernel on landmarks must be proven to be one; one with random features is, by its spectral
-    /// density.
+    /// density. A kernel that is proven only where a part of the rows is has no domain.
     ///
     /// # Errors
     /// Where there are no samples, where the kernel has no such features or is refuted, and where the session is stopped.
@@ -110,47 +203,30 @@ impl Prepared {
         kernel: &Kernel,
         approximation: Approximation,
         admission: Admission,
-        samples: &AnySamples<'_>,
-        session: &Session<'_>,
-    ) -> Result<Self, LearnError> {
-        let (rows, columns) = (samples.nrows(), samples.ncols());
-        if rows == 0 || columns == 0 {
-            return Err(LearnError::Empty { rows, columns });
-        }
-        kernel.check_columns(columns)?;
-        let features = approximation.of(kernel, samples, session)?;
-        let (domain, warning) = match &features {
-            // A spectral density is a proof (Bochner).
-            Features::Fourier(_) | Features::Map(_) => (Some(Domain::All), None),
-            Features::Landmarks(_) => {
-                let admitted = admission.decide(kernel, samples)?;
-                (admitted.domain, admitted.warning)
-            }
-        };
-        Ok(Self { features, columns, domain, warning })
-    }
-
-    /// As [`new`](Self::new) for `rows` rows of which `sample` is a part: a kernel that is proven only where the sample is has no
-    /// domain.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn from_sample(
-        kernel: &Kernel,
-        approximation: Approximation,
-        admission: Admission,
         (sample, rows): (&AnySamples<'_>, u64),
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
-        let mut prepared = Self::new(kernel, approximation, admission, sample, session)?;
-        if let Some(domain) = prepared.domain.filter(|domain| *domain != Domain::All)
+        let columns = sample.ncols();
+        if sample.nrows() == 0 || columns == 0 {
+            return Err(LearnError::Empty { rows: sample.nrows(), columns });
+        }
+        kernel.check_columns(columns)?;
+        let (mut domain, mut warning) = match approximation {
+            // A spectral density is a proof (Bochner).
+            Approximation::Fourier { .. } => (Some(Domain::All), None),
+            Approximation::Nystrom { .. } => {
+                let admitted = admission.decide(kernel, sample)?;
+                (admitted.domain, admitted.warning)
+            }
+        };
+        if let Some(proven) = domain.filter(|domain| *domain != Domain::All)
             && rows > sample.nrows() as u64
         {
-            prepared.domain = None;
-            prepared.warning = Some(format!(
-                "{kernel} is proven positive semidefinite on the {domain} of a sample only, not where all rows are"
+            domain = None;
+            warning = Some(format!(
+                "{kernel} is proven positive semidefinite on the {proven} of a sample only, not where all rows are"
             ));
         }
-        Ok(prepared)
+        Ok(Self { features: approximation.of(kernel, sample, session)?, columns, domain, warning })
     }
 }

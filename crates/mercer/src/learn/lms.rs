@@ -17,13 +17,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::data::{AnySamples, Matrix};
-use crate::design::{Design, FeatureMap, Held, for_blocks};
+use crate::design::{Design, FeatureMap, Held};
 use crate::gram::{DenseGram, Gram, Resident, Values, Wanted};
 use crate::kernel::Kernel;
+use crate::linalg::Intercept;
 use crate::model::{Linear, Method};
 use crate::session::Session;
 use crate::solve::Report;
-use crate::solve::descent::{Descended, Descent, DescentError, Dual, Mode, Primal, Step};
+use crate::solve::SolveError;
+use crate::solve::descent::{Descended, Descent, Dual, Mode, Primal, Step};
 
 use super::admission::Admission;
 use super::basis::Basis;
@@ -32,18 +34,20 @@ use super::fitted::{Answer, Facts, Fitted, Settings};
 use super::learner::{Learner, Requires};
 use super::lift::Lift;
 use super::problem::{Inputs, Problem};
-use super::ridge::{Bias, explain};
-use super::settings::builder;
+use super::ridge::explain;
+use super::settings::{builder, kept};
 use super::targets;
 
 /// Least mean squares: its settings.
 ///
 /// The facts of a fit are `step`, the α that was used; `epochs_run`; `gram`, whether the kernel matrix was `stored`, computed
 /// in every pass (`tiled`) or `unused`; and `curve`, the training error and gradient after at most 200 of the epochs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Lms {
     /// The kernel or the features.
+    #[serde(flatten)]
     pub lift: Lift,
     /// α.
     pub step: Step,
@@ -52,9 +56,10 @@ pub struct Lms {
     /// The work ends when ‖K(y − Kβ)‖ ≤ tol·‖Ky‖; 0 or more.
     pub tol: f64,
     /// How many samples a step looks at.
-    pub method: LmsMethod,
-    /// What is done about a constant; [`Bias::Column`] is for kernels on samples.
-    pub bias: Bias,
+    pub solver: LmsSolver,
+    /// What is done about a constant; [`Intercept::Column`] is for kernels on samples.
+    #[serde(rename = "bias")]
+    pub intercept: Intercept,
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
 }
@@ -62,7 +67,7 @@ pub struct Lms {
 /// How many samples a step of least mean squares looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum LmsMethod {
+pub enum LmsSolver {
     /// All of them.
     #[default]
     Batch,
@@ -71,27 +76,33 @@ pub enum LmsMethod {
 }
 
 impl Lms {
+    /// Creates a learner on a kernel, with the defaults of [`on`](Self::on).
+    #[must_use]
+    pub fn new(kernel: Kernel) -> Self {
+        Self::on(kernel)
+    }
+
     /// Creates a learner that makes at most 200 batch steps of an automatic size, with an unpenalised intercept.
     #[must_use]
-    pub fn new(lift: impl Into<Lift>) -> Self {
+    pub fn on(lift: impl Into<Lift>) -> Self {
         Self {
             lift: lift.into(),
             step: Step::Auto,
             epochs: 200,
             tol: 1e-6,
-            method: LmsMethod::Batch,
-            bias: Bias::Centred,
+            solver: LmsSolver::Batch,
+            intercept: Intercept::Centred,
             admission: Admission::Check,
         }
     }
 
     builder! {
-        with_step(step: Step),
-        with_epochs(epochs: usize),
-        with_tol(tol: f64),
-        with_method(method: LmsMethod),
-        with_bias(bias: Bias),
-        with_admission(admission: Admission),
+        step: Step,
+        epochs: usize,
+        tol: f64,
+        solver: LmsSolver,
+        intercept: Intercept,
+        admission: Admission,
     }
 
     /// O(n²) time an epoch and O(n²) memory where the kernel matrix fits the budget, O(n²d) an epoch and O(n) memory otherwise.
@@ -102,10 +113,10 @@ impl Lms {
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
         let targets = problem.numbers()?;
-        let basis = Basis::new(kernel, self.bias, self.admission, problem, session)?;
+        let basis = Basis::new(kernel, self.intercept, self.admission, problem, session)?;
         let (dual, intercepts, found) = match problem.inputs {
             Inputs::Gram(gram) => self.descend(gram, targets, "stored", session)?,
-            Inputs::Samples(_) => {
+            Inputs::Samples(_) | Inputs::Stream(_) => {
                 let resident = session.load(&basis.centres)?;
                 match stored(&*resident, &basis, session)? {
                     Some(gram) => self.descend(&*gram, targets, "stored", session)?,
@@ -126,16 +137,16 @@ impl Lms {
         storage: &'static str,
         session: &Session<'_>,
     ) -> Result<(Matrix<f64>, Vec<f64>, Course), LearnError> {
-        let (aims, means) = match self.bias {
-            Bias::None => (targets.clone(), vec![0.0; targets.ncols()]),
-            Bias::Centred | Bias::Column => targets::centred(targets),
+        let (aims, means) = match self.intercept {
+            Intercept::None => (targets.clone(), vec![0.0; targets.ncols()]),
+            Intercept::Centred | Intercept::Column => targets::centred(targets),
         };
-        let dual = match self.bias {
-            Bias::Centred => Dual::centred(gram, session)?,
-            Bias::None | Bias::Column => Dual::new(gram),
+        let dual = match self.intercept {
+            Intercept::Centred => Dual::centred(gram, session)?,
+            Intercept::None | Intercept::Column => Dual::new(gram),
         };
         let descended = self.descent(session).run(&dual, &aims, session).map_err(|error| match error {
-            DescentError::NotFinite => explain(gram, error.into()),
+            SolveError::NotFinite => explain(gram, error.into()),
             _ => error.into(),
         })?;
         let course = self.course(&descended, &aims, storage);
@@ -151,23 +162,23 @@ impl Lms {
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
         let (samples, targets) = (problem.samples()?, problem.numbers()?);
-        if self.bias == Bias::Column {
+        if self.intercept == Intercept::Column {
             return Err(LearnError::Unsupported(
                 "bias = column centres the samples, which features hide; use centred or none",
             ));
         }
         let design = Held::from(Values::F64(map.transform(samples, session)?));
-        let primal = Primal::new(&design, self.bias == Bias::Centred, session)?;
-        let (aims, means) = match self.bias {
-            Bias::Centred => targets::centred(targets),
+        let primal = Primal::new(&design, self.intercept == Intercept::Centred, session)?;
+        let (aims, means) = match self.intercept {
+            Intercept::Centred => targets::centred(targets),
             _ => (targets.clone(), vec![0.0; targets.ncols()]),
         };
         let descended = match self.descent(session).run(&primal, &aims, session) {
             Ok(descended) => descended,
-            Err(DescentError::Stopped(_)) => return Err(primal.failure().into()),
-            Err(DescentError::NotFinite) => {
+            Err(SolveError::Stopped(_)) => return Err(primal.failure().into()),
+            Err(SolveError::NotFinite) => {
                 check_finite(&design, session)?;
-                return Err(DescentError::NotFinite.into());
+                return Err(SolveError::NotFinite.into());
             }
             Err(error) => return Err(error.into()),
         };
@@ -179,9 +190,9 @@ impl Lms {
     }
 
     fn descent(&self, session: &Session<'_>) -> Descent {
-        let mode = match self.method {
-            LmsMethod::Batch => Mode::Batch,
-            LmsMethod::Sgd => Mode::Stochastic { seed: session.seed() },
+        let mode = match self.solver {
+            LmsSolver::Batch => Mode::Batch,
+            LmsSolver::Sgd => Mode::Stochastic { seed: session.seed() },
         };
         Descent { step: self.step, epochs: self.epochs, tol: self.tol, mode }
     }
@@ -195,9 +206,9 @@ impl Lms {
             let (left, whole): (f64, f64) = (square(&descended.residual, j), square(aims, j));
             if whole > 0.0 { (left / whole).sqrt() } else { left.sqrt() }
         };
-        let solver = match self.method {
-            LmsMethod::Batch => "lms, batch",
-            LmsMethod::Sgd => "lms, one sample at a time",
+        let solver = match self.solver {
+            LmsSolver::Batch => "lms, batch",
+            LmsSolver::Sgd => "lms, one sample at a time",
         };
         let report = Report {
             status: descended.status,
@@ -222,6 +233,12 @@ struct Course {
     facts: Facts,
 }
 
+impl Default for Lms {
+    fn default() -> Self {
+        Self::on(Lift::default())
+    }
+}
+
 impl Learner for Lms {
     fn method(&self) -> Method {
         Method::Lms
@@ -232,13 +249,7 @@ impl Learner for Lms {
     }
 
     fn settings(&self, session: &Session<'_>) -> Settings {
-        Settings::from([
-            ("bias".to_owned(), json!(self.bias)),
-            ("epochs".to_owned(), json!(self.epochs)),
-            ("seed".to_owned(), json!(session.seed())),
-            ("solver".to_owned(), json!(self.method)),
-            ("tol".to_owned(), json!(self.tol)),
-        ])
+        kept(self, &["bias", "epochs", "solver", "tol"], Some(session.seed()))
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
@@ -276,7 +287,7 @@ fn stored<'a>(
 /// Checks that all features are finite.
 fn check_finite(design: &dyn Design, session: &Session<'_>) -> Result<(), LearnError> {
     let (width, mut bad) = (design.ncols(), None);
-    for_blocks(design, 256, session, |rows, phi| {
+    design.blocks(256, session, &mut |rows, phi| {
         let at = phi.iter().position(|f| !f.is_finite());
         bad = bad.or(at.map(|at| (rows.start + at / width, phi[at])));
         Ok(())

@@ -1,8 +1,10 @@
 //! Learners: each turns samples and targets into a problem for a solver, and the answer into a model.
 
 mod admission;
+mod any;
 mod basis;
 mod class_features;
+mod class_scorer;
 mod class_weight;
 mod codes;
 pub mod cost;
@@ -14,10 +16,10 @@ mod learner;
 mod lift;
 mod lms;
 mod logistic;
-mod loss;
 mod perceptron;
 mod problem;
 mod ridge;
+pub mod search;
 mod settings;
 mod smoother;
 pub mod svm;
@@ -25,6 +27,7 @@ mod targets;
 mod weights;
 
 pub use admission::{Admission, Admitted};
+pub use any::AnyLearner;
 pub use class_weight::ClassWeight;
 pub(crate) use digest::Digest;
 pub use error::LearnError;
@@ -32,16 +35,16 @@ pub use fitted::{Facts, Fitted, Settings};
 pub use knn::Knn;
 pub use learner::{Learner, Requires, Shape};
 pub use lift::{Lift, Prepared};
-pub use lms::{Lms, LmsMethod};
+pub use lms::{Lms, LmsSolver};
 pub use logistic::Logistic;
-pub use loss::Loss;
 pub use perceptron::{BudgetedPerceptron, Perceptron, Rule};
 pub use problem::{Inputs, Origin, Problem, Targets};
 pub use ridge::{
-    AllRows, ApproxFit, Bias, Coefficients, FormChoice, Quality, Ridge, RidgeMethod, Sizes, Solution,
-    SolvedSums, TargetError, add_rows, check_matrix_memory, choose_approximation, empty_sums,
+    Coefficients, FormChoice, Quality, Ridge, RidgeSolver, Sizes, Solution, SolvedSums, TargetError,
+    add_rows, check_matrix_memory, choose_approximation, empty_sums,
 };
-pub(crate) use ridge::{STEPS_ON_TILES, check_problem};
 pub use smoother::Smoother;
 
+pub use crate::linalg::Intercept;
+pub use crate::solve::LogisticSolver;
 pub use crate::solve::descent::Step;

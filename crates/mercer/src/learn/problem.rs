@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::data::{AnySamples, Classes, Matrix, Scaling, Schema, TargetValues};
+use crate::data::{AnySamples, Classes, Matrix, Passes, Scaling, Schema, TargetValues};
 use crate::gram::Gram;
 
 use super::codes::{check_codes, check_range};
@@ -23,7 +23,7 @@ pub struct Problem<'a> {
     pub inputs: Inputs<'a>,
     /// What is predicted at each row.
     pub targets: Targets<'a>,
-    /// What each row counts, 0 or more; none where every row counts 1.
+    /// The weight of each row, 0 or more; none where every weight is 1.
     pub weights: Option<Cow<'a, [f64]>>,
     /// Where the inputs and targets came from.
     pub origin: Origin,
@@ -35,12 +35,14 @@ pub enum Inputs<'a> {
     Samples(AnySamples<'a>),
     /// The kernel matrix of samples that are not at hand.
     Gram(&'a dyn Gram),
+    /// Scaled rows with their targets that are read in passes and never held.
+    Stream(&'a dyn Passes),
 }
 
 /// What is predicted.
 #[derive(Debug, Clone)]
 pub enum Targets<'a> {
-    /// Nothing: one-class estimation looks at the inputs alone.
+    /// Nothing: one-class estimation looks at the inputs alone, and the rows of a stream come with their targets.
     None,
     /// One row per sample and one column per target.
     Numbers(Cow<'a, Matrix<f64>>),
@@ -54,6 +56,19 @@ pub enum Targets<'a> {
 }
 
 impl<'a> Targets<'a> {
+    /// The targets of some rows.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Targets<'static> {
+        match self {
+            Self::None => Targets::None,
+            Self::Numbers(numbers) => numbers.select(rows).into(),
+            Self::Classes { codes, classes } => {
+                let codes = rows.iter().map(|&row| codes[row]).collect();
+                Targets::Classes { codes, classes: classes.clone() }
+            }
+        }
+    }
+
     /// Classes without names, by their codes 0, 1, …, `classes` − 1.
     #[must_use]
     pub fn codes(codes: impl Into<Cow<'a, [usize]>>, classes: usize) -> Self {
@@ -80,16 +95,34 @@ impl Default for Origin {
 }
 
 impl<'a> Problem<'a> {
-    /// The problem of predicting `targets` at `inputs`, with every row counting 1.
+    /// The problem of predicting `targets` at `inputs`, with the weight 1 for every row.
     pub fn new(inputs: impl Into<Inputs<'a>>, targets: impl Into<Targets<'a>>) -> Self {
         let (inputs, targets) = (inputs.into(), targets.into());
         Self { inputs, targets, weights: None, origin: Origin::default() }
+    }
+
+    /// The problem of predicting the targets of a stream at its rows.
+    #[must_use]
+    pub fn stream(passes: &'a dyn Passes) -> Self {
+        let survey = passes.survey();
+        let origin = Origin {
+            schema: passes.schema().cloned(),
+            outputs: survey.targets.clone(),
+            scaling: survey.scaling.clone(),
+        };
+        Self { inputs: Inputs::Stream(passes), targets: Targets::None, weights: None, origin }
     }
 
     /// The same problem with a weight for each row.
     #[must_use]
     pub fn weighted(self, weights: Option<impl Into<Cow<'a, [f64]>>>) -> Self {
         Self { weights: weights.map(Into::into), ..self }
+    }
+
+    /// The same problem with other targets: the classes of the rows of a stream.
+    #[must_use]
+    pub fn with_targets(self, targets: impl Into<Targets<'a>>) -> Self {
+        Self { targets: targets.into(), ..self }
     }
 
     /// The same problem with data from elsewhere than arrays.
@@ -104,25 +137,51 @@ impl<'a> Problem<'a> {
         match &self.inputs {
             Inputs::Samples(samples) => samples.nrows(),
             Inputs::Gram(gram) => gram.nrows(),
+            Inputs::Stream(passes) => usize::try_from(passes.survey().rows).unwrap_or(usize::MAX),
         }
     }
 
-    /// The weights of the rows; none where every row counts 1.
+    /// The weights of the rows; none where every weight is 1.
     #[must_use]
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
 
+    /// The rows of positive weight.
+    pub(crate) fn counted(&self) -> Vec<usize> {
+        let weights = self.weights();
+        (0..self.nrows()).filter(|&row| weights.is_none_or(|w| w[row] > 0.0)).collect()
+    }
+
     /// The samples, at least one row and one column of them.
     ///
     /// # Errors
-    /// [`LearnError::Unsupported`] for a kernel matrix, [`LearnError::Empty`] for no rows or no columns.
+    /// [`LearnError::Unsupported`] for a kernel matrix and for a stream, [`LearnError::Empty`] for no rows or no columns.
     pub fn samples(&self) -> Result<&AnySamples<'a>, LearnError> {
-        let Inputs::Samples(samples) = &self.inputs else {
-            return Err(LearnError::Unsupported("this learner needs the samples, not their kernel matrix"));
+        let samples = match &self.inputs {
+            Inputs::Samples(samples) => samples,
+            Inputs::Gram(_) => {
+                return Err(LearnError::Unsupported(
+                    "this learner needs the samples, not their kernel matrix",
+                ));
+            }
+            Inputs::Stream(_) => {
+                return Err(LearnError::Unsupported("this learner needs all samples in memory"));
+            }
         };
         let (rows, columns) = (samples.nrows(), samples.ncols());
         if rows == 0 || columns == 0 { Err(LearnError::Empty { rows, columns }) } else { Ok(samples) }
+    }
+
+    /// The samples or, of a stream, a sample of them; and the number of all rows.
+    ///
+    /// # Errors
+    /// As [`samples`](Self::samples), but not for a stream.
+    pub fn sample(&self) -> Result<(&AnySamples<'a>, u64), LearnError> {
+        match self.inputs {
+            Inputs::Stream(passes) => Ok((&passes.survey().sample, passes.survey().rows)),
+            _ => self.samples().map(|samples| (samples, samples.nrows() as u64)),
+        }
     }
 
     /// The targets of a regression, checked together with the weights: one row of finite numbers per sample.
@@ -230,6 +289,13 @@ impl From<&[&str]> for Targets<'_> {
         let labels = names.iter().map(|&name| name.to_owned()).collect();
         let (classes, codes) = Classes::of(&TargetValues::Labels(labels));
         Self::Classes { codes: Cow::Owned(codes), classes }
+    }
+}
+
+/// The class of each row by name; the classes are sorted.
+impl From<&Vec<&str>> for Targets<'_> {
+    fn from(names: &Vec<&str>) -> Self {
+        names.as_slice().into()
     }
 }
 

@@ -1,12 +1,17 @@
-//! Builder methods of settings.
+//! Settings: their builder methods, and how they are read and written.
 
-/// Defines a method for each field named: `with_field(self, field)` returns the settings with another value of it.
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Value, json};
+
+use super::fitted::Settings;
+
+/// Defines a method for each field named: `field(self, value)` returns the settings with another value of it.
 macro_rules! builder {
-    ($($method:ident($field:ident: $kind:ty)),+ $(,)?) => {
+    ($($field:ident: $kind:ty),+ $(,)?) => {
         $(
             #[doc = concat!("The same settings with another `", stringify!($field), "`.")]
             #[must_use]
-            pub fn $method(mut self, $field: $kind) -> Self {
+            pub fn $field(mut self, $field: $kind) -> Self {
                 self.$field = $field;
                 self
             }
@@ -15,3 +20,45 @@ macro_rules! builder {
 }
 
 pub(in crate::learn) use builder;
+
+/// The settings that a model file keeps: those of `keys` that the learner has, and the seed where it draws.
+pub(in crate::learn) fn kept(learner: &impl Serialize, keys: &[&str], seed: Option<u64>) -> Settings {
+    let Ok(Value::Object(mut settings)) = serde_json::to_value(learner) else { return Settings::new() };
+    settings.retain(|key, value| keys.contains(&key.as_str()) && !value.is_null());
+    settings.extend(seed.map(|seed| ("seed".to_owned(), json!(seed))));
+    settings.into_iter().collect()
+}
+
+/// One number or a list of them.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Numbers {
+    One(f64),
+    Many(Vec<f64>),
+}
+
+/// Reads one number or a list of them.
+pub(in crate::learn) fn numbers<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<f64>, D::Error> {
+    Ok(match Numbers::deserialize(source)? {
+        Numbers::One(number) => vec![number],
+        Numbers::Many(numbers) => numbers,
+    })
+}
+
+/// Reads one number, which may be in a list of one.
+pub(in crate::learn) fn number<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
+    match numbers(source)?[..] {
+        [number] => Ok(number),
+        _ => Err(de::Error::custom("there is one number, not a list")),
+    }
+}
+
+/// Writes a number as a list of one.
+pub(in crate::learn) fn listed<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
+    [number].serialize(to)
+}
+
+/// Whether a setting has its default value.
+pub(in crate::learn) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

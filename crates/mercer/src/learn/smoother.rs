@@ -4,7 +4,6 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{TileMut, Wanted};
@@ -15,10 +14,11 @@ use crate::tile::Program;
 
 use super::error::LearnError;
 use super::fitted::{Answer, Fitted, Settings};
-use super::knn::{check_features, neighbours};
+use super::knn::{check_features, neighbours, only_leave_one_out};
 use super::learner::{Learner, Requires};
-use super::loss::Loss;
 use super::problem::Problem;
+use super::search::{Criterion, Measure, Score, Scorer, Tunable};
+use super::settings::kept;
 use super::targets;
 
 /// Rows whose kernel values are looked at where the formula does not show their sign.
@@ -32,6 +32,7 @@ const SAMPLE: usize = 256;
 #[non_exhaustive]
 pub struct Smoother {
     /// The kernel; `auto` in it is resolved from the samples.
+    #[serde(default = "Kernel::gaussian_auto")]
     pub kernel: Kernel,
 }
 
@@ -42,7 +43,7 @@ impl Smoother {
         Self { kernel }
     }
 
-    /// The mean loss of predicting each row from all the others. O(n²d) time, no n² memory.
+    /// The mean error of predicting each row from all the others. O(n²d) time, no n² memory.
     ///
     /// # Errors
     /// As [`train`](Learner::train), where `auto` is left in the kernel, where there is one row only, and where the session is
@@ -51,7 +52,7 @@ impl Smoother {
         &self,
         samples: &AnySamples<'_>,
         targets: &Matrix<f64>,
-        loss: Loss,
+        measure: Measure,
         session: &Session<'_>,
     ) -> Result<f64, LearnError> {
         targets::check(samples.nrows(), targets)?;
@@ -61,7 +62,7 @@ impl Smoother {
         }
         self.check_kernel(samples, session)?;
         let predicted = smooth_leaving_out(&self.kernel, samples, targets, session)?;
-        Ok(loss.mean(&predicted, targets))
+        Ok(measure.mean(&predicted, targets))
     }
 
     /// Checks that the kernel is a weight on these samples: by its formula, else by its values at pairs of some of them.
@@ -112,7 +113,7 @@ impl Learner for Smoother {
     }
 
     fn settings(&self, session: &Session<'_>) -> Settings {
-        Settings::from([("seed".to_owned(), json!(session.seed()))])
+        kept(self, &[], Some(session.seed()))
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
@@ -121,5 +122,36 @@ impl Learner for Smoother {
         let neighbours = neighbours(problem, Rule::Smoother { kernel: kernel.clone() })?;
         Self { kernel }.check_kernel(samples, session)?;
         Ok(Fitted::new(self, problem, session, Answer::kept(neighbours)))
+    }
+}
+
+/// O(n²d) time for each kernel, no n² memory.
+impl Tunable for Smoother {
+    fn open_kernel(&self) -> Option<&Kernel> {
+        Some(&self.kernel)
+    }
+
+    fn with_kernel(self, kernel: Kernel) -> Self {
+        Self { kernel }
+    }
+
+    fn identity(&self, _: &str, _: Measure, _: u64) -> Option<String> {
+        None
+    }
+
+    fn scorer<'a>(
+        &'a self,
+        problem: &'a Problem<'a>,
+        criterion: &Criterion,
+        measure: Measure,
+        session: &Session<'_>,
+    ) -> Result<Box<dyn Scorer + 'a>, LearnError> {
+        only_leave_one_out(problem, criterion, session)?;
+        let (samples, targets) = (problem.samples()?, problem.numbers_or_shares()?);
+        Ok(Box::new(move |kernel: Option<&Kernel>, shared: &[f64], session: &Session<'_>| {
+            let smoother = Self { kernel: kernel.unwrap_or(&self.kernel).clone() };
+            let loss = smoother.leave_one_out(samples, &targets, measure, &session.part())?;
+            Ok(vec![Some(Score::from(loss)); shared.len()])
+        }))
     }
 }

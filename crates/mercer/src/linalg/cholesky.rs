@@ -16,16 +16,14 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{
     LltError, LltParams, cholesky_in_place, cholesky_in_place_scratch,
 };
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::reborrow::{IntoConst, Reborrow, ReborrowMut};
-use faer::{Accum, Auto, MatMut, MatRef, Par, Spec};
+use faer::{Auto, MatMut, MatRef, Par, Spec};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::watch::{Stopped, Watch};
 
-use super::Scalar;
+use super::{Scalar, products};
 
 /// Block size: a block of the product stays in the L2 cache, and the products are long enough to run at full speed.
 const BLOCK: usize = 256;
@@ -86,12 +84,24 @@ impl<T: Scalar> Cholesky<T> {
                 let (left, right) = chunk.split_at_col_mut(start);
                 let mut block = right.subcols_mut(0, width);
                 subtract_product(block.rb_mut(), left.rb(), rows.subcols(0, start).transpose());
-                solve_lower_triangular_in_place(rows.subcols(start, width), block.transpose_mut(), Par::Seq);
+                products::solve_lower(rows.subcols(start, width), block.transpose_mut());
                 Ok::<_, Stopped>(())
             })?;
             watch.advance(cost(order, start + width) - cost(order, start));
         }
         Ok(Self { order, factor: matrix })
+    }
+
+    /// As [`factor`](Self::factor), with a stop apart from a matrix that is not positive definite.
+    pub(crate) fn try_factor(
+        order: usize,
+        matrix: Vec<T>,
+        watch: &dyn Watch,
+    ) -> Result<Result<Self, CholeskyError>, Stopped> {
+        match Self::factor(order, matrix, watch) {
+            Err(CholeskyError::Stopped(stopped)) => Err(stopped),
+            other => Ok(other),
+        }
     }
 
     /// The order of the matrix.
@@ -148,7 +158,7 @@ impl<T: Scalar> Cholesky<T> {
             });
             let diagonal = self.rows(start, width).subcols(start, width);
             let block = MatMut::from_row_major_slice_mut(block, width, m);
-            solve_lower_triangular_in_place(diagonal, block, Par::Seq);
+            products::solve_lower(diagonal, block);
         }
         Ok(())
     }
@@ -163,7 +173,7 @@ impl<T: Scalar> Cholesky<T> {
             let rows = self.rows(start, width);
             let mut solved = MatMut::from_row_major_slice_mut(&mut rest[..width * m], width, m);
             let diagonal = rows.subcols(start, width).transpose();
-            solve_upper_triangular_in_place(diagonal, solved.rb_mut(), Par::Seq);
+            products::solve_upper(diagonal, solved.rb_mut());
             let solved = solved.into_const();
             above.par_chunks_mut(BLOCK * m).enumerate().for_each(|(slice, out)| {
                 let (first, height) = (slice * BLOCK, out.len() / m);
@@ -197,25 +207,27 @@ fn factor_diagonal_block<T: Scalar>(
         block.copy_from(known.submatrix(first, start, height, reach));
         subtract_product(block, left.subrows(first, height), left.subrows(0, reach).transpose());
     });
-    let params = Spec::new(<LltParams as Auto<T>>::auto());
-    let mut scratch = MemBuffer::new(cholesky_in_place_scratch::<T>(width, Par::Seq, params));
-    let block = MatMut::from_row_major_slice_mut(&mut diagonal, width, width);
-    cholesky_in_place(block, Default::default(), Par::Seq, MemStack::new(&mut scratch), params)
-        .map_err(|LltError::NonPositivePivot { index }| index)?;
+    factor_in_place(MatMut::from_row_major_slice_mut(&mut diagonal, width, width))?;
     for i in 0..width {
-        let row = &mut rows[i * order + start..][..=i];
-        row.copy_from_slice(&diagonal[i * width..][..=i]);
-        // A NaN pivot passes the factorisation's comparison with zero.
-        if row[i].to_f64().is_nan() {
-            return Err(i);
-        }
+        rows[i * order + start..][..=i].copy_from_slice(&diagonal[i * width..][..=i]);
     }
     Ok(())
 }
 
+/// A ← L with A = LLᵀ in the lower triangle of a small matrix, on the calling thread. `Err` is the failing pivot.
+pub(crate) fn factor_in_place<T: Scalar>(mut a: MatMut<'_, T>) -> Result<(), usize> {
+    let n = a.nrows();
+    let params = Spec::new(<LltParams as Auto<T>>::auto());
+    let mut scratch = MemBuffer::new(cholesky_in_place_scratch::<T>(n, Par::Seq, params));
+    cholesky_in_place(a.rb_mut(), Default::default(), Par::Seq, MemStack::new(&mut scratch), params)
+        .map_err(|LltError::NonPositivePivot { index }| index)?;
+    // A NaN pivot passes the factorisation's comparison with zero.
+    (0..n).find(|&i| a[(i, i)].to_f64().is_nan()).map_or(Ok(()), Err)
+}
+
 fn subtract_product<T: Scalar>(out: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     if a.ncols() > 0 {
-        matmul(out, Accum::Add, a, b, T::from_f64(-1.0), Par::Seq);
+        products::add(out, -1.0, a, b);
     }
 }
 
@@ -238,7 +250,7 @@ mod tests {
         let m = MatRef::from_row_major_slice(&m, n, n);
         let mut a = vec![0.0; n * n];
         let mut out = MatMut::from_row_major_slice_mut(&mut a, n, n);
-        matmul(out.rb_mut(), Accum::Replace, m, m.transpose(), 1.0, Par::Seq);
+        products::assign(out.rb_mut(), 1.0, m, m.transpose());
         (0..n).for_each(|i| out[(i, i)] += n as f64);
         a
     }

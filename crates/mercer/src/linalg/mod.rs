@@ -3,12 +3,15 @@
 mod cholesky;
 mod eigen;
 pub mod normal_equations;
+pub(crate) mod products;
 mod qr;
 mod row_products;
 pub(crate) mod saved;
 mod scalar;
+pub(crate) mod vectors;
 mod zeroed;
 
+pub(crate) use cholesky::factor_in_place;
 pub use cholesky::{Cholesky, CholeskyError};
 pub use eigen::{Eigen, EigenError};
 pub use normal_equations::{Intercept, LinearFit, NormalEquations, NormalEquationsError, RidgeFactor};

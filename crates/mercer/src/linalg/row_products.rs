@@ -186,7 +186,7 @@ impl<'a, T: Real> RowProducts<'a, T> {
 /// The entries `k..k + LANES` of a row, in double precision.
 #[inline(always)]
 fn widened<T: Real>(row: &[T], k: usize) -> [f64; LANES] {
-    let part: &[T; LANES] = row[k..k + LANES].try_into().expect("a slice of so many");
+    let part: &[T; LANES] = row[k..k + LANES].try_into().expect("a slice of LANES entries");
     std::array::from_fn(|l| part[l].to_f64())
 }
 
@@ -206,7 +206,7 @@ impl<T: Real> Vectorized<f64> for Dot<'_, T> {
             let rows = self.rows.group(group * TOGETHER, out.len());
             let mut sums = [[0.0f64; LANES]; TOGETHER];
             for k in (0..whole).step_by(LANES) {
-                let v: [f64; LANES] = self.v[k..k + LANES].try_into().expect("a slice of so many");
+                let v: [f64; LANES] = self.v[k..k + LANES].try_into().expect("a slice of LANES entries");
                 for (row, sums) in rows.iter().zip(&mut sums) {
                     let row = widened(row, k);
                     (0..LANES).for_each(|l| sums[l] = row[l].mul_add(v[l], sums[l]));
@@ -240,7 +240,7 @@ impl<T: Real> Vectorized<f64> for Combine<'_, T> {
             let v: [f64; TOGETHER] = std::array::from_fn(|r| v.get(r).copied().unwrap_or(0.0));
             for k in (0..whole).step_by(LANES) {
                 let out: &mut [f64; LANES] =
-                    (&mut self.out[k..k + LANES]).try_into().expect("a slice of so many");
+                    (&mut self.out[k..k + LANES]).try_into().expect("a slice of LANES entries");
                 let mut sums = *out;
                 for (row, v) in rows.iter().zip(&v) {
                     if self.ahead > 0 {

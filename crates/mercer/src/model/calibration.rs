@@ -43,7 +43,7 @@ impl Sigmoid {
 }
 
 impl Calibration {
-    /// What makes this no calibration of a model with so many outputs and classes; none where it is one.
+    /// Why this cannot be the calibration of a model with these outputs and classes; none where it can.
     #[must_use]
     pub fn fault(&self, outputs: usize, classes: Option<usize>) -> Option<String> {
         let finite = |mut values: Box<dyn Iterator<Item = f64> + '_>| values.all(f64::is_finite);

@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 
 use crate::data::{AnySamples, Schema};
 use crate::design::Features;
+use crate::kernel::Kernel;
+use crate::kernel::check::Domain;
 
-use super::{FORMAT, Model, Predictor, Rule, Weights};
+use super::{Expansion, FORMAT, Model, Pairs, Predictor, Rule, Voted, Weights};
 
 impl Model {
     /// The model without its arrays, as one JSON object.
@@ -41,12 +43,9 @@ impl Predictor {
     #[must_use]
     pub fn description(&self) -> BTreeMap<&'static str, Value> {
         match self {
-            Self::Expansion(expansion) => BTreeMap::from([
-                ("kernel", json!(expansion.kernel)),
-                ("domain", json!(expansion.domain.map(|domain| domain.to_string()))),
-                ("centres", size(&expansion.centres)),
-                ("intercepts", json!(expansion.intercepts)),
-            ]),
+            Self::Expansion(Expansion { kernel, domain, centres, intercepts, .. }) => {
+                over_centres(kernel, *domain, centres, [("intercepts", json!(intercepts))])
+            }
             Self::Linear(linear) => {
                 let mut words = BTreeMap::from([
                     ("features", json!(linear.map.to_string())),
@@ -61,21 +60,26 @@ impl Predictor {
             Self::Neighbours(neighbours) => {
                 BTreeMap::from([("rule", json!(neighbours.rule)), ("rows", size(&neighbours.rows))])
             }
-            Self::Voted(voted) => BTreeMap::from([
-                ("kernel", json!(voted.kernel)),
-                ("domain", json!(voted.domain.map(|domain| domain.to_string()))),
-                ("centres", size(&voted.centres)),
-                ("steps", json!(voted.steps.len())),
-            ]),
-            Self::Pairs(pairs) => BTreeMap::from([
-                ("kernel", json!(pairs.kernel)),
-                ("domain", json!(pairs.domain.map(|domain| domain.to_string()))),
-                ("centres", size(&pairs.centres)),
-                ("per_class", json!(pairs.per_class)),
-                ("rho", json!(pairs.rho)),
-            ]),
+            Self::Voted(Voted { kernel, domain, centres, steps, .. }) => {
+                over_centres(kernel, *domain, centres, [("steps", json!(steps.len()))])
+            }
+            Self::Pairs(Pairs { kernel, domain, centres, per_class, rho, .. }) => {
+                over_centres(kernel, *domain, centres, [("per_class", json!(per_class)), ("rho", json!(rho))])
+            }
         }
     }
+}
+
+/// What predictors over a kernel and kept rows have in common, and what one has besides.
+fn over_centres<const N: usize>(
+    kernel: &Kernel,
+    domain: Option<Domain>,
+    centres: &AnySamples<'_>,
+    own: [(&'static str, Value); N],
+) -> BTreeMap<&'static str, Value> {
+    let domain = json!(domain.map(|domain| domain.to_string()));
+    let common = [("kernel", json!(kernel)), ("domain", domain), ("centres", size(centres))];
+    common.into_iter().chain(own).collect()
 }
 
 impl fmt::Display for Rule {

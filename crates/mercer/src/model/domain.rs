@@ -3,6 +3,24 @@
 use crate::data::AnySamples;
 use crate::kernel::check::Domain;
 
+use super::error::ModelError;
+
+/// Refuses samples with another number of columns, and samples outside of the domain that the kernel is proven on.
+pub(super) fn check_samples(
+    samples: &AnySamples<'_>,
+    expected: usize,
+    domain: Option<Domain>,
+) -> Result<(), ModelError> {
+    let found = samples.ncols();
+    if found != expected {
+        return Err(ModelError::Columns { found, expected });
+    }
+    match domain.and_then(|domain| first_outside(domain, samples)) {
+        Some((row, reason)) => Err(ModelError::OutsideDomain { row, reason }),
+        None => Ok(()),
+    }
+}
+
 /// The first row outside of `domain`, if any, and what is wrong with it.
 #[must_use]
 pub fn first_outside(domain: Domain, samples: &AnySamples<'_>) -> Option<(usize, String)> {

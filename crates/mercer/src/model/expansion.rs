@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::data::{AnySamples, Matrix, Samples};
+use crate::data::{AnySamples, Matrix, Samples, with_samples};
 use crate::gram::GramError;
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 use crate::real::Real;
 use crate::session::Session;
 
-use super::domain::first_outside;
+use super::domain::check_samples;
 use super::error::ModelError;
 
 /// f(x) = Σᵢ aᵢ k(cᵢ, x − s) + b, for each of several outputs.
@@ -47,15 +47,11 @@ impl Expansion {
         samples: &AnySamples<'_>,
         session: &Session<'_>,
     ) -> Result<Matrix<f64>, ModelError> {
-        let (rows, cols) = (samples.ncols(), self.centres.ncols());
-        if rows != cols {
-            return Err(ModelError::Columns { found: rows, expected: cols });
-        }
+        let columns = self.centres.ncols();
+        check_samples(samples, columns, None)?;
         let shifted = self.shift.as_ref().map(|shift| subtract(samples, shift));
         let samples = &shifted.unwrap_or_else(|| samples.view());
-        if let Some((row, reason)) = self.domain.and_then(|domain| first_outside(domain, samples)) {
-            return Err(ModelError::OutsideDomain { row, reason });
-        }
+        check_samples(samples, columns, self.domain)?;
         let queries = session.load(samples)?;
         let centres = session.load(&self.centres)?;
         let mut out = Matrix::zeros(samples.nrows(), self.noutputs());
@@ -80,8 +76,5 @@ pub(crate) fn subtract(samples: &AnySamples<'_>, shift: &[f64]) -> AnySamples<'s
         Samples::dense(samples.nrows(), samples.ncols(), Cow::Owned(entries))
             .expect("as many entries as before")
     }
-    match samples {
-        AnySamples::F32(samples) => AnySamples::F32(dense(samples, shift)),
-        AnySamples::F64(samples) => AnySamples::F64(dense(samples, shift)),
-    }
+    with_samples!(samples, samples => dense(samples, shift).into())
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::data::{Classes, Scaling, Schema};
 use crate::design::{FeatureMap, RandomSpec};
 use crate::kernel::Kernel;
+use crate::kernel::check::Domain;
 
 use super::{Calibration, Method, Rule};
 
@@ -76,4 +77,21 @@ pub(super) struct Words {
     /// How near rows are weighted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
+}
+
+impl Words {
+    /// Those of a predictor over a kernel that is proven on `domain`.
+    pub fn of_kernel(kernel: &Kernel, domain: Option<Domain>) -> Self {
+        let domain = domain.map(|domain| domain.to_string());
+        Self { kernel: Some(kernel.clone()), domain, ..Self::default() }
+    }
+
+    pub fn kernel(&self) -> Result<Kernel, String> {
+        self.kernel.clone().ok_or_else(|| "it names no kernel".to_owned())
+    }
+
+    pub fn domain(&self) -> Result<Option<Domain>, String> {
+        let parsed = self.domain.as_ref().map(|text| text.parse::<Domain>());
+        parsed.transpose().map_err(|error| error.to_string())
+    }
 }

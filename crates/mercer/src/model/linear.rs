@@ -1,7 +1,6 @@
 //! Primal models: f(x) = ⟨w, φ(x)⟩ + b.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::data::{AnySamples, Matrix};
@@ -9,6 +8,8 @@ use crate::design::{Design, DesignError, Features, Recomputed};
 use crate::kernel::check::Domain;
 use crate::session::Session;
 use crate::watch::Watch;
+
+use crate::linalg::products;
 
 use super::error::ModelError;
 use super::{Expansion, Predictor};
@@ -87,7 +88,7 @@ impl Linear {
         if outputs == 0 {
             return Ok(out);
         }
-        let weights = MatRef::from_row_major_slice(self.weights.entries(), features, outputs);
+        let weights = products::view(&self.weights);
         let height = (BLOCK / features.max(1)).clamp(1, 1_024);
         session.begin("predict", samples.nrows() as u64);
         let predict = |block: usize, out: &mut [f64]| {
@@ -98,7 +99,7 @@ impl Linear {
             out.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(&self.intercepts));
             let phi = MatRef::from_row_major_slice(&phi, height, features);
             let out = MatMut::from_row_major_slice_mut(out, height, outputs);
-            matmul(out, Accum::Add, phi, weights, 1.0, Par::Seq);
+            products::add(out, 1.0, phi, weights);
             session.advance(height as u64);
             Ok::<_, DesignError>(())
         };

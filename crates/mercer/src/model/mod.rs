@@ -134,10 +134,7 @@ impl Model {
         samples: &AnySamples<'_>,
         session: &Session<'_>,
     ) -> Result<Matrix<f64>, ModelError> {
-        let (found, expected) = (samples.ncols(), self.predictor.ncols());
-        if found != expected {
-            return Err(ModelError::Columns { found, expected });
-        }
+        domain::check_samples(samples, self.predictor.ncols(), None)?;
         self.predictor.predict(&self.scaling.apply(samples.view())?, session)
     }
 

@@ -8,6 +8,7 @@ use crate::gram::Metric;
 use crate::kernel::Kernel;
 use crate::session::Session;
 
+use super::domain::check_samples;
 use super::error::ModelError;
 use super::smoothing::smooth;
 
@@ -22,7 +23,7 @@ pub enum Weights {
     Distance,
 }
 
-/// Which rows speak for a query, and how loudly.
+/// Which rows a prediction is made from, and their weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -106,10 +107,7 @@ impl Neighbours {
         samples: &AnySamples<'_>,
         session: &Session<'_>,
     ) -> Result<Matrix<f64>, ModelError> {
-        let (found, expected) = (samples.ncols(), self.ncols());
-        if found != expected {
-            return Err(ModelError::Columns { found, expected });
-        }
+        check_samples(samples, self.ncols(), None)?;
         assert_eq!(self.fault(), None, "a model");
         match &self.rule {
             Rule::Smoother { kernel } => Ok(smooth(kernel, &self.rows, &self.targets, samples, session)?),

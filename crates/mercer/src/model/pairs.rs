@@ -8,10 +8,10 @@ use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 use crate::session::Session;
 
-use super::domain::first_outside;
+use super::domain::check_samples;
 use super::error::ModelError;
 
-/// Multiplications at each sample that cost less than another pass over the samples: so many, and so many for each column.
+/// Multiplications at each sample that cost less than another pass over the samples: a constant, and a number for each column.
 const PASS: [usize; 2] = [3_000, 32];
 
 /// Machines for the pairs (0, 1), (0, 2), …, (1, 2), … of classes over one set of support vectors, in LIBSVM's layout.
@@ -93,14 +93,8 @@ impl Pairs {
         samples: &AnySamples<'_>,
         session: &Session<'_>,
     ) -> Result<Matrix<f64>, ModelError> {
-        let (found, expected) = (samples.ncols(), self.centres.ncols());
-        if found != expected {
-            return Err(ModelError::Columns { found, expected });
-        }
+        check_samples(samples, self.centres.ncols(), self.domain)?;
         assert_eq!(self.fault(), None, "a model");
-        if let Some((row, reason)) = self.domain.and_then(|domain| first_outside(domain, samples)) {
-            return Err(ModelError::OutsideDomain { row, reason });
-        }
         let queries = session.load(samples)?;
         // At once, every support vector is multiplied for all pairs, also for those that it is not in.
         let spare = self.centres.nrows() * (self.noutputs() + 1 - self.nclasses());

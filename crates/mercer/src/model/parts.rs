@@ -5,11 +5,10 @@ use safetensors::SafeTensors;
 use crate::data::Matrix;
 use crate::design::{FeatureMap, Features, Fourier, RandomFeatures};
 use crate::kernel::Kernel;
-use crate::kernel::check::Domain;
 
 use super::header::Words;
 use super::tensors::{self, Tensor};
-use super::{Expansion, Linear, Neighbours, Pairs, Predictor, Rule, Voted, VotedStep};
+use super::{Expansion, Linear, Neighbours, Pairs, Predictor, Voted, VotedStep};
 
 /// The kinds of predictor, as `requires` names them.
 pub(super) const KINDS: [&str; 6] =
@@ -19,11 +18,7 @@ pub(super) const KINDS: [&str; 6] =
 pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tensor>) {
     match predictor {
         Predictor::Expansion(Expansion { kernel, domain, centres, shift, coefficients, intercepts }) => {
-            let words = Words {
-                kernel: Some(kernel.clone()),
-                domain: domain.map(|domain| domain.to_string()),
-                ..Words::default()
-            };
+            let words = Words::of_kernel(kernel, *domain);
             let mut arrays = Tensor::samples(centres);
             arrays.extend([matrix("coefficients", coefficients), vector("intercepts", intercepts)]);
             arrays.extend(shift.as_ref().map(|shift| vector("shift", shift)));
@@ -60,12 +55,7 @@ pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tens
             ("neighbours", words, arrays)
         }
         Predictor::Voted(Voted { kernel, domain, centres, classes, steps }) => {
-            let words = Words {
-                kernel: Some(kernel.clone()),
-                domain: domain.map(|domain| domain.to_string()),
-                voted_classes: Some(*classes),
-                ..Words::default()
-            };
+            let words = Words { voted_classes: Some(*classes), ..Words::of_kernel(kernel, *domain) };
             let numbers = |step: &VotedStep| {
                 [f64::from(step.centre), f64::from(step.output), step.amount, step.votes as f64]
             };
@@ -75,11 +65,7 @@ pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tens
             ("voted", words, arrays)
         }
         Predictor::Pairs(Pairs { kernel, domain, centres, per_class, coefficients, rho }) => {
-            let words = Words {
-                kernel: Some(kernel.clone()),
-                domain: domain.map(|domain| domain.to_string()),
-                ..Words::default()
-            };
+            let words = Words::of_kernel(kernel, *domain);
             let counts: Vec<u64> = per_class.iter().map(|&count| count as u64).collect();
             let mut arrays = Tensor::samples(centres);
             arrays.extend([
@@ -101,8 +87,8 @@ pub(super) fn from_arrays(
     let kind = KINDS.into_iter().find(|kind| requires.iter().any(|feature| feature == kind));
     let predictor = match kind {
         Some("expansion") => Predictor::Expansion(Expansion {
-            kernel: words.kernel.clone().ok_or("it names no kernel")?,
-            domain: domain(words)?,
+            kernel: words.kernel()?,
+            domain: words.domain()?,
             centres: tensors::samples(file)?,
             shift: optional(file, "shift")?,
             coefficients: tensors::matrix(file, "coefficients")?,
@@ -124,15 +110,15 @@ pub(super) fn from_arrays(
             rule: words.rule.clone().ok_or("it names no rule")?,
         }),
         Some("voted") => Predictor::Voted(Voted {
-            kernel: words.kernel.clone().ok_or("it names no kernel")?,
-            domain: domain(words)?,
+            kernel: words.kernel()?,
+            domain: words.domain()?,
             centres: tensors::samples(file)?,
             classes: words.voted_classes.ok_or("it does not say how many classes vote")?,
             steps: voted_steps(&tensors::matrix(file, "steps")?)?,
         }),
         Some("pairs") => Predictor::Pairs(Pairs {
-            kernel: words.kernel.clone().ok_or("it names no kernel")?,
-            domain: domain(words)?,
+            kernel: words.kernel()?,
+            domain: words.domain()?,
             centres: tensors::samples(file)?,
             per_class: tensors::numbers::<u64>(file, "per_class")?
                 .1
@@ -147,11 +133,6 @@ pub(super) fn from_arrays(
     };
     consistent(&predictor)?;
     Ok(predictor)
-}
-
-fn domain(words: &Words) -> Result<Option<Domain>, String> {
-    let parsed = words.domain.as_ref().map(|text| text.parse::<Domain>());
-    parsed.transpose().map_err(|error| error.to_string())
 }
 
 fn voted_steps(numbers: &Matrix<f64>) -> Result<Vec<VotedStep>, String> {
@@ -201,26 +182,16 @@ fn consistent(predictor: &Predictor) -> Result<(), String> {
             };
             shape("weights", &linear.weights, features, linear.noutputs())
         }
-        Predictor::Neighbours(neighbours) => match neighbours.fault() {
-            Some(fault) => Err(format!("it has {fault}")),
-            None => neighbours_kernel(neighbours).map_or(Ok(()), |kernel| usable(kernel, columns)),
-        },
-        Predictor::Voted(voted) => match voted.fault() {
-            Some(fault) => Err(format!("it has {fault}")),
-            None => usable(&voted.kernel, columns),
-        },
-        Predictor::Pairs(pairs) => match pairs.fault() {
-            Some(fault) => Err(format!("it has {fault}")),
-            None => usable(&pairs.kernel, columns),
-        },
+        Predictor::Neighbours(neighbours) => faultless(neighbours.fault(), predictor),
+        Predictor::Voted(voted) => faultless(voted.fault().map(str::to_owned), predictor),
+        Predictor::Pairs(pairs) => faultless(pairs.fault(), predictor),
     }
 }
 
-/// The domain that the words name.
-fn neighbours_kernel(neighbours: &Neighbours) -> Option<&Kernel> {
-    match &neighbours.rule {
-        Rule::Smoother { kernel } => Some(kernel),
-        Rule::Nearest { .. } => None,
+fn faultless(fault: Option<String>, predictor: &Predictor) -> Result<(), String> {
+    match fault {
+        Some(fault) => Err(format!("it has {fault}")),
+        None => predictor.kernel().map_or(Ok(()), |kernel| usable(kernel, predictor.ncols())),
     }
 }
 

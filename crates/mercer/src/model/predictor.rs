@@ -117,32 +117,14 @@ impl Predictor {
     }
 }
 
-impl From<Expansion> for Predictor {
-    fn from(expansion: Expansion) -> Self {
-        Self::Expansion(expansion)
-    }
+macro_rules! from_kind {
+    ($($kind:ident),*) => {$(
+        impl From<$kind> for Predictor {
+            fn from(predictor: $kind) -> Self {
+                Self::$kind(predictor)
+            }
+        }
+    )*};
 }
 
-impl From<Linear> for Predictor {
-    fn from(linear: Linear) -> Self {
-        Self::Linear(linear)
-    }
-}
-
-impl From<Neighbours> for Predictor {
-    fn from(neighbours: Neighbours) -> Self {
-        Self::Neighbours(neighbours)
-    }
-}
-
-impl From<Voted> for Predictor {
-    fn from(voted: Voted) -> Self {
-        Self::Voted(voted)
-    }
-}
-
-impl From<Pairs> for Predictor {
-    fn from(pairs: Pairs) -> Self {
-        Self::Pairs(pairs)
-    }
-}
+from_kind!(Expansion, Linear, Neighbours, Voted, Pairs);

@@ -1,13 +1,10 @@
 //! The kernel smoother's weighted means, also where every weight underflows.
 
-use std::borrow::Cow;
-
 use rayon::prelude::*;
 
-use crate::data::{AnySamples, Matrix, Samples, Storage};
+use crate::data::{AnySamples, Matrix};
 use crate::gram::{GramError, Metric, Part, Wanted};
 use crate::kernel::Kernel;
-use crate::real::Real;
 use crate::session::Session;
 use crate::watch::Watch;
 
@@ -114,7 +111,7 @@ impl Smoother<'_> {
         for chunk in far.chunks((MOST_LOGARITHMS / n).max(1)) {
             session.check()?;
             // In double precision whatever the data: the differences of large numbers count.
-            let queries = session.load(&widened(&self.queries.select(chunk)))?;
+            let queries = session.load(&self.queries.select(chunk).widened())?;
             let mut logarithms = vec![f64::NEG_INFINITY; chunk.len() * n];
             if let Some(logarithm) = &logarithm {
                 queries.cross(logarithm, &*rows)?.fill(
@@ -177,23 +174,4 @@ fn least_total(rows: &AnySamples<'_>, queries: &AnySamples<'_>) -> f64 {
         (AnySamples::F32(_), AnySamples::F32(_)) => 1e-25,
         _ => 1e-270,
     }
-}
-
-/// The samples in double precision.
-fn widened(samples: &AnySamples<'_>) -> AnySamples<'static> {
-    let samples = match samples {
-        AnySamples::F64(samples) => return AnySamples::F64(samples.view().into_owned()),
-        AnySamples::F32(samples) => samples,
-    };
-    let values: Vec<f64> = samples.stored_values().iter().map(|v| v.to_f64()).collect();
-    let widened = match samples.storage() {
-        Storage::Dense(_) => Samples::dense(samples.nrows(), samples.ncols(), values),
-        Storage::Sparse { indptr, indices, .. } => Samples::sparse(
-            samples.ncols(),
-            Cow::Owned(indptr.to_vec()),
-            Cow::Owned(indices.to_vec()),
-            values,
-        ),
-    };
-    AnySamples::F64(widened.expect("the shape of valid samples"))
 }

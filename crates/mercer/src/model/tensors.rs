@@ -3,7 +3,7 @@
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 
-use crate::data::{AnySamples, Matrix, Samples, Storage};
+use crate::data::{AnySamples, Matrix, Samples, Storage, with_samples};
 use crate::real::Real;
 
 /// An array on its way into a file.
@@ -26,10 +26,7 @@ impl Tensor {
     }
 
     pub fn samples(samples: &AnySamples<'_>) -> Vec<Self> {
-        match samples {
-            AnySamples::F32(samples) => Self::typed_samples(samples),
-            AnySamples::F64(samples) => Self::typed_samples(samples),
-        }
+        with_samples!(samples, samples => Self::typed_samples(samples))
     }
 
     fn typed_samples<T: Real + Stored>(samples: &Samples<'_, T>) -> Vec<Self> {

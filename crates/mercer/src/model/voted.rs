@@ -7,7 +7,7 @@ use crate::kernel::check::Domain;
 use crate::session::Session;
 use crate::watch::Watch;
 
-use super::domain::first_outside;
+use super::domain::check_samples;
 use super::error::ModelError;
 use super::link::Link;
 
@@ -57,13 +57,7 @@ impl Voted {
         samples: &AnySamples<'_>,
         session: &Session<'_>,
     ) -> Result<Matrix<f64>, ModelError> {
-        let (found, expected) = (samples.ncols(), self.centres.ncols());
-        if found != expected {
-            return Err(ModelError::Columns { found, expected });
-        }
-        if let Some((row, reason)) = self.domain.and_then(|domain| first_outside(domain, samples)) {
-            return Err(ModelError::OutsideDomain { row, reason });
-        }
+        check_samples(samples, self.centres.ncols(), self.domain)?;
         let centres = session.load(&self.centres)?;
         let mut shares = Matrix::zeros(samples.nrows(), self.classes);
         for first in (0..samples.nrows()).step_by(TOGETHER) {

@@ -1,12 +1,13 @@
 //! Direct solution by Cholesky: in double precision, or in single precision refined to the double answer.
 
 use crate::data::Matrix;
-use crate::design::DesignError;
-use crate::gram::{LinearOperator, NumericalRank, numerical_rank};
+use crate::gram::{LinearOperator, numerical_rank};
+use crate::linalg::vectors::{add_multiple, column_norms, relative_norm, subtract_from};
 use crate::linalg::{Cholesky, CholeskyError};
 use crate::real::Real;
 use crate::watch::{Stopped, Watch};
 
+use super::error::SolveError;
 use super::report::{Report, Status};
 use super::system::Regularised;
 
@@ -20,68 +21,6 @@ pub enum Factor {
     Double,
     /// Single precision with refinement; double where that fails.
     Mixed,
-}
-
-/// Why a system has no answer.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SolveError {
-    /// λ = 0 and K is singular to working precision.
-    #[error(
-        "with λ = 0 the kernel matrix is singular: its numerical rank is {rank} of {order}; λ = {suggestion:e} would do"
-    )]
-    Singular {
-        /// The numerical rank.
-        rank: NumericalRank,
-        /// The matrix's order.
-        order: usize,
-        /// A λ that makes the system solvable.
-        suggestion: f64,
-    },
-    /// K + λI has a negative eigenvalue: the kernel is not positive semidefinite on these samples, or λ is too small.
-    #[error(
-        "K + λI is not positive definite at λ = {lambda:e} (pivot {pivot} of {order}): \
-         the kernel is not positive semidefinite on these samples, or λ is below rounding error"
-    )]
-    Indefinite {
-        /// λ.
-        lambda: f64,
-        /// The pivot that failed, from 0.
-        pivot: usize,
-        /// The matrix's order.
-        order: usize,
-    },
-    /// λ = 0 and the features are linearly dependent on the samples.
-    #[error(
-        "with λ = 0 the {features} features have no unique weights: on these rows they are linearly dependent{}; \
-         λ = {suggestion:e} would do",
-        rank.map_or_else(String::new, |rank| format!(", their numerical rank is {rank}"))
-    )]
-    RankDeficient {
-        /// The numerical rank, where it was counted.
-        rank: Option<NumericalRank>,
-        /// Features there are.
-        features: usize,
-        /// A λ that makes the problem solvable.
-        suggestion: f64,
-    },
-    /// Sums of squares of the features are beyond the largest number.
-    #[error(
-        "the features are so large that their squares overflow: scale the samples or take a smaller degree"
-    )]
-    Overflow,
-    /// The features could not be computed.
-    #[error(transparent)]
-    Design(DesignError),
-    /// The watch asked to stop.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-}
-
-impl From<DesignError> for SolveError {
-    fn from(error: DesignError) -> Self {
-        if error.is_stop() { Self::Stopped(Stopped) } else { Self::Design(error) }
-    }
 }
 
 /// Below this order the double-precision factor costs so little that refinement cannot win.
@@ -124,16 +63,12 @@ fn solve_double(
     let order = system.nrows();
     let matrix = system.lower::<f64>(watch)?;
     let largest = diagonal(&matrix, order).fold(0.0, f64::max);
-    let factor = match Cholesky::factor(order, matrix, watch) {
-        Ok(factor) => factor,
-        Err(CholeskyError::Stopped(stopped)) => return Err(stopped.into()),
-        Err(CholeskyError::NotPositiveDefinite { .. }) if system.lambda() == 0.0 => {
-            return Err(singular(system));
+    let factor = Cholesky::try_factor(order, matrix, watch)?.map_err(|error| match error {
+        CholeskyError::NotPositiveDefinite { pivot, .. } if system.lambda() != 0.0 => {
+            SolveError::Indefinite { lambda: system.lambda(), pivot, order }
         }
-        Err(CholeskyError::NotPositiveDefinite { pivot, .. }) => {
-            return Err(SolveError::Indefinite { lambda: system.lambda(), pivot, order });
-        }
-    };
+        _ => singular(system),
+    })?;
     if system.lambda() == 0.0 && factor.smallest_pivot() <= order as f64 * f64::EPSILON * largest {
         return Err(singular(system));
     }
@@ -141,7 +76,7 @@ fn solve_double(
     factor.solve(&mut x, watch)?;
     let mut correction = residual(system, rhs, &x, watch)?;
     factor.solve(&mut correction, watch)?;
-    add(&mut x, &correction);
+    add_multiple(&mut x, 1.0, &correction);
     let left = residual(system, rhs, &x, watch)?;
     let report = Report {
         status: Status::Converged,
@@ -168,11 +103,7 @@ fn solve_mixed(
     if choice == Factor::Auto && (condition.is_nan() || condition * <f32 as Real>::EPSILON > MIXED_LIMIT) {
         return Ok(None);
     }
-    let factor = match Cholesky::factor(order, matrix, watch) {
-        Ok(factor) => factor,
-        Err(CholeskyError::Stopped(stopped)) => return Err(stopped.into()),
-        Err(CholeskyError::NotPositiveDefinite { .. }) => return Ok(None),
-    };
+    let Ok(factor) = Cholesky::try_factor(order, matrix, watch)? else { return Ok(None) };
     let mut x = Matrix::zeros(order, rhs.ncols());
     let mut left = rhs.clone();
     let mut norm = relative_norm(&left, rhs);
@@ -234,33 +165,8 @@ fn residual(
 ) -> Result<Matrix<f64>, Stopped> {
     let mut out = Matrix::zeros(rhs.nrows(), rhs.ncols());
     system.apply(&mut out, x, watch)?;
-    for (o, b) in out.entries_mut().iter_mut().zip(rhs.entries()) {
-        *o = b - *o;
-    }
+    subtract_from(rhs, &mut out);
     Ok(out)
-}
-
-/// max over columns of ‖a_j‖/‖b_j‖; a column of zeros in `b` counts as norm 1.
-fn relative_norm(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
-    let (above, below) = (column_norms(a), column_norms(b));
-    above.iter().zip(&below).map(|(a, b)| if *b > 0.0 { a / b } else { *a }).fold(0.0, f64::max)
-}
-
-/// ‖aⱼ‖ for every column j.
-pub(super) fn column_norms(a: &Matrix<f64>) -> Vec<f64> {
-    let mut squares = vec![0.0; a.ncols()];
-    for i in 0..a.nrows() {
-        for (s, v) in squares.iter_mut().zip(a.row(i)) {
-            *s += v * v;
-        }
-    }
-    squares.into_iter().map(f64::sqrt).collect()
-}
-
-fn add(x: &mut Matrix<f64>, correction: &Matrix<f64>) {
-    for (x, c) in x.entries_mut().iter_mut().zip(correction.entries()) {
-        *x += c;
-    }
 }
 
 /// Column-wise powers of two that bring residuals into the range of single precision.

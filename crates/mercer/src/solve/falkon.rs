@@ -10,15 +10,15 @@
 //! landmarks that were drawn uniformly represent all samples, and Φ at landmarks is L. Two Cholesky factors of order M
 //! in all.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::linalg::{Cholesky, CholeskyError};
+use crate::linalg::{Cholesky, products};
 use crate::watch::{Stopped, Watch};
 
-use super::conjugate_gradient::{CgError, Preconditioner};
+use super::conjugate_gradient::Preconditioner;
+use super::error::SolveError;
 
 /// P = (n/M)LᵀL + λI.
 #[derive(Debug)]
@@ -45,10 +45,8 @@ impl FalkonPreconditioner {
         samples: f64,
         lambda: f64,
         watch: &dyn Watch,
-    ) -> Result<Self, CgError> {
-        if !lambda.is_finite() || lambda <= 0.0 {
-            return Err(CgError::Lambda { received: lambda });
-        }
+    ) -> Result<Self, SolveError> {
+        SolveError::require_positive(lambda)?;
         let m = landmarks;
         let l = MatRef::from_row_major_slice(lower, m, m);
         let scale = samples / m as f64;
@@ -60,15 +58,12 @@ impl FalkonPreconditioner {
             let out = MatMut::from_row_major_slice_mut(rows, height, m).subcols_mut(0, first + height);
             let below = l.subrows(first, m - first);
             let (a, c) = (below.subcols(first, height), below.subcols(0, first + height));
-            matmul(out, Accum::Replace, a.transpose(), c, scale, Par::Seq);
+            products::assign(out, scale, a.transpose(), c);
             Ok::<_, Stopped>(())
         })?;
         (0..m).for_each(|i| matrix[i * m + i] += lambda);
-        match Cholesky::factor(m, matrix, watch) {
-            Ok(factor) => Ok(Self { factor }),
-            Err(CholeskyError::Stopped(stopped)) => Err(stopped.into()),
-            Err(CholeskyError::NotPositiveDefinite { .. }) => Err(CgError::Preconditioner),
-        }
+        let factor = Cholesky::try_factor(m, matrix, watch)?.map_err(|_| SolveError::Preconditioner)?;
+        Ok(Self { factor })
     }
 }
 

@@ -24,14 +24,14 @@
 //! ν is within the bounds of the dual problem at any time; scaled down for one class so that Σᵢ sᵢνᵢ = 0, it bounds the minimum
 //! from below. The work ends by this bound, in double precision whatever the precision of the features.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::design::{Access, Design, DesignError};
 use crate::gram::{Values, with_values};
-use crate::linalg::{Cholesky, CholeskyError, Intercept, NormalEquations, NormalEquationsError};
+use crate::linalg::vectors::{dot, norm};
+use crate::linalg::{Cholesky, Intercept, NormalEquations, NormalEquationsError, products};
 use crate::watch::Watch;
 
 use super::report::Status;
@@ -283,10 +283,9 @@ impl<'a> State<'a> {
         let factor = loop {
             let mut matrix = products.clone();
             (0..k).for_each(|i| matrix[i * k + i] += ridge);
-            match Cholesky::factor(k, matrix, watch) {
+            match Cholesky::try_factor(k, matrix, watch)? {
                 Ok(factor) => break factor,
-                Err(CholeskyError::Stopped(stopped)) => return Err(stopped.into()),
-                Err(CholeskyError::NotPositiveDefinite { .. }) if ridge.is_finite() => ridge *= 10.0,
+                Err(_) if ridge.is_finite() => ridge *= 10.0,
                 Err(_) => return Err(NormalEquationsError::Indefinite { lambda: ridge }.into()),
             }
         };
@@ -296,7 +295,7 @@ impl<'a> State<'a> {
         let totals = solved.entries().chunks_exact(2).fold([0.0; 2], |t, s| [t[0] + s[0], t[1] + s[1]]);
         let intercept = match self.problem.intercept {
             Intercept::None => 0.0,
-            Intercept::Unpenalised => (totals[0] - at.pull) / totals[1],
+            Intercept::Centred | Intercept::Column => (totals[0] - at.pull) / totals[1],
         };
         let q: Vec<f64> = solved.entries().chunks_exact(2).map(|s| s[0] - s[1] * intercept).collect();
         let mut weights = vec![0.0; rows.ncols()];
@@ -329,7 +328,9 @@ impl<'a> State<'a> {
         let weights: Vec<f64> = step.entries().iter().map(|s| -ridge * s).collect();
         let intercept = match self.problem.intercept {
             Intercept::None => 0.0,
-            Intercept::Unpenalised => -ridge * at.pull / at.band.len() as f64 - dot(&means, &weights),
+            Intercept::Centred | Intercept::Column => {
+                -ridge * at.pull / at.band.len() as f64 - dot(&means, &weights)
+            }
         };
         Ok(Direction { weights, intercept })
     }
@@ -416,7 +417,7 @@ fn gram_of_rows(rows: &dyn Design, band: &[usize], watch: &dyn Watch) -> Result<
             let right = widened(chosen)?;
             let right = MatRef::from_row_major_slice(&right, chosen.len(), d);
             let out = out.as_mut().subcols_mut(other * GATHERED, chosen.len());
-            matmul(out, Accum::Replace, left, right.transpose(), 1.0, Par::Seq);
+            products::assign(out, 1.0, left, right.transpose());
         }
         Ok::<_, DesignError>(())
     })?;
@@ -425,12 +426,4 @@ fn gram_of_rows(rows: &dyn Design, band: &[usize], watch: &dyn Watch) -> Result<
 
 fn sign(positive: bool) -> f64 {
     if positive { 1.0 } else { -1.0 }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn norm(a: &[f64]) -> f64 {
-    dot(a, a).sqrt()
 }

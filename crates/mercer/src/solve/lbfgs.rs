@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 
 use crate::data::Matrix;
 use crate::design::{Design, DesignError, RowLoss};
+use crate::linalg::vectors::{add_multiple, dot, norm};
 use crate::linalg::{Intercept, NormalEquations, RidgeFactor};
 use crate::watch::Watch;
 
@@ -35,7 +36,7 @@ pub struct LinearLossSettings {
     /// λ > 0.
     pub lambda: f64,
     /// Whether there are intercepts.
-    pub intercept: bool,
+    pub intercept: Intercept,
     /// What the gradient has to come down to, as a part of that of W = 0; more than 0.
     pub tolerance: f64,
     /// Steps at most.
@@ -70,7 +71,7 @@ pub fn minimise(
     watch: &dyn Watch,
 ) -> Result<LinearLossFit, DesignError> {
     let (d, m) = (design.ncols(), loss.labels().outputs);
-    let intercept = if settings.intercept { Intercept::Unpenalised } else { Intercept::None };
+    let intercept = settings.intercept;
     let curvature = loss.curvature();
     let factor = sums.factor(settings.lambda / curvature, intercept, watch)?;
     let mut problem = Problem {
@@ -81,25 +82,21 @@ pub fn minimise(
         factor,
         curvature,
         weight: sums.weight(),
-        intercept: settings.intercept,
+        intercept: intercept != Intercept::None,
         watch,
     };
-    // W over rows of features, and in the last row the intercepts of the centred features.
     let mut x = Matrix::zeros(d + 1, m);
     let mut at = problem.at(&x)?;
-    let first = norm(&at.gradient).max(f64::MIN_POSITIVE);
+    let first = norm(at.gradient.entries()).max(f64::MIN_POSITIVE);
     if let Some(start) = start {
-        x.entries_mut()[..d * m].copy_from_slice(start.weights.entries());
-        let shift = problem.mean_output(&start.weights);
-        let last = x.row_mut(d).iter_mut().zip(&start.intercepts).zip(shift);
-        last.for_each(|((x, b), s)| *x = if settings.intercept { b + s } else { 0.0 });
+        x = problem.centred(&start.weights, &start.intercepts);
         at = problem.at(&x)?;
     }
     let mut memory: VecDeque<Pair> = VecDeque::new();
     let (mut status, mut iterations) = (Status::OutOfIterations, 0);
     watch.begin("steps", settings.max_iter as u64);
     while iterations < settings.max_iter {
-        if norm(&at.gradient) <= settings.tolerance * first {
+        if norm(at.gradient.entries()) <= settings.tolerance * first {
             status = Status::Converged;
             break;
         }
@@ -112,41 +109,25 @@ pub fn minimise(
             (problem.factor, problem.curvature) = (factor, mean);
         }
         let mut direction = problem.direction(&at.gradient, &memory)?;
-        if dot(&direction, &at.gradient) >= 0.0 {
+        if dot(direction.entries(), at.gradient.entries()) >= 0.0 {
             memory.clear();
             direction = problem.direction(&at.gradient, &memory)?;
         }
-        let slope = dot(&direction, &at.gradient);
-        let mut step = 1.0;
-        let moved = loop {
-            let there = along(&x, &direction, step);
-            let value = problem.at(&there)?;
-            if value.objective <= at.objective + 1e-4 * step * slope {
-                break Some((there, value));
-            }
-            step /= 2.0;
-            if step < 1e-10 {
-                break None;
-            }
-        };
-        let Some((there, value)) = moved else {
+        let Some((there, value)) = problem.line_search(&x, &at, &direction)? else {
             status = Status::Stagnated;
             break;
         };
         iterations += 1;
         watch.advance(1);
-        watch.note(&format!("gradient {:.1e}", norm(&value.gradient) / first));
+        watch.note(&format!("gradient {:.1e}", norm(value.gradient.entries()) / first));
         memory.extend(Pair::of(along(&there, &x, -1.0), along(&value.gradient, &at.gradient, -1.0)));
         if memory.len() > MEMORY {
             memory.pop_front();
         }
         (x, at) = (there, value);
     }
-    let residual = norm(&at.gradient) / first;
-    let weights = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
-    let shift = problem.mean_output(&weights);
-    let intercepts = x.row(d).iter().zip(shift).map(|(b, s)| if settings.intercept { b - s } else { 0.0 });
-    let intercepts = intercepts.collect();
+    let residual = norm(at.gradient.entries()) / first;
+    let (weights, intercepts) = problem.uncentred(&x);
     let solver = "l-bfgs on features".to_owned();
     let report = Report { status, solver, iterations, residual, warnings: Vec::new() };
     Ok(LinearLossFit { weights, intercepts, objective: at.objective, report })
@@ -162,8 +143,8 @@ struct Pair {
 impl Pair {
     /// None where the curvature along the step is not positive to working precision.
     fn of(step: Matrix<f64>, change: Matrix<f64>) -> Option<Self> {
-        let product = dot(&step, &change);
-        let positive = product > f64::EPSILON * norm(&step) * norm(&change);
+        let product = dot(step.entries(), change.entries());
+        let positive = product > f64::EPSILON * norm(step.entries()) * norm(change.entries());
         positive.then(|| Self { step, change, inverse: 1.0 / product })
     }
 }
@@ -213,6 +194,43 @@ impl Problem<'_> {
         })
     }
 
+    /// W over rows of features, and in the last row the intercepts of the centred features.
+    fn centred(&self, weights: &Matrix<f64>, intercepts: &[f64]) -> Matrix<f64> {
+        let shift = self.mean_output(weights);
+        let last = intercepts.iter().zip(shift).map(|(b, s)| if self.intercept { b + s } else { 0.0 });
+        let entries = weights.entries().iter().copied().chain(last).collect();
+        Matrix::from_entries(weights.nrows() + 1, weights.ncols(), entries)
+    }
+
+    /// W and b from what [`centred`](Self::centred) gives.
+    fn uncentred(&self, x: &Matrix<f64>) -> (Matrix<f64>, Vec<f64>) {
+        let (d, m) = (self.design.ncols(), x.ncols());
+        let weights = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
+        let shift = self.mean_output(&weights);
+        let intercepts = x.row(d).iter().zip(shift).map(|(b, s)| if self.intercept { b - s } else { 0.0 });
+        (weights, intercepts.collect())
+    }
+
+    /// The first of x + d, x + d/2, x + d/4, … whose objective is low enough (Armijo's rule); none where the step vanishes.
+    fn line_search(
+        &self,
+        x: &Matrix<f64>,
+        at: &Value,
+        direction: &Matrix<f64>,
+    ) -> Result<Option<(Matrix<f64>, Value)>, DesignError> {
+        let slope = dot(direction.entries(), at.gradient.entries());
+        let mut step = 1.0;
+        while step >= 1e-10 {
+            let there = along(x, direction, step);
+            let value = self.at(&there)?;
+            if value.objective <= at.objective + 1e-4 * step * slope {
+                return Ok(Some((there, value)));
+            }
+            step /= 2.0;
+        }
+        Ok(None)
+    }
+
     /// φ̄ᵀW.
     fn mean_output(&self, weights: &Matrix<f64>) -> Vec<f64> {
         let mut mean = vec![0.0; weights.ncols()];
@@ -227,8 +245,8 @@ impl Problem<'_> {
         let mut q = gradient.clone();
         let mut shares = Vec::with_capacity(memory.len());
         for pair in memory.iter().rev() {
-            let share = pair.inverse * dot(&pair.step, &q);
-            add(&mut q, &pair.change, -share);
+            let share = pair.inverse * dot(pair.step.entries(), q.entries());
+            add_multiple(&mut q, -share, &pair.change);
             shares.push(share);
         }
         let (d, m) = (self.design.ncols(), q.ncols());
@@ -238,29 +256,17 @@ impl Problem<'_> {
         to.for_each(|(to, from)| *to = from / self.curvature);
         q.row_mut(d).iter_mut().for_each(|b| *b /= self.curvature * self.weight);
         for (pair, share) in memory.iter().zip(shares.into_iter().rev()) {
-            let back = pair.inverse * dot(&pair.change, &q);
-            add(&mut q, &pair.step, share - back);
+            let back = pair.inverse * dot(pair.change.entries(), q.entries());
+            add_multiple(&mut q, share - back, &pair.step);
         }
         q.entries_mut().iter_mut().for_each(|v| *v = -*v);
         Ok(q)
     }
 }
 
-fn dot(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
-    a.entries().iter().zip(b.entries()).map(|(a, b)| a * b).sum()
-}
-
-fn norm(a: &Matrix<f64>) -> f64 {
-    dot(a, a).sqrt()
-}
-
-fn add(to: &mut Matrix<f64>, from: &Matrix<f64>, factor: f64) {
-    to.entries_mut().iter_mut().zip(from.entries()).for_each(|(t, f)| *t += factor * f);
-}
-
 /// x + s·direction.
 fn along(x: &Matrix<f64>, direction: &Matrix<f64>, s: f64) -> Matrix<f64> {
     let mut there = x.clone();
-    add(&mut there, direction, s);
+    add_multiple(&mut there, s, direction);
     there
 }

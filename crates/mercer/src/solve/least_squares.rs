@@ -12,18 +12,18 @@
 //! of the first say that too few digits are left. Either answer is corrected once by the residual of the normal equations
 //! computed from Φ itself (Björck 1996, section 6.6.5, the corrected semi-normal equations).
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::design::{Design, DesignError, add_product, add_transposed_product, for_blocks};
+use crate::design::{Design, DesignError, add_product, add_transposed_product};
 use crate::gram::NumericalRank;
-use crate::linalg::{Cholesky, CholeskyError, Triangle, suggestion, zeroed};
+use crate::linalg::vectors::{add_multiple, columns, relative_norm};
+use crate::linalg::{Cholesky, Triangle, products, suggestion, zeroed};
 use crate::memory;
 use crate::watch::{Stopped, Watch};
 
-use super::direct::SolveError;
+use super::error::SolveError;
 use super::report::{Report, Status};
 
 /// The largest 1/pivot, of a matrix scaled to diagonal 1, that the normal equations are trusted with: six of sixteen
@@ -162,7 +162,7 @@ impl Equations {
         let mut rhs = Matrix::zeros(order, outputs);
         let strip = order.div_ceil(16).clamp(8, 128);
         watch.begin("normal equations", rows.nrows() as u64);
-        for_blocks(rows, block_rows(order), watch, |block, phi| {
+        rows.blocks(block_rows(order), watch, &mut |block, phi| {
             let height = block.len();
             let phi = MatRef::from_row_major_slice(phi, height, order);
             let y = &targets.entries()[block.start * outputs..block.end * outputs];
@@ -176,9 +176,9 @@ impl Equations {
                     let left = phi.subcols(first, height).transpose();
                     let reach = first + height;
                     let gram = MatMut::from_row_major_slice_mut(gram, height, order).subcols_mut(0, reach);
-                    matmul(gram, Accum::Add, left, phi.subcols(0, reach), 1.0, Par::Seq);
+                    products::add(gram, 1.0, left, phi.subcols(0, reach));
                     let rhs = MatMut::from_row_major_slice_mut(rhs, height, outputs);
-                    matmul(rhs, Accum::Add, left, y, 1.0, Par::Seq);
+                    products::add(rhs, 1.0, left, y);
                     Ok::<_, Stopped>(())
                 })?;
             watch.advance(height as u64);
@@ -239,17 +239,12 @@ fn factor(
     mut gram: Vec<f64>,
     lambda: f64,
     watch: &dyn Watch,
-) -> Result<Option<Factor>, SolveError> {
+) -> Result<Option<Factor>, Stopped> {
     (0..order).for_each(|i| gram[i * order + i] += lambda);
     let diagonal: Vec<f64> = (0..order).map(|i| gram[i * order + i]).collect();
-    match Cholesky::factor(order, gram, watch) {
-        Ok(factor) => {
-            let condition = factor.pivots().zip(&diagonal).map(|(pivot, d)| d / pivot).fold(1.0, f64::max);
-            Ok(Some(Factor::Cholesky(factor, condition)))
-        }
-        Err(CholeskyError::NotPositiveDefinite { .. }) => Ok(None),
-        Err(CholeskyError::Stopped(stopped)) => Err(stopped.into()),
-    }
+    let Ok(factor) = Cholesky::try_factor(order, gram, watch)? else { return Ok(None) };
+    let condition = factor.pivots().zip(&diagonal).map(|(pivot, d)| d / pivot).fold(1.0, f64::max);
+    Ok(Some(Factor::Cholesky(factor, condition)))
 }
 
 /// The solution after one correction, and its residual in the normal equations relative to their right-hand side.
@@ -274,7 +269,7 @@ fn corrected(
     let before = relative_norm(&left, rhs);
     let mut better = w.clone();
     factor.solve(&mut left, watch)?;
-    better.entries_mut().iter_mut().zip(left.entries()).for_each(|(w, d)| *w += d);
+    add_multiple(&mut better, 1.0, &left);
     let after = relative_norm(&residual(rows, &y, &better, group.lambda, watch)?, rhs);
     if after <= before {
         w = better;
@@ -293,29 +288,13 @@ fn residual(
     let (order, outputs) = (rows.ncols(), y.ncols());
     let mut gradient = Matrix::zeros(order, outputs);
     watch.begin("residual", rows.nrows() as u64);
-    for_blocks(rows, block_rows(order), watch, |block, phi| {
+    rows.blocks(block_rows(order), watch, &mut |block, phi| {
         let mut error = y.entries()[block.start * outputs..block.end * outputs].to_vec();
         add_product(&mut error, phi, w, -1.0);
         add_transposed_product(&mut gradient, phi, &error);
         watch.advance(block.len() as u64);
         Ok(())
     })?;
-    gradient.entries_mut().iter_mut().zip(w.entries()).for_each(|(g, w)| *g -= lambda * w);
+    add_multiple(&mut gradient, -lambda, w);
     Ok(gradient)
-}
-
-/// Some columns of a matrix.
-fn columns(matrix: &Matrix<f64>, chosen: &[usize]) -> Matrix<f64> {
-    let entries = (0..matrix.nrows()).flat_map(|i| chosen.iter().map(move |&c| matrix.row(i)[c])).collect();
-    Matrix::from_entries(matrix.nrows(), chosen.len(), entries)
-}
-
-/// max over columns of ‖a_j‖/‖b_j‖; a column of zeros in `b` counts as norm 1.
-fn relative_norm(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
-    let norm = |m: &Matrix<f64>, c: usize| (0..m.nrows()).map(|i| m.row(i)[c].powi(2)).sum::<f64>().sqrt();
-    let ratio = |c: usize| {
-        let below = norm(b, c);
-        norm(a, c) / if below > 0.0 { below } else { 1.0 }
-    };
-    (0..a.ncols()).map(ratio).fold(0.0, f64::max)
 }

@@ -3,6 +3,7 @@
 mod conjugate_gradient;
 pub mod descent;
 mod direct;
+mod error;
 mod falkon;
 mod hinge_newton;
 mod lbfgs;
@@ -15,17 +16,16 @@ pub mod svm;
 mod system;
 
 pub use conjugate_gradient::{
-    CgError, CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Preconditioner, Unconditioned,
+    CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Preconditioner, Unconditioned,
 };
-pub use direct::{Factor, SolveError, solve_direct};
+pub use direct::{Factor, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
+pub use error::SolveError;
 pub use falkon::FalkonPreconditioner;
 pub use hinge_newton::{HingeFit, HingeNewton};
 pub use lbfgs::{LinearLossFit, LinearLossSettings, minimise};
 pub use least_squares::{Group, normal_equations_bytes, solve_least_squares};
-pub use logistic::{
-    Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
-};
+pub use logistic::{Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver};
 pub use normal_cg::{NormalCg, NormalCgFit, NormalOperator};
 pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use report::{Report, Status};

@@ -16,7 +16,8 @@ use crate::linalg::{Intercept, LinearFit, NormalEquations, NormalEquationsError,
 use crate::real::Precision;
 use crate::watch::{Stopped, Watch};
 
-use super::conjugate_gradient::{CgError, CgProblem, ConjugateGradient, Preconditioner};
+use super::conjugate_gradient::{CgProblem, ConjugateGradient, Preconditioner};
+use super::error::SolveError;
 use super::report::{Report, Status};
 
 /// Relative residual of the answer at most: eight times what single precision tells numbers apart by, and what is aimed at where
@@ -94,7 +95,7 @@ impl NormalCg<'_> {
         let solver = ConjugateGradient { tolerance, iterations: PASSES, check_every: PASSES };
         let (weights, mut report) = match solver.solve(&problem, watch) {
             Ok(solved) => solved,
-            Err(CgError::Stopped(_)) => return Err(operator.failure()),
+            Err(SolveError::Stopped(_)) => return Err(operator.failure()),
             Err(_) => return Ok(None),
         };
         // A badly conditioned factor L limits how small the residual can become.
@@ -112,7 +113,7 @@ impl NormalCg<'_> {
         let (n, t) = (self.design.nrows(), self.targets.ncols());
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..n).map(weight).sum();
-        let centred = self.intercept == Intercept::Unpenalised;
+        let centred = self.intercept != Intercept::None;
         let mut targets = vec![0.0; t];
         if centred {
             for i in 0..n {

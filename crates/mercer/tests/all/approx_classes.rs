@@ -3,8 +3,8 @@
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::design::Approximation;
 use mercer::kernel::Kernel;
-use mercer::learn::svm::{ApproxSvc, Machine, Svm};
-use mercer::learn::{Fitted, LearnError, Learner, Logistic, Problem, Targets, cost};
+use mercer::learn::svm::{Machine, Svm};
+use mercer::learn::{Fitted, Intercept, LearnError, Learner, Logistic, Problem, Targets, cost};
 use mercer::model::{Expansion, Predictor};
 use mercer::session::Session;
 use mercer::solve::Status;
@@ -27,7 +27,11 @@ fn kernel() -> Kernel {
 }
 
 fn logistic(approximation: Approximation, lambda: f64) -> Logistic {
-    Logistic::new((kernel(), approximation), lambda)
+    Logistic::on((kernel(), approximation)).lambda(lambda)
+}
+
+fn svc(approximation: Approximation, c: f64) -> Svm {
+    Svm::on((kernel(), approximation), Machine::Svc { c })
 }
 
 fn expansion(fitted: &Fitted) -> &Expansion {
@@ -44,7 +48,7 @@ fn logistic_regression_on_all_landmarks_is_exact() {
     for classes in [2, 4] {
         let (samples, codes) = problem(150, classes);
         let targets = || Targets::codes(&codes[..], classes);
-        let exact = Logistic::new(kernel(), 0.5).fit(&samples, targets()).unwrap();
+        let exact = Logistic::new(kernel()).lambda(0.5).fit(&samples, targets()).unwrap();
         let truth = exact.predict(&samples).unwrap();
         let fitted = logistic(Approximation::nystrom(150), 0.5).fit(&samples, targets()).unwrap();
         let report = fitted.report.as_ref().unwrap();
@@ -66,9 +70,9 @@ fn other_settings_come_near_the_exact_machine() {
     let weights: Vec<f64> = (0..300).map(|i| 0.5 + (i % 3) as f64).collect();
     let train = |logistic: Logistic, samples: &AnySamples<'_>| {
         let problem = Problem::new(samples, Targets::codes(&codes[..], 2)).weighted(Some(&weights[..]));
-        logistic.with_intercept(false).train(&problem, &Session::default()).unwrap()
+        logistic.intercept(Intercept::None).train(&problem, &Session::default()).unwrap()
     };
-    let truth = train(Logistic::new(kernel(), 1.0), &samples).predict(&samples).unwrap();
+    let truth = train(Logistic::new(kernel()), &samples).predict(&samples).unwrap();
     for samples in [&samples, &single] {
         let fitted = train(logistic(Approximation::fourier(2_000), 1.0), samples);
         let found = fitted.predict(samples).unwrap();
@@ -82,7 +86,7 @@ fn other_settings_come_near_the_exact_machine() {
 fn the_support_vector_machine_has_the_objective_of_the_exact_one() {
     let (samples, codes) = problem(200, 2);
     let c = 3.0;
-    let svc = ApproxSvc::new(kernel(), Approximation::nystrom(200), c);
+    let svc = svc(Approximation::nystrom(200), c);
     let problem = Problem::new(&samples, Targets::codes(&codes[..], 2));
     let session = Session::default();
     let fitted = svc.train(&problem, &session).unwrap();
@@ -138,7 +142,7 @@ fn exact_objective(samples: &AnySamples<'_>, codes: &[usize], c: f64) -> f64 {
 #[test]
 fn several_classes_are_told_apart() {
     let (samples, codes) = problem(400, 3);
-    let svc = |approximation| Box::new(ApproxSvc::new(kernel(), approximation, 10.0));
+    let svc = |approximation| Box::new(svc(approximation, 10.0));
     let learners: [Box<dyn Learner>; 3] = [
         svc(Approximation::fourier(256)),
         svc(Approximation::nystrom(60)),
@@ -159,7 +163,8 @@ fn several_classes_are_told_apart() {
 #[test]
 fn bad_input_is_named() {
     let (samples, codes) = problem(50, 2);
-    let base = ApproxSvc::new(kernel(), Approximation::fourier(16), 1.0);
+    let base = svc(Approximation::fourier(16), 1.0);
+    let solver = SvmSettings::default();
     let session = Session::default();
     let problem = |codes| Problem::new(&samples, Targets::codes(codes, 2));
     let fails = |learner: &dyn Learner, session: &Session<'_>, message: &str| {
@@ -167,12 +172,14 @@ fn bad_input_is_named() {
         assert!(error.contains(message), "{error}");
     };
     for (machine, message) in [
-        (base.clone().with_c(0.0), "C is 0"),
-        (base.clone().with_c(f64::NAN), "C is NaN"),
-        (base.clone().with_tol(-1.0), "tol is -1"),
-        (base.clone().with_max_iter(0), "max_iter is 0"),
-        (base.clone().with_approximation(Approximation::fourier(0)), "number of features is 0"),
-        (base.clone().with_approximation(Approximation::nystrom(51)), "number of landmarks is 51"),
+        (svc(Approximation::fourier(16), 0.0), "C is 0"),
+        (svc(Approximation::fourier(16), f64::NAN), "C is NaN"),
+        (base.clone().solver(SvmSettings { tol: -1.0, ..solver }), "tol is -1"),
+        (base.clone().solver(SvmSettings { max_iter: Some(0), ..solver }), "max_iter is 0"),
+        (base.clone().probability(true), "without probabilities"),
+        (Svm::on(base.lift.clone(), Machine::NuSvc { nu: 0.5 }), "C-classification"),
+        (svc(Approximation::fourier(0), 1.0), "number of features is 0"),
+        (svc(Approximation::nystrom(51), 1.0), "number of landmarks is 51"),
     ] {
         fails(&machine, &session, message);
     }

@@ -14,7 +14,7 @@ use mercer::gram::{
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{
-    Knn, Learner, Lms, LmsMethod, Logistic, Perceptron, Problem, Ridge, RidgeMethod, Smoother, Targets,
+    Knn, Learner, Lms, LmsSolver, Logistic, Perceptron, Problem, Ridge, RidgeSolver, Smoother, Targets,
 };
 use mercer::real::Precision;
 use mercer::session::Session;
@@ -302,26 +302,26 @@ fn trained(
 
 /// All that learn from a kernel matrix or from distances.
 const LEARNERS: &[(&str, Fit)] = &[
-    ("ridge", |x, z, session| trained(&Ridge::new(kernel(), 0.1), (x, targets().into()), z, session)),
+    ("ridge", |x, z, session| trained(&Ridge::new(kernel()).lambda(0.1), (x, targets().into()), z, session)),
     ("ridge, conjugate gradients", |x, z, session| {
-        let ridge = Ridge::new(kernel(), 0.01).with_method(RidgeMethod::Cg);
+        let ridge = Ridge::new(kernel()).lambda(0.01).solver(RidgeSolver::Cg);
         trained(&ridge, (x, targets().into()), z, session)
     }),
     ("lms", |x, z, session| trained(&Lms::new(kernel()), (x, targets().into()), z, session)),
     ("lms, sample by sample", |x, z, session| {
-        let lms = Lms::new(kernel()).with_method(LmsMethod::Sgd).with_epochs(3);
+        let lms = Lms::new(kernel()).solver(LmsSolver::Sgd).epochs(3);
         trained(&lms, (x, targets().into()), z, session)
     }),
     ("logistic", |x, z, session| {
         let classes = Targets::codes(codes(), CLASSES);
-        trained(&Logistic::new(kernel(), 0.1), (x, classes), z, session)
+        trained(&Logistic::new(kernel()).lambda(0.1), (x, classes), z, session)
     }),
     ("perceptron", |x, z, session| {
         let classes = Targets::codes(codes(), CLASSES);
-        trained(&Perceptron::new(kernel()).with_passes(5), (x, classes), z, session)
+        trained(&Perceptron::new(kernel()).passes(5), (x, classes), z, session)
     }),
     ("voted perceptron", |x, z, session| {
-        let perceptron = Perceptron::new(kernel()).with_passes(3).with_vote(true);
+        let perceptron = Perceptron::new(kernel()).passes(3).vote(true);
         trained(&perceptron, (x, Targets::codes(sides(), 2)), z, session)
     }),
     ("svc", |x, _, session| svm(Machine::Svc { c: 1.0 }, x, Targets::codes(codes(), CLASSES), session)),
@@ -376,7 +376,7 @@ fn a_perceptron_packs_its_columns_once() {
 #[test]
 fn a_direct_solution_fills_the_matrix_once() {
     let calls = Arc::new(Calls::default());
-    let ridge = Ridge::new(kernel(), 0.1);
+    let ridge = Ridge::new(kernel()).lambda(0.1);
     oracle::train(&ridge, &samples(ROWS, 0), &targets(), None, &counting(&calls)).unwrap();
     assert_eq!([&calls.loads, &calls.fills, &calls.blocks].map(counted), [1, 1, 0]);
 }
@@ -386,7 +386,7 @@ fn many_products_are_made_with_a_stored_matrix() {
     let calls = Arc::new(Calls::default());
     let samples = samples(ROWS, 0);
     let problem = Problem::new(&samples, Targets::codes(codes(), CLASSES));
-    Logistic::new(kernel(), 0.1).train(&problem, &counting(&calls)).unwrap();
+    Logistic::new(kernel()).lambda(0.1).train(&problem, &counting(&calls)).unwrap();
     assert_eq!(counted(&calls.stores), 1);
     assert!(counted(&calls.applies) > 5);
 }

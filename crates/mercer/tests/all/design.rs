@@ -216,9 +216,9 @@ fn a_step_of_conjugate_gradients_reads_the_rows_once() {
     let mut sums = [NormalEquations::new(16, 2)];
     rows.normal_equations(&targets, None, &Parts::All, &mut sums, &session).unwrap();
     let problem =
-        NormalCg { design: &design, targets: &targets, weights: None, intercept: Intercept::Unpenalised };
+        NormalCg { design: &design, targets: &targets, weights: None, intercept: Intercept::Centred };
     let fit = problem.fit(0.1, &sums[0], &session).unwrap().unwrap();
-    let expected = sums[0].ridge(0.1, Intercept::Unpenalised, &session).unwrap();
+    let expected = sums[0].ridge(0.1, Intercept::Centred, &session).unwrap();
     assert_close("weights", fit.fit.weights.entries(), expected.weights.entries(), 1e-6);
     let passes = design.passes.into_inner();
     assert!(passes <= fit.report.iterations + 2, "{passes} passes for {} steps", fit.report.iterations);

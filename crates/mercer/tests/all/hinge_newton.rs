@@ -86,7 +86,7 @@ fn the_minimum_is_that_of_the_dual_problem() {
     for (rows, width, c) in [(200, 12, 0.1), (200, 12, 30.0), (120, 150, 0.1), (120, 150, 30.0)] {
         let problem = Problem::new(rows, width, c);
         let minimum = problem.minimum();
-        let fit = problem.fit(Intercept::Unpenalised, 1e-7);
+        let fit = problem.fit(Intercept::Centred, 1e-7);
         assert_eq!(fit.status, Status::Converged, "{rows} x {width}, C = {c}: {fit:?}");
         let objective = problem.objective(&fit.weights, fit.intercept);
         assert!((objective - fit.objective).abs() <= 1e-11 * objective, "{objective} {}", fit.objective);
@@ -117,7 +117,7 @@ fn the_gap_is_a_bound_at_every_step() {
             rows: &held,
             positive: &problem.positive,
             bounds: &problem.bounds,
-            intercept: Intercept::Unpenalised,
+            intercept: Intercept::Centred,
         };
         let fit = machine.fit((vec![0.0; 20], 0.0), 1e-9, steps, &Unwatched).unwrap();
         assert_eq!(fit.iterations, steps);
@@ -137,7 +137,7 @@ fn features_in_single_precision() {
         rows: &narrow,
         positive: &problem.positive,
         bounds: &problem.bounds,
-        intercept: Intercept::Unpenalised,
+        intercept: Intercept::Centred,
     };
     let fit = machine.fit((vec![0.0; 40], 0.0), 1e-7, 500, &Unwatched).unwrap();
     let objective = problem.objective(&fit.weights, fit.intercept);
@@ -149,23 +149,22 @@ fn features_in_single_precision() {
 fn degenerate_problems_have_answers() {
     let mut same = Problem::new(60, 5, 2.0);
     same.phi = Matrix::from_entries(60, 5, vec![0.5; 300]);
-    let fit = same.fit(Intercept::Unpenalised, 1e-6);
+    let fit = same.fit(Intercept::Centred, 1e-6);
     assert!((fit.objective / same.minimum() - 1.0).abs() < 1e-5, "{fit:?}");
     let mut one = Problem::new(60, 5, 2.0);
     one.positive = vec![true; 60];
-    let fit = one.fit(Intercept::Unpenalised, 1e-6);
+    let fit = one.fit(Intercept::Centred, 1e-6);
     assert!(fit.objective < 1e-9 && fit.weights.iter().all(|w| w.is_finite()), "{fit:?}");
     let mut apart = Problem::new(80, 4, 1e6);
     apart.positive = (0..80).map(|i| apart.phi.row(i)[0] > 0.0).collect();
-    let fit = apart.fit(Intercept::Unpenalised, 1e-6);
+    let fit = apart.fit(Intercept::Centred, 1e-6);
     assert!((fit.objective / apart.minimum() - 1.0).abs() < 1e-4, "{} {}", fit.objective, apart.minimum());
 }
 
 #[test]
 fn the_same_bits_whatever_the_number_of_threads() {
     let problem = Problem::new(900, 300, 2.0);
-    let fits =
-        [1, 2, 5].map(|threads| pool::with(Some(threads), || problem.fit(Intercept::Unpenalised, 1e-5)));
+    let fits = [1, 2, 5].map(|threads| pool::with(Some(threads), || problem.fit(Intercept::Centred, 1e-5)));
     assert_eq!(fits[0], fits[1]);
     assert_eq!(fits[0], fits[2]);
 }

@@ -7,8 +7,8 @@ use crate::oracle;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::design::{Approximation, DesignError, LandmarkChoice, Landmarks, Parts};
 use mercer::kernel::Kernel;
-use mercer::learn::{Bias, LearnError, Ridge, RidgeMethod, add_rows, cost};
-use mercer::linalg::{Intercept, NormalEquations};
+use mercer::learn::{Intercept, LearnError, Ridge, RidgeSolver, add_rows, cost};
+use mercer::linalg::NormalEquations;
 use mercer::model::Expansion;
 use mercer::pool;
 use mercer::real::Precision;
@@ -36,11 +36,11 @@ fn matern() -> Kernel {
 
 /// Conjugate gradients to this tolerance.
 fn cg(kernel: Kernel, lambda: f64, tolerance: f64) -> Ridge {
-    Ridge::new(kernel, lambda).with_method(RidgeMethod::Cg).with_tol(tolerance)
+    Ridge::new(kernel).lambda(lambda).solver(RidgeSolver::Cg).tol(tolerance)
 }
 
 fn iterative(lambda: f64) -> Ridge {
-    cg(matern(), lambda, 1e-10).with_rank(Some(60))
+    cg(matern(), lambda, 1e-10).rank(Some(60))
 }
 
 fn fit(
@@ -53,7 +53,7 @@ fn fit(
 }
 
 fn direct(kernel: Kernel, lambda: f64) -> Ridge {
-    Ridge::new(kernel, lambda).with_method(RidgeMethod::Dual)
+    Ridge::new(kernel).lambda(lambda).solver(RidgeSolver::Dual)
 }
 
 fn predictions(model: &Expansion, samples: &AnySamples<'_>) -> Vec<f64> {
@@ -63,13 +63,13 @@ fn predictions(model: &Expansion, samples: &AnySamples<'_>) -> Vec<f64> {
 #[test]
 fn equals_the_direct_solver() {
     let (samples, targets, weights) = data(300);
-    for bias in [Bias::None, Bias::Centred] {
+    for bias in [Intercept::None, Intercept::Centred] {
         for weights in [None, Some(weights.as_slice())] {
             for lambda in [1.0, 1e-2] {
-                let direct = direct(matern(), lambda).with_bias(bias);
+                let direct = direct(matern(), lambda).intercept(bias);
                 let (expected, _) = fit(&direct, &samples, &targets, weights).unwrap();
                 // Few columns in the preconditioner, so that many steps are taken.
-                let ridge = iterative(lambda).with_bias(bias).with_rank(Some(5));
+                let ridge = iterative(lambda).intercept(bias).rank(Some(5));
                 let all = Session::default();
                 // Memory for the preconditioner alone.
                 let tight = all.with_memory(cost::cg_bytes(300, 5, 2));
@@ -100,7 +100,7 @@ fn kernels_of_every_range_can_be_stored() {
         let kernel: Kernel = kernel.parse().unwrap();
         let (expected, _) = fit(&direct(kernel.clone(), lambda), &samples, &targets, None).unwrap();
         for tolerance in [1e-6, 1e-8] {
-            let ridge = cg(kernel.clone(), lambda, tolerance).with_rank(Some(0));
+            let ridge = cg(kernel.clone(), lambda, tolerance).rank(Some(0));
             let (found, report) = fit(&ridge, &samples, &targets, None).unwrap();
             assert_eq!(report.status, Status::Converged, "{kernel}: {report:?}");
             assert!(report.solver.ends_with("matrix stored in 16 bits"), "{kernel}: {report:?}");
@@ -116,7 +116,7 @@ fn kernels_of_every_range_can_be_stored() {
 #[test]
 fn a_small_lambda_needs_tiles() {
     let (samples, targets, _) = data(300);
-    let (found, report) = fit(&iterative(1e-4).with_rank(Some(300)), &samples, &targets, None).unwrap();
+    let (found, report) = fit(&iterative(1e-4).rank(Some(300)), &samples, &targets, None).unwrap();
     assert_eq!(report.status, Status::Converged, "{report:?}");
     assert!(report.solver.ends_with("tiles computed in every step"), "{report:?}");
     let (expected, _) = fit(&direct(matern(), 1e-4), &samples, &targets, None).unwrap();
@@ -129,7 +129,7 @@ fn a_small_lambda_needs_tiles() {
 fn one_row_is_fitted() {
     let samples = AnySamples::F64(Samples::dense(1, 3, vec![1.0, 2.0, 3.0]).unwrap());
     let targets = Matrix::from_entries(1, 1, vec![4.0]);
-    let ridge = iterative(1.0).with_bias(Bias::None);
+    let ridge = iterative(1.0).intercept(Intercept::None);
     let (found, report) = fit(&ridge, &samples, &targets, None).unwrap();
     assert_eq!(report.status, Status::Converged);
     assert!((found.coefficients.row(0)[0] - 2.0).abs() < 1e-9);
@@ -175,7 +175,7 @@ impl Checkpoint for Kept {
 #[test]
 fn goes_on_from_a_saved_state() {
     let (samples, targets, _) = data(250);
-    let ridge = iterative(1e-2).with_rank(Some(10));
+    let ridge = iterative(1e-2).rank(Some(10));
     let run = |kept: &Kept, ridge: &Ridge, targets: &Matrix<f64>| {
         let session = Session::default();
         oracle::train(ridge, &samples, targets, None, &session.with_checkpoint(kept)).unwrap()
@@ -192,7 +192,7 @@ fn goes_on_from_a_saved_state() {
     let damaged = Kept { given: Some(b"not a state".to_vec()), ..Kept::default() };
     assert!(whole == run(&damaged, &ridge, &targets));
     for (ridge, targets) in
-        [(ridge.clone().with_rank(Some(11)), targets.clone()), (ridge.clone(), Matrix::zeros(250, 2))]
+        [(ridge.clone().rank(Some(11)), targets.clone()), (ridge.clone(), Matrix::zeros(250, 2))]
     {
         let other = Kept::default();
         run(&other, &ridge, &targets);
@@ -207,7 +207,7 @@ fn bad_input_is_refused() {
     for lambda in [0.0, -1.0, f64::NAN] {
         assert!(matches!(refused(&iterative(lambda)), LearnError::Parameter { parameter: "lambda", .. }));
     }
-    for ridge in [iterative(1.0).with_bias(Bias::Column), iterative(1.0).with_lambda(vec![1.0, 2.0])] {
+    for ridge in [iterative(1.0).intercept(Intercept::Column), iterative(1.0).lambdas(vec![1.0, 2.0])] {
         assert!(matches!(refused(&ridge), LearnError::Unsupported(_)), "{ridge:?}");
     }
     let error = fit(&iterative(1.0), &samples, &Matrix::zeros(3, 1), None).unwrap_err();
@@ -227,12 +227,12 @@ fn landmarks_give_the_answer_of_nystrom_features() {
     let session = Session::default();
     let on_landmarks = |landmarks| {
         let approximation = Approximation::Nystrom { landmarks, choice: LandmarkChoice::Uniform };
-        let ridge = Ridge::new((matern(), approximation), 0.1);
-        ridge.with_method(RidgeMethod::Cg).with_tol(1e-11)
+        let ridge = Ridge::on((matern(), approximation)).lambda(0.1);
+        ridge.solver(RidgeSolver::Cg).tol(1e-11)
     };
-    for (bias, intercept) in [(Bias::None, Intercept::None), (Bias::Centred, Intercept::Unpenalised)] {
+    for intercept in [Intercept::None, Intercept::Centred] {
         for weights in [None, Some(weights.as_slice())] {
-            let ridge = on_landmarks(50).with_bias(bias);
+            let ridge = on_landmarks(50).intercept(intercept);
             let (found, report) = fit(&ridge, &samples, &targets, weights).unwrap();
             assert_eq!((report.status, found.centres.nrows()), (Status::Converged, 50), "{report:?}");
             assert!(report.iterations < 60, "{report:?}");
@@ -250,14 +250,14 @@ fn landmarks_give_the_answer_of_nystrom_features() {
                     let expected: f64 =
                         phi.row(i).iter().enumerate().map(|(k, v)| v * fit.weights.row(k)[o]).sum::<f64>()
                             + fit.intercepts[o];
-                    assert!((f[o] - expected).abs() < 1e-7, "{bias:?}: {} {expected}", f[o]);
+                    assert!((f[o] - expected).abs() < 1e-7, "{intercept:?}: {} {expected}", f[o]);
                 }
             }
         }
     }
     let error = fit(&on_landmarks(401), &samples, &targets, None).unwrap_err();
     assert!(matches!(error, LearnError::Design(DesignError::Parameter { .. })), "{error}");
-    let fourier = Ridge::new((matern(), Approximation::fourier(8)), 0.1).with_method(RidgeMethod::Cg);
+    let fourier = Ridge::on((matern(), Approximation::fourier(8))).lambda(0.1).solver(RidgeSolver::Cg);
     let error = fit(&fourier, &samples, &targets, None).unwrap_err();
     assert!(matches!(error, LearnError::Unsupported(_)), "{error}");
 }

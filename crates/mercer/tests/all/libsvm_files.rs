@@ -205,7 +205,7 @@ fn fitted(kernel: &str, scale: ScaleMethod, classes: usize) -> (AnySamples<'stat
     let (raw, codes) = spirals(classes);
     let (scaling, _) = Scaling::fit(scale, &raw).unwrap();
     let scaled = scaling.apply(raw.view()).unwrap();
-    let svm = Svm::new(kernel.parse().unwrap(), Machine::Svc { c: 2.0 });
+    let svm = Svm::new(kernel.parse::<Kernel>().unwrap(), Machine::Svc { c: 2.0 });
     let found = machines(&svm, &scaled, &codes, classes);
     let model = Model {
         method: Method::Svc,
@@ -238,7 +238,8 @@ fn a_scaling_goes_into_the_support_vectors_where_that_is_exact() {
     ] {
         let (raw, codes) = spirals(3);
         let scaled = scaling.apply(raw.view()).unwrap();
-        let svm = Svm::new(kernel.parse().unwrap(), Machine::Svc { c: 2.0 }).check(Admission::Assume);
+        let svm =
+            Svm::new(kernel.parse::<Kernel>().unwrap(), Machine::Svc { c: 2.0 }).admission(Admission::Assume);
         let found = machines(&svm, &scaled, &codes, 3);
         let (_, base) = fitted("linear", ScaleMethod::None, 3);
         cases.push((raw, Model { predictor: found.predictor(&scaled), scaling, ..base }));
@@ -289,7 +290,7 @@ fn formulas_are_recognised() {
 #[test]
 fn two_classes_against_each_other_can_be_written() {
     let (raw, codes) = spirals(2);
-    let svm = Svm::new("rbf(gamma=0.05)".parse().unwrap(), Machine::Svc { c: 1.0 });
+    let svm = Svm::new("rbf(gamma=0.05)".parse::<Kernel>().unwrap(), Machine::Svc { c: 1.0 });
     let rest = machines(&svm.multiclass(Multiclass::OneVsRest), &raw, &codes, 2);
     let (_, base) = fitted("linear", ScaleMethod::None, 2);
     let model = Model { predictor: rest.predictor(&raw), ..base };
@@ -307,7 +308,7 @@ fn two_classes_against_each_other_can_be_written() {
 fn no_support_vectors() {
     let (raw, _) = spirals(2);
     let targets = vec![4.0; raw.nrows()];
-    let svm = Svm::new("rbf(gamma=0.05)".parse().unwrap(), Machine::Svr { c: 1.0, epsilon: 0.5 });
+    let svm = Svm::new("rbf(gamma=0.05)".parse::<Kernel>().unwrap(), Machine::Svr { c: 1.0, epsilon: 0.5 });
     let found = svm.machines(&Problem::new(raw.view(), &targets), &Session::default()).unwrap();
     assert!(found.support.is_empty());
     let (_, base) = fitted("linear", ScaleMethod::None, 2);

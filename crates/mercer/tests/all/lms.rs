@@ -9,13 +9,14 @@ use mercer::design::FeatureMap;
 use mercer::gram::{CpuEngine, DenseGram, Engine, Wanted};
 use mercer::kernel::Kernel;
 use mercer::learn::{
-    Admission, Bias, Fitted, Inputs, LearnError, Learner, Lms, LmsMethod, Problem, Ridge, Step,
+    Admission, Fitted, Inputs, Intercept, LearnError, Learner, Lms, LmsSolver, Problem, Ridge, Step,
 };
 use mercer::model::Predictor;
 use mercer::pool;
 use mercer::session::Session;
+use mercer::solve::SolveError;
 use mercer::solve::Status;
-use mercer::solve::descent::{CurvePoint, DescentError, largest_eigenvalue};
+use mercer::solve::descent::{CurvePoint, largest_eigenvalue};
 use mercer::watch::{Unwatched, Watch};
 use proptest::prelude::*;
 
@@ -81,7 +82,7 @@ fn largest(kernel: &Kernel, samples: &AnySamples<'_>) -> f64 {
 
 /// Features φ with ⟨φ(x),φ(z)⟩ = (⟨x,z⟩+1)² in two dimensions.
 fn quadratic() -> Lms {
-    Lms::new("poly(degree=2)".parse::<FeatureMap>().unwrap())
+    Lms::on("poly(degree=2)".parse::<FeatureMap>().unwrap())
 }
 
 #[test]
@@ -89,13 +90,12 @@ fn weights_and_coefficients_predict_alike_after_every_epoch() {
     let (n, m) = (300, 40);
     let (x, queries) = (dense(n, 2, noise(2 * n, 1)), dense(m, 2, noise(2 * m, 2)));
     let y = targets(n, 2, 3);
-    for method in [LmsMethod::Batch, LmsMethod::Sgd] {
-        for bias in [Bias::None, Bias::Centred] {
+    for method in [LmsSolver::Batch, LmsSolver::Sgd] {
+        for bias in [Intercept::None, Intercept::Centred] {
             for epochs in [1, 2, 3, 7, 30] {
-                let set =
-                    |lms: Lms| lms.with_method(method).with_bias(bias).with_epochs(epochs).with_tol(0.0);
+                let set = |lms: Lms| lms.solver(method).intercept(bias).epochs(epochs).tol(0.0);
                 let dual = fit(&set(lms("(<x,z>+1)^2")), &x, &y).unwrap();
-                let primal = set(quadratic()).with_step(Step::Value(step(&dual)));
+                let primal = set(quadratic()).step(Step::Value(step(&dual)));
                 let primal = fit(&primal, &x, &y).unwrap();
                 assert!(matches!(primal.model.predictor, Predictor::Linear(_)));
                 assert_eq!(primal.facts["gram"], "unused");
@@ -113,12 +113,12 @@ fn the_first_steps_are_those_of_the_formula() {
     // K = xxᵀ for x = (1, 2); y = (1, 1). Batch: β = αy, then α(2y − αKy) with Ky = (3, 6).
     let samples = dense(2, 1, vec![1.0, 2.0]);
     let y = Matrix::from_entries(2, 1, vec![1.0, 1.0]);
-    let two = lms("linear").with_step(Step::Value(0.125)).with_epochs(2).with_tol(0.0).with_bias(Bias::None);
+    let two = lms("linear").step(Step::Value(0.125)).epochs(2).tol(0.0).intercept(Intercept::None);
     let fitted = fit(&two, &samples, &y).unwrap();
     assert_eq!(coefficients(&fitted), [0.125 * (2.0 - 0.375), 0.125 * (2.0 - 0.75)]);
     assert_eq!(end(&fitted), (Status::OutOfIterations, 2));
     // One sample at a time: the second one met sees the first one's step, β₂ = α(1 − 2α) or β₁ = α(1 − 2α).
-    let fitted = fit(&two.with_method(LmsMethod::Sgd).with_epochs(1), &samples, &y).unwrap();
+    let fitted = fit(&two.solver(LmsSolver::Sgd).epochs(1), &samples, &y).unwrap();
     let beta = coefficients(&fitted);
     assert!(beta == [0.125, 0.125 * 0.75] || beta == [0.125 * 0.75, 0.125], "{beta:?}");
 }
@@ -135,10 +135,10 @@ fn after_t_steps_the_fit_is_the_power_of_the_gram_matrix() {
             for share in [0.3, 1.0, 1.9] {
                 let alpha = share / values[n - 1];
                 let run = Lms::new(kernel.clone())
-                    .with_step(Step::Value(alpha))
-                    .with_epochs(epochs)
-                    .with_tol(0.0)
-                    .with_bias(Bias::None);
+                    .step(Step::Value(alpha))
+                    .epochs(epochs)
+                    .tol(0.0)
+                    .intercept(Intercept::None);
                 let fitted = fit(&run, &samples, &y).unwrap().predict(&samples).unwrap();
                 let along = |k: usize| (0..n).map(|i| vectors[(i, k)] * y.row(i)[0]).sum::<f64>();
                 let factor = |k: usize| 1.0 - (1.0 - alpha * values[k]).powi(epochs as i32);
@@ -161,12 +161,12 @@ fn a_long_run_is_ridge_without_a_penalty() {
     let queries = dense(25, 2, noise(50, 12).into_iter().map(|v| 6.0 * v).collect());
     let kernel: Kernel = "laplacian(gamma=1)".parse().unwrap();
     let y = targets(n, 2, 13);
-    for bias in [Bias::None, Bias::Centred, Bias::Column] {
-        let ridge = Ridge::new(kernel.clone(), 0.0).with_bias(bias);
+    for bias in [Intercept::None, Intercept::Centred, Intercept::Column] {
+        let ridge = Ridge::new(kernel.clone()).lambda(0.0).intercept(bias);
         let exact = ridge.fit(samples.view(), &y).unwrap().predict(queries.view()).unwrap();
-        for method in [LmsMethod::Batch, LmsMethod::Sgd] {
-            let run = Lms::new(kernel.clone()).with_method(method).with_bias(bias);
-            let fitted = fit(&run.with_epochs(20_000).with_tol(1e-11), &samples, &y).unwrap();
+        for method in [LmsSolver::Batch, LmsSolver::Sgd] {
+            let run = Lms::new(kernel.clone()).solver(method).intercept(bias);
+            let fitted = fit(&run.epochs(20_000).tol(1e-11), &samples, &y).unwrap();
             assert_eq!(end(&fitted).0, Status::Converged, "{method:?} {bias:?}");
             assert!(curve(&fitted).len() <= 200);
             assert!(fitted.report.as_ref().unwrap().residual < 1e-9);
@@ -184,20 +184,18 @@ fn a_step_that_diverges_is_explained() {
     let top = largest(&kernel, &samples);
     let run = |share: f64| {
         let alpha = Step::Value(share / top);
-        let lms = Lms::new(kernel.clone()).with_step(alpha).with_epochs(500).with_bias(Bias::None);
+        let lms = Lms::new(kernel.clone()).step(alpha).epochs(500).intercept(Intercept::None);
         fit(&lms, &samples, &y)
     };
     for share in [2.05, 2.5, 40.0, 1e300] {
         let error = run(share).unwrap_err();
-        let LearnError::Descent(DescentError::StepTooLarge { step, largest }) = error else {
-            panic!("{error}")
-        };
+        let LearnError::Solve(SolveError::StepTooLarge { step, largest }) = error else { panic!("{error}") };
         assert_eq!(step, share / top);
         assert!(largest <= 2.0 / top && largest >= 1.97 / top, "{largest} {}", 2.0 / top);
         assert!(run(0.99 * largest * top).is_ok());
     }
     let per_sample =
-        Lms::new(kernel).with_step(Step::Value(1.0)).with_method(LmsMethod::Sgd).with_bias(Bias::None);
+        Lms::new(kernel).step(Step::Value(1.0)).solver(LmsSolver::Sgd).intercept(Intercept::None);
     let error = fit(&per_sample, &samples, &y).unwrap_err();
     let most = (0..n).map(|i| {
         let mut x = [0.0; 2];
@@ -205,7 +203,7 @@ fn a_step_that_diverges_is_explained() {
         (x[0] * x[0] + x[1] * x[1] + 1.0).powi(2)
     });
     let most = most.fold(0.0, f64::max);
-    let LearnError::Descent(DescentError::StepTooLarge { largest, .. }) = error else { panic!("{error}") };
+    let LearnError::Solve(SolveError::StepTooLarge { largest, .. }) = error else { panic!("{error}") };
     assert!((largest - 2.0 / most).abs() < 1e-12);
 }
 
@@ -214,8 +212,8 @@ fn equal_samples_with_different_targets_end() {
     // Two rows twice each: the best fit is the mean of their targets, and y − Kβ never vanishes.
     let samples = dense(4, 1, vec![0.0, 0.0, 1.0, 1.0]);
     let y = Matrix::from_entries(4, 1, vec![1.0, 3.0, -2.0, 4.0]);
-    for bias in [Bias::None, Bias::Centred] {
-        let run = lms("rbf(sigma=1)").with_epochs(100_000).with_tol(1e-9).with_bias(bias);
+    for bias in [Intercept::None, Intercept::Centred] {
+        let run = lms("rbf(sigma=1)").epochs(100_000).tol(1e-9).intercept(bias);
         let fitted = fit(&run, &samples, &y).unwrap();
         assert_eq!(end(&fitted).0, Status::Converged);
         let means = Matrix::from_entries(4, 1, vec![2.0, 2.0, 1.0, 1.0]);
@@ -236,8 +234,8 @@ fn a_tiled_matrix_gives_the_stored_answer() {
             1e-4,
         ),
     ] {
-        for method in [LmsMethod::Batch, LmsMethod::Sgd] {
-            let run = lms("rbf(sigma=1)").with_epochs(20).with_method(method);
+        for method in [LmsSolver::Batch, LmsSolver::Sgd] {
+            let run = lms("rbf(sigma=1)").epochs(20).solver(method);
             let problem = Problem::new(&samples, &y);
             let stored = run.train(&problem, &session()).unwrap();
             let tiled = run.train(&problem, &session().with_memory(1_000)).unwrap();
@@ -252,16 +250,16 @@ fn the_same_bits_for_every_number_of_threads() {
     let n = 2_500;
     let samples = dense(n, 3, noise(3 * n, 41));
     let y = targets(n, 1, 42);
-    for method in [LmsMethod::Batch, LmsMethod::Sgd] {
+    for method in [LmsSolver::Batch, LmsSolver::Sgd] {
         let problem = Problem::new(&samples, &y);
         for memory in [1 << 30, 1] {
-            let (run, session) = (lms("rbf(sigma=1)").with_epochs(2).with_method(method), session());
+            let (run, session) = (lms("rbf(sigma=1)").epochs(2).solver(method), session());
             let session = session.with_memory(memory);
             let fit = |threads| pool::with(Some(threads), || run.train(&problem, &session).unwrap());
             let one = fit(1);
             assert!(one == fit(2) && one == fit(3), "{method:?} {memory}");
         }
-        let run = quadratic().with_epochs(3).with_method(method);
+        let run = quadratic().epochs(3).solver(method);
         let fit = |threads| pool::with(Some(threads), || run.train(&problem, &session()).unwrap());
         assert!(fit(1) == fit(3));
     }
@@ -280,12 +278,12 @@ impl Watch for Patience {
 fn stops_when_asked() {
     let samples = dense(300, 2, noise(600, 51));
     let y = targets(300, 1, 52);
-    for method in [LmsMethod::Batch, LmsMethod::Sgd] {
+    for method in [LmsSolver::Batch, LmsSolver::Sgd] {
         let problem = Problem::new(&samples, &y);
         for (lms, memory) in
             [(lms("rbf(sigma=1)"), 1 << 30), (lms("rbf(sigma=1)"), 1), (quadratic(), 1 << 30)]
         {
-            let run = lms.with_epochs(usize::MAX).with_tol(0.0).with_method(method);
+            let run = lms.epochs(usize::MAX).tol(0.0).solver(method);
             for watch in [&AtomicBool::new(true) as &dyn Watch, &Patience(AtomicUsize::new(500))] {
                 let session = Session::default().with_memory(memory).with_watch(watch);
                 assert!(run.train(&problem, &session).unwrap_err().is_stop());
@@ -301,24 +299,24 @@ fn bad_settings_and_input_are_named() {
     let good = lms("rbf(sigma=1)");
     let fails = |run: &Lms, y: &Matrix<f64>| fit(run, &samples, y).unwrap_err().to_string();
     for step in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        for method in [LmsMethod::Batch, LmsMethod::Sgd] {
-            let text = fails(&good.clone().with_step(Step::Value(step)).with_method(method), &y);
+        for method in [LmsSolver::Batch, LmsSolver::Sgd] {
+            let text = fails(&good.clone().step(Step::Value(step)).solver(method), &y);
             assert!(text.contains("more than 0"), "{text}");
         }
     }
-    assert!(fails(&good.clone().with_epochs(0), &y).contains("epochs"));
-    assert!(fails(&good.clone().with_tol(f64::NAN), &y).contains("tol"));
+    assert!(fails(&good.clone().epochs(0), &y).contains("epochs"));
+    assert!(fails(&good.clone().tol(f64::NAN), &y).contains("tol"));
     let nan = Matrix::from_entries(3, 1, vec![0.0, f64::NAN, 0.5]);
     assert!(fails(&good, &nan).contains("row 1"));
     assert!(fails(&good, &Matrix::zeros(2, 1)).contains("3 rows but 2 targets"));
-    let overflow = lms("exp(1000*<x,z>)").with_admission(Admission::Assume);
+    let overflow = lms("exp(1000*<x,z>)").admission(Admission::Assume);
     assert!(fails(&overflow, &y).contains("no finite value at rows"), "{}", fails(&overflow, &y));
-    let negative = lms("-rbf(sigma=1)").with_admission(Admission::Assume);
+    let negative = lms("-rbf(sigma=1)").admission(Admission::Assume);
     assert!(fails(&negative, &y).contains("negative eigenvalue"));
     assert!(fails(&lms("-rbf(sigma=1)"), &y).contains("not a kernel"));
-    let infinite = Lms::new("1e200*x*exp(200*x)".parse::<FeatureMap>().unwrap());
+    let infinite = Lms::on("1e200*x*exp(200*x)".parse::<FeatureMap>().unwrap());
     assert!(fails(&infinite, &y).contains("row 2"), "{}", fails(&infinite, &y));
-    let column = quadratic().with_bias(Bias::Column);
+    let column = quadratic().intercept(Intercept::Column);
     assert!(fails(&column, &y).contains("bias = column"));
     let weighted = Problem::new(&samples, &y).weighted(Some(vec![1.0; 3]));
     assert!(matches!(good.train(&weighted, &session()), Err(LearnError::Unsupported(_))));
@@ -334,7 +332,7 @@ fn bad_settings_and_input_are_named() {
 fn a_kernel_matrix_gives_the_coefficients_of_its_samples() {
     let samples = dense(30, 2, noise(60, 71));
     let y = targets(30, 1, 72);
-    let run = lms("rbf(sigma=auto)").with_epochs(20);
+    let run = lms("rbf(sigma=auto)").epochs(20);
     let expected = fit(&run, &samples, &y).unwrap();
     let Predictor::Expansion(expansion) = &expected.model.predictor else { panic!("an expansion") };
     assert!(!expansion.kernel.to_string().contains("auto"), "{}", expansion.kernel);
@@ -351,8 +349,8 @@ fn a_kernel_matrix_gives_the_coefficients_of_its_samples() {
 fn equal_targets_need_no_step() {
     let samples = dense(5, 2, noise(10, 61));
     let y = Matrix::from_entries(5, 1, vec![4.5; 5]);
-    for method in [LmsMethod::Batch, LmsMethod::Sgd] {
-        let fitted = fit(&lms("rbf(sigma=1)").with_method(method), &samples, &y).unwrap();
+    for method in [LmsSolver::Batch, LmsSolver::Sgd] {
+        let fitted = fit(&lms("rbf(sigma=1)").solver(method), &samples, &y).unwrap();
         assert_eq!(end(&fitted), (Status::Converged, 0));
         assert_close(&fitted.predict(&samples).unwrap(), &y, 1e-15);
     }
@@ -371,8 +369,8 @@ proptest! {
     ) {
         let samples = dense(rows, 2, noise(2 * rows, seed));
         let kernel = format!("rbf(sigma={sigma}) + 0.1*linear");
-        let bias = if centred { Bias::Centred } else { Bias::None };
-        let run = lms(&kernel).with_bias(bias).with_epochs(100);
+        let bias = if centred { Intercept::Centred } else { Intercept::None };
+        let run = lms(&kernel).intercept(bias).epochs(100);
         let fitted = fit(&run, &samples, &targets(rows, 1, seed + 1)).unwrap();
         let falls = |w: &[CurvePoint]| w[1].mse <= w[0].mse * (1.0 + 1e-12);
         prop_assert!(curve(&fitted).windows(2).all(falls), "{:?}", curve(&fitted));

@@ -8,12 +8,13 @@ use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, DenseGram, Engine, Gram, Wanted};
 use mercer::kernel::Kernel;
 use mercer::learn::{
-    self, ClassWeight, Coefficients, Fitted, Inputs, LearnError, Learner, Logistic, Targets,
+    self, ClassWeight, Coefficients, Fitted, Inputs, Intercept, LearnError, Learner, Logistic,
+    LogisticSolver, Step, Targets,
 };
 use mercer::model::{Expansion, Predictor, probabilities};
 use mercer::pool;
 use mercer::session::Session;
-use mercer::solve::{LogisticError, LogisticSolver, Report, Status};
+use mercer::solve::{Report, SolveError, Status};
 
 struct Problem {
     x: Vec<Vec<f64>>,
@@ -172,7 +173,7 @@ fn the_linear_kernel_is_logistic_regression_on_the_columns() {
     for classes in [2, 4] {
         let problem = Problem::new(90, classes, 1);
         let expected = primal(&problem.x, &problem.codes, classes, &[1.0; 90], 0.3);
-        let logistic = Logistic::new(kernel("linear"), 0.3).with_tol(1e-8);
+        let logistic = Logistic::new(kernel("linear")).lambda(0.3).tol(1e-8);
         assert_close(&problem.fit(&logistic, None), &expected, 1e-6);
     }
 }
@@ -189,16 +190,17 @@ fn a_polynomial_kernel_is_logistic_regression_on_its_features() {
         let problem = Problem::new(80, classes, 2);
         let lifted: Vec<Vec<f64>> = problem.x.iter().map(lift).collect();
         let expected = primal(&lifted, &problem.codes, classes, &[1.0; 80], 0.5);
-        let logistic = Logistic::new(kernel("(<x,z>+1)^2"), 0.5).with_tol(1e-8);
+        let logistic = Logistic::new(kernel("(<x,z>+1)^2")).lambda(0.5).tol(1e-8);
         assert_close(&problem.fit(&logistic, None), &expected, 1e-6);
     }
 }
 
 #[test]
 fn at_the_answer_the_objective_is_flat_and_the_residual_what_it_says() {
-    for (classes, intercept) in [(2, true), (2, false), (3, true), (3, false)] {
+    let intercepts = [Intercept::Centred, Intercept::None];
+    for (classes, intercept) in [2, 3].into_iter().flat_map(|classes| intercepts.map(|i| (classes, i))) {
         let problem = Problem::new(60, classes, 3);
-        let logistic = Logistic::new(kernel("rbf(sigma=0.7)"), 0.05).with_tol(1e-8).with_intercept(intercept);
+        let logistic = Logistic::new(kernel("rbf(sigma=0.7)")).lambda(0.05).tol(1e-8).intercept(intercept);
         let found = problem.coefficients(&logistic);
         let gram = problem.gram(logistic.lift.kernel().unwrap());
         let (n, m) = (60, found.intercepts.len());
@@ -239,7 +241,7 @@ fn at_the_answer_the_objective_is_flat_and_the_residual_what_it_says() {
                 assert!(slope.abs() < 1e-6, "row {i}: {slope}");
             }
         }
-        if intercept {
+        if intercept != Intercept::None {
             for c in 0..m {
                 let moved = |by: f64| {
                     let mut b = found.intercepts.clone();
@@ -265,7 +267,7 @@ fn a_weight_is_a_number_of_copies() {
             codes: repeated.iter().map(|&i| problem.codes[i]).collect(),
             classes,
         };
-        let logistic = Logistic::new(kernel("rbf(sigma=1)"), 0.2).with_tol(1e-9);
+        let logistic = Logistic::new(kernel("rbf(sigma=1)")).lambda(0.2).tol(1e-9);
         let short = logistic.train(&problem.weighted(Some(&weights)), &Session::default()).unwrap();
         let long = long.train(&logistic).unwrap();
         let counted: Vec<usize> = (0..50).filter(|&i| copies[i] > 0).collect();
@@ -284,11 +286,11 @@ fn class_weights_multiply_those_of_the_rows() {
     problem.codes.iter().for_each(|&c| counts[c] += 1.0);
     let balanced: Vec<f64> = counts.iter().map(|c| 60.0 / (3.0 * c)).collect();
     let by_row: Vec<f64> = problem.codes.iter().map(|&c| balanced[c]).collect();
-    let plain = Logistic::new(kernel("rbf(sigma=1)"), 0.2).with_tol(1e-9);
+    let plain = Logistic::new(kernel("rbf(sigma=1)")).lambda(0.2).tol(1e-9);
     let expected = rows(&problem.fit(&plain, Some(&by_row)));
     let named = (0..3).map(|class| (format!("{class}.0"), balanced[class])).collect();
     for class_weight in [ClassWeight::Balanced, ClassWeight::Named(named), ClassWeight::Each(balanced)] {
-        assert_close(&problem.fit(&plain.clone().with_class_weight(class_weight), None), &expected, 1e-9);
+        assert_close(&problem.fit(&plain.clone().class_weight(class_weight), None), &expected, 1e-9);
     }
 }
 
@@ -296,16 +298,16 @@ fn class_weights_multiply_those_of_the_rows() {
 fn every_way_to_the_minimum_ends_there() {
     for classes in [2, 3] {
         let problem = Problem::new(40, classes, 6);
-        let newton = Logistic::new(kernel("rbf(sigma=1)"), 1.0).with_tol(1e-7);
+        let newton = Logistic::new(kernel("rbf(sigma=1)")).tol(1e-7);
         let expected = rows(&problem.fit(&newton, None));
         let ways = [
-            LogisticSolver::Gd { step: None },
-            LogisticSolver::Gd { step: Some(0.05) },
-            LogisticSolver::Sgd { step: None, seed: 3 },
-            LogisticSolver::Sgd { step: Some(0.3), seed: 4 },
+            (LogisticSolver::Gd, Step::Auto),
+            (LogisticSolver::Gd, Step::Value(0.05)),
+            (LogisticSolver::Sgd, Step::Auto),
+            (LogisticSolver::Sgd, Step::Value(0.3)),
         ];
-        for solver in ways {
-            let logistic = newton.clone().with_method(solver).with_max_iter(Some(20_000)).with_tol(1e-6);
+        for (solver, step) in ways {
+            let logistic = newton.clone().solver(solver).step(step).max_iter(Some(20_000)).tol(1e-6);
             assert_close(&problem.fit(&logistic, None), &expected, 1e-5);
         }
     }
@@ -314,11 +316,10 @@ fn every_way_to_the_minimum_ends_there() {
 #[test]
 fn a_step_that_is_too_large_is_told() {
     let problem = Problem::new(40, 2, 6);
-    let logistic =
-        Logistic::new(kernel("rbf(sigma=1)"), 1.0).with_method(LogisticSolver::Gd { step: Some(50.0) });
+    let logistic = Logistic::new(kernel("rbf(sigma=1)")).solver(LogisticSolver::Gd).step(Step::Value(50.0));
     let error = problem.train(&logistic).unwrap_err();
     assert!(
-        matches!(error, LearnError::Logistic(LogisticError::StepTooLarge { step: 50.0, largest }) if largest < 1.0),
+        matches!(error, LearnError::Solve(SolveError::Diverges { step: 50.0, largest }) if largest < 1.0),
         "{error}"
     );
 }
@@ -328,7 +329,7 @@ fn factored_iterated_and_never_stored_agree() {
     // λ small enough for many products: with room for a factor the later steps are factored.
     for (classes, lambda) in [(2, 1e-3), (2, 0.5), (3, 0.05)] {
         let problem = Problem::new(600, classes, 7);
-        let roomy = Logistic::new(kernel("rbf(sigma=0.3)"), lambda).with_tol(1e-8);
+        let roomy = Logistic::new(kernel("rbf(sigma=0.3)")).lambda(lambda).tol(1e-8);
         let expected = problem.fit(&roomy, None);
         let tight = Session::default().with_memory(0);
         let tight = roomy.train(&problem.weighted(None), &tight).unwrap();
@@ -345,7 +346,7 @@ fn factored_iterated_and_never_stored_agree() {
 fn has_the_same_bits_for_every_number_of_threads() {
     for (rows, classes) in [(300, 2), (700, 2), (600, 4)] {
         let problem = Problem::new(rows, classes, 8);
-        let logistic = Logistic::new(kernel("rbf(sigma=0.5)"), 0.1);
+        let logistic = Logistic::new(kernel("rbf(sigma=0.5)")).lambda(0.1);
         let fit = |threads| pool::with(Some(threads), || problem.train(&logistic).unwrap());
         let one = fit(1);
         assert!(one == fit(2) && one == fit(3), "{rows} rows");
@@ -355,13 +356,13 @@ fn has_the_same_bits_for_every_number_of_threads() {
 #[test]
 fn a_path_gives_the_answers_of_each_lambda_in_fewer_steps() {
     let problem = Problem::new(150, 3, 9);
-    let logistic = Logistic::new(kernel("rbf(sigma=0.5)"), 1.0).with_tol(1e-8);
+    let logistic = Logistic::new(kernel("rbf(sigma=0.5)")).tol(1e-8);
     let gram = problem.gram(logistic.lift.kernel().unwrap());
     let lambdas = [1.0, 0.8, 0.6, 0.5];
     let path = problem.path(&logistic, &gram, &lambdas);
     let (mut warm, mut cold) = (0, 0);
     for (&lambda, found) in lambdas.iter().zip(&path).skip(1) {
-        let alone = problem.coefficients(&logistic.clone().with_lambda(lambda));
+        let alone = problem.coefficients(&logistic.clone().lambda(lambda));
         assert_close(&found.dual, &rows(&alone.dual), 1e-6);
         warm += found.report.iterations;
         cold += alone.report.iterations;
@@ -373,18 +374,15 @@ fn a_path_gives_the_answers_of_each_lambda_in_fewer_steps() {
 fn without_a_penalty_it_is_maximum_likelihood_or_says_that_there_is_none() {
     for classes in [2, 3] {
         let problem = Problem::new(90, classes, 10);
-        let free = Logistic::new(kernel("linear"), 0.0).with_tol(1e-7);
+        let free = Logistic::new(kernel("linear")).lambda(0.0).tol(1e-7);
         let expected = primal(&problem.x, &problem.codes, classes, &[1.0; 90], 0.0);
         assert_close(&problem.fit(&free, None), &expected, 1e-5);
         // A Gaussian separates any rows that differ.
-        for solver in [LogisticSolver::Newton, LogisticSolver::Gd { step: None }] {
-            let logistic = free
-                .clone()
-                .with_lift(kernel("rbf(sigma=0.1)").into())
-                .with_method(solver)
-                .with_max_iter(Some(100_000));
+        for solver in [LogisticSolver::Newton, LogisticSolver::Gd] {
+            let logistic =
+                free.clone().lift(kernel("rbf(sigma=0.1)").into()).solver(solver).max_iter(Some(100_000));
             let error = problem.train(&logistic).unwrap_err();
-            assert_eq!(error, LearnError::Logistic(LogisticError::Separable));
+            assert_eq!(error, LearnError::Solve(SolveError::Separable));
         }
     }
 }
@@ -394,7 +392,7 @@ fn classes_separated_in_part_are_warned_of() {
     // At x = 0 the classes overlap; everywhere else they are separated, so the slope has no largest value that is best.
     let x = [-2.0, -1.0, 0.0, 0.0, 1.0, 2.0];
     let samples = AnySamples::F64(Samples::dense(6, 1, x.to_vec()).unwrap());
-    let logistic = Logistic::new(kernel("linear"), 0.0);
+    let logistic = Logistic::new(kernel("linear")).lambda(0.0);
     let fitted = logistic.fit(&samples, Targets::codes(vec![0, 0, 0, 1, 1, 1], 2)).unwrap();
     let report = report(&fitted);
     assert!(report.warnings.iter().any(|w| w.contains("separated in part")), "{report:?}");
@@ -403,7 +401,7 @@ fn classes_separated_in_part_are_warned_of() {
 #[test]
 fn huge_logits_stay_finite() {
     let problem = Problem::new(80, 3, 11);
-    let logistic = Logistic::new(kernel("1e6*rbf(sigma=0.5)"), 1e-3);
+    let logistic = Logistic::new(kernel("1e6*rbf(sigma=0.5)")).lambda(1e-3);
     let fitted = problem.train(&logistic).unwrap();
     let f = fitted.predict(problem.samples()).unwrap();
     assert!(f.entries().iter().all(|f| f.is_finite()) && report(&fitted).residual.is_finite());
@@ -416,14 +414,14 @@ fn a_class_of_one_row_is_learnt() {
     let mut problem = Problem::new(40, 2, 12);
     problem.codes[7] = 2;
     problem.classes = 3;
-    let p = problem.fit(&Logistic::new(kernel("rbf(sigma=0.3)"), 0.01), None);
+    let p = problem.fit(&Logistic::new(kernel("rbf(sigma=0.3)")).lambda(0.01), None);
     assert!(p.row(7)[2] > 0.5, "{:?}", p.row(7));
 }
 
 #[test]
 fn says_what_is_wrong_with_its_input() {
     let problem = Problem::new(20, 2, 13);
-    let logistic = Logistic::new(kernel("linear"), 1.0);
+    let logistic = Logistic::new(kernel("linear"));
     let fit = |logistic: &Logistic, codes: &[usize], classes: usize, weights: Option<&[f64]>| {
         let task = learn::Problem::new(problem.samples(), Targets::codes(codes, classes)).weighted(weights);
         logistic.train(&task, &Session::default()).unwrap_err()
@@ -446,13 +444,13 @@ fn says_what_is_wrong_with_its_input() {
     }
     assert!(matches!(fit(&logistic, codes, 2, Some(&[f64::NAN; 20])), LearnError::NonFinite { .. }));
     let bad = [
-        logistic.clone().with_lambda(-1.0),
-        logistic.clone().with_lambda(f64::NAN),
-        logistic.clone().with_tol(0.0),
-        logistic.clone().with_max_iter(Some(0)),
-        logistic.clone().with_method(LogisticSolver::Gd { step: Some(0.0) }),
-        logistic.clone().with_class_weight(ClassWeight::Each(vec![1.0])),
-        logistic.clone().with_class_weight(ClassWeight::Each(vec![1.0, -1.0])),
+        logistic.clone().lambda(-1.0),
+        logistic.clone().lambda(f64::NAN),
+        logistic.clone().tol(0.0),
+        logistic.clone().max_iter(Some(0)),
+        logistic.clone().solver(LogisticSolver::Gd).step(Step::Value(0.0)),
+        logistic.clone().class_weight(ClassWeight::Each(vec![1.0])),
+        logistic.clone().class_weight(ClassWeight::Each(vec![1.0, -1.0])),
     ];
     for logistic in bad {
         assert!(matches!(fit(&logistic, codes, 2, None), LearnError::Parameter { .. }), "{logistic:?}");
@@ -463,7 +461,7 @@ fn says_what_is_wrong_with_its_input() {
     let error = logistic.fit(Inputs::Gram(&gram), Targets::codes(&codes[..], 2)).unwrap_err();
     assert_eq!(error, LearnError::KernelValue { row: 3, column: 5 });
     let named = ClassWeight::Named(vec![("oak".into(), 2.0)]);
-    let error = logistic.with_class_weight(named).fit(problem.samples(), &["ash", "elm"].repeat(10)[..]);
+    let error = logistic.class_weight(named).fit(problem.samples(), &["ash", "elm"].repeat(10)[..]);
     assert_eq!(error.unwrap_err().to_string(), "there is no class `oak`; the classes are ash, elm");
 }
 
@@ -471,13 +469,8 @@ fn says_what_is_wrong_with_its_input() {
 fn stops_when_asked() {
     let problem = Problem::new(600, 2, 14);
     let stop = AtomicBool::new(true);
-    let solvers = [
-        LogisticSolver::Newton,
-        LogisticSolver::Gd { step: None },
-        LogisticSolver::Sgd { step: None, seed: 0 },
-    ];
-    for solver in solvers {
-        let logistic = Logistic::new(kernel("rbf(sigma=1)"), 1.0).with_method(solver);
+    for solver in [LogisticSolver::Newton, LogisticSolver::Gd, LogisticSolver::Sgd] {
+        let logistic = Logistic::new(kernel("rbf(sigma=1)")).solver(solver);
         let session = Session::default().with_watch(&stop);
         let error = logistic.train(&problem.weighted(None), &session).unwrap_err();
         assert!(error.is_stop(), "{error}");
@@ -487,7 +480,7 @@ fn stops_when_asked() {
 #[test]
 fn out_of_iterations_is_a_status_and_no_error() {
     let problem = Problem::new(60, 2, 15);
-    let logistic = Logistic::new(kernel("rbf(sigma=1)"), 0.01).with_max_iter(Some(1)).with_tol(1e-9);
+    let logistic = Logistic::new(kernel("rbf(sigma=1)")).lambda(0.01).max_iter(Some(1)).tol(1e-9);
     let resident = CpuEngine.load(&problem.samples()).unwrap();
     let gram = resident.gram(logistic.lift.kernel().unwrap(), Wanted::Exact).unwrap();
     let found = problem.path(&logistic, &*gram, &[0.01]).remove(0);

@@ -8,19 +8,19 @@ use mercer::data::{AnySamples, Classes, Matrix, Samples, ScaleMethod, Scaling, T
 use mercer::design::{Approximation, FeatureMap, Features, Form, Fourier, RandomFeatures, Sampling};
 use mercer::gram::Metric;
 use mercer::kernel::Kernel;
-use mercer::learn::{Bias, Learner, Perceptron, Ridge, Targets};
+use mercer::learn::{Intercept, Learner, Perceptron, Ridge, Targets};
 use mercer::model::{Linear, Method, Model, ModelError, Neighbours, Predictor, Rule, Weights};
 use proptest::prelude::*;
 use serde_json::json;
 
-fn model(samples: AnySamples<'static>, bias: Bias) -> Model {
+fn model(samples: AnySamples<'static>, bias: Intercept) -> Model {
     let n = samples.nrows();
     let y = Matrix::from_entries(n, 2, (0..2 * n).map(|k| (k as f64).cos()).collect());
     let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &samples).unwrap();
     let scaled = scaling.apply(samples).unwrap();
     let kernel: Kernel = "0.5*rbf(sigma=0.3) + matern(nu=2.5, length=2)".parse().unwrap();
     let (expansion, report) =
-        oracle::expansion(Ridge::new(kernel, 0.1).with_bias(bias).fit(scaled, &y).unwrap());
+        oracle::expansion(Ridge::new(kernel).lambda(0.1).intercept(bias).fit(scaled, &y).unwrap());
     Model {
         method: Method::Ridge,
         settings: BTreeMap::from([("lambda".to_owned(), json!([0.1]))]),
@@ -37,8 +37,9 @@ fn model(samples: AnySamples<'static>, bias: Bias) -> Model {
 fn linear() -> Model {
     let y = Matrix::from_entries(7, 2, (0..14).map(|k| (k as f64).cos()).collect());
     let map: FeatureMap = "x, x0^2, log(abs(x1)+1)".parse().unwrap();
-    let fitted = Ridge::new(map, 0.1).with_bias(Bias::Column).fit(AnySamples::F64(dense()), &y).unwrap();
-    Model { predictor: fitted.model.predictor, ..model(AnySamples::F64(dense()), Bias::None) }
+    let fitted =
+        Ridge::on(map).lambda(0.1).intercept(Intercept::Column).fit(AnySamples::F64(dense()), &y).unwrap();
+    Model { predictor: fitted.model.predictor, ..model(AnySamples::F64(dense()), Intercept::None) }
 }
 
 /// On random features, as pairs or shifted cosines.
@@ -46,8 +47,8 @@ fn random(form: Form) -> Model {
     let y = Matrix::from_entries(7, 2, (0..14).map(|k| (k as f64).cos()).collect());
     let kernel: Kernel = "matern(nu=1.5, length=2)".parse().unwrap();
     let approximation = Approximation::Fourier { features: 6, sampling: Sampling::Orthogonal, form };
-    let fitted = Ridge::new((kernel, approximation), 0.1).fit(AnySamples::F64(dense()), &y).unwrap();
-    Model { predictor: fitted.model.predictor, ..model(AnySamples::F64(dense()), Bias::None) }
+    let fitted = Ridge::on((kernel, approximation)).lambda(0.1).fit(AnySamples::F64(dense()), &y).unwrap();
+    Model { predictor: fitted.model.predictor, ..model(AnySamples::F64(dense()), Intercept::None) }
 }
 
 fn neighbours(rule: Rule) -> Model {
@@ -56,17 +57,17 @@ fn neighbours(rule: Rule) -> Model {
     let rows = AnySamples::F32(dense());
     let predictor = Neighbours { rows, targets: classes.one_hot(&codes), rule }.into();
     let outputs = vec!["kind".into()];
-    Model { predictor, outputs, classes: Some(classes), ..model(AnySamples::F32(dense()), Bias::None) }
+    Model { predictor, outputs, classes: Some(classes), ..model(AnySamples::F32(dense()), Intercept::None) }
 }
 
 fn voted(classes: usize) -> Model {
     let names = TargetValues::Numbers((0..7).map(|i| (i % classes) as f64).collect());
     let (classes, codes) = Classes::of(&names);
     let samples = AnySamples::F64(dense());
-    let perceptron = Perceptron::new("rbf(sigma=0.5)".parse::<Kernel>().unwrap()).with_vote(true);
+    let perceptron = Perceptron::new("rbf(sigma=0.5)".parse::<Kernel>().unwrap()).vote(true);
     let fitted = perceptron.fit(&samples, Targets::codes(codes, classes.len())).unwrap();
     let (predictor, outputs) = (fitted.model.predictor, vec!["kind".into()]);
-    let common = model(AnySamples::F64(dense()), Bias::None);
+    let common = model(AnySamples::F64(dense()), Intercept::None);
     Model { method: Method::Perceptron, predictor, outputs, classes: Some(classes), ..common }
 }
 
@@ -81,10 +82,10 @@ fn sparse<T: mercer::real::Real>() -> Samples<'static, T> {
 
 fn every_model() -> Vec<Model> {
     vec![
-        model(AnySamples::F64(dense()), Bias::Centred),
-        model(AnySamples::F32(dense()), Bias::Column),
-        model(AnySamples::F64(sparse()), Bias::Centred),
-        model(AnySamples::F32(sparse()), Bias::None),
+        model(AnySamples::F64(dense()), Intercept::Centred),
+        model(AnySamples::F32(dense()), Intercept::Column),
+        model(AnySamples::F64(sparse()), Intercept::Centred),
+        model(AnySamples::F32(sparse()), Intercept::None),
         linear(),
         random(Form::Pairs),
         random(Form::Shifted),

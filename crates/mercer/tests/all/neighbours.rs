@@ -6,7 +6,8 @@ use crate::oracle::noise;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, Engine, GramError, Metric, Nearest};
 use mercer::kernel::Kernel;
-use mercer::learn::{Fitted, Knn, LearnError, Learner, Loss, Problem, Smoother};
+use mercer::learn::search::Measure;
+use mercer::learn::{Fitted, Knn, LearnError, Learner, Problem, Smoother};
 use mercer::model::{ModelError, Weights};
 use mercer::pool;
 use mercer::session::Session;
@@ -212,7 +213,7 @@ fn predictions_are_weighted_means_of_the_nearest_targets() {
     let y = targets(200, 2, 3);
     for weights in [Weights::Uniform, Weights::Distance] {
         for metric in [Metric::Euclidean, Metric::Manhattan] {
-            let model = Knn::new(6).with_weights(weights).with_metric(metric).fit(&rows, &y).unwrap();
+            let model = Knn::new(6).weights(weights).metric(metric).fit(&rows, &y).unwrap();
             assert_eq!((model.model.predictor.noutputs(), model.model.predictor.ncols()), (2, 2));
             let predicted = model.predict(&queries).unwrap();
             for i in 0..60 {
@@ -239,12 +240,15 @@ fn without(samples: &AnySamples<'_>, y: &Matrix<f64>, i: usize) -> (AnySamples<'
     (samples.select(&others), Matrix::from_entries(others.len(), y.ncols(), entries))
 }
 
-fn mean_loss(loss: Loss, predicted: &[Vec<f64>], y: &Matrix<f64>) -> f64 {
+fn mean_loss(loss: Measure, predicted: &[Vec<f64>], y: &Matrix<f64>) -> f64 {
     let best =
         |values: &[f64]| (0..values.len()).rev().max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
     let of = |(i, p): (usize, &Vec<f64>)| match loss {
-        Loss::Squared => p.iter().zip(y.row(i)).map(|(p, y)| (p - y).powi(2)).sum::<f64>() / p.len() as f64,
-        Loss::Misclassified => f64::from(u8::from(best(p) != best(y.row(i)))),
+        Measure::SquaredError => {
+            p.iter().zip(y.row(i)).map(|(p, y)| (p - y).powi(2)).sum::<f64>() / p.len() as f64
+        }
+        Measure::Wrong => f64::from(u8::from(best(p) != best(y.row(i)))),
+        Measure::LogLoss => unreachable!(),
     };
     predicted.iter().enumerate().map(of).sum::<f64>() / y.nrows() as f64
 }
@@ -257,7 +261,7 @@ fn leaving_one_out_is_fitting_without_it() {
     for entries in [coarse, noise(n * 2, 6)] {
         for form in [Form::Double, Form::Single, Form::Sparse] {
             let x = samples(2, &entries, form);
-            for (y, loss) in [(targets(n, 2, 7), Loss::Squared), (classes(n, 3, 8), Loss::Misclassified)] {
+            for (y, loss) in [(targets(n, 2, 7), Measure::SquaredError), (classes(n, 3, 8), Measure::Wrong)] {
                 let refitted = |fit: &dyn Fn(&AnySamples<'_>, &Matrix<f64>) -> Fitted| {
                     let predicted: Vec<Vec<f64>> = (0..n)
                         .map(|i| {
@@ -268,11 +272,11 @@ fn leaving_one_out_is_fitting_without_it() {
                     mean_loss(loss, &predicted, &y)
                 };
                 for weights in [Weights::Uniform, Weights::Distance] {
-                    let knn = Knn::new(1).with_weights(weights).with_metric(Metric::Manhattan);
+                    let knn = Knn::new(1).weights(weights).metric(Metric::Manhattan);
                     let found = knn.leave_one_out(&x, &y, n - 1, loss, &Session::default()).unwrap();
                     assert_eq!(found.len(), n - 1);
                     for k in [1, 2, 5, 30, n - 1] {
-                        let expected = refitted(&|x, y| knn.with_k(k).fit(x, y).unwrap());
+                        let expected = refitted(&|x, y| knn.k(k).fit(x, y).unwrap());
                         close(&[found[k - 1]], &[expected], 1e-12);
                     }
                 }
@@ -357,8 +361,8 @@ fn the_number_of_threads_makes_no_difference() {
             let nearest = neighbours(&x, &x, 5, Metric::Euclidean, &Unwatched).unwrap();
             let knn = Knn::new(3);
             let smoother = Smoother::new("rbf(sigma=0.05)".parse().unwrap());
-            let losses = knn.leave_one_out(&x, &y, 9, Loss::Squared, &Session::default()).unwrap();
-            let loss = smoother.leave_one_out(&x, &y, Loss::Squared, &Session::default()).unwrap();
+            let losses = knn.leave_one_out(&x, &y, 9, Measure::SquaredError, &Session::default()).unwrap();
+            let loss = smoother.leave_one_out(&x, &y, Measure::SquaredError, &Session::default()).unwrap();
             let predicted = smoother.fit(&x, &y).unwrap().predict(&x).unwrap();
             (nearest, losses, loss.to_bits(), predicted)
         })
@@ -373,9 +377,9 @@ fn a_stop_ends_the_work() {
     let session = Session::default().with_watch(&stop);
     let searched = neighbours(&x, &x, 5, Metric::Euclidean, &stop);
     assert!(matches!(searched, Err(GramError::Stopped(_))));
-    assert!(Knn::new(3).leave_one_out(&x, &y, 9, Loss::Squared, &session).unwrap_err().is_stop());
+    assert!(Knn::new(3).leave_one_out(&x, &y, 9, Measure::SquaredError, &session).unwrap_err().is_stop());
     let smoother = Smoother::new("rbf".parse().unwrap());
-    assert!(smoother.leave_one_out(&x, &y, Loss::Squared, &session).unwrap_err().is_stop());
+    assert!(smoother.leave_one_out(&x, &y, Measure::SquaredError, &session).unwrap_err().is_stop());
     let predicted = smoother.fit(&x, &y).unwrap().model.predict(&x, &session);
     assert!(matches!(predicted, Err(ModelError::Gram(GramError::Stopped(_)))));
 }
@@ -387,7 +391,7 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(message(Knn::new(0).fit(&x, &y).unwrap_err()), "k is 0; it must be 1 or more");
     let too_many = Knn::new(11).fit(&x, &y).unwrap_err();
     assert!(matches!(too_many, LearnError::TooManyNeighbours { k: 11, rows: 10 }));
-    assert!(Knn::new(1).leave_one_out(&x, &y, 10, Loss::Squared, &Session::default()).is_err());
+    assert!(Knn::new(1).leave_one_out(&x, &y, 10, Measure::SquaredError, &Session::default()).is_err());
     let empty = samples(2, &[], Form::Double);
     assert!(matches!(Knn::new(1).fit(&empty, targets(0, 1, 1)), Err(LearnError::Empty { .. })));
     assert!(matches!(Knn::new(1).fit(&x, targets(9, 1, 1)), Err(LearnError::Length { found: 9, .. })));
@@ -414,7 +418,9 @@ fn what_makes_no_sense_is_refused() {
     assert!(smoother("9-|x-z|").is_ok());
     let one = samples(1, &[1.0], Form::Double);
     let lonely = Smoother::new("rbf".parse().unwrap());
-    assert!(lonely.leave_one_out(&one, &targets(1, 1, 1), Loss::Squared, &Session::default()).is_err());
+    assert!(
+        lonely.leave_one_out(&one, &targets(1, 1, 1), Measure::SquaredError, &Session::default()).is_err()
+    );
     let model = Knn::new(1).fit(&x, &y).unwrap();
     assert!(matches!(model.predict(&one), Err(ModelError::Columns { found: 1, expected: 2 })));
 }

@@ -108,7 +108,7 @@ fn reference(
 }
 
 fn plain(rule: Rule, averaged: bool) -> Perceptron {
-    Perceptron::new(linear()).with_shuffle(false).with_passes(2_000).with_rule(rule).with_averaged(averaged)
+    Perceptron::new(linear()).shuffle(false).passes(2_000).rule(rule).averaged(averaged)
 }
 
 fn fit(
@@ -135,7 +135,7 @@ fn expansion(fitted: &Fitted) -> &Expansion {
 
 /// The same perceptron on the columns themselves as features.
 fn on_columns(perceptron: &Perceptron) -> Perceptron {
-    perceptron.clone().with_lift("x0, x1, x2, x3".parse::<FeatureMap>().unwrap().into())
+    perceptron.clone().lift("x0, x1, x2, x3".parse::<FeatureMap>().unwrap().into())
 }
 
 /// One row per feature, one column per output.
@@ -146,7 +146,7 @@ fn weights(fitted: &Fitted) -> &Matrix<f64> {
 
 /// The rows mistaken, in order: a step of a vote with its votes ends each mistake.
 fn mistaken(perceptron: &Perceptron, x: &Matrix<f64>, codes: &[usize], classes: usize) -> Vec<usize> {
-    let fitted = fit(&perceptron.clone().with_vote(true), x, codes, classes).unwrap();
+    let fitted = fit(&perceptron.clone().vote(true), x, codes, classes).unwrap();
     let Predictor::Voted(voted) = &fitted.model.predictor else { panic!("votes") };
     let centres = fitted.centres.as_ref().unwrap();
     let last = voted.steps.iter().filter(|step| step.votes > 0);
@@ -187,7 +187,7 @@ fn mistakes_stay_within_novikoffs_bound() {
     for (classes, rule) in [(2, Rule::Direct), (3, Rule::Direct)] {
         for seed in 1..6 {
             let (x, codes) = separable(80, classes, seed);
-            let perceptron = plain(rule, false).with_shuffle(true);
+            let perceptron = plain(rule, false).shuffle(true);
             let problem = Problem::new(&x, Targets::codes(&codes[..], classes));
             let Ok(fitted) = perceptron.train(&problem, &Session::default().with_seed(seed)) else {
                 continue;
@@ -232,7 +232,7 @@ fn the_average_is_of_the_functions_after_each_visit() {
     let (x, mut codes) = separable(40, 3, 2);
     codes[5] = (codes[5] + 1) % 3;
     for rule in [Rule::Direct, Rule::OneVsRest] {
-        let perceptron = plain(rule, true).with_passes(4);
+        let perceptron = plain(rule, true).passes(4);
         let (_, stood) = reference(&x, &codes, 3, rule, 4);
         let dual = fit(&perceptron, &x, &codes, 3).unwrap();
         let known = (fact(&dual, "margin"), fact(&dual, "mistake_bound"));
@@ -256,7 +256,7 @@ fn the_average_is_of_the_functions_after_each_visit() {
 fn votes_are_those_of_the_functions_after_each_visit() {
     for classes in [2, 3] {
         let (x, codes) = separable(40, classes, 3);
-        let perceptron = plain(Rule::Direct, false).with_passes(3).with_vote(true);
+        let perceptron = plain(Rule::Direct, false).passes(3).vote(true);
         let (_, stood) = reference(&x, &codes, classes, Rule::Direct, 3);
         let votes = fit(&perceptron, &x, &codes, classes).unwrap().predict(samples(&x)).unwrap();
         for i in 0..40 {
@@ -283,9 +283,9 @@ fn a_kernel_separates_what_no_line_does() {
     let x = Matrix::from_entries(4, 2, vec![-1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0, -1.0]);
     let codes = [0, 0, 1, 1];
     let kernel = |text: &str| text.parse::<Kernel>().unwrap();
-    let line = fit(&Perceptron::new(kernel("linear + 1")).with_passes(50), &x, &codes, 2).unwrap();
+    let line = fit(&Perceptron::new(kernel("linear + 1")).passes(50), &x, &codes, 2).unwrap();
     assert_eq!((status(&line), fact(&line, "passes")), (Status::OutOfIterations, Some(50.0)));
-    let curve = fit(&Perceptron::new(kernel("(<x,z>+1)^2")).with_passes(50), &x, &codes, 2).unwrap();
+    let curve = fit(&Perceptron::new(kernel("(<x,z>+1)^2")).passes(50), &x, &codes, 2).unwrap();
     assert_eq!(status(&curve), Status::Converged);
     let f = curve.predict(samples(&x)).unwrap();
     assert!((0..4).all(|i| (f.row(i)[0] > 0.0) == (codes[i] == 1)));
@@ -294,7 +294,7 @@ fn a_kernel_separates_what_no_line_does() {
 #[test]
 fn neither_the_memory_nor_the_threads_change_the_answer() {
     let (x, codes) = separable(90, 3, 4);
-    let perceptron = Perceptron::new("rbf(sigma=8)".parse::<Kernel>().unwrap()).with_passes(20);
+    let perceptron = Perceptron::new("rbf(sigma=8)".parse::<Kernel>().unwrap()).passes(20);
     let problem = Problem::new(&x, Targets::codes(&codes[..], 3));
     let fit = |session: &Session<'_>, threads| {
         pool::with(Some(threads), || perceptron.train(&problem, session).unwrap())
@@ -311,14 +311,14 @@ fn neither_the_memory_nor_the_threads_change_the_answer() {
 fn a_budget_that_is_not_reached_changes_nothing() {
     let (x, codes) = separable(60, 3, 5);
     let kernel: Kernel = "rbf(sigma=4)".parse().unwrap();
-    let perceptron = plain(Rule::Direct, false).with_lift(kernel.clone().into()).with_passes(1);
+    let perceptron = plain(Rule::Direct, false).lift(kernel.clone().into()).passes(1);
     let fitted = fit(&perceptron, &x, &codes, 3).unwrap();
     let mut stream = BudgetedPerceptron::new(kernel, 4, 3, Rule::Direct, 1_000).unwrap();
     let wrong: Vec<usize> = (0..60).filter(|&i| stream.update(x.row(i), codes[i]).unwrap()).collect();
     assert_eq!(wrong, mistaken(&perceptron, &x, &codes, 3));
     assert_eq!((stream.seen(), Some(stream.mistakes() as f64)), (60, fact(&fitted, "mistakes")));
     let session = Session::default();
-    let budgeted = fit(&perceptron.with_budget(Some(1_000)), &x, &codes, 3).unwrap();
+    let budgeted = fit(&perceptron.budget(Some(1_000)), &x, &codes, 3).unwrap();
     assert_eq!(budgeted.facts["mistakes"], fitted.facts["mistakes"]);
     let expected = fitted.predict(samples(&x)).unwrap();
     let streamed = stream.expansion().unwrap().predict(&samples(&x), &session).unwrap();
@@ -365,14 +365,14 @@ fn says_what_is_wrong_with_its_input() {
     assert_eq!(wrong(&[0; 20]), LearnError::Classes { found: 1 });
     assert_eq!(wrong(&[0; 19]), LearnError::Length { what: "class labels", rows: 20, found: 19 });
     assert_eq!(wrong(&[7; 20]), LearnError::Code { row: 0, code: 7, classes: 2 });
-    let none = perceptron.clone().with_passes(0);
+    let none = perceptron.clone().passes(0);
     assert!(fit(&none, &x, &codes, 2).unwrap_err().to_string().contains("passes"));
-    let both = perceptron.clone().with_vote(true).with_budget(Some(3));
+    let both = perceptron.clone().vote(true).budget(Some(3));
     assert!(matches!(fit(&both, &x, &codes, 2), Err(LearnError::Unsupported(_))));
     let gram = DenseGram::<f64>::new(2, vec![1.0, f64::INFINITY, f64::INFINITY, 1.0]);
     let error = perceptron.fit(Inputs::Gram(&gram), Targets::codes(vec![0, 1], 2)).unwrap_err();
     assert!(matches!(error, LearnError::KernelValue { .. }));
-    let infinite = Perceptron::new("exp(1000*x0)".parse::<FeatureMap>().unwrap());
+    let infinite = Perceptron::on("exp(1000*x0)".parse::<FeatureMap>().unwrap());
     let error = fit(&infinite, &Matrix::from_entries(2, 1, vec![-1.0, 1.0]), &[0, 1], 2).unwrap_err();
     assert!(error.to_string().contains("row 1"), "{error}");
     let mut stream = BudgetedPerceptron::new(linear(), 2, 2, Rule::Direct, 3).unwrap();

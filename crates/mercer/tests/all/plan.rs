@@ -4,13 +4,14 @@ use std::sync::atomic::AtomicBool;
 
 use mercer::data::{AnySamples, Dtype, Samples};
 use mercer::kernel::Kernel;
-use mercer::select::plan::{Candidate, Plan, PlanError, Shape, Task, Way};
+use mercer::learn::cost::{Size, Task, Way};
+use mercer::select::plan::{Candidate, Plan, PlanError};
 use mercer::session::Session;
 
 const RIDGE: Task = Task::Ridge { lambda: 1.0, features: None };
 
-fn shape(rows: usize, columns: usize) -> Shape {
-    Shape { rows, columns, targets: 1, dtype: Dtype::F64 }
+fn shape(rows: usize, columns: usize) -> Size {
+    Size { rows, columns, targets: 1, dtype: Dtype::F64 }
 }
 
 fn kernel(text: &str) -> Kernel {
@@ -118,7 +119,7 @@ fn any_shape_has_a_plan() {
             assert!(plan.chosen.seconds() > 0.0);
         }
     }
-    let single = Shape { dtype: Dtype::F32, ..shape(1_000, 4) };
+    let single = Size { dtype: Dtype::F32, ..shape(1_000, 4) };
     let open = "rbf(sigma=auto) + matern(nu=?, length=?)";
     let tune = Task::TuneRidge { kernels: 10, lambdas: 10 };
     assert_eq!(
@@ -134,7 +135,8 @@ fn samples_themselves_are_measured_on() {
     let indptr: Vec<usize> = (0..=n).collect();
     let indices: Vec<u32> = (0..n as u32).map(|i| i * 1_000).collect();
     let sparse = AnySamples::F64(Samples::sparse(1_000_000, indptr, indices, vec![1.0; n]).unwrap());
-    let plan = Plan::for_samples(RIDGE, &kernel("rbf(sigma=1)"), &sparse, 2, &Session::default()).unwrap();
+    let plan =
+        Plan::for_samples(RIDGE, &kernel("rbf(sigma=1)"), &sparse, (600, 2), &Session::default()).unwrap();
     assert_eq!((plan.shape.rows, plan.shape.columns, plan.shape.targets), (600, 1_000_000, 2));
     // Filled in, a million columns would take minutes.
     assert!(plan.chosen.seconds() < 10.0, "{plan}");
@@ -169,7 +171,7 @@ fn what_cannot_be_planned_is_said() {
 /// A machine's matrix is kept in single precision where it fits, and computed in parts where it does not.
 #[test]
 fn support_vectors_keep_what_fits() {
-    let shape = Shape { rows: 4_000, columns: 6, targets: 1, dtype: Dtype::F64 };
+    let shape = Size { rows: 4_000, columns: 6, targets: 1, dtype: Dtype::F64 };
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
     let plan = |budget| {
         Plan::for_shape(Task::SupportVectors, &kernel, shape, &Session::default().with_memory(budget))

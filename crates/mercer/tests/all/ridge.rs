@@ -5,7 +5,7 @@ use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{DenseGram, NumericalRank};
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
-use mercer::learn::{self, Admission, Bias, Inputs, LearnError, Learner, Ridge, RidgeMethod};
+use mercer::learn::{self, Admission, Inputs, Intercept, LearnError, Learner, Ridge, RidgeSolver};
 use mercer::model::{Expansion, ModelError};
 use mercer::pool;
 use mercer::session::Session;
@@ -93,7 +93,7 @@ fn without_bias_it_is_the_closed_form() {
     (0..x.len()).for_each(|i| system[i][i] += lambda);
     let a = eliminate(system, targets(&problem.y));
     let expected = expand(&problem.kernel, &x, &a, &[0.0; 2], &plain(&problem.queries));
-    let ridge = Ridge::new(problem.kernel.clone(), lambda).with_bias(Bias::None);
+    let ridge = Ridge::new(problem.kernel.clone()).lambda(lambda).intercept(Intercept::None);
     assert_close(&predictions(&problem, &ridge, None), &expected, 1e-8);
 }
 
@@ -114,7 +114,7 @@ fn centred_is_ridge_with_an_unpenalised_intercept() {
     let mut a = eliminate(system, rhs);
     let b = a.pop().unwrap();
     let expected = expand(&problem.kernel, &x, &a, &b, &plain(&problem.queries));
-    let ridge = Ridge::new(problem.kernel.clone(), lambda).with_bias(Bias::Centred);
+    let ridge = Ridge::new(problem.kernel.clone()).lambda(lambda).intercept(Intercept::Centred);
     assert_close(&predictions(&problem, &ridge, None), &expected, 1e-8);
 }
 
@@ -139,16 +139,16 @@ fn column_centres_the_data_and_adds_a_constant_to_the_kernel() {
     let mut queries = plain(&problem.queries);
     shift(&mut queries, &mx);
     let expected = expand(&kernel, &x, &a, &my, &queries);
-    let ridge = Ridge::new(problem.kernel.clone(), lambda).with_bias(Bias::Column);
+    let ridge = Ridge::new(problem.kernel.clone()).lambda(lambda).intercept(Intercept::Column);
     assert_close(&predictions(&problem, &ridge, None), &expected, 1e-8);
 }
 
 /// A weight of 2 is a row that stands twice; a weight of 0 is a row that is not there.
 #[test]
 fn weights_count_rows() {
-    for bias in [Bias::None, Bias::Centred, Bias::Column] {
+    for bias in [Intercept::None, Intercept::Centred, Intercept::Column] {
         let problem = problem(30);
-        let ridge = Ridge::new(problem.kernel.clone(), 0.1).with_bias(bias);
+        let ridge = Ridge::new(problem.kernel.clone()).lambda(0.1).intercept(bias);
         let weights: Vec<f64> = (0..30).map(|i| [1.0, 2.0, 0.0][i % 3]).collect();
         let weighted = predictions(&problem, &ridge, Some(&weights));
         let rows: Vec<usize> = (0..30).flat_map(|i| vec![i; weights[i] as usize]).collect();
@@ -167,10 +167,10 @@ fn weights_count_rows() {
 #[test]
 fn each_target_may_have_its_own_lambda() {
     let problem = problem(40);
-    let both = Ridge::new(problem.kernel.clone(), 0.0).with_lambda(vec![0.5, 0.01]);
+    let both = Ridge::new(problem.kernel.clone()).lambdas(vec![0.5, 0.01]);
     let found = predictions(&problem, &both, None);
     for (column, lambda) in [0.5, 0.01].into_iter().enumerate() {
-        let alone = predictions(&problem, &Ridge::new(problem.kernel.clone(), lambda), None);
+        let alone = predictions(&problem, &Ridge::new(problem.kernel.clone()).lambda(lambda), None);
         for i in 0..found.nrows() {
             assert!((found.row(i)[column] - alone.row(i)[column]).abs() < 1e-10);
         }
@@ -182,10 +182,10 @@ fn mixed_precision_reaches_the_double_answer() {
     let mut problem = problem(700);
     problem.kernel = "rbf(sigma=0.5)".parse().unwrap();
     let by = |method| {
-        let ridge = Ridge::new(problem.kernel.clone(), 0.1).with_method(method);
+        let ridge = Ridge::new(problem.kernel.clone()).lambda(0.1).solver(method);
         fit(&ridge, &problem.x, &problem.y, None).unwrap()
     };
-    let ((double, _), (mixed, report)) = (by(RidgeMethod::Cholesky), by(RidgeMethod::Mixed));
+    let ((double, _), (mixed, report)) = (by(RidgeSolver::Cholesky), by(RidgeSolver::Mixed));
     assert!(report.solver.contains("f32"), "{}", report.solver);
     assert!(report.residual < 1e-12, "{}", report.residual);
     // The condition number is below 1e4, so both are within 1e4·n·ε of the exact answer.
@@ -198,7 +198,7 @@ fn mixed_precision_reaches_the_double_answer() {
 fn a_hopeless_refinement_falls_back_to_double() {
     let mut problem = problem(200);
     problem.kernel = "rbf(sigma=5)".parse().unwrap();
-    let ridge = Ridge::new(problem.kernel.clone(), 1e-10).with_method(RidgeMethod::Mixed);
+    let ridge = Ridge::new(problem.kernel.clone()).lambda(1e-10).solver(RidgeSolver::Mixed);
     let (_, report) = fit(&ridge, &problem.x, &problem.y, None).unwrap();
     assert_eq!(report.solver, "cholesky f64");
 }
@@ -210,7 +210,7 @@ fn a_singular_system_is_reported_with_its_rank_and_a_lambda_that_does() {
     entries[10..20].copy_from_slice(&repeated);
     let x = AnySamples::F64(Samples::dense(20, 2, entries).unwrap());
     let y = Matrix::from_entries(20, 1, noise(20, 6));
-    let ridge = |lambda| Ridge::new(kernel("rbf(sigma=0.3)"), lambda).with_bias(Bias::None);
+    let ridge = |lambda| Ridge::new(kernel("rbf(sigma=0.3)")).lambda(lambda).intercept(Intercept::None);
     let error = fit(&ridge(0.0), &x, &y, None).unwrap_err();
     let LearnError::Solve(SolveError::Singular { rank, order: 20, suggestion }) = error else {
         panic!("{error:?}");
@@ -222,7 +222,7 @@ fn a_singular_system_is_reported_with_its_rank_and_a_lambda_that_does() {
 #[test]
 fn input_that_does_not_line_up_is_refused() {
     let problem = problem(10);
-    let ridge = Ridge::new(problem.kernel.clone(), 1.0);
+    let ridge = Ridge::new(problem.kernel.clone());
     let refused =
         |ridge: &Ridge, y: &Matrix<f64>, w: Option<&[f64]>| fit(ridge, &problem.x, y, w).unwrap_err();
     let short = Matrix::from_entries(3, 1, vec![1.0; 3]);
@@ -232,25 +232,25 @@ fn input_that_does_not_line_up_is_refused() {
     broken.row_mut(4)[1] = f64::NAN;
     assert!(matches!(refused(&ridge, &broken, None), LearnError::NonFinite { row: 4, .. }));
     for lambda in [-1.0, f64::NAN, f64::INFINITY] {
-        let bad = Ridge::new(problem.kernel.clone(), lambda);
+        let bad = Ridge::new(problem.kernel.clone()).lambda(lambda);
         assert!(matches!(refused(&bad, &problem.y, None), LearnError::Parameter { parameter: "lambda", .. }));
     }
     let small = Session::default().with_memory(100);
     let error = oracle::train(&ridge, &problem.x, &problem.y, None, &small).unwrap_err();
     assert!(matches!(error, LearnError::Memory { needed: 800, budget: 100, .. }), "{error}");
-    let undefined = Ridge::new(kernel("log(<x,z>)"), 1.0).with_admission(Admission::Assume);
+    let undefined = Ridge::new(kernel("log(<x,z>)")).admission(Admission::Assume);
     assert!(matches!(refused(&undefined, &problem.y, None), LearnError::KernelValue { .. }));
-    let missing = Ridge::new(kernel("linear[7]"), 1.0);
+    let missing = Ridge::new(kernel("linear[7]"));
     assert!(matches!(refused(&missing, &problem.y, None), LearnError::Kernel(_)));
 }
 
 #[test]
 fn a_refuted_kernel_is_refused_and_an_assumed_one_is_not() {
     let problem = problem(20);
-    let ridge = Ridge::new(kernel("exp(|x-z|^2/2)"), 100.0);
+    let ridge = Ridge::new(kernel("exp(|x-z|^2/2)")).lambda(100.0);
     let error = fit(&ridge, &problem.x, &problem.y, None).unwrap_err();
     assert!(matches!(error, LearnError::NotAKernel { .. }), "{error}");
-    let assumed = ridge.with_admission(Admission::Assume);
+    let assumed = ridge.admission(Admission::Assume);
     assert_eq!(fit(&assumed, &problem.x, &problem.y, None).unwrap().0.domain, None);
 }
 
@@ -261,7 +261,7 @@ fn the_domain_of_the_proof_is_kept_and_enforced() {
     problem.kernel = "1/(1-<x,z>)".parse().unwrap();
     let halved = noise(60, 1).into_iter().map(|v| 0.5 * v).collect::<Vec<_>>();
     problem.x = AnySamples::F64(Samples::dense(20, 3, halved).unwrap());
-    let ridge = Ridge::new(problem.kernel.clone(), 0.1);
+    let ridge = Ridge::new(problem.kernel.clone()).lambda(0.1);
     let (model, _) = fit(&ridge, &problem.x, &problem.y, None).unwrap();
     assert!(matches!(model.domain, Some(Domain::Ball(radius)) if radius < 0.9), "{:?}", model.domain);
     assert!(model.predict(&problem.x, &Session::default()).is_ok());
@@ -273,8 +273,8 @@ fn the_domain_of_the_proof_is_kept_and_enforced() {
 #[test]
 fn the_answer_does_not_depend_on_the_number_of_threads() {
     let problem = problem(600);
-    for method in [RidgeMethod::Cholesky, RidgeMethod::Mixed] {
-        let ridge = Ridge::new(kernel("rbf(sigma=0.7) + 0.1*linear"), 0.1).with_method(method);
+    for method in [RidgeSolver::Cholesky, RidgeSolver::Mixed] {
+        let ridge = Ridge::new(kernel("rbf(sigma=0.7) + 0.1*linear")).lambda(0.1).solver(method);
         let on = |threads| {
             pool::with(Some(threads), || fit(&ridge, &problem.x, &problem.y, None).unwrap().0.coefficients)
         };
@@ -287,7 +287,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
 fn a_kernel_matrix_is_fitted_as_its_samples_are() {
     let problem = problem(40);
     let weights: Vec<f64> = (0..40).map(|i| 0.5 + (i % 3) as f64).collect();
-    let ridge = Ridge::new(problem.kernel.clone(), 0.1);
+    let ridge = Ridge::new(problem.kernel.clone()).lambda(0.1);
     let (expected, _) = fit(&ridge, &problem.x, &problem.y, Some(&weights)).unwrap();
     let entries = gram(&problem.kernel, &plain(&problem.x)).concat();
     let matrix = DenseGram::new(40, &entries);
@@ -305,7 +305,7 @@ fn a_kernel_matrix_is_fitted_as_its_samples_are() {
     let cross = AnySamples::F64(Samples::dense(17, 40, cross).unwrap());
     let expected = expected.predict(&problem.queries, &Session::default()).unwrap();
     assert_close(&found.predict(&cross, &Session::default()).unwrap(), &targets(&expected), 1e-8);
-    let column = ridge.with_bias(Bias::Column).train(&given, &Session::default()).unwrap_err();
+    let column = ridge.intercept(Intercept::Column).train(&given, &Session::default()).unwrap_err();
     assert!(matches!(column, LearnError::Unsupported(_)), "{column}");
 }
 
@@ -313,6 +313,7 @@ fn a_kernel_matrix_is_fitted_as_its_samples_are() {
 #[test]
 fn auto_is_resolved_from_the_samples() {
     let problem = problem(30);
-    let (model, _) = fit(&Ridge::new(kernel("rbf(sigma=auto)"), 0.1), &problem.x, &problem.y, None).unwrap();
+    let (model, _) =
+        fit(&Ridge::new(kernel("rbf(sigma=auto)")).lambda(0.1), &problem.x, &problem.y, None).unwrap();
     assert!(model.kernel.is_resolved(), "{}", model.kernel);
 }

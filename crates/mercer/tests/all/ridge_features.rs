@@ -5,7 +5,7 @@ use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::design::{DesignError, FeatureMap};
 use mercer::gram::NumericalRank;
 use mercer::kernel::Kernel;
-use mercer::learn::{Bias, LearnError, Ridge, RidgeMethod};
+use mercer::learn::{Intercept, LearnError, Ridge, RidgeSolver};
 use mercer::model::{Linear, ModelError};
 use mercer::pool;
 use mercer::session::Session;
@@ -24,7 +24,7 @@ fn map(text: &str) -> FeatureMap {
 }
 
 fn on(text: &str, lambda: f64) -> Ridge {
-    Ridge::new(map(text), lambda)
+    Ridge::on(map(text)).lambda(lambda)
 }
 
 fn fit(
@@ -36,7 +36,7 @@ fn fit(
     oracle::train(ridge, x, y, weights, &Session::default()).map(oracle::linear)
 }
 
-const BIASES: [Bias; 3] = [Bias::None, Bias::Centred, Bias::Column];
+const BIASES: [Intercept; 3] = [Intercept::None, Intercept::Centred, Intercept::Column];
 
 /// max over all predictions of the difference, relative to the largest.
 fn difference(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
@@ -66,14 +66,14 @@ fn primal_and_dual_predict_the_same() {
             for bias in BIASES {
                 for weights in [None, Some(&weights[..])] {
                     let lambda = vec![0.1, 10.0, 0.1];
-                    let ridge = Ridge::new(kernel.clone(), 0.0).with_bias(bias).with_lambda(lambda);
-                    let primal = ridge.clone().with_method(RidgeMethod::Primal);
+                    let ridge = Ridge::new(kernel.clone()).intercept(bias).lambdas(lambda);
+                    let primal = ridge.clone().solver(RidgeSolver::Primal);
                     let (model, report) = fit(&primal, &x, &y, weights).unwrap();
                     assert_eq!(report.solver, "normal equations f64");
                     assert!(report.residual < 1e-11, "{}", report.residual);
                     assert_eq!((model.noutputs(), model.ncols()), (3, columns));
                     let found = model.predict(&queries, &Session::default()).unwrap();
-                    let dual = ridge.with_method(RidgeMethod::Dual);
+                    let dual = ridge.solver(RidgeSolver::Dual);
                     let dual = oracle::train(&dual, &x, &y, weights, &Session::default()).unwrap();
                     let (model, _) = oracle::expansion(dual);
                     let expected = model.predict(&queries, &Session::default()).unwrap();
@@ -128,8 +128,10 @@ fn formulas_fit_the_closed_form_with_and_without_an_intercept() {
         let (a, b) = (row[0], row[1]);
         vec![a, b, a * a, b * b, (a.abs() + 1.0).ln(), (b.abs() + 1.0).ln(), a * b]
     };
-    for (bias, lambda) in [(Bias::None, 0.3), (Bias::Centred, 0.3), (Bias::None, 0.0), (Bias::Centred, 0.0)] {
-        let centred = bias == Bias::Centred;
+    for (bias, lambda) in
+        [(Intercept::None, 0.3), (Intercept::Centred, 0.3), (Intercept::None, 0.0), (Intercept::Centred, 0.0)]
+    {
+        let centred = bias == Intercept::Centred;
         let rows: Vec<Vec<f64>> = (0..n)
             .map(|i| {
                 let mut phi = phi(i, &mut row);
@@ -138,7 +140,7 @@ fn formulas_fit_the_closed_form_with_and_without_an_intercept() {
             })
             .collect();
         let expected = closed_form(&rows, y.entries(), &w, lambda, centred);
-        let ridge = on("x, x^2, log(abs(x)+1), x0*x1", lambda).with_bias(bias);
+        let ridge = on("x, x^2, log(abs(x)+1), x0*x1", lambda).intercept(bias);
         let (model, _) = fit(&ridge, &x, &y, Some(&w)).unwrap();
         let found = model.weights.entries().iter().chain(centred.then_some(&model.intercepts[0]));
         for (f, e) in found.zip(&expected) {
@@ -174,12 +176,12 @@ fn least_squares_on_a_polynomial_is_found_with_an_intercept() {
 fn dependent_features_are_reported_when_lambda_is_zero() {
     let (x, y) = (samples(30, 2, 1), targets(30, 1));
     for (text, rank, bias) in [
-        ("x0, 2*x0, x1", 2, Bias::None),
-        ("x0, x0, x1, x0+x1", 2, Bias::Centred),
-        ("poly(degree=2)", 6, Bias::Column),
-        ("monomials(degree=7)", 30, Bias::None),
+        ("x0, 2*x0, x1", 2, Intercept::None),
+        ("x0, x0, x1, x0+x1", 2, Intercept::Centred),
+        ("poly(degree=2)", 6, Intercept::Column),
+        ("monomials(degree=7)", 30, Intercept::None),
     ] {
-        let ridge = |lambda| on(text, lambda).with_bias(bias);
+        let ridge = |lambda| on(text, lambda).intercept(bias);
         let error = fit(&ridge(0.0), &x, &y, None).unwrap_err();
         let LearnError::Solve(SolveError::RankDeficient { rank: found, suggestion, .. }) = error else {
             panic!("{text}: {error}");
@@ -197,7 +199,7 @@ fn ill_conditioned_features_go_through_qr() {
     let truth = |x: f64| 1.0 + 2.0 * x - x.powi(3) + 0.5 * x.powi(7);
     let y = Matrix::from_entries(n, 1, x.iter().map(|&x| truth(x)).collect());
     let samples = AnySamples::F64(Samples::dense(n, 1, x.clone()).unwrap());
-    let ridge = on("monomials(degree=8)", 0.0).with_bias(Bias::None);
+    let ridge = on("monomials(degree=8)", 0.0).intercept(Intercept::None);
     let (model, report) = fit(&ridge, &samples, &y, None).unwrap();
     assert_eq!(report.solver, "qr f64");
     let found = model.predict(&samples, &Session::default()).unwrap();
@@ -207,7 +209,7 @@ fn ill_conditioned_features_go_through_qr() {
     for (f, e) in model.weights.entries().iter().zip(expected) {
         assert!((f - e).abs() < 1e-3, "{f} is not {e}");
     }
-    let (ridge, tight) = (ridge.with_lambda(vec![1e-13]), Session::default().with_memory(60_000));
+    let (ridge, tight) = (ridge.lambdas(vec![1e-13]), Session::default().with_memory(60_000));
     let (_, report) = oracle::train(&ridge, &samples, &y, None, &tight).map(oracle::linear).unwrap();
     assert!(report.solver.starts_with("normal") && report.warnings.len() == 1, "{report:?}");
 }
@@ -244,18 +246,18 @@ fn more_rows_than_a_block_and_any_number_of_threads_give_the_same_bits() {
 #[test]
 fn the_cheaper_form_is_chosen_and_the_reason_told() {
     let kernel: Kernel = "poly(degree=2)".parse().unwrap();
-    let many = RidgeMethod::Auto.choose(&kernel, 10_000, 5, 1 << 40);
+    let many = RidgeSolver::Auto.choose(&kernel, 10_000, 5, 1 << 40);
     assert_eq!(many.features, Some(21));
     assert!(many.primal.is_some() && many.reason.starts_with("primal"), "{}", many.reason);
-    let few = RidgeMethod::Auto.choose(&kernel, 50, 40, 1 << 40);
+    let few = RidgeSolver::Auto.choose(&kernel, 50, 40, 1 << 40);
     assert!(few.primal.is_none() && few.primal_cost.unwrap() > few.dual_cost, "{few:?}");
     // n³/3 is cheaper, but a matrix of 10,000² does not fit.
-    let tight = RidgeMethod::Auto.choose(&"poly(degree=3)".parse().unwrap(), 10_000, 20, 100 << 20);
+    let tight = RidgeSolver::Auto.choose(&"poly(degree=3)".parse().unwrap(), 10_000, 20, 100 << 20);
     assert!(tight.primal.is_some(), "{tight:?}");
-    let gaussian = RidgeMethod::Primal.choose(&"rbf(sigma=1)".parse().unwrap(), 10_000, 5, 1 << 40);
+    let gaussian = RidgeSolver::Primal.choose(&"rbf(sigma=1)".parse().unwrap(), 10_000, 5, 1 << 40);
     assert!(gaussian.primal.is_none() && gaussian.primal_cost.is_none());
-    assert!(RidgeMethod::Dual.choose(&kernel, 10_000, 5, 1 << 40).primal.is_none());
-    let huge = RidgeMethod::Auto.choose(&"poly(degree=40)".parse().unwrap(), 100, 1_000, 1 << 40);
+    assert!(RidgeSolver::Dual.choose(&kernel, 10_000, 5, 1 << 40).primal.is_none());
+    let huge = RidgeSolver::Auto.choose(&"poly(degree=40)".parse().unwrap(), 100, 1_000, 1 << 40);
     assert!(huge.primal.is_none() && huge.features.is_none());
 }
 
@@ -266,22 +268,22 @@ fn bad_input_is_refused() {
     let ridge = on("poly", 1.0);
     assert!(matches!(refused(&ridge, &targets(3, 1), None), LearnError::Length { found: 3, .. }));
     assert!(matches!(refused(&ridge, &y, Some(&[1.0])), LearnError::Length { found: 1, .. }));
-    let column = ridge.clone().with_bias(Bias::Column);
+    let column = ridge.clone().intercept(Intercept::Column);
     assert!(matches!(refused(&column, &y, Some(&[1.0])), LearnError::Length { found: 1, .. }));
     let linear: Kernel = "linear".parse().unwrap();
-    let dual = Ridge::new(linear, 1.0).with_bias(Bias::Column).with_method(RidgeMethod::Dual);
+    let dual = Ridge::new(linear).intercept(Intercept::Column).solver(RidgeSolver::Dual);
     let error = refused(&dual, &y, Some(&[1.0]));
     assert!(matches!(error, LearnError::Length { found: 1, .. }), "{error}");
     assert!(matches!(
         refused(&on("poly", -1.0), &y, None),
         LearnError::Parameter { parameter: "lambda", .. }
     ));
-    for method in [RidgeMethod::Dual, RidgeMethod::Cholesky, RidgeMethod::Mixed, RidgeMethod::Cg] {
-        let error = refused(&ridge.clone().with_method(method), &y, None);
+    for method in [RidgeSolver::Dual, RidgeSolver::Cholesky, RidgeSolver::Mixed, RidgeSolver::Cg] {
+        let error = refused(&ridge.clone().solver(method), &y, None);
         assert!(matches!(error, LearnError::Unsupported(_)), "{method:?}: {error}");
     }
     let gaussian: Kernel = "rbf(sigma=1)".parse().unwrap();
-    let error = refused(&Ridge::new(gaussian, 1.0).with_method(RidgeMethod::Primal), &y, None);
+    let error = refused(&Ridge::new(gaussian).solver(RidgeSolver::Primal), &y, None);
     assert!(matches!(error, LearnError::NoFiniteMap { .. }), "{error}");
     let error = refused(&on("age", 1.0), &y, None);
     assert!(matches!(error, LearnError::Design(DesignError::UnknownColumn { .. })), "{error}");

@@ -4,8 +4,9 @@ use mercer::data::{AnySamples, Samples};
 use mercer::gram::{CpuEngine, DenseGram, Engine, Gram, Wanted};
 use mercer::kernel::Kernel;
 use mercer::pool;
+use mercer::solve::SolveError;
 use mercer::solve::Status;
-use mercer::solve::svm::{BoxQp, Solution, SvmError, SvmSettings};
+use mercer::solve::svm::{BoxQp, Solution, SvmSettings};
 use mercer::watch::{Stopped, Unwatched};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -302,7 +303,7 @@ fn a_start_is_continued() {
     let again = solve(&qp.clone().starting_from(&first.beta).unwrap(), &k, n, 1e-4);
     assert_eq!(again.report.iterations, 0);
     assert_eq!(again.beta, first.beta);
-    assert!(matches!(qp.starting_from(&vec![9.0; n]), Err(SvmError::Start { variable: 0, .. })));
+    assert!(matches!(qp.starting_from(&vec![9.0; n]), Err(SolveError::Start { variable: 0, .. })));
 }
 
 #[test]
@@ -374,25 +375,25 @@ fn one_class_of_samples_needs_no_work() {
 
 #[test]
 fn wrong_input_is_refused_by_name() {
-    assert_eq!(BoxQp::classify(&[], &[], &[]), Err(SvmError::Empty));
+    assert_eq!(BoxQp::classify(&[], &[], &[]), Err(SolveError::Empty));
     assert!(matches!(
         BoxQp::classify(&[0], &[true, false], &[1.0]),
-        Err(SvmError::Length { what: "labels", .. })
+        Err(SolveError::Shape { what: "labels", .. })
     ));
-    assert!(matches!(BoxQp::classify(&[0], &[true], &[-1.0]), Err(SvmError::Value { row: 0, .. })));
+    assert!(matches!(BoxQp::classify(&[0], &[true], &[-1.0]), Err(SolveError::Value { row: 0, .. })));
     assert!(matches!(
         BoxQp::regress(&[0], &[f64::NAN], 0.1, &[1.0]),
-        Err(SvmError::Value { what: "target", .. })
+        Err(SolveError::Value { what: "target", .. })
     ));
     let infeasible = BoxQp::nu_classify(&[0, 1, 2, 3], &[true, false, false, false], 0.6, &[1.0; 4]);
-    assert_eq!(infeasible, Err(SvmError::InfeasibleNu { nu: 0.6, largest: 0.5 }));
+    assert_eq!(infeasible, Err(SolveError::InfeasibleNu { nu: 0.6, largest: 0.5 }));
     let gram = DenseGram::new(1, vec![1.0]);
     let qp = BoxQp::classify(&[0, 1], &[true, false], &[1.0; 2]).unwrap();
     let error = qp.solve(&gram, None, &SvmSettings::default(), &Unwatched).unwrap_err();
-    assert_eq!(error, SvmError::Row { variable: 1, row: 1, rows: 1 });
+    assert_eq!(error, SolveError::Row { variable: 1, row: 1, rows: 1 });
     let gram = DenseGram::new(2, vec![1.0, f64::NAN, f64::NAN, 1.0]);
     let error = qp.solve(&gram, None, &SvmSettings::default(), &Unwatched).unwrap_err();
-    assert!(matches!(error, SvmError::KernelValue { .. }));
+    assert!(matches!(error, SolveError::KernelValue { .. }));
 }
 
 #[test]
@@ -403,7 +404,7 @@ fn stops_when_asked() {
     let qp = BoxQp::classify(&rows, &positive, &[1.0; 1000]).unwrap();
     let stop = AtomicBool::new(true);
     let error = qp.solve(&DenseGram::new(1000, k), None, &SvmSettings::default(), &stop).unwrap_err();
-    assert_eq!(error, SvmError::Stopped(Stopped));
+    assert_eq!(error, SolveError::Stopped(Stopped));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Support vector machines as learners: the layout of their answers and what they say of new points.
 
+use crate::machines::{samples, vote};
 use mercer::data::{AnySamples, Samples};
 use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
@@ -18,10 +19,6 @@ fn clusters() -> (Vec<f64>, Vec<usize>) {
     (x.collect(), codes)
 }
 
-fn samples(x: &[f64]) -> AnySamples<'static> {
-    AnySamples::F64(Samples::dense(x.len() / 2, 2, x.to_vec()).unwrap())
-}
-
 fn kernel() -> Kernel {
     "rbf(gamma=0.5)".parse().unwrap()
 }
@@ -29,28 +26,6 @@ fn kernel() -> Kernel {
 fn fit(machine: Machine, x: &[f64], targets: Targets<'_>) -> Machines {
     let problem = Problem::new(samples(x), targets);
     Svm::new(kernel(), machine).machines(&problem, &Session::default()).unwrap()
-}
-
-/// The class with most votes at `point`, from LIBSVM's layout.
-fn vote(fitted: &Machines, x: &[f64], nclasses: usize, point: &[f64]) -> usize {
-    let per_class = fitted.per_class.as_ref().unwrap();
-    let starts: Vec<usize> = (0..nclasses).map(|c| per_class[..c].iter().sum()).collect();
-    let (mut votes, mut pair) = (vec![0; nclasses], 0);
-    for i in 0..nclasses {
-        for j in i + 1..nclasses {
-            let mut f = -fitted.rho[pair];
-            for (class, column) in [(i, j - 1), (j, i)] {
-                for s in starts[class]..starts[class] + per_class[class] {
-                    let row = fitted.support[s];
-                    f += fitted.coefficients.row(s)[column]
-                        * kernel().eval(&x[2 * row..2 * row + 2], point).unwrap();
-                }
-            }
-            votes[if f > 0.0 { i } else { j }] += 1;
-            pair += 1;
-        }
-    }
-    (0..nclasses).rev().max_by_key(|&c| votes[c]).unwrap()
 }
 
 #[test]
@@ -61,7 +36,7 @@ fn classes_are_told_apart_by_the_compact_layout() {
         assert_eq!(fitted.support.len(), fitted.per_class.as_ref().unwrap().iter().sum::<usize>());
         assert_eq!((fitted.rho.len(), fitted.coefficients.ncols()), (3, 2));
         for (i, point) in x.chunks_exact(2).enumerate() {
-            assert_eq!(vote(&fitted, &x, 3, point), codes[i]);
+            assert_eq!(vote(&fitted, &kernel(), &x, 3, point), codes[i]);
         }
     }
 }
@@ -144,10 +119,10 @@ fn the_verdict_on_the_kernel_is_kept() {
         let proven = fit(machine, &x, targets.clone());
         assert!(proven.domain.is_some() && proven.warnings.is_empty(), "{machine:?}");
         let problem = Problem::new(samples(&x), targets);
-        let refuted = Svm::new("-1*rbf(gamma=0.5)".parse().unwrap(), machine);
+        let refuted = Svm::new("-1*rbf(gamma=0.5)".parse::<Kernel>().unwrap(), machine);
         let error = refuted.train(&problem, &Session::default()).unwrap_err();
         assert!(error.to_string().contains("not a kernel"), "{machine:?}: {error}");
-        let undecided = "1/(1+cosh(|x-z|))".parse().unwrap();
+        let undecided: Kernel = "1/(1+cosh(|x-z|))".parse().unwrap();
         let fitted = Svm::new(undecided, machine).train(&problem, &Session::default()).unwrap();
         let warnings = fitted.report.unwrap().warnings;
         assert!(warnings.iter().any(|w| w.contains("undecided")), "{machine:?}: {warnings:?}");

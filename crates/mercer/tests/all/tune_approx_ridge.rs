@@ -1,46 +1,22 @@
 //! The choice of hyper-parameters on approximate features against fits made one by one.
 
-use std::cell::Cell;
 use std::slice;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::oracle::{self, noise};
-use mercer::data::{AnySamples, Matrix, Samples, fold_of_row, is_held_out};
+use crate::oracle;
+use crate::tuning::{Regression, resumes, tune_rows};
+use mercer::data::{Chunk, DataError, Matrix, PassError, Passes, Scaling, Survey, fold_of_row, is_held_out};
 use mercer::design::{Approximation, DesignError, Parts};
-use mercer::kernel::Kernel;
-use mercer::learn::{Bias, LearnError, Ridge, add_rows, empty_sums};
+use mercer::kernel::{Kernel, SearchSpace};
+use mercer::learn::search::{Criterion, Strategy};
+use mercer::learn::{Facts, Intercept, LearnError, Origin, Problem, Ridge, add_rows, empty_sums};
 use mercer::pool;
-use mercer::select::{
-    Criterion, FoldSums, LambdaSpace, Split, Strategy, Stream, Trials, TuneApproxRidge, TunedApproxRidge,
-    assign_folds,
-};
+use mercer::select::{Tune, Tuned};
 use mercer::session::Session;
+use mercer::watch::Stopped;
 
 const ROWS: usize = 90;
 const LAMBDAS: [f64; 3] = [1e-2, 0.3, 10.0];
-
-struct Problem {
-    x: AnySamples<'static>,
-    y: Matrix<f64>,
-    /// Three rows do not count.
-    weights: Vec<f64>,
-}
-
-fn problem() -> Problem {
-    let x = noise(2 * ROWS, 1);
-    let y = x
-        .chunks(2)
-        .zip(noise(ROWS, 2))
-        .flat_map(|(x, e)| [(4.0 * x[0]).sin() + 0.2 * e, 2.0 + x[0] * x[1]])
-        .collect();
-    let mut weights: Vec<f64> = noise(ROWS, 3).into_iter().map(|v| 1.2 + v).collect();
-    weights[5..8].fill(0.0);
-    Problem {
-        x: AnySamples::F64(Samples::dense(ROWS, 2, x).unwrap()),
-        y: Matrix::from_entries(ROWS, 2, y),
-        weights,
-    }
-}
 
 fn kernel(text: &str) -> Kernel {
     text.parse().unwrap()
@@ -50,68 +26,44 @@ fn session() -> Session<'static> {
     Session::default().with_seed(4)
 }
 
-fn fixed(approximation: Approximation, criterion: Criterion) -> TuneApproxRidge {
-    TuneApproxRidge {
-        lambda: LambdaSpace::one_of(LAMBDAS.to_vec()).unwrap(),
+fn tune(kernel: &str, approximation: Approximation, criterion: Criterion) -> Tune<Ridge> {
+    Tune {
+        shared: Some(SearchSpace::OneOf(LAMBDAS.to_vec())),
         criterion,
-        ..TuneApproxRidge::new(kernel("rbf(sigma=0.7)"), approximation)
+        ..Tune::new(Ridge::on((self::kernel(kernel), approximation)))
     }
 }
 
-impl Problem {
-    fn weights(&self, weighted: bool) -> Option<&[f64]> {
-        weighted.then_some(self.weights.as_slice())
-    }
-
-    fn tune(&self, tune: &TuneApproxRidge, weighted: bool) -> Result<TunedApproxRidge, LearnError> {
-        tune.run(&self.x, &self.y, self.weights(weighted), None, &mut |_| {}, &session())
-    }
-
-    /// The mean squared error over the rows of each group, of a fit without them that is made by itself.
-    fn score(&self, tune: &TuneApproxRidge, lambda: f64, weighted: bool, groups: &[Vec<usize>]) -> f64 {
-        let ridge = Ridge::new((tune.kernel.clone(), tune.approximation), lambda).with_bias(tune.bias);
-        let weight = |row: usize| if weighted { self.weights[row] } else { 1.0 };
-        let prepared = ridge.prepare((&self.x, ROWS as u64), &session()).unwrap();
-        let (mut sum, mut total) = (0.0, 0.0);
-        for held in groups {
-            let train: Vec<usize> = (0..ROWS).filter(|row| !held.contains(row)).collect();
-            let mut sums = empty_sums(prepared.features.count(2).unwrap(), 2, &session()).unwrap();
-            let weights: Vec<f64> = train.iter().map(|&row| weight(row)).collect();
-            let (x, y) = (self.x.select(&train), self.y.select(&train));
-            let into = (&Parts::All, slice::from_mut(&mut sums));
-            add_rows(&prepared.features, &x, &y, Some(&weights), into, &session()).unwrap();
-            let predictor = ridge.fit_sums(prepared.clone(), sums, &session()).unwrap().predictor;
-            let found = predictor.predict(&self.x.select(held), &session()).unwrap();
-            for (place, &row) in held.iter().enumerate() {
-                total += 2.0 * weight(row);
-                for o in 0..2 {
-                    sum += weight(row) * (self.y.row(row)[o] - found.row(place)[o]).powi(2);
-                }
-            }
-        }
-        sum / total
-    }
+fn fixed(approximation: Approximation, criterion: Criterion) -> Tune<Ridge> {
+    tune("rbf(sigma=0.7)", approximation, criterion)
 }
 
-/// The rows of each fold that have a weight.
-fn groups(problem: &Problem, criterion: &Criterion, weighted: bool) -> Vec<Vec<usize>> {
-    let counted: Vec<usize> = (0..ROWS).filter(|&i| !weighted || problem.weights[i] > 0.0).collect();
-    let of_folds = |folds: Vec<usize>, rows: &[usize]| -> Vec<Vec<usize>> {
-        let count = folds.iter().max().unwrap() + 1;
-        let rows_of = |fold| (0..rows.len()).filter(|&k| folds[k] == fold).map(|k| rows[k]).collect();
-        (0..count).map(rows_of).collect()
-    };
-    match criterion {
-        Criterion::KFold { folds, seed } => {
-            of_folds(assign_folds(counted.len(), *folds, *seed).unwrap(), &counted)
-        }
-        Criterion::Folds(folds) => of_folds(counted.iter().map(|&row| folds[row]).collect(), &counted),
-        Criterion::HoldOut { fraction, seed } => {
-            let split = Split::hold_out(counted.len(), *fraction, *seed).unwrap().unwrap();
-            vec![split.held_out.iter().map(|&place| counted[place]).collect()]
-        }
-        _ => unreachable!(),
-    }
+fn run(problem: &Regression, tune: &Tune<Ridge>, weighted: bool) -> Result<Tuned<Ridge>, LearnError> {
+    tune.run(&problem.problem(weighted), &session())
+}
+
+/// The mean squared error over the rows of each group, of a fit without them that is made alone.
+fn score(
+    problem: &Regression,
+    tune: &Tune<Ridge>,
+    lambda: f64,
+    weighted: bool,
+    groups: &[Vec<usize>],
+) -> f64 {
+    let mut ridge = tune.learner.clone();
+    ridge.lambda = vec![lambda];
+    let prepared = ridge.prepare((&problem.x, ROWS as u64), &session()).unwrap();
+    problem.score(weighted, groups, |train, held| {
+        let mut sums = empty_sums(prepared.features.count(2).unwrap(), 2, &session()).unwrap();
+        let weights: Vec<f64> = train.iter().map(|&row| problem.weight(row, weighted)).collect();
+        let (x, y) = (problem.x.select(train), problem.y.select(train));
+        let into = (&Parts::All, slice::from_mut(&mut sums));
+        add_rows(&prepared.features, &x, &y, Some(&weights), into, &session()).unwrap();
+        let solution = ridge.solve(&sums, &session()).unwrap();
+        let rows = (sums.rows(), Origin::default());
+        let fitted = ridge.fitted(&prepared, &solution, rows, Facts::new(), &session()).unwrap();
+        fitted.predict(problem.x.select(held)).unwrap()
+    })
 }
 
 fn near(a: f64, b: f64, tolerance: f64) -> bool {
@@ -120,32 +72,33 @@ fn near(a: f64, b: f64, tolerance: f64) -> bool {
 
 #[test]
 fn scores_are_those_of_fits_one_by_one() {
-    let problem = problem();
+    let problem = Regression::new(ROWS);
     let criteria = [
-        Criterion::KFold { folds: 4, seed: 9 },
-        Criterion::Folds((0..ROWS).map(|i| i / 31).collect()),
-        Criterion::HoldOut { fraction: 0.3, seed: 2 },
+        Criterion::Folds(4),
+        Criterion::Given((0..ROWS).map(|i| Some(i / 31)).collect()),
+        Criterion::HoldOut(0.3),
     ];
     for approximation in [Approximation::fourier(32), Approximation::nystrom(20)] {
         for (criterion, weighted, bias) in [
-            (&criteria[0], true, Bias::Centred),
-            (&criteria[0], false, Bias::None),
-            (&criteria[1], true, Bias::None),
-            (&criteria[2], true, Bias::Centred),
-            (&criteria[2], false, Bias::Centred),
+            (&criteria[0], true, Intercept::Centred),
+            (&criteria[0], false, Intercept::None),
+            (&criteria[1], true, Intercept::None),
+            (&criteria[2], true, Intercept::Centred),
+            (&criteria[2], false, Intercept::Centred),
         ] {
-            let tune = TuneApproxRidge { bias, ..fixed(approximation, criterion.clone()) };
-            let found = problem.tune(&tune, weighted).unwrap();
-            let groups = groups(&problem, criterion, weighted);
-            let rows = &found.tuned.trials.rows;
+            let mut tune = fixed(approximation, criterion.clone());
+            tune.learner.intercept = bias;
+            let found = run(&problem, &tune, weighted).unwrap();
+            let groups = problem.groups(criterion, weighted, session().seed());
+            let rows = &found.trials.rows;
             assert_eq!(rows.iter().map(|t| t.setting).collect::<Vec<_>>(), LAMBDAS);
             for trial in rows {
-                let expected = problem.score(&tune, trial.setting, weighted, &groups);
+                let expected = score(&problem, &tune, trial.setting, weighted, &groups);
                 let score = trial.score.unwrap();
                 assert!(near(score, expected, 1e-8), "{approximation} {criterion:?}: {score} {expected}");
             }
             let least = rows.iter().filter_map(|t| t.score).fold(f64::INFINITY, f64::min);
-            assert_eq!(found.tuned.score, least);
+            assert_eq!(found.score, least);
         }
     }
 }
@@ -153,191 +106,201 @@ fn scores_are_those_of_fits_one_by_one() {
 /// The model of a search is that of a fit with what it chose.
 #[test]
 fn the_model_is_the_fit_with_the_best() {
-    let problem = problem();
+    let problem = Regression::new(ROWS);
     for approximation in [Approximation::fourier(32), Approximation::nystrom(20)] {
-        let tune = TuneApproxRidge {
-            kernel: kernel("rbf(sigma=?0.2..3)"),
-            lambda: "?".parse().unwrap(),
-            ..fixed(approximation, Criterion::KFold { folds: 5, seed: 0 })
-        };
-        let found = problem.tune(&tune, true).unwrap();
-        assert!(found.tuned.score < 0.05, "{}", found.tuned.score);
-        let ridge = Ridge::new((found.tuned.kernel.clone(), approximation), found.tuned.lambda);
+        let tune = Tune { shared: None, ..tune("rbf(sigma=?0.2..3)", approximation, Criterion::Folds(5)) };
+        let found = run(&problem, &tune, true).unwrap();
+        assert!(found.score < 0.05, "{}", found.score);
         let weights = Some(&problem.weights[..]);
-        let fit = oracle::train(&ridge, &problem.x, &problem.y, weights, &session()).unwrap();
-        let (a, b) = (found.fit.predictor, fit.model.predictor);
-        let (a, b) = (a.predict(&problem.x, &session()).unwrap(), b.predict(&problem.x, &session()).unwrap());
+        let fit = oracle::train(&found.learner, &problem.x, &problem.y, weights, &session()).unwrap();
+        let model = found.fitted.unwrap().model;
+        assert_eq!(model.settings, fit.model.settings);
+        let predict = |model: &mercer::model::Model| model.predict(&problem.x, &session()).unwrap();
+        let (a, b) = (predict(&model), predict(&fit.model));
         assert!(a.entries().iter().zip(b.entries()).all(|(a, b)| (a - b).abs() < 1e-8));
-        assert_eq!(found.fit.sums.rows(), ROWS as u64 - 3);
     }
 }
 
 #[test]
 fn threads_do_not_change_a_bit() {
-    let problem = problem();
-    let tune = TuneApproxRidge {
-        kernel: kernel("rbf(sigma=?0.2..3)"),
-        ..fixed(Approximation::fourier(300), Criterion::KFold { folds: 3, seed: 0 })
-    };
-    let on = |threads| pool::with(threads, || problem.tune(&tune, true)).unwrap();
+    let problem = Regression::new(ROWS);
+    let tune = tune("rbf(sigma=?0.2..3)", Approximation::fourier(300), Criterion::Folds(3));
+    let on = |threads| pool::with(threads, || run(&problem, &tune, true)).unwrap();
     assert_eq!(on(Some(1)), on(Some(4)));
 }
 
 /// What an interrupted search has tried is not tried again, and the answer is the same; so where nothing is left to try.
 #[test]
 fn a_search_goes_on_where_it_was() {
-    let problem = problem();
-    let tune = TuneApproxRidge {
-        kernel: kernel("rbf(sigma=?0.2..3)"),
+    let problem = Regression::new(ROWS);
+    let tune = Tune {
         strategy: Some(Strategy::Grid { points: 3, refinements: 1 }),
-        ..fixed(Approximation::nystrom(20), Criterion::KFold { folds: 3, seed: 0 })
+        ..tune("rbf(sigma=?0.2..3)", Approximation::nystrom(20), Criterion::Folds(3))
     };
-    let resumed = |trials: Option<Trials>| {
-        let kernels = Cell::new(0);
-        let mut count = |_: &Trials| kernels.set(kernels.get() + 1);
-        let found = tune.run(&problem.x, &problem.y, None, trials, &mut count, &session()).unwrap();
-        (found, kernels.get())
+    let run = |session: &Session<'_>| {
+        let tuned = tune.run(&problem.problem(false), session)?;
+        let trials = tuned.trials.clone();
+        Ok((tuned, trials))
     };
-    let (whole, made) = resumed(None);
-    let trials = whole.tuned.trials.clone();
-    let half = Trials { rows: trials.rows[..trials.rows.len() / 2].to_vec(), ..trials.clone() };
-    let (again, fewer) = resumed(Some(half));
-    assert_eq!(again, whole);
-    assert!(0 < fewer && fewer < made, "{fewer} of {made}");
-    assert_eq!(resumed(Some(trials.clone())), (whole, 0));
-    let other = TuneApproxRidge { approximation: Approximation::nystrom(21), ..tune.clone() };
-    let error = other.run(&problem.x, &problem.y, None, Some(trials), &mut |_| {}, &session()).unwrap_err();
-    assert!(error.to_string().contains("other data"), "{error}");
+    resumes(run, &session());
 }
 
-/// Adds all rows in chunks of this many.
-fn stream(
-    problem: &Problem,
-    tune: &TuneApproxRidge,
+/// The rows in chunks of `size`; `passes` are counted.
+struct Chunks<'a> {
+    problem: &'a Regression,
+    survey: Survey,
     size: usize,
-) -> (Result<TunedApproxRidge, LearnError>, usize) {
-    let mut passes = 0;
-    let pass = |sums: &mut FoldSums<'_>, session: &Session<'_>| {
-        passes += 1;
-        for first in (0..ROWS).step_by(size) {
-            let rows: Vec<usize> = (first..ROWS.min(first + size)).collect();
-            let (x, y) = (problem.x.select(&rows), problem.y.select(&rows));
-            let weights = &problem.weights[first..first + rows.len()];
-            sums.add(first as u64, &x, &y, Some(weights), session)?;
+    passes: AtomicUsize,
+}
+
+impl<'a> Chunks<'a> {
+    fn new(problem: &'a Regression, size: usize) -> Self {
+        let survey = Survey {
+            rows: ROWS as u64,
+            targets: vec!["a".into(), "b".into()],
+            scaling: Scaling::None,
+            constant: Vec::new(),
+            sample: problem.x.clone(),
+            content: 0,
+            seed: 0,
+            held_out: 0.0,
+        };
+        Self { problem, survey, size, passes: AtomicUsize::new(0) }
+    }
+}
+
+impl Passes for Chunks<'_> {
+    fn survey(&self) -> &Survey {
+        &self.survey
+    }
+
+    fn pass(&self, visit: &mut (dyn FnMut(&Chunk) -> Result<(), Stopped> + Send)) -> Result<(), PassError> {
+        self.passes.fetch_add(1, Ordering::Relaxed);
+        for first in (0..ROWS).step_by(self.size) {
+            let rows: Vec<usize> = (first..ROWS.min(first + self.size)).collect();
+            let (samples, targets) = (self.problem.x.select(&rows), self.problem.y.select(&rows));
+            visit(&Chunk { first: first as u64, samples, targets })?;
         }
         Ok(())
-    };
-    let stream = Stream { sample: &problem.x, rows: ROWS as u64, targets: 2, name: "test" };
-    let found = tune.run_in_passes(stream, None, &mut |_| {}, pass, &session());
-    (found, passes)
+    }
+}
+
+/// Searches on all rows in chunks of this many; and the passes that it took.
+fn stream(
+    problem: &Regression,
+    tune: &Tune<Ridge>,
+    size: usize,
+) -> (Result<Tuned<Ridge>, LearnError>, usize) {
+    let chunks = Chunks::new(problem, size);
+    let found = tune.run(&Problem::stream(&chunks), &session());
+    (found, chunks.passes.into_inner())
 }
 
 #[test]
 fn chunks_give_what_rows_in_memory_give() {
-    let problem = problem();
-    let table = |criterion: &Criterion| match *criterion {
-        Criterion::KFold { folds, seed } => {
-            Criterion::Folds((0..ROWS).map(|i| fold_of_row(seed, i as u64, folds)).collect())
-        }
-        _ => unreachable!(),
-    };
+    let problem = Regression::new(ROWS);
+    let seed = session().seed();
+    let table = Criterion::Given((0..ROWS).map(|i| Some(fold_of_row(seed, i as u64, 4))).collect());
     for approximation in [Approximation::fourier(32), Approximation::nystrom(20)] {
-        let criterion = Criterion::KFold { folds: 4, seed: 3 };
-        let wide = |tune| TuneApproxRidge { lambda: LambdaSpace::between(1e-3, 10.0).unwrap(), ..tune };
-        let tune = wide(fixed(approximation, criterion.clone()));
-        let expected = problem.tune(&wide(fixed(approximation, table(&criterion))), true).unwrap().tuned;
+        let wide = |criterion| Tune {
+            shared: Some(SearchSpace::Between(1e-3, 10.0)),
+            ..fixed(approximation, criterion)
+        };
+        let expected = run(&problem, &wide(table.clone()), false).unwrap();
         for size in [7, 30, ROWS] {
-            let (found, passes) = stream(&problem, &tune, size);
-            let found = found.unwrap().tuned;
+            let (found, passes) = stream(&problem, &wide(Criterion::Folds(4)), size);
+            let found = found.unwrap();
             // Refined values of λ are of the same kernel.
             assert_eq!(passes, 1);
             assert_eq!(found.trials.rows.len(), expected.trials.rows.len());
             for (a, b) in found.trials.rows.iter().zip(&expected.trials.rows) {
                 assert!(near(a.score.unwrap(), b.score.unwrap(), 1e-8), "{a:?} {b:?}");
             }
-            assert!(near(found.lambda, expected.lambda, 1e-12));
+            assert!(near(found.learner.lambda[0], expected.learner.lambda[0], 1e-12));
         }
-        let open = TuneApproxRidge {
-            kernel: kernel("rbf(sigma=?{0.3,0.7,2})"),
-            ..fixed(approximation, Criterion::KFold { folds: 4, seed: 3 })
-        };
+        let open = tune("rbf(sigma=?{0.3,0.7,2})", approximation, Criterion::Folds(4));
         let (found, passes) = stream(&problem, &open, 50);
         // The best is known at the end: no pass for the fit.
         assert!(found.is_ok() && passes == 3, "{passes}");
     }
     // Held-out rows are those that a fit holds out.
-    let tune = fixed(Approximation::fourier(32), Criterion::HoldOut { fraction: 0.25, seed: 3 });
-    let held = (0..ROWS).filter(|&i| is_held_out(3, i as u64, 0.25) && problem.weights[i] > 0.0).collect();
-    let expected = problem.score(&tune, 0.3, true, &[held]);
-    let found = stream(&problem, &tune, 40).0.unwrap().tuned.trials.rows[1].score.unwrap();
+    let tune = fixed(Approximation::fourier(32), Criterion::HoldOut(0.25));
+    let held = (0..ROWS).filter(|&i| is_held_out(seed, i as u64, 0.25)).collect();
+    let expected = score(&problem, &tune, 0.3, false, &[held]);
+    let found = stream(&problem, &tune, 40).0.unwrap().trials.rows[1].score.unwrap();
     assert!(near(found, expected, 1e-8), "{found} {expected}");
 }
 
 #[test]
 fn a_failed_pass_is_told() {
-    #[derive(Debug, PartialEq)]
-    enum Failure {
-        Learn(LearnError),
-        Disk,
-    }
-    impl From<LearnError> for Failure {
-        fn from(error: LearnError) -> Self {
-            Self::Learn(error)
+    struct Broken<'a>(Chunks<'a>);
+    impl Passes for Broken<'_> {
+        fn survey(&self) -> &Survey {
+            self.0.survey()
+        }
+
+        fn pass(&self, _: &mut (dyn FnMut(&Chunk) -> Result<(), Stopped> + Send)) -> Result<(), PassError> {
+            let (file, what) = ("d.csv".to_owned(), "the disk is gone".to_owned());
+            Err(DataError::NoRows { file, what }.into())
         }
     }
-    let problem = problem();
-    let tune = fixed(Approximation::fourier(8), Criterion::KFold { folds: 3, seed: 0 });
-    let stream = Stream { sample: &problem.x, rows: ROWS as u64, targets: 2, name: "" };
-    let found = tune.run_in_passes(stream, None, &mut |_| {}, |_, _| Err(Failure::Disk), &session());
-    assert_eq!(found.unwrap_err(), Failure::Disk);
-    let few = tune.run_in_passes(stream, None, &mut |_| {}, |_, _| Ok::<_, Failure>(()), &session());
-    assert_eq!(few.unwrap_err(), Failure::Learn(LearnError::TooFewRows { rows: 0, needed: 3 }));
+    let problem = Regression::new(ROWS);
+    let tune = fixed(Approximation::fourier(8), Criterion::Folds(3));
+    let broken = Broken(Chunks::new(&problem, ROWS));
+    let error = tune.run(&Problem::stream(&broken), &session()).unwrap_err();
+    assert!(error.to_string().contains("the disk is gone"), "{error}");
 }
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let problem = problem();
-    let folds = Criterion::KFold { folds: 3, seed: 0 };
-    let fails = |tune: TuneApproxRidge| problem.tune(&tune, false).unwrap_err();
+    let problem = Regression::new(ROWS);
+    let fails = |tune: Tune<Ridge>| run(&problem, &tune, false).unwrap_err();
     let fourier = |criterion| fixed(Approximation::fourier(16), criterion);
     for criterion in [Criterion::LeaveOneOut, Criterion::Gcv] {
         assert!(fails(fourier(criterion)).to_string().contains("choose by folds or held-out rows"));
     }
-    for criterion in [Criterion::KFold { folds: 1, seed: 0 }, Criterion::HoldOut { fraction: 1.0, seed: 0 }] {
+    for criterion in [Criterion::Folds(1), Criterion::HoldOut(1.0)] {
         assert!(matches!(fails(fourier(criterion.clone())), LearnError::Parameter { .. }));
         assert!(matches!(stream(&problem, &fourier(criterion), 9).0, Err(LearnError::Parameter { .. })));
     }
+    let folds = fourier(Criterion::Folds(3));
     let small = session().with_memory(10_000);
-    let error =
-        fourier(folds.clone()).run(&problem.x, &problem.y, None, None, &mut |_| {}, &small).unwrap_err();
+    let error = folds.run(&problem.problem(false), &small).unwrap_err();
     assert!(matches!(error, LearnError::Design(DesignError::Memory { .. })), "{error}");
-    let error = fails(TuneApproxRidge { bias: Bias::Column, ..fourier(folds.clone()) });
+    let mut column = folds.clone();
+    column.learner.intercept = Intercept::Column;
+    let error = fails(column);
     assert!(error.to_string().contains("centred or none"), "{error}");
-    let error = fails(TuneApproxRidge { kernel: kernel("poly(degree=2)"), ..fourier(folds.clone()) });
+    let mut poly = folds.clone();
+    poly.learner.lift = (kernel("poly(degree=2)"), Approximation::fourier(16)).into();
+    let error = fails(poly);
     assert!(matches!(error, LearnError::Design(DesignError::Spectrum(_))), "{error}");
+    let on = |y: &Matrix<f64>| tune_rows(&folds, &problem.x, y, &session()).unwrap_err();
     let flat = Matrix::from_entries(ROWS, 1, vec![2.0; ROWS]);
-    let run = |y: &Matrix<f64>, weights: Option<&[f64]>, session: &Session<'_>| {
-        fourier(folds.clone()).run(&problem.x, y, weights, None, &mut |_| {}, session).unwrap_err()
+    assert_eq!(on(&flat), LearnError::ConstantTargets { value: 2.0 });
+    assert!(matches!(on(&Matrix::zeros(3, 1)), LearnError::Length { .. }));
+    let weighted = |weights: &[f64]| {
+        let problem = Problem::new(problem.x.view(), &problem.y).weighted(Some(weights));
+        folds.run(&problem, &session()).unwrap_err()
     };
-    assert_eq!(run(&flat, None, &session()), LearnError::ConstantTargets { value: 2.0 });
     let mut two = vec![0.0; ROWS];
     two[..2].fill(1.0);
-    assert_eq!(run(&problem.y, Some(&two), &session()), LearnError::TooFewRows { rows: 2, needed: 3 });
+    assert_eq!(weighted(&two), LearnError::TooFewRows { rows: 2, needed: 3 });
     two[0] = f64::NAN;
-    assert!(matches!(run(&problem.y, Some(&two), &session()), LearnError::NonFinite { what: "weight", .. }));
-    assert!(matches!(run(&Matrix::zeros(3, 1), None, &session()), LearnError::Length { .. }));
-    assert!(run(&problem.y, None, &session().with_watch(&AtomicBool::new(true))).is_stop());
+    assert!(matches!(weighted(&two), LearnError::NonFinite { what: "weight", .. }));
+    let stop = AtomicBool::new(true);
+    assert!(folds.run(&problem.problem(false), &session().with_watch(&stop)).unwrap_err().is_stop());
 }
 
 /// λ = 0 has no fit where features are dependent, and the search goes on without it.
 #[test]
 fn a_lambda_without_a_fit_has_no_score() {
-    let problem = problem();
-    let tune = TuneApproxRidge {
-        lambda: LambdaSpace::one_of(vec![0.0, 1.0]).unwrap(),
-        ..fixed(Approximation::fourier(200), Criterion::KFold { folds: 3, seed: 0 })
+    let problem = Regression::new(ROWS);
+    let tune = Tune {
+        shared: Some(SearchSpace::OneOf(vec![0.0, 1.0])),
+        ..fixed(Approximation::fourier(200), Criterion::Folds(3))
     };
-    let found = problem.tune(&tune, false).unwrap().tuned;
-    assert_eq!(found.lambda, 1.0);
+    let found = run(&problem, &tune, false).unwrap();
+    assert_eq!(found.learner.lambda, [1.0]);
     assert!(found.trials.rows[0].score.is_none() && found.trials.rows[1].score.is_some());
 }

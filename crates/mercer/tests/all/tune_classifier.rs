@@ -1,12 +1,11 @@
 //! Choosing the hyper-parameters of classifiers: scores against fits made one by one.
 
 use mercer::data::{AnySamples, Samples};
-use mercer::kernel::Kernel;
-use mercer::learn::{LearnError, Learner, Logistic, Perceptron, Targets};
+use mercer::kernel::{Kernel, SearchSpace};
+use mercer::learn::search::{Criterion, Measure, Strategy, Tunable, stratify_folds};
+use mercer::learn::{LearnError, Learner, Logistic, Perceptron, Problem, Targets};
 use mercer::model::probabilities;
-use mercer::select::{
-    ClassCriterion, Classifier, Judge, LambdaSpace, Strategy, TuneClassifier, stratify_folds,
-};
+use mercer::select::{Tune, Tuned};
 use mercer::session::Session;
 
 const ROWS: usize = 60;
@@ -31,14 +30,23 @@ fn codes(classes: usize) -> Vec<usize> {
     (0..ROWS).map(class).collect()
 }
 
-fn tune(classifier: Classifier, judge: Judge) -> TuneClassifier {
-    TuneClassifier {
-        classifier,
-        lambda: LambdaSpace::one_of(vec![0.1, 3.0]).unwrap(),
-        judge,
-        criterion: ClassCriterion::Folds(4),
+fn tune<L: Tunable>(learner: L, measure: Measure) -> Tune<L> {
+    Tune {
+        learner,
+        criterion: Criterion::Folds(4),
+        measure: Some(measure),
         strategy: Some(Strategy::Grid { points: 2, refinements: 0 }),
+        shared: Some(SearchSpace::OneOf(vec![0.1, 3.0])),
     }
+}
+
+fn run<L: Tunable>(tune: &Tune<L>, codes: &[usize]) -> Result<Tuned<L>, LearnError> {
+    let classes = codes.iter().max().unwrap() + 1;
+    tune.run(&Problem::new(samples(), Targets::codes(codes, classes.max(2))), &session())
+}
+
+fn logistic(kernel: &str) -> Logistic {
+    Logistic::new(kernel.parse::<Kernel>().unwrap())
 }
 
 #[test]
@@ -47,10 +55,10 @@ fn scores_are_those_of_fits_without_the_fold() {
     for classes in [2, 3] {
         let codes = codes(classes);
         let kernel: Kernel = "rbf(sigma=?{0.5,2})".parse().unwrap();
-        let logistic = Logistic::new(kernel.clone(), 1.0).with_tol(1e-10);
-        for judge in [Judge::LogLoss, Judge::Accuracy] {
-            let search = tune(Classifier::Logistic(logistic.clone()), judge);
-            let tuned = search.run(&samples, &codes, None, None, &mut |_| {}, &session()).unwrap();
+        for measure in [Measure::LogLoss, Measure::Wrong] {
+            let mut tight = Logistic::new(kernel.clone());
+            tight.tol = 1e-10;
+            let tuned = run(&tune(tight, measure), &codes).unwrap();
             assert_eq!(tuned.trials.rows.len(), 4);
             let folds = stratify_folds(&codes, 4, Some(5)).unwrap();
             for trial in &tuned.trials.rows {
@@ -60,16 +68,17 @@ fn scores_are_those_of_fits_without_the_fold() {
                     let train: Vec<usize> = (0..ROWS).filter(|&i| folds[i] != fold).collect();
                     let held: Vec<usize> = (0..ROWS).filter(|&i| folds[i] == fold).collect();
                     let labels: Vec<usize> = train.iter().map(|&i| codes[i]).collect();
-                    let one = Logistic::new(kernel.clone(), trial.setting).with_tol(1e-10);
+                    let mut one = Logistic::new(kernel.clone()).lambda(trial.setting);
+                    one.tol = 1e-10;
                     let targets = Targets::codes(labels, classes);
                     let fitted = one.fit(samples.select(&train), targets).unwrap();
                     let shares = probabilities(&fitted.predict(samples.select(&held)).unwrap());
                     for (place, &i) in held.iter().enumerate() {
                         let row = shares.row(place);
                         let best = (0..classes).fold(0, |b, k| if row[k] > row[b] { k } else { b });
-                        loss += match judge {
-                            Judge::LogLoss => -row[codes[i]].ln(),
-                            Judge::Accuracy => f64::from(best != codes[i]),
+                        loss += match measure {
+                            Measure::LogLoss => -row[codes[i]].ln(),
+                            _ => f64::from(best != codes[i]),
                         };
                     }
                 }
@@ -88,25 +97,22 @@ fn scores_are_those_of_fits_without_the_fold() {
 
 #[test]
 fn a_class_of_one_row_is_wrong_where_it_is_left_out_and_nothing_fails() {
-    let samples = samples();
     let mut codes = codes(2);
     codes[17] = 2;
-    let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
-    let search = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::LogLoss);
-    let tuned = search.run(&samples, &codes, None, None, &mut |_| {}, &session()).unwrap();
+    let tuned = run(&tune(logistic("rbf(sigma=1)"), Measure::LogLoss), &codes).unwrap();
     // The row alone costs −log 10⁻¹⁵.
     assert!(tuned.score > 34.0 / ROWS as f64 && tuned.score < 2.0, "{}", tuned.score);
 }
 
 #[test]
 fn a_weight_of_zero_takes_a_row_out_of_fits_and_scores() {
-    let (samples, mut codes) = (samples(), codes(2));
+    let mut codes = codes(2);
     let weights: Vec<f64> = (0..ROWS).map(|i| f64::from(i % 5 != 0)).collect();
-    let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
-    let mut search = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::LogLoss);
-    search.criterion = ClassCriterion::Given((0..ROWS).map(|i| Some(i % 3)).collect());
+    let mut search = tune(logistic("rbf(sigma=1)"), Measure::LogLoss);
+    search.criterion = Criterion::Given((0..ROWS).map(|i| Some(i % 3)).collect());
     let run = |codes: &[usize]| {
-        search.run(&samples, codes, Some(&weights), None, &mut |_| {}, &session()).unwrap().score
+        let problem = Problem::new(samples(), Targets::codes(codes, 2)).weighted(Some(&weights[..]));
+        search.run(&problem, &session()).unwrap().score
     };
     let score = run(&codes);
     (0..ROWS).step_by(5).for_each(|i| codes[i] = 1 - codes[i]);
@@ -115,24 +121,20 @@ fn a_weight_of_zero_takes_a_row_out_of_fits_and_scores() {
 
 #[test]
 fn what_cannot_be_judged_is_refused() {
-    let (samples, codes) = (samples(), codes(2));
-    let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
-    let perceptron = Classifier::Perceptron(Perceptron::new(kernel.clone()));
-    let run = |search: &TuneClassifier, codes: &[usize]| {
-        search.run(&samples, codes, None, None, &mut |_| {}, &session()).map(|tuned| tuned.score)
-    };
-    assert!(matches!(
-        run(&tune(perceptron.clone(), Judge::LogLoss), &codes),
-        Err(LearnError::Unsupported(_))
-    ));
-    assert!(run(&tune(perceptron.clone(), Judge::Accuracy), &codes).unwrap() < 0.5);
-    let mut many = tune(perceptron.clone(), Judge::Accuracy);
-    many.criterion = ClassCriterion::Folds(ROWS + 1);
+    let codes = codes(2);
+    let perceptron = Perceptron::new("rbf(sigma=1)".parse::<Kernel>().unwrap());
+    let unjudged = |measure| run(&tune(perceptron.clone(), measure), &codes);
+    for measure in [Measure::LogLoss, Measure::SquaredError] {
+        assert!(matches!(unjudged(measure), Err(LearnError::Unsupported(_))), "{measure:?}");
+    }
+    assert!(unjudged(Measure::Wrong).unwrap().score < 0.5);
+    let many = Tune { criterion: Criterion::Folds(ROWS + 1), ..tune(perceptron.clone(), Measure::Wrong) };
     assert!(matches!(run(&many, &codes), Err(LearnError::Parameter { parameter: "folds", .. })));
-    let one = vec![0; ROWS];
-    assert!(run(&tune(perceptron, Judge::Accuracy), &one).is_err());
-    let large = tune(Classifier::Logistic(Logistic::new(kernel, 1.0)), Judge::Accuracy);
+    let alone = Tune { criterion: Criterion::LeaveOneOut, ..many };
+    assert!(run(&alone, &codes).unwrap_err().to_string().contains("folds or held-out rows"));
+    assert!(run(&tune(perceptron, Measure::Wrong), &vec![0; ROWS]).is_err());
+    let problem = Problem::new(samples(), Targets::codes(&codes, 2));
     let small = session().with_memory(1 << 10);
-    let tuned = large.run(&samples, &codes, None, None, &mut |_| {}, &small);
+    let tuned = tune(logistic("rbf(sigma=1)"), Measure::Wrong).run(&problem, &small);
     assert!(matches!(tuned, Err(LearnError::Memory { .. })));
 }

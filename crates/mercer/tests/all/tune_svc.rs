@@ -1,12 +1,14 @@
 //! Choosing C and the kernel of a support vector machine: every score is that of machines fitted one by one.
 
-use mercer::data::{AnySamples, Samples};
+use crate::machines::{samples, vote};
+use crate::tuning::resumes;
 use mercer::gram::DenseGram;
-use mercer::kernel::Kernel;
-use mercer::learn::svm::{Machine, Machines, Svm};
+use mercer::kernel::{Kernel, SearchSpace};
+use mercer::learn::search::{Criterion, Strategy, stratify_folds};
+use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{ClassWeight, Inputs, LearnError, Problem, Targets};
 use mercer::pool;
-use mercer::select::{CostSpace, Strategy, TuneSvc, stratify_folds};
+use mercer::select::Tune;
 use mercer::session::Session;
 use mercer::solve::svm::SvmSettings;
 
@@ -22,10 +24,6 @@ fn arms(n: usize) -> (Vec<f64>, Vec<usize>) {
     (x.collect(), codes)
 }
 
-fn samples(x: &[f64]) -> AnySamples<'static> {
-    AnySamples::F64(Samples::dense(x.len() / 2, 2, x.to_vec()).unwrap())
-}
-
 fn problem<'a>(x: &[f64], codes: &'a [usize]) -> Problem<'a> {
     Problem::new(samples(x), Targets::codes(codes, 3))
 }
@@ -34,34 +32,13 @@ fn tight() -> SvmSettings {
     SvmSettings { tol: 1e-6, ..SvmSettings::default() }
 }
 
-fn tune(kernel: Kernel) -> TuneSvc {
-    TuneSvc { svm: Svm::new(kernel, Machine::Svc { c: 1.0 }).solver(tight()), ..TuneSvc::new(rbf(1.0)) }
+fn tune(kernel: Kernel, folds: &[usize]) -> Tune<Svm> {
+    let svm = Svm::new(kernel, Machine::Svc { c: 1.0 }).solver(tight());
+    Tune { criterion: Criterion::Given(folds.iter().copied().map(Some).collect()), ..Tune::new(svm) }
 }
 
 fn rbf(gamma: f64) -> Kernel {
     format!("rbf(gamma={gamma})").parse().unwrap()
-}
-
-/// The class with most votes, the first of equals, by evaluating every machine.
-fn vote(fitted: &Machines, kernel: &Kernel, x: &[f64], nclasses: usize, point: &[f64]) -> usize {
-    let per_class = fitted.per_class.as_ref().unwrap();
-    let starts: Vec<usize> = (0..nclasses).map(|c| per_class[..c].iter().sum()).collect();
-    let (mut votes, mut pair) = (vec![0; nclasses], 0);
-    for i in 0..nclasses {
-        for j in i + 1..nclasses {
-            let mut f = -fitted.rho[pair];
-            for (class, column) in [(i, j - 1), (j, i)] {
-                for s in starts[class]..starts[class] + per_class[class] {
-                    let row = fitted.support[s];
-                    f += fitted.coefficients.row(s)[column]
-                        * kernel.eval(&x[2 * row..2 * row + 2], point).unwrap();
-                }
-            }
-            votes[if f > 0.0 { i } else { j }] += 1;
-            pair += 1;
-        }
-    }
-    (0..nclasses).rev().max_by_key(|&c| votes[c]).unwrap()
 }
 
 /// The accuracy on one fold of a machine fitted to the rows outside of it.
@@ -83,14 +60,13 @@ fn every_score_is_that_of_machines_fitted_one_by_one() {
     let kernels = [rbf(0.3), rbf(3.0), "poly(degree=2)".parse().unwrap()];
     // Not ascending on purpose.
     let cs = [4.0, 0.25, 64.0];
-    let tune = tune(rbf(1.0));
-    let grid =
-        |session: Session<'_>| tune.grid(&kernels, &cs, &problem(&x, &codes), &folds, &session).unwrap();
+    let tune = tune(rbf(1.0), &folds);
+    let grid = |session: Session<'_>| tune.grid(&kernels, &cs, &problem(&x, &codes), &session).unwrap();
     let found = grid(Session::default());
     let mut best = (0.0, (0, 0));
     for (k, kernel) in kernels.iter().enumerate() {
         for (j, &c) in cs.iter().enumerate() {
-            let scores = &found.scores[k].as_ref().unwrap()[j];
+            let scores = &found.scores[k][j].as_ref().unwrap().accuracies;
             for (fold, score) in scores.iter().enumerate() {
                 assert_eq!(*score, one_by_one(kernel, c, &x, &codes, &folds, fold), "{kernel} {c} {fold}");
             }
@@ -116,12 +92,12 @@ fn a_given_matrix_scores_as_its_kernel_does() {
     let n = codes.len();
     let row = |i: usize| &x[2 * i..2 * i + 2];
     let entries: Vec<f64> = (0..n * n).map(|e| kernel.eval(row(e / n), row(e % n)).unwrap()).collect();
-    let tune = tune(kernel.clone());
+    let tune = tune(kernel.clone(), &folds);
     let cs = [0.5, 8.0];
     let (gram, session) = (DenseGram::new(n, entries), Session::default());
     let given = Problem::new(Inputs::Gram(&gram), Targets::codes(&codes, 3));
-    let given = tune.grid(&[], &cs, &given, &folds, &session).unwrap();
-    let computed = tune.grid(&[kernel], &cs, &problem(&x, &codes), &folds, &session).unwrap();
+    let given = tune.grid(&[], &cs, &given, &session).unwrap();
+    let computed = tune.grid(&[kernel], &cs, &problem(&x, &codes), &session).unwrap();
     assert_eq!(given, computed);
 }
 
@@ -129,29 +105,26 @@ fn a_given_matrix_scores_as_its_kernel_does() {
 fn a_search_finds_the_width_of_the_arms_and_is_resumed() {
     let (x, codes) = arms(200);
     let folds = stratify_folds(&codes, 5, Some(0)).unwrap();
-    let tune = TuneSvc {
-        c: CostSpace::between(0.1, 100.0).unwrap(),
+    let gamma: Kernel = "rbf(gamma=?1e-4..1e3)".parse().unwrap();
+    let tune = Tune {
+        criterion: Criterion::Given(folds.into_iter().map(Some).collect()),
+        shared: Some(SearchSpace::Between(0.1, 100.0)),
         strategy: Some(Strategy::Grid { points: 5, refinements: 1 }),
-        ..TuneSvc::new("rbf(gamma=?1e-4..1e3)".parse().unwrap())
+        ..Tune::new(Svm::new(gamma, Machine::Svc { c: 1.0 }))
     };
-    let mut seen = Vec::new();
-    let run = |resume, seen: &mut Vec<usize>| {
-        let mut on = |t: &mercer::select::Trials| seen.push(t.rows.len());
-        tune.run(&problem(&x, &codes), &folds, resume, &mut on, &Session::default()).unwrap()
+    let run = |session: &Session<'_>| {
+        let found = tune.run(&problem(&x, &codes), session)?;
+        let trials = found.trials.clone();
+        Ok((found, trials))
     };
-    let found = run(None, &mut seen);
-    assert!(found.accuracy > 0.85, "{}", found.accuracy);
-    assert_eq!(found.trials.names, ["gamma", "C"]);
-    assert!(found.trials.rows.iter().all(|t| 1.0 - t.score.unwrap() <= found.accuracy));
-    let kept = found.trials.clone();
-    seen.clear();
-    assert_eq!(run(Some(kept), &mut seen), found);
-    assert!(seen.is_empty(), "nothing is tried twice");
-    let other = mercer::select::Trials { problem: "another".into(), ..found.trials };
-    let mut on = |_: &mercer::select::Trials| {};
-    let error =
-        tune.run(&problem(&x, &codes), &folds, Some(other), &mut on, &Session::default()).unwrap_err();
-    assert!(error.to_string().contains("other data"), "{error}");
+    let (found, trials) = run(&Session::default()).unwrap();
+    assert!(found.score < 0.15, "{}", found.score);
+    assert_eq!(trials.names, ["gamma", "C"]);
+    assert!(trials.rows.iter().all(|t| t.score.unwrap() >= found.score));
+    resumes(run, &Session::default());
+    // Folds by number are stratified by the seed of the session.
+    let by_number = Tune { criterion: Criterion::Folds(5), ..tune.clone() };
+    assert_eq!(by_number.run(&problem(&x, &codes), &Session::default()).unwrap().trials.rows, trials.rows);
 }
 
 #[test]
@@ -160,13 +133,14 @@ fn rows_of_no_weight_count_nowhere() {
     let folds = stratify_folds(&codes, 3, Some(1)).unwrap();
     let kept: Vec<usize> = (0..150).filter(|i| i % 5 != 2).collect();
     let weights: Vec<f64> = (0..150).map(|i| if i % 5 == 2 { 0.0 } else { 1.0 }).collect();
-    let (tune, session) = (tune(rbf(1.0)), Session::default());
+    let session = Session::default();
     let cs = [1.0, 10.0];
     let all = problem(&x, &codes).weighted(Some(weights));
-    let weighted = tune.grid(&[rbf(1.0)], &cs, &all, &folds, &session).unwrap();
+    let weighted = tune(rbf(1.0), &folds).grid(&[rbf(1.0)], &cs, &all, &session).unwrap();
     let part: Vec<f64> = kept.iter().flat_map(|&i| x[2 * i..2 * i + 2].to_vec()).collect();
     let of = |v: &[usize]| kept.iter().map(|&i| v[i]).collect::<Vec<_>>();
-    let without = tune.grid(&[rbf(1.0)], &cs, &problem(&part, &of(&codes)), &of(&folds), &session).unwrap();
+    let (codes, tune) = (of(&codes), tune(rbf(1.0), &of(&folds)));
+    let without = tune.grid(&[rbf(1.0)], &cs, &problem(&part, &codes), &session).unwrap();
     assert_eq!(weighted, without);
 }
 
@@ -195,9 +169,9 @@ fn a_path_has_the_answers_of_single_fits() {
 #[test]
 fn what_cannot_be_judged_is_refused_by_name() {
     let (x, codes) = arms(30);
-    let tune = TuneSvc::new(rbf(1.0));
     let grid = |cs: &[f64], codes: &[usize], folds: &[usize]| {
-        tune.grid(&[rbf(1.0)], cs, &problem(&x, codes), folds, &Session::default()).unwrap_err()
+        let tune = tune(rbf(1.0), folds);
+        tune.grid(&[rbf(1.0)], cs, &problem(&x, codes), &Session::default()).unwrap_err()
     };
     let folds = stratify_folds(&codes, 3, None).unwrap();
     let bad_c = grid(&[0.0], &codes, &folds);

@@ -1,12 +1,10 @@
 //! Random orthogonal directions.
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use rand::Rng;
 
 use crate::data::Matrix;
-use crate::linalg::Cholesky;
+use crate::linalg::{Cholesky, products};
 use crate::watch::Unwatched;
 
 use super::draw::uniform;
@@ -28,15 +26,14 @@ pub(super) fn directions(dimensions: usize, count: usize, rng: &mut impl Rng) ->
 }
 
 fn orthonormalised(mut rows: Matrix<f64>) -> Option<Matrix<f64>> {
-    let (count, dimensions) = (rows.nrows(), rows.ncols());
+    let count = rows.nrows();
     let mut gram = vec![0.0; count * count];
-    let view = MatRef::from_row_major_slice(rows.entries(), count, dimensions);
+    let view = products::view(&rows);
     let out = MatMut::from_row_major_slice_mut(&mut gram, count, count);
-    matmul(out, Accum::Replace, view, view.transpose(), 1.0, Par::Seq);
+    products::assign(out, 1.0, view, view.transpose());
     let factor = Cholesky::factor(count, gram, &Unwatched).ok()?;
     let lower = MatRef::from_row_major_slice(factor.lower(), count, count);
-    let rows_out = MatMut::from_row_major_slice_mut(rows.entries_mut(), count, dimensions);
-    solve_lower_triangular_in_place(lower, rows_out, Par::Seq);
+    products::solve_lower(lower, products::view_mut(&mut rows));
     Some(rows)
 }
 

@@ -14,15 +14,14 @@ mod choice;
 
 use std::ops::Range;
 
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::reborrow::ReborrowMut;
-use faer::{MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
-use crate::data::{AnySamples, Matrix, Samples, Storage};
+use crate::data::{AnySamples, Matrix, Samples, Storage, with_samples};
 use crate::gram::{DenseGram, GramError, Part, Value, ValuesMut, Wanted, randomly_pivoted, with_values};
 use crate::kernel::Kernel;
-use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
+use crate::linalg::{Cholesky, Scalar, products, zeroed};
 use crate::real::Real;
 use crate::session::Session;
 use crate::watch::Watch;
@@ -94,7 +93,7 @@ impl Landmarks {
             (None, AnySamples::F64(_)) => m as f64 * f64::EPSILON,
         };
         // In double precision whatever the samples: the factor magnifies errors of the kernel.
-        let resident = session.load(&widened(landmarks))?;
+        let resident = session.load(&landmarks.widened())?;
         let mut matrix: Vec<f64> = zeroed(m * m);
         let gram = resident.gram(kernel, Wanted::Exact)?;
         gram.fill(Part::Full, (&mut matrix).into(), session).map_err(GramError::from)?;
@@ -102,7 +101,7 @@ impl Landmarks {
             return Err(DesignError::KernelValue { row: place / m, column: place % m });
         }
         let largest = (0..m).map(|i| matrix[i * m + i]).fold(0.0, f64::max);
-        if let Ok(factor) = factored(m, matrix.clone(), session)?
+        if let Ok(factor) = Cholesky::try_factor(m, matrix.clone(), session)?
             && factor.smallest_pivot() > tolerance * largest
         {
             return Ok(Self::new(kernel, landmarks.view().into_owned(), factor));
@@ -119,7 +118,7 @@ impl Landmarks {
             .flat_map(|&i| kept.iter().map(move |&j| (i, j)))
             .map(|(i, j)| gram.entries()[i * m + j])
             .collect();
-        let factor = factored(kept.len(), among, session)??;
+        let factor = Cholesky::factor(kept.len(), among, session)?;
         Ok(Self::new(kernel, landmarks.select(&kept), factor))
     }
 
@@ -271,7 +270,7 @@ impl Landmarks {
             }
             out.par_chunks_mut(SOLVE * m).zip(parts).for_each(|(out, mut part)| {
                 if let Some(lower) = lower {
-                    solve_lower_triangular_in_place(lower, part.rb_mut(), Par::Seq);
+                    products::solve_lower(lower, part.rb_mut());
                 }
                 for (c, out) in out.chunks_exact_mut(m).enumerate() {
                     out.iter_mut().enumerate().for_each(|(k, o)| *o = part[(k, c)]);
@@ -282,33 +281,6 @@ impl Landmarks {
     }
 }
 
-/// A factor or the reason why there is none; the outer error is a stop.
-fn factored(
-    order: usize,
-    matrix: Vec<f64>,
-    watch: &dyn Watch,
-) -> Result<Result<Cholesky<f64>, CholeskyError>, DesignError> {
-    match Cholesky::factor(order, matrix, watch) {
-        Err(CholeskyError::Stopped(stopped)) => Err(stopped.into()),
-        other => Ok(other),
-    }
-}
-
-/// The same samples in double precision.
-fn widened<'a>(samples: &'a AnySamples<'_>) -> AnySamples<'a> {
-    fn wide<T: Real>(values: &[T]) -> Vec<f64> {
-        values.iter().map(|v| v.to_f64()).collect()
-    }
-    let AnySamples::F32(s) = samples else { return samples.view() };
-    let widened = match s.storage() {
-        Storage::Dense(entries) => Samples::dense(s.nrows(), s.ncols(), wide(entries)),
-        Storage::Sparse { indptr, indices, values } => {
-            Samples::sparse(s.ncols(), &**indptr, &**indices, wide(values))
-        }
-    };
-    widened.map_or_else(|_| samples.view(), AnySamples::F64)
-}
-
 /// Some rows, borrowed where they are dense.
 fn rows_of<'a>(samples: &'a AnySamples<'_>, rows: Range<usize>) -> AnySamples<'a> {
     fn dense<'a, T: Real>(samples: &'a Samples<'_, T>, rows: &Range<usize>) -> Option<Samples<'a, T>> {
@@ -316,9 +288,6 @@ fn rows_of<'a>(samples: &'a AnySamples<'_>, rows: Range<usize>) -> AnySamples<'a
         let d = samples.ncols();
         Samples::dense(rows.len(), d, &entries[rows.start * d..rows.end * d]).ok()
     }
-    let borrowed = match samples {
-        AnySamples::F32(s) => dense(s, &rows).map(AnySamples::F32),
-        AnySamples::F64(s) => dense(s, &rows).map(AnySamples::F64),
-    };
+    let borrowed = with_samples!(samples, samples => dense(samples, &rows).map(AnySamples::from));
     borrowed.unwrap_or_else(|| samples.select(&rows.collect::<Vec<_>>()))
 }

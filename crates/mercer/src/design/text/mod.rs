@@ -13,8 +13,10 @@
 mod error;
 pub(super) mod named;
 
+use std::ops::{Deref, DerefMut};
+
 use crate::kernel::{
-    Function, MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, Problem, TokenKind, first_token, nearest,
+    Cursor, Function, MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, SyntaxProblem, Token, TokenKind, nearest, nested,
 };
 
 use super::FeatureMap;
@@ -25,27 +27,9 @@ use named::Kind;
 
 type Parsed<T> = Result<T, FeatureTextError>;
 
-#[derive(Debug, Clone, Copy)]
-struct Token {
-    kind: TokenKind,
-    /// A name in backquotes, which `start` and `end` leave out.
-    quoted: bool,
-    start: usize,
-    end: usize,
-}
-
 /// The feature map that `text` stands for. O(length) time and memory.
 pub(in crate::design) fn parse(text: &str) -> Parsed<FeatureMap> {
-    // A character has at most four bytes: a text far too long is refused without counting it.
-    let limit = MAX_CHARACTERS;
-    let length = if text.len() > 4 * limit { text.len() / 4 } else { text.chars().count() };
-    if length > limit {
-        let head: Vec<char> = text.chars().take(100).collect();
-        return Err(FeatureTextError::new(FeatureProblem::TooLong { length, limit }, &head, 0));
-    }
-    let text: Vec<char> = text.chars().collect();
-    let tokens = tokens(&text)?;
-    let mut parser = Parser { text: &text, tokens, next: 0, nesting: 0, parts: 0 };
+    let mut parser = Parser { cursor: Cursor::new(text, MAX_CHARACTERS)?, parts: 0 };
     let map = match parser.kind() {
         Some(kind) => parser.map(kind)?,
         None => parser.formulas()?,
@@ -56,106 +40,30 @@ pub(in crate::design) fn parse(text: &str) -> Parsed<FeatureMap> {
     }
 }
 
-fn tokens(text: &[char]) -> Parsed<Vec<Token>> {
-    let mut tokens = Vec::new();
-    let mut start = 0;
-    while start < text.len() {
-        if text[start].is_whitespace() {
-            start += 1;
-        } else if text[start] == '`' {
-            let length = text[start + 1..].iter().position(|&c| c == '`');
-            let Some(length) = length.filter(|&length| length > 0) else {
-                return Err(FeatureTextError::new(FeatureProblem::OpenQuote, text, start));
-            };
-            let end = start + 1 + length;
-            tokens.push(Token { kind: TokenKind::Name, quoted: true, start: start + 1, end });
-            start = end + 1;
-        } else {
-            let (kind, length) = first_token(&text[start..]).map_err(|problem| {
-                let problem = match problem {
-                    Problem::NotFinite { value } => FeatureProblem::NotFinite { value },
-                    _ => FeatureProblem::UnknownCharacter { found: text[start] },
-                };
-                FeatureTextError::new(problem, text, start)
-            })?;
-            tokens.push(Token { kind, quoted: false, start, end: start + length });
-            start += length;
-        }
-    }
-    tokens.push(Token { kind: TokenKind::End, quoted: false, start, end: start });
-    Ok(tokens)
-}
-
-struct Parser<'t> {
-    text: &'t [char],
-    tokens: Vec<Token>,
-    next: usize,
-    nesting: usize,
+struct Parser {
+    cursor: Cursor<FeatureProblem>,
     parts: usize,
 }
 
-impl Parser<'_> {
-    fn token(&self) -> Token {
-        self.tokens[self.next]
-    }
+impl Deref for Parser {
+    type Target = Cursor<FeatureProblem>;
 
-    fn peek(&self) -> TokenKind {
-        self.token().kind
+    fn deref(&self) -> &Cursor<FeatureProblem> {
+        &self.cursor
     }
+}
 
-    /// The token after the next one; the end of the text follows itself.
-    fn peek_second(&self) -> TokenKind {
-        self.tokens[(self.next + 1).min(self.tokens.len() - 1)].kind
+impl DerefMut for Parser {
+    fn deref_mut(&mut self) -> &mut Cursor<FeatureProblem> {
+        &mut self.cursor
     }
+}
 
-    fn advance(&mut self) -> Token {
-        let token = self.token();
-        self.next = (self.next + 1).min(self.tokens.len() - 1);
-        token
-    }
-
-    fn eat(&mut self, kind: TokenKind) -> bool {
-        let found = self.peek() == kind;
-        if found {
-            self.advance();
-        }
-        found
-    }
-
-    fn expect(&mut self, kind: TokenKind, expected: &'static str) -> Parsed<Token> {
-        if self.peek() == kind { Ok(self.advance()) } else { Err(self.unexpected(expected)) }
-    }
-
-    fn written(&self, token: Token) -> String {
-        self.text[token.start..token.end].iter().collect()
-    }
-
-    fn error(&self, problem: FeatureProblem, at: Token) -> FeatureTextError {
-        FeatureTextError::new(problem, self.text, at.start)
-    }
-
-    fn unexpected(&self, expected: &'static str) -> FeatureTextError {
-        let token = self.token();
-        let found = match token.kind {
-            TokenKind::End => "the end of the text".into(),
-            _ => format!("`{}`", self.short(token)),
-        };
-        self.error(FeatureProblem::Unexpected { expected, found }, token)
-    }
-
-    /// What a token covers, cut short.
-    fn short(&self, token: Token) -> String {
-        let written = self.written(token);
-        match written.char_indices().nth(40) {
-            Some((end, _)) => format!("{}…", &written[..end]),
-            None => written,
-        }
-    }
-
+impl Parser {
     /// The kind of map that starts here.
     fn kind(&self) -> Option<Kind> {
         let at = self.token();
-        let opens = matches!(self.peek_second(), TokenKind::Open | TokenKind::End);
+        let opens = matches!(self.peek_ahead(1), TokenKind::Open | TokenKind::End);
         let name = at.kind == TokenKind::Name && !at.quoted && opens;
         name.then(|| Kind::from_name(&self.written(at))).flatten()
     }
@@ -204,7 +112,7 @@ impl Parser<'_> {
     /// `name =`, as the slot it names.
     fn parameter(&mut self, kind: Kind) -> Parsed<usize> {
         let at = self.token();
-        if at.kind != TokenKind::Name || self.peek_second() != TokenKind::Equals {
+        if at.kind != TokenKind::Name || self.peek_ahead(1) != TokenKind::Equals {
             return Err(self.unexpected("a parameter by name, as in `degree=3`"));
         }
         let name = self.written(at);
@@ -215,7 +123,7 @@ impl Parser<'_> {
             let problem = FeatureProblem::UnknownParameter {
                 map: kind.name(),
                 suggestion: nearest(&name, names()).map(str::to_owned),
-                name: self.short(at),
+                name: self.shortened(at),
                 known: kind.known(),
             };
             self.error(problem, at)
@@ -231,13 +139,13 @@ impl Parser<'_> {
             constant &= !matches!(part, Formula::Every | Formula::Column(_) | Formula::Name(_));
         });
         if !constant {
-            let found = format!("`{}`", self.short(at));
+            let found = format!("`{}`", self.shortened(at));
             let expected = "a number: a parameter does not depend on columns";
-            return Err(self.error(FeatureProblem::Unexpected { expected, found }, at));
+            return Err(self.error(SyntaxProblem::Unexpected { expected, found }, at));
         }
         let value = formula.values(&[], 1)[0];
         if !value.is_finite() {
-            return Err(self.error(FeatureProblem::NotFinite { value: value.to_string() }, at));
+            return Err(self.error(SyntaxProblem::NotFinite { value: value.to_string() }, at));
         }
         Ok(value)
     }
@@ -257,20 +165,9 @@ impl Parser<'_> {
             return Err(self.error(FeatureProblem::TooManyParts { limit: MAX_NODES }, at));
         }
         if depth >= MAX_DEPTH {
-            return Err(self.error(FeatureProblem::TooDeep { limit: MAX_DEPTH }, at));
+            return Err(self.error(SyntaxProblem::TooDeep { limit: MAX_DEPTH }, at));
         }
         Ok((formula, depth + 1))
-    }
-
-    /// Parses one level further down, within the limit that keeps the stack safe.
-    fn nested<T>(&mut self, at: Token, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.nesting >= MAX_DEPTH {
-            return Err(self.error(FeatureProblem::TooDeep { limit: MAX_DEPTH }, at));
-        }
-        self.nesting += 1;
-        let result = parse(self);
-        self.nesting -= 1;
-        result
     }
 
     fn sum(&mut self) -> Parsed<(Formula, usize)> {
@@ -307,7 +204,7 @@ impl Parser<'_> {
     fn unary(&mut self) -> Parsed<(Formula, usize)> {
         let at = self.token();
         if self.eat(TokenKind::Minus) {
-            let (inner, depth) = self.nested(at, Self::unary)?;
+            let (inner, depth) = nested(self, at, Self::unary)?;
             return self.node(Formula::Neg(Box::new(inner)), depth, at);
         }
         let (base, depth) = self.primary()?;
@@ -315,7 +212,7 @@ impl Parser<'_> {
         if !self.eat(TokenKind::Caret) {
             return Ok((base, depth));
         }
-        let (exponent, below) = self.nested(at, Self::unary)?;
+        let (exponent, below) = nested(self, at, Self::unary)?;
         self.node(Formula::Pow(Box::new(base), Box::new(exponent)), depth.max(below), at)
     }
 
@@ -328,7 +225,7 @@ impl Parser<'_> {
             }
             TokenKind::Open => {
                 self.advance();
-                let inner = self.nested(at, Self::sum)?;
+                let inner = nested(self, at, Self::sum)?;
                 self.expect(TokenKind::Close, "`)` or an operator")?;
                 Ok(inner)
             }
@@ -369,7 +266,7 @@ impl Parser<'_> {
                 Some(kind) => FeatureProblem::NotAlone { map: kind.name() },
                 None => FeatureProblem::UnknownFunction {
                     suggestion: nearest(name, functions()).map(str::to_owned),
-                    name: self.short(at),
+                    name: self.shortened(at),
                     functions: functions().collect::<Vec<_>>().join(" "),
                 },
             };
@@ -382,19 +279,11 @@ impl Parser<'_> {
             if !arguments.is_empty() {
                 self.expect(TokenKind::Comma, "`)`, `,` or an operator")?;
             }
-            let (argument, below) = self.nested(open, Self::sum)?;
+            let (argument, below) = nested(self, open, Self::sum)?;
             depth = depth.max(below);
             arguments.push(argument);
         }
-        let (right, expected) = match function.is_variadic() {
-            true => (arguments.len() >= 2, "two or more arguments"),
-            false => (arguments.len() == 1, "one argument"),
-        };
-        if !right {
-            let found = arguments.len();
-            let problem = FeatureProblem::ArgumentCount { function: function.name(), expected, found };
-            return Err(self.error(problem, at));
-        }
+        self.check_arguments(function, arguments.len(), at)?;
         self.node(Formula::Call(function, arguments), depth, at)
     }
 }

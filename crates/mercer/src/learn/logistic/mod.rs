@@ -5,16 +5,17 @@
 //! and p(c|x) = e^(f_c(x))/Σⱼ e^(f_j(x)): the multinomial model.
 
 mod primal;
+mod scorer;
 
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
 use crate::gram::Gram;
 use crate::kernel::Kernel;
+use crate::linalg::Intercept;
 use crate::model::Method;
 use crate::session::Session;
-use crate::solve::{
-    Labels, LogisticError, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
-};
+use crate::solve::descent::Step;
+use crate::solve::{Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver, SolveError};
 
 use super::admission::Admission;
 use super::basis::Basis;
@@ -25,8 +26,8 @@ use super::fitted::{Answer, Fitted, Settings};
 use super::learner::{Learner, Requires};
 use super::lift::Lift;
 use super::problem::{Inputs, Problem};
-use super::ridge::{Bias, Coefficients, explain};
-use super::settings::builder;
+use super::ridge::{Coefficients, explain};
+use super::settings::{builder, is_default, kept, listed, number};
 
 /// Logistic regression: its settings.
 ///
@@ -35,22 +36,29 @@ use super::settings::builder;
 /// matrix, of which a Newton step takes some tens; 4n² to 16n² bytes. On D approximate features: nD²/2 multiply-adds once and
 /// nD for each output and step; O(D²) bytes, and the nD features where they fit the budget.
 ///
-/// A residual that did not come down to `tol` is no error: the report's status tells.
-#[derive(Debug, Clone, PartialEq)]
+/// A residual above `tol` is not an error: see the status of the report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Logistic {
     /// The kernel, or an approximation of it.
+    #[serde(flatten)]
     pub lift: Lift,
     /// λ ≥ 0, which is 1/C; above 0 on approximate features. With λ = 0 classes that can be separated are an error.
+    #[serde(serialize_with = "listed", deserialize_with = "number")]
     pub lambda: f64,
-    /// Whether there is an intercept, which is not penalised.
-    pub intercept: bool,
-    /// What each class counts, beside the weights of its rows.
+    /// Whether there is an intercept, which is not penalised; there is no [`Intercept::Column`].
+    #[serde(rename = "bias")]
+    pub intercept: Intercept,
+    /// The weight of each class, by which those of its rows are multiplied.
+    #[serde(skip_serializing_if = "is_default")]
     pub class_weight: ClassWeight,
     /// How the minimum on the kernel is looked for; on approximate features it is by L-BFGS.
-    pub method: LogisticSolver,
-    /// What ‖λa + w(p − y)‖ has to come down to, for weights around 1; on approximate features what the gradient has to come
-    /// down to, as a part of the first one. More than 0.
+    pub solver: LogisticSolver,
+    /// The size of gradient steps.
+    pub step: Step,
+    /// The upper bound of ‖λa + w(p − y)‖ at the answer, for weights around 1; on approximate features that of the gradient,
+    /// relative to the first one. More than 0.
     pub tol: f64,
     /// Steps or passes at most, 1 or more; none for 100 Newton steps, 1,000 gradient steps or passes, and 500 steps of L-BFGS.
     pub max_iter: Option<usize>,
@@ -59,15 +67,22 @@ pub struct Logistic {
 }
 
 impl Logistic {
-    /// Creates a learner with this kernel or approximation and λ, an intercept, and Newton's method to 10⁻⁶.
+    /// Creates a learner on a kernel, with the defaults of [`on`](Self::on).
     #[must_use]
-    pub fn new(lift: impl Into<Lift>, lambda: f64) -> Self {
+    pub fn new(kernel: Kernel) -> Self {
+        Self::on(kernel)
+    }
+
+    /// Creates a learner with this kernel or approximation, λ = 1, an intercept, and Newton's method to 10⁻⁶.
+    #[must_use]
+    pub fn on(lift: impl Into<Lift>) -> Self {
         Self {
             lift: lift.into(),
-            lambda,
-            intercept: true,
+            lambda: 1.0,
+            intercept: Intercept::Centred,
             class_weight: ClassWeight::Uniform,
-            method: LogisticSolver::Newton,
+            solver: LogisticSolver::Newton,
+            step: Step::Auto,
             tol: 1e-6,
             max_iter: None,
             admission: Admission::Check,
@@ -75,14 +90,15 @@ impl Logistic {
     }
 
     builder! {
-        with_lift(lift: Lift),
-        with_lambda(lambda: f64),
-        with_intercept(intercept: bool),
-        with_class_weight(class_weight: ClassWeight),
-        with_method(method: LogisticSolver),
-        with_tol(tol: f64),
-        with_max_iter(max_iter: Option<usize>),
-        with_admission(admission: Admission),
+        lift: Lift,
+        lambda: f64,
+        intercept: Intercept,
+        class_weight: ClassWeight,
+        solver: LogisticSolver,
+        step: Step,
+        tol: f64,
+        max_iter: Option<usize>,
+        admission: Admission,
     }
 
     fn on_kernel(
@@ -93,7 +109,7 @@ impl Logistic {
     ) -> Result<Answer, LearnError> {
         self.validate()?;
         problem.codes()?;
-        let basis = Basis::new(kernel, Bias::None, self.admission, problem, session)?;
+        let basis = Basis::new(kernel, Intercept::None, self.admission, problem, session)?;
         let mut path =
             basis.with_gram(problem, session, |gram| self.on_gram(gram, problem, &[self.lambda], session))?;
         let found = path.pop().ok_or(LearnError::Unsupported("a path of no lambda has no answer"))?;
@@ -133,18 +149,24 @@ impl Logistic {
         check_codes(gram.nrows(), codes, classes, Some(&weights))?;
         let labels = Labels::new(codes, classes, weights);
         // Gradient steps accumulate what they are given: only Newton's can be worked out with a rounded matrix.
-        let smallest = match self.method {
+        let smallest = match self.solver {
             LogisticSolver::Newton => lambdas.iter().copied().fold(f64::INFINITY, f64::min),
             _ => 0.0,
         };
-        let newton = self.method == LogisticSolver::Newton;
+        let newton = self.solver == LogisticSolver::Newton;
+        let step = match self.step {
+            Step::Auto => None,
+            Step::Value(step) => Some(step),
+        };
         let problem = LogisticProblem::new(gram, labels, smallest, session.memory(), session)?;
         let mut answers: Vec<LogisticSolution> = Vec::with_capacity(lambdas.len());
         for &lambda in lambdas {
             let settings = LogisticSettings {
                 lambda,
-                intercept: self.intercept,
-                solver: self.method,
+                intercept: self.intercept != Intercept::None,
+                solver: self.solver,
+                step,
+                seed: session.seed(),
                 tol: self.tol,
                 max_iter: self.max_iter.unwrap_or(if newton { 100 } else { 1_000 }),
             };
@@ -169,13 +191,23 @@ impl Logistic {
         if self.max_iter == Some(0) {
             return Err(outside("max_iter", 0.0, "1 or more"));
         }
-        if let LogisticSolver::Gd { step: Some(step) } | LogisticSolver::Sgd { step: Some(step), .. } =
-            self.method
+        if self.intercept == Intercept::Column {
+            return Err(LearnError::Unsupported(
+                "the intercept of logistic regression is centred or none, not a column",
+            ));
+        }
+        if let Step::Value(step) = self.step
             && !(step > 0.0 && step.is_finite())
         {
             return Err(outside("step", step, "a finite number, more than 0"));
         }
         Ok(())
+    }
+}
+
+impl Default for Logistic {
+    fn default() -> Self {
+        Self::on(Lift::default())
     }
 }
 
@@ -189,23 +221,19 @@ impl Learner for Logistic {
     }
 
     fn settings(&self, session: &Session<'_>) -> Settings {
-        Settings::from([
-            ("lambda".to_owned(), json!([self.lambda])),
-            ("seed".to_owned(), json!(session.seed())),
-            ("tol".to_owned(), json!(self.tol)),
-        ])
+        kept(self, &["lambda", "tol"], Some(session.seed()))
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
         let answer = match &self.lift {
             Lift::Kernel(kernel) => self.on_kernel(kernel, problem, session)?,
             Lift::Approximate { kernel, approx } => {
-                let kernel = kernel.resolve_auto(&session.scales(problem.samples()?))?;
+                let kernel = kernel.resolve_auto(&session.scales(problem.sample()?.0))?;
                 self.on_features(&kernel, *approx, problem, session)?
             }
             Lift::Auto(_) => {
-                let lift = self.lift.resolved(problem.samples()?, session)?;
-                return self.clone().with_lift(lift).train(problem, session);
+                let (lift, _) = self.lift.resolved(problem, session)?;
+                return self.clone().lift(lift).train(problem, session);
             }
             Lift::Features(_) => {
                 return Err(LearnError::Unsupported(
@@ -229,9 +257,11 @@ fn outside(parameter: &'static str, received: f64, allowed: &'static str) -> Lea
 }
 
 /// Numbers that are not finite come from kernel values that are not: the first such pair is named.
-fn explain_failure(gram: &dyn Gram, error: LogisticError) -> LearnError {
+fn explain_failure(gram: &dyn Gram, error: SolveError) -> LearnError {
     match error {
-        LogisticError::NotFinite | LogisticError::Solve(_) => explain(gram, error.into()),
+        SolveError::NotFinite | SolveError::Singular { .. } | SolveError::Indefinite { .. } => {
+            explain(gram, error.into())
+        }
         _ => error.into(),
     }
 }

@@ -17,16 +17,17 @@ mod budgeted;
 mod budgeted_passes;
 mod decisions;
 mod report;
+mod scorer;
 mod train;
 mod voted;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::data::Matrix;
 use crate::design::FeatureMap;
 use crate::gram::Gram;
 use crate::kernel::Kernel;
+use crate::linalg::Intercept;
 use crate::model::{Linear, Method};
 use crate::session::Session;
 
@@ -38,8 +39,7 @@ use super::fitted::{Answer, Fitted, Settings};
 use super::learner::{Learner, Requires};
 use super::lift::Lift;
 use super::problem::Problem;
-use super::ridge::Bias;
-use super::settings::builder;
+use super::settings::{builder, kept};
 use decisions::{Dual, Primal};
 use report::Outcome;
 use train::{Course, History, train};
@@ -48,13 +48,12 @@ pub use budgeted::BudgetedPerceptron;
 
 /// How more than two classes are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// One function for each class, which only has to tell that class from all others.
-    #[serde(rename = "one-vs-rest")]
     OneVsRest,
     /// One function for each class, of which the row's own has to be the largest.
     #[default]
-    #[serde(rename = "direct")]
     Direct,
 }
 
@@ -68,12 +67,15 @@ pub enum Rule {
 /// `mistake_bound`. The margin of the function that separates the classes is γ = minᵢ yᵢf(xᵢ)/‖f‖ for two classes. It bounds
 /// the mistakes of every order of visits (Novikoff, 1962): at most R²/γ² for two classes, Σₖ R²/γₖ² for one against the rest,
 /// and 2R²/γ² for the direct rule, where γ = minᵢ (f_y(xᵢ) − max f_c(xᵢ))/(Σₖ‖fₖ‖²)^½.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Perceptron {
     /// The kernel or the features.
+    #[serde(flatten)]
     pub lift: Lift,
     /// Passes over the rows at most, 1 or more; fewer where one makes no mistake.
+    #[serde(rename = "epochs")]
     pub passes: usize,
     /// Whether the rows are shuffled before each pass, by the seed of the session; else they are visited in their order.
     pub shuffle: bool,
@@ -84,15 +86,22 @@ pub struct Perceptron {
     /// The most centres, 1 or more: see [`BudgetedPerceptron`]. The last function is taken, and no margin is known.
     pub budget: Option<usize>,
     /// How more than two classes are told apart.
+    #[serde(rename = "multiclass")]
     pub rule: Rule,
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
 }
 
 impl Perceptron {
+    /// Creates a learner on a kernel, with the defaults of [`on`](Self::on).
+    #[must_use]
+    pub fn new(kernel: Kernel) -> Self {
+        Self::on(kernel)
+    }
+
     /// Creates an averaged perceptron with at most 100 passes, each shuffled.
     #[must_use]
-    pub fn new(lift: impl Into<Lift>) -> Self {
+    pub fn on(lift: impl Into<Lift>) -> Self {
         Self {
             lift: lift.into(),
             passes: 100,
@@ -106,14 +115,14 @@ impl Perceptron {
     }
 
     builder! {
-        with_lift(lift: Lift),
-        with_passes(passes: usize),
-        with_shuffle(shuffle: bool),
-        with_averaged(averaged: bool),
-        with_vote(vote: bool),
-        with_budget(budget: Option<usize>),
-        with_rule(rule: Rule),
-        with_admission(admission: Admission),
+        lift: Lift,
+        passes: usize,
+        shuffle: bool,
+        averaged: bool,
+        vote: bool,
+        budget: Option<usize>,
+        rule: Rule,
+        admission: Admission,
     }
 
     fn on_kernel(
@@ -123,7 +132,7 @@ impl Perceptron {
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
         let (codes, classes) = problem.codes()?;
-        let basis = Basis::new(kernel, Bias::None, self.admission, problem, session)?;
+        let basis = Basis::new(kernel, Intercept::None, self.admission, problem, session)?;
         if let Some(budget) = self.budget {
             return self.within_budget(basis, budget, problem, session);
         }
@@ -236,6 +245,12 @@ impl Perceptron {
     }
 }
 
+impl Default for Perceptron {
+    fn default() -> Self {
+        Self::on(Lift::default())
+    }
+}
+
 impl Learner for Perceptron {
     fn method(&self) -> Method {
         Method::Perceptron
@@ -246,11 +261,7 @@ impl Learner for Perceptron {
     }
 
     fn settings(&self, session: &Session<'_>) -> Settings {
-        Settings::from([
-            ("averaged".to_owned(), json!(self.averaged)),
-            ("epochs".to_owned(), json!(self.passes)),
-            ("seed".to_owned(), json!(session.seed())),
-        ])
+        kept(self, &["averaged", "epochs"], Some(session.seed()))
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {

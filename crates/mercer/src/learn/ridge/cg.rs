@@ -14,12 +14,12 @@ use crate::solve::{
 };
 use crate::watch::Stopped;
 
-use super::super::cost;
+use super::super::cost::{self, STEPS_ON_TILES};
 use super::super::digest::Digest;
 use super::super::error::LearnError;
 use super::super::fitted::{Answer, Facts};
 use super::super::problem::Problem;
-use super::{Bias, Ridge, roots};
+use super::{Intercept, Ridge, roots};
 
 impl Ridge {
     /// The fit of the full problem with a preconditioner of rank k, going on from the session's checkpoint.
@@ -54,7 +54,8 @@ impl Ridge {
         let noise = SINGLE_NOISE * fast.diagonal().iter().copied().fold(0.0, f64::max);
         let preconditioner = LowRank::new(factor, lambda.max(noise), root_weights, session)?;
         let all: Vec<usize> = (0..outputs).collect();
-        let rhs = bordered_right_hand_sides(targets, &all, self.bias == Bias::Centred, root_weights);
+        let rhs =
+            bordered_right_hand_sides(targets, &all, self.intercept == Intercept::Centred, root_weights);
         let tiled = CgProblem {
             coarse: None,
             operator: &Regularised::new(&*fast, lambda, root_weights),
@@ -100,7 +101,7 @@ impl Ridge {
 
     /// λ and when conjugate gradients stop.
     pub(super) fn stopping_rule(&self) -> Result<(f64, ConjugateGradient), LearnError> {
-        if self.bias == Bias::Column {
+        if self.intercept == Intercept::Column {
             let reason = "bias = column is not for iterative solvers; use centred or none";
             return Err(LearnError::Unsupported(reason));
         }
@@ -187,9 +188,6 @@ impl Steps {
 
 /// A stored matrix, and about what |Ev|/|v| is for its errors E.
 type Compact = (Box<dyn LinearOperator>, f64);
-
-/// Steps on tiles before the matrix is stored, and steps that must then be left: as many as storing takes the time of.
-pub(crate) const STEPS_ON_TILES: u64 = 6;
 
 /// Errors of the stored matrix, |Ev|/|v|, up to which it is used, as a share of λ. Their norm is about twice that, and each
 /// round of conjugate gradients leaves about |E|/λ of the residual: half of it at the most.

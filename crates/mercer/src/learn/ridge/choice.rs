@@ -8,7 +8,7 @@ use crate::solve::normal_equations_bytes;
 
 use super::super::cost;
 use super::super::error::LearnError;
-use super::RidgeMethod;
+use super::RidgeSolver;
 
 /// What ridge regression costs in either form, and the one to take.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +25,7 @@ pub struct FormChoice {
     pub reason: String,
 }
 
-impl RidgeMethod {
+impl RidgeSolver {
     /// Whether n `rows` of d `columns` are fitted on the features of the kernel: [`Auto`](Self::Auto) takes the form that fits the memory
     /// budget, and of two that do the one with fewer multiply-adds. Both give the same predictions.
     ///

@@ -21,7 +21,7 @@ use super::super::basis::Basis;
 use super::super::error::LearnError;
 use super::super::fitted::Answer;
 use super::super::problem::Problem;
-use super::{Bias, Ridge, RidgeMethod, check_matrix_memory, roots, targets_by_lambda};
+use super::{Intercept, Ridge, RidgeSolver, check_matrix_memory, roots, targets_by_lambda};
 
 /// The coefficients of f(xⱼ) = Σᵢ aᵢ k(xᵢ, xⱼ) + b for each target.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,13 +44,13 @@ impl Ridge {
     ) -> Result<Answer, LearnError> {
         let (targets, weights) = (problem.numbers()?, problem.weights());
         check_matrix_memory(problem.nrows(), session)?;
-        let basis = Basis::new(kernel, self.bias, self.admission, problem, session)?;
-        let (centred, means) = match self.bias {
-            Bias::Column => {
+        let basis = Basis::new(kernel, self.intercept, self.admission, problem, session)?;
+        let (centred, means) = match self.intercept {
+            Intercept::Column => {
                 let (centred, means) = centred(targets, weights);
                 (Cow::Owned(centred), Some(means))
             }
-            Bias::None | Bias::Centred => (Cow::Borrowed(targets), None),
+            Intercept::None | Intercept::Centred => (Cow::Borrowed(targets), None),
         };
         let Coefficients { dual, intercepts, report } =
             basis.with_gram(problem, session, |gram| self.solve_gram(gram, &centred, weights, session))?;
@@ -65,13 +65,13 @@ impl Ridge {
         weights: Option<&[f64]>,
         session: &Session<'_>,
     ) -> Result<Coefficients, LearnError> {
-        let factor = match self.method {
-            RidgeMethod::Cholesky => Factor::Double,
-            RidgeMethod::Mixed => Factor::Mixed,
+        let factor = match self.solver {
+            RidgeSolver::Cholesky => Factor::Double,
+            RidgeSolver::Mixed => Factor::Mixed,
             _ => Factor::Auto,
         };
         let (roots, columns) = (roots(weights), targets.ncols());
-        let intercept = self.bias == Bias::Centred;
+        let intercept = self.intercept == Intercept::Centred;
         let mut dual = Matrix::zeros(gram.nrows(), columns);
         let mut intercepts = vec![0.0; columns];
         let mut report: Option<Report> = None;

@@ -15,28 +15,11 @@ use crate::solve::{Report, Status};
 
 use super::super::cost;
 use super::super::error::LearnError;
-use super::super::fitted::{Answer, Facts, Fitted, Source};
+use super::super::fitted::{Answer, Facts, Fitted};
 use super::super::lift::Prepared;
-use super::super::problem::Origin;
-use super::passes::PassesFit;
-use super::{Ridge, check_problem, targets_by_lambda};
-
-/// A fit and the sums that tell of its features.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ApproxFit {
-    /// What predicts.
-    pub predictor: Predictor,
-    /// How good the answer of the normal equations is.
-    pub report: Report,
-    /// φ.
-    pub prepared: Prepared,
-    /// The sums over φ that the fit follows from, or those over a sample where the features of all rows were held.
-    pub sums: NormalEquations,
-    /// The solution of the sums, with λ times the share of a sample.
-    pub solution: Solution,
-    /// The errors over all rows, where the sums are over a sample of them.
-    pub all_rows: Option<AllRows>,
-}
+use super::super::problem::{Origin, Problem};
+use super::quality::SolvedSums;
+use super::{Ridge, targets_by_lambda};
 
 /// The solution of the normal equations, from one factor of them for each λ.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,15 +30,6 @@ pub struct Solution {
     pub residual: f64,
     /// An estimate of tr G(G + λI)⁻¹ at the largest λ: what the fit uses of its features.
     pub effective_dimension: f64,
-}
-
-/// The errors over all rows of a fit whose sums are over a sample of them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AllRows {
-    /// Σw of the sample as a part of that of all rows.
-    pub share: f64,
-    /// The mean squared error of each target over all rows.
-    pub errors: Vec<f64>,
 }
 
 /// The errors of a fit over the samples of some sums, for one target.
@@ -105,61 +79,37 @@ pub fn add_rows(
 }
 
 impl Ridge {
-    /// Fits `targets` on features that are ready.
+    /// The fit on features that approximate a kernel whose hyper-parameters are all numbers.
     ///
     /// O(nD(d + D) + D³) time, O(D²) memory for D features. In large problems, from n = 8D on, where the features of all rows
     /// fit the memory budget, they are held, and some twenty passes over them replace the sums of their products
     /// ([`NormalCg`](crate::solve::NormalCg)): O(nDd + D³).
-    ///
-    /// # Errors
-    /// Where the input does not line up, where the sums do not fit the memory budget, where λ = 0 and the features are linearly
-    /// dependent, and where the session is stopped.
-    pub fn fit_prepared(
+    pub(super) fn on_features(
         &self,
-        prepared: Prepared,
-        samples: &AnySamples<'_>,
-        targets: &Matrix<f64>,
-        weights: Option<&[f64]>,
+        problem: &Problem<'_>,
         session: &Session<'_>,
-    ) -> Result<ApproxFit, LearnError> {
-        check_problem(&self.lambda, samples.nrows(), targets, weights)?;
-        let mut sums = empty_sums(prepared.features.count(samples.ncols())?, targets.ncols(), session)?;
-        if let Some(PassesFit { fit, mut report, sample: (sums, solution), all_rows }) =
-            self.passes(&prepared, samples, targets, weights, session)?
-        {
-            report.warnings.extend(prepared.warning.clone());
-            let predictor = predictor(&prepared, fit);
-            return Ok(ApproxFit { predictor, report, prepared, sums, solution, all_rows: Some(all_rows) });
+    ) -> Result<Answer, LearnError> {
+        let (samples, targets, weights) = (problem.samples()?, problem.numbers()?, problem.weights());
+        let prepared = self.prepare(problem.sample()?, session)?;
+        let mut sums = empty_sums(prepared.features.count(prepared.columns)?, targets.ncols(), session)?;
+        if let Some(answer) = self.passes(&prepared, problem, session)? {
+            return Ok(answer);
         }
         let into = (&Parts::All, slice::from_mut(&mut sums));
         add_rows(&prepared.features, samples, targets, weights, into, session)?;
-        self.fit_sums(prepared, sums, session)
-    }
-
-    /// The fit from sums over features.
-    ///
-    /// # Errors
-    /// As [`solve`](Self::solve).
-    pub fn fit_sums(
-        &self,
-        prepared: Prepared,
-        sums: NormalEquations,
-        session: &Session<'_>,
-    ) -> Result<ApproxFit, LearnError> {
         let solution = self.solve(&sums, session)?;
-        let (predictor, report) = self.finish(&prepared, &solution)?;
-        Ok(ApproxFit { predictor, report, prepared, sums, solution, all_rows: None })
+        let summed = SolvedSums { sums: &sums, solution: &solution, held_out: None };
+        let quality = self.quality(&prepared, summed, samples, session)?;
+        self.answer(&prepared, &solution, quality.facts(&problem.origin.outputs))
     }
 
-    /// The predictor of a solution, and the quality of the solution.
-    ///
-    /// # Errors
-    /// Where the learner is not on an approximation.
-    pub fn finish(
+    /// The predictor of a solution, how good it is, and how well the features do.
+    pub(super) fn answer(
         &self,
         prepared: &Prepared,
         solution: &Solution,
-    ) -> Result<(Predictor, Report), LearnError> {
+        facts: Facts,
+    ) -> Result<Answer, LearnError> {
         let report = Report {
             status: Status::Converged,
             solver: format!("cholesky f64 on {}", self.approximation()?.1),
@@ -167,25 +117,22 @@ impl Ridge {
             residual: solution.residual,
             warnings: prepared.warning.iter().cloned().collect(),
         };
-        Ok((predictor(prepared, solution.fit.clone()), report))
+        Ok(Answer { facts, ..Answer::new(predictor(prepared, solution.fit.clone()), report) })
     }
 
     /// The model of a solution over this many rows.
     ///
     /// # Errors
-    /// As [`finish`](Self::finish).
+    /// Where the learner is not on an approximation.
     pub fn fitted(
         &self,
         prepared: &Prepared,
         solution: &Solution,
-        (rows, origin): (u64, Origin),
+        rows: (u64, Origin),
         facts: Facts,
         session: &Session<'_>,
     ) -> Result<Fitted, LearnError> {
-        let (predictor, report) = self.finish(prepared, solution)?;
-        let answer = Answer { facts, ..Answer::new(predictor, report) };
-        let source = Source { rows, origin, classes: None, precomputed: false };
-        Ok(Fitted::of_source(self, source, session, answer))
+        Ok(Fitted::of_rows(self, rows, None, session, self.answer(prepared, solution, facts)?))
     }
 
     /// The solution of sums.
@@ -199,7 +146,7 @@ impl Ridge {
         let fit = LinearFit { weights: Matrix::zeros(features, targets), intercepts: vec![0.0; targets] };
         let mut all = Solution { fit, residual: 0.0, effective_dimension: f64::INFINITY };
         for (lambda, group) in targets_by_lambda(&self.lambda, targets) {
-            let factor = sums.factor(lambda, self.bias.intercept(), session)?;
+            let factor = sums.factor(lambda, self.intercept, session)?;
             let fit = factor.fit(session)?;
             all.residual = all.residual.max(factor.residual(&fit));
             all.take(&fit, factor.effective_dimension(session)?, &group);
@@ -209,7 +156,7 @@ impl Ridge {
 }
 
 /// The predictor of a linear function of the features.
-fn predictor(prepared: &Prepared, fit: LinearFit) -> Predictor {
+pub(super) fn predictor(prepared: &Prepared, fit: LinearFit) -> Predictor {
     let Prepared { features, columns, domain, .. } = prepared;
     Predictor::on_features(features.clone(), *columns, fit.weights, fit.intercepts, *domain)
 }

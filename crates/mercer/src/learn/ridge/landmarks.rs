@@ -9,12 +9,12 @@ use crate::design::{
 use crate::kernel::Kernel;
 use crate::model::Expansion;
 use crate::session::Session;
-use crate::solve::{CgError, CgProblem, FalkonPreconditioner, NormalOperator};
+use crate::solve::{CgProblem, FalkonPreconditioner, NormalOperator, SolveError};
 
 use super::super::error::LearnError;
 use super::super::fitted::{Answer, Facts};
 use super::super::problem::Problem;
-use super::{Bias, Ridge};
+use super::{Intercept, Ridge};
 
 impl Ridge {
     /// The fit among the functions Σⱼ aⱼ k(cⱼ, ·) of M landmarks cⱼ, by conjugate gradients: Falkon (Rudi, Carratino and Rosasco
@@ -36,7 +36,7 @@ impl Ridge {
         let (queries, centres) = (session.load(samples)?, session.load(landmarks.landmarks())?);
         let (forward, backward) = (queries.cross(kernel, &*centres)?, centres.cross(kernel, &*queries)?);
         let rows = Recomputed::new(RowFeatures::Landmarks(&landmarks, session), samples)?;
-        let centred = self.bias == Bias::Centred;
+        let centred = self.intercept == Intercept::Centred;
         let design = Crossed::new(&rows, &landmarks, &*forward, &*backward).centred(centred);
         let means = |v: &Matrix<f64>| {
             if centred { column_means(v, weights) } else { vec![0.0; v.ncols()] }
@@ -58,7 +58,7 @@ impl Ridge {
             preconditioner: &preconditioner,
         };
         let (beta, mut report) = match solver.solve(&problem, session) {
-            Err(CgError::Stopped(_)) => return Err(operator.failure().into()),
+            Err(SolveError::Stopped(_)) => return Err(operator.failure().into()),
             solved => solved?,
         };
         report.warnings.extend(admitted.warning);

@@ -9,21 +9,25 @@
 //! | random features | sums, or passes over features in memory | – | as auto | – |
 //! | landmarks | as for random features | – | as auto | Falkon |
 //!
+//! Rows that are read in passes are fitted on approximate features, from sums.
+//!
 //! λ is added to the matrix as it is, never multiplied by the number of rows.
 
 mod cg;
 mod choice;
 mod dual;
+mod feature_scorer;
 mod incremental;
 mod landmarks;
 mod passes;
 mod primal;
 mod quality;
+mod scorer;
+mod stream;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use crate::data::{AnySamples, Matrix};
+use crate::data::AnySamples;
 use crate::design::Approximation;
 use crate::kernel::Kernel;
 use crate::linalg::Intercept;
@@ -37,41 +41,19 @@ use super::fitted::{Answer, Fitted, Settings};
 use super::learner::{Learner, Requires, Shape};
 use super::lift::{Lift, Prepared};
 use super::problem::{Inputs, Problem};
-use super::settings::builder;
-use super::targets::check as check_targets;
-use super::weights::check_weights;
+use super::settings::{builder, kept, numbers};
 
-pub(crate) use cg::STEPS_ON_TILES;
 pub use choice::{FormChoice, choose_approximation};
 pub use dual::Coefficients;
 pub(super) use dual::{column_means, explain};
-pub use incremental::{AllRows, ApproxFit, Solution, TargetError, add_rows, empty_sums};
+pub use incremental::{Solution, TargetError, add_rows, empty_sums};
 pub use quality::{Quality, Sizes, SolvedSums};
-
-/// What is done about a constant in the regression function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Bias {
-    /// Nothing: the kernel alone.
-    None,
-    /// An intercept that is not penalised.
-    #[default]
-    Centred,
-    /// X and y centred and a constant feature added: k + 1.
-    Column,
-}
-
-impl Bias {
-    /// The intercept of a problem on features.
-    pub(crate) fn intercept(self) -> Intercept {
-        if self == Self::None { Intercept::None } else { Intercept::Unpenalised }
-    }
-}
+pub(super) use scorer::finite_gram;
 
 /// How ridge regression is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RidgeMethod {
+pub enum RidgeSolver {
     /// The cheapest that fits the memory, by counts of operations.
     #[default]
     Auto,
@@ -95,21 +77,25 @@ pub enum RidgeMethod {
 /// let x: Vec<[f64; 1]> = (0..50).map(|i| [0.1 * i as f64]).collect();
 /// let y: Vec<f64> = x.iter().map(|x| x[0].sin()).collect();
 /// let kernel: Kernel = "rbf(sigma=1)".parse()?;
-/// let fitted = Ridge::new(kernel, 1e-3).fit(&x[..], &y)?;
+/// let fitted = Ridge::new(kernel).lambda(1e-3).fit(&x[..], &y)?;
 /// assert!((fitted.predict(&[[0.7]])?.row(0)[0] - 0.7f64.sin()).abs() < 1e-2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Ridge {
     /// The kernel or the features.
+    #[serde(flatten)]
     pub lift: Lift,
     /// λ ≥ 0, above 0 for conjugate gradients: one for all targets, or one each.
+    #[serde(deserialize_with = "numbers")]
     pub lambda: Vec<f64>,
-    /// What is done about a constant. [`Bias::Column`] is for methods on the kernel matrix and on explicit features.
-    pub bias: Bias,
+    /// What is done about a constant. [`Intercept::Column`] is for methods on the kernel matrix and on explicit features.
+    #[serde(rename = "bias")]
+    pub intercept: Intercept,
     /// How the problem is solved.
-    pub method: RidgeMethod,
+    pub solver: RidgeSolver,
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
     /// Conjugate gradients: the relative residual to reach, above 0.
@@ -121,15 +107,20 @@ pub struct Ridge {
 }
 
 impl Ridge {
-    /// Creates a ridge learner with this kernel or these features, this λ and an unpenalised intercept; other settings take their
-    /// defaults.
+    /// Creates a learner on a kernel, with the defaults of [`on`](Self::on).
     #[must_use]
-    pub fn new(lift: impl Into<Lift>, lambda: f64) -> Self {
+    pub fn new(kernel: Kernel) -> Self {
+        Self::on(kernel)
+    }
+
+    /// Creates a ridge learner with this kernel or these features, λ = 1 and an unpenalised intercept.
+    #[must_use]
+    pub fn on(lift: impl Into<Lift>) -> Self {
         Self {
             lift: lift.into(),
-            lambda: vec![lambda],
-            bias: Bias::Centred,
-            method: RidgeMethod::Auto,
+            lambda: vec![1.0],
+            intercept: Intercept::Centred,
+            solver: RidgeSolver::Auto,
             admission: Admission::Check,
             tol: 1e-3,
             max_iter: 1_000,
@@ -138,14 +129,25 @@ impl Ridge {
     }
 
     builder! {
-        with_lift(lift: Lift),
-        with_lambda(lambda: Vec<f64>),
-        with_bias(bias: Bias),
-        with_method(method: RidgeMethod),
-        with_admission(admission: Admission),
-        with_tol(tol: f64),
-        with_max_iter(max_iter: u64),
-        with_rank(rank: Option<usize>),
+        lift: Lift,
+        intercept: Intercept,
+        solver: RidgeSolver,
+        admission: Admission,
+        tol: f64,
+        max_iter: u64,
+        rank: Option<usize>,
+    }
+
+    /// The same settings with another λ, for all targets.
+    #[must_use]
+    pub fn lambda(self, lambda: f64) -> Self {
+        self.lambdas(vec![lambda])
+    }
+
+    /// The same settings with a λ for each target.
+    #[must_use]
+    pub fn lambdas(self, lambda: Vec<f64>) -> Self {
+        Self { lambda, ..self }
     }
 
     /// The fit on samples and a kernel whose hyper-parameters are all numbers.
@@ -156,13 +158,13 @@ impl Ridge {
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
         let samples = problem.samples()?;
-        if self.method == RidgeMethod::Cg {
+        if self.solver == RidgeSolver::Cg {
             return self.conjugate_gradients(kernel, problem, session);
         }
-        let choice = self.method.choose(kernel, samples.nrows(), samples.ncols(), session.memory());
+        let choice = self.solver.choose(kernel, samples.nrows(), samples.ncols(), session.memory());
         match choice.primal {
             Some(map) => self.primal(&map, problem, session),
-            None if self.method == RidgeMethod::Primal => {
+            None if self.solver == RidgeSolver::Primal => {
                 Err(LearnError::NoFiniteMap { kernel: kernel.to_string() })
             }
             None => self.dual(kernel, problem, session),
@@ -172,23 +174,12 @@ impl Ridge {
     /// The fit on features that approximate a kernel whose hyper-parameters are all numbers.
     fn on_approximation(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Answer, LearnError> {
         let (kernel, approximation) = self.approximation()?;
-        let samples = problem.samples()?;
-        match (self.method, approximation) {
-            (RidgeMethod::Auto | RidgeMethod::Primal, _) => {}
-            (RidgeMethod::Cg, Approximation::Nystrom { landmarks, choice }) => {
-                return self.on_landmarks(kernel, (landmarks, choice), problem, session);
-            }
-            _ => {
-                return Err(LearnError::Unsupported(
-                    "approximate features are solved by the methods auto and primal, landmarks also by conjugate gradients",
-                ));
-            }
+        if let (RidgeSolver::Cg, Approximation::Nystrom { landmarks, choice }) = (self.solver, approximation)
+        {
+            return self.on_landmarks(kernel, (landmarks, choice), problem, session);
         }
-        let prepared = self.prepare((samples, samples.nrows() as u64), session)?;
-        let fit = self.fit_prepared(prepared, samples, problem.numbers()?, problem.weights(), session)?;
-        let facts = self.quality_of(&fit, samples, session)?.facts(&problem.origin.outputs);
-        let ApproxFit { predictor, report, .. } = fit;
-        Ok(Answer { facts, ..Answer::new(predictor, report) })
+        self.check_approximate_method()?;
+        self.on_features(problem, session)
     }
 
     /// The features of an approximation for this number of rows, of which samples are all or a part.
@@ -200,12 +191,23 @@ impl Ridge {
         rows: (&AnySamples<'_>, u64),
         session: &Session<'_>,
     ) -> Result<Prepared, LearnError> {
-        if self.bias == Bias::Column {
+        if self.intercept == Intercept::Column {
             let reason = "bias = column is not for approximate features; use centred or none";
             return Err(LearnError::Unsupported(reason));
         }
         let (kernel, approximation) = self.approximation()?;
-        Prepared::from_sample(kernel, approximation, self.admission, rows, session)
+        Prepared::new(kernel, approximation, self.admission, rows, session)
+    }
+
+    /// Refuses a method that does not work on approximate features.
+    fn check_approximate_method(&self) -> Result<(), LearnError> {
+        match self.solver {
+            RidgeSolver::Auto | RidgeSolver::Primal => Ok(()),
+            _ => Err(LearnError::Unsupported(
+                "approximate features are solved by the methods auto and primal, landmarks in memory also by conjugate \
+                 gradients",
+            )),
+        }
     }
 
     /// The kernel and how it is approximated.
@@ -214,6 +216,12 @@ impl Ridge {
             Lift::Approximate { kernel, approx } => Ok((kernel, *approx)),
             _ => Err(LearnError::Unsupported("this needs an approximation of a kernel")),
         }
+    }
+}
+
+impl Default for Ridge {
+    fn default() -> Self {
+        Self::on(Lift::default())
     }
 }
 
@@ -227,31 +235,23 @@ impl Learner for Ridge {
     }
 
     fn settings(&self, session: &Session<'_>) -> Settings {
-        let mut settings = Settings::from([
-            ("bias".to_owned(), json!(self.bias)),
-            ("lambda".to_owned(), json!(self.lambda)),
-            ("seed".to_owned(), json!(session.seed())),
-        ]);
-        if let Lift::Approximate { approx, .. } = &self.lift {
-            settings.insert("approx".to_owned(), json!(approx.to_string()));
-        }
-        settings
+        kept(self, &["bias", "lambda", "approx"], Some(session.seed()))
     }
 
     fn check(&self, shape: Shape, session: &Session<'_>) -> Result<(), LearnError> {
-        match (&self.lift, self.method) {
-            (Lift::Features(_), RidgeMethod::Auto | RidgeMethod::Primal) => Ok(()),
+        match (&self.lift, self.solver) {
+            (Lift::Features(_), RidgeSolver::Auto | RidgeSolver::Primal) => Ok(()),
             (Lift::Features(_), _) => Err(LearnError::Unsupported(
                 "explicit features are solved in the features: the method is auto or primal",
             )),
-            (Lift::Approximate { .. } | Lift::Auto(_), _) | (Lift::Kernel(_), RidgeMethod::Cg) => Ok(()),
+            (Lift::Approximate { .. } | Lift::Auto(_), _) | (Lift::Kernel(_), RidgeSolver::Cg) => Ok(()),
             (Lift::Kernel(kernel), method) => {
                 let budget = session.memory();
                 // The features of a kernel with open hyper-parameters are not known yet.
                 let primal = || method.choose(kernel, shape.rows, shape.columns, budget).primal.is_some();
                 match method {
                     _ if kernel.is_resolved() && primal() => Ok(()),
-                    RidgeMethod::Primal => Err(LearnError::NoFiniteMap { kernel: kernel.to_string() }),
+                    RidgeSolver::Primal => Err(LearnError::NoFiniteMap { kernel: kernel.to_string() }),
                     _ => check_matrix_memory(shape.rows, session),
                 }
             }
@@ -259,14 +259,18 @@ impl Learner for Ridge {
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
+        if let Inputs::Stream(passes) = problem.inputs {
+            return self.on_stream(passes, problem, session);
+        }
         check_lambda(&self.lambda, problem.nrows(), problem.numbers()?.ncols())?;
         if let (Inputs::Gram(_), Some(kernel)) = (&problem.inputs, self.lift.kernel()) {
-            if matches!(self.method, RidgeMethod::Primal | RidgeMethod::Cg) {
+            if matches!(self.solver, RidgeSolver::Primal | RidgeSolver::Cg) {
                 return Err(LearnError::Unsupported("a kernel matrix is solved by its Cholesky factor"));
             }
             return Ok(Fitted::new(self, problem, session, self.dual(kernel, problem, session)?));
         }
-        let ridge = self.clone().with_lift(self.lift.resolved(problem.samples()?, session)?);
+        let (lift, _) = self.lift.resolved(problem, session)?;
+        let ridge = self.clone().lift(lift);
         let answer = match &ridge.lift {
             Lift::Kernel(kernel) | Lift::Auto(kernel) => ridge.on_kernel(kernel, problem, session)?,
             Lift::Approximate { .. } => ridge.on_approximation(problem, session)?,
@@ -291,18 +295,6 @@ fn shape(problem: &Problem<'_>) -> Result<Shape, LearnError> {
 pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), LearnError> {
     let (needed, budget) = (cost::matrix_bytes(rows), session.memory());
     if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
-}
-
-/// Whether the parts of a regression problem line up and are in their ranges.
-pub(crate) fn check_problem(
-    lambda: &[f64],
-    rows: usize,
-    targets: &Matrix<f64>,
-    weights: Option<&[f64]>,
-) -> Result<(), LearnError> {
-    check_targets(rows, targets)?;
-    check_weights(rows, weights)?;
-    check_lambda(lambda, rows, targets.ncols())
 }
 
 fn check_lambda(lambda: &[f64], rows: usize, targets: usize) -> Result<(), LearnError> {

@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::data::{AnySamples, Matrix};
+use crate::data::Matrix;
 use crate::design::{Design, Held, Parts};
 use crate::linalg::{LinearFit, NormalEquations};
 use crate::session::Session;
@@ -14,8 +14,11 @@ use crate::solve::{NormalCg, NormalCgFit, Report};
 
 use super::super::cost;
 use super::super::error::LearnError;
+use super::super::fitted::Answer;
 use super::super::lift::Prepared;
-use super::incremental::{AllRows, Solution, add_rows, empty_sums};
+use super::super::problem::Problem;
+use super::incremental::{Solution, add_rows, empty_sums, predictor};
+use super::quality::AllRows;
 use super::{Ridge, targets_by_lambda};
 
 /// Rows for each feature from which passes over the features are cheaper than the sums of their products.
@@ -30,25 +33,15 @@ const SAMPLE_PER_FEATURE: usize = 4;
 /// Values of λ up to which each has passes of its own.
 const LAMBDAS: usize = 4;
 
-/// A fit by passes over the features.
-pub(super) struct PassesFit {
-    pub fit: LinearFit,
-    pub report: Report,
-    /// The sums over the sample, and their solution.
-    pub sample: (NormalEquations, Solution),
-    pub all_rows: AllRows,
-}
-
 impl Ridge {
     /// The fit where passes are cheaper, the features fit the memory, and the rows of a sample are like the others.
     pub(super) fn passes(
         &self,
         prepared: &Prepared,
-        samples: &AnySamples<'_>,
-        targets: &Matrix<f64>,
-        weights: Option<&[f64]>,
+        problem: &Problem<'_>,
         session: &Session<'_>,
-    ) -> Result<Option<PassesFit>, LearnError> {
+    ) -> Result<Option<Answer>, LearnError> {
+        let (samples, targets) = (problem.samples()?, problem.numbers()?);
         let ready = prepared.features.ready(samples.ncols(), None, session)?;
         let (n, d) = (samples.nrows(), ready.count());
         let needed = (n as u64)
@@ -64,20 +57,19 @@ impl Ridge {
         {
             return Ok(None);
         }
-        let sample = self.sample(prepared, samples, targets, weights, session)?;
+        let sample = self.sample(prepared, problem, session)?;
         let design = Held::for_passes(&ready, samples, session)?;
-        self.passes_over(&design, targets, weights, sample, session)
+        self.passes_over(&design, prepared, problem, &sample, session)
     }
 
     /// The sums over random rows.
     fn sample(
         &self,
         prepared: &Prepared,
-        samples: &AnySamples<'_>,
-        targets: &Matrix<f64>,
-        weights: Option<&[f64]>,
+        problem: &Problem<'_>,
         session: &Session<'_>,
     ) -> Result<NormalEquations, LearnError> {
+        let (samples, targets, weights) = (problem.samples()?, problem.numbers()?, problem.weights());
         let (n, d) = (samples.nrows(), prepared.features.count(samples.ncols())?);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(session.seed());
         let mut rows = index::sample(&mut rng, n, SAMPLE_PER_FEATURE * d).into_vec();
@@ -94,11 +86,12 @@ impl Ridge {
     fn passes_over(
         &self,
         design: &dyn Design,
-        targets: &Matrix<f64>,
-        weights: Option<&[f64]>,
-        sample: NormalEquations,
+        prepared: &Prepared,
+        problem: &Problem<'_>,
+        sample: &NormalEquations,
         session: &Session<'_>,
-    ) -> Result<Option<PassesFit>, LearnError> {
+    ) -> Result<Option<Answer>, LearnError> {
+        let (targets, weights) = (problem.numbers()?, problem.weights());
         let (d, t) = (design.ncols(), targets.ncols());
         let mut all = LinearFit { weights: Matrix::zeros(d, t), intercepts: vec![0.0; t] };
         let mut solution = Solution { fit: all.clone(), residual: 0.0, effective_dimension: f64::INFINITY };
@@ -108,8 +101,8 @@ impl Ridge {
             let of_row = |row: usize| group.iter().map(move |&o| targets.row(row)[o]);
             let entries = (0..targets.nrows()).flat_map(of_row).collect();
             let of_group = Matrix::from_entries(targets.nrows(), group.len(), entries);
-            let problem = NormalCg { design, targets: &of_group, weights, intercept: self.bias.intercept() };
-            let Some(found) = problem.fit(*lambda, &sample, session)? else { return Ok(None) };
+            let passes = NormalCg { design, targets: &of_group, weights, intercept: self.intercept };
+            let Some(found) = passes.fit(*lambda, sample, session)? else { return Ok(None) };
             let NormalCgFit { fit, squared_errors, report, of_sample, effective_dimension } = found;
             solution.take(&of_sample, effective_dimension, group);
             for (place, &o) in group.iter().enumerate() {
@@ -128,7 +121,11 @@ impl Ridge {
         }
         let Some(mut report) = last else { return Ok(None) };
         report.solver = format!("conjugate gradients on {}", self.approximation()?.1);
+        report.warnings.extend(prepared.warning.clone());
         let all_rows = AllRows { share: sample.weight() / total, errors };
-        Ok(Some(PassesFit { fit: all, report, sample: (sample, solution), all_rows }))
+        let quality =
+            self.quality_by_sample(prepared, (sample, &solution), &all_rows, problem.samples()?, session)?;
+        let facts = quality.facts(&problem.origin.outputs);
+        Ok(Some(Answer { facts, ..Answer::new(predictor(prepared, all), report) }))
     }
 }

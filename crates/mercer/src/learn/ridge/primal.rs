@@ -26,7 +26,7 @@ use super::super::error::LearnError;
 use super::super::fitted::Answer;
 use super::super::problem::Problem;
 use super::dual::{centred, column_means};
-use super::{Bias, Ridge, roots, targets_by_lambda};
+use super::{Intercept, Ridge, roots, targets_by_lambda};
 
 impl Ridge {
     /// The fit on the features of a map, with every column by its place.
@@ -49,20 +49,20 @@ impl Ridge {
         if needed > budget {
             return Err(transform.too_large("their normal equations".into(), needed, budget).into());
         }
-        let shift = match self.bias {
-            Bias::Column => Some(column_means(samples, weights)?),
-            Bias::None | Bias::Centred => None,
+        let shift = match self.intercept {
+            Intercept::Column => Some(column_means(samples, weights)?),
+            Intercept::None | Intercept::Centred => None,
         };
         let roots = roots(weights);
         let mut design = LeastSquaresRows::new(transform.shifted(shift.clone()), samples, roots.as_deref());
-        match self.bias {
-            Bias::None => {}
-            Bias::Centred => design.centre(weights, session)?,
-            Bias::Column => design.append_one = true,
+        match self.intercept {
+            Intercept::None => {}
+            Intercept::Centred => design.centre(weights, session)?,
+            Intercept::Column => design.append_one = true,
         }
-        let (mut y, means) = match self.bias {
-            Bias::None => (targets.clone(), vec![0.0; targets.ncols()]),
-            Bias::Centred | Bias::Column => centred(targets, weights),
+        let (mut y, means) = match self.intercept {
+            Intercept::None => (targets.clone(), vec![0.0; targets.ncols()]),
+            Intercept::Centred | Intercept::Column => centred(targets, weights),
         };
         if let Some(roots) = &roots {
             scale_rows(&mut y, roots);

@@ -11,7 +11,7 @@ use super::super::error::LearnError;
 use super::super::fitted::Facts;
 use super::super::lift::Prepared;
 use super::Ridge;
-use super::incremental::{AllRows, ApproxFit, Solution};
+use super::incremental::Solution;
 
 /// Pairs of samples that the error of the kernel is measured on.
 const PAIRS: usize = 2_000;
@@ -76,6 +76,14 @@ pub struct SolvedSums<'a> {
     pub held_out: Option<&'a NormalEquations>,
 }
 
+/// The errors over all rows of a fit whose sums are over a sample of them.
+pub(super) struct AllRows {
+    /// Σw of the sample as a part of that of all rows.
+    pub share: f64,
+    /// The mean squared error of each target over all rows.
+    pub errors: Vec<f64>,
+}
+
 impl Ridge {
     /// How well the features do: their kernel on pairs among `samples`, what the fit uses of them, and what half of them or
     /// twice as many would do, on samples held out where there are sums over those.
@@ -97,23 +105,18 @@ impl Ridge {
         Ok(Quality { kernel, effective_dimension: summed.solution.effective_dimension, sizes })
     }
 
-    /// The [`quality`](Self::quality) of a fit in memory. Where its sums are over a sample, the effective dimension is that of the
+    /// The [`quality`](Self::quality) of a fit to all rows, from sums over a sample of them: the effective dimension is that of the
     /// sample at the same λ for each row, and the errors with half of the features and with twice as many are those over all rows times
     /// what they are on the sample as a part of those with these features, each without what fitting so few rows takes from it.
-    ///
-    /// # Errors
-    /// As [`quality`](Self::quality).
-    pub fn quality_of(
+    pub(super) fn quality_by_sample(
         &self,
-        fit: &ApproxFit,
+        prepared: &Prepared,
+        (sums, solution): (&NormalEquations, &Solution),
+        AllRows { share, errors }: &AllRows,
         samples: &AnySamples<'_>,
         session: &Session<'_>,
     ) -> Result<Quality, LearnError> {
-        let ApproxFit { prepared, sums, solution, all_rows, .. } = fit;
         let summed = SolvedSums { sums, solution, held_out: None };
-        let Some(AllRows { share, errors }) = all_rows else {
-            return self.quality(prepared, summed, samples, session);
-        };
         let of_sample = Self { lambda: self.lambda.iter().map(|l| l * share).collect(), ..self.clone() };
         let kernel = self.kernel_error(prepared, samples, session)?;
         let rows = sums.rows() as f64;
@@ -131,7 +134,7 @@ impl Ridge {
         Ok(Quality { kernel, effective_dimension, sizes })
     }
 
-    fn kernel_error(
+    pub(super) fn kernel_error(
         &self,
         prepared: &Prepared,
         samples: &AnySamples<'_>,

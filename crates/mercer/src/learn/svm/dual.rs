@@ -125,7 +125,7 @@ impl<'a> Work<'a> {
             _ => {
                 self.session.begin("support vectors", 0);
                 let rows = (0..self.training.nrows()).collect();
-                Machines::single(self.svm.kernel.clone(), self.solve(&Part { rows, positive: 0 })?)
+                Machines::single(self.svm.kernel()?.clone(), self.solve(&Part { rows, positive: 0 })?)
             }
         };
         if self.svm.probability {

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::learn::error::LearnError;
 use crate::learn::learner::Requires;
 use crate::model::Method;
-use crate::solve::svm::{BoxQp, Solution, SvmError, SvmReport};
+use crate::solve::SolveError;
+use crate::solve::svm::{BoxQp, Solution, SvmReport};
 
 /// Which support vector machine, with its own hyper-parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -99,7 +100,7 @@ impl Machine {
     }
 
     /// The quadratic program over the rows of a part. `targets` and `bounds` are those of all rows.
-    pub(super) fn qp(&self, part: &Part, targets: &[f64], bounds: &[f64]) -> Result<BoxQp, SvmError> {
+    pub(super) fn qp(&self, part: &Part, targets: &[f64], bounds: &[f64]) -> Result<BoxQp, SolveError> {
         let rows = &part.rows;
         let at = |values: &[f64]| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
         // Positive samples come first, so variables are in the order of the rows for both classifications.

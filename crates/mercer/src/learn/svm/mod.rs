@@ -10,7 +10,8 @@
 //! | `training` | the kernel matrix, in single and double precision |
 //! | `dual` | the programs of one fit, and the [`Machines`] they give |
 //! | `multiclass` | one machine per pair of classes, or per class |
-//! | `path` | many values of C at once, for tuning |
+//! | `path` | many values of C at once |
+//! | `scorer` | tuning |
 //! | `probability`, `sigmoid` | probabilities from decisions |
 
 mod dual;
@@ -20,13 +21,12 @@ mod multiclass;
 mod path;
 mod primal;
 mod probability;
+mod scorer;
 mod sigmoid;
 mod training;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use crate::data::{AnySamples, Samples};
 use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::model::Method;
@@ -34,30 +34,39 @@ use crate::session::Session;
 use crate::solve::svm::SvmSettings;
 
 use super::admission::{Admission, Admitted};
+use super::basis::unit_vectors;
 use super::class_weight::ClassWeight;
 use super::error::LearnError;
 use super::fitted::{Answer, Fitted, Settings};
 use super::learner::{Learner, Requires};
+use super::lift::Lift;
 use super::problem::{Inputs, Problem};
+use super::settings::{builder, is_default, kept};
 
-pub(crate) use dual::{Labels, Work};
+use dual::{Labels, Work};
 pub use machine::Machine;
 pub use machines::Machines;
 pub use multiclass::Multiclass;
-pub use primal::ApproxSvc;
 pub use probability::density_marks;
 pub use sigmoid::fit_sigmoid;
-pub(crate) use training::Training;
+use training::Training;
 
 /// Settings that a model file keeps; the kernel is part of the predictor.
 const KEPT: [&str; 6] = ["C", "nu", "epsilon", "tol", "class_weight", "multiclass"];
 
 /// A support vector machine: its hyper-parameters.
 ///
+/// On the kernel itself: O(sn) kernel values for each machine with s support vectors among n rows. On D approximate features,
+/// for C-classification: one decision for two classes, else one per class against all others, for each of them some tens of
+/// Newton steps, each nD and the rows near the margin ([`HingeNewton`](crate::solve::HingeNewton)); O(D²) memory and, where they
+/// fit the budget, the nD features.
+///
 /// ```
 /// use mercer::learn::Learner;
+/// use mercer::kernel::Kernel;
 /// use mercer::learn::svm::{Machine, Svm};
-/// let svm = Svm::new("rbf(gamma=1)".parse()?, Machine::Svc { c: 10.0 });
+/// let kernel: Kernel = "rbf(gamma=1)".parse()?;
+/// let svm = Svm::new(kernel, Machine::Svc { c: 10.0 });
 /// let fitted = svm.fit(&[[0.0], [1.0], [2.0], [3.0]], &["low", "low", "high", "high"])?;
 /// assert_eq!(fitted.predict(&[[0.2], [2.8]])?.nrows(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -65,15 +74,16 @@ const KEPT: [&str; 6] = ["C", "nu", "epsilon", "tol", "class_weight", "multiclas
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Svm {
-    /// The kernel; `auto` in it is resolved from the samples. Not used where the kernel matrix is given.
-    pub kernel: Kernel,
+    /// The kernel, or for C-classification an approximation of it. Not used where the kernel matrix is given.
+    #[serde(flatten)]
+    pub lift: Lift,
     /// Which machine.
     #[serde(flatten)]
     pub machine: Machine,
     /// A factor of C for each class; for C-classification only.
     #[serde(default, skip_serializing_if = "is_default")]
     pub class_weight: ClassWeight,
-    /// How several classes are told apart.
+    /// How several classes are told apart on the kernel itself.
     #[serde(default, skip_serializing_if = "is_default")]
     pub multiclass: Multiclass,
     /// Whether decisions are calibrated on held-out rows, which the seed of the session chooses. About four times the work of
@@ -81,28 +91,31 @@ pub struct Svm {
     #[serde(default, skip_serializing_if = "is_default")]
     pub probability: bool,
     /// Whether the kernel must be proven to be positive semidefinite.
-    #[serde(skip)]
-    pub check: Admission,
-    /// How the quadratic programs are solved.
+    #[serde(default)]
+    pub admission: Admission,
+    /// How the quadratic programs are solved. On approximate features `tol` is how far the objective may be above its minimum, as a
+    /// part of it, and `max_iter` is 500 steps for each decision unless it is given.
     #[serde(flatten)]
     pub solver: SvmSettings,
 }
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
 impl Svm {
-    /// Creates a support vector machine with this kernel; other settings take their defaults.
+    /// Creates a support vector machine on a kernel; other settings take their defaults.
     #[must_use]
     pub fn new(kernel: Kernel, machine: Machine) -> Self {
+        Self::on(kernel, machine)
+    }
+
+    /// Creates a support vector machine on a kernel, or on features that approximate one.
+    #[must_use]
+    pub fn on(lift: impl Into<Lift>, machine: Machine) -> Self {
         Self {
-            kernel,
+            lift: lift.into(),
             machine,
             class_weight: ClassWeight::Uniform,
             multiclass: Multiclass::OneVsOne,
             probability: false,
-            check: Admission::Check,
+            admission: Admission::Check,
             solver: SvmSettings::default(),
         }
     }
@@ -110,62 +123,48 @@ impl Svm {
     /// The same settings with another kernel and machine.
     #[must_use]
     pub fn with(self, kernel: Kernel, machine: Machine) -> Self {
-        Self { kernel, machine, ..self }
+        Self { lift: kernel.into(), machine, ..self }
     }
 
-    /// The same machine with these class weights.
-    #[must_use]
-    pub fn class_weight(self, class_weight: ClassWeight) -> Self {
-        Self { class_weight, ..self }
+    builder! {
+        class_weight: ClassWeight,
+        multiclass: Multiclass,
+        probability: bool,
+        admission: Admission,
+        solver: SvmSettings,
     }
 
-    /// The same machine with this scheme for several classes.
-    #[must_use]
-    pub fn multiclass(self, multiclass: Multiclass) -> Self {
-        Self { multiclass, ..self }
-    }
-
-    /// The same machine with or without probabilities.
-    #[must_use]
-    pub fn probability(self, probability: bool) -> Self {
-        Self { probability, ..self }
-    }
-
-    /// The same machine with or without a check of the kernel.
-    #[must_use]
-    pub fn check(self, check: Admission) -> Self {
-        Self { check, ..self }
-    }
-
-    /// The same machine with these settings of the solver.
-    #[must_use]
-    pub fn solver(self, solver: SvmSettings) -> Self {
-        Self { solver, ..self }
-    }
-
-    /// Trains, and returns the machines in terms of the rows of the problem.
-    ///
-    /// O(sn) kernel values for each machine with s support vectors among n rows.
+    /// The kernel of a machine on the kernel itself.
     ///
     /// # Errors
-    /// Where the problem does not line up, a hyper-parameter is out of range, ν is infeasible for a pair of classes, or the
-    /// kernel is refuted; and where the session is stopped.
+    /// Where the machine is on features.
+    pub fn kernel(&self) -> Result<&Kernel, LearnError> {
+        match &self.lift {
+            Lift::Kernel(kernel) => Ok(kernel),
+            _ => Err(LearnError::Unsupported("this machine works on a kernel, not on features")),
+        }
+    }
+
+    /// Trains on the kernel itself, and returns the machines in terms of the rows of the problem.
+    ///
+    /// # Errors
+    /// Where the machine is on features, the problem does not line up, a hyper-parameter is out of range, ν is infeasible for a
+    /// pair of classes, or the kernel is refuted; and where the session is stopped.
     pub fn machines(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Machines, LearnError> {
         match &problem.inputs {
-            Inputs::Samples(_) => self.on_samples(problem, session),
             Inputs::Gram(gram) => self.on_gram(*gram, problem, session),
+            Inputs::Samples(_) | Inputs::Stream(_) => self.on_samples(problem, session),
         }
     }
 
     fn on_samples(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Machines, LearnError> {
         let samples = problem.samples()?;
-        let kernel = self.kernel.resolve_auto(&session.scales(samples))?;
+        let kernel = self.kernel()?.resolve_auto(&session.scales(samples))?;
         kernel.check_columns(samples.ncols())?;
-        let Admitted { domain, warning } = self.check.decide(&kernel, samples)?;
+        let Admitted { domain, warning } = self.admission.decide(&kernel, samples)?;
         let resident = session.load(samples)?;
-        let svm = Self { kernel, ..self.clone() };
-        let training = Training::new(&*resident, &svm.kernel)?;
-        let machines = Work::new(&svm, &training, Labels::of(problem, &svm.machine)?, session)?.machines()?;
+        let training = Training::new(&*resident, &kernel)?;
+        let machines = self.on_training(&training, kernel, problem, session)?;
         let warnings = machines.warnings.into_iter().chain(warning).collect();
         Ok(Machines { domain, warnings, ..machines })
     }
@@ -177,9 +176,38 @@ impl Svm {
         problem: &Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Machines, LearnError> {
-        let svm = Self { kernel: Kernel::linear(), ..self.clone() };
-        let training = Training::precomputed(gram);
-        Work::new(&svm, &training, Labels::of(problem, &svm.machine)?, session)?.machines()
+        self.on_training(&Training::precomputed(gram), Kernel::linear(), problem, session)
+    }
+
+    /// The machines on a kernel matrix; the kernel is that of their predictor.
+    fn on_training(
+        &self,
+        training: &Training<'_>,
+        kernel: Kernel,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Machines, LearnError> {
+        let svm = self.clone().with(kernel, self.machine).resolved(problem)?;
+        Work::new(&svm, training, Labels::of(problem, &svm.machine)?, session)?.machines()
+    }
+
+    /// The same with class weights by the places of the classes.
+    fn resolved(self, problem: &Problem<'_>) -> Result<Self, LearnError> {
+        let class_weight = self.class_weight.resolved(problem.classes())?;
+        Ok(self.class_weight(class_weight))
+    }
+
+    fn on_kernel(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Answer, LearnError> {
+        let mut machines = self.machines(problem, session)?;
+        let (report, facts) = (machines.report(), machines.facts());
+        let calibration = machines.calibration.take();
+        let iterations = machines.reports.iter().map(|report| report.iterations).collect();
+        let centres = Some(machines.support.clone());
+        let predictor = match problem.inputs {
+            Inputs::Gram(gram) => machines.predictor(&unit_vectors(gram.nrows())?),
+            _ => machines.predictor(problem.samples()?),
+        };
+        Ok(Answer { calibration, facts, centres, iterations, ..Answer::new(predictor, report) })
     }
 }
 
@@ -193,31 +221,18 @@ impl Learner for Svm {
     }
 
     fn settings(&self, session: &Session<'_>) -> Settings {
-        let Ok(Value::Object(mut settings)) = serde_json::to_value(self) else { return Settings::new() };
-        settings.retain(|key, _| KEPT.contains(&key.as_str()));
-        if self.probability {
-            settings.insert("seed".to_owned(), json!(session.seed()));
-        }
-        settings.into_iter().collect()
+        kept(self, &KEPT, self.probability.then(|| session.seed()))
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
-        let mut machines = self.machines(problem, session)?;
-        let (report, facts) = (machines.report(), machines.facts());
-        let calibration = machines.calibration.take();
-        let predictor = match &problem.inputs {
-            Inputs::Samples(samples) => machines.predictor(samples),
-            Inputs::Gram(gram) => machines.predictor(&unit_vectors(gram.nrows())?),
+        let mut svm = self.clone().resolved(problem)?;
+        if !matches!(problem.inputs, Inputs::Gram(_)) {
+            svm.lift = self.lift.resolved(problem, session)?.0;
+        }
+        let answer = match &svm.lift {
+            Lift::Approximate { kernel, approx } => svm.on_features(kernel, *approx, problem, session)?,
+            _ => svm.on_kernel(problem, session)?,
         };
-        let answer = Answer { calibration, facts, ..Answer::new(predictor, report) };
-        Ok(Fitted::new(self, problem, session, answer))
+        Ok(Fitted::new(&svm, problem, session, answer))
     }
-}
-
-/// The rows of the identity.
-fn unit_vectors(n: usize) -> Result<AnySamples<'static>, LearnError> {
-    let indices = (0..n).map(u32::try_from).collect::<Result<Vec<u32>, _>>();
-    let indices = indices.map_err(|_| LearnError::Unsupported("a kernel matrix has fewer than 2³² rows"))?;
-    let samples = Samples::sparse(n, (0..=n).collect::<Vec<usize>>(), indices, vec![1.0; n]);
-    samples.map(AnySamples::F64).map_err(|_| LearnError::Unsupported("a kernel matrix has at least one row"))
 }

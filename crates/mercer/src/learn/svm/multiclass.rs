@@ -136,14 +136,14 @@ impl Work<'_> {
         match scheme {
             Multiclass::OneVsOne => {
                 let solved = programs.each(self, |part| self.solve(&part))?;
-                Ok(self.compact(&programs, solved))
+                self.compact(&programs, solved)
             }
             Multiclass::OneVsRest => {
                 let solved = programs.each(self, |mut part| {
                     part.rows[part.positive..].sort_unstable();
                     Ok((self.solve(&part)?, part))
                 })?;
-                Ok(self.columns(solved))
+                self.columns(solved)
             }
         }
     }
@@ -156,11 +156,11 @@ impl Work<'_> {
             Ok(self.solve_path(&part, cs)?.into_iter().map(decision).collect::<Vec<_>>().into_iter())
         })?;
         let next = |_| self.compact(&programs, solved.iter_mut().filter_map(Iterator::next).collect());
-        Ok(cs.iter().map(next).collect())
+        cs.iter().map(next).collect()
     }
 
     /// Distinct support vectors, and the coefficients of all pairs beside them.
-    fn compact(&self, programs: &Programs, solved: Vec<Decision>) -> Machines {
+    fn compact(&self, programs: &Programs, solved: Vec<Decision>) -> Result<Machines, LearnError> {
         let members = &programs.members;
         let (rows, width) = (self.labels.codes.len(), members.len() - 1);
         let mut used = vec![false; rows];
@@ -179,11 +179,11 @@ impl Work<'_> {
         let (support, per_class) = (chosen.concat(), chosen.iter().map(Vec::len).collect());
         let solved = solved.into_iter().map(|pair| (pair.rho, pair.report)).collect();
         let coefficients = dense.select(&support);
-        Machines::new(self.svm.kernel.clone(), support, Some(per_class), coefficients, solved)
+        Ok(Machines::new(self.svm.kernel()?.clone(), support, Some(per_class), coefficients, solved))
     }
 
     /// Support vectors of any machine, and a column of coefficients for each machine.
-    fn columns(&self, solved: Vec<(Decision, Part)>) -> Machines {
+    fn columns(&self, solved: Vec<(Decision, Part)>) -> Result<Machines, LearnError> {
         let rows = self.labels.codes.len();
         let mut dense = Matrix::zeros(rows, solved.len());
         for (machine, (decision, part)) in solved.iter().enumerate() {
@@ -193,6 +193,6 @@ impl Work<'_> {
         let support: Vec<usize> = (0..rows).filter(|&row| dense.row(row).iter().any(|a| *a != 0.0)).collect();
         let solved = solved.into_iter().map(|(decision, _)| (decision.rho, decision.report)).collect();
         let coefficients = dense.select(&support);
-        Machines::new(self.svm.kernel.clone(), support, None, coefficients, solved)
+        Ok(Machines::new(self.svm.kernel()?.clone(), support, None, coefficients, solved))
     }
 }

@@ -3,6 +3,7 @@
 use crate::data::Matrix;
 use crate::learn::error::LearnError;
 use crate::learn::problem::Problem;
+use crate::learn::search::Parts;
 use crate::model::pairs_of;
 use crate::session::Session;
 use crate::solve::svm::Solution;
@@ -28,10 +29,11 @@ impl Svm {
         session: &Session<'_>,
     ) -> Result<Vec<Machines>, LearnError> {
         let samples = problem.samples()?;
-        self.kernel.check_columns(samples.ncols())?;
-        let admitted = self.check.decide(&self.kernel, samples)?;
+        let kernel = self.kernel()?;
+        kernel.check_columns(samples.ncols())?;
+        let admitted = self.admission.decide(kernel, samples)?;
         let resident = session.load(samples)?;
-        let training = Training::new(&*resident, &self.kernel)?;
+        let training = Training::new(&*resident, kernel)?;
         let along =
             self.along(cs, &training, Labels::of(problem, &self.machine)?, session)?.pairs_along(cs)?;
         let warnings: Vec<String> = admitted.warning.into_iter().collect();
@@ -39,17 +41,17 @@ impl Svm {
         Ok(along.into_iter().map(checked).collect())
     }
 
-    /// The class of every row by the machines trained on the rows of all other folds, for each of `cs`. Rows of weight 0 are
-    /// not trained on. A class without rows to train on is never the answer.
+    /// The class of every row of a fold by the machines trained on the rows outside of it, for each of `cs`; 0 for rows of no fold.
+    /// Rows of weight 0 are not trained on. A class without rows to train on is never the answer.
     ///
     /// Pairs of classes and folds are solved in parallel, each along the whole path of C.
     ///
     /// # Errors
     /// As [`machines`](Self::machines), and where all rows outside of a fold are of one class.
-    pub(crate) fn left_out(
+    pub(super) fn left_out(
         &self,
         cs: &[f64],
-        folds: &[usize],
+        folds: &Parts,
         training: &Training<'_>,
         labels: Labels<'_>,
         session: &Session<'_>,
@@ -66,7 +68,7 @@ impl Svm {
             let answers = work.solve_path(&part, cs)?;
             verdicts(&answers, training, &part.rows, &cut.held[fold], session)
         })?;
-        Ok((0..cs.len()).map(|k| cut.voted(k, &programs, &verdicts)).collect())
+        Ok((0..cs.len()).map(|k| cut.voted(k, folds.of_row.len(), &programs, &verdicts)).collect())
     }
 
     /// The work with every bound as for C = 1.
@@ -97,18 +99,15 @@ struct Cut {
 }
 
 impl Cut {
-    fn new(folds: &[usize], labels: &Labels<'_>) -> Result<Self, LearnError> {
-        let nfolds = folds.iter().max().map_or(0, |last| last + 1);
-        let out_of =
-            |fold: usize| (0..folds.len()).filter(move |&row| folds[row] == fold).collect::<Vec<_>>();
-        let held: Vec<Vec<usize>> = (0..nfolds).map(out_of).collect();
+    fn new(folds: &Parts, labels: &Labels<'_>) -> Result<Self, LearnError> {
+        let held = folds.rows();
         let trained = |fold: usize| {
             let mut classes = vec![Vec::new(); labels.classes];
-            let counts = |row: &usize| folds[*row] != fold && labels.counts(*row);
-            (0..folds.len()).filter(counts).for_each(|row| classes[labels.codes[row]].push(row));
+            let counts = |row: &usize| folds.of_row[*row] != Some(fold) && labels.counts(*row);
+            (0..folds.of_row.len()).filter(counts).for_each(|row| classes[labels.codes[row]].push(row));
             classes
         };
-        let rest: Vec<Vec<Vec<usize>>> = (0..nfolds).map(trained).collect();
+        let rest: Vec<Vec<Vec<usize>>> = (0..folds.count).map(trained).collect();
         for (fold, classes) in rest.iter().enumerate().filter(|(fold, _)| !held[*fold].is_empty()) {
             let found = classes.iter().filter(|class| !class.is_empty()).count();
             if found < 2 {
@@ -134,8 +133,7 @@ impl Cut {
     }
 
     /// The class with most votes for every row, the first of equals, at the k-th C.
-    fn voted(&self, k: usize, programs: &[Program], verdicts: &[Vec<Vec<bool>>]) -> Vec<usize> {
-        let rows = self.held.iter().map(Vec::len).sum();
+    fn voted(&self, k: usize, rows: usize, programs: &[Program], verdicts: &[Vec<Vec<bool>>]) -> Vec<usize> {
         let classes = self.rest.first().map_or(0, Vec::len);
         let mut votes = vec![0u32; rows * classes];
         for (&(fold, (i, j)), verdicts) in programs.iter().zip(verdicts) {

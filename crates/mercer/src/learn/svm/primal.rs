@@ -1,24 +1,19 @@
 //! C-classification on features that approximate a kernel: the hinge by Newton's method on features held in memory, and with
 //! its corner rounded off on features that are computed again for each pass.
 
-use serde_json::json;
-
 use crate::data::Matrix;
-use crate::design::{Access, Approximation, Design, Labelled, Parts, RowLoss, for_blocks};
+use crate::design::{Access, Approximation, Design, Labelled, Parts, RowLoss};
 use crate::kernel::Kernel;
-use crate::learn::admission::Admission;
 use crate::learn::class_features::{ClassFeatures, sums};
-use crate::learn::class_weight::ClassWeight;
 use crate::learn::error::LearnError;
-use crate::learn::fitted::{Fitted, Settings};
-use crate::learn::learner::{Learner, Requires};
+use crate::learn::fitted::Answer;
 use crate::learn::problem::Problem;
-use crate::learn::settings::builder;
 use crate::linalg::{Intercept, LinearFit, NormalEquations, NormalEquationsError};
-use crate::model::Method;
 use crate::session::Session;
 use crate::solve::{HingeNewton, LinearLossFit, Report, Status, minimise};
 use crate::watch::Watch;
+
+use super::{Machine, Svm};
 
 /// The gap that is aimed at, as a part of the one that is asked for: the last steps cost little and bring much.
 const AIM: f64 = 0.1;
@@ -26,100 +21,40 @@ const AIM: f64 = 0.1;
 /// Rows whose outputs are computed at a time.
 const ROWS: usize = 512;
 
-/// C-classification on approximate features: its settings.
-///
-/// The model has one decision for two classes, else one per class against all others. For each of them some tens of Newton
-/// steps, each nD and what the rows near the margin take ([`HingeNewton`]); O(D²) memory and, where they fit the budget, the nD
-/// features.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct ApproxSvc {
-    /// The kernel; `auto` in it is resolved from the samples.
-    pub kernel: Kernel,
-    /// Its approximation.
-    pub approximation: Approximation,
-    /// C > 0.
-    pub c: f64,
-    /// Whether there is an intercept.
-    pub intercept: bool,
-    /// What each class counts, beside the weights of its rows.
-    pub class_weight: ClassWeight,
-    /// How far the objective may be above its minimum, as a part of it; more than 0.
-    pub tol: f64,
-    /// Steps at most for each decision.
-    pub max_iter: usize,
-    /// Whether a kernel on landmarks must be proven to be one.
-    pub admission: Admission,
-}
+/// Steps at most for each decision, unless the settings say otherwise.
+const MAX_STEPS: u64 = 500;
 
-impl ApproxSvc {
-    /// Creates a learner with this kernel, approximation and C, and an intercept; other settings take their defaults.
-    #[must_use]
-    pub fn new(kernel: Kernel, approximation: Approximation, c: f64) -> Self {
-        Self {
+impl Svm {
+    /// C-classification on features that approximate a kernel whose hyper-parameters are all numbers.
+    pub(super) fn on_features(
+        &self,
+        kernel: &Kernel,
+        approximation: Approximation,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Answer, LearnError> {
+        let (Machine::Svc { c }, false) = (self.machine, self.probability) else {
+            return Err(LearnError::Unsupported(
+                "approximate features are for C-classification without probabilities",
+            ));
+        };
+        let features = ClassFeatures {
             kernel,
             approximation,
             c,
-            intercept: true,
-            class_weight: ClassWeight::Uniform,
-            tol: 1e-3,
-            max_iter: 500,
-            admission: Admission::Check,
-        }
-    }
-
-    builder! {
-        with_c(c: f64),
-        with_approximation(approximation: Approximation),
-        with_intercept(intercept: bool),
-        with_class_weight(class_weight: ClassWeight),
-        with_tol(tol: f64),
-        with_max_iter(max_iter: usize),
-        with_admission(admission: Admission),
-    }
-}
-
-impl Learner for ApproxSvc {
-    fn method(&self) -> Method {
-        Method::Svc
-    }
-
-    fn requires(&self) -> Requires {
-        Requires::Classes
-    }
-
-    fn settings(&self, _: &Session<'_>) -> Settings {
-        let mut settings =
-            Settings::from([("C".to_owned(), json!(self.c)), ("tol".to_owned(), json!(self.tol))]);
-        match &self.class_weight {
-            ClassWeight::Balanced => settings.insert("class_weight".to_owned(), json!("balanced")),
-            ClassWeight::Each(weights) => settings.insert("class_weight".to_owned(), json!(weights)),
-            ClassWeight::Uniform | ClassWeight::Named(_) => None,
-        };
-        settings
-    }
-
-    fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
-        let kernel = self.kernel.resolve_auto(&session.scales(problem.samples()?))?;
-        let features = ClassFeatures {
-            kernel: &kernel,
-            approximation: self.approximation,
-            c: self.c,
-            intercept: self.intercept,
+            intercept: Intercept::Centred,
             class_weight: &self.class_weight,
-            tol: self.tol,
-            max_iter: self.max_iter,
+            tol: self.solver.tol,
+            max_iter: self.solver.max_iter.unwrap_or(MAX_STEPS) as usize,
             admission: self.admission,
         };
-        let answer = features.fit(problem, session, |design, labels| {
+        features.fit(problem, session, |design, labels| {
             if design.access() == Access::Held {
                 return features.machines(design, labels, session);
             }
             let sums = sums(design, labels.weights, session)?;
             features.smoothed_machine(design, labels, &sums, session)
-        })?;
-        let class_weight = self.class_weight.resolved(problem.classes())?;
-        Ok(Fitted::new(&self.clone().with_class_weight(class_weight), problem, session, answer))
+        })
     }
 }
 
@@ -144,7 +79,7 @@ impl ClassFeatures<'_> {
                 rows: design,
                 positive: &positive,
                 bounds: labels.weights,
-                intercept: self.constant(),
+                intercept: self.intercept,
             };
             let start = (0..d).map(|j| weights.row(j)[k]).collect();
             let fit = machine.fit((start, intercepts[k]), AIM * self.tol, self.max_iter, session)?;
@@ -174,7 +109,7 @@ impl ClassFeatures<'_> {
             let mut sums = [NormalEquations::new(d, m)];
             let weights = Some(labels.weights);
             design.normal_equations(&sides, weights, &Parts::All, &mut sums, &session.part())?;
-            match sums[0].ridge(1.0, self.constant(), session) {
+            match sums[0].ridge(1.0, self.intercept, session) {
                 Err(NormalEquationsError::Indefinite { .. }) => {}
                 other => return Ok(other?),
             }
@@ -218,10 +153,6 @@ impl ClassFeatures<'_> {
         ));
         Ok(best)
     }
-
-    fn constant(&self) -> Intercept {
-        if self.intercept { Intercept::Unpenalised } else { Intercept::None }
-    }
 }
 
 /// The amount that rounding subtracts from the loss in all, and the share of the rows in the rounded part.
@@ -234,7 +165,7 @@ fn rounding(
 ) -> Result<(f64, f64), LearnError> {
     let (n, d, m) = (design.nrows(), design.ncols(), labels.outputs);
     let (mut taken, mut rounded) = (0.0, 0usize);
-    for_blocks(design, ROWS, session, |rows, phi| {
+    design.blocks(ROWS, session, &mut |rows, phi| {
         for (i, phi) in rows.zip(phi.chunks_exact(d)) {
             let mut f = fit.intercepts.clone();
             for (k, v) in phi.iter().enumerate() {

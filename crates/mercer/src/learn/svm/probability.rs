@@ -9,7 +9,7 @@ use crate::gram::TileMut;
 use crate::learn::error::LearnError;
 use crate::learn::learner::Requires;
 use crate::model::{Calibration, Sigmoid};
-use crate::solve::svm::SvmError;
+use crate::solve::SolveError;
 use crate::watch::{Stopped, Watch};
 
 use super::dual::Work;
@@ -104,7 +104,7 @@ impl Work<'_> {
     /// Solves the program of some rows. Where ν is infeasible without the rows held out, the largest feasible one is used.
     fn solve_feasible(&self, part: &Part) -> Result<Decision, LearnError> {
         match self.solve(part) {
-            Err(LearnError::Svm(SvmError::InfeasibleNu { largest, .. })) => {
+            Err(LearnError::Solve(SolveError::InfeasibleNu { largest, .. })) => {
                 self.solve_as(Machine::NuSvc { nu: largest }, part)
             }
             other => other,

@@ -46,7 +46,7 @@ impl NormalEquations {
     }
 }
 
-/// Numbers in the sums of so many features and targets.
+/// Numbers in the sums of this many features and targets.
 fn count(features: u64, targets: u64) -> Option<u64> {
     let block = BLOCK as u64;
     let (whole, rest) = (features / block, features % block);

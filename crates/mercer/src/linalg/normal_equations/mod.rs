@@ -25,7 +25,7 @@ pub use validation::{cross_validate, fold_errors};
 const BLOCK: usize = 256;
 
 /// Samples whose products are summed in the features' own precision before they are added in double: the rounding error
-/// of single precision is that of so many terms.
+/// of single precision is that of this many terms.
 const SLICE: usize = 512;
 
 /// Why samples could not be added or the equations not be solved.
@@ -35,7 +35,7 @@ pub enum NormalEquationsError {
     /// A chunk does not have the shape that the sums are of.
     #[error("there are {found} {what}, but {expected} were expected")]
     Shape {
-        /// What there is another number of.
+        /// What has the wrong number.
         what: &'static str,
         /// How many there are.
         found: usize,
@@ -112,7 +112,7 @@ pub struct NormalEquations {
 }
 
 impl NormalEquations {
-    /// Sums over nothing.
+    /// Empty sums.
     #[must_use]
     pub fn new(features: usize, targets: usize) -> Self {
         let bands = features.div_ceil(BLOCK);
@@ -131,7 +131,7 @@ impl NormalEquations {
         }
     }
 
-    /// Bytes that the sums of so many features and targets take.
+    /// Bytes that the sums of this many features and targets take.
     #[must_use]
     pub fn bytes_needed(features: usize, targets: usize) -> u64 {
         let (d, t) = (features as u64, targets as u64);

@@ -7,28 +7,30 @@
 //! (G + λI)β = c,   G = Σwφφᵀ − Σw·φ̄φ̄ᵀ,   c = Σwφy − Σw·φ̄ȳ,   b = ȳ − ⟨φ̄,β⟩.
 //! ```
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::MatRef;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Matrix;
-use crate::linalg::{Cholesky, CholeskyError, Eigen};
+use crate::linalg::{Cholesky, Eigen, products};
 use crate::watch::{Stopped, Watch};
 
 use super::{NormalEquations, NormalEquationsError};
 
 /// What is done about a constant in the regression function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "lowercase")]
 pub enum Intercept {
-    /// Nothing.
+    /// Nothing: the kernel or the features alone.
     None,
     /// A constant that is not penalised.
     #[default]
-    Unpenalised,
+    Centred,
+    /// X and y are centred and a constant feature is added, k + 1. A problem on features that are already so has the
+    /// constant of [`Centred`](Self::Centred).
+    Column,
 }
 
 /// f(x) = ⟨φ(x),β⟩ + b for each target.
@@ -76,11 +78,7 @@ impl NormalEquations {
             0.0 => self.rank_deficient(intercept),
             _ => NormalEquationsError::Indefinite { lambda },
         };
-        let factor = match Cholesky::factor(d, gram, watch) {
-            Ok(factor) => factor,
-            Err(CholeskyError::Stopped(stopped)) => return Err(stopped.into()),
-            Err(CholeskyError::NotPositiveDefinite { .. }) => return Err(singular()),
-        };
+        let factor = Cholesky::try_factor(d, gram, watch)?.map_err(|_| singular())?;
         if lambda == 0.0 && factor.smallest_pivot() <= d as f64 * f64::EPSILON * largest {
             return Err(singular());
         }
@@ -95,17 +93,8 @@ impl NormalEquations {
     /// Where there are no samples, or the sums are not finite.
     pub fn ridge_path(&self, intercept: Intercept) -> Result<RidgePath, NormalEquationsError> {
         let Centred { gram, cross, means } = self.centred(intercept)?;
-        let (d, t) = (self.features, self.targets);
-        let eigen = Eigen::of(d, &gram)?;
-        let mut rotated = Matrix::zeros(d, t);
-        matmul(
-            MatMut::from_row_major_slice_mut(rotated.entries_mut(), d, t),
-            Accum::Replace,
-            MatRef::from_row_major_slice(eigen.vectors.entries(), d, d),
-            MatRef::from_row_major_slice(cross.entries(), d, t),
-            1.0,
-            Par::Seq,
-        );
+        let eigen = Eigen::of(self.features, &gram)?;
+        let rotated = product(products::view(&eigen.vectors), &cross);
         Ok(RidgePath { means, eigen, rotated })
     }
 
@@ -154,7 +143,7 @@ impl NormalEquations {
         }
         let mean = |sums: &[f64]| match intercept {
             Intercept::None => vec![0.0; sums.len()],
-            Intercept::Unpenalised => sums.iter().map(|s| s / self.weight).collect(),
+            Intercept::Centred | Intercept::Column => sums.iter().map(|s| s / self.weight).collect(),
         };
         Ok(Means { features: mean(&self.feature_sums), targets: mean(&self.target_sums) })
     }
@@ -201,6 +190,12 @@ impl Means {
         }
         LinearFit { weights, intercepts }
     }
+}
+
+fn product(a: MatRef<'_, f64>, b: &Matrix<f64>) -> Matrix<f64> {
+    let mut out = Matrix::zeros(a.nrows(), b.ncols());
+    products::assign(products::view_mut(&mut out), 1.0, a, products::view(b));
+    out
 }
 
 fn check_lambda(lambda: f64) -> Result<(), NormalEquationsError> {
@@ -320,8 +315,7 @@ impl RidgePath {
     /// Where λ is negative, or 0 and the features are linearly dependent, or below the rounding error of the sums.
     pub fn fit(&self, lambda: f64) -> Result<LinearFit, NormalEquationsError> {
         check_lambda(lambda)?;
-        let (d, t) = (self.eigen.values.len(), self.rotated.ncols());
-        if lambda == 0.0 && self.rank() < d {
+        if lambda == 0.0 && self.rank() < self.eigen.values.len() {
             return Err(self.rank_deficient());
         }
         if self.eigen.values.first().is_some_and(|m| m + lambda <= 0.0) {
@@ -331,16 +325,7 @@ impl RidgePath {
         for (k, m) in self.eigen.values.iter().enumerate() {
             shrunk.row_mut(k).iter_mut().for_each(|v| *v /= m + lambda);
         }
-        let mut weights = Matrix::zeros(d, t);
-        matmul(
-            MatMut::from_row_major_slice_mut(weights.entries_mut(), d, t),
-            Accum::Replace,
-            MatRef::from_row_major_slice(self.eigen.vectors.entries(), d, d).transpose(),
-            MatRef::from_row_major_slice(shrunk.entries(), d, t),
-            1.0,
-            Par::Seq,
-        );
-        Ok(self.means.fit(weights))
+        Ok(self.means.fit(product(products::view(&self.eigen.vectors).transpose(), &shrunk)))
     }
 
     fn rank_deficient(&self) -> NormalEquationsError {

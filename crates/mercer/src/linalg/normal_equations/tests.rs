@@ -53,9 +53,9 @@ fn the_fit_is_where_the_gradient_vanishes() {
     for d in [3, BLOCK, BLOCK + 5] {
         let parts = [chunk(SLICE + 90, d, 1), chunk(40, d, 2)];
         let equations = sums(d, &parts);
-        let path = equations.ridge_path(Intercept::Unpenalised).unwrap();
+        let path = equations.ridge_path(Intercept::Centred).unwrap();
         for lambda in [0.5, 30.0] {
-            let fit = equations.ridge(lambda, Intercept::Unpenalised, &Unwatched).unwrap();
+            let fit = equations.ridge(lambda, Intercept::Centred, &Unwatched).unwrap();
             assert!(gradient(&fit, &parts, lambda) < 1e-9, "{d} {lambda}");
             assert!(close(&fit, &path.fit(lambda).unwrap(), 1e-10));
         }
@@ -74,7 +74,7 @@ fn merging_is_associative_and_equals_one_pass() {
     right.merge(&c).unwrap();
     let mut other = a.clone();
     other.merge(&right).unwrap();
-    let fit = |m: &NormalEquations| m.ridge(1.0, Intercept::Unpenalised, &Unwatched).unwrap();
+    let fit = |m: &NormalEquations| m.ridge(1.0, Intercept::Centred, &Unwatched).unwrap();
     assert_eq!((left.rows(), left.weight()), (one_pass.rows(), one_pass.weight()));
     assert!(close(&fit(&left), &fit(&one_pass), 1e-11) && close(&fit(&left), &fit(&other), 1e-11));
     left.subtract(&c).unwrap();
@@ -104,14 +104,14 @@ fn errors_come_from_sums() {
     let parts = [chunk(60, d, 1), chunk(50, d, 2), chunk(70, d, 3)];
     let folds: Vec<NormalEquations> = parts.iter().map(|p| sums(d, std::slice::from_ref(p))).collect();
     let lambdas = [0.1, 10.0];
-    let found = cross_validate(&folds, &lambdas, Intercept::Unpenalised, &Unwatched).unwrap();
+    let found = cross_validate(&folds, &lambdas, Intercept::Centred, &Unwatched).unwrap();
     for (found, lambda) in found.iter().zip(lambdas) {
         let found = found.as_ref().unwrap();
         let (mut error, mut total) = ([0.0; 2], 0.0);
         for held in 0..3 {
             let mut training = NormalEquations::new(d, 2);
             (0..3).filter(|f| *f != held).for_each(|f| training.merge(&folds[f]).unwrap());
-            let fit = training.ridge(lambda, Intercept::Unpenalised, &Unwatched).unwrap();
+            let fit = training.ridge(lambda, Intercept::Centred, &Unwatched).unwrap();
             let (x, y, w) = &parts[held];
             for i in 0..x.nrows() {
                 total += w[i];
@@ -139,7 +139,7 @@ fn a_lambda_without_a_fit_has_no_error() {
         (0..40).for_each(|i| x.row_mut(i)[3] = x.row(i)[0]);
         sums(d, &[(x, y, w)])
     });
-    let found = cross_validate(&folds, &[0.0, 1.0], Intercept::Unpenalised, &Unwatched).unwrap();
+    let found = cross_validate(&folds, &[0.0, 1.0], Intercept::Centred, &Unwatched).unwrap();
     assert!(found[0].is_none() && found[1].as_ref().is_some_and(|e| e.iter().all(|e| *e > 0.0)));
 }
 
@@ -150,7 +150,7 @@ fn has_the_same_bits_for_every_number_of_threads() {
     let run = |threads| {
         pool::with(Some(threads), || {
             let equations = sums(d, std::slice::from_ref(&part));
-            let fit = equations.ridge(2.0, Intercept::Unpenalised, &Unwatched).unwrap();
+            let fit = equations.ridge(2.0, Intercept::Centred, &Unwatched).unwrap();
             (equations, fit)
         })
     };
@@ -182,7 +182,7 @@ fn bad_input_is_named() {
     let (x, y, w) = chunk(10, 4, 1);
     let mut equations = NormalEquations::new(4, 2);
     assert_eq!(
-        equations.ridge(1.0, Intercept::Unpenalised, &Unwatched).unwrap_err(),
+        equations.ridge(1.0, Intercept::Centred, &Unwatched).unwrap_err(),
         NormalEquationsError::Empty
     );
     let mut bad = y.clone();
@@ -202,9 +202,9 @@ fn bad_input_is_named() {
     let mut twice = x.clone();
     (0..10).for_each(|i| twice.row_mut(i)[3] = x.row(i)[0]);
     equations.add(&twice, &y, None, &Unwatched).unwrap();
-    let error = equations.ridge(0.0, Intercept::Unpenalised, &Unwatched).unwrap_err();
+    let error = equations.ridge(0.0, Intercept::Centred, &Unwatched).unwrap_err();
     assert!(matches!(error, NormalEquationsError::RankDeficient { rank: 3, features: 4, .. }), "{error}");
-    let path = equations.ridge_path(Intercept::Unpenalised).unwrap();
+    let path = equations.ridge_path(Intercept::Centred).unwrap();
     assert!(path.fit(0.0).is_err() && path.fit(-1.0).is_err() && path.fit(f64::NAN).is_err());
     assert!(path.fit(1e-3).is_ok() && (path.effective_dimension(1e-9) - 3.0).abs() < 1e-6);
 }

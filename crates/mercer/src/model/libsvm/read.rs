@@ -109,7 +109,7 @@ impl<'a> Header<'a> {
         finite(text).ok_or_else(|| (line, format!("`{word}` is a number, not `{text}`")))
     }
 
-    /// So many numbers after a word.
+    /// `count` numbers after a word.
     fn numbers(&self, word: &str, count: usize) -> Result<Vec<f64>, Failed> {
         let (line, fields) = self.of(word)?;
         if fields.len() != count {
@@ -276,7 +276,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// The lines after `SV`: so many, each with so many coefficients.
+    /// The lines after `SV`: `total` of them, each with `width` coefficients.
     fn read(
         header: &Header<'_>,
         text: &str,
@@ -305,21 +305,12 @@ impl Rows {
             }
             let start = indices.len();
             for field in fields {
-                let (index, value) = feature(field).ok_or_else(|| {
-                    (line, format!("expected index:value with finite numbers, found `{field}`"))
-                })?;
-                let (column, value) = match (precomputed, index) {
-                    (true, 0) if value >= 1.0 && value <= MAX_COLUMNS as f64 => (value as u32 - 1, 1.0),
-                    (true, 0) => return Err((line, format!("a row number is 1 or more, not {value}"))),
-                    // What else stands in a row of kernel values plays no part.
-                    (true, _) => continue,
-                    (false, 0) => return Err((line, "found the index 0, but indices start at 1".into())),
-                    (false, index) => (index - 1, value),
+                let Some((column, value)) = entry(field, precomputed).map_err(|problem| (line, problem))?
+                else {
+                    continue;
                 };
-                if column as usize >= MAX_COLUMNS {
-                    return Err((line, format!("the index {index} is too large")));
-                }
                 if indices.len() > start && indices[indices.len() - 1] >= column {
+                    let index = field.split(':').next().unwrap_or_default();
                     return Err((line, format!("the index {index} is not above the one before it")));
                 }
                 indices.push(column);
@@ -396,8 +387,17 @@ fn finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// An index and its value.
-fn feature(field: &str) -> Option<(u32, f64)> {
-    let (index, value) = field.split_once(':')?;
-    Some((index.parse().ok()?, finite(value)?))
+/// The column and value of `index:value`; none for what plays no part in a row of kernel values.
+fn entry(field: &str, precomputed: bool) -> Result<Option<(u32, f64)>, String> {
+    let parsed = field.split_once(':').and_then(|(index, value)| Some((index.parse().ok()?, finite(value)?)));
+    let (index, value): (u32, f64) =
+        parsed.ok_or_else(|| format!("expected index:value with finite numbers, found `{field}`"))?;
+    match (precomputed, index) {
+        (true, 0) if value >= 1.0 && value <= MAX_COLUMNS as f64 => Ok(Some((value as u32 - 1, 1.0))),
+        (true, 0) => Err(format!("a row number is 1 or more, not {value}")),
+        (true, _) => Ok(None),
+        (false, 0) => Err("found the index 0, but indices start at 1".into()),
+        (false, index) if index as usize > MAX_COLUMNS => Err(format!("the index {index} is too large")),
+        (false, index) => Ok(Some((index - 1, value))),
+    }
 }

@@ -17,7 +17,7 @@ use super::number::{exact, general};
 impl Model {
     /// The text of a LIBSVM model file with the same decisions: svm-predict reads it.
     ///
-    /// LIBSVM scales nothing by itself, so a scaling goes into the support vectors and the kernel where that is exact: always for
+    /// LIBSVM does not scale its input, so a scaling goes into the support vectors and the kernel where that is exact: always for
     /// the linear kernel, for the polynomial and sigmoid kernels where nothing is shifted, and for the Gaussian where all columns
     /// have one width in the end. Features are columns 1, 2, … in the model's order.
     ///

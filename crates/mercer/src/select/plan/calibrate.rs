@@ -14,15 +14,15 @@ use crate::design::{DesignError, RandomSpec, RowFeatures};
 use crate::gram::{
     DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, TileMut, Value, Values, Wanted,
 };
-use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
+use crate::kernel::{Kernel, ResolveError, Spectrum};
+use crate::learn::cost::{Operation, Size};
+use crate::learn::search::Axis;
 use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::model::{ModelError, Neighbours, Rule};
 use crate::real::Real;
 use crate::session::Session;
 use crate::solve::{PathProblem, RidgePath};
 use crate::watch::{Stopped, Watch};
-
-use super::Shape;
 
 /// A run of this many seconds is told from noise.
 const LONG: f64 = 0.01;
@@ -54,7 +54,7 @@ const TUNED: f64 = 1e-6;
 /// Order of the matrix that is streamed through: larger than caches.
 const STREAM: usize = 4_096;
 
-/// Measures what the ways of a task ask for.
+/// Measures the rates of operations, each when it is first asked for.
 pub(super) struct Calibration<'a> {
     /// With a number for every `auto` and `?`.
     kernel: Kernel,
@@ -62,17 +62,23 @@ pub(super) struct Calibration<'a> {
     /// How many times wider the samples are than what is measured on.
     wider: f64,
     session: &'a Session<'a>,
+    /// Seconds of operations that were measured.
+    known: Vec<(Operation, f64)>,
+    /// Of Cholesky factors in single and in double precision.
+    factors: [Option<Growth>; 2],
+    /// Of a reduction and of one λ on it.
+    path: Option<[Growth; 2]>,
 }
 
 /// Seconds for an order n: cubic·n³ + square·n².
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Growth {
-    pub cubic: f64,
-    pub square: f64,
+struct Growth {
+    cubic: f64,
+    square: f64,
 }
 
 impl Growth {
-    pub fn at(self, n: f64) -> f64 {
+    fn at(self, n: f64) -> f64 {
         (self.cubic * n + self.square) * n * n
     }
 
@@ -92,7 +98,7 @@ impl<'a> Calibration<'a> {
     /// On some of `samples`, or on normally distributed ones.
     pub fn new(
         kernel: &Kernel,
-        shape: Shape,
+        shape: Size,
         samples: Option<&'a AnySamples<'a>>,
         session: &'a Session<'a>,
     ) -> Result<Self, ResolveError> {
@@ -106,12 +112,69 @@ impl<'a> Calibration<'a> {
             Some(samples) => samples.select(&(0..rows).map(|i| i * there / rows).collect::<Vec<_>>()),
             None => normal(rows, columns, shape.dtype),
         };
-        let kernel = with_numbers(kernel, &sample, session)?;
-        Ok(Self { kernel, sample, wider: shape.columns as f64 / columns as f64, session })
+        let kernel = Axis::middle_of(kernel, &session.scales(&sample))?;
+        let wider = shape.columns as f64 / columns as f64;
+        Ok(Self { kernel, sample, wider, session, known: Vec::new(), factors: [None; 2], path: None })
+    }
+
+    /// Whether the kernel has random features.
+    pub fn has_random_features(&self) -> bool {
+        Spectrum::of(&self.kernel, self.sample.ncols()).is_ok()
+    }
+
+    /// Seconds of one operation.
+    pub fn seconds(&mut self, operation: Operation) -> Result<f64, GramError> {
+        if let Some((_, seconds)) = self.known.iter().find(|(known, _)| *known == operation) {
+            return Ok(*seconds);
+        }
+        let seconds = match operation {
+            Operation::Fill(Dtype::F32) => self.fill::<f32>()?,
+            Operation::Fill(Dtype::F64) => self.fill::<f64>()?,
+            Operation::Apply(outputs) => self.apply(outputs)?,
+            Operation::Cross(outputs) => self.cross(outputs)?,
+            Operation::Factor(dtype, order) => self.factor(dtype)?.at(order),
+            // A triangular half of the multiply-adds, at the rate of the n³/6 of a factor.
+            Operation::Product(dtype) => 3.0 * self.factor(dtype)?.cubic,
+            Operation::Reduce(order) => self.reduction()?[0].at(order),
+            Operation::Reduced(order) => self.reduction()?[1].at(order),
+            Operation::Wave(count) => self.waves(count)?,
+            Operation::Nearest(k) => self.nearest(k)?,
+            Operation::Smooth(targets) => self.smooth(targets)?,
+            // One matrix shows both.
+            Operation::Touch | Operation::Read => {
+                let (touch, read) = self.memory()?;
+                self.known.extend([(Operation::Touch, touch), (Operation::Read, read)]);
+                return self.seconds(operation);
+            }
+        };
+        self.known.push((operation, seconds));
+        Ok(seconds)
+    }
+
+    fn factor(&mut self, dtype: Dtype) -> Result<Growth, GramError> {
+        let place = usize::from(dtype == Dtype::F64);
+        if let Some(growth) = self.factors[place] {
+            return Ok(growth);
+        }
+        let growth = match dtype {
+            Dtype::F32 => self.cholesky::<f32>()?,
+            Dtype::F64 => self.cholesky::<f64>()?,
+        };
+        Ok(*self.factors[place].insert(growth))
+    }
+
+    fn reduction(&mut self) -> Result<[Growth; 2], GramError> {
+        match self.path {
+            Some(path) => Ok(path),
+            None => {
+                let path = self.path()?;
+                Ok(*self.path.insert(path))
+            }
+        }
     }
 
     /// Seconds to compute one entry of the kernel matrix and store it as a `T`, with those above the diagonal left out.
-    pub fn fill<T: Value>(&self) -> Result<f64, GramError> {
+    fn fill<T: Value>(&self) -> Result<f64, GramError> {
         self.per_entry(|resident| {
             let gram = resident.gram(&self.kernel, Wanted::Exact)?;
             let n = gram.nrows();
@@ -121,7 +184,7 @@ impl<'a> Calibration<'a> {
     }
 
     /// Seconds for one entry below the diagonal while the matrix is applied to `outputs` columns without being stored.
-    pub fn apply(&self, outputs: usize) -> Result<f64, GramError> {
+    fn apply(&self, outputs: usize) -> Result<f64, GramError> {
         self.per_entry(|resident| {
             let gram = resident.gram(&self.kernel, Wanted::Exact)?;
             let n = gram.nrows();
@@ -132,7 +195,7 @@ impl<'a> Calibration<'a> {
     }
 
     /// Seconds for one entry while the kernel matrix of two sets of samples is applied.
-    pub fn cross(&self, outputs: usize) -> Result<f64, GramError> {
+    fn cross(&self, outputs: usize) -> Result<f64, GramError> {
         self.per_entry(|resident| {
             let n = resident.nrows();
             let other = resident.select(&(0..n).collect::<Vec<_>>());
@@ -143,10 +206,10 @@ impl<'a> Calibration<'a> {
         })
     }
 
-    /// Seconds for one of `count` random features of one row; none where the kernel has none.
-    pub fn waves(&self, count: usize) -> Result<Option<f64>, GramError> {
+    /// Seconds for one of `count` random features of one row; 0 where the kernel has none.
+    fn waves(&self, count: usize) -> Result<f64, GramError> {
         let Ok(features) = RandomSpec::new(self.kernel.clone(), count, 0).draw(self.sample.ncols()) else {
-            return Ok(None);
+            return Ok(0.0);
         };
         let rows = self.sample.nrows().min(2 * FEW);
         let features = RowFeatures::from(&features);
@@ -160,11 +223,11 @@ impl<'a> Calibration<'a> {
             Err(DesignError::Stopped(stopped)) => Err(GramError::from(stopped)),
             _ => Ok(()),
         };
-        Ok(Some(self.best(fill, (rows * count) as f64)?.0 * self.wider))
+        Ok(self.best(fill, (rows * count) as f64)?.0 * self.wider)
     }
 
     /// Seconds for one pair of a query and a row while the `k` nearest rows are looked for.
-    pub fn nearest(&self, k: usize) -> Result<f64, GramError> {
+    fn nearest(&self, k: usize) -> Result<f64, GramError> {
         self.per_entry_of(|queries| {
             let pairs = (queries.nrows() * self.sample.nrows()) as f64;
             let search = || {
@@ -176,7 +239,7 @@ impl<'a> Calibration<'a> {
     }
 
     /// Seconds for one pair of a query and a row while weighted means of the targets are taken.
-    pub fn smooth(&self, targets: usize) -> Result<f64, GramError> {
+    fn smooth(&self, targets: usize) -> Result<f64, GramError> {
         let rule = Rule::Smoother { kernel: self.kernel.clone() };
         let n = self.sample.nrows();
         let rows = self.sample.view().into_owned();
@@ -205,7 +268,7 @@ impl<'a> Calibration<'a> {
     }
 
     /// Seconds to factor a matrix in the precision of `T`.
-    pub fn cholesky<T: Scalar>(&self) -> Result<Growth, Stopped> {
+    fn cholesky<T: Scalar>(&self) -> Result<Growth, Stopped> {
         let [growth] = growth(ROWS, |order| {
             let mut best = f64::INFINITY;
             for _ in 0..2 {
@@ -222,7 +285,7 @@ impl<'a> Calibration<'a> {
     }
 
     /// Seconds to factor this kernel's matrix for every λ, with what leave-one-out needs, and then seconds for each λ.
-    pub fn path(&self) -> Result<[Growth; 2], GramError> {
+    fn path(&self) -> Result<[Growth; 2], GramError> {
         growth(self.sample.nrows(), |order| {
             let some = self.sample.select(&(0..order).collect::<Vec<_>>());
             let gram = DenseGram::<f64>::compute(&*self.session.load(&some)?, &self.kernel, self.session)?;
@@ -243,8 +306,8 @@ impl<'a> Calibration<'a> {
         })
     }
 
-    /// Seconds to read a byte of a stored matrix while it is applied, and to get a byte of fresh memory.
-    pub fn memory(&self) -> Result<Streams, Stopped> {
+    /// Seconds to get a byte of fresh memory, and to read one of a stored matrix while it is applied.
+    fn memory(&self) -> Result<(f64, f64), GramError> {
         let mut entries = zeroed::<f64>(STREAM * STREAM);
         let bytes = (STREAM * STREAM * 8) as f64;
         let clock = Instant::now();
@@ -254,7 +317,7 @@ impl<'a> Calibration<'a> {
         let rhs = Matrix::from_entries(STREAM, 1, vec![1.0; STREAM]);
         let mut out = Matrix::zeros(STREAM, 1);
         let (read, _) = self.best(|| gram.apply(&mut out, &rhs, self.session), bytes)?;
-        Ok(Streams { touch, read })
+        Ok((touch, read))
     }
 
     /// Doubles the number of rows until `work`, which gives seconds per entry and in all, is long enough.
@@ -317,30 +380,6 @@ fn growth<E, const N: usize>(
         before = Some((order, seconds));
         order = (2 * order).min(most);
     }
-}
-
-/// The kernel with every `auto` taken from the samples and every `?` in the middle of what would be searched.
-fn with_numbers(
-    kernel: &Kernel,
-    samples: &AnySamples<'_>,
-    session: &Session<'_>,
-) -> Result<Kernel, ResolveError> {
-    let scales = session.scales(samples);
-    let middle = |tunable: &Tunable| match tunable.search_space(&scales) {
-        SearchSpace::Between(low, high) => (low * high).sqrt(),
-        SearchSpace::OneOf(values) => values[values.len() / 2],
-    };
-    let values: Vec<f64> = kernel.tunables()?.iter().map(middle).collect();
-    kernel.with_values(&values)?.resolve_auto(&scales)
-}
-
-/// Seconds per byte.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Streams {
-    /// Of fresh memory.
-    pub touch: f64,
-    /// Of a stored matrix that is applied.
-    pub read: f64,
 }
 
 /// A positive definite matrix that costs nothing to write down.

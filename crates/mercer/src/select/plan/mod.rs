@@ -4,11 +4,8 @@
 //! with this kernel on these rows or on rows of the same shape, at sizes that take milliseconds. Less than a second in all.
 
 mod calibrate;
-mod large;
 mod reasons;
 mod show;
-mod task;
-mod ways;
 
 use std::time::Instant;
 
@@ -17,37 +14,77 @@ use serde::Serialize;
 use crate::data::{AnySamples, Dtype};
 use crate::gram::GramError;
 use crate::kernel::{Kernel, ResolveError};
+use crate::learn::cost::{Cost, Size, Task, Way};
 use crate::session::Session;
+use crate::solve::MIXED_LIMIT;
 use crate::watch::Watch;
 
 use calibrate::Calibration;
 
 pub use show::{people_count, people_seconds};
-pub use task::Task;
-pub use ways::{Candidate, Stage, Way};
 
 /// Seconds that an exact answer is waited for before an approximate one is looked at.
 const PATIENCE: f64 = 600.0;
 
-/// The size of a problem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Shape {
-    /// n, the number of samples.
-    pub rows: usize,
-    /// d, the number of feature columns.
-    pub columns: usize,
-    /// Targets that are learned at once.
-    pub targets: usize,
-    /// The precision that samples are held in.
-    #[serde(serialize_with = "dtype_name")]
-    pub dtype: Dtype,
+/// A part of the work.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Stage {
+    /// What it is.
+    pub name: &'static str,
+    /// Its estimated time.
+    pub seconds: f64,
 }
 
-fn dtype_name<S: serde::Serializer>(dtype: &Dtype, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(match dtype {
-        Dtype::F32 => "f32",
-        Dtype::F64 => "f64",
-    })
+/// A way and what it would cost.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Candidate {
+    /// The way.
+    pub way: Way,
+    /// Where its time goes.
+    pub stages: Vec<Stage>,
+    /// Bytes it takes at its peak.
+    pub memory: u64,
+    /// Whether that is within the budget.
+    pub fits: bool,
+    /// Whether it can give the answer at all.
+    pub possible: bool,
+    /// What speaks for or against it, in a sentence.
+    pub remark: Option<String>,
+}
+
+impl Candidate {
+    /// A way at the rates of this machine.
+    fn new(cost: Cost, budget: u64, calibration: &mut Calibration<'_>) -> Result<Self, GramError> {
+        let memory = cost.bytes as u64;
+        let mut stages = Vec::with_capacity(cost.stages.len());
+        for (name, work) in cost.stages {
+            let mut seconds = 0.0;
+            for (count, operation) in work {
+                seconds += count * calibration.seconds(operation)?;
+            }
+            stages.push(Stage { name, seconds });
+        }
+        let (way, remark) = (cost.way, cost.remark);
+        Ok(Self { way, stages, memory, fits: memory <= budget, possible: true, remark })
+    }
+
+    /// Decides whether a single-precision factor can be refined at this λ.
+    fn judge(&mut self, lambda: f64, rows: usize, calibration: &Calibration<'_>) -> Result<(), GramError> {
+        let condition = calibration.frobenius(rows)? / lambda;
+        self.possible = condition * f64::from(f32::EPSILON) <= MIXED_LIMIT;
+        self.remark = Some(format!(
+            "at λ = {lambda} the condition number is at most about {condition:.0e}: a single-precision factor can{} be \
+             refined to the double-precision answer",
+            if self.possible { "" } else { "not" }
+        ));
+        Ok(())
+    }
+
+    /// The estimated time.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.stages.iter().map(|stage| stage.seconds).sum()
+    }
 }
 
 /// What would be done, what it would cost, and why.
@@ -58,7 +95,7 @@ pub struct Plan {
     /// The kernel it is done with, as it was given.
     pub kernel: Kernel,
     /// The size of the problem.
-    pub shape: Shape,
+    pub shape: Size,
     /// Bytes that may be used.
     pub budget: u64,
     /// The way that would be taken.
@@ -104,9 +141,11 @@ impl PlanError {
 }
 
 impl Plan {
-    /// The plan for work on `samples` with as many `targets`.
+    /// The plan for work on `rows` rows with this number of targets, of which `samples` are all or, of a file that is larger than
+    /// memory, a part.
     ///
-    /// What is open in the kernel, `auto` or `?`, is measured with a value near those it will have. Measures for less than a second, on the threads of the pool it is called in.
+    /// `auto` and `?` in the kernel are measured with a value near those they will have. Measures for less than a second, on the
+    /// threads of the pool it is called in.
     ///
     /// # Errors
     /// Where there are no samples, the kernel does not fit them, or the session asks to stop.
@@ -114,11 +153,11 @@ impl Plan {
         task: Task,
         kernel: &Kernel,
         samples: &AnySamples<'_>,
-        targets: usize,
+        (rows, targets): (usize, usize),
         session: &Session<'_>,
     ) -> Result<Self, PlanError> {
         let dtype = if matches!(samples, AnySamples::F32(_)) { Dtype::F32 } else { Dtype::F64 };
-        let shape = Shape { rows: samples.nrows(), columns: samples.ncols(), targets, dtype };
+        let shape = Size { rows, columns: samples.ncols(), targets, dtype };
         Self::new(task, kernel, shape, Some(samples), session)
     }
 
@@ -129,49 +168,37 @@ impl Plan {
     pub fn for_shape(
         task: Task,
         kernel: &Kernel,
-        shape: Shape,
+        shape: Size,
         session: &Session<'_>,
     ) -> Result<Self, PlanError> {
         Self::new(task, kernel, shape, None, session)
     }
 
-    /// The plan for work on `rows` rows of which `part` is a sample: for files that are larger than memory.
-    ///
-    /// # Errors
-    /// As [`for_samples`](Self::for_samples).
-    pub fn for_part(
-        task: Task,
-        kernel: &Kernel,
-        part: &AnySamples<'_>,
-        (rows, targets): (usize, usize),
-        session: &Session<'_>,
-    ) -> Result<Self, PlanError> {
-        let dtype = if matches!(part, AnySamples::F32(_)) { Dtype::F32 } else { Dtype::F64 };
-        let shape = Shape { rows, columns: part.ncols(), targets, dtype };
-        Self::new(task, kernel, shape, Some(part), session)
-    }
-
     fn new(
         task: Task,
         kernel: &Kernel,
-        shape: Shape,
+        shape: Size,
         samples: Option<&AnySamples<'_>>,
         session: &Session<'_>,
     ) -> Result<Self, PlanError> {
-        let Shape { rows, columns, targets, .. } = shape;
+        let Size { rows, columns, targets, .. } = shape;
         if rows == 0 || columns == 0 || targets == 0 {
             return Err(PlanError::Empty { rows, columns, targets });
         }
         kernel.check_columns(columns).map_err(GramError::from)?;
         let clock = Instant::now();
         session.begin("measuring this machine", 0);
-        let calibration = Calibration::new(kernel, shape, samples, session)?;
+        let mut calibration = Calibration::new(kernel, shape, samples, session)?;
         let budget = session.memory();
-        let mut candidates = ways::candidates(&task, shape, budget, &calibration)?;
-        let calibration_seconds = clock.elapsed().as_secs_f64();
-        for candidate in &mut candidates {
-            candidate.fits = candidate.memory <= budget;
+        let mut candidates = Vec::new();
+        for cost in task.ways(shape, calibration.has_random_features(), budget) {
+            let mut candidate = Candidate::new(cost, budget, &mut calibration)?;
+            if let (Task::Ridge { lambda, .. }, Way::DualMixed) = (task, candidate.way) {
+                candidate.judge(lambda, rows, &calibration)?;
+            }
+            candidates.push(candidate);
         }
+        let calibration_seconds = clock.elapsed().as_secs_f64();
         // They come in the order in which the work itself would try them. Where nothing fits, what asks for the least.
         let usable = |way: &Candidate| way.fits && way.possible;
         let first = match task {

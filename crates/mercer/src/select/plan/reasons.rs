@@ -1,13 +1,14 @@
 //! Why a way was chosen, in sentences.
 
+use crate::learn::cost::{Size, Task, Way};
 use crate::memory::human;
 
+use super::Candidate;
 use super::show::{people_count, people_seconds};
-use super::{Candidate, Shape, Task, Way};
 
 pub(super) fn reasons(
     task: &Task,
-    shape: Shape,
+    shape: Size,
     budget: u64,
     chosen: &Candidate,
     others: &[Candidate],

@@ -4,6 +4,8 @@ use std::fmt;
 
 use crate::memory::human;
 
+use crate::learn::cost::{Task, Way};
+
 use super::{Candidate, Plan};
 
 /// A count with its thousands apart: `20,000`.
@@ -32,6 +34,52 @@ pub fn people_seconds(seconds: f64) -> String {
         s => (s / 86_400.0, "days"),
     };
     if value < 9.95 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DualDouble => f.write_str("dual, double-precision factor"),
+            Self::DualMixed => f.write_str("dual, single-precision factor, refined"),
+            Self::Primal { features } => write!(f, "primal, {} features", people_count(*features)),
+            Self::ConjugateGradients => f.write_str("conjugate gradients"),
+            Self::RandomFeatures { features } => {
+                write!(f, "approximate, {} random features", people_count(*features))
+            }
+            Self::Landmarks { landmarks } => write!(f, "approximate, {} landmarks", people_count(*landmarks)),
+            Self::Stored => f.write_str("kernel matrix stored"),
+            Self::Tiled => f.write_str("kernel values tile by tile, never stored"),
+            Self::Path => f.write_str("one reduction for all values of λ"),
+            Self::Grid => f.write_str("a Cholesky factor for every λ"),
+            Self::Search => f.write_str("distances tile by tile, the smallest kept"),
+        }
+    }
+}
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |n: &usize| people_count(*n as u64);
+        match self {
+            Self::Gram => f.write_str("kernel matrix"),
+            Self::Ridge { lambda, .. } => write!(f, "fit ridge, λ = {lambda}"),
+            Self::RidgeFeatures { features } => {
+                write!(f, "fit ridge on {} features", people_count(*features))
+            }
+            Self::Lms { epochs, stochastic: false, .. } => write!(f, "fit lms, {} epochs", count(epochs)),
+            Self::Lms { epochs, .. } => write!(f, "fit lms one sample at a time, {} epochs", count(epochs)),
+            Self::TuneRidge { kernels, lambdas } => {
+                write!(f, "tune ridge, {} kernels × {} values of λ", count(kernels), count(lambdas))
+            }
+            Self::Logistic => f.write_str("fit logistic"),
+            Self::Perceptron { epochs } => write!(f, "fit perceptron, {} passes at most", count(epochs)),
+            Self::SupportVectors => f.write_str("fit support vectors"),
+            Self::Predict { queries } => write!(f, "predict {} rows", count(queries)),
+            Self::Smoother { queries } => write!(f, "smoother, predicting {} rows", count(queries)),
+            Self::Neighbours { queries, k } => {
+                write!(f, "{k} nearest neighbours, predicting {} rows", count(queries))
+            }
+        }
+    }
 }
 
 impl fmt::Display for Plan {

@@ -6,7 +6,7 @@
 //!
 //! for every column of B with its own α and β, all of them sharing each product with A. Recurrences are in double
 //! precision. Products may come from a faster, less exact operator: the residual is then replaced by one computed from
-//! scratch with the exact operator whenever the recurrence says that the answer is there, and every so many steps (van der
+//! scratch with the exact operator whenever the recurrence says that the answer is there, and at regular intervals (van der
 //! Vorst and Ye 2000). What the fast operator gets wrong is so corrected until the answer is that of the exact
 //! one, or until it no longer gets better, which the report says.
 //!
@@ -21,51 +21,13 @@ mod state;
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
-use crate::solve::{Report, Status};
+use crate::linalg::vectors::{column_dots, column_norms, columns};
+use crate::solve::{Report, SolveError, Status};
 use crate::watch::{Stopped, Watch};
 
 pub use preconditioner::{LowRank, Preconditioner, Unconditioned};
 pub use state::CgState;
 use state::{Operator, Standing};
-
-/// Why conjugate gradients have no answer.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CgError {
-    /// λ is not positive.
-    #[error("lambda is {received}; conjugate gradients need a finite number above 0")]
-    Lambda {
-        /// What was given.
-        received: f64,
-    },
-    /// Shapes do not fit.
-    #[error("there are {found} {what}, but {expected} were expected")]
-    Shape {
-        /// What there is another number of.
-        what: &'static str,
-        /// How many there are.
-        found: usize,
-        /// How many there should be.
-        expected: usize,
-    },
-    /// ⟨p,Ap⟩ is not positive for some p.
-    #[error(
-        "the matrix is not positive definite: in step {iteration} ⟨p,Ap⟩ is {value:e}; \
-         the kernel is not positive semidefinite on these samples, or a value of it is not finite"
-    )]
-    Indefinite {
-        /// The step, from 1.
-        iteration: u64,
-        /// ⟨p,Ap⟩.
-        value: f64,
-    },
-    /// The low-rank factor of the preconditioner is not finite.
-    #[error("the preconditioner could not be made: a kernel value is not a finite number")]
-    Preconditioner,
-    /// The watch asked to stop. The state holds what was reached.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-}
 
 /// A·X = B with what it takes to solve it.
 #[derive(Clone, Copy)]
@@ -155,7 +117,7 @@ impl ConjugateGradient {
         &self,
         problem: &CgProblem<'_>,
         watch: &dyn Watch,
-    ) -> Result<(Matrix<f64>, Report), CgError> {
+    ) -> Result<(Matrix<f64>, Report), SolveError> {
         let mut state = CgState::start(problem.rhs);
         let report = self.run(problem, &mut state, watch, &mut |_| {})?;
         Ok((state.x, report))
@@ -176,7 +138,7 @@ impl ConjugateGradient {
         state: &mut CgState,
         watch: &dyn Watch,
         after: &mut dyn FnMut(&CgState),
-    ) -> Result<Report, CgError> {
+    ) -> Result<Report, SolveError> {
         self.advance(problem, state, self.iterations, watch, after)?;
         let active = state.active();
         if !active.is_empty() {
@@ -201,7 +163,7 @@ impl ConjugateGradient {
         until: u64,
         watch: &dyn Watch,
         after: &mut dyn FnMut(&CgState),
-    ) -> Result<(), CgError> {
+    ) -> Result<(), SolveError> {
         let order = problem.operator.nrows();
         for (what, found, expected) in [
             ("rows of the right-hand sides", problem.rhs.nrows(), order),
@@ -210,7 +172,7 @@ impl ConjugateGradient {
             ("rows of the exact matrix", problem.exact.map_or(order, |e| e.nrows()), order),
         ] {
             if found != expected {
-                return Err(CgError::Shape { what, found, expected });
+                return Err(SolveError::Shape { what, found, expected });
             }
         }
         let norms = column_norms(problem.rhs);
@@ -228,7 +190,7 @@ impl ConjugateGradient {
                 break;
             }
             *state = match self.step(problem, state, &active, &norms, watch) {
-                Err(CgError::Indefinite { .. }) if problem.better_than(state).is_some() => {
+                Err(SolveError::NegativeCurvature { .. }) if problem.better_than(state).is_some() => {
                     state.operator = problem.better_than(state).unwrap_or(state.operator);
                     self.start_afresh(problem, state, &active, &norms, watch)?;
                     continue;
@@ -258,7 +220,7 @@ impl ConjugateGradient {
         active: &[usize],
         norms: &[f64],
         watch: &dyn Watch,
-    ) -> Result<CgState, CgError> {
+    ) -> Result<CgState, SolveError> {
         let mut next = state.clone();
         let p = direction(problem, state, &mut next, active, watch)?;
         let mut ap = Matrix::zeros(p.nrows(), active.len());
@@ -291,7 +253,7 @@ impl ConjugateGradient {
         believed: &[f64],
         norms: &[f64],
         watch: &dyn Watch,
-    ) -> Result<(), CgError> {
+    ) -> Result<(), SolveError> {
         let residual = from_scratch(problem, &state.x, active, watch)?;
         let remaining = column_norms(&residual);
         let better = problem.better_than(state);
@@ -330,7 +292,7 @@ impl ConjugateGradient {
         active: &[usize],
         norms: &[f64],
         watch: &dyn Watch,
-    ) -> Result<(), CgError> {
+    ) -> Result<(), SolveError> {
         let residual = from_scratch(problem, &state.x, active, watch)?;
         let remaining = column_norms(&residual);
         for (place, &o) in active.iter().enumerate() {
@@ -381,14 +343,14 @@ fn estimate(state: &CgState, norms: &[f64]) -> f64 {
     now.iter().zip(norms).map(|(r, b)| if *b > 0.0 { r / b } else { 0.0 }).fold(0.0, f64::max)
 }
 
-/// p ← z + βp for the active right-hand sides, with z = P⁻¹r and β = 0 where the direction starts afresh; `next` is told ⟨r,z⟩.
+/// p ← z + βp for the active right-hand sides, with z = P⁻¹r and β = 0 where the direction starts afresh; `next` receives ⟨r,z⟩.
 fn direction(
     problem: &CgProblem<'_>,
     state: &CgState,
     next: &mut CgState,
     active: &[usize],
     watch: &dyn Watch,
-) -> Result<Matrix<f64>, CgError> {
+) -> Result<Matrix<f64>, SolveError> {
     let residual = columns(&state.residual, active);
     let mut z = Matrix::zeros(residual.nrows(), active.len());
     problem.preconditioner.apply(&mut z, &residual, watch)?;
@@ -407,11 +369,19 @@ fn direction(
 }
 
 /// x ← x + αp and r ← r − αAp with α = ⟨r,z⟩/⟨p,Ap⟩, for the active right-hand sides.
-fn descend(next: &mut CgState, active: &[usize], p: &Matrix<f64>, ap: &Matrix<f64>) -> Result<(), CgError> {
+fn descend(
+    next: &mut CgState,
+    active: &[usize],
+    p: &Matrix<f64>,
+    ap: &Matrix<f64>,
+) -> Result<(), SolveError> {
     let curvature = column_dots(p, ap);
     for (place, &o) in active.iter().enumerate() {
         if curvature[place].is_nan() || curvature[place] <= 0.0 {
-            return Err(CgError::Indefinite { iteration: next.iterations, value: curvature[place] });
+            return Err(SolveError::NegativeCurvature {
+                iteration: next.iterations,
+                value: curvature[place],
+            });
         }
         let alpha = next.rho[o] / curvature[place];
         for i in 0..p.nrows() {
@@ -437,29 +407,6 @@ fn from_scratch(
         out.row_mut(i).iter_mut().zip(active).for_each(|(v, &o)| *v = b[o] - *v);
     }
     Ok(out)
-}
-
-/// Some columns of a matrix.
-fn columns(matrix: &Matrix<f64>, chosen: &[usize]) -> Matrix<f64> {
-    if chosen.len() == matrix.ncols() {
-        return matrix.clone();
-    }
-    let entries = (0..matrix.nrows()).flat_map(|i| chosen.iter().map(move |&o| matrix.row(i)[o])).collect();
-    Matrix::from_entries(matrix.nrows(), chosen.len(), entries)
-}
-
-fn column_dots(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
-    let mut dots = vec![0.0; a.ncols()];
-    for i in 0..a.nrows() {
-        for (dot, (a, b)) in dots.iter_mut().zip(a.row(i).iter().zip(b.row(i))) {
-            *dot += a * b;
-        }
-    }
-    dots
-}
-
-fn column_norms(a: &Matrix<f64>) -> Vec<f64> {
-    column_dots(a, a).into_iter().map(f64::sqrt).collect()
 }
 
 #[cfg(test)]

@@ -4,12 +4,10 @@ use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::gram::PivotedCholesky;
-use crate::linalg::{
-    Cholesky, CholeskyError, NormalEquations, NormalEquationsError, RowProducts, combined_rows,
-};
+use crate::linalg::{Cholesky, NormalEquations, NormalEquationsError, RowProducts, combined_rows};
 use crate::watch::{Stopped, Watch};
 
-use super::CgError;
+use crate::solve::SolveError;
 
 /// A symmetric positive definite approximation of the inverse of a matrix.
 pub trait Preconditioner: Sync {
@@ -72,10 +70,8 @@ impl LowRank {
         lambda: f64,
         root_weights: Option<&[f64]>,
         watch: &dyn Watch,
-    ) -> Result<Self, CgError> {
-        if !lambda.is_finite() || lambda <= 0.0 {
-            return Err(CgError::Lambda { received: lambda });
-        }
+    ) -> Result<Self, SolveError> {
+        SolveError::require_positive(lambda)?;
         let mut factor = factor.factor;
         let (n, k) = (factor.nrows(), factor.ncols());
         if let Some(roots) = root_weights {
@@ -91,16 +87,13 @@ impl LowRank {
             let wide = Matrix::from_entries(rows.len(), k, wide);
             match equations.add(&wide, &Matrix::zeros(rows.len(), 0), None, watch) {
                 Err(NormalEquationsError::Stopped(stopped)) => return Err(stopped.into()),
-                other => other.map_err(|_| CgError::Preconditioner)?,
+                other => other.map_err(|_| SolveError::Preconditioner)?,
             }
             watch.advance(rows.len() as u64);
         }
         let mut small = equations.lower();
         (0..k).for_each(|i| small[i * k + i] += lambda);
-        let small = match Cholesky::factor(k, small, watch) {
-            Err(CholeskyError::Stopped(stopped)) => return Err(stopped.into()),
-            other => other.map_err(|_| CgError::Preconditioner)?,
-        };
+        let small = Cholesky::try_factor(k, small, watch)?.map_err(|_| SolveError::Preconditioner)?;
         Ok(Self { factor, small, lambda })
     }
 

@@ -245,7 +245,7 @@ fn a_saved_state_goes_on_to_the_same_bits() {
     let mut other = CgState::start(&Matrix::zeros(5, 2));
     assert!(matches!(
         solver.run(&problem, &mut other, &Unwatched, &mut |_| {}),
-        Err(CgError::Shape { found: 5, .. })
+        Err(SolveError::Shape { found: 5, .. })
     ));
 }
 
@@ -282,10 +282,10 @@ fn what_cannot_be_solved_is_refused() {
     let problem =
         CgProblem { coarse: None, operator: &system, exact: None, rhs: &b, preconditioner: &Unconditioned };
     let error = ConjugateGradient::default().solve(&problem, &Unwatched).unwrap_err();
-    assert!(matches!(error, CgError::Indefinite { .. }));
+    assert!(matches!(error, SolveError::NegativeCurvature { .. }));
     let good = resident.gram(&kernel(), Wanted::Exact).unwrap();
     let factor = randomly_pivoted(&*good, 5, 0.0, 0, &Unwatched).unwrap();
-    assert!(matches!(LowRank::new(factor, 0.0, None, &Unwatched), Err(CgError::Lambda { .. })));
+    assert!(matches!(LowRank::new(factor, 0.0, None, &Unwatched), Err(SolveError::Parameter { .. })));
     // A right-hand side of zeros has the answer zero.
     let zeros = Matrix::zeros(50, 1);
     let (x, report) =
@@ -293,5 +293,8 @@ fn what_cannot_be_solved_is_refused() {
     assert!(x == zeros && report.iterations == 0 && report.status == Status::Converged);
     let stop = std::sync::atomic::AtomicBool::new(true);
     let problem = CgProblem { rhs: &b, ..problem };
-    assert_eq!(ConjugateGradient::default().solve(&problem, &stop).unwrap_err(), CgError::Stopped(Stopped));
+    assert_eq!(
+        ConjugateGradient::default().solve(&problem, &stop).unwrap_err(),
+        SolveError::Stopped(Stopped)
+    );
 }

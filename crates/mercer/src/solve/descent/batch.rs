@@ -1,13 +1,14 @@
 //! All samples at a time.
 
 use crate::data::Matrix;
-use crate::solve::direct::column_norms;
+use crate::linalg::vectors::{add_multiple, column_norms};
+use crate::solve::error::SolveError;
 use crate::solve::report::Status;
 use crate::watch::Watch;
 
 use super::coordinates::{Coordinates, Pull};
 use super::curve::{Curve, largest_ratio};
-use super::{Descended, Descent, DescentError, Step, add_multiple, fresh_residual, largest_eigenvalue};
+use super::{Descended, Descent, Step, fresh_residual, largest_eigenvalue};
 
 /// ‖r‖ never grows where the step is small enough and K positive semidefinite; more than this is not rounding.
 const GROWTH: f64 = 1.01;
@@ -20,7 +21,7 @@ pub(super) fn descend(
     coordinates: &dyn Coordinates,
     targets: &Matrix<f64>,
     watch: &dyn Watch,
-) -> Result<Descended, DescentError> {
+) -> Result<Descended, SolveError> {
     let step = match settings.step {
         Step::Value(step) => step,
         Step::Auto => auto(coordinates, watch)?,
@@ -32,7 +33,7 @@ pub(super) fn descend(
     coordinates.pull(&residual, &mut direction, &mut image, watch)?;
     let at_start = column_norms(&image);
     if !at_start.iter().all(|norm| norm.is_finite()) {
-        return Err(DescentError::NotFinite);
+        return Err(SolveError::NotFinite);
     }
     let allowed: Vec<f64> = column_norms(targets).iter().map(|norm| norm * NOISE).collect();
     let mut smallest = column_norms(targets);
@@ -54,7 +55,7 @@ pub(super) fn descend(
         coordinates.pull(&residual, &mut direction, &mut image, watch)?;
         gradient = largest_ratio(&column_norms(&image), &at_start);
         if gradient.is_nan() {
-            return Err(DescentError::NotFinite);
+            return Err(SolveError::NotFinite);
         }
         curve.push(epoch, &residual, gradient);
         watch.advance(1);
@@ -65,10 +66,10 @@ pub(super) fn descend(
 }
 
 /// 1/λ̄.
-fn auto(coordinates: &dyn Coordinates, watch: &dyn Watch) -> Result<f64, DescentError> {
+fn auto(coordinates: &dyn Coordinates, watch: &dyn Watch) -> Result<f64, SolveError> {
     let bound = largest_eigenvalue(&Pull(coordinates), watch)?;
     if bound.upper.is_nan() {
-        return Err(DescentError::NotFinite);
+        return Err(SolveError::NotFinite);
     }
     // K = 0 cannot be fitted with: any step will do.
     Ok(if bound.upper > 0.0 { (1.0 / bound.upper).min(f64::MAX) } else { 1.0 })
@@ -79,11 +80,11 @@ fn explain_growth(
     step: f64,
     coordinates: &dyn Coordinates,
     watch: &dyn Watch,
-) -> Result<DescentError, DescentError> {
+) -> Result<SolveError, SolveError> {
     let bound = largest_eigenvalue(&Pull(coordinates), watch)?;
     Ok(match bound.upper {
-        upper if upper.is_nan() => DescentError::NotFinite,
-        upper if step * upper >= 2.0 => DescentError::StepTooLarge { step, largest: 2.0 / upper },
-        _ => DescentError::Indefinite { step },
+        upper if upper.is_nan() => SolveError::NotFinite,
+        upper if step * upper >= 2.0 => SolveError::StepTooLarge { step, largest: 2.0 / upper },
+        _ => SolveError::NegativeEigenvalue { step },
     })
 }

@@ -6,6 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
+use crate::linalg::vectors::{dot, norm};
 use crate::watch::{Stopped, Watch};
 
 /// Where the largest eigenvalue is.
@@ -98,14 +99,6 @@ fn largest_of_tridiagonal(diagonal: &[f64], off: &[f64], next: f64) -> Option<(f
     });
     let eigen = matrix.self_adjoint_eigen(Side::Lower).ok()?;
     Some((eigen.S().column_vector()[k - 1], eigen.U()[(k - 1, k - 1)]))
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn norm(a: &[f64]) -> f64 {
-    dot(a, a).sqrt()
 }
 
 #[cfg(test)]

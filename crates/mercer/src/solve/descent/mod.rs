@@ -23,7 +23,6 @@ mod batch;
 mod coordinates;
 mod curve;
 mod dual;
-mod error;
 mod largest_eigenvalue;
 mod primal;
 mod stochastic;
@@ -31,13 +30,14 @@ mod stochastic;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Matrix;
+use crate::linalg::vectors::subtract_from;
+use crate::solve::error::SolveError;
 use crate::solve::report::Status;
 use crate::watch::Watch;
 
 pub use coordinates::Coordinates;
 pub use curve::CurvePoint;
 pub use dual::Dual;
-pub use error::{DescentError, InvalidStep};
 pub use largest_eigenvalue::{EigenvalueBound, largest_eigenvalue};
 pub use primal::Primal;
 
@@ -49,8 +49,14 @@ pub enum Step {
     #[default]
     Auto,
     /// This, more than 0.
+    #[serde(untagged)]
     Value(f64),
 }
+
+/// A text that is no step.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the step is `{0}`; it must be `auto` or a number more than 0")]
+pub struct InvalidStep(pub String);
 
 impl std::str::FromStr for Step {
     type Err = InvalidStep;
@@ -126,7 +132,7 @@ impl Descent {
         coordinates: &dyn Coordinates,
         targets: &Matrix<f64>,
         watch: &dyn Watch,
-    ) -> Result<Descended, DescentError> {
+    ) -> Result<Descended, SolveError> {
         assert_eq!(targets.nrows(), coordinates.nsamples(), "one row of targets per sample");
         assert!(targets.ncols() > 0, "at least one target");
         self.validate()?;
@@ -136,26 +142,27 @@ impl Descent {
         }
     }
 
-    fn validate(&self) -> Result<(), DescentError> {
+    fn validate(&self) -> Result<(), SolveError> {
         if let Step::Value(step) = self.step
             && !(0.0 < step && step < f64::INFINITY)
         {
-            return Err(DescentError::Step(step));
+            return Err(SolveError::Parameter {
+                name: "the step",
+                value: step,
+                allowed: "`auto` or a finite number more than 0",
+            });
         }
         if self.epochs == 0 {
-            return Err(DescentError::Epochs);
+            return Err(SolveError::Parameter { name: "epochs", value: 0.0, allowed: "1 or more" });
         }
         if !(0.0..f64::INFINITY).contains(&self.tol) {
-            return Err(DescentError::Tolerance(self.tol));
+            return Err(SolveError::Parameter {
+                name: "tol",
+                value: self.tol,
+                allowed: "a finite number, 0 or more",
+            });
         }
         Ok(())
-    }
-}
-
-/// `to += factor · by`.
-fn add_multiple(to: &mut Matrix<f64>, factor: f64, by: &Matrix<f64>) {
-    for (t, b) in to.entries_mut().iter_mut().zip(by.entries()) {
-        *t += factor * b;
     }
 }
 
@@ -165,11 +172,9 @@ fn fresh_residual(
     unknown: &Matrix<f64>,
     targets: &Matrix<f64>,
     watch: &dyn Watch,
-) -> Result<Matrix<f64>, DescentError> {
+) -> Result<Matrix<f64>, SolveError> {
     let mut residual = Matrix::zeros(targets.nrows(), targets.ncols());
     coordinates.fitted(unknown, &mut residual, watch)?;
-    for (f, y) in residual.entries_mut().iter_mut().zip(targets.entries()) {
-        *f = y - *f;
-    }
+    subtract_from(targets, &mut residual);
     Ok(residual)
 }

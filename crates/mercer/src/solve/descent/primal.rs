@@ -1,7 +1,8 @@
 //! f = Φθ: one coordinate per feature.
 
 use crate::data::Matrix;
-use crate::design::{Access, Design, DesignError, KeptError, for_blocks};
+use crate::design::{Access, Design, DesignError, KeptError};
+use crate::linalg::vectors::subtract_from;
 use crate::watch::{Stopped, Unwatched, Watch};
 
 use super::coordinates::Coordinates;
@@ -36,7 +37,7 @@ impl<'a> Primal<'a> {
         let mut means = None;
         if centred {
             let mut sums = vec![0.0; width];
-            for_blocks(design, ROWS, watch, |_, phi| {
+            design.blocks(ROWS, watch, &mut |_, phi| {
                 let rows = phi.chunks_exact(width.max(1));
                 rows.for_each(|row| sums.iter_mut().zip(row).for_each(|(sum, v)| *sum += v));
                 Ok(())
@@ -135,9 +136,7 @@ impl Coordinates for Primal<'_> {
             }
         }
         self.fitted(unknown, residual, watch)?;
-        for (f, y) in residual.entries_mut().iter_mut().zip(targets.entries()) {
-            *f = y - *f;
-        }
+        subtract_from(targets, residual);
         Ok(())
     }
 
@@ -146,7 +145,7 @@ impl Coordinates for Primal<'_> {
         let width = self.design.ncols().max(1);
         let mean = |j: usize| self.means.as_ref().map_or(0.0, |means| means[j]);
         let mut norms = Vec::with_capacity(self.design.nrows());
-        let pass = for_blocks(self.design, ROWS, &Unwatched, |_, phi| {
+        let pass = self.design.blocks(ROWS, &Unwatched, &mut |_, phi| {
             let norm = |row: &[f64]| row.iter().enumerate().map(|(j, f)| (f - mean(j)).powi(2)).sum::<f64>();
             norms.extend(phi.chunks_exact(width).map(norm));
             Ok(())

@@ -6,13 +6,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
-use crate::solve::direct::column_norms;
+use crate::linalg::vectors::{add_multiple, column_norms};
+use crate::solve::error::SolveError;
 use crate::solve::report::Status;
 use crate::watch::Watch;
 
 use super::coordinates::{Coordinates, Pull};
 use super::curve::{Curve, largest_ratio};
-use super::{Descended, Descent, DescentError, Step, add_multiple, fresh_residual};
+use super::{Descended, Descent, Step, fresh_residual};
 
 /// No positive semidefinite matrix and allowed step takes the residual this many times above the targets.
 const LOST: f64 = 1e8;
@@ -23,7 +24,7 @@ pub(super) fn descend(
     coordinates: &dyn Coordinates,
     targets: &Matrix<f64>,
     watch: &dyn Watch,
-) -> Result<Descended, DescentError> {
+) -> Result<Descended, SolveError> {
     let step = choose_step(settings.step, coordinates)?;
     let mut unknown = Matrix::zeros(coordinates.ncoordinates(), targets.ncols());
     let mut residual = targets.clone();
@@ -31,7 +32,7 @@ pub(super) fn descend(
     Pull(coordinates).apply(&mut image, targets, watch)?;
     let at_start = column_norms(&image);
     if !at_start.iter().all(|norm| norm.is_finite()) {
-        return Err(DescentError::NotFinite);
+        return Err(SolveError::NotFinite);
     }
     let most: Vec<f64> = column_norms(targets).iter().map(|norm| LOST * norm).collect();
     let mut order: Vec<usize> = (0..targets.nrows()).collect();
@@ -47,20 +48,20 @@ pub(super) fn descend(
         let mut moved = residual.clone();
         coordinates.visit(&order, step, targets, &mut unknown, &mut residual, watch)?;
         if column_norms(&residual).iter().zip(&most).any(|(now, most)| now.is_nan() || now > most) {
-            return Err(DescentError::Indefinite { step });
+            return Err(SolveError::NegativeEigenvalue { step });
         }
         // A pass adds αeᵢ to every βᵢ, with eᵢ the residual that it met, so f moves by αKe: ‖Ke‖ comes for free.
         add_multiple(&mut moved, -1.0, &residual);
         let norms: Vec<f64> = column_norms(&moved).iter().map(|norm| norm / step).collect();
         gradient = largest_ratio(&norms, &at_start);
         if gradient <= settings.tol {
-            // Before the word is given, the gradient at one point, and without the rounding of the way there.
+            // Converged only if the gradient, computed afresh at the final point, says so too.
             residual = fresh_residual(coordinates, &unknown, targets, watch)?;
             Pull(coordinates).apply(&mut image, &residual, watch)?;
             gradient = largest_ratio(&column_norms(&image), &at_start);
         }
         if gradient.is_nan() {
-            return Err(DescentError::NotFinite);
+            return Err(SolveError::NotFinite);
         }
         curve.push(epoch, &residual, gradient);
         watch.advance(1);
@@ -70,10 +71,10 @@ pub(super) fn descend(
     Ok(Descended { unknown, residual, status, step, epochs: epoch, curve: curve.into_points() })
 }
 
-fn choose_step(step: Step, coordinates: &dyn Coordinates) -> Result<f64, DescentError> {
+fn choose_step(step: Step, coordinates: &dyn Coordinates) -> Result<f64, SolveError> {
     let norms = coordinates.squared_norms();
     if !norms.iter().all(|k| k.is_finite()) {
-        return Err(DescentError::NotFinite);
+        return Err(SolveError::NotFinite);
     }
     let largest = norms.into_iter().fold(0.0, f64::max);
     match step {
@@ -81,7 +82,7 @@ fn choose_step(step: Step, coordinates: &dyn Coordinates) -> Result<f64, Descent
         // K = 0 cannot be fitted with: any step will do.
         Step::Auto => Ok(1.0),
         Step::Value(step) if step * largest >= 2.0 => {
-            Err(DescentError::StepTooLarge { step, largest: 2.0 / largest })
+            Err(SolveError::StepTooLarge { step, largest: 2.0 / largest })
         }
         Step::Value(step) => Ok(step),
     }

@@ -17,6 +17,7 @@
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
+use crate::linalg::vectors::add_multiple;
 use crate::watch::{Stopped, Watch};
 
 use super::iterate::Residual;
@@ -78,8 +79,8 @@ pub(super) fn newton_direction(
         // Rounding can make what K hardly sees negative.
         let seen = next > 0.0;
         if effort.penalised && (!seen || norm(&pushed) <= lambda * goal) {
-            add(&mut dual, 1.0 / lambda, &left);
-            add(&mut image, 1.0 / lambda, &left_image);
+            add_multiple(&mut dual, 1.0 / lambda, &left);
+            add_multiple(&mut image, 1.0 / lambda, &left_image);
             break;
         }
         if !effort.penalised && (!seen || next <= effort.reduction.powi(2) * first) {
@@ -90,15 +91,15 @@ pub(super) fn newton_direction(
         combine(&mut search, beta, &left);
         combine(&mut search_image, beta, &left_image);
         curvature.apply(&search_image, &mut pushed);
-        add(&mut pushed, lambda, &search);
+        add_multiple(&mut pushed, lambda, &search);
         let bend = dot(&search_image, &pushed);
         if bend.is_nan() || bend <= 0.0 {
             break;
         }
         let step = energy / bend;
-        add(&mut dual, step, &search);
-        add(&mut image, step, &search_image);
-        add(&mut left, -step, &pushed);
+        add_multiple(&mut dual, step, &search);
+        add_multiple(&mut image, step, &search_image);
+        add_multiple(&mut left, -step, &pushed);
     }
     let mean = curvature.apply(&image, &mut pushed);
     let intercepts = answer.iter().zip(&mean).map(|(a, c)| -a - c).collect();
@@ -120,13 +121,6 @@ pub(super) fn dot(u: &Matrix<f64>, v: &Matrix<f64>) -> f64 {
 /// ‖u‖.
 pub(super) fn norm(u: &Matrix<f64>) -> f64 {
     dot(u, u).sqrt()
-}
-
-/// u + factor·v in place of u.
-pub(super) fn add(u: &mut Matrix<f64>, factor: f64, v: &Matrix<f64>) {
-    for (u, v) in u.entries_mut().iter_mut().zip(v.entries()) {
-        *u += factor * v;
-    }
 }
 
 /// v + factor·u in place of u.

@@ -13,16 +13,17 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::Matrix;
+use crate::linalg::vectors::add_multiple;
+use crate::solve::error::SolveError;
 use crate::solve::report::Status;
 use crate::watch::Watch;
 
-use super::cg::add;
+use super::LogisticSettings;
 use super::intercepts::settle;
 use super::iterate::{Iterate, Minimum, Residual};
 use super::labels::Labels;
 use super::loss::{Loss, row_gradient};
 use super::products::Products;
-use super::{LogisticError, LogisticSettings};
 
 /// An objective that grows by more than this share of itself grows by more than rounding.
 const GROWTH: f64 = 1e-9;
@@ -32,12 +33,11 @@ pub(super) fn all_rows(
     products: &Products<'_>,
     labels: &Labels<'_>,
     settings: &LogisticSettings,
-    step: Option<f64>,
     start: Iterate,
     watch: &dyn Watch,
-) -> Result<Minimum, LogisticError> {
+) -> Result<Minimum, SolveError> {
     let safe = 1.0 / (settings.lambda + labels.largest_curvature() * products.largest_row_sum(watch)?);
-    let step = step.unwrap_or(safe);
+    let step = settings.step.unwrap_or(safe);
     let mut at = start;
     let mut image = Matrix::zeros(at.dual.nrows(), at.dual.ncols());
     let (mut iterations, mut objective) = (0, f64::INFINITY);
@@ -47,7 +47,7 @@ pub(super) fn all_rows(
         let now = loss.total + at.penalty(settings.lambda);
         let residual = judged(products, labels, settings, &at, &loss, watch)?;
         if now > objective * (1.0 + GROWTH) {
-            return Err(LogisticError::StepTooLarge { step, largest: 2.0 * safe });
+            return Err(SolveError::Diverges { step, largest: 2.0 * safe });
         }
         objective = now;
         if residual.size <= settings.tol || iterations == settings.max_iter {
@@ -55,8 +55,8 @@ pub(super) fn all_rows(
         }
         iterations += 1;
         products.exact().apply(&mut image, &residual.entries, watch)?;
-        add(&mut at.dual, -step, &residual.entries);
-        add(&mut at.image, -step, &image);
+        add_multiple(&mut at.dual, -step, &residual.entries);
+        add_multiple(&mut at.image, -step, &image);
         watch.advance(1);
     }
 }
@@ -66,16 +66,14 @@ pub(super) fn row_by_row(
     products: &Products<'_>,
     labels: &Labels<'_>,
     settings: &LogisticSettings,
-    step: Option<f64>,
-    seed: u64,
     start: Iterate,
     watch: &dyn Watch,
-) -> Result<Minimum, LogisticError> {
+) -> Result<Minimum, SolveError> {
     let (n, m) = (labels.nrows(), labels.outputs());
-    let lambda = settings.lambda;
+    let LogisticSettings { lambda, step, seed, .. } = *settings;
     let safe = |i: usize| 1.0 / (lambda + labels.curvature_bound(i) * products.diagonal()[i]);
     let safest = (0..n).map(safe).fold(f64::INFINITY, f64::min);
-    let too_large = |step: f64| LogisticError::StepTooLarge { step, largest: 2.0 * safest };
+    let too_large = |step: f64| SolveError::Diverges { step, largest: 2.0 * safest };
     let mut at = start;
     let mut order: Vec<usize> = (0..n).collect();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -85,7 +83,7 @@ pub(super) fn row_by_row(
     loop {
         let mut loss = settled(labels, settings, &mut at);
         let mut residual = match (judged(products, labels, settings, &at, &loss, watch), step) {
-            (Err(LogisticError::NotFinite), Some(step)) => return Err(too_large(step)),
+            (Err(SolveError::NotFinite), Some(step)) => return Err(too_large(step)),
             (residual, _) => residual?,
         };
         if residual.size <= settings.tol {
@@ -140,16 +138,16 @@ fn judged(
     at: &Iterate,
     loss: &Loss,
     watch: &dyn Watch,
-) -> Result<Residual, LogisticError> {
+) -> Result<Residual, SolveError> {
     if settings.lambda == 0.0 && labels.separated_by(&at.logits()) {
-        return Err(LogisticError::Separable);
+        return Err(SolveError::Separable);
     }
     let residual = Residual::new(products, labels, settings.lambda, settings.intercept, at, loss, watch)?;
     watch.note(&format!("residual {:.1e}", residual.size));
     if residual.size.is_finite() && loss.total.is_finite() {
         Ok(residual)
     } else {
-        Err(LogisticError::NotFinite)
+        Err(SolveError::NotFinite)
     }
 }
 

@@ -11,10 +11,10 @@
 
 use crate::data::Matrix;
 use crate::solve::direct::{Factor, solve_direct};
+use crate::solve::error::SolveError;
 use crate::solve::system::Regularised;
 use crate::watch::Watch;
 
-use super::LogisticError;
 use super::cg::Direction;
 use super::iterate::{Iterate, Residual};
 use super::loss::Curvature;
@@ -29,7 +29,7 @@ pub(super) fn factored_direction(
     at: &Iterate,
     residual: &Residual,
     watch: &dyn Watch,
-) -> Result<Direction, LogisticError> {
+) -> Result<Direction, SolveError> {
     let n = at.dual.nrows();
     let roots: Vec<f64> = (0..n).map(|i| curvature.scalar(i).sqrt()).collect();
     let mut image = Matrix::zeros(n, 1);

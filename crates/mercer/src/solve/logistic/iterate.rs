@@ -1,10 +1,11 @@
 //! Where a solver stands: coefficients, what they give at the samples, and how far that is from stationary.
 
 use crate::data::Matrix;
+use crate::linalg::vectors::add_multiple;
 use crate::solve::report::Status;
 use crate::watch::{Stopped, Watch};
 
-use super::cg::{add, dot};
+use super::cg::dot;
 use super::labels::Labels;
 use super::loss::Loss;
 use super::products::Products;
@@ -87,7 +88,7 @@ impl Residual {
         watch: &dyn Watch,
     ) -> Result<Self, Stopped> {
         let mut entries = loss.gradient.clone();
-        add(&mut entries, lambda, &at.dual);
+        add_multiple(&mut entries, lambda, &at.dual);
         let pull = if intercept { loss.pull() } else { vec![0.0; entries.ncols()] };
         let own = if lambda > 0.0 {
             dot(&entries, &entries)

@@ -35,30 +35,22 @@ use crate::watch::{Stopped, Watch};
 
 pub use labels::Labels;
 
-use super::direct::SolveError;
+use super::error::SolveError;
 use super::report::Report;
 use iterate::{Iterate, Minimum};
 use products::Products;
 
 /// How the minimum is looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogisticSolver {
     /// Newton's method: each step by conjugate gradients, or for two classes by Cholesky where that is faster.
     #[default]
     Newton,
     /// Gradient descent on all rows at once: a ← a − ε(λa + g). One product with K an iteration.
-    Gd {
-        /// ε > 0; none for 1/(λ + ‖D‖·λ̄), λ̄ ≥ λmax(K), with which it cannot diverge.
-        step: Option<f64>,
-    },
+    Gd,
     /// One row after the other, shuffled: aᵢ ← aᵢ − ε(λaᵢ + gᵢ). An iteration is a pass over all rows, O(n) each.
-    Sgd {
-        /// ε > 0; none for 1/(λ + ‖Dᵢ‖·kᵢᵢ), which never overshoots what a row asks for.
-        step: Option<f64>,
-        /// The seed of the order of rows.
-        seed: u64,
-    },
+    Sgd,
 }
 
 /// How the problem is solved.
@@ -70,39 +62,15 @@ pub struct LogisticSettings {
     pub intercept: bool,
     /// How the minimum is looked for.
     pub solver: LogisticSolver,
+    /// Gradient steps: ε > 0; none for 1/(λ + ‖D‖·λ̄), λ̄ ≥ λmax(K), with which [`LogisticSolver::Gd`] cannot diverge, and for
+    /// 1/(λ + ‖Dᵢ‖·kᵢᵢ), with which [`LogisticSolver::Sgd`] never overshoots the minimum of a row.
+    pub step: Option<f64>,
+    /// [`LogisticSolver::Sgd`]: the seed of the order of rows.
+    pub seed: u64,
     /// What the residual has to come down to.
     pub tol: f64,
     /// Iterations at most: Newton steps, gradient steps, passes.
     pub max_iter: usize,
-}
-
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LogisticError {
-    /// With λ = 0 the classes are separated: the larger the coefficients the better, without end.
-    #[error(
-        "the classes are separated and lambda is 0: the larger the coefficients the smaller the loss, without end; \
-         lambda > 0 gives an answer"
-    )]
-    Separable,
-    /// The step is too large: the objective grew.
-    #[error("with step {step:e} the iteration diverges; it is sure not to up to {largest:e}")]
-    StepTooLarge {
-        /// The step asked for.
-        step: f64,
-        /// A step that is small enough.
-        largest: f64,
-    },
-    /// A kernel value, or a sum of them, is not a finite number.
-    #[error("the kernel matrix or a product with it is not finite")]
-    NotFinite,
-    /// A Newton step has no answer.
-    #[error(transparent)]
-    Solve(#[from] SolveError),
-    /// The watch asked to stop.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
 }
 
 /// An answer.
@@ -148,25 +116,21 @@ impl<'a> LogisticProblem<'a> {
     /// Solves for one λ, from another λ's answer where there is one.
     ///
     /// # Errors
-    /// As [`LogisticError`] says.
+    /// As [`SolveError`] says.
     pub fn solve(
         &self,
         settings: &LogisticSettings,
         start: Option<&LogisticSolution>,
         watch: &dyn Watch,
-    ) -> Result<LogisticSolution, LogisticError> {
+    ) -> Result<LogisticSolution, SolveError> {
         let start = match start {
             Some(known) => Iterate::new(&self.products, known.dual.clone(), known.intercepts.clone(), watch)?,
             None => Iterate::zero(self.labels.nrows(), self.labels.outputs()),
         };
         let found = match settings.solver {
             LogisticSolver::Newton => newton::minimise(&self.products, &self.labels, settings, start, watch),
-            LogisticSolver::Gd { step } => {
-                descent::all_rows(&self.products, &self.labels, settings, step, start, watch)
-            }
-            LogisticSolver::Sgd { step, seed } => {
-                descent::row_by_row(&self.products, &self.labels, settings, step, seed, start, watch)
-            }
+            LogisticSolver::Gd => descent::all_rows(&self.products, &self.labels, settings, start, watch),
+            LogisticSolver::Sgd => descent::row_by_row(&self.products, &self.labels, settings, start, watch),
         }?;
         let Minimum { at, loss, status, solver, iterations, residual, warnings } = found;
         let report = Report { status, solver: solver.into(), iterations, residual, warnings };

@@ -1,16 +1,18 @@
 //! Newton's method with a line search.
 
 use crate::data::Matrix;
+use crate::linalg::vectors::add_multiple;
+use crate::solve::error::SolveError;
 use crate::solve::report::Status;
 use crate::watch::{Stopped, Watch};
 
-use super::cg::{Direction, Effort, add, dot, newton_direction};
+use super::LogisticSettings;
+use super::cg::{Direction, Effort, dot, newton_direction};
 use super::factored::factored_direction;
 use super::iterate::{Iterate, Minimum, Residual, shift_rows};
 use super::labels::Labels;
 use super::loss::{Curvature, Loss};
 use super::products::Products;
-use super::{LogisticError, LogisticSettings};
 
 /// Halvings of a step before it is given up.
 const HALVINGS: usize = 40;
@@ -47,7 +49,7 @@ pub(super) fn minimise(
     settings: &LogisticSettings,
     start: Iterate,
     watch: &dyn Watch,
-) -> Result<Minimum, LogisticError> {
+) -> Result<Minimum, SolveError> {
     let (lambda, intercept) = (settings.lambda, settings.intercept);
     let may_factor = labels.outputs() == 1 && products.factor_fits();
     let mut factoring = may_factor && labels.nrows() <= SMALL;
@@ -57,11 +59,11 @@ pub(super) fn minimise(
     watch.begin("Newton", 0);
     loop {
         if lambda == 0.0 && labels.separated_by(&place.logits) {
-            return Err(LogisticError::Separable);
+            return Err(SolveError::Separable);
         }
         let residual = Residual::new(products, labels, lambda, intercept, &place.at, &place.loss, watch)?;
         if !residual.size.is_finite() || !place.loss.total.is_finite() {
-            return Err(LogisticError::NotFinite);
+            return Err(SolveError::NotFinite);
         }
         watch.note(&format!("residual {:.1e}", residual.size));
         let converged = residual.size <= settings.tol;
@@ -97,7 +99,7 @@ pub(super) fn minimise(
         let step = place.line_search(labels, lambda, &residual, &direction, watch)?;
         let before = place.loss.total;
         let mut at = place.at;
-        add(&mut at.dual, step, &direction.dual);
+        add_multiple(&mut at.dual, step, &direction.dual);
         at.intercepts.iter_mut().zip(&direction.intercepts).for_each(|(b, d)| *b += step * d);
         at.look(products, watch)?;
         place = Place::new(labels, at);
@@ -147,7 +149,7 @@ impl Place {
         for _ in 0..HALVINGS {
             watch.check()?;
             let mut moved = self.logits.clone();
-            add(&mut moved, step, &direction.image);
+            add_multiple(&mut moved, step, &direction.image);
             shift_rows(&mut moved, step, &direction.intercepts);
             let penalty = lambda * step * (linear + 0.5 * step * square);
             let change = Loss::at(labels, &moved).total - self.loss.total + penalty;

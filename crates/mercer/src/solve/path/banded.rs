@@ -1,10 +1,9 @@
 //! A symmetric block tridiagonal matrix B, and the Cholesky factor of B + λI.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{LltParams, cholesky_in_place, cholesky_in_place_scratch};
-use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_inverse::invert_lower_triangular;
-use faer::{Accum, Auto, Mat, MatMut, MatRef, Par, Spec};
+use faer::{Mat, MatMut, MatRef, Par};
+
+use crate::linalg::{factor_in_place, products};
 
 /// A symmetric block tridiagonal matrix: diagonal blocks in full, and the blocks below them.
 #[derive(Debug, Default)]
@@ -54,8 +53,8 @@ impl BandedCholesky {
                 0 => Mat::zeros(width, 0),
                 _ => product(band.below[k - 1].as_ref(), inverses[k - 1].transpose()),
             };
-            matmul(pivot.as_mut(), Accum::Add, coupling.as_ref(), coupling.transpose(), -1.0, Par::Seq);
-            cholesky(pivot.as_mut())?;
+            products::add(pivot.as_mut(), -1.0, coupling.as_ref(), coupling.transpose());
+            factor_in_place(pivot.as_mut()).ok()?;
             if (0..width).any(|i| pivot[(i, i)] * pivot[(i, i)] <= floor) {
                 return None;
             }
@@ -82,11 +81,11 @@ impl BandedCholesky {
         for (k, (inverse, link)) in self.inverses.iter().zip(&self.links).enumerate() {
             let (height, m) = (inverse.nrows(), x.ncols());
             let mut out = MatMut::from_row_major_slice_mut(&mut next[..height * m], height, m);
-            matmul(out.as_mut(), Accum::Replace, inverse.as_ref(), x.subrows(start, height), 1.0, Par::Seq);
+            products::assign(out.as_mut(), 1.0, inverse.as_ref(), x.subrows(start, height));
             if k > 0 {
                 let above = link.ncols();
                 let known = MatRef::from_row_major_slice(&solved[..above * m], above, m);
-                matmul(out.as_mut(), Accum::Add, link.as_ref(), known, -1.0, Par::Seq);
+                products::add(out.as_mut(), -1.0, link.as_ref(), known);
             }
             visit(start, &next[..height * m]);
             start += height;
@@ -107,13 +106,11 @@ impl BandedCholesky {
             if k > 0 {
                 let above = self.links[k].ncols();
                 // Lᵀ couples block k to block k − 1 through Eₖᵀ, and Eₖᵀ Lₖₖ⁻ᵀ is the transposed link.
-                matmul(
+                products::add(
                     solution.subrows_mut(start - above, above),
-                    Accum::Add,
+                    -1.0,
                     self.links[k].transpose(),
                     block.as_ref(),
-                    -1.0,
-                    Par::Seq,
                 );
             }
             solution.subrows_mut(start, width).copy_from(&solved);
@@ -136,7 +133,7 @@ impl BandedCholesky {
                 // Eₖ₊₁Lₖₖ⁻¹ = Bₖ₊₁,ₖ Lₖₖ⁻ᵀ Lₖₖ⁻¹.
                 let down = product(band.below[k].as_ref(), s.as_ref());
                 let right = product(later.as_ref(), down.as_ref());
-                matmul(s.as_mut(), Accum::Add, down.transpose(), right.as_ref(), 1.0, Par::Seq);
+                products::add(s.as_mut(), 1.0, down.transpose(), right.as_ref());
             }
             trace += (0..s.nrows()).map(|i| s[(i, i)]).sum::<f64>();
             later = Some(s);
@@ -154,17 +151,6 @@ pub(super) fn copy_rows(out: MatMut<'_, f64>, start: usize, rows: &[f64]) {
 
 fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let mut out = Mat::zeros(a.nrows(), b.ncols());
-    matmul(out.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    products::assign(out.as_mut(), 1.0, a, b);
     out
-}
-
-/// A ← L with A = LLᵀ in the lower triangle; none where A is not positive definite.
-pub(super) fn cholesky(mut a: MatMut<'_, f64>) -> Option<()> {
-    let n = a.nrows();
-    let params = Spec::new(<LltParams as Auto<f64>>::auto());
-    let mut scratch = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, params));
-    let stack = MemStack::new(&mut scratch);
-    cholesky_in_place(a.as_mut(), Default::default(), Par::Seq, stack, params).ok()?;
-    // A NaN pivot passes the factorisation's comparison with zero.
-    (0..n).all(|i| a[(i, i)] > 0.0).then_some(())
 }

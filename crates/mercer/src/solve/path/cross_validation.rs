@@ -1,14 +1,14 @@
 //! Leave-one-out, k-fold and generalised cross-validation on a factored path.
 
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
+use crate::linalg::{factor_in_place, products};
 use crate::watch::{Stopped, Watch};
 
-use super::banded::{cholesky, copy_rows};
+use super::banded::copy_rows;
 use super::{Inverse, RidgePath};
 
 /// Rows whose leverages one task computes for every λ: their part of Qᵀ stays in cache.
@@ -166,11 +166,11 @@ impl RidgePath {
                 }
             }
         }
-        cholesky(c.as_mut())?;
+        factor_in_place(c.as_mut()).ok()?;
         let targets = inverse.dual.nrows();
         let mut e = Mat::from_fn(size, targets, |j, target| inverse.dual.row(target)[members[j]]);
-        solve_lower_triangular_in_place(c.as_ref(), e.as_mut(), Par::Seq);
-        solve_upper_triangular_in_place(c.transpose(), e.as_mut(), Par::Seq);
+        products::solve_lower(c.as_ref(), e.as_mut());
+        products::solve_upper(c.transpose(), e.as_mut());
         for (j, &i) in members.iter().enumerate() {
             (0..targets).for_each(|target| e[(j, target)] /= self.root_weight(i));
         }

@@ -7,9 +7,9 @@
 
 use std::cmp::Ordering;
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, MatRef};
+
+use crate::linalg::products;
 use rayon::prelude::*;
 
 use crate::watch::{Stopped, Watch};
@@ -90,7 +90,7 @@ fn independent(
     let known = MatRef::from_row_major_slice(rows, rank, n);
     let chosen = Mat::from_fn(rank, k, |i, j| known[(i, candidates[j])]);
     let mut c = Mat::from_fn(k, k, |i, j| matrix[candidates[i] * n + candidates[j]]);
-    matmul(c.as_mut(), Accum::Add, chosen.transpose(), chosen.as_ref(), -1.0, Par::Seq);
+    products::add(c.as_mut(), -1.0, chosen.transpose(), chosen.as_ref());
     let mut open: Vec<usize> = (0..k).collect();
     let mut kept: Vec<usize> = Vec::new();
     let mut lower = Mat::<f64>::zeros(k, k);
@@ -148,8 +148,8 @@ fn add_rows(
         |(slice, (mut out, residual))| {
             let width = out.ncols();
             let before = known.subcols(slice * SLICE, width);
-            matmul(out.as_mut(), Accum::Add, chosen.transpose(), before, -1.0, Par::Seq);
-            solve_lower_triangular_in_place(lower.as_ref(), out.as_mut(), Par::Seq);
+            products::add(out.as_mut(), -1.0, chosen.transpose(), before);
+            products::solve_lower(lower.as_ref(), out.as_mut());
             for i in 0..k {
                 for j in 0..width {
                     residual[j] -= out[(i, j)] * out[(i, j)];
@@ -171,7 +171,7 @@ pub(super) fn gram_of_rows(n: usize, rows: &[f64]) -> Vec<f64> {
         let (first, height) = (slice * SLICE, out.len() / rank);
         let out = MatMut::from_row_major_slice_mut(out, height, rank).subcols_mut(0, first + height);
         let others = g.subrows(0, first + height);
-        matmul(out, Accum::Replace, g.subrows(first, height), others.transpose(), 1.0, Par::Seq);
+        products::assign(out, 1.0, g.subrows(first, height), others.transpose());
     });
     for i in 0..rank {
         for j in 0..i {

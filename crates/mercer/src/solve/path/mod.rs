@@ -31,11 +31,11 @@ mod panel;
 mod reduction;
 mod refit;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
+use crate::linalg::products;
 use crate::watch::{Stopped, Watch};
 
 pub use refit::{cross_validate, refit};
@@ -243,19 +243,19 @@ impl RidgePath {
 
     /// Every row x of `columns` as xᵀQ, or xᵀP.
     fn rotate(&self, columns: &Matrix<f64>, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
-        let (count, n) = (columns.nrows(), self.order);
+        let count = columns.nrows();
         if let Basis::Reflections(reduction) = &self.basis {
             let mut out = columns.clone();
-            reduction.multiply(MatMut::from_row_major_slice_mut(out.entries_mut(), count, n), watch)?;
+            reduction.multiply(products::view_mut(&mut out), watch)?;
             return Ok(out);
         }
         let mut out = Matrix::zeros(count, self.rank());
-        let x = MatRef::from_row_major_slice(columns.entries(), count, n);
-        let view = MatMut::from_row_major_slice_mut(out.entries_mut(), count, self.rank());
+        let x = products::view(columns);
+        let view = products::view_mut(&mut out);
         view.par_col_chunks_mut(SLICE).enumerate().try_for_each(|(slice, out)| {
             watch.check()?;
             let rows = self.rows().subrows(slice * SLICE, out.ncols());
-            matmul(out, Accum::Replace, x, rows.transpose(), 1.0, Par::Seq);
+            products::assign(out, 1.0, x, rows.transpose());
             Ok(())
         })?;
         Ok(out)
@@ -265,17 +265,17 @@ impl RidgePath {
     fn rotate_back(&self, mut rotated: Matrix<f64>, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
         let (count, n) = (rotated.nrows(), self.order);
         if let Basis::Reflections(reduction) = &self.basis {
-            let view = MatMut::from_row_major_slice_mut(rotated.entries_mut(), count, n);
+            let view = products::view_mut(&mut rotated);
             reduction.multiply_transposed(view, watch)?;
             return Ok(rotated);
         }
         let mut out = Matrix::zeros(count, n);
-        let v = MatRef::from_row_major_slice(rotated.entries(), count, self.rank());
-        let view = MatMut::from_row_major_slice_mut(out.entries_mut(), count, n);
+        let v = products::view(&rotated);
+        let view = products::view_mut(&mut out);
         view.par_col_chunks_mut(SLICE).enumerate().try_for_each(|(slice, out)| {
             watch.check()?;
             let rows = self.rows().subcols(slice * SLICE, out.ncols());
-            matmul(out, Accum::Replace, v, rows, 1.0, Par::Seq);
+            products::assign(out, 1.0, v, rows);
             Ok(())
         })?;
         Ok(out)
@@ -284,7 +284,7 @@ impl RidgePath {
     /// What every question needs, for each λ.
     fn inverses(&self, watch: &dyn Watch) -> Result<Vec<Option<Inverse>>, Stopped> {
         let (count, rank) = (self.columns.nrows(), self.rank());
-        let rotated = MatRef::from_row_major_slice(self.rotated.entries(), count, rank);
+        let rotated = products::view(&self.rotated);
         let solved: Vec<Option<(f64, BandedCholesky, Mat<f64>)>> = self
             .lambdas
             .par_iter()

@@ -1,10 +1,8 @@
 //! Householder QR of a tall panel, and blocks of reflections in compact form.
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::triangular_solve::{
-    solve_unit_lower_triangular_in_place, solve_unit_upper_triangular_in_place,
-};
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, MatRef};
+
+use crate::linalg::products;
 
 /// A product of reflections H = (I − v₁v₁ᵀ)(I − v₂v₂ᵀ)… = I − V T⁻¹ Vᵀ, every ‖vⱼ‖² = 2.
 ///
@@ -24,12 +22,12 @@ impl Reflections {
 
     /// X ← X T⁻¹.
     pub fn divide_by_factor(&self, x: MatMut<'_, f64>) {
-        solve_unit_lower_triangular_in_place(self.t.transpose(), x.transpose_mut(), Par::Seq);
+        products::solve_unit_lower(self.t.transpose(), x.transpose_mut());
     }
 
     /// X ← T⁻ᵀ X.
     pub fn solve_transposed(&self, x: MatMut<'_, f64>) {
-        solve_unit_lower_triangular_in_place(self.t.transpose(), x, Par::Seq);
+        products::solve_unit_lower(self.t.transpose(), x);
     }
 
     /// X ← X H.
@@ -37,17 +35,17 @@ impl Reflections {
     /// 4·k·m·p flops for X of m × p and k reflections.
     pub fn apply_right(&self, mut x: MatMut<'_, f64>) {
         let mut w = Mat::zeros(x.nrows(), self.v.ncols());
-        matmul(w.as_mut(), Accum::Replace, x.as_ref(), self.v.as_ref(), 1.0, Par::Seq);
+        products::assign(w.as_mut(), 1.0, x.as_ref(), self.v.as_ref());
         self.divide_by_factor(w.as_mut());
-        matmul(x.as_mut(), Accum::Add, w.as_ref(), self.v.transpose(), -1.0, Par::Seq);
+        products::add(x.as_mut(), -1.0, w.as_ref(), self.v.transpose());
     }
 
     /// X ← X Hᵀ.
     pub fn apply_right_transposed(&self, mut x: MatMut<'_, f64>) {
         let mut w = Mat::zeros(x.nrows(), self.v.ncols());
-        matmul(w.as_mut(), Accum::Replace, x.as_ref(), self.v.as_ref(), 1.0, Par::Seq);
-        solve_unit_upper_triangular_in_place(self.t.as_ref(), w.transpose_mut(), Par::Seq);
-        matmul(x.as_mut(), Accum::Add, w.as_ref(), self.v.transpose(), -1.0, Par::Seq);
+        products::assign(w.as_mut(), 1.0, x.as_ref(), self.v.as_ref());
+        products::solve_unit_upper(self.t.as_ref(), w.transpose_mut());
+        products::add(x.as_mut(), -1.0, w.as_ref(), self.v.transpose());
     }
 }
 
@@ -55,7 +53,7 @@ impl Reflections {
 fn compact_factor(v: MatRef<'_, f64>) -> Mat<f64> {
     let k = v.ncols();
     let mut t = Mat::zeros(k, k);
-    matmul(t.as_mut(), Accum::Replace, v.transpose(), v, 1.0, Par::Seq);
+    products::assign(t.as_mut(), 1.0, v.transpose(), v);
     for j in 0..k {
         t[(j, j)] = 1.0;
         for i in j + 1..k {
@@ -89,12 +87,12 @@ fn factor_columns(panel: MatMut<'_, f64>, v: MatMut<'_, f64>, top: usize) {
     let vectors = v_left.as_ref().subrows(top, m - top);
     let mut rest = right.as_mut().subrows_mut(top, m - top);
     let mut w = Mat::zeros(half, k - half);
-    matmul(w.as_mut(), Accum::Replace, vectors.transpose(), rest.as_ref(), 1.0, Par::Seq);
+    products::assign(w.as_mut(), 1.0, vectors.transpose(), rest.as_ref());
     if half > 1 {
         let t = compact_factor(vectors);
-        solve_unit_lower_triangular_in_place(t.transpose(), w.as_mut(), Par::Seq);
+        products::solve_unit_lower(t.transpose(), w.as_mut());
     }
-    matmul(rest.as_mut(), Accum::Add, vectors, w.as_ref(), -1.0, Par::Seq);
+    products::add(rest.as_mut(), -1.0, vectors, w.as_ref());
     factor_columns(right, v_right, top + half);
 }
 

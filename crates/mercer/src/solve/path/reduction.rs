@@ -14,8 +14,9 @@
 //! Only the tiles on and below the diagonal are kept up. Tiles have a size that depends on n alone and every sum has a
 //! fixed order: the bits do not depend on the number of threads.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, MatRef};
+
+use crate::linalg::products;
 use rayon::prelude::*;
 
 use crate::watch::{Stopped, Watch};
@@ -120,7 +121,7 @@ fn block_column(
     if let Some(pending) = pending {
         let (left, _) = pending.rows(&(start..order));
         let (_, right) = pending.rows(&(start..end));
-        matmul(panel.as_mut(), Accum::Add, left, right.transpose(), -1.0, Par::Seq);
+        products::add(panel.as_mut(), -1.0, left, right.transpose());
     }
     panel
 }
@@ -176,20 +177,20 @@ fn update_and_multiply(
         let (above, own) = partial[..(rows.end - from) * width].split_at_mut((rows.start - from) * width);
         let mut own = MatMut::from_column_major_slice_mut(own, rows.len(), width);
         let mut mirrored = MatMut::from_column_major_slice_mut(above, rows.start - from, width);
-        let mut accumulate = Accum::Replace;
+        let mut first = true;
         for cols in tiles.iter().take_while(|cols| cols.start <= rows.start) {
             let mut tile = slab.as_mut().subcols_mut(cols.start, cols.len());
             if let Some(pending) = pending {
                 let (left, _) = pending.rows(rows);
                 let (_, right) = pending.rows(cols);
-                matmul(tile.as_mut(), Accum::Add, left, right.transpose(), -1.0, Par::Seq);
+                products::add(tile.as_mut(), -1.0, left, right.transpose());
             }
             let v_cols = reflections.v.subrows(cols.start - from, cols.len());
-            matmul(own.as_mut(), accumulate, tile.as_ref(), v_cols, 1.0, Par::Seq);
-            accumulate = Accum::Add;
+            let sum = if std::mem::take(&mut first) { products::assign } else { products::add };
+            sum(own.as_mut(), 1.0, tile.as_ref(), v_cols);
             if cols.start < rows.start {
                 let out = mirrored.as_mut().subrows_mut(cols.start - from, cols.len());
-                matmul(out, Accum::Replace, tile.transpose(), v_rows, 1.0, Par::Seq);
+                products::assign(out, 1.0, tile.transpose(), v_rows);
             }
         }
         Ok(())
@@ -218,9 +219,9 @@ fn next_update(first: usize, reflections: &Reflections, mut x: Mat<f64>) -> Pend
     let (height, width) = (v.nrows(), v.ncols());
     reflections.divide_by_factor(x.as_mut());
     let mut s = Mat::zeros(width, width);
-    matmul(s.as_mut(), Accum::Replace, v.transpose(), x.as_ref(), 1.0, Par::Seq);
+    products::assign(s.as_mut(), 1.0, v.transpose(), x.as_ref());
     reflections.solve_transposed(s.as_mut());
-    matmul(x.as_mut(), Accum::Add, v.as_ref(), s.as_ref(), -0.5, Par::Seq);
+    products::add(x.as_mut(), -0.5, v.as_ref(), s.as_ref());
     let mut left = Mat::zeros(height, 2 * width);
     let mut right = Mat::zeros(height, 2 * width);
     left.subcols_mut(0, width).copy_from(&x);

@@ -3,12 +3,11 @@
 //! The residuals of a fold F also follow from the inverse on all rows, which takes one factorisation for all folds but
 //! O(n·|F|²) for each fold and λ. With few folds and many values of λ, factoring the rows of each fit costs less.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut};
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::linalg::zeroed;
+use crate::linalg::{products, zeroed};
 use crate::watch::{Stopped, Watch};
 
 use super::reduction::WIDTH;
@@ -122,7 +121,7 @@ fn predict(
     let width = solutions.len() * targets;
     let mut dual = Mat::zeros(rows.len(), width);
     for (place, solution) in solutions.iter().enumerate().filter_map(|(p, s)| Some((p, s.as_ref()?))) {
-        let entries = MatRef::from_row_major_slice(solution.dual.entries(), rows.len(), targets);
+        let entries = products::view(&solution.dual);
         dual.subcols_mut(place * targets, targets).copy_from(entries);
     }
     let mut fitted = Matrix::zeros(held.len(), width);
@@ -131,7 +130,7 @@ fn predict(
         watch.check()?;
         let values = Mat::from_fn(held.len(), rows.len(), |i, j| gram.row(held[i])[rows[j]]);
         let out = MatMut::from_row_major_slice_mut(out, held.len(), width);
-        matmul(out, Accum::Replace, values.as_ref(), dual.as_ref(), 1.0, Par::Seq);
+        products::assign(out, 1.0, values.as_ref(), dual.as_ref());
         Ok(())
     })?;
     Ok(fitted)

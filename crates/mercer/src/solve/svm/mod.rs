@@ -12,7 +12,6 @@
 //! | `solution` | [`BoxQp::solve`]: the way through all of these, and the [`SvmReport`] |
 
 mod decomposition;
-mod error;
 mod exact;
 mod newton;
 mod pairwise;
@@ -22,6 +21,5 @@ mod shrink;
 mod solution;
 mod working_set;
 
-pub use error::SvmError;
 pub use problem::BoxQp;
 pub use solution::{Solution, SvmReport, SvmSettings};

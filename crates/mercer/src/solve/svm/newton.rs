@@ -105,7 +105,7 @@ impl<T: Element> Pairwise<T> {
         (0..self.groups.len()).map(|g| self.looked_at(g).filter(is_free).collect()).collect()
     }
 
-    /// Moves the free slots towards the minimum over them; none where they are there, as far as can be told.
+    /// Moves the free slots towards the minimum over them; none where they have reached it to rounding.
     fn newton_step(&mut self, qp: &BoxQp, free: &[Vec<usize>]) -> Option<Moved> {
         let (slots, moves) = self.direction(free)?;
         let slope: f64 = slots.iter().zip(&moves).map(|(&k, d)| d * (self.f[k] + self.up[k])).sum();

@@ -230,7 +230,7 @@ impl<T: Element> Pairwise<T> {
         }
     }
 
-    /// As [`run`](Self::run), leaving slots out as it goes.
+    /// As [`run`](Self::run), but with idle slots left out.
     fn descend(
         &mut self,
         qp: &BoxQp,

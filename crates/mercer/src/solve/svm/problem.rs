@@ -1,6 +1,6 @@
 //! The quadratic program behind every support vector machine.
 
-use super::error::SvmError;
+use crate::solve::error::SolveError;
 
 /// A quadratic program with a box and one or two equality constraints, whose matrix is a kernel matrix:
 ///
@@ -32,7 +32,7 @@ impl BoxQp {
     ///
     /// # Errors
     /// Where lengths differ or a bound is negative or not finite.
-    pub fn classify(rows: &[usize], positive: &[bool], c: &[f64]) -> Result<Self, SvmError> {
+    pub fn classify(rows: &[usize], positive: &[bool], c: &[f64]) -> Result<Self, SolveError> {
         lengths(rows.len(), &[("labels", positive.len()), ("bounds", c.len())])?;
         bounds(c)?;
         let signed = |sign: bool| move |(&p, &c): (&bool, &f64)| if p == sign { c } else { 0.0 };
@@ -51,12 +51,12 @@ impl BoxQp {
     ///
     /// # Errors
     /// Where lengths differ, a bound or ε is negative, or a number is not finite.
-    pub fn regress(rows: &[usize], targets: &[f64], epsilon: f64, c: &[f64]) -> Result<Self, SvmError> {
+    pub fn regress(rows: &[usize], targets: &[f64], epsilon: f64, c: &[f64]) -> Result<Self, SolveError> {
         lengths(rows.len(), &[("targets", targets.len()), ("bounds", c.len())])?;
         bounds(c)?;
         finite("target", targets)?;
         if !(epsilon >= 0.0 && epsilon.is_finite()) {
-            return Err(SvmError::Parameter {
+            return Err(SolveError::Parameter {
                 name: "epsilon",
                 value: epsilon,
                 allowed: "a number from 0 on",
@@ -77,7 +77,7 @@ impl BoxQp {
     ///
     /// # Errors
     /// Where lengths differ, a weight is negative or not finite, or ν is not above 0 and at most 1.
-    pub fn one_class(rows: &[usize], nu: f64, weights: &[f64]) -> Result<Self, SvmError> {
+    pub fn one_class(rows: &[usize], nu: f64, weights: &[f64]) -> Result<Self, SolveError> {
         lengths(rows.len(), &[("weights", weights.len())])?;
         bounds(weights)?;
         check_nu(nu)?;
@@ -104,7 +104,7 @@ impl BoxQp {
         positive: &[bool],
         nu: f64,
         weights: &[f64],
-    ) -> Result<Self, SvmError> {
+    ) -> Result<Self, SolveError> {
         lengths(rows.len(), &[("labels", positive.len()), ("weights", weights.len())])?;
         bounds(weights)?;
         check_nu(nu)?;
@@ -119,7 +119,7 @@ impl BoxQp {
         let largest = 2.0 * p.min(m) / (p + m);
         // Rounding of the sums must not refuse the largest ν itself.
         if largest.is_nan() || nu > largest * (1.0 + 1e-12) {
-            return Err(SvmError::InfeasibleNu { nu, largest });
+            return Err(SolveError::InfeasibleNu { nu, largest });
         }
         let half = nu * (p + m) / 2.0;
         let mut start = filled(half, plus);
@@ -150,7 +150,7 @@ impl BoxQp {
     ///
     /// # Errors
     /// Where lengths differ, a number is not finite, a bound is negative, or ν is not above 0 and at most 1.
-    pub fn nu_regress(rows: &[usize], targets: &[f64], nu: f64, c: &[f64]) -> Result<Self, SvmError> {
+    pub fn nu_regress(rows: &[usize], targets: &[f64], nu: f64, c: &[f64]) -> Result<Self, SolveError> {
         lengths(rows.len(), &[("targets", targets.len()), ("bounds", c.len())])?;
         bounds(c)?;
         finite("target", targets)?;
@@ -173,11 +173,11 @@ impl BoxQp {
     ///
     /// # Errors
     /// Where the length differs or an entry is outside of its bounds.
-    pub fn starting_from(mut self, start: &[f64]) -> Result<Self, SvmError> {
+    pub fn starting_from(mut self, start: &[f64]) -> Result<Self, SolveError> {
         lengths(self.rows.len(), &[("starting values", start.len())])?;
         for (v, &value) in start.iter().enumerate() {
             if !(self.lower[v] <= value && value <= self.upper[v]) {
-                return Err(SvmError::Start {
+                return Err(SolveError::Start {
                     variable: v,
                     value,
                     lower: self.lower[v],
@@ -285,35 +285,35 @@ fn filled(total: f64, bounds: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-fn lengths(rows: usize, others: &[(&'static str, usize)]) -> Result<(), SvmError> {
+fn lengths(rows: usize, others: &[(&'static str, usize)]) -> Result<(), SolveError> {
     if rows == 0 {
-        return Err(SvmError::Empty);
+        return Err(SolveError::Empty);
     }
     match others.iter().find(|(_, found)| *found != rows) {
-        Some(&(what, found)) => Err(SvmError::Length { what, rows, found }),
+        Some(&(what, found)) => Err(SolveError::Shape { what, found, expected: rows }),
         None => Ok(()),
     }
 }
 
-fn bounds(c: &[f64]) -> Result<(), SvmError> {
+fn bounds(c: &[f64]) -> Result<(), SolveError> {
     match c.iter().position(|c| !(*c >= 0.0 && c.is_finite())) {
         Some(row) => {
-            Err(SvmError::Value { what: "bound", row, value: c[row], allowed: "a finite number from 0 on" })
+            Err(SolveError::Value { what: "bound", row, value: c[row], allowed: "a finite number from 0 on" })
         }
         None => Ok(()),
     }
 }
 
-fn finite(what: &'static str, values: &[f64]) -> Result<(), SvmError> {
+fn finite(what: &'static str, values: &[f64]) -> Result<(), SolveError> {
     match values.iter().position(|v| !v.is_finite()) {
-        Some(row) => Err(SvmError::Value { what, row, value: values[row], allowed: "a finite number" }),
+        Some(row) => Err(SolveError::Value { what, row, value: values[row], allowed: "a finite number" }),
         None => Ok(()),
     }
 }
 
-fn check_nu(nu: f64) -> Result<(), SvmError> {
+fn check_nu(nu: f64) -> Result<(), SolveError> {
     if nu > 0.0 && nu <= 1.0 {
         return Ok(());
     }
-    Err(SvmError::Parameter { name: "nu", value: nu, allowed: "above 0 and at most 1" })
+    Err(SolveError::Parameter { name: "nu", value: nu, allowed: "above 0 and at most 1" })
 }

@@ -9,9 +9,9 @@ use crate::solve::report::Status;
 use crate::watch::Watch;
 
 use super::decomposition::{Decomposition, End, Limits, Spent, violation};
-use super::error::SvmError;
 use super::exact::{Check, product};
 use super::problem::BoxQp;
+use crate::solve::error::SolveError;
 
 /// How a [`BoxQp`] is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -103,7 +103,7 @@ impl BoxQp {
         exact: Option<&dyn Gram>,
         settings: &SvmSettings,
         watch: &dyn Watch,
-    ) -> Result<Solution, SvmError> {
+    ) -> Result<Solution, SolveError> {
         self.check(gram, settings)?;
         watch.check()?;
         let mut run = Run::new(gram, exact, settings, watch);
@@ -126,10 +126,10 @@ impl BoxQp {
         exact: Option<&dyn Gram>,
         settings: &SvmSettings,
         watch: &dyn Watch,
-    ) -> Result<Vec<Solution>, SvmError> {
+    ) -> Result<Vec<Solution>, SolveError> {
         self.check(gram, settings)?;
         if let Some(&value) = scales.iter().find(|s| !(**s > 0.0 && s.is_finite())) {
-            return Err(SvmError::Parameter {
+            return Err(SolveError::Parameter {
                 name: "scale of the bounds",
                 value,
                 allowed: "a number above 0",
@@ -149,9 +149,9 @@ impl BoxQp {
         Ok(answers)
     }
 
-    fn check(&self, gram: &dyn Gram, settings: &SvmSettings) -> Result<(), SvmError> {
+    fn check(&self, gram: &dyn Gram, settings: &SvmSettings) -> Result<(), SolveError> {
         if !(settings.tol > 0.0 && settings.tol.is_finite()) {
-            return Err(SvmError::Parameter {
+            return Err(SolveError::Parameter {
                 name: "tol",
                 value: settings.tol,
                 allowed: "a number above 0",
@@ -159,7 +159,7 @@ impl BoxQp {
         }
         let rows = gram.nrows();
         match self.rows.iter().position(|&row| row >= rows) {
-            Some(variable) => Err(SvmError::Row { variable, row: self.rows[variable], rows }),
+            Some(variable) => Err(SolveError::Row { variable, row: self.rows[variable], rows }),
             None => Ok(()),
         }
     }
@@ -205,7 +205,7 @@ impl<'a> Run<'a> {
     }
 
     /// Starts from the problem's own start.
-    fn start(&mut self, qp: &'a BoxQp) -> Result<(), SvmError> {
+    fn start(&mut self, qp: &'a BoxQp) -> Result<(), SolveError> {
         let (limits, beta) = (self.limits(qp), qp.start.clone());
         let exact = self.exact.unwrap_or(self.gram);
         let f = product(qp, exact, &beta, self.watch, &mut self.spent)?;
@@ -218,7 +218,7 @@ impl<'a> Run<'a> {
     }
 
     /// Goes on from the answer to `last`, whose bounds are those of `qp` less a factor `ratio`.
-    fn go_on(&mut self, last: &BoxQp, qp: &'a BoxQp, ratio: f64) -> Result<(), SvmError> {
+    fn go_on(&mut self, last: &BoxQp, qp: &'a BoxQp, ratio: f64) -> Result<(), SolveError> {
         self.spent = Spent::default();
         let limits = self.limits(qp);
         match &mut self.state {
@@ -234,7 +234,7 @@ impl<'a> Run<'a> {
     }
 
     /// Solves to the tolerance, with f checked against the matrix in double precision where kernel rows are in single.
-    fn finish(&mut self, qp: &'a BoxQp) -> Result<Solution, SvmError> {
+    fn finish(&mut self, qp: &'a BoxQp) -> Result<Solution, SolveError> {
         if let Some((f, end)) = self.in_single(qp)? {
             let State::Single(block) = &self.state else { unreachable!("it was in single precision") };
             return self.report(qp, &block.beta, &f, end);
@@ -254,7 +254,7 @@ impl<'a> Run<'a> {
     }
 
     /// The answer with kernel rows in single precision; none where these are not enough or not there.
-    fn in_single(&mut self, qp: &'a BoxQp) -> Result<Option<Ended>, SvmError> {
+    fn in_single(&mut self, qp: &'a BoxQp) -> Result<Option<Ended>, SolveError> {
         let (State::Single(block), Some(exact)) = (&mut self.state, self.exact) else { return Ok(None) };
         let (tolerance, watch, mut extra) = (self.settings.tol, self.watch, Spent::default());
         let mut answer = None;
@@ -281,9 +281,9 @@ impl<'a> Run<'a> {
         Ok(answer)
     }
 
-    fn report(&self, qp: &BoxQp, beta: &[f64], f: &[f64], end: End) -> Result<Solution, SvmError> {
+    fn report(&self, qp: &BoxQp, beta: &[f64], f: &[f64], end: End) -> Result<Solution, SolveError> {
         if let Some(v) = (0..qp.len()).find(|&v| !f[v].is_finite() || !beta[v].is_finite()) {
-            return Err(SvmError::KernelValue { row: qp.rows[v] });
+            return Err(SolveError::KernelValue { row: qp.rows[v] });
         }
         let ends = ends(qp, beta, f);
         let levels: Vec<f64> =

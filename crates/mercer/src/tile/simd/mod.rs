@@ -114,19 +114,36 @@ pub(crate) trait Simd: Copy {
     }
     /// The lanes in double precision: the first half and the second, the same twice for `f64`.
     fn widen(self, a: Self::V) -> [<Self::Wide as Simd>::V; 2];
+    /// The inverse of [`widen`](Self::widen), rounded; of two vectors of `f64`, the first.
+    fn narrow(self, a: [<Self::Wide as Simd>::V; 2]) -> Self::V;
     /// Applies `f` to the lanes widened to `f64`, and rounds back.
+    #[inline(always)]
     fn in_double(
         self,
         a: Self::V,
         f: impl Fn(Self::Wide, <Self::Wide as Simd>::V) -> <Self::Wide as Simd>::V,
-    ) -> Self::V;
+    ) -> Self::V {
+        self.in_double2(
+            a,
+            a,
+            #[inline(always)]
+            |wide, a, _| f(wide, a),
+        )
+    }
     /// As [`in_double`](Self::in_double), of two arguments.
+    #[inline(always)]
     fn in_double2(
         self,
         a: Self::V,
         b: Self::V,
         f: impl Fn(Self::Wide, <Self::Wide as Simd>::V, <Self::Wide as Simd>::V) -> <Self::Wide as Simd>::V,
-    ) -> Self::V;
+    ) -> Self::V {
+        let wide = self.wide();
+        let ([a_first, a_second], [b_first, b_second]) = (self.widen(a), self.widen(b));
+        let first = f(wide, a_first, b_first);
+        let is_wide = Self::LANES == <Self::Wide as Simd>::LANES;
+        self.narrow([first, if is_wide { first } else { f(wide, a_second, b_second) }])
+    }
 
     /// `value`, rounded to the element type, in every lane.
     #[inline(always)]

@@ -143,28 +143,8 @@ macro_rules! portable {
                 [std::array::from_fn(|i| f64::from(a[i])), std::array::from_fn(|i| f64::from(a[second + i]))]
             }
             #[inline(always)]
-            fn in_double(self, a: Self::V, f: impl Fn(Portable<f64>, [f64; 8]) -> [f64; 8]) -> Self::V {
-                let mut out = a;
-                for (a, out) in a.chunks_exact(8).zip(out.chunks_exact_mut(8)) {
-                    let value = f(Portable::new(), std::array::from_fn(|i| f64::from(a[i])));
-                    (0..8).for_each(|i| out[i] = value[i] as $t);
-                }
-                out
-            }
-            #[inline(always)]
-            fn in_double2(
-                self,
-                a: Self::V,
-                b: Self::V,
-                f: impl Fn(Portable<f64>, [f64; 8], [f64; 8]) -> [f64; 8],
-            ) -> Self::V {
-                let mut out = a;
-                for ((a, b), out) in a.chunks_exact(8).zip(b.chunks_exact(8)).zip(out.chunks_exact_mut(8)) {
-                    let widen = |v: &[$t]| std::array::from_fn(|i| f64::from(v[i]));
-                    let value = f(Portable::new(), widen(a), widen(b));
-                    (0..8).for_each(|i| out[i] = value[i] as $t);
-                }
-                out
+            fn narrow(self, a: [[f64; 8]; 2]) -> Self::V {
+                std::array::from_fn(|i| a[i / 8][i % 8] as $t)
             }
         }
     };

@@ -28,90 +28,25 @@ where
 
 macro_rules! avx2 {
     (
-        $t:ty, $v:ty, $lanes:literal,
-        $splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $mul:ident, $div:ident, $fma:ident,
-        $sqrt:ident, $min:ident, $max:ident, $cmp:ident, $blend:ident, $round:ident, $movemask:ident,
-        $cast:ident, $cast_back:ident, $shl:ident, $shr:ident, $set1:ident, $mantissa:literal, $bias:literal, $magic:literal, $and:ident, $andnot:ident, $or:ident, $short:item, $widen:item, $double:item, $double2:item
+        $t:ty, $v:ty, $lanes:literal lanes, $mantissa:literal mantissa, $bias:literal bias, $magic:literal magic;
+        $splat:ident $load:ident $store:ident
+        $add:ident $sub:ident $mul:ident $div:ident $fma:ident $sqrt:ident $min:ident $max:ident
+        $cmp:ident $round:ident $and:ident $andnot:ident $or:ident
+        $blend:ident $movemask:ident $cast:ident $cast_back:ident $shl:ident $shr:ident $set1:ident;
+        $($conversion:item)*
     ) => {
         // SAFETY (of every block here): the token's existence, see the module's note; pointers are the caller's promise.
         #[allow(clippy::undocumented_unsafe_blocks)]
         impl Simd for Avx2<$t> {
-            type T = $t;
-            type V = $v;
-            type M = $v;
-            type Wide = Avx2<f64>;
-            const LANES: usize = $lanes;
-            const REGISTER_ROWS: usize = 4;
-            const FUSED: bool = true;
-
-            #[inline(always)]
-            fn splat(self, value: $t) -> $v {
-                unsafe { $splat(value) }
-            }
-            #[inline(always)]
-            unsafe fn load(self, from: *const $t) -> $v {
-                unsafe { $load(from) }
-            }
-            #[inline(always)]
-            unsafe fn store(self, to: *mut $t, v: $v) {
-                unsafe { $store(to, v) }
-            }
-            #[inline(always)]
-            fn prefetch(self, at: *const $t) {
-                unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
-            }
-            #[inline(always)]
-            fn add(self, a: $v, b: $v) -> $v {
-                unsafe { $add(a, b) }
-            }
-            #[inline(always)]
-            fn sub(self, a: $v, b: $v) -> $v {
-                unsafe { $sub(a, b) }
-            }
-            #[inline(always)]
-            fn mul(self, a: $v, b: $v) -> $v {
-                unsafe { $mul(a, b) }
-            }
-            #[inline(always)]
-            fn div(self, a: $v, b: $v) -> $v {
-                unsafe { $div(a, b) }
-            }
-            #[inline(always)]
-            fn mul_add(self, a: $v, b: $v, c: $v) -> $v {
-                unsafe { $fma(a, b, c) }
-            }
-            #[inline(always)]
-            fn sqrt(self, a: $v) -> $v {
-                unsafe { $sqrt(a) }
-            }
-            #[inline(always)]
-            fn abs(self, a: $v) -> $v {
-                let minus = self.splat(-0.0);
-                unsafe { $andnot(minus, a) }
-            }
-            #[inline(always)]
-            fn min(self, a: $v, b: $v) -> $v {
-                unsafe { $min(a, b) }
-            }
-            #[inline(always)]
-            fn max(self, a: $v, b: $v) -> $v {
-                unsafe { $max(a, b) }
-            }
-            #[inline(always)]
-            fn lt(self, a: $v, b: $v) -> $v {
-                unsafe { $cmp::<_CMP_LT_OQ>(a, b) }
-            }
-            #[inline(always)]
-            fn eq(self, a: $v, b: $v) -> $v {
-                unsafe { $cmp::<_CMP_EQ_OQ>(a, b) }
+            shared_operations! {
+                Avx2<$t>, $v, mask $v, $lanes lanes, 4 rows;
+                $splat $load $store
+                $add $sub $mul $div $fma $sqrt $min $max
+                $cmp $round $and $andnot $or
             }
             #[inline(always)]
             fn select(self, mask: $v, a: $v, b: $v) -> $v {
                 unsafe { $blend(b, a, mask) }
-            }
-            #[inline(always)]
-            fn round(self, a: $v) -> $v {
-                unsafe { $round::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a) }
             }
             #[inline(always)]
             fn scale(self, a: $v, n: $v) -> $v {
@@ -138,11 +73,6 @@ macro_rules! avx2 {
                 }
             }
             #[inline(always)]
-            fn with_sign(self, magnitude: $v, sign: $v) -> $v {
-                let minus = self.splat(-0.0);
-                unsafe { $or($andnot(minus, magnitude), $and(minus, sign)) }
-            }
-            #[inline(always)]
             fn any(self, mask: $v) -> bool {
                 unsafe { $movemask(mask) != 0 }
             }
@@ -150,118 +80,45 @@ macro_rules! avx2 {
             fn bits(self, mask: $v) -> u64 {
                 unsafe { $movemask(mask) as u64 }
             }
-            #[inline(always)]
-            fn wide(self) -> Avx2<f64> {
-                Avx2(PhantomData)
-            }
-            #[inline(always)]
-            $short
-            #[inline(always)]
-            $widen
-            #[inline(always)]
-            $double
-            #[inline(always)]
-            $double2
+            $(#[inline(always)] $conversion)*
         }
     };
 }
 
-avx2!(
-    f32,
-    __m256,
-    8,
-    _mm256_set1_ps,
-    _mm256_loadu_ps,
-    _mm256_storeu_ps,
-    _mm256_add_ps,
-    _mm256_sub_ps,
-    _mm256_mul_ps,
-    _mm256_div_ps,
-    _mm256_fmadd_ps,
-    _mm256_sqrt_ps,
-    _mm256_min_ps,
-    _mm256_max_ps,
-    _mm256_cmp_ps,
-    _mm256_blendv_ps,
-    _mm256_round_ps,
-    _mm256_movemask_ps,
-    _mm256_castps_si256,
-    _mm256_castsi256_ps,
-    _mm256_slli_epi32,
-    _mm256_srli_epi32,
-    _mm256_set1_epi32,
-    23,
-    127.0,
-    12_582_912.0,
-    _mm256_and_ps,
-    _mm256_andnot_ps,
-    _mm256_or_ps,
+avx2! {
+    f32, __m256, 8 lanes, 23 mantissa, 127.0 bias, 12_582_912.0 magic;
+    _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps
+    _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps _mm256_fmadd_ps _mm256_sqrt_ps _mm256_min_ps _mm256_max_ps
+    _mm256_cmp_ps _mm256_round_ps _mm256_and_ps _mm256_andnot_ps _mm256_or_ps
+    _mm256_blendv_ps _mm256_movemask_ps _mm256_castps_si256 _mm256_castsi256_ps
+    _mm256_slli_epi32 _mm256_srli_epi32 _mm256_set1_epi32;
     unsafe fn load_short(self, from: *const i16) -> __m256 {
         unsafe { _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128(from.cast()))) }
-    },
+    }
     fn widen(self, a: __m256) -> [__m256d; 2] {
         unsafe {
             [_mm256_cvtps_pd(_mm256_castps256_ps128(a)), _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(a))]
         }
-    },
-    fn in_double(self, a: __m256, f: impl Fn(Avx2<f64>, __m256d) -> __m256d) -> __m256 {
-        self.in_double2(
-            a,
-            a,
-            #[inline(always)]
-            |wide, a, _| f(wide, a),
-        )
-    },
-    fn in_double2(self, a: __m256, b: __m256, f: impl Fn(Avx2<f64>, __m256d, __m256d) -> __m256d) -> __m256 {
-        let wide = Avx2(PhantomData);
-        unsafe {
-            let ([a_low, a_high], [b_low, b_high]) = (self.widen(a), self.widen(b));
-            let (low, high) = (f(wide, a_low, b_low), f(wide, a_high, b_high));
-            _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low))
-        }
     }
-);
+    fn narrow(self, [low, high]: [__m256d; 2]) -> __m256 {
+        unsafe { _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low)) }
+    }
+}
 
-avx2!(
-    f64,
-    __m256d,
-    4,
-    _mm256_set1_pd,
-    _mm256_loadu_pd,
-    _mm256_storeu_pd,
-    _mm256_add_pd,
-    _mm256_sub_pd,
-    _mm256_mul_pd,
-    _mm256_div_pd,
-    _mm256_fmadd_pd,
-    _mm256_sqrt_pd,
-    _mm256_min_pd,
-    _mm256_max_pd,
-    _mm256_cmp_pd,
-    _mm256_blendv_pd,
-    _mm256_round_pd,
-    _mm256_movemask_pd,
-    _mm256_castpd_si256,
-    _mm256_castsi256_pd,
-    _mm256_slli_epi64,
-    _mm256_srli_epi64,
-    _mm256_set1_epi64x,
-    52,
-    1023.0,
-    6_755_399_441_055_744.0,
-    _mm256_and_pd,
-    _mm256_andnot_pd,
-    _mm256_or_pd,
+avx2! {
+    f64, __m256d, 4 lanes, 52 mantissa, 1023.0 bias, 6_755_399_441_055_744.0 magic;
+    _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd
+    _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd _mm256_fmadd_pd _mm256_sqrt_pd _mm256_min_pd _mm256_max_pd
+    _mm256_cmp_pd _mm256_round_pd _mm256_and_pd _mm256_andnot_pd _mm256_or_pd
+    _mm256_blendv_pd _mm256_movemask_pd _mm256_castpd_si256 _mm256_castsi256_pd
+    _mm256_slli_epi64 _mm256_srli_epi64 _mm256_set1_epi64x;
     unsafe fn load_short(self, from: *const i16) -> __m256d {
         unsafe { _mm256_cvtepi32_pd(_mm_cvtepi16_epi32(_mm_loadl_epi64(from.cast()))) }
-    },
+    }
     fn widen(self, a: __m256d) -> [__m256d; 2] {
         [a, a]
-    },
-    fn in_double(self, a: __m256d, f: impl Fn(Self, __m256d) -> __m256d) -> __m256d {
-        f(self, a)
-    },
-    fn in_double2(self, a: __m256d, b: __m256d, f: impl Fn(Self, __m256d, __m256d) -> __m256d) -> __m256d {
-        f(self, a, b)
     }
-);
+    fn narrow(self, [a, _]: [__m256d; 2]) -> __m256d {
+        a
+    }
+}

@@ -1,0 +1,328 @@
+//! From a file to a learning problem: targets, weights, scaling, held-out rows.
+
+use std::path::Path;
+
+use mercer::data::{
+    self, Classes, DataError, Dataset, FilePasses, Matrix, Passes, ReadOptions, ScaleMethod, Scaling, Schema,
+    Source, SurveyOptions, Target, TargetValues, TrainingChunks,
+};
+use mercer::design::Approximation;
+use mercer::gram::DenseGram;
+use mercer::learn::search::Split;
+use mercer::learn::{Inputs, Learner, Lift, Origin, Problem, Requires, Targets};
+use mercer::model::{Method, Model};
+use mercer::session::Session;
+
+use crate::args;
+use crate::failure::Failure;
+use crate::score::{Errors, Score};
+
+/// The rows of a file, with targets as a learner needs them.
+pub struct Rows {
+    /// As they were read; targets and weights are those of the next fields.
+    pub dataset: Dataset,
+    schema: Schema,
+    /// The names of the targets.
+    outputs: Vec<String>,
+    targets: Targets<'static>,
+    weights: Option<Vec<f64>>,
+    /// One-class estimation: the known class of each row, 0 for an outlier and 1 for an inlier.
+    known: Option<Vec<usize>>,
+    /// The rows as a kernel matrix.
+    gram: Option<DenseGram<'static, f64>>,
+    scale: ScaleMethod,
+}
+
+impl Rows {
+    /// The rows that a learner is trained on, to be scaled to mean 0 and deviation 1 unless `scale` says otherwise.
+    pub fn new(
+        (dataset, schema): (Dataset, Schema),
+        learner: &dyn Learner,
+        scale: Option<ScaleMethod>,
+    ) -> Result<Self, Failure> {
+        let names: Vec<String> = dataset.targets.iter().map(|target| target.name.clone()).collect();
+        let text = dataset.targets.iter().any(|target| matches!(target.values, TargetValues::Labels(_)));
+        let (targets, outputs, known) = match learner.requires() {
+            Requires::Nothing => {
+                let known = inliers(&dataset);
+                let outputs = if known.is_some() { names } else { vec!["inlier".to_owned()] };
+                (Targets::None, outputs, known)
+            }
+            _ if names.is_empty() => {
+                return Err(missing_target(&dataset.source, &dataset.feature_names));
+            }
+            Requires::Classes => (classes(&dataset, learner)?, names, None),
+            Requires::NumbersOrClasses if text => (classes(&dataset, learner)?, names, None),
+            Requires::Numbers | Requires::NumbersOrClasses => (numbers(&dataset, learner)?, names, None),
+        };
+        let (weights, gram, scale) = (None, None, scale.unwrap_or(ScaleMethod::Standard));
+        Ok(Self { dataset, schema, outputs, targets, weights, known, gram, scale })
+    }
+
+    /// The same rows with weights from a column that is not a target.
+    pub fn weighted(mut self, weights: Option<Target>) -> Result<Self, Failure> {
+        let Some(Target { name, values }) = weights else { return Ok(self) };
+        let TargetValues::Numbers(values) = values else {
+            let source = &self.dataset.source;
+            return Err(Failure::usage(format!("{source}: the weights in {name} are not all numbers")));
+        };
+        self.weights = Some(values);
+        Ok(self)
+    }
+
+    /// The same rows as those of a kernel matrix, which are not scaled.
+    pub fn precomputed(mut self) -> Result<Self, Failure> {
+        self.gram = Some(kernel_matrix(&self.dataset)?);
+        self.scale = ScaleMethod::None;
+        Ok(self)
+    }
+
+    /// The class of each row, where it is known.
+    fn codes(&self) -> Option<&[usize]> {
+        match &self.targets {
+            Targets::Classes { codes, .. } => Some(codes),
+            _ => self.known.as_deref(),
+        }
+    }
+
+    /// The number of classes; 1 for a regression.
+    pub fn targets(&self) -> usize {
+        match &self.targets {
+            Targets::Classes { classes, .. } => classes.len(),
+            _ => 1,
+        }
+    }
+
+    /// The problem of all rows, scaled, and notes for the user: on the reading, and on columns with one value throughout.
+    pub fn problem(&self) -> Result<(Problem<'_>, Vec<String>), Failure> {
+        let (problem, constant) = self.part(None)?;
+        let constant = constant_columns(&constant, &self.dataset.feature_names);
+        Ok((problem, self.dataset.notes.iter().cloned().chain(constant).collect()))
+    }
+
+    /// The problem of some rows or of all, and the columns with one value throughout.
+    fn part(&self, chosen: Option<&[usize]>) -> Result<(Problem<'_>, Vec<usize>), Failure> {
+        let features = match chosen {
+            Some(rows) => self.dataset.features.select(rows),
+            None => self.dataset.features.view(),
+        };
+        let (scaling, constant) = Scaling::fit(self.scale, &features)?;
+        let inputs = match &self.gram {
+            Some(gram) => Inputs::Gram(gram),
+            None => scaling.apply(features)?.into(),
+        };
+        let (targets, weights) = match (chosen, &self.weights) {
+            (Some(rows), Some(weights)) => {
+                (self.targets.select(rows), Some(rows.iter().map(|&row| weights[row]).collect()))
+            }
+            (Some(rows), None) => (self.targets.select(rows), None),
+            (None, weights) => (self.targets.clone(), weights.clone()),
+        };
+        let (schema, outputs) = (Some(self.schema.clone()), self.outputs.clone());
+        let origin = Origin { schema, outputs, scaling };
+        Ok((Problem::new(inputs, targets).weighted(weights).with_origin(origin), constant))
+    }
+
+    /// The errors on held-out rows of a model that is trained on the others; none where no row is held out, and the reason where
+    /// the others alone cannot be learnt from.
+    pub fn hold_out(
+        &self,
+        learner: &dyn Learner,
+        fraction: f64,
+        session: &Session<'_>,
+    ) -> Result<Result<Option<Vec<Errors>>, String>, Failure> {
+        // A row of a kernel matrix that is held out takes its column with it, which the model would have to do without.
+        let fraction = if self.gram.is_some() { 0.0 } else { fraction };
+        let split = Split::hold_out(self.dataset.nrows(), fraction, session.seed());
+        let Some(Split { train, held_out }) = split.map_err(|e| Failure::usage(format!("--holdout: {e}")))?
+        else {
+            return Ok(Ok(None));
+        };
+        let trained =
+            || -> Result<Model, Failure> { Ok(learner.train(&self.part(Some(&train))?.0, session)?.model) };
+        let model = match trained() {
+            Err(failure) if !failure.is_interrupt() => return Ok(Err(failure.message().to_owned())),
+            model => model?,
+        };
+        let outputs = model.predict(&self.dataset.features.select(&held_out), session)?;
+        let mut score = Score::of(&model);
+        match &self.targets {
+            Targets::Numbers(numbers) => score.add_numbers(&numbers.select(&held_out), &outputs),
+            _ => match self.codes() {
+                Some(codes) => score.add_classes(held_out.iter().map(|&row| Ok(Some(codes[row]))), &outputs),
+                None => score = Score::of_inliers(&outputs),
+            },
+        }
+        Ok(Ok(Some(score.errors(&self.outputs))))
+    }
+}
+
+/// Reads a file to train on. Where no target is named, a column of text is more likely the target than a feature.
+pub fn read(method: Method, path: &Path, options: &ReadOptions) -> Result<(Dataset, Schema), Failure> {
+    let missing = options.target.is_empty() && method != Method::OneClass;
+    data::read(path, options).map_err(|error| match error {
+        DataError::NotANumber { .. } if missing => match data::column_names(path, &options.layout) {
+            Ok(columns) => missing_target(&path.display().to_string(), &columns),
+            Err(_) => error.into(),
+        },
+        error => error.into(),
+    })
+}
+
+/// A file for as many passes as it takes.
+pub fn passes(
+    data: &Path,
+    input: &args::Input,
+    lift: &Lift,
+    held_out: f64,
+    session: &Session<'_>,
+) -> Result<FilePasses, Failure> {
+    let source = Source::path(data);
+    if !source.is_restartable() {
+        return Err(DataError::NotRestartable { file: source.name().to_owned() }.into());
+    }
+    let chunks = TrainingChunks::open(source, &input.read_options(), session)?;
+    let schema = chunks.schema();
+    if schema.targets.is_empty() {
+        return Err(missing_target(&data.display().to_string(), &schema.feature_names()));
+    }
+    let (scale, sample) = (input.scale.unwrap_or(ScaleMethod::Standard), lift.sample_rows());
+    let options = SurveyOptions { scale, sample, seed: session.seed(), held_out };
+    let passes = FilePasses::new(chunks, &options, session)?;
+    let rows = passes.survey().rows;
+    match lift {
+        Lift::Approximate { approx: Approximation::Nystrom { landmarks, .. }, .. }
+            if *landmarks as u64 > rows =>
+        {
+            Err(Failure::usage(format!(
+                "--approx nystrom:{landmarks} asks for more landmarks than there are rows, {rows}"
+            )))
+        }
+        _ => Ok(passes),
+    }
+}
+
+/// What a user should know about the rows of a file.
+pub fn notes(passes: &FilePasses) -> Vec<String> {
+    let names = passes.schema().map(|schema| schema.feature_names()).unwrap_or_default();
+    passes.notes().iter().cloned().chain(constant_columns(&passes.survey().constant, &names)).collect()
+}
+
+/// No target was named.
+fn missing_target(source: &str, columns: &[String]) -> Failure {
+    let columns: Vec<String> = columns.iter().map(|name| format!("`{name}`")).collect();
+    Failure::usage(format!("--target is missing; {source} has the columns {}", columns.join(", ")))
+}
+
+/// A note on columns that are constant, where there are any.
+fn constant_columns(constant: &[usize], names: &[String]) -> Option<String> {
+    let name = |&c: &usize| names.get(c).cloned().unwrap_or_else(|| format!("column {c}"));
+    let first: Vec<String> = constant.iter().take(8).map(name).collect();
+    let more = if constant.len() > 8 { format!(" and {} more", constant.len() - 8) } else { String::new() };
+    (!constant.is_empty()).then(|| format!("constant, so not scaled: {}{more}", first.join(", ")))
+}
+
+/// The class of each row where the target is 1 for inliers and -1 for outliers.
+fn inliers(dataset: &Dataset) -> Option<Vec<usize>> {
+    let [target] = dataset.targets.as_slice() else { return None };
+    let classes = Classes::Numbers(vec![-1.0, 1.0]);
+    (0..target.values.len()).map(|row| classes.find(&target.values, row).ok().flatten()).collect()
+}
+
+/// The class of each row.
+fn classes(dataset: &Dataset, learner: &dyn Learner) -> Result<Targets<'static>, Failure> {
+    let [target] = dataset.targets.as_slice() else {
+        return Err(Failure::usage("a classifier has one target, but several are given"));
+    };
+    refuse_measurements(dataset, target, learner.method())?;
+    let (classes, codes) = Classes::of(&target.values);
+    if classes.len() < 2 {
+        return Err(Failure::usage(format!(
+            "{}: the target {} is {} in every row; a classifier needs two classes or more",
+            dataset.source,
+            target.name,
+            classes.name(0)
+        )));
+    }
+    Ok(Targets::Classes { codes: codes.into(), classes })
+}
+
+/// More distinct numbers than this, and with fractions, are no classes.
+const FRACTIONS: usize = 10;
+
+/// More distinct numbers than this, in less than twice as many rows, are no classes either.
+const WHOLE: usize = 20;
+
+/// Refuses a target of numbers that looks measured, not counted out.
+fn refuse_measurements(dataset: &Dataset, target: &Target, method: Method) -> Result<(), Failure> {
+    let TargetValues::Numbers(values) = &target.values else { return Ok(()) };
+    // Neighbours take numbers as classes only where they are told to.
+    if method == Method::Knn {
+        return Ok(());
+    }
+    let mut distinct = values.clone();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    let fraction = distinct.iter().find(|value| value.fract() != 0.0);
+    let measured = match fraction {
+        Some(_) => distinct.len() > FRACTIONS,
+        None => distinct.len() > WHOLE && 2 * distinct.len() > values.len(),
+    };
+    if !measured {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{}: the target {} looks continuous: {} different numbers in {} rows, such as {}; {method} tells classes apart",
+        dataset.source,
+        target.name,
+        distinct.len(),
+        values.len(),
+        fraction.unwrap_or(&distinct[0]),
+    ))
+    .hint("predict numbers with `mercer fit ridge`, or write the classes as texts"))
+}
+
+/// One column per target.
+fn numbers(dataset: &Dataset, learner: &dyn Learner) -> Result<Targets<'static>, Failure> {
+    let mut matrix = Matrix::zeros(dataset.nrows(), dataset.targets.len());
+    for (column, target) in dataset.targets.iter().enumerate() {
+        let TargetValues::Numbers(values) = &target.values else {
+            return Err(Failure::usage(format!(
+                "{}: the target {} holds text, but {} predicts numbers",
+                dataset.source,
+                target.name,
+                learner.method()
+            )));
+        };
+        values.iter().enumerate().for_each(|(row, value)| matrix.row_mut(row)[column] = *value);
+    }
+    Ok(matrix.into())
+}
+
+/// The rows as a kernel matrix: square, and symmetric up to rounding.
+fn kernel_matrix(dataset: &Dataset) -> Result<DenseGram<'static, f64>, Failure> {
+    let samples = &dataset.features;
+    let (n, columns) = (samples.nrows(), samples.ncols());
+    if n != columns {
+        return Err(Failure::usage(format!(
+            "a precomputed kernel has one column for each row, but there are {n} rows and {columns} columns"
+        )));
+    }
+    let mut entries = vec![0.0; n * n];
+    for (row, out) in entries.chunks_exact_mut(n).enumerate() {
+        samples.copy_row(row, out);
+    }
+    let largest = entries.iter().fold(0.0f64, |most, k| most.max(k.abs()));
+    for i in 0..n {
+        for j in 0..i {
+            let (one, other) = (entries[i * n + j], entries[j * n + i]);
+            if (one - other).abs() > 1e-6 * largest {
+                return Err(Failure::usage(format!(
+                    "a kernel matrix is symmetric, but the entry of row {i} and column {j} is {one}, and that of row {j} and \
+                     column {i} is {other}"
+                )));
+            }
+        }
+    }
+    Ok(DenseGram::new(n, entries))
+}

@@ -1,0 +1,330 @@
+//! The arguments of `fit` as settings of the library's learners.
+
+use mercer::design::FeatureMap;
+use mercer::kernel::Kernel;
+use mercer::learn::svm::{self, Machine, Svm};
+use mercer::learn::{
+    Admission, AnyLearner, Intercept, Knn, Lift, Lms, LmsSolver, Logistic, LogisticSolver, Perceptron, Ridge,
+    RidgeSolver, Rule, Smoother,
+};
+use mercer::model::Method;
+use mercer::solve::svm::SvmSettings;
+
+use crate::args::{Approx, Fit, Multiclass, Solver};
+use crate::failure::Failure;
+
+/// The learner that the command line asks for. The columns that features name are not bound to places yet.
+pub fn learner(arguments: &Fit) -> Result<AnyLearner, Failure> {
+    refuse_what_does_not_apply(arguments)?;
+    refuse_contradictions(arguments)?;
+    let lift = lift(arguments)?;
+    Ok(match (arguments.method, lift) {
+        (Method::Ridge, lift) => ridge(arguments, lift).into(),
+        (Method::Lms, lift) => lms(arguments, lift).into(),
+        (Method::Knn, _) => knn(arguments).into(),
+        (Method::Perceptron, lift) => perceptron(arguments, lift).into(),
+        (Method::Logistic, lift) => logistic(arguments, lift)?.into(),
+        (Method::Smoother, Lift::Kernel(kernel)) => Smoother::new(kernel).into(),
+        (_, lift) => svm(arguments, lift).into(),
+    })
+}
+
+/// Whether the data are rows of kernel values.
+pub fn is_precomputed(arguments: &Fit) -> bool {
+    arguments.kernel.as_deref().map(str::trim) == Some("precomputed")
+}
+
+fn lift(arguments: &Fit) -> Result<Lift, Failure> {
+    if let Some(text) = &arguments.features {
+        let map =
+            text.parse::<FeatureMap>().map_err(|error| Failure::usage(format!("in --features: {error}")));
+        return map.map(Lift::from);
+    }
+    // The kernel value with training row i is the inner product with the unit vector of column i.
+    let text = if is_precomputed(arguments) { Some("linear") } else { arguments.kernel.as_deref() };
+    let kernel = text.map(str::parse).transpose()?.unwrap_or_else(Kernel::gaussian_auto);
+    if !kernel.tunables()?.is_empty() {
+        return Err(Failure::usage("the kernel has `?`, which asks for tuning")
+            .hint("use `mercer tune` to search, or give a number or `auto`"));
+    }
+    Ok(match arguments.approx {
+        None | Some(Approx::Exact) => kernel.into(),
+        Some(Approx::Auto) => Lift::Auto(kernel),
+        Some(Approx::As(approximation)) => (kernel, approximation).into(),
+    })
+}
+
+/// Whether a proof is asked for.
+fn admission(arguments: &Fit) -> Admission {
+    if arguments.assume_psd { Admission::Assume } else { Admission::Check }
+}
+
+fn ridge(arguments: &Fit, lift: Lift) -> Ridge {
+    let mut ridge = Ridge::on(lift)
+        .intercept(arguments.bias.unwrap_or_default())
+        .admission(admission(arguments))
+        .solver(match arguments.solver {
+            Some(Solver::Cholesky) => RidgeSolver::Cholesky,
+            Some(Solver::Mixed) => RidgeSolver::Mixed,
+            Some(Solver::Primal) => RidgeSolver::Primal,
+            Some(Solver::Cg) => RidgeSolver::Cg,
+            _ => RidgeSolver::Auto,
+        });
+    if !arguments.lambda.is_empty() {
+        ridge.lambda.clone_from(&arguments.lambda);
+    }
+    ridge.tol = arguments.tol.unwrap_or(ridge.tol);
+    ridge
+}
+
+fn lms(arguments: &Fit, lift: Lift) -> Lms {
+    let lms = Lms::on(lift);
+    let (epochs, tol) = (arguments.epochs.unwrap_or(lms.epochs), arguments.tol.unwrap_or(lms.tol));
+    lms.step(arguments.step.unwrap_or_default())
+        .epochs(epochs)
+        .tol(tol)
+        .solver(if arguments.solver == Some(Solver::Sgd) { LmsSolver::Sgd } else { LmsSolver::Batch })
+        .intercept(arguments.bias.unwrap_or_default())
+        .admission(admission(arguments))
+}
+
+fn knn(arguments: &Fit) -> Knn {
+    let knn = Knn::default();
+    knn.k(arguments.k.unwrap_or(knn.k))
+        .weights(arguments.weights.unwrap_or_default())
+        .metric(arguments.metric.unwrap_or_default())
+        .classify(arguments.classify)
+}
+
+fn perceptron(arguments: &Fit, lift: Lift) -> Perceptron {
+    let perceptron = Perceptron::on(lift);
+    let passes = arguments.epochs.unwrap_or(perceptron.passes);
+    let one_vs_rest = arguments.multiclass == Some(Multiclass::OneVsRest);
+    perceptron
+        .passes(passes)
+        .averaged(!arguments.last)
+        .vote(arguments.vote)
+        .budget(arguments.budget)
+        .rule(if one_vs_rest { Rule::OneVsRest } else { Rule::Direct })
+        .admission(admission(arguments))
+}
+
+fn logistic(arguments: &Fit, lift: Lift) -> Result<Logistic, Failure> {
+    let lambda = match (arguments.c, arguments.lambda.as_slice()) {
+        (Some(c), []) if c > 0.0 && c.is_finite() => 1.0 / c,
+        (Some(c), []) => {
+            return Err(Failure::usage(format!("C is {c}; it must be a finite number above 0")));
+        }
+        (None, []) => 1.0,
+        (None, [lambda]) => *lambda,
+        (Some(_), _) => return Err(Failure::usage("--C is 1 over --lambda; give one of them")),
+        (None, _) => return Err(Failure::usage("a classifier has one --lambda")),
+    };
+    let logistic = Logistic::on(lift).lambda(lambda);
+    let tol = arguments.tol.unwrap_or(logistic.tol);
+    Ok(logistic
+        .solver(match arguments.solver {
+            Some(Solver::Gd) => LogisticSolver::Gd,
+            Some(Solver::Sgd) => LogisticSolver::Sgd,
+            _ => LogisticSolver::Newton,
+        })
+        .class_weight(arguments.class_weight.clone().unwrap_or_default())
+        .tol(tol)
+        .max_iter(arguments.epochs)
+        .admission(admission(arguments)))
+}
+
+fn svm(arguments: &Fit, lift: Lift) -> Svm {
+    let (c, nu) = (arguments.c.unwrap_or(1.0), arguments.nu.unwrap_or(0.5));
+    let machine = match arguments.method {
+        Method::NuSvc => Machine::NuSvc { nu },
+        Method::Svr => Machine::Svr { c, epsilon: arguments.epsilon.unwrap_or(0.1) },
+        Method::NuSvr => Machine::NuSvr { c, nu },
+        Method::OneClass => Machine::OneClass { nu },
+        _ => Machine::Svc { c },
+    };
+    let usual = SvmSettings::default();
+    let one_vs_rest = arguments.multiclass == Some(Multiclass::OneVsRest);
+    Svm::on(lift, machine)
+        .class_weight(arguments.class_weight.clone().unwrap_or_default())
+        .multiclass(if one_vs_rest { svm::Multiclass::OneVsRest } else { svm::Multiclass::OneVsOne })
+        .probability(arguments.probability)
+        .admission(admission(arguments))
+        .solver(SvmSettings { tol: arguments.tol.unwrap_or(usual.tol), cache: arguments.memory, ..usual })
+}
+
+/// A flag that the method would ignore is a mistake of the user's: say so.
+fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
+    use Method::{Knn, Lms, Logistic, NuSvc, NuSvr, OneClass, Perceptron, Ridge, Smoother, Svc, Svr};
+    let flags: [(&str, bool, &[Method]); 25] = [
+        (
+            "--kernel",
+            arguments.kernel.is_some(),
+            &[Ridge, Lms, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass],
+        ),
+        ("--features", arguments.features.is_some(), &[Ridge, Lms, Perceptron]),
+        ("--lambda", !arguments.lambda.is_empty(), &[Ridge, Logistic]),
+        ("--C", arguments.c.is_some(), &[Logistic, Svc, Svr, NuSvr]),
+        ("--nu", arguments.nu.is_some(), &[NuSvc, NuSvr, OneClass]),
+        ("--epsilon", arguments.epsilon.is_some(), &[Svr]),
+        ("--bias", arguments.bias.is_some(), &[Ridge, Lms]),
+        ("--solver", arguments.solver.is_some(), &[Ridge, Lms, Logistic]),
+        ("--step", arguments.step.is_some(), &[Lms]),
+        ("--epochs", arguments.epochs.is_some(), &[Lms, Perceptron, Logistic]),
+        ("--tol", arguments.tol.is_some(), &[Ridge, Lms, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+        ("--approx", arguments.approx.is_some(), &[Ridge, Logistic, Svc]),
+        ("--checkpoint", arguments.checkpoint.is_some(), &[Ridge]),
+        ("-k", arguments.k.is_some(), &[Knn]),
+        ("--weights", arguments.weights.is_some(), &[Knn]),
+        ("--metric", arguments.metric.is_some(), &[Knn]),
+        ("--classify", arguments.classify, &[Knn]),
+        (
+            "--assume-psd",
+            arguments.assume_psd,
+            &[Ridge, Lms, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass],
+        ),
+        ("--class-weight", arguments.class_weight.is_some(), &[Logistic, Svc]),
+        (
+            "--sample-weight",
+            arguments.sample_weight.is_some(),
+            &[Ridge, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass],
+        ),
+        ("--probability", arguments.probability, &[Svc, NuSvc, Svr, NuSvr, OneClass]),
+        ("--last", arguments.last, &[Perceptron]),
+        ("--vote", arguments.vote, &[Perceptron]),
+        ("--budget", arguments.budget.is_some(), &[Perceptron]),
+        ("--multiclass", arguments.multiclass.is_some(), &[Perceptron, Svc, NuSvc]),
+    ];
+    for (flag, given, methods) in flags {
+        if given && !methods.contains(&arguments.method) {
+            let those: Vec<String> = methods.iter().map(Method::to_string).collect();
+            let (method, those) = (arguments.method, those.join(", "));
+            return Err(Failure::usage(format!("{flag} does not apply to {method}; it is for {those}")));
+        }
+    }
+    Ok(())
+}
+
+/// Flags with a value that the method does not know, and flags that contradict each other.
+fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
+    use Solver::{Auto, Batch, Cg, Cholesky, Gd, Mixed, Newton, Primal, Sgd};
+    let method = arguments.method;
+    let (solvers, names): (&[Solver], &str) = match method {
+        Method::Lms => (&[Batch, Sgd], "batch or sgd"),
+        Method::Logistic => (&[Newton, Gd, Sgd], "newton, gd or sgd"),
+        _ => (&[Auto, Cholesky, Mixed, Primal, Cg], "auto, cholesky, mixed, primal or cg"),
+    };
+    if arguments.solver.is_some_and(|solver| !solvers.contains(&solver)) {
+        return Err(Failure::usage(format!("{method} is solved by {names}")));
+    }
+    let (ridge, perceptron) = (method == Method::Ridge, method == Method::Perceptron);
+    let vectors =
+        matches!(method, Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass);
+    let (cg, precomputed) = (arguments.solver == Some(Cg), is_precomputed(arguments));
+    let approximate = arguments.approx.is_some_and(Approx::is_asked);
+    let one_vs_one = arguments.multiclass == Some(Multiclass::OneVsOne);
+    let direct = arguments.multiclass == Some(Multiclass::Direct);
+    let contradictions = [
+        (perceptron && one_vs_one, "--multiclass of a perceptron is direct or one-vs-rest"),
+        (vectors && direct, "--multiclass of support vectors is one-vs-one or one-vs-rest"),
+        (
+            approximate && one_vs_one,
+            "--multiclass one-vs-one is for the kernel itself; with --approx each class is told from all others",
+        ),
+        (
+            ridge && arguments.tol.is_some() && !cg,
+            "--tol of ridge is for --solver cg; the other solvers are direct",
+        ),
+        (
+            ridge && arguments.sample_weight.is_some() && (cg || approximate),
+            "--sample-weight does not go with --solver cg or --approx",
+        ),
+        (
+            arguments.checkpoint.is_some() && !(cg || approximate),
+            "--checkpoint is for --solver cg and for --approx",
+        ),
+        (precomputed && !vectors, "--kernel precomputed is for support vector machines"),
+        (
+            precomputed && approximate,
+            "--approx stands in for a kernel, but the data are kernel values already",
+        ),
+        (
+            approximate && arguments.features.is_some(),
+            "--approx stands in for a kernel, but --features are features already",
+        ),
+        (approximate && arguments.bias == Some(Intercept::Column), "--approx has --bias centred or none"),
+        (
+            approximate && ridge && arguments.solver.is_some_and(|solver| solver != Auto),
+            "with --approx the problem is solved in the features; leave --solver out, or leave --approx out",
+        ),
+    ];
+    match contradictions.iter().find(|(found, _)| *found) {
+        Some((_, message)) => Err(Failure::usage(message)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Arguments, Command};
+    use clap::Parser;
+    use serde_json::json;
+
+    fn parsed(text: &str) -> Result<AnyLearner, Failure> {
+        let typed = ["mercer", "fit"].into_iter().chain(text.split(' ')).chain(["d.csv", "-o", "m"]);
+        match Arguments::parse_from(typed).command {
+            Command::Fit(fit) => learner(&fit),
+            _ => panic!("fit"),
+        }
+    }
+
+    #[test]
+    fn arguments_become_settings() {
+        let cases = [
+            ("ridge", Ridge::default().into()),
+            (
+                "ridge --kernel linear --lambda 0.5,2 --bias none --solver cg --tol 1e-4 --assume-psd",
+                Ridge::new(Kernel::linear())
+                    .lambdas(vec![0.5, 2.0])
+                    .intercept(Intercept::None)
+                    .solver(RidgeSolver::Cg)
+                    .tol(1e-4)
+                    .admission(Admission::Assume)
+                    .into(),
+            ),
+            ("ridge --approx auto", AnyLearner::from(Ridge::on(Lift::Auto(Kernel::gaussian_auto())))),
+            ("lms --solver sgd --epochs 7", Lms::default().solver(LmsSolver::Sgd).epochs(7).into()),
+            ("logistic --C 4", Logistic::default().lambda(0.25).into()),
+            ("perceptron --last --budget 9", Perceptron::default().averaged(false).budget(Some(9)).into()),
+            ("knn -k 3 --classify", Knn::new(3).classify(true).into()),
+            ("smoother --kernel linear", Smoother::new(Kernel::linear()).into()),
+            ("nu-svr --nu 0.2", Svm::on(Lift::default(), Machine::NuSvr { c: 1.0, nu: 0.2 }).into()),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parsed(text).unwrap(), expected, "{text}");
+        }
+        let svc =
+            serde_json::to_value(parsed("svc --class-weight a=2 --multiclass one-vs-rest").unwrap()).unwrap();
+        assert_eq!((&svc["method"], &svc["multiclass"]), (&json!("svc"), &json!("one-vs-rest")));
+        assert_eq!(svc["class_weight"], json!({"named": [["a", 2.0]]}));
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        for (text, message) in [
+            ("ridge --C 1", "--C does not apply to ridge; it is for logistic, svc, svr, nu-svr"),
+            ("lms --solver cg", "lms is solved by batch or sgd"),
+            ("ridge --tol 1e-3", "--solver cg"),
+            ("ridge --kernel precomputed", "support vector machines"),
+            ("svc --kernel precomputed --approx auto", "kernel values already"),
+            ("ridge --features x --approx fourier:8", "features already"),
+            ("ridge --bias column --approx fourier:8", "centred or none"),
+            ("ridge --kernel rbf(sigma=?)", "asks for tuning"),
+            ("ridge --checkpoint half", "--checkpoint is for"),
+        ] {
+            let failure = parsed(text).unwrap_err();
+            assert!(failure.message().contains(message), "{text}: {}", failure.message());
+        }
+    }
+}

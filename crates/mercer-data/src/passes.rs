@@ -1,0 +1,210 @@
+//! Training files gone through in passes: a survey first, then chunks of scaled rows, as often as they are needed.
+
+use super::content::Content;
+use super::dataset::{Dataset, TargetValues};
+use super::error::DataError;
+use super::row_sample::{RowSample, is_held_out};
+use super::scale::{ScaleMethod, Scaling, ScalingSums};
+use super::schema::Schema;
+use super::training::{TrainingChunks, TrainingFile};
+use super::{AnySamples, Matrix};
+use crate::watch::{Stopped, Watch};
+
+/// Why a pass over rows ended early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PassError {
+    /// The rows could not be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The watch or the visitor asked to stop.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+/// Scaled rows with numbers as targets that can be gone through any number of times without holding them.
+pub trait Passes: Sync {
+    /// What the first pass found.
+    fn survey(&self) -> &Survey;
+
+    /// How the columns of a file became features; none for rows that are not from a file.
+    fn schema(&self) -> Option<&Schema> {
+        None
+    }
+
+    /// Calls `visit` with every chunk, in the order of the rows.
+    ///
+    /// # Errors
+    /// Where rows cannot be read or are not those of the survey, and [`PassError::Stopped`] where `visit` ends the pass.
+    fn pass(&self, visit: &mut (dyn FnMut(&Chunk) -> Result<(), Stopped> + Send)) -> Result<(), PassError>;
+}
+
+impl dyn Passes + '_ {
+    /// As [`pass`](Passes::pass), for visitors with errors of their own.
+    ///
+    /// # Errors
+    /// Those of `visit` and of the pass.
+    pub fn for_each<E: From<PassError> + Send>(
+        &self,
+        mut visit: impl FnMut(&Chunk) -> Result<(), E> + Send,
+    ) -> Result<(), E> {
+        let mut failure = None;
+        let passed = self.pass(&mut |chunk| {
+            visit(chunk).map_err(|error| {
+                failure = Some(error);
+                Stopped
+            })
+        });
+        failure.map_or(passed.map_err(E::from), Err)
+    }
+}
+
+/// Consecutive rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chunk {
+    /// The number of the first row, from 0.
+    pub first: u64,
+    /// The rows, scaled.
+    pub samples: AnySamples<'static>,
+    /// One row of targets per sample.
+    pub targets: Matrix<f64>,
+}
+
+/// What one pass over all rows finds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Survey {
+    /// Number of rows.
+    pub rows: u64,
+    /// The names of the targets.
+    pub targets: Vec<String>,
+    /// The scaling, fitted on all rows.
+    pub scaling: Scaling,
+    /// The columns with one value throughout, which are not scaled, by their place.
+    pub constant: Vec<usize>,
+    /// A uniform sample of the rows, scaled.
+    pub sample: AnySamples<'static>,
+    /// A hash of all features and targets.
+    pub content: u64,
+    /// The seed of the sample and of the rows held out.
+    pub seed: u64,
+    /// The fraction of the rows that are held out to measure an error.
+    pub held_out: f64,
+}
+
+impl Survey {
+    /// Whether a row is among those held out: by a hash of its number.
+    #[must_use]
+    pub fn is_held_out(&self, row: u64) -> bool {
+        is_held_out(self.seed, row, self.held_out)
+    }
+}
+
+/// How a survey is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SurveyOptions {
+    /// How columns are scaled.
+    pub scale: ScaleMethod,
+    /// Most rows in the sample.
+    pub sample: usize,
+    /// The seed of the sample and of the rows held out.
+    pub seed: u64,
+    /// The fraction of the rows to hold out.
+    pub held_out: f64,
+}
+
+/// A training file in passes.
+#[derive(Debug)]
+pub struct FilePasses {
+    file: TrainingFile,
+    survey: Survey,
+    notes: Vec<String>,
+}
+
+impl FilePasses {
+    /// Goes through all rows of a file once.
+    ///
+    /// # Errors
+    /// Where the source can be read only once, where rows cannot be read, and where `watch` asks to stop.
+    pub fn new(
+        mut chunks: TrainingChunks,
+        options: &SurveyOptions,
+        watch: &dyn Watch,
+    ) -> Result<Self, PassError> {
+        let file = chunks.file().clone();
+        file.source.require_restartable()?;
+        let mut sample = RowSample::new(options.sample, options.seed);
+        let mut scaling = ScalingSums::new(options.scale);
+        let mut content = Content::default();
+        watch.begin("first pass", 0);
+        chunks.for_each::<PassError>(|chunk| {
+            watch.check()?;
+            scaling.add(&chunk.features)?;
+            sample.add(&chunk.features);
+            content.add_samples(&chunk.features);
+            content.add(targets(&chunk).entries());
+            watch.advance(chunk.nrows() as u64);
+            watch.note(&format!("{} rows", sample.seen()));
+            Ok(())
+        })?;
+        let (rows, (scaling, constant)) = (sample.seen(), scaling.finish());
+        let Some(sample) = sample.finish() else {
+            let (file, what) = (file.source.name().to_owned(), "no rows".to_owned());
+            return Err(DataError::NoRows { file, what }.into());
+        };
+        let survey = Survey {
+            rows,
+            targets: file.schema.targets.iter().map(|target| target.name.clone()).collect(),
+            sample: scaling.apply(sample)?,
+            scaling,
+            constant,
+            content: content.finish(),
+            seed: options.seed,
+            held_out: options.held_out,
+        };
+        Ok(Self { file, survey, notes: chunks.notes() })
+    }
+
+    /// What a user should know about the rows that were left out or filled in.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl Passes for FilePasses {
+    fn survey(&self) -> &Survey {
+        &self.survey
+    }
+
+    fn schema(&self) -> Option<&Schema> {
+        Some(&self.file.schema)
+    }
+
+    fn pass(&self, visit: &mut (dyn FnMut(&Chunk) -> Result<(), Stopped> + Send)) -> Result<(), PassError> {
+        let mut first = 0;
+        self.file.chunks()?.for_each::<PassError>(|chunk| {
+            let targets = targets(&chunk);
+            let samples = self.survey.scaling.apply(chunk.features)?;
+            let rows = samples.nrows() as u64;
+            visit(&Chunk { first, samples, targets })?;
+            first += rows;
+            Ok(())
+        })?;
+        if first == self.survey.rows {
+            return Ok(());
+        }
+        let file = self.file.source.name().to_owned();
+        Err(DataError::Changed { file, before: self.survey.rows, now: first }.into())
+    }
+}
+
+/// One column per target, all of them numbers.
+fn targets(chunk: &Dataset) -> Matrix<f64> {
+    let mut matrix = Matrix::zeros(chunk.nrows(), chunk.targets.len());
+    for (column, target) in chunk.targets.iter().enumerate() {
+        if let TargetValues::Numbers(values) = &target.values {
+            values.iter().enumerate().for_each(|(row, value)| matrix.row_mut(row)[column] = *value);
+        }
+    }
+    matrix
+}

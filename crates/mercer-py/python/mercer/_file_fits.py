@@ -1,0 +1,99 @@
+"""Fits to files that are read in chunks and never held."""
+
+import os
+
+import numpy as np
+
+from mercer import _native
+from mercer._estimator import warn
+from mercer._kernel_choice import PAIRWISE_NAMES
+from mercer.kernel import Kernel
+from mercer.model import Model
+
+__all__ = ["FileFits"]
+
+
+class FileFits:
+    """Mixin of ridge regression with an ``approx`` parameter: `fit_file`."""
+
+    def fit_file(
+        self,
+        path,
+        *,
+        target=None,
+        categorical=(),
+        missing="error",
+        scale="standard",
+        dtype="float64",
+        holdout=0.0,
+    ):
+        """Fits the model that ``mercer fit ridge --approx`` fits: to a file of any size, whose rows are read in chunks.
+
+        The file is gone through twice, and once more for categories and missing values. The first pass finds the scaling and a
+        sample of the rows, by which ``auto`` and landmarks are settled; the second adds every row to sums over the features.
+        O(n·D·(d + D)) time and O(D²) memory for D features.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A CSV, LIBSVM, Parquet, ``.npy`` or ``.npz`` file, gzipped or not.
+        target : str, int or list of them, default=None
+            The target columns by name or number, from 0; -1 is the last. LIBSVM files have theirs.
+        categorical : list of str or int, default=()
+            Columns to turn into one feature per category.
+        missing : {"error", "drop", "mean"}, default="error"
+            What to do with a missing value.
+        scale : {"standard", "minmax", "none"}, default="standard"
+            How features are scaled. The model scales new rows in the same way.
+        dtype : {"float64", "float32"}, default="float64"
+            The precision that rows and features are held in.
+        holdout : float, default=0
+            The fraction of the rows on which the errors in ``info["report"]["sizes"]`` are measured, by a fit to the others.
+
+        Returns
+        -------
+        model : Model
+            As `mercer.load` gives it: it knows the columns, categories and scaling of the file. The estimator itself stays
+            unfitted.
+        """
+        self._check_parameters()
+        if self.approx is None or self.solver != "auto":
+            raise ValueError("fit_file needs approx='fourier:1024', 'nystrom:1000' or 'auto', with solver='auto'")
+        named = isinstance(self.kernel, str) and self.kernel in (*PAIRWISE_NAMES, "precomputed")
+        if named or not isinstance(self.kernel, (str, Kernel)):
+            raise ValueError(f"fit_file needs a formula as its kernel, such as 'rbf(sigma=auto)'. Got {self.kernel!r} instead.")
+        if not 0 <= holdout < 1:
+            raise ValueError(f"holdout must be a fraction of at least 0 and less than 1. Got {holdout!r} instead.")
+        alpha = np.atleast_1d(self.alpha).astype(np.float64)
+        self._check_real("alpha", low=0, values=alpha.ravel().tolist())
+        self._fit_seed = self._seed()
+        settings = {
+            "method": "ridge",
+            "kernel": Kernel(self.kernel)._native,
+            "approx": self.approx,
+            "lambda": alpha.tolist(),
+            "bias": self.bias,
+        }
+        file = {
+            "path": os.fspath(path),
+            "target": _columns(target),
+            "categorical": _columns(categorical),
+            "missing": missing,
+            "dtype": {"float64": "f64", "float32": "f32"}.get(dtype, dtype),
+            "scale": scale,
+            "holdout": float(holdout),
+        }
+        with self._job() as job:
+            native, notes = _native.fit_ridge_file(settings, file, job)
+        for note in notes:
+            warn(note)
+        return Model(native)
+
+
+def _columns(columns):
+    """The names or numbers of columns as texts."""
+    if columns is None:
+        return []
+    if isinstance(columns, (str, int, np.integer)):
+        columns = [columns]
+    return [str(column) for column in columns]

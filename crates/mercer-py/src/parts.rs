@@ -1,0 +1,237 @@
+//! Predictors as the estimators hold them: arrays, numbers and words.
+
+use mercer::data::{AnySamples, Matrix};
+use mercer::gram::GramError;
+use mercer::kernel::Kernel;
+use mercer::kernel::check::Domain;
+use mercer::model::{
+    Expansion, Linear, ModelError, Neighbours, Pairs, Predictor, Voted, VotedStep, first_outside,
+};
+use mercer::session::Session;
+use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{model_error, value_error};
+use crate::features::{FeatureParts, feature_parts};
+use crate::kernel::NativeKernel;
+use crate::rows::{Rows, from_matrix, from_samples, matrix};
+use crate::work::Job;
+
+/// What predicts, as the estimators hold it: arrays, numbers and words. `shift` has been subtracted from the centres.
+#[derive(FromPyObject)]
+pub enum Parts<'py> {
+    /// f(x) = ⟨w, φ(x − s)⟩ + b.
+    #[pyo3(from_item_all)]
+    Linear {
+        features: FeatureParts<'py>,
+        columns: usize,
+        shift: Option<Vec<f64>>,
+        weights: PyReadonlyArray2<'py, f64>,
+        intercepts: Vec<f64>,
+    },
+    /// The votes of many functions; a step is its centre's place, its output, its amount and its votes.
+    #[pyo3(from_item_all)]
+    Voted {
+        kernel: Bound<'py, NativeKernel>,
+        domain: Option<String>,
+        centres: Rows<'py>,
+        classes: usize,
+        steps: PyReadonlyArray2<'py, f64>,
+    },
+    /// A machine for every pair of classes, with a row of coefficients per support vector.
+    #[pyo3(from_item_all)]
+    Pairs {
+        kernel: Bound<'py, NativeKernel>,
+        domain: Option<String>,
+        centres: Rows<'py>,
+        per_class: Vec<usize>,
+        coefficients: PyReadonlyArray2<'py, f64>,
+        rho: Vec<f64>,
+    },
+    /// A mean of the targets of rows, by a rule in JSON.
+    #[pyo3(from_item_all)]
+    Neighbours { rows: Rows<'py>, targets: PyReadonlyArray2<'py, f64>, rule: String },
+    /// f(x) = Σᵢ aᵢ k(cᵢ, x − s) + b.
+    #[pyo3(from_item_all)]
+    Expansion {
+        kernel: Bound<'py, NativeKernel>,
+        domain: Option<String>,
+        centres: Rows<'py>,
+        shift: Option<Vec<f64>>,
+        coefficients: PyReadonlyArray2<'py, f64>,
+        intercepts: Vec<f64>,
+    },
+}
+
+fn parsed(domain: Option<&String>) -> PyResult<Option<Domain>> {
+    domain.map(|domain| domain.parse()).transpose().map_err(value_error)
+}
+
+impl Parts<'_> {
+    /// The same in the library's form, with copies of the arrays.
+    pub fn predictor(&self) -> PyResult<Predictor> {
+        Ok(match self {
+            Self::Linear { features, columns, shift, weights, intercepts } => Linear {
+                map: features.features()?,
+                columns: *columns,
+                shift: shift.clone(),
+                weights: matrix(weights)?,
+                intercepts: intercepts.clone(),
+            }
+            .into(),
+            Self::Voted { kernel, domain, centres, classes, steps } => Voted {
+                kernel: kernel.get().0.clone(),
+                domain: parsed(domain.as_ref())?,
+                centres: centres.samples()?.into_owned(),
+                classes: *classes,
+                steps: voted_steps(&matrix(steps)?)?,
+            }
+            .into(),
+            Self::Pairs { kernel, domain, centres, per_class, coefficients, rho } => {
+                let pairs = Pairs {
+                    kernel: kernel.get().0.clone(),
+                    domain: parsed(domain.as_ref())?,
+                    centres: centres.samples()?.into_owned(),
+                    per_class: per_class.clone(),
+                    coefficients: matrix(coefficients)?,
+                    rho: rho.clone(),
+                };
+                if let Some(fault) = pairs.fault() {
+                    return Err(value_error(format!("the machines have {fault}")));
+                }
+                pairs.into()
+            }
+            Self::Neighbours { rows, targets, rule } => {
+                let (rows, targets) = (rows.samples()?.into_owned(), matrix(targets)?);
+                Neighbours { rows, targets, rule: serde_json::from_str(rule).map_err(value_error)? }.into()
+            }
+            Self::Expansion { kernel, domain, centres, shift, coefficients, intercepts } => {
+                let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
+                check_coefficients(&centres, &coefficients, intercepts)?;
+                Expansion {
+                    kernel: kernel.get().0.clone(),
+                    domain: parsed(domain.as_ref())?,
+                    centres: centres.into_owned(),
+                    shift: shift.clone(),
+                    coefficients,
+                    intercepts: intercepts.clone(),
+                }
+                .into()
+            }
+        })
+    }
+}
+
+fn check_coefficients(
+    centres: &AnySamples<'_>,
+    coefficients: &Matrix<f64>,
+    intercepts: &[f64],
+) -> PyResult<()> {
+    let (found, expected) =
+        ([coefficients.nrows(), coefficients.ncols()], [centres.nrows(), intercepts.len()]);
+    if found == expected {
+        return Ok(());
+    }
+    let ([rows, columns], [centres, outputs]) = (found, expected);
+    Err(value_error(format!("{rows} × {columns} coefficients for {centres} centres and {outputs} outputs")))
+}
+
+fn voted_steps(steps: &Matrix<f64>) -> PyResult<Vec<VotedStep>> {
+    let step = |row: usize| match steps.row(row) {
+        &[centre, output, amount, votes] => {
+            Ok(VotedStep { centre: centre as u32, output: output as u32, amount, votes: votes as u64 })
+        }
+        _ => Err(value_error("a step has four numbers")),
+    };
+    (0..steps.nrows()).map(step).collect()
+}
+
+/// What [`Parts`] reads, without copies.
+pub fn parts_of(py: Python<'_>, predictor: Predictor) -> PyResult<Bound<'_, PyDict>> {
+    let parts = PyDict::new(py);
+    let on_kernel = |kernel: Kernel, domain: Option<Domain>, centres| -> PyResult<()> {
+        parts.set_item("kernel", NativeKernel(kernel))?;
+        parts.set_item("domain", domain.map(|domain| domain.to_string()))?;
+        parts.set_item("centres", from_samples(py, centres)?)
+    };
+    match predictor {
+        Predictor::Expansion(Expansion { kernel, domain, centres, shift, coefficients, intercepts }) => {
+            on_kernel(kernel, domain, centres)?;
+            parts.set_item("shift", shift.map(|shift| PyArray1::from_vec(py, shift)))?;
+            parts.set_item("coefficients", from_matrix(py, coefficients)?)?;
+            parts.set_item("intercepts", PyArray1::from_vec(py, intercepts))?;
+        }
+        Predictor::Linear(Linear { map, columns, shift, weights, intercepts }) => {
+            parts.set_item("features", feature_parts(py, &map)?)?;
+            parts.set_item("columns", columns)?;
+            parts.set_item("shift", shift.map(|shift| PyArray1::from_vec(py, shift)))?;
+            parts.set_item("weights", from_matrix(py, weights)?)?;
+            parts.set_item("intercepts", PyArray1::from_vec(py, intercepts))?;
+        }
+        Predictor::Voted(Voted { kernel, domain, centres, classes, steps }) => {
+            on_kernel(kernel, domain, centres)?;
+            let numbers = |step: &VotedStep| {
+                [f64::from(step.centre), f64::from(step.output), step.amount, step.votes as f64]
+            };
+            let entries = steps.iter().flat_map(numbers).collect();
+            parts.set_item("classes", classes)?;
+            parts.set_item("steps", from_matrix(py, Matrix::from_entries(steps.len(), 4, entries))?)?;
+        }
+        Predictor::Pairs(Pairs { kernel, domain, centres, per_class, coefficients, rho }) => {
+            on_kernel(kernel, domain, centres)?;
+            parts.set_item("per_class", PyArray1::from_vec(py, per_class))?;
+            parts.set_item("coefficients", from_matrix(py, coefficients)?)?;
+            parts.set_item("rho", PyArray1::from_vec(py, rho))?;
+        }
+        Predictor::Neighbours(Neighbours { rows, targets, rule }) => {
+            parts.set_item("rows", from_samples(py, rows)?)?;
+            parts.set_item("targets", from_matrix(py, targets)?)?;
+            parts.set_item("rule", serde_json::to_string(&rule).map_err(value_error)?)?;
+        }
+    }
+    Ok(parts)
+}
+
+/// The outputs of a predictor at every row, one column each.
+#[pyfunction]
+pub fn predict<'py>(
+    py: Python<'py>,
+    parts: Parts<'py>,
+    rows: Rows<'py>,
+    job: Job<'py>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let samples = rows.samples()?;
+    let out =
+        if let Parts::Expansion { kernel, domain, centres, shift: None, coefficients, intercepts } = &parts {
+            // The many centres of an expansion are borrowed.
+            let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
+            check_coefficients(&centres, &coefficients, intercepts)?;
+            let (kernel, domain) = (&kernel.get().0, parsed(domain.as_ref())?);
+            if let Some((row, reason)) = domain.and_then(|domain| first_outside(domain, &samples)) {
+                return Err(model_error(ModelError::OutsideDomain { row, reason }));
+            }
+            job.run(py, |session| expand(kernel, &centres, &coefficients, intercepts, &samples, session))?
+        } else {
+            let predictor = parts.predictor()?;
+            job.run(py, |session| predictor.predict(&samples, session))?
+        };
+    from_matrix(py, out.map_err(model_error)?)
+}
+
+fn expand(
+    kernel: &Kernel,
+    centres: &AnySamples<'_>,
+    coefficients: &Matrix<f64>,
+    intercepts: &[f64],
+    samples: &AnySamples<'_>,
+    session: &Session<'_>,
+) -> Result<Matrix<f64>, ModelError> {
+    let (queries, centres) = (session.load(samples)?, session.load(centres)?);
+    let mut out = Matrix::zeros(samples.nrows(), coefficients.ncols());
+    queries.cross(kernel, &*centres)?.apply(&mut out, coefficients, session).map_err(GramError::from)?;
+    for i in 0..out.nrows() {
+        out.row_mut(i).iter_mut().zip(intercepts).for_each(|(f, b)| *f += b);
+    }
+    Ok(out)
+}

@@ -1,0 +1,86 @@
+//! Fits to files that are read in passes and never held.
+
+use std::path::PathBuf;
+
+use mercer::data::{
+    ColumnRef, DataError, FilePasses, PassError, ReadOptions, ScaleMethod, Source, SurveyOptions,
+    TrainingChunks,
+};
+use mercer::learn::{Learner, Lift, Problem};
+use mercer::session::Session;
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+
+use crate::errors::{learn_error, value_error};
+use crate::model::NativeModel;
+use crate::sums::ridge;
+use crate::work::Job;
+
+/// A file and how it is read.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct FileOptions {
+    path: PathBuf,
+    target: Vec<String>,
+    categorical: Vec<String>,
+    missing: String,
+    dtype: String,
+    scale: String,
+    holdout: f64,
+}
+
+impl FileOptions {
+    fn reading(&self) -> PyResult<ReadOptions> {
+        let columns = |names: &[String]| -> Vec<ColumnRef> {
+            names.iter().map(|name| name.parse().unwrap_or_else(|never| match never {})).collect()
+        };
+        Ok(ReadOptions {
+            target: columns(&self.target),
+            categorical: columns(&self.categorical),
+            missing: self.missing.parse().map_err(value_error)?,
+            dtype: self.dtype.parse().map_err(value_error)?,
+            ..ReadOptions::default()
+        })
+    }
+
+    fn passes(
+        &self,
+        reading: &ReadOptions,
+        scale: ScaleMethod,
+        lift: &Lift,
+        session: &Session<'_>,
+    ) -> Result<FilePasses, PassError> {
+        let chunks = TrainingChunks::open(Source::path(&self.path), reading, session)?;
+        let (seed, held_out) = (session.seed(), self.holdout);
+        let options = SurveyOptions { scale, sample: lift.sample_rows(), seed, held_out };
+        FilePasses::new(chunks, &options, session)
+    }
+}
+
+/// Fits ridge regression to a file in passes; the warnings come with the model.
+#[pyfunction]
+pub fn fit_ridge_file<'py>(
+    py: Python<'py>,
+    settings: &Bound<'py, PyAny>,
+    file: FileOptions,
+    job: Job<'py>,
+) -> PyResult<(NativeModel, Vec<String>)> {
+    let learner = ridge(settings)?;
+    let (reading, scale) = (file.reading()?, file.scale.parse().map_err(value_error)?);
+    job.run(py, |session| {
+        let passes = file.passes(&reading, scale, &learner.lift, session).map_err(pass_error)?;
+        let fitted = learner.train(&Problem::stream(&passes), session).map_err(learn_error)?;
+        let warnings = fitted.report.map(|report| report.warnings).unwrap_or_default();
+        Ok((NativeModel(fitted.model), passes.notes().iter().cloned().chain(warnings).collect()))
+    })?
+}
+
+/// `OSError` for a file that cannot be opened, `ValueError` for one that cannot be trained on.
+fn pass_error(error: PassError) -> PyErr {
+    match error {
+        PassError::Data(DataError::Open { .. } | DataError::Read { .. }) => {
+            PyOSError::new_err(error.to_string())
+        }
+        error => value_error(error),
+    }
+}

@@ -1,0 +1,72 @@
+"""What a fit warns of, and where: at the line that called it."""
+
+import warnings
+
+import mercer
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+
+@pytest.fixture
+def data(rng):
+    X = rng.standard_normal((200, 3))
+    return X, np.sin(X[:, 0]) + X[:, 1], (X[:, 0] + 0.5 * rng.standard_normal(200) > 0).astype(int)
+
+
+def heard(model, X, y):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    return found
+
+
+LIMITED = {
+    "conjugate gradients": (mercer.KernelRidge(1e-9, kernel="rbf", solver="cg", max_iter=1), False),
+    "gradient descent": (mercer.KernelLMS("rbf", max_iter=2), False),
+    "logistic regression": (mercer.KernelLogisticRegression(solver="gd", max_iter=2), True),
+    "logistic regression on features": (mercer.KernelLogisticRegression(approx="fourier:32", max_iter=1), True),
+    "perceptron": (mercer.KernelPerceptron("linear", max_iter=2), True),
+    "machines of pairs": (mercer.SVC(C=1e3, max_iter=3), True),
+    "machine on features": (mercer.SVC(C=1e3, approx="fourier:64", max_iter=1, tol=1e-9), True),
+    "regression": (mercer.SVR(C=1e3, max_iter=3), False),
+    "search": (mercer.SVCCV(Cs=[1e3], gammas=[1.0], max_iter=3), True),
+}
+
+
+@pytest.mark.parametrize(("model", "classes"), LIMITED.values(), ids=LIMITED.keys())
+def test_a_limit_that_is_met_is_a_convergence_warning_at_the_call(data, model, classes):
+    X, y, labels = data
+    found = heard(model, X, labels if classes else y)
+    assert found and all(warning.category is ConvergenceWarning for warning in found)
+    assert {warning.filename for warning in found} == {__file__}
+    assert getattr(model, "fit_status_", 1) == 1
+
+
+def test_a_solver_that_stagnates_warns(data):
+    """No solver reaches a tolerance below the rounding error."""
+    X, y, labels = data
+    for model, targets in [
+        (mercer.KernelRidge(1e-12, kernel="rbf(sigma=5)", solver="cg", tol=1e-30, max_iter=10_000), y),
+        (mercer.SVC(C=1e5, approx="fourier:64", tol=1e-15), labels),
+    ]:
+        found = heard(model, X, targets)
+        assert any(warning.category is ConvergenceWarning for warning in found), model
+        assert getattr(model, "fit_status_", 1) == 1
+        assert {warning.filename for warning in found} == {__file__}
+
+
+def test_an_undecided_kernel_is_no_matter_of_convergence(data):
+    X, y, labels = data
+    text = "exp(-|x-z|) - 1e-6*rbf(sigma=1)"
+    for model, targets in [(mercer.KernelRidge(kernel=text), y), (mercer.SVC(kernel=text), labels)]:
+        (warning,) = heard(model, X, targets)
+        assert warning.category is UserWarning and "undecided" in str(warning.message) and warning.filename == __file__
+
+
+def test_a_fit_that_converged_is_silent(data):
+    X, y, labels = data
+    for model in (mercer.KernelRidge(kernel="rbf"), mercer.SVR()):
+        assert not heard(model, X, y)
+    for model in (mercer.SVC(), mercer.SVC(approx="fourier:32"), mercer.KernelLogisticRegression()):
+        assert not heard(model, X, labels)

@@ -1,0 +1,199 @@
+//! Any of the learners: what the command line, Python and tuning hold.
+
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use crate::design::DesignError;
+use crate::model::Method;
+use crate::session::Session;
+
+use super::error::LearnError;
+use super::fitted::{Fitted, Settings};
+use super::knn::Knn;
+use super::learner::{Learner, Requires, Shape};
+use super::lift::Lift;
+use super::lms::Lms;
+use super::logistic::Logistic;
+use super::perceptron::Perceptron;
+use super::problem::Problem;
+use super::ridge::Ridge;
+use super::smoother::Smoother;
+use super::svm::Svm;
+
+/// Any learner with its settings, tagged by its `method` where it is read or written.
+///
+/// ```
+/// use mercer::learn::AnyLearner;
+/// let text = r#"{"method": "ridge", "kernel": "rbf(sigma=2)", "lambda": 0.1, "bias": "none"}"#;
+/// let learner: AnyLearner = serde_json::from_str(text)?;
+/// let AnyLearner::Ridge(ridge) = learner else { panic!("ridge") };
+/// assert_eq!((ridge.lambda, ridge.tol), (vec![0.1], 1e-3));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "method", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum AnyLearner {
+    /// Ridge regression.
+    Ridge(Ridge),
+    /// Least mean squares.
+    Lms(Lms),
+    /// The kernel smoother.
+    Smoother(Smoother),
+    /// k nearest neighbours.
+    Knn(Knn),
+    /// The perceptron.
+    Perceptron(Perceptron),
+    /// Logistic regression.
+    Logistic(Logistic),
+    /// A support vector machine, which has a method for each [`Machine`](super::svm::Machine).
+    #[serde(untagged)]
+    Svm(Svm),
+}
+
+impl AnyLearner {
+    /// The same with the columns that explicit features name bound to their places.
+    ///
+    /// # Errors
+    /// Where there is no column of such a name.
+    pub fn bind(mut self, names: &[String]) -> Result<Self, DesignError> {
+        let lift = match &mut self {
+            Self::Ridge(Ridge { lift, .. })
+            | Self::Lms(Lms { lift, .. })
+            | Self::Perceptron(Perceptron { lift, .. }) => lift,
+            _ => return Ok(self),
+        };
+        if let Lift::Features(map) = lift {
+            *lift = map.bind(names)?.into();
+        }
+        Ok(self)
+    }
+
+    fn inner(&self) -> &dyn Learner {
+        match self {
+            Self::Ridge(ridge) => ridge,
+            Self::Lms(lms) => lms,
+            Self::Smoother(smoother) => smoother,
+            Self::Knn(knn) => knn,
+            Self::Perceptron(perceptron) => perceptron,
+            Self::Logistic(logistic) => logistic,
+            Self::Svm(svm) => svm,
+        }
+    }
+}
+
+impl Learner for AnyLearner {
+    fn method(&self) -> Method {
+        self.inner().method()
+    }
+
+    fn requires(&self) -> Requires {
+        self.inner().requires()
+    }
+
+    fn settings(&self, session: &Session<'_>) -> Settings {
+        self.inner().settings(session)
+    }
+
+    fn check(&self, shape: Shape, session: &Session<'_>) -> Result<(), LearnError> {
+        self.inner().check(shape, session)
+    }
+
+    fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
+        self.inner().train(problem, session)
+    }
+}
+
+/// Settings that are not given take their defaults.
+impl<'de> Deserialize<'de> for AnyLearner {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        let settings = Value::deserialize(source)?;
+        let method = settings.get("method").cloned().ok_or_else(|| D::Error::missing_field("method"))?;
+        let method: Method = read(method)?;
+        Ok(match method {
+            Method::Ridge => Self::Ridge(read(settings)?),
+            Method::Lms => Self::Lms(read(settings)?),
+            Method::Smoother => Self::Smoother(read(settings)?),
+            Method::Knn => Self::Knn(read(settings)?),
+            Method::Perceptron => Self::Perceptron(read(settings)?),
+            Method::Logistic => Self::Logistic(read(settings)?),
+            Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => {
+                Self::Svm(read(settings)?)
+            }
+        })
+    }
+}
+
+fn read<T: DeserializeOwned, E: Error>(settings: Value) -> Result<T, E> {
+    serde_json::from_value(settings).map_err(E::custom)
+}
+
+macro_rules! from {
+    ($($learner:ident),+) => {
+        $(
+            impl From<$learner> for AnyLearner {
+                fn from(learner: $learner) -> Self {
+                    Self::$learner(learner)
+                }
+            }
+        )+
+    };
+}
+
+from!(Ridge, Lms, Smoother, Knn, Perceptron, Logistic, Svm);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Approximation;
+    use crate::kernel::Kernel;
+    use crate::learn::svm::Machine;
+    use crate::learn::{ClassWeight, Intercept, LogisticSolver, RidgeSolver, Rule, Step};
+
+    fn kernel() -> Kernel {
+        "rbf(gamma=0.1)".parse().unwrap()
+    }
+
+    #[test]
+    fn settings_are_read_as_they_are_written() {
+        let approximate = (kernel(), Approximation::nystrom(40));
+        let learners: [AnyLearner; 9] = [
+            Ridge::on(approximate.clone()).lambdas(vec![0.1, 2.0]).intercept(Intercept::Column).into(),
+            Ridge::on(Lift::Auto(kernel())).solver(RidgeSolver::Cg).rank(Some(7)).into(),
+            Lms::new(kernel()).step(Step::Value(0.25)).epochs(3).into(),
+            Smoother::new(kernel()).into(),
+            Knn::new(7).classify(true).into(),
+            Perceptron::on("x, x^2".parse::<crate::design::FeatureMap>().unwrap())
+                .rule(Rule::OneVsRest)
+                .into(),
+            Logistic::new(kernel()).lambda(0.1).solver(LogisticSolver::Sgd).into(),
+            Svm::on(approximate, Machine::Svc { c: 3.0 }).class_weight(ClassWeight::Balanced).into(),
+            Svm::new(kernel(), Machine::NuSvr { c: 3.0, nu: 0.25 }).probability(true).into(),
+        ];
+        for learner in learners {
+            let text = serde_json::to_string(&learner).unwrap();
+            assert!(text.contains(&format!("\"method\":\"{}\"", learner.method())), "{text}");
+            assert_eq!(serde_json::from_str::<AnyLearner>(&text).unwrap(), learner, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_given_takes_its_default() {
+        let read = |text: &str| serde_json::from_str::<AnyLearner>(text);
+        assert_eq!(read(r#"{"method": "logistic"}"#).unwrap(), Logistic::default().into());
+        let svm = Svm::new(kernel(), Machine::Svc { c: 2.0 });
+        assert_eq!(read(r#"{"method": "svc", "kernel": "rbf(gamma=0.1)", "C": 2}"#).unwrap(), svm.into());
+        for (text, message) in [
+            (r#"{"kernel": "linear"}"#, "method"),
+            (r#"{"method": "svd"}"#, "unknown variant `svd`"),
+            (r#"{"method": "ridge", "kernel": "rbf("}"#, "rbf("),
+            (r#"{"method": "ridge", "features": "x", "approx": "fourier:4"}"#, "features are explicit"),
+            (r#"{"method": "ridge", "approx": "fourier:3"}"#, "fourier:3"),
+            (r#"{"method": "logistic", "lambda": [1, 2]}"#, "one number"),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Scores of a classifier on rows it has not seen, for every setting at one kernel.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
+use crate::data::Matrix;
+use crate::gram::{DenseGram, Resident};
+use crate::kernel::Kernel;
+use crate::model::{Link, probabilities};
+use crate::pool;
+use crate::session::Session;
+use crate::watch::Watch;
+
+use super::error::LearnError;
+use super::problem::Problem;
+use super::ridge::finite_gram;
+use super::search::{Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, require_memory};
+
+/// A classifier Σᵢ aᵢ k(xᵢ, ·) + b that is trained on the rows outside of a fold.
+pub(super) trait FoldTrainer {
+    /// The answer for each of `shared`, in their order; none where there is none.
+    fn train_fold(
+        &self,
+        gram: &DenseGram<'_, f64>,
+        fold: &Fold,
+        shared: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Vec<Option<Trained>>, LearnError>;
+}
+
+/// Dual coefficients and intercepts.
+pub(super) type Trained = (Matrix<f64>, Vec<f64>);
+
+/// Rows to train on, and rows to be judged by.
+pub(super) struct Fold {
+    pub train: Vec<usize>,
+    held_out: Vec<usize>,
+    /// The classes that have a row to train on, ascending.
+    pub present: Vec<usize>,
+    /// The place of each training row's class among them.
+    pub codes: Vec<usize>,
+    /// The weight of each training row; none where every row counts 1.
+    pub weights: Option<Vec<f64>>,
+}
+
+/// The folds of labelled samples, ready for any kernel.
+pub(super) struct ClassScorer<'a, L> {
+    learner: &'a L,
+    resident: Box<dyn Resident>,
+    codes: &'a [usize],
+    weights: Option<&'a [f64]>,
+    folds: Vec<Fold>,
+    measure: Measure,
+}
+
+impl<'a, L: FoldTrainer> ClassScorer<'a, L> {
+    /// # Errors
+    /// Where the criterion is not one of folds or leaves rows of one class alone, and where the memory budget is exceeded.
+    pub fn new(
+        learner: &'a L,
+        problem: &'a Problem<'a>,
+        criterion: &Criterion,
+        measure: Measure,
+        session: &Session<'_>,
+    ) -> Result<Self, LearnError> {
+        let rows = problem.nrows();
+        // The matrix and, at most as large, the part that a fold is trained on with a factor of it.
+        require_memory(rows, 24 * (rows as u64).saturating_mul(rows as u64), session)?;
+        let LeftOut::Parts(parts) = criterion.on(problem, session)? else {
+            return Err(LearnError::Unsupported("a classifier is judged by folds or held-out rows"));
+        };
+        let ((codes, _), weights) = (problem.codes()?, problem.weights());
+        Ok(Self {
+            learner,
+            resident: session.load(problem.samples()?)?,
+            codes,
+            weights,
+            folds: folds(codes, weights, &parts, &problem.counted())?,
+            measure,
+        })
+    }
+
+    /// The sum of the losses of one fold's held-out rows.
+    fn loss(&self, fold: &Fold, outputs: &Matrix<f64>) -> f64 {
+        let shares = (self.measure == Measure::LogLoss).then(|| probabilities(outputs));
+        let loss = |(place, &row): (usize, &usize)| {
+            let truth = fold.present.binary_search(&self.codes[row]);
+            let loss = match &shares {
+                Some(shares) => Measure::log_loss(truth.ok().map(|class| shares.row(place)[class])),
+                None => f64::from(u8::from(truth != Ok(Link::Decisions.class(outputs.row(place))))),
+            };
+            self.weight(row) * loss
+        };
+        fold.held_out.iter().enumerate().map(loss).sum()
+    }
+
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[row])
+    }
+}
+
+impl<L: FoldTrainer> Scorer for ClassScorer<'_, L> {
+    /// The mean loss over the rows that are held out.
+    fn score(
+        &mut self,
+        kernel: Option<&Kernel>,
+        shared: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Vec<Option<Score>>, LearnError> {
+        let session = &session.part();
+        let gram = finite_gram(&*self.resident, kernel.ok_or(NO_KERNEL)?, session)?;
+        let mut losses: Vec<Option<f64>> = vec![Some(0.0); shared.len()];
+        let mut total = 0.0;
+        for fold in &self.folds {
+            session.check()?;
+            let part = block(&gram, &fold.train, &fold.train);
+            let part = DenseGram::new(fold.train.len(), part.into_entries());
+            let trained = self.learner.train_fold(&part, fold, shared, session)?;
+            let cross = block(&gram, &fold.held_out, &fold.train);
+            total += fold.held_out.iter().map(|&row| self.weight(row)).sum::<f64>();
+            for (loss, found) in losses.iter_mut().zip(trained) {
+                *loss = match (loss.take(), found) {
+                    (Some(sum), Some(found)) => Some(sum + self.loss(fold, &outputs(&cross, &found))),
+                    _ => None,
+                };
+            }
+        }
+        Ok(losses.into_iter().map(|loss| loss.map(|sum| Score::from(sum / total))).collect())
+    }
+}
+
+/// The rows `counted` outside and inside of each part.
+fn folds(
+    codes: &[usize],
+    weights: Option<&[f64]>,
+    parts: &Parts,
+    counted: &[usize],
+) -> Result<Vec<Fold>, LearnError> {
+    let fold = |part: usize| {
+        let (held_out, train): (Vec<usize>, Vec<usize>) =
+            counted.iter().partition(|&&row| parts.of_row[row] == Some(part));
+        let mut present: Vec<usize> = train.iter().map(|&row| codes[row]).collect();
+        present.sort_unstable();
+        present.dedup();
+        if present.len() < 2 {
+            return Err(LearnError::Unsupported(
+                "a fold leaves rows of one class to train on; use fewer folds, or gather more rows of each class",
+            ));
+        }
+        let place = |class| present.partition_point(|p| *p < class);
+        let codes = train.iter().map(|&row| place(codes[row])).collect();
+        let weights = weights.map(|all| train.iter().map(|&row| all[row]).collect());
+        Ok(Fold { train, held_out, present, codes, weights })
+    };
+    (0..parts.count).map(fold).collect()
+}
+
+/// The entries of `gram` at `rows` and `columns`.
+fn block(gram: &Matrix<f64>, rows: &[usize], columns: &[usize]) -> Matrix<f64> {
+    let mut entries = Vec::with_capacity(rows.len() * columns.len());
+    for &row in rows {
+        let row = gram.row(row);
+        entries.extend(columns.iter().map(|&column| row[column]));
+    }
+    Matrix::from_entries(rows.len(), columns.len(), entries)
+}
+
+/// f at the rows of `cross`.
+fn outputs(cross: &Matrix<f64>, (dual, intercepts): &Trained) -> Matrix<f64> {
+    let (rows, width) = (cross.nrows(), intercepts.len());
+    let mut out = Matrix::from_entries(rows, width, intercepts.repeat(rows));
+    let left = MatRef::from_row_major_slice(cross.entries(), rows, cross.ncols());
+    let right = MatRef::from_row_major_slice(dual.entries(), dual.nrows(), width);
+    let place = MatMut::from_row_major_slice_mut(out.entries_mut(), rows, width);
+    matmul(place, Accum::Add, left, right, 1.0, Par::rayon(pool::available()));
+    out
+}

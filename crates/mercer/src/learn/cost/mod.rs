@@ -1,0 +1,100 @@
+//! The cost of work: operations and bytes as functions of its size. They depend on nothing else, so a choice between methods is the
+//! same on every machine; [`plan`](crate::select::plan) multiplies them by rates that it measures.
+
+mod task;
+mod ways;
+
+use crate::linalg::NormalEquations;
+use crate::pool;
+
+pub use task::{Size, Task};
+pub use ways::{Cost, Operation, Stage, Way};
+
+/// Steps of conjugate gradients on tiles before the matrix is stored, and steps that must then be left: storing takes the time of as
+/// many.
+pub(crate) const STEPS_ON_TILES: u64 = 6;
+
+/// Multiply-adds of ridge regression on the kernel matrix of n samples with d columns: n²d + n³/3.
+#[must_use]
+pub fn dual_ridge(rows: usize, columns: usize) -> f64 {
+    let (n, d) = (rows as f64, columns as f64);
+    n * n * d + n * n * n / 3.0
+}
+
+/// Multiply-adds of ridge regression on D features of n samples: nD² + D³/3.
+#[must_use]
+pub fn primal_ridge(rows: usize, features: u64) -> f64 {
+    let (n, count) = (rows as f64, features as f64);
+    n * count * count + count * count * count / 3.0
+}
+
+/// Bytes of a kernel matrix in double precision.
+#[must_use]
+pub fn matrix_bytes(rows: usize) -> u64 {
+    (rows as u64).saturating_mul(rows as u64).saturating_mul(8)
+}
+
+/// The rank of the preconditioner that balances its own cost, nk², with the steps it saves at n² each: 3√n.
+#[must_use]
+pub fn preconditioner_rank(rows: usize) -> usize {
+    ((3.0 * (rows as f64).sqrt()).ceil() as usize).min(rows)
+}
+
+/// Bytes of conjugate gradients with a preconditioner of this rank, without a stored matrix: the factor, its small matrix twice, and
+/// the partial sums of a product.
+#[must_use]
+pub fn cg_bytes(rows: usize, rank: usize, targets: usize) -> u64 {
+    let (n, k) = (rows as u64, rank.min(rows) as u64);
+    4 * n * k + 16 * k * k + 40 * 8 * n * (targets as u64 + 1)
+}
+
+/// Bytes of ridge regression from sums over this number of features: the sums, their matrix and a chunk of features.
+#[must_use]
+pub fn sums_bytes(features: usize, targets: usize) -> u64 {
+    let d = features as u64;
+    NormalEquations::bytes_needed(features, targets)
+        .saturating_add(8 * d.saturating_mul(d))
+        .saturating_add(8 * 1024 * d)
+}
+
+/// Bytes of sums over this number of features, targets and parts, of which some are left out in turn, and of their factors.
+#[must_use]
+pub fn fold_sums_bytes(features: usize, targets: usize, (parts, left_out): (usize, usize)) -> u64 {
+    let d = features as u64;
+    let matrix = 8u64.saturating_mul(d).saturating_mul(d);
+    // Decompositions that are made at the same time: the matrix, its vectors and twice that of working memory.
+    let at_once = pool::available().min(left_out) as u64;
+    NormalEquations::bytes_needed(features, targets)
+        .saturating_mul(parts as u64 + 2 + at_once)
+        .saturating_add(matrix.saturating_mul(left_out as u64 + 4 * at_once))
+        .saturating_add(8 * 1024 * d)
+}
+
+/// The number of approximate features for this number of rows: 8√n, which keeps the error of the approximation below that of the data
+/// for most problems (Rudi and Rosasco 2017), from 512 to 4,096.
+#[must_use]
+pub fn suggested_features(rows: u64) -> usize {
+    ((8.0 * (rows as f64).sqrt()) as usize).clamp(512, 4_096).next_multiple_of(64)
+}
+
+/// As [`suggested_features`], as far as the memory goes.
+#[must_use]
+pub fn affordable_features(rows: u64, budget: u64) -> usize {
+    let mut size = suggested_features(rows);
+    while size > 64 && sums_bytes(size, 1) > budget {
+        size -= 64;
+    }
+    size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_follow_the_rows_and_the_memory() {
+        assert_eq!(affordable_features(20_000, u64::MAX), 1_152);
+        assert_eq!(affordable_features(10_000_000_000, u64::MAX), 4_096);
+        assert!(affordable_features(10_000_000_000, 50 << 20) < 2_500);
+    }
+}

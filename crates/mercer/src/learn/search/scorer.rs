@@ -1,0 +1,142 @@
+//! The part of a search that a learner contributes.
+
+use std::fmt;
+
+use crate::kernel::Kernel;
+use crate::learn::admission::Admission;
+use crate::learn::error::LearnError;
+use crate::learn::fitted::Fitted;
+use crate::learn::learner::{Learner, Requires};
+use crate::learn::problem::Problem;
+use crate::session::Session;
+
+use super::criterion::Criterion;
+use super::measure::Measure;
+use super::shared::Shared;
+
+/// The score of one choice of hyper-parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Score {
+    /// The mean of the measure over the rows that were left out; for support vector classification 1 less the mean accuracy of
+    /// the folds.
+    pub loss: f64,
+    /// The accuracy on each fold, of support vector classification; empty for other learners.
+    pub accuracies: Vec<f64>,
+}
+
+impl From<f64> for Score {
+    fn from(loss: f64) -> Self {
+        Self { loss, accuracies: Vec::new() }
+    }
+}
+
+/// Scores hyper-parameters on one problem.
+pub trait Scorer {
+    /// The score of each of `shared` with this kernel; none where there is no answer. A learner without a kernel, or on a given
+    /// kernel matrix, gets none.
+    ///
+    /// # Errors
+    /// Where the kernel has no finite value somewhere, which is no score for it, and where the search cannot go on.
+    fn score(
+        &mut self,
+        kernel: Option<&Kernel>,
+        shared: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Vec<Option<Score>>, LearnError>;
+
+    /// The model with the best hyper-parameters, where the scorer has what it follows from, and warnings.
+    ///
+    /// # Errors
+    /// Where there is no such model, and where the session is stopped.
+    fn finish(
+        &mut self,
+        kernel: Option<&Kernel>,
+        shared: f64,
+        session: &Session<'_>,
+    ) -> Result<Found, LearnError> {
+        let _ = (kernel, shared, session);
+        Ok(Found::default())
+    }
+}
+
+/// A function that scores, for a learner whose scorer keeps nothing.
+impl<F> Scorer for F
+where
+    F: FnMut(Option<&Kernel>, &[f64], &Session<'_>) -> Result<Vec<Option<Score>>, LearnError>,
+{
+    fn score(
+        &mut self,
+        kernel: Option<&Kernel>,
+        shared: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Vec<Option<Score>>, LearnError> {
+        self(kernel, shared, session)
+    }
+}
+
+/// What a scorer has at the end of a search.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The model with the best hyper-parameters.
+    pub fitted: Option<Fitted>,
+    /// Warnings about it.
+    pub warnings: Vec<String>,
+}
+
+/// A learner whose hyper-parameters can be searched for.
+pub trait Tunable: Learner + Clone + fmt::Debug {
+    /// The kernel, with a `?` for each hyper-parameter to search; none for a learner without a kernel.
+    fn open_kernel(&self) -> Option<&Kernel>;
+
+    /// The learner with another kernel.
+    #[must_use]
+    fn with_kernel(self, kernel: Kernel) -> Self;
+
+    /// The hyper-parameter whose values are scored together at each kernel.
+    fn shared(&self) -> Shared {
+        Shared::None
+    }
+
+    /// The learner with another value of it.
+    #[must_use]
+    fn with_shared(self, value: f64) -> Self {
+        let _ = value;
+        self
+    }
+
+    /// Whether each kernel must be proven to be positive semidefinite before it is scored.
+    fn kernel_admission(&self) -> Admission {
+        Admission::Assume
+    }
+
+    /// The rows that trials are judged by where none are asked for.
+    fn usual_criterion(&self) -> Criterion {
+        if self.requires() == Requires::Classes { Criterion::Folds(5) } else { Criterion::LeaveOneOut }
+    }
+
+    /// The text that tells searches apart, beside the data; none where trials are not worth keeping.
+    fn identity(&self, criterion: &str, measure: Measure, seed: u64) -> Option<String> {
+        Some(format!("{self:?} {measure:?} {criterion} {seed}"))
+    }
+
+    /// Makes the problem ready for scores. Targets, weights and measure have been checked.
+    ///
+    /// # Errors
+    /// Where the criterion does not suit the learner or the rows, and where the memory budget is exceeded.
+    fn scorer<'a>(
+        &'a self,
+        problem: &'a Problem<'a>,
+        criterion: &Criterion,
+        measure: Measure,
+        session: &Session<'_>,
+    ) -> Result<Box<dyn Scorer + 'a>, LearnError>;
+}
+
+/// A scorer needs a kernel, and there is none.
+pub(crate) const NO_KERNEL: LearnError = LearnError::Unsupported("this search needs a kernel");
+
+/// Refuses `needed` bytes above the memory budget.
+pub(crate) fn require_memory(rows: usize, needed: u64, session: &Session<'_>) -> Result<(), LearnError> {
+    let budget = session.memory();
+    if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
+}

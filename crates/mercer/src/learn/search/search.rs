@@ -1,0 +1,326 @@
+//! The search over hyper-parameters: a grid that is refined around its best point, or random points.
+//!
+//! A point is the hyper-parameters of a kernel. At each point the scores of many values of one more hyper-parameter, the setting,
+//! are computed together, because one factorisation serves them all.
+
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::kernel::SearchSpace;
+use crate::learn::error::LearnError;
+use crate::session::Session;
+use crate::watch::Watch;
+
+use super::axis::Axis;
+use super::trials::{Trial, Trials};
+
+/// The points that a search tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// Every combination of `points` values of each range and all values of each list; then, `refinements` times, the
+    /// best point with each range's value moved by half of the last step either way.
+    Grid {
+        /// Values of a range, 1 or more.
+        points: usize,
+        /// Times the step is halved.
+        refinements: usize,
+    },
+    /// Points drawn uniformly from each list and, on its log scale, each range.
+    Random {
+        /// Points drawn, 1 or more.
+        trials: usize,
+    },
+}
+
+impl Strategy {
+    /// A grid for up to two hyper-parameters of the kernel; random points for more, where a grid would be large.
+    #[must_use]
+    pub fn for_axes(axes: usize) -> Self {
+        match axes {
+            0 | 1 => Self::Grid { points: 10, refinements: 3 },
+            2 => Self::Grid { points: 7, refinements: 3 },
+            _ => Self::Random { trials: 100 },
+        }
+    }
+}
+
+/// Computes the score of each setting at the hyper-parameters of a kernel, smaller is better; none where there is no answer.
+pub type PointScores<'a> =
+    dyn FnMut(&[f64], &[f64], &Session<'_>) -> Result<Vec<Option<f64>>, LearnError> + 'a;
+
+/// A search: its axes and the points that it tries.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    /// The hyper-parameters of the kernel, in the order of its text.
+    pub axes: Vec<Axis>,
+    /// The hyper-parameter of which many values are scored together.
+    pub setting: Axis,
+    /// The points to try.
+    pub strategy: Strategy,
+    /// Seed of random points.
+    pub seed: u64,
+}
+
+/// Values of the setting per factor of ten: many, as they are almost free.
+const SETTINGS_PER_DECADE: f64 = 2.0;
+
+/// Points to score, each with the settings to score it at.
+type Round = Vec<(Vec<f64>, Vec<f64>)>;
+
+impl Search {
+    /// Searches, and returns the best trial. Those in `trials` are not made again; new ones are added, and the checkpoint of the
+    /// session keeps all of them after each point.
+    ///
+    /// # Errors
+    /// Those of `score`; [`LearnError::NoScore`] where no trial has a score; [`LearnError::Stopped`].
+    pub fn run(
+        &self,
+        score: &mut PointScores<'_>,
+        trials: &mut Trials,
+        session: &Session<'_>,
+    ) -> Result<Trial, LearnError> {
+        let found = self.rounds(score, trials, session);
+        trials.keep(true, session);
+        found
+    }
+
+    fn rounds(
+        &self,
+        score: &mut PointScores<'_>,
+        trials: &mut Trials,
+        session: &Session<'_>,
+    ) -> Result<Trial, LearnError> {
+        let first = self.first_round()?;
+        session.begin("tune", self.planned(first.len()) as u64);
+        let mut best = None;
+        self.score_round(&first, &mut best, score, trials, session)?;
+        if let Strategy::Grid { points, refinements } = self.strategy {
+            for halvings in 1..=refinements {
+                let Some(centre) = best.clone() else { break };
+                let round = self.refined_round(&centre, points, halvings);
+                self.score_round(&round, &mut best, score, trials, session)?;
+            }
+        }
+        best.ok_or(LearnError::NoScore { trials: trials.rows.len() })
+    }
+
+    /// Points of the whole search, at most.
+    fn planned(&self, first: usize) -> usize {
+        match self.strategy {
+            Strategy::Grid { refinements, .. } => first + refinements * (1 + 2 * self.axes.len()),
+            Strategy::Random { .. } => first,
+        }
+    }
+
+    fn first_round(&self) -> Result<Round, LearnError> {
+        let settings = self.setting.grid(self.setting_points());
+        let points = match self.strategy {
+            Strategy::Grid { points: 0, .. } | Strategy::Random { trials: 0 } => {
+                return Err(LearnError::Parameter {
+                    parameter: "points of the search",
+                    received: "0".into(),
+                    allowed: "1 or more",
+                });
+            }
+            Strategy::Grid { points, .. } => self.axes.iter().fold(vec![Vec::new()], |found, axis| {
+                let values = axis.grid(points);
+                let extend = |point: &Vec<f64>| {
+                    let point = point.clone();
+                    values.iter().map(move |v| [point.as_slice(), &[*v]].concat()).collect::<Vec<_>>()
+                };
+                found.iter().flat_map(extend).collect()
+            }),
+            Strategy::Random { trials } => {
+                let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+                let count = if self.axes.is_empty() { 1 } else { trials };
+                (0..count).map(|_| self.axes.iter().map(|axis| draw(axis, &mut rng)).collect()).collect()
+            }
+        };
+        Ok(points.into_iter().map(|point| (point, settings.clone())).collect())
+    }
+
+    /// Values of the setting in a grid.
+    fn setting_points(&self) -> usize {
+        match self.setting.space {
+            SearchSpace::OneOf(_) => 1,
+            SearchSpace::Between(low, high) => {
+                ((high / low).log10() * SETTINGS_PER_DECADE).round().max(4.0) as usize + 1
+            }
+        }
+    }
+
+    /// The best point and its neighbours, one hyper-parameter moved at a time, with the setting near its best.
+    fn refined_round(&self, best: &Trial, points: usize, halvings: usize) -> Round {
+        let step = 0.5f64.powi(halvings as i32);
+        let ratio = self.setting.ratio(self.setting_points());
+        let settings = |places: &[f64]| -> Vec<f64> {
+            let Some(ratio) = ratio else { return self.setting.grid(1) };
+            let moved = places.iter().map(|place| best.setting * ratio.powf(place * step));
+            moved.filter(|&setting| self.setting.contains(setting)).collect()
+        };
+        // At the best point itself the settings a whole step away are known.
+        let mut round = vec![(best.values.clone(), settings(&[-1.0, 1.0]))];
+        for (place, axis) in self.axes.iter().enumerate() {
+            let Some(ratio) = axis.ratio(points) else { continue };
+            for factor in [ratio.powf(-step), ratio.powf(step)] {
+                let mut moved = best.values.clone();
+                moved[place] *= factor;
+                if axis.contains(moved[place]) {
+                    round.push((moved, settings(&[-2.0, -1.0, 0.0, 1.0, 2.0])));
+                }
+            }
+        }
+        round
+    }
+
+    fn score_round(
+        &self,
+        round: &Round,
+        best: &mut Option<Trial>,
+        score: &mut PointScores<'_>,
+        trials: &mut Trials,
+        session: &Session<'_>,
+    ) -> Result<(), LearnError> {
+        for (values, settings) in round {
+            session.check()?;
+            let known = trials.known(values, settings);
+            let is_new = known.is_none();
+            let scores = match known {
+                Some(scores) => scores,
+                None => {
+                    // A point that an interrupted run left unfinished is scored as a whole.
+                    trials.rows.retain(|t| t.values != *values || !settings.contains(&t.setting));
+                    score(values, settings, session)?
+                }
+            };
+            for (&setting, score) in settings.iter().zip(scores) {
+                // What is not a number is no score.
+                let score = score.filter(|score| score.is_finite());
+                let trial = Trial { values: values.clone(), setting, score };
+                if score.is_some_and(|s| best.as_ref().and_then(|b| b.score).is_none_or(|b| s < b)) {
+                    session.note(&self.describe(&trial));
+                    *best = Some(trial.clone());
+                }
+                if is_new {
+                    trials.rows.push(trial);
+                }
+            }
+            if is_new {
+                trials.keep(false, session);
+            }
+            session.advance(1);
+        }
+        Ok(())
+    }
+
+    /// `best 0.123 at sigma=2, lambda=0.1`.
+    fn describe(&self, trial: &Trial) -> String {
+        let names = self.axes.iter().chain([&self.setting]).map(|axis| axis.name.as_str());
+        let values = trial.values.iter().chain([&trial.setting]);
+        let pairs: Vec<String> =
+            names.zip(values).map(|(name, value)| format!("{name}={value:.4}")).collect();
+        format!("best {:.6} at {}", trial.score.unwrap_or(f64::NAN), pairs.join(", "))
+    }
+
+    /// Warnings for a best trial at the ends of what was searched.
+    #[must_use]
+    pub fn edge_warnings(&self, best: &Trial) -> Vec<String> {
+        let values = best.values.iter().chain([&best.setting]);
+        let axes = self.axes.iter().chain([&self.setting]);
+        axes.zip(values).filter_map(|(axis, value)| axis.edge_warning(*value)).collect()
+    }
+}
+
+fn draw(axis: &Axis, rng: &mut Xoshiro256PlusPlus) -> f64 {
+    match &axis.space {
+        SearchSpace::OneOf(values) => values.choose(rng).copied().unwrap_or(f64::NAN),
+        SearchSpace::Between(low, high) => (low * (high / low).powf(rng.random::<f64>())).clamp(*low, *high),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bowl in log coordinates with its bottom at (3, 0.7) and λ = 0.02; counts its calls.
+    struct Bowl(usize);
+
+    impl Bowl {
+        fn score(&mut self, values: &[f64], settings: &[f64]) -> Vec<Option<f64>> {
+            self.0 += 1;
+            let outer: f64 = values.iter().zip([3.0, 0.7]).map(|(v, at)| (v / at).ln().powi(2)).sum();
+            settings
+                .iter()
+                .map(|s| if *s < 1e-5 { None } else { Some(outer + (s / 0.02).ln().powi(2)) })
+                .collect()
+        }
+    }
+
+    fn search(strategy: Strategy) -> Search {
+        let axis = |name: &str, low, high| Axis::new(name, SearchSpace::Between(low, high));
+        Search {
+            axes: vec![axis("sigma", 0.1, 100.0), axis("alpha", 0.01, 10.0)],
+            setting: axis("lambda", 1e-6, 1e3),
+            strategy,
+            seed: 5,
+        }
+    }
+
+    fn run(search: &Search, trials: &mut Trials) -> (Trial, usize) {
+        let mut bowl = Bowl(0);
+        let mut score = |values: &[f64], settings: &[f64], _: &Session<'_>| Ok(bowl.score(values, settings));
+        let best = search.run(&mut score, trials, &Session::default()).unwrap();
+        (best, bowl.0)
+    }
+
+    fn none() -> Trials {
+        Trials { problem: String::new(), names: Vec::new(), rows: Vec::new() }
+    }
+
+    #[test]
+    fn refinement_closes_in_on_the_best_point() {
+        let coarse = search(Strategy::Grid { points: 7, refinements: 0 });
+        let fine = search(Strategy::Grid { points: 7, refinements: 5 });
+        let (at, calls) = run(&coarse, &mut none());
+        let (closer, more) = run(&fine, &mut none());
+        assert_eq!((calls, more), (49, 49 + 5 * 5));
+        assert!(closer.score.unwrap() < at.score.unwrap() / 10.0);
+        assert!((closer.values[0] / 3.0).ln().abs() < 0.1 && (closer.setting / 0.02).ln().abs() < 0.1);
+    }
+
+    #[test]
+    fn known_trials_are_not_scored_again_and_the_answer_is_the_same() {
+        for strategy in [Strategy::Grid { points: 4, refinements: 3 }, Strategy::Random { trials: 30 }] {
+            let search = search(strategy);
+            let mut trials = none();
+            let (best, calls) = run(&search, &mut trials);
+            assert_eq!(trials.best(), Some(&best));
+            // Cut in the middle of a point, as an interrupted run leaves it.
+            let mut resumed = Trials { rows: trials.rows[..trials.rows.len() / 2 + 1].to_vec(), ..none() };
+            let (again, fewer) = run(&search, &mut resumed);
+            assert_eq!(again, best);
+            assert!(fewer < calls && fewer > 0, "{fewer} of {calls}");
+            assert_eq!(run(&search, &mut trials), (best, 0));
+        }
+    }
+
+    #[test]
+    fn random_points_stay_within_their_ranges() {
+        let search = search(Strategy::Random { trials: 50 });
+        let mut trials = none();
+        run(&search, &mut trials);
+        for trial in &trials.rows {
+            assert!(search.axes.iter().zip(&trial.values).all(|(axis, v)| axis.contains(*v)));
+        }
+    }
+
+    #[test]
+    fn without_a_score_there_is_an_error() {
+        let mut search = search(Strategy::Grid { points: 2, refinements: 1 });
+        search.setting.space = SearchSpace::OneOf(vec![1e-9]);
+        let mut score = |_: &[f64], settings: &[f64], _: &Session<'_>| Ok(vec![None; settings.len()]);
+        let error = search.run(&mut score, &mut none(), &Session::default()).unwrap_err();
+        assert_eq!(error, LearnError::NoScore { trials: 4 });
+    }
+}

@@ -1,0 +1,270 @@
+//! The search for the hyper-parameters of any learner, by the error on rows that were left out.
+
+use std::borrow::Cow;
+
+use crate::data::AnySamples;
+use crate::design::DesignError;
+use crate::kernel::{Kernel, SearchSpace};
+use crate::learn::search::{
+    Axis, Criterion, Measure, Score, Scorer, Search, Strategy, Trial, Trials, Tunable,
+};
+use crate::learn::{Digest, Fitted, Inputs, LearnError, Problem, Requires};
+use crate::linalg::NormalEquationsError;
+use crate::session::Session;
+use crate::solve::SolveError;
+use crate::watch::Watch;
+
+/// Rows that a search needs.
+const LEAST_ROWS: usize = 3;
+
+/// A search for the hyper-parameters of a learner.
+///
+/// At each kernel one factorisation, one path or one search for neighbours gives the scores of all values of λ, C or k.
+///
+/// ```
+/// use mercer::learn::{Problem, Ridge};
+/// use mercer::kernel::Kernel;
+/// use mercer::select::Tune;
+/// use mercer::session::Session;
+/// let x: Vec<[f64; 1]> = (0..60).map(|i| [0.1 * i as f64]).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x[0].sin()).collect();
+/// let kernel: Kernel = "rbf(sigma=?0.2..4)".parse()?;
+/// let found = Tune::new(Ridge::new(kernel)).run(&Problem::new(&x[..], &y), &Session::default())?;
+/// assert!(found.score.sqrt() < 1e-2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tune<L> {
+    /// The learner. Its kernel has a `?` for each hyper-parameter to search; `auto` is resolved from the samples.
+    pub learner: L,
+    /// The rows that trials are judged by.
+    pub criterion: Criterion,
+    /// The number that is made small; none for the default of the learner and the targets.
+    pub measure: Option<Measure>,
+    /// The points that are tried; none for the default of the number of hyper-parameters.
+    pub strategy: Option<Strategy>,
+    /// The values of λ, C or k; none for their default range.
+    pub shared: Option<SearchSpace>,
+}
+
+/// The result of a search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tuned<L> {
+    /// The learner with the best hyper-parameters.
+    pub learner: L,
+    /// Its score, smaller is better.
+    pub score: f64,
+    /// All that was tried.
+    pub trials: Trials,
+    /// Warnings, such as a best value at the end of its range.
+    pub warnings: Vec<String>,
+    /// The model, where it follows from the sums that were scored; else the learner is to be trained.
+    pub fitted: Option<Fitted>,
+}
+
+/// The scores of a grid of kernels and values of λ, C or k.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    /// One row per kernel, one entry per value; none where there is no answer.
+    pub scores: Vec<Vec<Option<Score>>>,
+    /// The places of the best kernel and the best value, the first of equals.
+    pub best: (usize, usize),
+    /// Warnings about the best kernel.
+    pub warnings: Vec<String>,
+}
+
+impl<L: Tunable> Tune<L> {
+    /// Creates a search over the default range of λ, C or k, judged as suits the learner: by folds for classifiers and
+    /// approximate features, else by leaving out one row at a time.
+    #[must_use]
+    pub fn new(learner: L) -> Self {
+        let criterion = learner.usual_criterion();
+        Self { learner, criterion, measure: None, strategy: None, shared: None }
+    }
+
+    /// Searches for the hyper-parameters with which the targets of rows left out are predicted best.
+    ///
+    /// Trials in the checkpoint of the session are not made again, and the answer is as if they had been; the checkpoint keeps
+    /// all trials after each kernel. Rows of weight 0 count in no fit and in no score. A stream is gone through once for each
+    /// kernel; its rows are left out by a hash of their number and the seed of the session.
+    ///
+    /// # Errors
+    /// Where the problem does not line up, does not fit the memory budget, has nothing to choose by or is another than that of
+    /// the checkpoint; where no trial has an answer; and where the session is stopped.
+    pub fn run(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Tuned<L>, LearnError> {
+        let (samples, rows) = problem.sample()?;
+        let measure = self.check(problem)?;
+        let mut digest = self.digest(measure, session);
+        if let Some(digest) = &mut digest {
+            digest.problem(problem);
+        }
+        let mut scorer = self.learner.scorer(problem, &self.criterion, measure, session)?;
+        self.search((samples, rows as usize), digest, &mut *scorer, session)
+    }
+
+    /// The scores of every one of `kernels`, all of whose hyper-parameters are numbers, with every one of `shared`. Where the
+    /// problem has a kernel matrix, that is the only kernel, and `kernels` is empty.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn grid(
+        &self,
+        kernels: &[Kernel],
+        shared: &[f64],
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Grid, LearnError> {
+        let measure = self.check(problem)?;
+        self.learner.shared().check(shared)?;
+        let samples = match &problem.inputs {
+            Inputs::Gram(_) => None,
+            _ => Some(problem.sample()?.0),
+        };
+        let kernels: Vec<Option<&Kernel>> = match samples {
+            None => vec![None],
+            Some(_) => kernels.iter().map(Some).collect(),
+        };
+        let mut scorer = self.learner.scorer(problem, &self.criterion, measure, session)?;
+        let mut best: Option<(f64, (usize, usize))> = None;
+        let mut scores = Vec::with_capacity(kernels.len());
+        session.begin("tune", kernels.len() as u64);
+        for (row, &kernel) in kernels.iter().enumerate() {
+            let found = self.score(&mut *scorer, kernel, shared, samples, session)?;
+            for (column, score) in found.iter().enumerate() {
+                let loss = score.as_ref().map_or(f64::NAN, |score| score.loss);
+                if !loss.is_nan() && best.is_none_or(|(least, _)| loss < least) {
+                    let (kernel, name) = (kernel.map(Kernel::to_string), self.learner.shared().name());
+                    let kernel = kernel.unwrap_or_default();
+                    session.note(&format!("best {loss:.6} at {kernel}, {name}={:.4e}", shared[column]));
+                    best = Some((loss, (row, column)));
+                }
+            }
+            scores.push(found);
+            session.advance(1);
+        }
+        let (_, best) = best.ok_or(LearnError::NoScore { trials: kernels.len() * shared.len() })?;
+        let warnings = self.warning(kernels[best.0], samples)?.into_iter().collect();
+        Ok(Grid { scores, best, warnings })
+    }
+
+    /// Refuses a problem without anything to choose by; returns the measure.
+    fn check(&self, problem: &Problem<'_>) -> Result<Measure, LearnError> {
+        let measure = self.measure.unwrap_or_else(|| Measure::of(&self.learner, &problem.targets));
+        measure.check(&self.learner, &problem.targets)?;
+        if let Inputs::Stream(_) = problem.inputs {
+            // Its targets are known after the first pass.
+            return problem.unweighted().map(|()| measure);
+        }
+        let targets = match self.learner.requires() {
+            Requires::Classes => {
+                problem.codes()?;
+                None
+            }
+            Requires::Numbers => Some(Cow::Borrowed(problem.numbers()?)),
+            Requires::NumbersOrClasses => Some(problem.numbers_or_shares()?),
+            Requires::Nothing => return Err(LearnError::Unsupported("there is nothing to judge a trial by")),
+        };
+        let counted = problem.counted();
+        if counted.len() < LEAST_ROWS {
+            return Err(LearnError::TooFewRows { rows: counted.len(), needed: LEAST_ROWS });
+        }
+        if let Some(targets) = targets {
+            let first = targets.row(counted[0]);
+            if counted.iter().all(|&row| targets.row(row) == first) {
+                return Err(LearnError::ConstantTargets { value: first[0] });
+            }
+        }
+        Ok(measure)
+    }
+
+    /// The digest of everything but the data that a score depends on; none where trials are not kept.
+    fn digest(&self, measure: Measure, session: &Session<'_>) -> Option<Digest> {
+        let seed = session.seed();
+        let identity = self.learner.identity(&self.criterion.key(seed), measure, seed)?;
+        let mut digest = Digest::new();
+        digest.bytes(identity.as_bytes());
+        Some(digest)
+    }
+
+    /// The search, on rows of which `samples` are all or a part.
+    fn search(
+        &self,
+        (samples, rows): (&AnySamples<'_>, usize),
+        digest: Option<Digest>,
+        scorer: &mut dyn Scorer,
+        session: &Session<'_>,
+    ) -> Result<Tuned<L>, LearnError> {
+        let scales = session.scales(samples);
+        let open = self.learner.open_kernel();
+        open.map_or(Ok(()), |kernel| kernel.check_columns(samples.ncols()))?;
+        let kernel = open.map(|kernel| kernel.resolve_auto(&scales)).transpose()?;
+        let axes = kernel.as_ref().map_or(Ok(Vec::new()), |kernel| Axis::of_kernel(kernel, &scales))?;
+        let search = Search {
+            strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
+            axes,
+            setting: self.learner.shared().axis(self.shared.as_ref(), rows)?,
+            seed: session.seed(),
+        };
+        let mut trials = Trials::starting(digest.map(Digest::finish), &search, session)?;
+        let at = |values: &[f64]| kernel.as_ref().map(|kernel| kernel.with_values(values)).transpose();
+        let mut score = |values: &[f64], shared: &[f64], session: &Session<'_>| {
+            let found = self.score(scorer, at(values)?.as_ref(), shared, Some(samples), session)?;
+            Ok(found.into_iter().map(|score| score.map(|score| score.loss)).collect())
+        };
+        let best = search.run(&mut score, &mut trials, session)?;
+        let Trial { values, setting, score } = &best;
+        let (kernel, mut warnings) = (at(values)?, search.edge_warnings(&best));
+        warnings.extend(self.warning(kernel.as_ref(), Some(samples))?);
+        let found = scorer.finish(kernel.as_ref(), *setting, session)?;
+        warnings.extend(found.warnings);
+        let learner = match kernel {
+            Some(kernel) => self.learner.clone().with_kernel(kernel),
+            None => self.learner.clone(),
+        };
+        Ok(Tuned {
+            learner: learner.with_shared(*setting),
+            score: score.unwrap_or(f64::NAN),
+            trials,
+            warnings,
+            fitted: found.fitted,
+        })
+    }
+
+    /// The scores of one kernel; none where it has a value that is not finite: other hyper-parameters may do.
+    fn score(
+        &self,
+        scorer: &mut dyn Scorer,
+        kernel: Option<&Kernel>,
+        shared: &[f64],
+        samples: Option<&AnySamples<'_>>,
+        session: &Session<'_>,
+    ) -> Result<Vec<Option<Score>>, LearnError> {
+        self.warning(kernel, samples)?;
+        match scorer.score(kernel, shared, session) {
+            Err(error) if is_out_of_range(&error) => Ok(vec![None; shared.len()]),
+            scores => scores,
+        }
+    }
+
+    /// Checks a kernel on the samples; the warning where its check is undecided.
+    fn warning(
+        &self,
+        kernel: Option<&Kernel>,
+        samples: Option<&AnySamples<'_>>,
+    ) -> Result<Option<String>, LearnError> {
+        let Some((kernel, samples)) = kernel.zip(samples) else { return Ok(None) };
+        kernel.check_columns(samples.ncols())?;
+        Ok(self.learner.kernel_admission().decide(kernel, samples)?.warning)
+    }
+}
+
+/// Whether a kernel has no value or no features with these hyper-parameters but may have with others.
+fn is_out_of_range(error: &LearnError) -> bool {
+    matches!(
+        error,
+        LearnError::KernelValue { .. }
+            | LearnError::Solve(SolveError::KernelValue { .. })
+            | LearnError::Design(DesignError::KernelValue { .. } | DesignError::NoRank)
+            | LearnError::NormalEquations(NormalEquationsError::Value { what: "feature", .. })
+    )
+}
