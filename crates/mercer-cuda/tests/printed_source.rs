@@ -47,7 +47,6 @@ const KERNELS: &[&str] = &[
     "sin(<x,z>) + tan(0.3*<x,z>) + sinh(0.2*<x,z>) + cosh(0.1*<x,z>) + asin(0.1*<x,z>)",
     "acos(0.1*<x,z>) + atan(<x,z>) + abs(<x,z> - 1) + exp(-0.2*|x-z|)",
     "|x|*|z|*rbf[3,0] + 2",
-    "constant(c=3)",
 ];
 
 /// Rows with entries from 0.05 to 1, so that every kernel is defined; one row of zeros.
