@@ -18,7 +18,7 @@ use mercer::gram::{Ends, Engine, KeepRows, Part, Policy, Resident, TileMut, Want
 use mercer::kernel::random::{self, Shape};
 use mercer::kernel::{Expr, Kernel, Named, family::FAMILIES};
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{Knn, Learner, Logistic, Problem, Ridge, RidgeMethod, Targets};
+use mercer::learn::{Knn, Learner, Logistic, Problem, Ridge, RidgeSolver, Targets};
 use mercer::real::Precision;
 use mercer::session::Session;
 use mercer::watch::Unwatched;
@@ -254,9 +254,9 @@ fn learn(engine: &CudaEngine, checks: &mut Checks) {
     let host = Session::default();
     let device = Session::new(Arc::new(engine.clone()));
     let classes = || Targets::codes(codes.clone(), 3);
-    let ridge = Ridge::new(kernel.clone(), 0.1);
-    let cg = Ridge::new(kernel.clone(), 0.1).with_method(RidgeMethod::Cg);
-    let logistic = Logistic::new(kernel.clone(), 1.0);
+    let ridge = Ridge::new(kernel.clone()).lambda(0.1);
+    let cg = Ridge::new(kernel.clone()).lambda(0.1).solver(RidgeSolver::Cg);
+    let logistic = Logistic::new(kernel.clone());
     let svc = Svm::new(kernel.clone(), Machine::Svc { c: 5.0 });
     let svr = Svm::new(kernel.clone(), Machine::Svr { c: 1.0, epsilon: 0.05 });
     let knn = Knn::new(5);
@@ -382,7 +382,7 @@ fn large(engine: &CudaEngine) {
     let targets = Matrix::from_entries(n, 1, (0..n).map(|i| number(i) - 0.5).collect());
     let session = Session::new(Arc::new(engine.clone()));
     let kernel: Kernel = "rbf(sigma=5)".parse().unwrap();
-    let ridge = Ridge::new(kernel, 1.0).with_method(RidgeMethod::Cg);
+    let ridge = Ridge::new(kernel).solver(RidgeSolver::Cg);
     let begin = Instant::now();
     let fitted = ridge.train(&Problem::new(&x, targets.into()), &session);
     match fitted {
