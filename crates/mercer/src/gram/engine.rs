@@ -39,6 +39,9 @@ pub enum GramError {
         /// Entries that were given.
         found: usize,
     },
+    /// The engine could not do the work: no memory, a device that fails.
+    #[error("{0}")]
+    Engine(String),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),

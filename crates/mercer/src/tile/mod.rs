@@ -11,6 +11,7 @@
 mod bound;
 mod compile;
 mod coordinate;
+mod dense_plan;
 mod extent;
 mod fill;
 mod group;
@@ -29,6 +30,7 @@ mod wave;
 
 pub use crate::kernel::lower::{Coordinate, Embedding, Fold, Kind, PointStatistic, Side, Step};
 pub use group::Group;
+pub use plan::{Features, Plan, Route, Way};
 pub use program::{Node, Program, Statistic};
 pub use simd::{InstructionSet, InstructionSetError};
 
@@ -36,7 +38,7 @@ pub(crate) use extent::Extent;
 pub(crate) use fill::{Filler, Rectangle, Scratch, ValueBlock};
 pub(crate) use outer::ColumnPanels;
 pub(crate) use pack::Operand;
-pub(crate) use plan::{Known, Plan};
+pub(crate) use plan::Known;
 pub(crate) use scan::scan;
 pub(crate) use simd::{Element, Simd, Vectorized};
 pub(crate) use statistic::{ROWS, longest_sum};

@@ -18,7 +18,7 @@ const DOUBLE_TOLERANCE: f64 = 1e-11;
 
 /// The ways chosen for each statistic of a program. Both operands of a matrix are packed by the same plan.
 #[derive(Debug, Clone)]
-pub(crate) struct Plan {
+pub struct Plan {
     /// What to pack.
     pub features: Vec<Features>,
     /// One per statistic of the program.
@@ -31,7 +31,7 @@ pub(crate) struct Plan {
 
 /// A packed set of features: a group's, possibly translated.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Features {
+pub struct Features {
     /// The group.
     pub group: usize,
     /// What is subtracted from the columns of the group before its map.
@@ -40,7 +40,7 @@ pub(crate) struct Features {
 
 /// How one statistic is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Route {
+pub struct Route {
     /// The way.
     pub way: Way,
     /// Which of [`Plan::features`].
@@ -49,7 +49,7 @@ pub(crate) struct Route {
 
 /// A way to compute a pairwise statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub enum Way {
     /// Σ xⱼzⱼ.
     Dot,
     /// |x|² + |z|² − 2⟨x,z⟩, clamped at 0: half the work of the differences, but it cancels.
@@ -103,7 +103,7 @@ impl Known<'_> {
 
 impl Plan {
     /// The cheapest plan whose error bound holds.
-    pub fn new(program: &Program, known: Known<'_>) -> Self {
+    pub(crate) fn new(program: &Program, known: Known<'_>) -> Self {
         // No bound on these statistics allows for data that were rounded on the way.
         let per_coordinate =
             || program.statistics.iter().any(|s| matches!(s.kind, Kind::ChiSquared | Kind::Coordinate(_)));
@@ -147,7 +147,7 @@ impl Plan {
 
     /// The plan of one distance, whatever its error: from rows less `means` (from sparse rows as they are), a Euclidean
     /// distance from inner products.
-    pub fn of_distance(program: &Program, means: &[f64], sparse: bool, double: bool) -> Self {
+    pub(crate) fn of_distance(program: &Program, means: &[f64], sparse: bool, double: bool) -> Self {
         let known = Known { extents: &[], means, sparse, zeros: false, double, wanted: None };
         let mut plan = Self::with(program, known, Distances::Centred, double);
         for features in plan.features.iter_mut().filter(|_| !sparse) {

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates and the crates of this workspace that each may depend on.
-const CRATES: [(&str, &[&str]); 5] = [
+const CRATES: [(&str, &[&str]); 6] = [
     ("mercer-kernel", &[]),
     ("mercer-data", &[]),
     ("mercer", &["mercer-kernel", "mercer-data"]),
+    ("mercer-cuda", &["mercer"]),
     ("mercer-cli", &["mercer"]),
     ("mercer-py", &["mercer"]),
 ];

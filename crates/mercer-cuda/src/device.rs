@@ -1,0 +1,321 @@
+//! A CUDA device: its memory, its compiler and its functions.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_char, c_void};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use cudarc::driver::sys::{self as driver, CUfunction_attribute_enum};
+use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, result};
+use cudarc::nvrtc::{Ptx, result as nvrtc, sys as compiler};
+use mercer::watch::Watch;
+
+use crate::cache::Cache;
+use crate::error::CudaError;
+use crate::source::REDUCE;
+
+/// Bytes on a device.
+pub(crate) type Bytes = CudaSlice<u8>;
+
+/// A device and what was compiled for it. Work is done in one stream, by one caller at a time.
+#[derive(Debug)]
+pub(crate) struct Device {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    /// What the compiler is told, and what compiled source is kept under.
+    architecture: String,
+    version: String,
+    /// Multiprocessors.
+    pub processors: usize,
+    functions: Mutex<HashMap<String, CudaFunction>>,
+    cache: Cache,
+    work: Mutex<()>,
+    fault: Mutex<Option<CudaError>>,
+}
+
+/// Why work on a device ended early.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// The watch asked for it.
+    Stopped,
+    /// The device failed.
+    Failed(CudaError),
+}
+
+impl<E: Into<CudaError>> From<E> for Ended {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Blocks of threads to launch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grid {
+    pub blocks: (usize, usize),
+    pub threads: usize,
+    pub shared: usize,
+}
+
+impl Grid {
+    /// One thread for each of `count` items.
+    pub fn over(count: usize) -> Self {
+        Self { blocks: (count.div_ceil(256), 1), threads: 256, shared: 0 }
+    }
+}
+
+/// How long a launch is meant to take: short enough for a stop to be seen soon.
+const LAUNCH: Duration = Duration::from_millis(80);
+
+impl Device {
+    /// Opens a device.
+    pub fn open(ordinal: usize, cache: Cache) -> Result<Arc<Self>, CudaError> {
+        // SAFETY: both only try to load a library by its name.
+        let (has_driver, has_compiler) =
+            unsafe { (driver::is_culib_present(), compiler::is_culib_present()) };
+        if !has_driver {
+            return Err(CudaError::NoDriver);
+        }
+        let found = CudaContext::device_count().map_or(0, |count| count.max(0) as usize);
+        if ordinal >= found {
+            return Err(CudaError::NoDevice { wanted: ordinal, found });
+        }
+        if !has_compiler {
+            return Err(CudaError::NoCompiler);
+        }
+        let context = CudaContext::new(ordinal)?;
+        let (major, minor) = context.compute_capability()?;
+        if major < 8 {
+            return Err(CudaError::TooOld { major, minor });
+        }
+        // SAFETY: all work is in one stream, which keeps its order.
+        unsafe { context.disable_event_tracking() };
+        let stream = context.new_stream()?;
+        let processors =
+            context.attribute(driver::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let (mut of_major, mut of_minor) = (0, 0);
+        // SAFETY: two places to write to.
+        let _ = unsafe { compiler::nvrtcVersion(&mut of_major, &mut of_minor) };
+        Ok(Arc::new(Self {
+            context,
+            stream,
+            architecture: format!("sm_{major}{minor}"),
+            version: format!("{of_major}.{of_minor}"),
+            processors: processors.max(1) as usize,
+            functions: Mutex::default(),
+            cache,
+            work: Mutex::default(),
+            fault: Mutex::default(),
+        }))
+    }
+
+    /// The name of the card.
+    pub fn name(&self) -> String {
+        self.context.name().unwrap_or_else(|_| "CUDA device".to_owned())
+    }
+
+    /// Bytes free and in all. What other processes use is not free.
+    pub fn memory(&self) -> Result<(u64, u64), CudaError> {
+        self.context.bind_to_thread()?;
+        let (free, total) = result::mem_get_info()?;
+        Ok((free as u64, total as u64))
+    }
+
+    /// The stream that all work is done in.
+    pub fn stream(&self) -> &CudaStream {
+        &self.stream
+    }
+
+    /// The same, for libraries that keep it.
+    pub fn shared_stream(&self) -> Arc<CudaStream> {
+        Arc::clone(&self.stream)
+    }
+
+    /// The last failure that a method without an error to return met.
+    pub fn fault(&self) -> Option<CudaError> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn set_fault(&self, error: CudaError) {
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+
+    /// Waits until no other caller works on the device.
+    pub fn lock(&self) -> MutexGuard<'_, ()> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Memory that nothing was written to.
+    pub fn allocate(&self, bytes: usize) -> Result<Bytes, CudaError> {
+        // SAFETY: callers write before they read.
+        unsafe { self.stream.alloc::<u8>(bytes.max(16)) }.map_err(|error| match (error.0, self.memory()) {
+            (driver::cudaError_enum::CUDA_ERROR_OUT_OF_MEMORY, Ok((free, total))) => {
+                CudaError::Memory { needed: bytes as u64, free, total }
+            }
+            _ => error.into(),
+        })
+    }
+
+    /// A copy of `values` on the device.
+    pub fn upload<T: Plain>(&self, values: &[T]) -> Result<Bytes, CudaError> {
+        let mut to = self.allocate(size_of_val(values))?;
+        self.stream.memcpy_htod(bytes_of(values), &mut to)?;
+        Ok(to)
+    }
+
+    /// Copies the first of `from` to `to` and waits for it.
+    pub fn download<T: Plain>(&self, from: &Bytes, to: &mut [T]) -> Result<(), CudaError> {
+        let to = bytes_of_mut(to);
+        if !to.is_empty() {
+            self.stream.memcpy_dtoh(&from.slice(..to.len()), to)?;
+        }
+        self.wait()
+    }
+
+    /// Waits for all work.
+    pub fn wait(&self) -> Result<(), CudaError> {
+        Ok(self.stream.synchronize()?)
+    }
+
+    /// The function `name` of `text`, compiled where it was not before; `shared` is the shared memory it may take.
+    pub fn function(&self, text: &str, name: &str, shared: usize) -> Result<CudaFunction, CudaError> {
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = functions.get(text) {
+            return Ok(function.clone());
+        }
+        let key = format!("{} {}\n{text}", self.architecture, self.version);
+        let binary = match self.cache.load(&key) {
+            Some(binary) => binary,
+            None => {
+                let binary = compile(text, &self.architecture)?;
+                self.cache.save(&key, &binary);
+                binary
+            }
+        };
+        let module = self.context.load_module(Ptx::from_binary(binary))?;
+        let function = module.load_function(name)?;
+        function.set_attribute(
+            CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            shared as i32,
+        )?;
+        functions.insert(text.to_owned(), function.clone());
+        Ok(function)
+    }
+
+    /// Launches a function.
+    ///
+    /// # Safety
+    /// The arguments must be those that the function takes, and its accesses must stay within what they point to.
+    pub unsafe fn launch(
+        &self,
+        function: &CudaFunction,
+        grid: Grid,
+        arguments: &[*const c_void],
+    ) -> Result<(), CudaError> {
+        if grid.blocks.0 == 0 || grid.blocks.1 == 0 {
+            return Ok(());
+        }
+        self.context.bind_to_thread()?;
+        let mut arguments: Vec<*mut c_void> = arguments.iter().map(|a| a.cast_mut()).collect();
+        // SAFETY: the caller's promise.
+        unsafe {
+            result::launch_kernel(
+                function.cu_function(),
+                (grid.blocks.0 as u32, grid.blocks.1 as u32, 1),
+                (grid.threads as u32, 1, 1),
+                grid.shared as u32,
+                self.stream.cu_stream(),
+                &mut arguments,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Calls `launch(first, count)` for pieces of `blocks` that take [`LAUNCH`] each, and asks `watch` between them. One piece is
+    /// on its way while another is waited for.
+    pub fn in_pieces(
+        &self,
+        blocks: usize,
+        watch: &dyn Watch,
+        mut launch: impl FnMut(usize, usize) -> Result<(), CudaError>,
+    ) -> Result<(), Ended> {
+        let mut piece = self.processors * 2;
+        let (mut done, mut measured) = (0, false);
+        let mut ahead = None;
+        while done < blocks {
+            watch.check().map_err(|_| Ended::Stopped)?;
+            let count = piece.min(blocks - done);
+            let begin = Instant::now();
+            launch(done, count)?;
+            done += count;
+            let event = self.stream.record_event(None)?;
+            if measured {
+                if let Some(before) = ahead.replace(event) {
+                    let before: cudarc::driver::CudaEvent = before;
+                    before.synchronize()?;
+                }
+            } else {
+                event.synchronize()?;
+                let took = begin.elapsed().max(Duration::from_micros(20));
+                let times = LAUNCH.as_secs_f64() / took.as_secs_f64();
+                piece = ((piece as f64 * times) as usize).clamp(self.processors, usize::MAX / 2);
+                measured = true;
+            }
+        }
+        watch.check().map_err(|_| Ended::Stopped)?;
+        Ok(self.wait()?)
+    }
+
+    /// The function that adds the parts of a product.
+    pub fn add_splits(&self) -> Result<CudaFunction, CudaError> {
+        self.function(REDUCE, "add_splits", 0)
+    }
+}
+
+/// Numbers that may be copied as bytes.
+pub(crate) trait Plain: Copy {}
+impl Plain for f32 {}
+impl Plain for f64 {}
+impl Plain for i32 {}
+
+fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
+    // SAFETY: the numbers have no padding and every byte is a value.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
+    let bytes = size_of_val(values);
+    // SAFETY: as in `bytes_of`; any bytes are numbers.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), bytes) }
+}
+
+/// Machine code for an architecture.
+fn compile(text: &str, architecture: &str) -> Result<Vec<u8>, CudaError> {
+    let failed = |error: nvrtc::NvrtcError| CudaError::Compile { log: format!("{error:?}") };
+    let source =
+        CString::new(text).map_err(|_| CudaError::Compile { log: "a NUL in the source".to_owned() })?;
+    let program = nvrtc::create_program(&source, None).map_err(failed)?;
+    let options = [
+        format!("--gpu-architecture={architecture}"),
+        "--std=c++17".to_owned(),
+        "-default-device".to_owned(),
+    ];
+    // SAFETY: the program was made above and is destroyed below, once.
+    unsafe {
+        let compiled = nvrtc::compile_program(program, &options).map_err(|error| {
+            let log = nvrtc::get_program_log(program).unwrap_or_default();
+            let log: Vec<u8> = log.iter().map(|c| *c as u8).filter(|c| *c != 0).collect();
+            CudaError::Compile { log: format!("{error:?}: {}", String::from_utf8_lossy(&log)) }
+        });
+        let binary = compiled.and_then(|()| {
+            let mut size = 0;
+            compiler::nvrtcGetCUBINSize(program, &mut size).result().map_err(failed)?;
+            let mut binary = vec![0u8; size];
+            compiler::nvrtcGetCUBIN(program, binary.as_mut_ptr().cast::<c_char>())
+                .result()
+                .map_err(failed)?;
+            Ok(binary)
+        });
+        let _ = nvrtc::destroy_program(program);
+        binary
+    }
+}

@@ -1,0 +1,171 @@
+//! Samples on a device, and their features for one kernel.
+
+use std::ffi::c_void;
+use std::sync::{Arc, OnceLock};
+
+use cudarc::driver::DevicePtr;
+use mercer::data::{AnySamples, Samples, Storage};
+use mercer::real::{Precision, Real};
+use rayon::prelude::*;
+
+use crate::device::{Bytes, Device, Grid};
+use crate::error::CudaError;
+use crate::printed::Printed;
+use crate::source::Entry;
+
+/// Rows of a block of features.
+pub(crate) const BLOCK: usize = 128;
+
+/// Samples in the memory of a device, row after row, in the precision they came in.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub device: Arc<Device>,
+    pub count: usize,
+    precision: Precision,
+    values: Bytes,
+}
+
+impl Rows {
+    /// Copies samples to the device, zeros and all.
+    pub fn new(device: &Arc<Device>, samples: &AnySamples<'_>) -> Result<Self, CudaError> {
+        let _work = device.lock();
+        let (values, precision) = match samples {
+            AnySamples::F32(samples) => (upload(device, samples)?, Precision::Single),
+            AnySamples::F64(samples) => (upload(device, samples)?, Precision::Double),
+        };
+        device.wait()?;
+        Ok(Self { device: Arc::clone(device), count: samples.nrows(), precision, values })
+    }
+
+    /// Maps all rows, or those of `chosen` in that order, to the features of a kernel. The caller holds the device's lock.
+    pub fn features(&self, printed: &Printed, chosen: Option<&[usize]>) -> Result<Features, CudaError> {
+        let (device, source) = (&self.device, &printed.source);
+        let count = chosen.map_or(self.count, <[usize]>::len);
+        let padded = count.div_ceil(BLOCK).max(1) * BLOCK;
+        let bytes = if source.layout.precision == Precision::Single { 4 } else { 8 };
+        let features = device.allocate(source.layout.width() * padded * bytes)?;
+        let scalars = device.allocate(source.layout.scalars.len() * padded * bytes)?;
+        let mapped =
+            Features { count, padded, features, scalars, fragments: [OnceLock::new(), OnceLock::new()] };
+        if count == 0 {
+            return Ok(mapped);
+        }
+        let index = match chosen {
+            Some(rows) => Some(device.upload(&rows.iter().map(|&row| row as i32).collect::<Vec<_>>())?),
+            None => None,
+        };
+        let entry = Entry::Embed { samples: self.precision };
+        let function = printed.function(device, entry)?;
+        let pointers = [
+            address(device, &self.values),
+            index.as_ref().map_or(0, |index| address(device, index)),
+            count as u64,
+            padded as u64,
+            address(device, &printed.table),
+            address(device, &mapped.features),
+            address(device, &mapped.scalars),
+        ];
+        // SAFETY: the arguments of `embed`; it reads `count` rows or their index and writes `padded` rows.
+        unsafe { device.launch(&function, Grid::over(padded), &arguments(&pointers))? };
+        Ok(mapped)
+    }
+}
+
+/// Addresses and whole numbers as arguments of a launch.
+pub(crate) fn arguments(values: &[u64]) -> Vec<*const c_void> {
+    values.iter().map(|value| std::ptr::from_ref(value).cast()).collect()
+}
+
+/// Where bytes are on the device.
+pub(crate) fn address(device: &Device, bytes: &Bytes) -> u64 {
+    bytes.device_ptr(device.stream()).0
+}
+
+/// The features and numbers of some rows, padded to whole blocks.
+#[derive(Debug)]
+pub(crate) struct Features {
+    pub count: usize,
+    pub padded: usize,
+    features: Bytes,
+    scalars: Bytes,
+    /// The features as half-precision fragments of rows and of columns.
+    fragments: [OnceLock<Bytes>; 2],
+}
+
+/// Which side of a matrix features are on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Its rows.
+    Rows,
+    /// Its columns.
+    Columns,
+}
+
+/// `Side` of the printed source.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Side {
+    features: u64,
+    scalars: u64,
+    fragments: u64,
+    padded: i64,
+}
+
+impl Features {
+    /// What device functions are given.
+    pub fn side(&self, device: &Device, role: Role) -> Side {
+        // Rows and columns have the same fragments unless these are packed.
+        let fragments = self.fragments[role as usize].get().or_else(|| self.fragments[0].get());
+        Side {
+            features: address(device, &self.features),
+            scalars: address(device, &self.scalars),
+            fragments: fragments.map_or(0, |bytes| address(device, bytes)),
+            padded: self.padded as i64,
+        }
+    }
+
+    /// Makes the fragments that tensor cores read, scaled by `scale`. The caller holds the device's lock.
+    pub fn split(&self, device: &Device, printed: &Printed, scale: f32, role: Role) -> Result<(), CudaError> {
+        let source = &printed.source;
+        let role = if source.is_packed() { role } else { Role::Rows };
+        if self.fragments[role as usize].get().is_some() {
+            return Ok(());
+        }
+        let count = self.padded / 8 * source.steps() * 32;
+        let fragments = device.allocate(count * source.fragment_bytes())?;
+        let function = printed.function(device, Entry::Split)?;
+        let (from, to, number) = (address(device, &self.features), address(device, &fragments), count as u64);
+        let columns = i32::from(role == Role::Columns);
+        let values: [*const c_void; 5] = [
+            std::ptr::from_ref(&from).cast(),
+            std::ptr::from_ref(&to).cast(),
+            std::ptr::from_ref(&scale).cast(),
+            std::ptr::from_ref(&columns).cast(),
+            std::ptr::from_ref(&number).cast(),
+        ];
+        // SAFETY: the arguments of `split`; it reads `padded` rows and writes `count` fragments.
+        unsafe { device.launch(&function, Grid::over(count), &values)? };
+        let _ = self.fragments[role as usize].set(fragments);
+        Ok(())
+    }
+}
+
+/// Numbers of samples, which can be copied as they are.
+fn upload<T: Real + crate::device::Plain>(
+    device: &Device,
+    samples: &Samples<'_, T>,
+) -> Result<Bytes, CudaError> {
+    match samples.storage() {
+        Storage::Dense(entries) => device.upload(entries),
+        Storage::Sparse { indptr, indices, values } => {
+            let width = samples.ncols();
+            let mut dense = vec![T::default(); samples.nrows() * width];
+            dense.par_chunks_mut(width.max(1)).enumerate().for_each(|(i, row)| {
+                for k in indptr[i]..indptr[i + 1] {
+                    row[indices[k] as usize] = values[k];
+                }
+            });
+            device.upload(&dense)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The map from rows of samples to features and numbers, as C++: all of it in double precision, rounded at the end.
+
+use std::fmt::Write as _;
+
+use mercer::tile::{Embedding, Group, PointStatistic, Program};
+
+use super::layout::{Layout, Scalar, Segment};
+
+/// Values that the printed map reads from a table, so that the text depends on the form of a kernel alone.
+#[derive(Debug, Default)]
+struct Table(Vec<f64>);
+
+impl Table {
+    /// Adds a list and returns the expression of its j-th entry.
+    fn list(&mut self, values: impl IntoIterator<Item = f64>) -> String {
+        let first = self.0.len();
+        self.0.extend(values);
+        format!("table[{first} + j]")
+    }
+
+    fn number(&mut self, value: f64) -> String {
+        self.0.push(value);
+        format!("table[{}]", self.0.len() - 1)
+    }
+}
+
+/// The kernel `embed`, which maps rows of samples (`sample` is their type) and their table.
+///
+/// Rows from `count` on repeat the last one: kernel values of padding are then those of samples.
+pub(super) fn embed(program: &Program, layout: &Layout) -> (String, Vec<f64>) {
+    let mut table = Table::default();
+    let mut text = format!(
+        "extern \"C\" __global__ void embed(const sample *samples, const int *index, long long count, long long padded, \
+         const double *table, real *features, real *scalars)\n{{\n\
+         \x20   long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n\
+         \x20   if (i >= padded) return;\n\
+         \x20   long long from = i < count ? i : count - 1;\n\
+         \x20   const sample *row = samples + (index ? (long long)index[from] : from) * {}LL;\n\
+         \x20   real *to = features + (i / BLOCK) * (BLOCK * {}LL) + i % BLOCK;\n",
+        program.ncols(),
+        layout.width()
+    );
+    for (place, segment) in layout.segments.iter().enumerate() {
+        text += &of_segment(place, segment, layout, &mut table);
+    }
+    for (place, scalar) in layout.scalars.iter().enumerate() {
+        if let Scalar::Point(what, group) = *scalar {
+            text += &of_point(place, what, &program.groups()[group], &mut table);
+        }
+    }
+    text += "}\n";
+    (text, table.0)
+}
+
+/// The expression of the column at position j of a group.
+fn column(group: &Group, table: &mut Table) -> String {
+    let first = group.columns.first().copied().unwrap_or(0);
+    if group.columns.iter().enumerate().all(|(j, c)| *c == first + j) {
+        format!("(double)row[{first} + j]")
+    } else {
+        format!("(double)row[(long long){}]", table.list(group.columns.iter().map(|c| *c as f64)))
+    }
+}
+
+fn of_segment(place: usize, segment: &Segment, layout: &Layout, table: &mut Table) -> String {
+    let group = &segment.group;
+    let (column, columns, start) = (column(group, table), group.columns.len(), segment.start);
+    let centred = segment.centre.as_ref().map(|centre| table.list(centre.iter().copied()));
+    let value = centred.map_or_else(|| column.clone(), |centre| format!("{column} - {centre}"));
+    let scale = table.number(segment.scale);
+    let mut text = format!("    {{\n        double square = 0, scale = {scale};\n");
+    if group.embedding == Embedding::Unit {
+        let _ = writeln!(
+            text,
+            "        double norm = 0;\n        for (int j = 0; j < {columns}; ++j) {{ double v = {column}; norm += v * v; }}\n\
+             \x20       norm = sqrt(norm);"
+        );
+    }
+    let _ = writeln!(text, "        for (int j = 0; j < {columns}; ++j) {{\n            double v = {value};");
+    let put = |at: &str, value: &str| {
+        format!(
+            "            {{ real f = (real)(({value}) * scale); to[({start}LL + {at}) * BLOCK] = f; square += (double)f * f; }}\n"
+        )
+    };
+    text += &match &group.embedding {
+        Embedding::Plain => put("j", "v"),
+        Embedding::Scaled(factors) => put("j", &format!("v * {}", table.list(factors.iter().copied()))),
+        Embedding::Circle { periods, lengths } => {
+            let (period, length) = (table.list(periods.iter().copied()), table.list(lengths.iter().copied()));
+            let turns = format!(
+                "            double turns = v / {period}; turns -= round(turns);\n\
+                 \x20           double half = 3.14159265358979323846 * turns, sine = sin(half), cosine = cos(half);\n"
+            );
+            turns
+                + &put("2 * j", &format!("-sine * sine / {length}"))
+                + &put("2 * j + 1", &format!("sine * cosine / {length}"))
+        }
+        Embedding::Unit => put("j", "norm == 0 ? 0 : v / norm"),
+    };
+    text += "        }\n";
+    for (at, scalar) in layout.scalars.iter().enumerate() {
+        let number = match *scalar {
+            Scalar::SquaredNorm(of) if of == place => "square".to_owned(),
+            Scalar::Exponent { segment: of, shift } if of == place => {
+                format!("{} - 0.5 * square", table.number(shift))
+            }
+            _ => continue,
+        };
+        let _ = writeln!(text, "        scalars[{at} * padded + i] = (real)({number});");
+    }
+    text + "    }\n"
+}
+
+fn of_point(place: usize, what: PointStatistic, group: &Group, table: &mut Table) -> String {
+    let (column, columns) = (column(group, table), group.columns.len());
+    let number = match what {
+        PointStatistic::Norm => "sqrt(square)",
+        PointStatistic::NonZero => "square != 0 ? 1.0 : 0.0",
+    };
+    format!(
+        "    {{\n        double square = 0;\n        for (int j = 0; j < {columns}; ++j) {{ double v = {column}; square += v * v; }}\n\
+         \x20       scalars[{place} * padded + i] = (real)({number});\n    }}\n"
+    )
+}

@@ -1,0 +1,282 @@
+//! Printed source, compiled as C++ for the host with a small shim in place of CUDA, gives the values of `Kernel::eval`.
+//!
+//! The tests need a C++20 compiler: `CXX`, or `c++`. They are skipped with a line where there is none.
+
+use std::fmt::Write as _;
+use std::process::{Command, Stdio};
+
+use mercer::data::{AnySamples, Samples};
+use mercer::kernel::random::{self, Shape};
+use mercer::kernel::{Kernel, Named, family::FAMILIES};
+use mercer::real::Precision;
+use mercer::tile::{Plan, Program};
+use mercer_cuda::source::{Entry, Source};
+
+const COLUMNS: usize = 4;
+
+/// One of every statistic, embedding and node.
+const KERNELS: &[&str] = &[
+    "<x,z>",
+    "(0.5*<x,z> + 1)^3",
+    "(<x,z> + 4)^-2",
+    "rbf(sigma=0.8)",
+    "rbf(sigma=[0.8,1,2,0.5])",
+    "2*rbf(sigma=0.8) + 0.3*laplacian(gamma=0.4)",
+    "laplacian",
+    "matern(nu=0.5)",
+    "matern(nu=1.5)",
+    "matern(nu=4.5)",
+    "matern(nu=0.9)",
+    "matern(nu=20)",
+    "rq(alpha=0.7)",
+    "periodic(period=1.3)",
+    "cosine",
+    "arccos(order=0)",
+    "arccos(order=1)",
+    "arccos(order=2)",
+    "chi2(gamma=0.3)[0..2]",
+    "sigmoid(gamma=0.1)",
+    "spline",
+    "wendland(radius=2)",
+    "min(|x-z|, 0.5*|x-z|_1)",
+    "max(<x,z>, rbf)",
+    "rbf[0] * matern(nu=1.5)[1..3] + cos(<x,z>)",
+    "sqrt(|x-z|_1 + 1)/(1 + |x-z|^2)",
+    "(1 + |x-z|)^(0.5*<x,z>)",
+    "tanh(0.2*<x,z>) + log(3 + |x-z|^2)",
+    "sin(<x,z>) + tan(0.3*<x,z>) + sinh(0.2*<x,z>) + cosh(0.1*<x,z>) + asin(0.1*<x,z>)",
+    "acos(0.1*<x,z>) + atan(<x,z>) + abs(<x,z> - 1) + exp(-0.2*|x-z|)",
+    "|x|*|z|*rbf[3,0] + 2",
+];
+
+/// Rows with entries from 0.05 to 1, so that every kernel is defined; one row of zeros.
+fn rows(count: usize) -> Vec<Vec<f64>> {
+    let entry = |k: usize| 0.05 + ((k * 7919) % 97) as f64 / 100.0;
+    let row = |i: usize| (COLUMNS * i..COLUMNS * (i + 1)).map(entry).collect();
+    (0..count - 1).map(row).chain([vec![0.0; COLUMNS]]).collect()
+}
+
+fn printed(kernel: &Kernel, rows: &[Vec<f64>], precision: Precision) -> Source {
+    let program = Program::compile(kernel, COLUMNS).unwrap();
+    let samples = AnySamples::F64(Samples::dense(rows.len(), COLUMNS, rows.concat()).unwrap());
+    let plan = Plan::dense(&program, &[&samples], &[0.5; COLUMNS], Some(precision));
+    Source::new(&program, &plan)
+}
+
+/// A list of numbers as C++ writes it.
+fn list(values: &[f64]) -> String {
+    let number = |v: &f64| match v {
+        v if v.is_nan() => "NAN".to_owned(),
+        v if v.is_infinite() => format!("{}INFINITY", if *v < 0.0 { "-" } else { "" }),
+        v => format!("{v:e}"),
+    };
+    values.iter().map(number).collect::<Vec<_>>().join(", ")
+}
+
+/// The text of `entry` in a namespace of its own.
+fn in_namespace(name: &str, source: &Source, entry: Entry) -> String {
+    let text = source.text(entry).replace("extern \"C\"", "");
+    let mut defined: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("#define "))
+        .filter_map(|rest| rest.split([' ', '(']).next())
+        .collect();
+    defined.sort_unstable();
+    defined.dedup();
+    let undefined: String = defined.iter().map(|name| format!("#undef {name}\n")).collect();
+    format!("namespace {name} {{\n{text}\n}}\n{undefined}")
+}
+
+/// Statements that map the rows: `features`, `scalars` and `side` of the namespace `name`.
+fn mapped(name: &str, source: &Source, count: usize) -> String {
+    let padded = count.div_ceil(128) * 128;
+    let (width, scalars) = (source.layout.width().max(1), source.layout.scalars.len().max(1));
+    let numbers = if source.numbers.is_empty() { "0".to_owned() } else { list(&source.numbers) };
+    format!(
+        "    vector<double> table{{{}}};\n\
+         \x20   vector<{name}::real> features({width} * {padded} + 8), scalars({scalars} * {padded} + 8);\n\
+         \x20   auto aligned = [](auto &v) {{ return v.data() + (16 - (size_t)v.data() % 16) % 16 / sizeof(v[0]); }};\n\
+         \x20   {name}::real *to = aligned(features), *of_rows = aligned(scalars);\n\
+         \x20   launch_blocks({padded} / 128, 1, 128, false, [&] {{ {name}_embed::embed(samples, 0, {count}, {padded}, table.data(), to, of_rows); }});\n\
+         \x20   {name}::Side side = {{to, of_rows, 0, {padded}}};\n\
+         \x20   {name}::Numbers p = {{{{{}}}}};\n",
+        list(&source.table),
+        cast_list(name, &numbers)
+    )
+}
+
+fn cast_list(name: &str, numbers: &str) -> String {
+    numbers.split(", ").map(|n| format!("({name}::real){n}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Compiles and runs a program whose `main` prints numbers.
+fn run(functions: &str, body: &str, rows: &[Vec<f64>]) -> Option<Vec<f64>> {
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
+    if Command::new(&compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err()
+    {
+        eprintln!("skipped: there is no C++ compiler");
+        return None;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let [file, program] = ["printed.cpp", "printed"].map(|name| directory.path().join(name));
+    let text = format!(
+        "{}\n{functions}\nstatic double samples[] = {{{}}};\n{body}",
+        include_str!("shim/shim.hpp"),
+        list(&rows.concat())
+    );
+    std::fs::write(&file, text).unwrap();
+    let flags = ["-std=c++20", "-O0", "-pthread", "-w", "-ffp-contract=off", "-o"];
+    let built = Command::new(&compiler).args(flags).arg(&program).arg(&file).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let run = Command::new(&program).output().unwrap();
+    assert!(run.status.success(), "the program ends with {:?}", run.status);
+    Some(String::from_utf8(run.stdout).unwrap().lines().map(hexadecimal).collect())
+}
+
+/// A number as `%a` prints it.
+fn hexadecimal(text: &str) -> f64 {
+    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let sign = if negative { -1.0 } else { 1.0 };
+    match digits {
+        "inf" => return sign * f64::INFINITY,
+        "nan" => return f64::NAN,
+        _ => {}
+    }
+    let (mantissa, exponent) = digits.strip_prefix("0x").and_then(|rest| rest.split_once('p')).expect("%a");
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let value = u64::from_str_radix(&format!("{whole}{fraction}"), 16).unwrap() as f64;
+    let exponent: i32 = exponent.parse::<i32>().unwrap() - 4 * fraction.len() as i32;
+    // In two steps, so that neither factor underflows.
+    sign * value * 2f64.powi(exponent / 2) * 2f64.powi(exponent - exponent / 2)
+}
+
+/// The values of every pair of rows, kernel after kernel, by the printed source.
+fn values(sources: &[Source], rows: &[Vec<f64>]) -> Option<Vec<f64>> {
+    let (mut functions, mut body) = (String::new(), String::new());
+    for (k, source) in sources.iter().enumerate() {
+        functions += &in_namespace(&format!("k{k}"), source, Entry::Diagonal);
+        functions +=
+            &in_namespace(&format!("k{k}_embed"), source, Entry::Embed { samples: Precision::Double });
+        let n = rows.len();
+        let _ = write!(
+            body,
+            "static void run{k}()\n{{\n{}    for (int i = 0; i < {n}; ++i)\n        for (int j = 0; j < {n}; ++j) \
+             print((double)k{k}::pair(side, i, side, j, p));\n}}\n",
+            mapped(&format!("k{k}"), source, n)
+        );
+    }
+    let calls: String = (0..sources.len()).map(|k| format!("    run{k}();\n")).collect();
+    run(&functions, &format!("{body}int main()\n{{\n{calls}}}\n"), rows)
+}
+
+/// Compares printed source with the kernels themselves, with errors of `tolerance` relative to the larger of 1 and the value.
+fn assert_close(kernels: &[Kernel], precision: Precision, tolerance: impl Fn(&Kernel) -> f64) {
+    let rows = rows(7);
+    let sources: Vec<Source> = kernels.iter().map(|kernel| printed(kernel, &rows, precision)).collect();
+    let Some(found) = values(&sources, &rows) else { return };
+    assert_eq!(found.len(), kernels.len() * rows.len() * rows.len());
+    let mut found = found.into_iter();
+    for kernel in kernels {
+        for x in &rows {
+            for z in &rows {
+                let (found, expected) = (found.next().unwrap(), kernel.eval(x, z).unwrap());
+                let close = (found - expected).abs() <= tolerance(kernel) * (1.0 + expected.abs());
+                let neither = !found.is_finite() && !expected.is_finite();
+                assert!(close || neither, "{kernel} at {x:?}, {z:?}: {found} is not {expected}");
+            }
+        }
+    }
+}
+
+fn all_kernels() -> Vec<Kernel> {
+    let defaults = FAMILIES
+        .iter()
+        .map(|family| Kernel::from_expr(mercer::kernel::Expr::Named(Named::with_defaults(*family))));
+    KERNELS
+        .iter()
+        .map(|text| text.parse().unwrap_or_else(|e| panic!("{text}: {e}")))
+        .chain(defaults)
+        .collect()
+}
+
+#[test]
+fn every_family_in_double_precision() {
+    // An angle near 0 has the square root of a rounding error.
+    assert_close(&all_kernels(), Precision::Double, |kernel| {
+        if kernel.to_string().starts_with("arccos") { 1e-7 } else { 1e-12 }
+    });
+}
+
+#[test]
+fn every_family_in_single_precision() {
+    // Kernels that single precision is too coarse for are printed in double precision by their plan.
+    assert_close(&all_kernels(), Precision::Single, |_| 2e-3);
+}
+
+#[test]
+fn random_expressions() {
+    let shape = Shape { depth: 3, columns: COLUMNS, unresolved: false };
+    let rows = rows(7);
+    // Where a change of the last digits of the data changes the value, rounding does, too: such expressions say nothing.
+    let steady = |kernel: &Kernel| {
+        rows.iter().all(|x| {
+            rows.iter().all(|z| {
+                let moved = |row: &[f64]| row.iter().map(|v| v * (1.0 + 1e-11)).collect::<Vec<f64>>();
+                let [a, b] =
+                    [(x.clone(), z.clone()), (moved(x), moved(z))].map(|(x, z)| kernel.eval(&x, &z).unwrap());
+                a.is_finite() && (a - b).abs() <= 1e-8 * (1.0 + a.abs())
+            })
+        })
+    };
+    let kernels: Vec<Kernel> =
+        (0..80).map(|seed| Kernel::from_expr(random::expr(seed, shape))).filter(steady).take(24).collect();
+    assert!(kernels.len() >= 20, "only {} of the expressions are of use", kernels.len());
+    assert_close(&kernels, Precision::Double, |_| 1e-6);
+}
+
+/// Tiles, their chunks and their sums, by threads of the host in place of a block's.
+#[test]
+fn products_by_tiles() {
+    let texts = [
+        "rbf(sigma=0.8)",
+        "2*rbf(sigma=0.8) + 0.3*laplacian(gamma=0.4)",
+        "|x|*|z|*rbf[3,0] + <x,z>",
+        "matern(nu=0.9)",
+    ];
+    let rows = rows(200);
+    let count = rows.len();
+    let (mut functions, mut body, mut expected) = (String::new(), String::new(), Vec::new());
+    let v: Vec<f64> = (0..count).map(|j| ((j * 37) % 11) as f64 / 10.0 - 0.4).collect();
+    for (k, text) in texts.iter().enumerate() {
+        let kernel: Kernel = text.parse().unwrap();
+        let source = printed(&kernel, &rows, Precision::Double);
+        let (entry, name) = (Entry::Apply { rhs: 1 }, format!("k{k}"));
+        let shape = source.shape(entry);
+        assert!(shape.shared <= 1 << 18);
+        functions += &in_namespace(&name, &source, entry);
+        functions +=
+            &in_namespace(&format!("{name}_embed"), &source, Entry::Embed { samples: Precision::Double });
+        // One block of rows, two parts of the columns.
+        let _ = write!(
+            body,
+            "static void run{k}()\n{{\n{}    vector<{name}::real> rhs{{{}}};\n    rhs.resize(256 + 8);\n\
+             \x20   memmove(aligned(rhs), rhs.data(), 256 * sizeof(rhs[0]));\n\
+             \x20   vector<double> out(2 * 256);\n\
+             \x20   launch_blocks(1, 2, 256, true, [&] {{ {name}::apply(side, side, aligned(rhs), out.data(), p, 1, 128); }});\n\
+             \x20   for (int i = 0; i < {rows}; ++i) print(out[{rows} + i] + out[256 + {rows} + i]);\n}}\n",
+            mapped(&name, &source, count),
+            cast_list(&name, &list(&v)),
+            rows = shape.rows,
+        );
+        for i in shape.rows..2 * shape.rows {
+            let x = &rows[i.min(count - 1)];
+            expected.push(rows.iter().zip(&v).map(|(z, v)| kernel.eval(x, z).unwrap() * v).sum::<f64>());
+        }
+    }
+    let calls: String = (0..texts.len()).map(|k| format!("    run{k}();\n")).collect();
+    let Some(found) = run(&functions, &format!("{body}int main()\n{{\n{calls}}}\n"), &rows) else { return };
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - expected).abs() <= 1e-10 * count as f64, "{found} is not {expected}");
+    }
+}
