@@ -384,7 +384,7 @@ fn large(engine: &CudaEngine) {
     let kernel: Kernel = "rbf(sigma=5)".parse().unwrap();
     let ridge = Ridge::new(kernel).solver(RidgeSolver::Cg);
     let begin = Instant::now();
-    let fitted = ridge.train(&Problem::new(&x, targets.into()), &session);
+    let fitted = ridge.train(&Problem::new(&x, targets), &session);
     match fitted {
         Ok(fitted) => println!(
             "ridge by cg, n = {n}, d = {d}: {:.1} s, {:?}",

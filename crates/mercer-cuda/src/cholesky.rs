@@ -204,7 +204,7 @@ pub(crate) fn solve(
         entries.for_each(|((p, x), b)| *p = b - (*p + lambda * x));
         let residual = if size > 0.0 { norm(&product) / size } else { 0.0 };
         if let Some((before, better)) = &last
-            && !(residual < 0.5 * before)
+            && (residual.is_nan() || residual >= 0.5 * before)
         {
             // The last step did not help: the better of both is the answer.
             return Ok(if residual < *before {
