@@ -91,7 +91,7 @@ impl Checks {
             pairs().map(|(f, e)| (f - e).abs() / size).fold(0.0f64, |w, e| if e <= w { w } else { e });
         let nan = pairs().any(|(f, _)| !f.is_finite());
         self.done += 1;
-        if !(worst <= tolerance) || nan || found.len() != expected.len() {
+        if worst > tolerance || nan || found.len() != expected.len() {
             self.failed += 1;
             println!(
                 "FAILED {what}: error {worst:.1e}, allowed {tolerance:.1e}{}",
