@@ -14,13 +14,12 @@ use std::ops::{Add, Mul};
 use std::sync::Arc;
 
 use super::Kernel;
-use super::check::exact::int;
-use super::check::formula::Formula;
 use super::eval::constant;
 use super::expr::Expr;
 use super::family::FamilyId;
 use super::named::{Named, Value};
 use super::size::{TooLarge, check_size};
+use crate::formula::Formula;
 
 /// Why a kernel could not be composed.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -119,7 +118,7 @@ impl Kernel {
     /// Where it would be larger than a kernel may be.
     pub fn pow(&self, exponent: u32) -> Result<Self, ComposeError> {
         let number = Expr::Number(f64::from(exponent));
-        let written = Formula::Pow(Box::new(self.formula()), Box::new(Formula::Number(int(exponent.into()))));
+        let written = Formula::Pow(Box::new(self.formula()), Box::new(Formula::of(&number)));
         checked(Expr::Pow(Box::new(self.expr.clone()), Box::new(number)), Some(written))
     }
 }

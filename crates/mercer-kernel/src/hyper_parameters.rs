@@ -5,12 +5,12 @@
 //! value     = constant | "auto" | "?" | "?" constant ".." constant | "?{" constants "}" | "[" constants "]"
 //! ```
 
-use super::check::formula::{Formula, Parameter as Exact, Written};
 use super::family::FamilyId;
 use super::named::{Allowed, Argument, Named, Spelling, Value};
 use super::parse::{Parsed, Parser};
 use super::parse_error::{Problem, nearest};
 use super::token::{Kind, Token};
+use crate::formula::{Formula, Parameter as Exact, Written};
 
 /// The hyper-parameters of a kernel, as it computes and as they were written: a spelling and a value for each slot.
 type Arguments = (Vec<Argument>, Vec<(usize, Exact)>);

@@ -8,6 +8,7 @@ pub mod error;
 pub mod eval;
 pub mod expr;
 pub mod family;
+pub mod formula;
 mod hyper_parameters;
 pub mod lower;
 pub mod named;
@@ -29,7 +30,6 @@ mod token;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use check::formula::Formula;
 pub use compose::ComposeError;
 #[doc(hidden)]
 pub use cursor::{Cursor, nested};
@@ -37,6 +37,7 @@ pub use cursor::{SyntaxProblem, TextError, TextProblem};
 pub use error::EvalError;
 pub use expr::{Columns, Expr, Function};
 pub use family::{FAMILIES, Family, FamilyId};
+use formula::Formula;
 pub use named::{Argument, Named, Value};
 #[doc(hidden)]
 pub use parse_error::nearest;

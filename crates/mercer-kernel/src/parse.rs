@@ -16,7 +16,6 @@
 
 use std::ops::{Deref, DerefMut};
 
-use super::check::formula::{Formula, Written};
 use super::cursor::{Cursor, SyntaxProblem, nested};
 use super::eval;
 use super::expr::{Expr, Function};
@@ -25,6 +24,7 @@ use super::named::Named;
 use super::parse_error::{ParseError, Problem, nearest};
 use super::size::{MAX_DEPTH, MAX_NODES, argument_parts};
 use super::token::{Kind, Token};
+use crate::formula::{Formula, Written};
 
 /// An expression while it is built, as it computes and as it was written, with what its size and its constants need.
 pub(super) struct Node {

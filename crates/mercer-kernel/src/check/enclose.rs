@@ -3,10 +3,10 @@
 use num_traits::{Signed, Zero};
 
 use super::exact::{self, Q};
-use super::formula::{Formula, Written};
 use super::interval::{Fault, Interval};
 use super::steps;
 use crate::expr::Function;
+use crate::formula::{Formula, Written};
 
 /// An enclosure of `formula` at `(x, z)`, numbers read as the decimals that were written.
 ///

@@ -7,7 +7,6 @@
 pub mod enclose;
 pub mod exact;
 pub mod form;
-pub mod formula;
 pub mod interval;
 pub mod proof;
 pub mod refute;
@@ -22,7 +21,7 @@ use std::str::FromStr;
 use serde_json::{Value as Json, json};
 
 use super::Kernel;
-use formula::{Formula, Parameter};
+use crate::formula::{Formula, Parameter};
 pub use proof::{Proof, Rule};
 use steps::Limit;
 pub use verdict::{Evidence, Refutation, Theorem, Verdict};
@@ -125,7 +124,7 @@ impl FromStr for Domain {
                 let written = text.strip_prefix("ball:").ok_or_else(wrong)?;
                 let radius: f64 = written.parse().map_err(|_| wrong())?;
                 // More digits than a double holds would name another ball.
-                let is_exact = formula::is_shortest_decimal(written, radius);
+                let is_exact = crate::formula::is_shortest_decimal(written, radius);
                 if radius > 0.0 && is_exact { Ok(Self::Ball(radius)) } else { Err(wrong()) }
             }
         }

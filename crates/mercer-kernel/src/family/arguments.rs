@@ -1,8 +1,8 @@
 //! Hyper-parameters as the families read them.
 
 use super::check::enclose;
-use super::check::formula::Parameter;
 use super::{EvalError, Expr, Fault, Named, Q, Space, Value, Written, exact};
+use crate::formula::Parameter;
 use num_traits::Signed;
 
 use crate::expr::Columns;

@@ -27,7 +27,6 @@ use std::ops::Deref;
 use super::check::Domain;
 use super::check::exact::{self, Q};
 use super::check::form::{Cols, Form, Space};
-pub use super::check::formula::Written;
 use super::check::interval::{Fault, Interval};
 use super::error::EvalError;
 use super::expr::{Expr, Function};
@@ -35,6 +34,7 @@ use super::lower::{Binary, Embedding, Kind, Lower, NodeId, PointStatistic, Side,
 use super::named::{Allowed, Auto, Named, Search, Slot, Spelling, Value};
 use super::spectrum::Shape;
 use super::{check, eval, recognise, special};
+pub use crate::formula::Written;
 
 /// Every family, in the order of the language reference.
 pub static FAMILIES: &[FamilyId] = &[

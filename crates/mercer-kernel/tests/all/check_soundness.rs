@@ -3,9 +3,9 @@
 
 use mercer_kernel::check::exact::{from_decimal, int, ratio};
 use mercer_kernel::check::form::{Atom, Form, Fun, Space};
-use mercer_kernel::check::formula::Written;
 use mercer_kernel::check::proof::{Claim, Proof, Property, Rule};
 use mercer_kernel::check::{Checked, Dim, Domain, Verdict, verify};
+use mercer_kernel::formula::Written;
 use mercer_kernel::named::Allowed;
 use mercer_kernel::{Expr, FAMILIES, FamilyId, Kernel, Named, Value};
 use rand::{Rng, RngExt, SeedableRng};

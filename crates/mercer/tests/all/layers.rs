@@ -27,11 +27,12 @@ struct Layers {
 }
 
 const LAYERS: [Layers; 4] = [
-    // A family says how it is enclosed and proven, in the numbers and forms of the check that asks it.
+    // A family says how it is enclosed and proven, in the numbers and forms of the check that asks it. A formula as it was
+    // written has the check's exact numbers.
     Layers {
         crate_name: "mercer-kernel",
         order: &[&[OTHERS], &["check"]],
-        exceptions: &[("family", "check")],
+        exceptions: &[("family", "check"), ("formula", "check")],
     },
     Layers { crate_name: "mercer-data", order: &[&["real", "watch"], &[OTHERS]], exceptions: &[] },
     Layers {

@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 use num_traits::{One, Zero};
 
 use super::exact::{self, Q};
-use super::formula::Written;
 use super::{Dim, Domain};
+use crate::formula::Written;
 
 /// Most terms a form may have; beyond it a formula counts as too large to reason about.
 pub const MOST_TERMS: usize = 600;

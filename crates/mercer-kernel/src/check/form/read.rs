@@ -6,8 +6,8 @@ use super::algebra::is_even;
 use super::{Atom, Cols, Form, Fun, MOST_TERMS, Monomial, Opaque, Space};
 use crate::check::Domain;
 use crate::check::exact::{Q, int, ratio};
-use crate::check::formula::{Formula, Written};
 use crate::expr::Function;
+use crate::formula::{Formula, Written};
 
 impl Form {
     /// The form of a formula on a space; `None` where it grows too large or a number is not finite.

@@ -2,10 +2,10 @@
 
 use crate::check::enclose::enclose;
 use crate::check::exact::{self, Q};
-use crate::check::formula::Formula;
 use crate::check::interval::{Fault, Interval};
 use crate::check::steps::Limit;
 use crate::check::{Dim, Domain};
+use crate::formula::Formula;
 
 /// Precisions tried in turn, in bits after the point.
 const PRECISIONS: [u32; 4] = [128, 256, 512, 1280];

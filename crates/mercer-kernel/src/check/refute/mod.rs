@@ -11,12 +11,12 @@ mod sphere;
 use std::cell::Cell;
 
 use super::exact::{self, Q};
-use super::formula::Formula;
 use super::steps::{self, Limit};
 use super::verdict::{Evidence, Refutation};
 use super::{Dim, Domain};
 use crate::eval::eval;
 use crate::expr::Expr;
+use crate::formula::Formula;
 use configurations::Pool;
 use spectrum::Gram;
 

@@ -5,9 +5,9 @@ use num_traits::One;
 use super::Prover;
 use crate::check::exact::{Q, as_integer, int};
 use crate::check::form::{Form, Fun};
-use crate::check::formula::Formula;
 use crate::check::proof::{Proof, Rule};
 use crate::expr::{Columns, Function};
+use crate::formula::Formula;
 
 impl Prover {
     /// A proof for `formula`, whose form is `form`.

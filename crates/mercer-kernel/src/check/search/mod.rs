@@ -10,13 +10,13 @@ mod view;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::form::{Form, Space};
-use super::formula::Formula;
 use super::proof::{Claim, Proof, Property, Rule};
 use super::refute::Hints;
 use super::steps::Limit;
 use super::verdict::Theorem;
 use super::verify;
 use super::{Dim, Domain};
+use crate::formula::Formula;
 
 /// What the search came to.
 pub struct Found {

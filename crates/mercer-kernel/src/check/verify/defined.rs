@@ -8,8 +8,8 @@ use crate::check::Dim;
 use crate::check::enclose::exact_value;
 use crate::check::exact::{Q, int, ratio};
 use crate::check::form::{Atom, Form, Fun, Monomial, Space};
-use crate::check::formula::{Formula, Parameter};
 use crate::expr::{Columns, Function};
+use crate::formula::{Formula, Parameter};
 
 /// One more than the largest column a formula reads.
 pub fn least_dim(formula: &Formula) -> usize {

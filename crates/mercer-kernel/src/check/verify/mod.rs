@@ -22,9 +22,9 @@ use num_traits::Signed;
 
 use super::exact::int;
 use super::form::{Form, Space};
-use super::formula::Formula;
 use super::proof::{Failure, Proof, Property, Rule};
 use super::{Dim, Domain};
+use crate::formula::Formula;
 pub use pattern::askey;
 use step::step;
 use value::Care;

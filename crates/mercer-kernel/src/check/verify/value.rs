@@ -14,10 +14,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::check::enclose::{Evaluation, distance1, dot, squared_distance};
 use crate::check::exact::{self, Q, int, ratio};
 use crate::check::form::{Atom, Cols, Form, Fun, Monomial, Space};
-use crate::check::formula::{Formula, Written};
 use crate::check::interval::{Fault, Interval};
 use crate::check::steps;
 use crate::check::{Dim, Domain};
+use crate::formula::{Formula, Written};
 
 /// Two points.
 #[derive(Debug, Clone)]

@@ -5,8 +5,8 @@
 use num_bigint::BigInt;
 use num_traits::One;
 
-use super::enclose::{enclose, exact_value};
-use super::exact::{self, Q};
+use crate::check::enclose::{enclose, exact_value};
+use crate::check::exact::{self, Q};
 use crate::expr::{Columns, Expr, Function};
 use crate::family::FamilyId;
 use crate::named::{Argument, Named, Value};
