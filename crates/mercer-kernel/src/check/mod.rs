@@ -137,8 +137,11 @@ pub const MOST_STEPS: u64 = 80_000_000;
 /// The steps spent on points where a theorem has already refuted the formula.
 const POINTS_AFTER_THEOREM: u64 = 3_500_000;
 
-/// The steps spent on looking for points that contradict a proof.
+/// The most steps spent on looking for points that contradict a proof.
 const POINTS_AFTER_PROOF: u64 = 300_000;
+
+/// The part of the steps that are left which is spent on it: few before a fit, which asks within a smaller limit.
+const PART_AFTER_PROOF: u64 = 32;
 
 /// The steps that a step under way and the checker may take beyond the limit.
 const GRACE: u64 = 10_000_000;
@@ -248,7 +251,7 @@ impl Question<'_> {
         if let Some(proof) = found.proof
             && verify::verify(&proof, self.formula, self.dim, self.domain).is_ok()
         {
-            let few = Limit::after(POINTS_AFTER_PROOF).min(self.limit.half());
+            let few = Limit::after(POINTS_AFTER_PROOF).min(self.limit.part(PART_AFTER_PROOF));
             return match self.points(needs.least, &refute::Hints::default(), few).0 {
                 Some(refutation) => Err(Box::new((proof, refutation))),
                 None => Ok(Verdict::Proven(proof)),

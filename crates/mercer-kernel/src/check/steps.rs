@@ -44,9 +44,9 @@ impl Limit {
         LAST.set(self.0.saturating_add(grace));
     }
 
-    /// Half of the steps that are left.
-    pub fn half(self) -> Self {
-        Self::after(self.0.saturating_sub(taken()) / 2)
+    /// One of `parts` equal parts of the steps that are left.
+    pub fn part(self, parts: u64) -> Self {
+        Self::after(self.0.saturating_sub(taken()) / parts)
     }
 
     /// Whether it has been reached.

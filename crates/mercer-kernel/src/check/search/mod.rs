@@ -78,7 +78,7 @@ impl Prover {
         // Half of the steps are left for counter-examples.
         Self {
             space,
-            limit: limit.half(),
+            limit: limit.part(2),
             depth: 0,
             polarised: false,
             known: BTreeMap::new(),
