@@ -81,6 +81,7 @@ pub fn fit(pool: &Pool, domain: Domain) -> Pool {
                 pool.iter().map(|p| p.iter().map(|c| round(c * scale)).collect()).collect()
             }
         }
+        Domain::Box(low, high) => fit_into_box(pool, low, high),
         Domain::Sphere => Vec::new(),
     };
     let mut seen: Pool = Vec::new();
@@ -92,6 +93,22 @@ pub fn fit(pool: &Pool, domain: Domain) -> Pool {
         new
     });
     fitted
+}
+
+/// The points inside and two corners; the whole set moved and scaled into the box where few are inside.
+fn fit_into_box(pool: &Pool, low: f64, high: f64) -> Pool {
+    let is_inside = |p: &&Vec<f64>| p.iter().all(|c| low <= *c && *c <= high);
+    let mut inside: Pool = pool.iter().filter(is_inside).cloned().collect();
+    if inside.len() * 3 >= pool.len() {
+        let dim = pool[0].len();
+        inside.extend([vec![low; dim], vec![high; dim]]);
+        return inside;
+    }
+    let least = pool.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+    let most = pool.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+    let scale = (high - low) / (most - least).max(1e-300);
+    let into = |c: &f64| round(low + (c - least) * scale).clamp(low, high);
+    pool.iter().map(|p| p.iter().map(into).collect()).collect()
 }
 
 fn along(dim: usize, axis: usize, value: f64) -> Vec<f64> {
