@@ -86,7 +86,7 @@ fn certificates_are_verified_and_changed_ones_are_rejected() {
     bench.write("d.json", text.replace("exp(-|x-z|^1.5)", "exp(-|x-z|^2.5)"));
     let error = bench.fails(1, &["verify", "d.json"]);
     assert!(error.contains("d.json") && error.contains("rejected: step "), "{error}");
-    bench.write("e.csv", "x,y\n1,2\n".to_string());
+    bench.write("e.csv", "x,y\n1,2\n");
     let error = bench.fails(2, &["verify", "e.csv"]);
     assert!(error.contains("e.csv") && error.contains("not a certificate"), "{error}");
     let error = bench.fails(2, &["verify", "missing.json"]);
