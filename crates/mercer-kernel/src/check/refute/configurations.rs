@@ -95,20 +95,22 @@ pub fn fit(pool: &Pool, domain: Domain) -> Pool {
     fitted
 }
 
-/// The points inside and two corners; the whole set moved and scaled into the box where few are inside.
+/// The points inside, or the whole set moved and scaled into the box where few are inside; and two corners.
 fn fit_into_box(pool: &Pool, low: f64, high: f64) -> Pool {
     let is_inside = |p: &&Vec<f64>| p.iter().all(|c| low <= *c && *c <= high);
-    let mut inside: Pool = pool.iter().filter(is_inside).cloned().collect();
-    if inside.len() * 3 >= pool.len() {
-        let dim = pool[0].len();
-        inside.extend([vec![low; dim], vec![high; dim]]);
-        return inside;
+    let mut fitted: Pool = pool.iter().filter(is_inside).cloned().collect();
+    if fitted.len() * 3 < pool.len() {
+        // A few points far out would draw the others together.
+        let near = |c: &f64| c.clamp(-3.0, 3.0);
+        let least = pool.iter().flatten().map(near).fold(f64::INFINITY, f64::min);
+        let most = pool.iter().flatten().map(near).fold(f64::NEG_INFINITY, f64::max);
+        let scale = (high - low) / (most - least).max(1e-300);
+        let into = |c: &f64| round(low + (near(c) - least) * scale).clamp(low, high);
+        fitted = pool.iter().map(|p| p.iter().map(into).collect()).collect();
     }
-    let least = pool.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-    let most = pool.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
-    let scale = (high - low) / (most - least).max(1e-300);
-    let into = |c: &f64| round(low + (c - least) * scale).clamp(low, high);
-    pool.iter().map(|p| p.iter().map(into).collect()).collect()
+    let dim = pool.first().map_or(0, Vec::len);
+    fitted.extend([vec![low; dim], vec![high; dim]]);
+    fitted
 }
 
 fn along(dim: usize, axis: usize, value: f64) -> Vec<f64> {
