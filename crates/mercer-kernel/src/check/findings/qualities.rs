@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use crate::check::enclose::enclose;
 use crate::check::exact::{Q, int};
-use crate::check::form::{Atom, Cols, Form, Monomial};
+use crate::check::form::{Atom, Cols, Form, Monomial, Space};
 use crate::check::proof::{Proof, Property, Rule};
 use crate::check::verify::range::Range;
 use crate::check::{Dim, Domain, Needs, verify};
@@ -287,8 +287,14 @@ fn full_exponent(proof: &Proof) -> bool {
 }
 
 fn is_positive_constant(form: &Form) -> bool {
-    let space = crate::check::form::Space::EVERYWHERE;
-    form.dependence().is_constant() && Range::of(form, &space).is_positive()
+    form.dependence().is_constant() && Range::of(form, &Space::EVERYWHERE).is_positive()
+}
+
+/// Whether a form is shown to be nowhere 0: its bounds say so, or it is a product of exponentials and such factors.
+fn is_never_zero(form: &Form, space: &Space) -> bool {
+    let bounded = |form: &Form| Range::of(form, space).excludes_zero();
+    let factor = |atom: &Atom| matches!(atom, Atom::Exp(_)) || bounded(&Form::atom(atom.clone()));
+    bounded(form) || form.single().is_some_and(|(m, _)| m.0.keys().all(factor))
 }
 
 /// Why the kernel is universal on compact sets although it is not a function of x − z.
@@ -315,7 +321,7 @@ fn universal(proof: &Proof) -> Option<String> {
             let (factors, kernels): (Vec<&Proof>, Vec<&Proof>) =
                 proof.premises.iter().partition(|p| matches!(p.rule, Rule::RankOne { .. }));
             let never_zero = |p: &&Proof| match &p.rule {
-                Rule::RankOne { function } => Range::of(function, &claim.space()).excludes_zero(),
+                Rule::RankOne { function } => is_never_zero(function, &claim.space()),
                 _ => false,
             };
             match kernels.as_slice() {
@@ -398,7 +404,7 @@ fn strict(proof: &Proof) -> Option<String> {
             let positive = |p: &Proof| {
                 let space = p.claim.space();
                 strict(p).is_some()
-                    || verify::diagonal_range(&p.claim.form, &space).is_some_and(|range| range.is_positive())
+                    || verify::diagonal(&p.claim.form, &space).is_some_and(|d| is_never_zero(&d, &space))
             };
             others.map(|(_, p)| p).all(positive).then(|| {
                 let reason = strict(&proof.premises[index]).unwrap_or_default();

@@ -76,9 +76,9 @@ pub(super) fn varies(form: &Form, space: &Space) -> bool {
     Ground::of(&[form], space, Care::Full).has_two_values(&|p, bits| of_form(form, p, bits))
 }
 
-/// Bounds of a form at z = x.
-pub(super) fn diagonal_range(form: &Form, space: &Space) -> Option<range::Range> {
-    rewrite::diagonal(form, space).map(|diagonal| range::Range::of(&diagonal, space))
+/// A form with the same values at z = x.
+pub(super) fn diagonal(form: &Form, space: &Space) -> Option<Form> {
+    rewrite::diagonal(form, space)
 }
 
 /// Checks the root of a proof about `formula` on the question's space.
