@@ -28,6 +28,9 @@ use crate::formula::Formula;
 /// The steps that one question beside the main one may take, and as many again to finish.
 const STEPS: u64 = 2_000_000;
 
+/// The steps that all of them together may take.
+const ALL_STEPS: u64 = 40_000_000;
+
 /// A verdict, and what else is known of the formula.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -65,7 +68,7 @@ impl Kernel {
     pub fn findings(&self, dim: Dim, domain: Domain) -> Result<Findings, Contradiction> {
         let verdict = self.check(dim, domain)?;
         let formula = self.formula();
-        let about = About { formula: &formula, dim, domain };
+        let about = About { formula: &formula, dim, domain, limit: Limit::after(ALL_STEPS) };
         let mut findings = Findings {
             verdict,
             parameter: None,
@@ -97,6 +100,7 @@ struct About<'a> {
     formula: &'a Formula,
     dim: Dim,
     domain: Domain,
+    limit: Limit,
 }
 
 impl<'a> About<'a> {
@@ -118,20 +122,28 @@ impl<'a> About<'a> {
     }
 
     fn answer(self, only_proof: bool) -> Option<Verdict> {
-        let Self { formula, dim, domain } = self;
-        let limit = Limit::after(STEPS);
-        limit.stop_all(STEPS);
+        let Self { formula, dim, domain, .. } = self;
+        let limit = self.begin()?;
         let question = Question { formula, dim, domain, limit };
         let answer = if only_proof { question.proof() } else { question.answer() };
         Limit::NEVER.stop_all(0);
         answer.ok()
     }
 
+    /// The limit of one more question, where steps are left for it.
+    fn begin(self) -> Option<Limit> {
+        if self.limit.is_reached() {
+            return None;
+        }
+        let limit = self.limit.min(Limit::after(STEPS));
+        limit.stop_all(STEPS);
+        Some(limit)
+    }
+
     /// A proof that the formula is of negative type.
     fn negative_type(self) -> Option<Proof> {
-        let Self { formula, dim, domain } = self;
-        let limit = Limit::after(STEPS);
-        limit.stop_all(STEPS);
+        let Self { formula, dim, domain, .. } = self;
+        let limit = self.begin()?;
         let proof = search::prove_negative_type(formula, dim, domain, limit)
             .filter(|proof| verify::verify_negative_type(proof, formula, dim, domain).is_ok());
         Limit::NEVER.stop_all(0);

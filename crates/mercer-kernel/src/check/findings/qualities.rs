@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use crate::check::enclose::enclose;
 use crate::check::exact::{Q, int};
-use crate::check::form::{Atom, Cols, Form, Monomial, Space};
+use crate::check::form::{Atom, Cols, Form, Fun, Monomial, Space};
 use crate::check::proof::{Proof, Property, Rule};
 use crate::check::verify::range::Range;
 use crate::check::{Dim, Domain, Needs, verify};
@@ -222,8 +222,9 @@ fn full(proof: &Proof) -> bool {
         return true;
     }
     match &proof.rule {
-        // Densities that are analytic away from 0: polynomials times exponentials, transforms of functions of compact support.
-        Rule::SpectralDensity | Rule::Askey | Rule::Wendland => true,
+        Rule::SpectralDensity => has_analytic_density(&claim.form),
+        // Functions of compact support have analytic densities.
+        Rule::Askey | Rule::Wendland => true,
         // Mixtures of triangles on the line; mixtures of Gaussians.
         Rule::Polya | Rule::HyperbolicSecant | Rule::BoundedBernstein => true,
         Rule::Named => match claim.form.single().and_then(|(m, _)| m.single()) {
@@ -246,6 +247,20 @@ fn full(proof: &Proof) -> bool {
         Rule::PowerSeries { .. } => full(&proof.premises[0]),
         _ => false,
     }
+}
+
+/// Whether a radial form is one of those whose density is analytic away from 0, so that it vanishes on no open set: every
+/// term that varies has an exponential as a factor, or the form is a piecewise polynomial.
+fn has_analytic_density(form: &Form) -> bool {
+    let has_exponential = |m: &Monomial| m.0.keys().any(|a| matches!(a, Atom::Exp(_)));
+    let mut is_piecewise = true;
+    atoms(form, &mut |atom| {
+        is_piecewise &= match atom {
+            Atom::Call(fun, _) => matches!(fun, Fun::Max | Fun::Min | Fun::Abs),
+            other => matches!(other, Atom::Distance(_)),
+        };
+    });
+    is_piecewise || form.without_constant().0.keys().all(has_exponential)
 }
 
 /// Whether all steps of a proof hold on all of R^d, whatever their domain is.
