@@ -187,9 +187,20 @@ pub struct GramArguments {
 
 /// `mercer info`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mercer info m.mercer
+  mercer info m.mercer --coefficients -o coefficients.csv")]
 pub struct Info {
     /// A model that `mercer fit` wrote
     pub model: PathBuf,
+    /// Print the coefficients as CSV: one row for the intercept and one for each feature, or for each support vector with its
+    /// columns as the model scales them
+    #[arg(long, conflicts_with = "json")]
+    pub coefficients: bool,
+    /// File to write the coefficients to [default: standard output]
+    #[arg(short, long, value_name = "FILE.csv", requires = "coefficients")]
+    pub output: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,

@@ -265,7 +265,7 @@ impl Run<'_> {
 }
 
 /// A CSV field, quoted where it must be.
-fn quoted(field: &str) -> String {
+pub(super) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

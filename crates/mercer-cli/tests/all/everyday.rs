@@ -99,3 +99,29 @@ fn requests_that_cannot_be_met_are_refused() {
     assert!(error.contains("1 for inliers and -1 for outliers") && error.contains("--drop y"), "{error}");
     assert_eq!(bench.files(), ["d.csv"]);
 }
+
+/// The prediction is the sum of what `info --coefficients` prints.
+#[test]
+fn coefficients_are_those_of_the_predictions() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(12));
+    let fit =
+        ["fit", "ridge", "d.csv", "--target", "y", "--lambda", "0.1", "--scale", "none", "-o", "m.mercer"];
+    bench.ok(&[&fit[..], &["--kernel", "<x,z>", "--solver", "cholesky"]].concat());
+    bench.ok(&["info", "m.mercer", "--coefficients", "-o", "c.csv"]);
+    let text = bench.read("c.csv");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("term,coefficient,a,b"));
+    let number = |field: &str| field.parse::<f64>().unwrap();
+    let mut f = number(lines.next().unwrap().strip_prefix("intercept,").unwrap().trim_end_matches(','));
+    for line in lines {
+        let fields: Vec<f64> = line.split(',').map(number).collect();
+        f += fields[1] * (2.0 * fields[2] + 0.5 * fields[3]);
+    }
+    bench.write("new.csv", "a,b\n2,0.5\n");
+    let predicted = bench.ok(&["predict", "m.mercer", "new.csv"]);
+    let predicted = number(predicted.lines().nth(1).unwrap());
+    assert!((f - predicted).abs() < 1e-9, "{f} {predicted}");
+    let error = bench.fails(2, &["info", "m.mercer", "--coefficients", "-o", "m.mercer"]);
+    assert!(error.contains("would overwrite"), "{error}");
+}
