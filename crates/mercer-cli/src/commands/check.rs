@@ -20,7 +20,7 @@ const UNDECIDED: u8 = 4;
 /// Decides and prints; the exit code is the verdict.
 pub fn run(arguments: &Check) -> Result<u8, Failure> {
     if let Some(path) = &arguments.certificate {
-        output::check_output(path)?;
+        output::check_output(path, &[])?;
     }
     let kernel: Kernel = arguments.kernel.parse().map_err(Failure::usage)?;
     let findings = kernel.findings(arguments.dim, arguments.domain).map_err(Failure::work)?;
