@@ -58,7 +58,7 @@ pub enum Rule {
     },
     /// Σᵢⱼ cᵢⱼ·fᵢ(x)·fⱼ(z) with a positive semidefinite matrix (cᵢⱼ).
     FiniteRank,
-    /// min(f(x), f(z)) with f ≥ 0.
+    /// min(f(x), f(z))^p with f ≥ 0 and p > 0.
     Minimum,
     /// cos(f(x) − f(z)).
     CosineOfDifference,
@@ -87,7 +87,7 @@ pub enum Rule {
     SpectralDensity,
     /// max(0, 1 − |x−z|/c)^ℓ with ℓ ≥ (d+1)/2.
     Askey,
-    /// Wendland's φ_{ℓ,k} of |x−z|/c, k = 1 or 2, with ℓ ≥ (d+1)/2 + k.
+    /// Wendland's φ_{ℓ,k} of |x−z|/c with ℓ ≥ (d+1)/2 + k.
     Wendland,
     /// A function of |x−z| on the line that is ≥ 0, falls and is convex.
     Polya,
@@ -229,7 +229,7 @@ pub enum Failure {
         /// |ω|²/4.
         v: Q,
     },
-    /// (1 − |x−z|/c)₊^ℓ with ℓ < (d+1)/2.
+    /// Wendland's φ_{ℓ,k} with ℓ < (d+1)/2 + k, which for k = 0 is (1 − |x−z|/c)₊^ℓ.
     Askey {
         /// The form.
         form: Form,

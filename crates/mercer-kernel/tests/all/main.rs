@@ -4,5 +4,6 @@ mod canonical;
 mod check_attack;
 mod check_soundness;
 mod check_table;
+mod check_textbook;
 mod eval;
 mod text;

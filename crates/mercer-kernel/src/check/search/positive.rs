@@ -162,7 +162,7 @@ impl Prover {
             return Some(proof);
         }
         if form.0.len() > 1 || form.single().is_some_and(|(m, _)| m.0.len() > 1) {
-            return try_rule(Rule::SpectralDensity).or_else(|| try_rule(Rule::Wendland));
+            return try_rule(Rule::Wendland).or_else(|| try_rule(Rule::SpectralDensity));
         }
         let mut proof = [
             Rule::InnerProduct,
@@ -173,6 +173,7 @@ impl Prover {
             Rule::HyperbolicSecant,
             Rule::BoundedBernstein,
             Rule::Askey,
+            Rule::SpectralDensity,
         ]
         .into_iter()
         .find_map(try_rule)?;

@@ -73,22 +73,28 @@ pub fn hints(form: &Form, space: &Space, found: &mut Found) {
 }
 
 fn askey(form: &Form, d: usize) -> Option<Theorem> {
-    let (_, power) = crate::check::verify::askey(form)?;
-    let needed = ratio(d as i64 + 1, 2);
+    let plain = crate::check::verify::askey(form).map(|(_, power)| (power, 0));
+    let (power, k) = plain.or_else(|| radial::wendland(form).map(|(_, power, k)| (power, k)))?;
+    let needed = ratio(d as i64 + 2 * k + 1, 2);
+    let (reference, condition) = if k == 0 {
+        ("Askey 1973; Golubov 1981: (1−r)₊^ℓ is positive semidefinite on R^d exactly where ℓ ≥ (d+1)/2", "(d+1)/2")
+    } else {
+        (
+            "Golubov 1981; Wendland 2005, Theorem 9.6: φ_{ℓ,k} is positive semidefinite on R^d exactly where (1−r)₊^ℓ is on R^(d+2k)",
+            "(d+1)/2 + k",
+        )
+    };
     (power < needed).then(|| Theorem {
-        reference:
-            "Askey 1973; Golubov 1981: (1−r)₊^ℓ is positive semidefinite on R^d exactly where ℓ ≥ (d+1)/2"
-                .into(),
+        reference: reference.into(),
         dim: d,
-        text: format!("on R^{d}: ℓ = {} < (d+1)/2 = {}", exact::show(&power), exact::show(&needed)),
+        text: format!("on R^{d}: ℓ = {} < {condition} = {}", exact::show(&power), exact::show(&needed)),
         value: exact::to_f64(&(power - needed)),
         failure: Failure::Askey { form: form.clone(), dim: d },
     })
 }
 
 fn negative_density(form: &Form, d: usize) -> Option<Theorem> {
-    let mut v = ratio(1, 1_000_000);
-    while v < int(100_000) {
+    for v in frequencies(form) {
         if density::is_negative_at(form, d, &v) {
             let frequency = 2.0 * exact::to_f64(&v).sqrt();
             return Some(Theorem {
@@ -99,7 +105,20 @@ fn negative_density(form: &Form, d: usize) -> Option<Theorem> {
                 failure: Failure::Density { form: form.clone(), dim: d, v },
             });
         }
-        v *= int(2);
     }
     None
+}
+
+/// Values of |ω|²/4 at which a density may be negative: a geometric row, and for functions of compact support many in a
+/// row.
+fn frequencies(form: &Form) -> Vec<Q> {
+    let tiny = Q::new(1.into(), num_bigint::BigInt::from(10).pow(40));
+    let row = std::iter::successors(Some(ratio(1, 1_000_000)), |v| Some(v * int(2)).filter(|v| *v < int(100_000)));
+    let mut list: Vec<Q> = std::iter::once(tiny).chain(row).collect();
+    if let Some(reach) = density::reach(form) {
+        // |ω| in steps of 0.4/reach up to 60/reach.
+        list.extend((1..150).map(|n| ratio(n, 5) / &reach).map(|half| &half * &half));
+        list.retain(|v| v * &reach * &reach < int(1_000));
+    }
+    list
 }

@@ -6,9 +6,12 @@
 
 pub mod defined;
 pub mod density;
+mod compact;
+mod damped;
 mod finite_rank;
 pub mod gegenbauer;
 mod pattern;
+mod piecewise;
 mod polya;
 pub mod polynomial;
 pub mod radial;
@@ -16,6 +19,7 @@ pub mod range;
 mod rewrite;
 pub mod series;
 mod step;
+mod unscale;
 mod value;
 
 use num_traits::Signed;
@@ -108,7 +112,10 @@ pub fn fails(failure: &Failure, formula: &Formula, dim: Dim, domain: Domain) -> 
         Failure::Askey { form, dim: d } => at(*d).is_some_and(|space| {
             domain == Domain::All
                 && is_formula(form, &space)
-                && askey(form).is_some_and(|(cols, l)| cols.is_none() && l * int(2) < int(*d as i64 + 1))
+                && askey(form)
+                    .map(|(cols, l)| (cols, l, 0))
+                    .or_else(|| radial::wendland(form))
+                    .is_some_and(|(cols, l, k)| cols.is_none() && l * int(2) < int(*d as i64 + 2 * k + 1))
         }),
         Failure::Mixture { form } => {
             let space = Space { dim, domain };

@@ -26,17 +26,21 @@ pub(super) fn is_difference(form: &Form, space: &Space) -> bool {
 
 /// The arguments of min or max where they are f₁(x), …, f₁(z), … and constants.
 pub(super) fn symmetric_arguments(form: &Form, fun: Fun, space: &Space) -> Option<Vec<Form>> {
-    let args = match sole_atom(form)? {
-        (Atom::Call(f, args), e) if *f == fun && e.is_one() => args,
-        _ => return None,
-    };
+    match sole_atom(form)? {
+        (Atom::Call(f, args), e) if *f == fun && e.is_one() => symmetric(args, space),
+        _ => None,
+    }
+}
+
+/// The arguments where they are f₁(x), …, f₁(z), … and constants.
+pub(super) fn symmetric(args: &[Form], space: &Space) -> Option<Vec<Form>> {
     for arg in args {
         let d = arg.dependence();
         if d.pair || d.var || (d.x && d.z) || !args.iter().any(|other| are_swapped(arg, other, space)) {
             return None;
         }
     }
-    Some(args.clone())
+    Some(args.to_vec())
 }
 
 /// The columns of c·|x−z|, c ≠ 0.

@@ -3,7 +3,7 @@
 use num_traits::{One, Signed};
 
 use super::pattern::{
-    askey, is_difference, multiple_of_distance, of_x_alone, sole_atom, symmetric_arguments,
+    askey, is_difference, multiple_of_distance, of_x_alone, sole_atom, symmetric, symmetric_arguments,
 };
 use super::range::Range;
 use super::rewrite::{at_origin, contains, diagonal, least_of_negative_type};
@@ -157,7 +157,12 @@ impl Step<'_> {
             let above = |a: &Form| Range::of(&top.sub(a), &self.space).is_nonnegative();
             return ensure(args.iter().all(above), "an argument may exceed the constant");
         }
-        let args = symmetric_arguments(self.form, Fun::Min, &self.space).ok_or("not min(f(x), f(z))")?;
+        // min(f(x), f(z))^p = min(f(x)^p, f(z)^p) where f ≥ 0.
+        let args = match sole_atom(self.form) {
+            Some((Atom::Call(Fun::Min, args), p)) if p.is_positive() => symmetric(args, &self.space),
+            _ => None,
+        }
+        .ok_or("not a positive power of min(f(x), f(z))")?;
         ensure(args.iter().all(|a| Range::of(a, &self.space).is_nonnegative()), "an argument may be negative")
     }
 
