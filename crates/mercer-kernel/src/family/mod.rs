@@ -182,6 +182,12 @@ pub trait Family: fmt::Debug + Sync {
     /// may take: `auto` and `?` stand for all of them.
     fn psd(&self, named: &Written, space: &Space) -> bool;
 
+    /// Whether a theorem says that all its positive powers are positive semidefinite, for every value that the
+    /// hyper-parameters may take.
+    fn is_infinitely_divisible(&self, _named: &Written) -> bool {
+        false
+    }
+
     /// What a reader of the proof should know of this kernel on points of `columns` coordinates.
     fn remark(&self, _named: &Written, _columns: Option<usize>) -> Option<String> {
         None

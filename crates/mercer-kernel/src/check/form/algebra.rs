@@ -52,7 +52,7 @@ impl Form {
                 let (n, inside) = multiple_of_arccosine(&args[0])?;
                 chebyshev(n, &inside, space)
             }
-            Fun::Cos | Fun::Cosh => {
+            Fun::Cos | Fun::Cosh | Fun::Sinc => {
                 let arg = args.remove(0);
                 if arg.is_zero() {
                     return Some(Self::constant(Q::one()));

@@ -152,6 +152,7 @@ impl Form {
             Function::Sin => Self::call(Fun::Sin, args, space),
             Function::Cos => Self::call(Fun::Cos, args, space),
             Function::Tan => Self::call(Fun::Tan, args, space),
+            Function::Sinc => Self::call(Fun::Sinc, args, space),
             Function::Sinh => Self::call(Fun::Sinh, args, space),
             Function::Cosh => Self::call(Fun::Cosh, args, space),
             Function::Tanh => Self::call(Fun::Tanh, args, space),

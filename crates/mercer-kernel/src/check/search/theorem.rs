@@ -7,19 +7,22 @@ use crate::check::exact::{self, Q, int, ratio};
 use crate::check::form::{Atom, Form, Space};
 use crate::check::proof::Failure;
 use crate::check::verdict::Theorem;
-use crate::check::verify::{density, gegenbauer, radial};
+use crate::check::verify::{density, gegenbauer, radial, series};
 use crate::check::{Dim, Domain};
 
 /// Fills in what refutes a form, or helps to.
 pub fn hints(form: &Form, space: &Space, found: &mut Found) {
     let dot = Form::atom(Atom::Dot(None));
-    if let Some((series, exact)) =
-        view::as_function_of(form, &dot, space).and_then(|f| coefficients::first(&f, 24))
-    {
+    let function = view::as_function_of(form, &dot, space);
+    if let Some((series, exact)) = function.as_ref().and_then(|f| coefficients::first(f, 24)) {
         let size = series.iter().fold(Q::zero(), |m, c| m.max(c.abs()));
         let floor = if exact { Q::zero() } else { size * ratio(1, 1_000_000_000) };
         found.hints.negative_coefficients =
             series.iter().enumerate().filter(|(_, c)| **c < -floor.clone()).map(|(n, _)| n).collect();
+    }
+    if let Some(theorem) = function.and_then(negative_coefficient).filter(|_| space.domain != Domain::Sphere) {
+        found.theorem = Some(theorem);
+        return;
     }
     let dims: Vec<usize> = match space.dim {
         Dim::Exactly(d) => vec![d],
@@ -70,6 +73,22 @@ pub fn hints(form: &Form, space: &Space, found: &mut Found) {
             }
         }
     }
+}
+
+/// A negative coefficient of a power series in ⟨x,z⟩.
+fn negative_coefficient(function: Form) -> Option<Theorem> {
+    const FARTHEST: usize = 400;
+    if function.constant_bits() > 200 {
+        return None;
+    }
+    let order = (0..FARTHEST).find(|n| series::is_negative_at(&function, *n))?;
+    Some(Theorem {
+        reference: "differences of order n at the origin: wᵀKw = aₙ·(n!)²·h²ⁿ + O(h²ⁿ⁺²)".into(),
+        dim: 1,
+        text: format!("the power series in <x,z> has a negative coefficient: that of <x,z>^{order}"),
+        value: -1.0,
+        failure: Failure::Coefficient { function, order },
+    })
 }
 
 fn askey(form: &Form, d: usize) -> Option<Theorem> {

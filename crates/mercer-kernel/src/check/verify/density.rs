@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use num_traits::{One, Signed, Zero};
 
-use super::pattern::natural;
+use super::pattern::{multiple_of_distance, natural, sole_atom};
 use super::unscale::unscaled;
 use super::{compact, damped};
 use super::polynomial::{self, Polynomial};
 use crate::check::Dim;
 use crate::check::exact::{self, Q, binomial, int, ratio};
-use crate::check::form::{Atom, Cols, Form, Space};
+use crate::check::form::{Atom, Cols, Form, Fun, Space};
 use crate::check::interval::{Fault, Interval};
 
 /// Coefficients of powers of r² (Gaussian) or r (exponential), by the rate a.
@@ -84,6 +84,17 @@ pub fn nonnegative(form: &Form, space: &Space) -> Result<(), String> {
     exponentials(form, space)
         .or_else(|_| compact::nonnegative(form, space))
         .or_else(|_| damped::nonnegative(form, space))
+        .or_else(|reason| if is_law_on_sphere(form, space) { Ok(()) } else { Err(reason) })
+}
+
+/// sinc(b·|x−z|) in up to three dimensions: the transform of the uniform law on a sphere of R³.
+fn is_law_on_sphere(form: &Form, space: &Space) -> bool {
+    match sole_atom(form) {
+        Some((Atom::Call(Fun::Sinc, args), e)) if e.is_one() => multiple_of_distance(&args[0])
+            .and_then(|cols| space.width(&cols))
+            .is_some_and(|d| d <= 3),
+        _ => false,
+    }
 }
 
 fn exponentials(form: &Form, space: &Space) -> Result<(), String> {

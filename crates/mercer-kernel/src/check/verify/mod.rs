@@ -10,6 +10,7 @@ mod compact;
 mod damped;
 mod finite_rank;
 pub mod gegenbauer;
+mod half_line;
 mod pattern;
 mod piecewise;
 mod polya;
@@ -124,6 +125,13 @@ pub fn fails(failure: &Failure, formula: &Formula, dim: Dim, domain: Domain) -> 
                 && defined::is_defined(formula, &space)
                 && is_formula(form, &space)
                 && radial::has_negative_atom(form)
+        }
+        Failure::Coefficient { function, order } => {
+            let space = Space { dim, domain };
+            matches!(domain, Domain::All | Domain::Ball(_) | Domain::Orthant)
+                && defined::is_defined(formula, &space)
+                && defined::is_function_of_dot(function, formula, &space)
+                && series::is_negative_at(function, *order)
         }
         Failure::Gegenbauer { form, dim: d, degree } => at(*d).is_some_and(|space| {
             is_formula(form, &space)

@@ -58,6 +58,12 @@ pub fn check(form: &Form, space: &Space) -> Result<(), String> {
     if Range::of(form, space).is_nonnegative() { Ok(()) } else { Err("not shown to be ≥ 0".into()) }
 }
 
+/// Whether a form of one distance has values ≥ 0 and is shown to rise, or to fall, with it.
+pub(super) fn is_monotone(form: &Form, space: &Space, rises: bool) -> bool {
+    let shape = of_form(form, &mut None, space);
+    shape.is_some_and(|s| if rises { s.rises } else { s.falls }) && Range::of(form, space).is_nonnegative()
+}
+
 fn of_form(form: &Form, cols: &mut Option<Cols>, space: &Space) -> Option<Shape> {
     let mut shape = CONSTANT;
     for (m, c) in &form.0 {

@@ -2,7 +2,8 @@
 
 use num_traits::{One, Signed, Zero};
 
-use crate::check::exact::{Q, as_integer, int, pow};
+use super::value::constant;
+use crate::check::exact::{Q, as_integer, pow};
 use crate::check::form::{Atom, Form, Monomial};
 
 /// The form with r/κ for r, where κ is the irrational constant in front of r in an exponent; the form itself where
@@ -18,13 +19,19 @@ fn is_constant(atom: &Atom) -> bool {
     atom.dependence().is_constant()
 }
 
+fn is_positive(atom: &Atom) -> bool {
+    constant(&Form::atom(atom.clone()), 128).is_ok_and(|v| v.is_positive())
+}
+
 /// The constants in front of r^p in an exponent, to the power 1/p.
 fn unit(m: &Monomial) -> Option<Monomial> {
     m.0.keys().find_map(|atom| {
         let Atom::Exp(inner) = atom else { return None };
         let (constants, rest) = inner.split(is_constant);
         match rest.single() {
-            Some((Atom::Distance(_), p)) if !constants.0.is_empty() && p.is_positive() => {
+            Some((Atom::Distance(_), p))
+                if !constants.0.is_empty() && p.is_positive() && constants.0.keys().all(is_positive) =>
+            {
                 Some(Monomial(constants.0.into_iter().map(|(a, e)| (a, e / p)).collect()))
             }
             _ => None,
@@ -73,5 +80,5 @@ fn rescaled_term(m: &Monomial, unit: &Monomial) -> Option<(Monomial, Q)> {
         let Atom::Power(base) = atom else { return None };
         factor *= pow(&base.as_constant().filter(Signed::is_positive)?, as_integer(e)?)?;
     }
-    Some((result, factor * int(1)))
+    Some((result, factor))
 }
