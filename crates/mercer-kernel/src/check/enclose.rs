@@ -73,9 +73,7 @@ impl Evaluation<'_> {
                 let values = arguments.iter().map(|a| self.of(a, x, z)).collect::<Result<Vec<_>, _>>()?;
                 // At the edge of where it is defined, only the exact argument tells.
                 apply(*function, &values).or_else(|fault| match exact_value(&arguments[0], x, z) {
-                    Some(exact) if arguments.len() == 1 => {
-                        apply(*function, &[Interval::exact(&exact, bits)])
-                    }
+                    Some(exact) if arguments.len() == 1 => apply(*function, &[Interval::exact(&exact, bits)]),
                     _ => Err(fault),
                 })
             }
@@ -161,7 +159,9 @@ pub fn exact_value(formula: &Formula, x: &[Q], z: &[Q]) -> Option<Q> {
                 Function::Abs => Some(values[0].abs()),
                 Function::Min => values.into_iter().min(),
                 Function::Max => values.into_iter().max(),
-                Function::Exp | Function::Cos | Function::Cosh | Function::Sinc => values[0].is_zero().then(|| exact::int(1)),
+                Function::Exp | Function::Cos | Function::Cosh | Function::Sinc => {
+                    values[0].is_zero().then(|| exact::int(1))
+                }
                 Function::Sin
                 | Function::Tan
                 | Function::Sinh

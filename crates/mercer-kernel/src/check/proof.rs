@@ -207,9 +207,7 @@ impl Rule {
             Self::BrownianBridge => "min(s,t) − st is the covariance of the Brownian bridge",
             Self::IntegratedBrownianMotion => "Wahba 1990, Spline Models for Observational Data, section 1.2",
             Self::Reflection => "Berg, Christensen, Ressel 1984, 3.1; Bojdecki, Gorostiza, Talarczyk 2004",
-            Self::InfinitelyDivisible => {
-                "Grosswald 1976; Berg, Christensen, Ressel 1984, Proposition 3.2.7"
-            }
+            Self::InfinitelyDivisible => "Grosswald 1976; Berg, Christensen, Ressel 1984, Proposition 3.2.7",
             Self::Named => "the table of named kernels in docs/check.md",
             Self::Gegenbauer => "Schoenberg 1942, Positive definite functions on spheres, Theorem 1",
             Self::DistancePower => "Schoenberg 1938; Bretagnolle, Dacunha-Castelle, Krivine 1966",

@@ -470,7 +470,9 @@ fn divide_out(m: &Monomial, base: &Form, e: &Q, space: &Space) -> Option<Option<
     if constant.is_zero() {
         return None;
     }
-    let divides = part.0.iter().all(|(a, k)| m.0.get(a).is_some_and(|j| (j / k) >= Q::one()));
+    // Each division is a level of recursion: e^t over 1 + e^(t/10⁹) is left as it is.
+    let times = |(a, k): (&Atom, &Q)| m.0.get(a).map_or_else(Q::zero, |j| j / k);
+    let divides = part.0.iter().map(times).all(|n| n >= Q::one() && n <= int(64));
     if !divides {
         return None;
     }

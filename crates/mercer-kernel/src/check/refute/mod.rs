@@ -89,11 +89,8 @@ impl<'a> Search<'a> {
             if let Domain::Ball(radius) = self.domain {
                 candidates.splice(0..0, configurations::rim(dim, radius));
             }
-            let found = self
-                .undefined_or_asymmetric(&candidates)
-                .or_else(|| self.barely_negative(&small))
-                .or_else(|| self.growing(dim));
-            if let Some(found) = found.or_else(|| self.subsets(&small)) {
+            let found = self.undefined_or_asymmetric(&candidates).or_else(|| self.barely_negative(&small));
+            if let Some(found) = found.or_else(|| self.subsets(&small)).or_else(|| self.growing(dim)) {
                 return Some(found);
             }
         }

@@ -187,10 +187,14 @@ impl Prover {
             Rule::BoundedBernstein,
             Rule::Askey,
             Rule::InfinitelyDivisible,
-            Rule::SpectralDensity,
         ]
         .into_iter()
-        .find_map(try_rule)?;
+        .find_map(try_rule)
+        .or_else(|| {
+            // Exponentials and powers have shorter proofs.
+            let is_call = matches!(form.single()?.0.single()?.0, Atom::Call(..));
+            if is_call { try_rule(Rule::SpectralDensity) } else { None }
+        })?;
         if let Some((Atom::Named(kernel), _)) = form.single().and_then(|(m, _)| m.single()) {
             proof.note = kernel.named.family.remark(&kernel.named, self.space.width(&kernel.cols));
         }

@@ -20,7 +20,8 @@ pub fn hints(form: &Form, space: &Space, found: &mut Found) {
         found.hints.negative_coefficients =
             series.iter().enumerate().filter(|(_, c)| **c < -floor.clone()).map(|(n, _)| n).collect();
     }
-    if let Some(theorem) = function.and_then(negative_coefficient).filter(|_| space.domain != Domain::Sphere) {
+    if let Some(theorem) = function.and_then(negative_coefficient).filter(|_| space.domain != Domain::Sphere)
+    {
         found.theorem = Some(theorem);
         return;
     }
@@ -96,7 +97,10 @@ fn askey(form: &Form, d: usize) -> Option<Theorem> {
     let (power, k) = plain.or_else(|| radial::wendland(form).map(|(_, power, k)| (power, k)))?;
     let needed = ratio(d as i64 + 2 * k + 1, 2);
     let (reference, condition) = if k == 0 {
-        ("Askey 1973; Golubov 1981: (1−r)₊^ℓ is positive semidefinite on R^d exactly where ℓ ≥ (d+1)/2", "(d+1)/2")
+        (
+            "Askey 1973; Golubov 1981: (1−r)₊^ℓ is positive semidefinite on R^d exactly where ℓ ≥ (d+1)/2",
+            "(d+1)/2",
+        )
     } else {
         (
             "Golubov 1981; Wendland 2005, Theorem 9.6: φ_{ℓ,k} is positive semidefinite on R^d exactly where (1−r)₊^ℓ is on R^(d+2k)",
@@ -132,7 +136,8 @@ fn negative_density(form: &Form, d: usize) -> Option<Theorem> {
 /// row.
 fn frequencies(form: &Form) -> Vec<Q> {
     let tiny = Q::new(1.into(), num_bigint::BigInt::from(10).pow(40));
-    let row = std::iter::successors(Some(ratio(1, 1_000_000)), |v| Some(v * int(2)).filter(|v| *v < int(100_000)));
+    let row =
+        std::iter::successors(Some(ratio(1, 1_000_000)), |v| Some(v * int(2)).filter(|v| *v < int(100_000)));
     let mut list: Vec<Q> = std::iter::once(tiny).chain(row).collect();
     if let Some(reach) = density::reach(form) {
         // |ω| in steps of 0.4/reach up to 60/reach.

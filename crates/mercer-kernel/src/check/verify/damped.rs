@@ -225,7 +225,8 @@ pub(super) fn nonnegative(form: &Form, space: &Space) -> Result<(), String> {
 /// c·e^(−ar)·cos(br), c > 0, with b/a ≤ tan(π/2d): the argument of λ·u^(−m) then stays within a right angle.
 fn is_cosine_within(rates: &Rates, d: usize) -> bool {
     let mut entries = rates.iter();
-    let (Some(((a, b), list)), Some(((a2, b2), list2)), None) = (entries.next(), entries.next(), entries.next())
+    let (Some(((a, b), list)), Some(((a2, b2), list2)), None) =
+        (entries.next(), entries.next(), entries.next())
     else {
         return false;
     };
@@ -242,7 +243,8 @@ fn is_cosine_within(rates: &Rates, d: usize) -> bool {
             const BITS: u32 = 256;
             let angle = Interval::pi(BITS).div(&Interval::integer(2 * d as i64, BITS));
             let bound = angle.and_then(|t| t.tan());
-            bound.is_ok_and(|t| t.mul(&Interval::exact(a, BITS)).sub(&Interval::exact(&b, BITS)).is_positive())
+            bound
+                .is_ok_and(|t| t.mul(&Interval::exact(a, BITS)).sub(&Interval::exact(&b, BITS)).is_positive())
         }
     }
 }

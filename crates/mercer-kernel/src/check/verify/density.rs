@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use num_traits::{One, Signed, Zero};
 
 use super::pattern::{multiple_of_distance, natural, sole_atom};
+use super::polynomial::{self, Polynomial};
 use super::unscale::unscaled;
 use super::{compact, damped};
-use super::polynomial::{self, Polynomial};
 use crate::check::Dim;
 use crate::check::exact::{self, Q, binomial, int, ratio};
 use crate::check::form::{Atom, Cols, Form, Fun, Space};
@@ -90,9 +90,9 @@ pub fn nonnegative(form: &Form, space: &Space) -> Result<(), String> {
 /// sinc(b·|x−z|) in up to three dimensions: the transform of the uniform law on a sphere of R³.
 fn is_law_on_sphere(form: &Form, space: &Space) -> bool {
     match sole_atom(form) {
-        Some((Atom::Call(Fun::Sinc, args), e)) if e.is_one() => multiple_of_distance(&args[0])
-            .and_then(|cols| space.width(&cols))
-            .is_some_and(|d| d <= 3),
+        Some((Atom::Call(Fun::Sinc, args), e)) if e.is_one() => {
+            multiple_of_distance(&args[0]).and_then(|cols| space.width(&cols)).is_some_and(|d| d <= 3)
+        }
         _ => false,
     }
 }

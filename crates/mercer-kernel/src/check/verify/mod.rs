@@ -4,10 +4,10 @@
 //! to it, and that two of them are equal, or that one is the formula, it knows from enclosures of their values at exact
 //! points of the domain ([`value`]).
 
-pub mod defined;
-pub mod density;
 mod compact;
 mod damped;
+pub mod defined;
+pub mod density;
 mod finite_rank;
 pub mod gegenbauer;
 mod half_line;

@@ -237,7 +237,8 @@ fn short_fractions(x: f64) -> impl Iterator<Item = Q> {
             return None;
         }
         let whole_i = whole as i64;
-        (p0, q0, p1, q1) = (p1, q1, whole_i.checked_mul(p1)?.checked_add(p0)?, whole_i.checked_mul(q1)?.checked_add(q0)?);
+        (p0, q0, p1, q1) =
+            (p1, q1, whole_i.checked_mul(p1)?.checked_add(p0)?, whole_i.checked_mul(q1)?.checked_add(q0)?);
         rest = 1.0 / (rest - whole);
         (q1 != 0).then(|| ratio(p1, q1))
     })

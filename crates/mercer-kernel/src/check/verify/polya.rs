@@ -109,6 +109,12 @@ fn of_power(atom: &Atom, e: &Q, cols: &mut Option<Cols>, space: &Space) -> Optio
         }
         Atom::Power(inner) => of_form(inner, cols, space)?,
         Atom::Call(Fun::Log, args) => of_form(&args[0], cols, space)?.under(false, false),
+        // Convex or concave where the argument is ≥ 0.
+        Atom::Call(fun @ (Fun::Tanh | Fun::Atan | Fun::Sinh | Fun::Cosh), args)
+            if Range::of(&args[0], space).is_nonnegative() =>
+        {
+            of_form(&args[0], cols, space)?.under(matches!(fun, Fun::Sinh | Fun::Cosh), false)
+        }
         Atom::Call(fun @ (Fun::Min | Fun::Max), args) => {
             let mut shape = CONSTANT;
             for arg in args {

@@ -3,7 +3,8 @@
 use num_traits::{One, Signed};
 
 use super::pattern::{
-    askey, has_column_weights, is_difference, multiple_of_distance, of_x_alone, sole_atom, symmetric, symmetric_arguments,
+    askey, has_column_weights, is_difference, multiple_of_distance, of_x_alone, sole_atom, symmetric,
+    symmetric_arguments,
 };
 use super::range::Range;
 use super::rewrite::{at_origin, contains, diagonal, least_of_negative_type};
@@ -312,7 +313,9 @@ impl Step<'_> {
         let premise = self.premises[0];
         let cols = half_line::sole_distance(&premise.form).ok_or("not a function of one distance")?;
         ensure(self.space.width(&cols) == Some(1), "not on a line")?;
-        ensure(self.space.domain != Domain::Sphere, "on the sphere")?;
+        // With each point, its reflection, moved along the line where it has to be.
+        let holds = matches!(self.space.domain, Domain::All | Domain::Ball(_) | Domain::Orthant);
+        ensure(holds, "the set does not hold reflections")?;
         let near = |p: &Pair, bits| of_form(&premise.form, p, bits);
         let far = |p: &Pair, bits| of_form(&premise.form, &p.reflected(), bits);
         if premise.property == PSD {
@@ -374,7 +377,9 @@ impl Step<'_> {
             Atom::Distance1(cols) if e.is_one() => Some(cols.clone()),
             _ => None,
         };
-        if has_column_weights(self.form, &self.space, square) || has_column_weights(self.form, &self.space, sum) {
+        if has_column_weights(self.form, &self.space, square)
+            || has_column_weights(self.form, &self.space, sum)
+        {
             return Ok(());
         }
         match sole_atom(self.form) {
