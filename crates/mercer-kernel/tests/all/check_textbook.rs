@@ -4,13 +4,13 @@
 //! Gneiting 2002 and 2013; Wendland 2005; Berg, Christensen, Ressel 1984; Wackernagel 2003.
 
 use mercer_kernel::Kernel;
-use mercer_kernel::check::{Checked, Dim, Domain, MOST_STEPS, Refutation, Verdict};
+use mercer_kernel::check::{Checked, Dim, Domain, MOST_STEPS, Verdict};
 
 /// What a verdict says, in the words of the table.
 fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Proven(_) => "yes",
-        Verdict::Refuted(Refutation::Undefined { .. }) => "undefined",
+        Verdict::Undefined(_) => "undefined",
         Verdict::Refuted(_) => "no",
         _ => "undecided",
     }

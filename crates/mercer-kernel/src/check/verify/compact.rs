@@ -295,8 +295,10 @@ impl Waves {
         for (_, pair) in self.0.iter().filter(|(c, _)| !c.is_zero()) {
             for wave in pair {
                 let p = polynomial_of(wave);
-                excess =
-                    polynomial::sub(&excess, &polynomial::mul(&polynomial::mul(&p, &p), &[count.clone()]));
+                excess = polynomial::sub(
+                    &excess,
+                    &polynomial::mul(&polynomial::mul(&p, &p), std::slice::from_ref(&count)),
+                );
             }
         }
         [constant, excess]

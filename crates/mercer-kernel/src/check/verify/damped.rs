@@ -332,10 +332,10 @@ fn density_at(rates: &Rates, d: usize, y: &Q) -> Result<Interval, Fault> {
         let norm = &re * &re + &im * &im;
         let inverse = (exactly(&(&re / &norm)), exactly(&(-&im / &norm)));
         let mut power = (Interval::integer(1, BITS), Interval::integer(0, BITS));
-        for _ in 0..(d + 1) / 2 {
+        for _ in 0..d.div_ceil(2) {
             power = mul_enclosed(&power, &inverse);
         }
-        if d % 2 == 0 {
+        if d.is_multiple_of(2) {
             power = mul_enclosed(&power, &root(&inverse)?);
         }
         for e in parts(&lambda, list, &m) {

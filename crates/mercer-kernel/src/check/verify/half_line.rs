@@ -178,7 +178,7 @@ fn integral(weight: &[Q], n: usize) -> Pairs {
         for j in 0..=k {
             // (M−u)^k has C(k,j)·M^j·(−u)^(k−j), and ∫₀^m (m−u)^k·u^q du = m^(k+q+1)·k!·q!/(k+q+1)!.
             let q = power as u64 + k - j;
-            let sign = if (k - j) % 2 == 0 { Q::one() } else { -Q::one() };
+            let sign = if (k - j).is_multiple_of(2) { Q::one() } else { -Q::one() };
             let beta = exact::factorial(k) * exact::factorial(q) / exact::factorial(k + q + 1);
             let key = ((k + q + 1) as usize, j as usize);
             *sum.entry(key).or_default() += w * sign * binomial(k, j) * beta;

@@ -140,7 +140,8 @@ impl Piecewise {
 
     /// The function minus a constant.
     pub(super) fn minus(&self, c: &Q) -> Self {
-        let shifted = self.pieces.iter().map(|p| trimmed(polynomial::sub(p, &[c.clone()]))).collect();
+        let shifted =
+            self.pieces.iter().map(|p| trimmed(polynomial::sub(p, std::slice::from_ref(c)))).collect();
         Self { ends: self.ends.clone(), pieces: shifted }
     }
 }
@@ -233,7 +234,7 @@ fn short_fractions(x: f64) -> impl Iterator<Item = Q> {
     let mut rest = x;
     (0..12).map_while(move |_| {
         let whole = rest.floor();
-        if !(whole.abs() < 1e6) || q1 > 100_000 {
+        if whole.is_nan() || whole.abs() >= 1e6 || q1 > 100_000 {
             return None;
         }
         let whole_i = whole as i64;
