@@ -21,7 +21,15 @@ fn verify(document: &Value) -> Result<usize, CertificateError> {
     Certificate::parse(&serde_json::to_string_pretty(document).unwrap())?.verify()
 }
 
-const QUESTIONS: [&str; 28] = [
+const QUESTIONS: [&str; 36] = [
+    "max(0,1-|x-z|)^2*(1+|x-z|/2);3",
+    "max(0,1-|x-z|)^2*(1+|x-z|/2);4",
+    "exp(-|x-z|)*cos(|x-z|);1",
+    "sinc(2*|x-z|);3",
+    "matern(nu=0.5)^0.5",
+    "min(|x|,|z|)^2*(3*max(|x|,|z|)-min(|x|,|z|))/6;1;orthant",
+    "linear - linear[0,1];4",
+    "max(0,1-|x-z|)^1.999;3",
     "sin(<x,z>) + exp(<x,z>)",
     "exp(-|x-z|^1.5)",
     "(1+|x-z|^2)^(-1/3)",

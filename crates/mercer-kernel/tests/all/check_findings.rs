@@ -176,6 +176,12 @@ fn strict_characteristic_and_universal() {
         ("periodic", [unknown, unknown, unknown]),
         ("sin(<x,z>)+exp(<x,z>)", [unknown, unknown, unknown]),
         ("chi2;;orthant", [unknown, unknown, unknown]),
+        ("sinc(2*|x-z|);1", [yes, no, yes]),
+        ("sinc(2*|x-z|);3", [unknown, no, unknown]),
+        ("sinc(2*|x-z|)*rbf;1", [yes, yes, yes]),
+        ("max(0,1-|x-z|)^2*(1+|x-z|/2);3", [yes, yes, yes]),
+        ("exp(-|x-z|)*cos(|x-z|);1", [yes, yes, yes]),
+        ("cos(|x-z|)+sinc(|x-z|);1", [unknown, unknown, unknown]),
     ] {
         let findings = ask(question);
         let found = findings.qualities.as_ref().unwrap_or_else(|| panic!("{question}: {findings}"));

@@ -62,6 +62,9 @@ pub(super) fn of(proof: &Proof, formula: &Formula) -> Qualities {
             universal: Quality::Yes(format!("{FULL} (Micchelli, Xu, Zhang 2006), on compact sets")),
         };
     }
+    if let Some(qualities) = band_limited(proof) {
+        return qualities;
+    }
     let mut qualities = all(Quality::Unknown);
     if let Some(reason) = universal(proof) {
         qualities.universal = Quality::Yes(format!("{reason}, on compact sets"));
@@ -83,6 +86,32 @@ pub(super) fn of(proof: &Proof, formula: &Formula) -> Qualities {
         }
     }
     qualities
+}
+
+/// The qualities of sinc(b|x−z|) on all of R^d: its spectral measure is the projection of the uniform law on a sphere of R³,
+/// which is compact, and a ball where d ≤ 2.
+fn band_limited(proof: &Proof) -> Option<Qualities> {
+    let claim = &proof.claim;
+    let Dim::Exactly(d @ 1..=3) = claim.dim else { return None };
+    let (Atom::Call(Fun::Sinc, args), power) = claim.form.single().and_then(|(m, _)| m.single())? else {
+        return None;
+    };
+    let (inside, _) = args[0].single()?;
+    let of_distance = matches!(inside.single()?, (Atom::Distance(None), e) if e.is_one());
+    if claim.domain != Domain::All || !power.is_one() || !of_distance {
+        return None;
+    }
+    let ball = "the support of its spectral measure is a ball";
+    let on_ball = |reference: &str| match d {
+        3 => Quality::Unknown,
+        _ => Quality::Yes(format!("{ball} ({reference})")),
+    };
+    let compact = "the support of its spectral measure is compact (Sriperumbudur et al. 2010, Theorem 9)";
+    Some(Qualities {
+        strict: on_ball("Wendland 2005, Theorem 6.8"),
+        characteristic: Quality::No(compact.into()),
+        universal: on_ball("on compact sets: Micchelli, Xu, Zhang 2006"),
+    })
 }
 
 /// Whether k(0,0) is exactly 0 and the origin belongs to the domain.
