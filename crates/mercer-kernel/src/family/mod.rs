@@ -195,6 +195,9 @@ pub trait Family: fmt::Debug + Sync {
     /// may take: `auto` and `?` stand for all of them.
     fn psd(&self, named: &Written, space: &Space) -> bool;
 
+    /// Why it is positive semidefinite, and where to read about it: its entry in the table of named kernels in docs/check.md.
+    fn theorem(&self) -> &'static str;
+
     /// Whether a theorem says that all its positive powers are positive semidefinite, for every value that the
     /// hyper-parameters may take.
     fn is_infinitely_divisible(&self, _named: &Written) -> bool {
