@@ -53,7 +53,14 @@ pub(super) fn find(about: About<'_>) -> Option<Conditional> {
 fn without_logarithm(formula: &Formula) -> Formula {
     let mut changed = formula.clone();
     changed.replace(&mut |part| match part {
-        Formula::Call(Function::Log, args) if args[0] == Formula::Distance => Some(Formula::Distance),
+        Formula::Call(Function::Log, args) => match &args[0] {
+            Formula::Distance => Some(Formula::Distance),
+            Formula::Pow(base, power) => match (base.as_ref(), power.as_ref()) {
+                (Formula::Distance, Formula::Number(e)) if e.is_positive() => Some(Formula::Distance),
+                _ => None,
+            },
+            _ => None,
+        },
         _ => None,
     });
     changed
@@ -85,7 +92,7 @@ fn order_of(m: &Monomial, c: &Q) -> Option<u32> {
         [(Atom::Distance(cols), power), (Atom::Call(Fun::Log, args), one)] if one.is_one() => {
             let (inner, scale) = args[0].single()?;
             let fits = scale.is_one()
-                && matches!(inner.single()?, (Atom::Distance(list), e) if list == cols && e.is_one());
+                && matches!(inner.single()?, (Atom::Distance(list), e) if list == cols && e.is_positive());
             let half = *power / int(2);
             let k = ceiling(&half).filter(|_| half.is_integer() && half.is_positive())?;
             (fits && has_sign(k + 1)).then_some(k + 1)

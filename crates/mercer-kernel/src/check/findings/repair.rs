@@ -11,6 +11,7 @@ use super::{About, Findings};
 use crate::Kernel;
 use crate::check::exact::{self, Q, int, ratio};
 use crate::check::{Dim, Domain, Proof, Refutation};
+use crate::expr::Function;
 use crate::formula::Formula;
 
 /// A change that makes a formula a kernel.
@@ -92,6 +93,11 @@ fn exponent(about: About<'_>) -> Option<Repair> {
         Dim::Exactly(d) => Some(ratio(i64::try_from(d).ok()? + 1, 2)),
         Dim::Any => None,
     };
+    // max(0, 1−r) is the first power of itself.
+    if let (Formula::Call(Function::Max, _), Some(least)) = (about.formula, &threshold) {
+        let power = Formula::Pow(Box::new(about.formula.clone()), Box::new(Formula::Number(least.clone())));
+        return changed(about, &power, format!("raise the exponent to {}", exact::show(least)));
+    }
     for e in found.into_iter().filter(|e| e.is_positive()).take(3) {
         let mut candidates = vec![e.ceil(), e.floor(), int(1), int(2)];
         candidates.extend(threshold.iter().flat_map(|t| [t.clone(), t + int(1), t + int(2)]));
