@@ -5,7 +5,8 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _native
-from mercer._estimator import Estimator
+from mercer._constraints import NON_NEGATIVE, SHARED, at_least
+from mercer._estimator import Estimator, fitting
 from mercer._rows import as_matrix, borrowable
 from mercer._work import job
 
@@ -98,6 +99,13 @@ class PolynomialFeatureMap(TransformerMixin, Estimator):
     True
     """
 
+    _parameter_constraints = {
+        **SHARED,
+        "degree": [at_least(0)],
+        "c": [NON_NEGATIVE],
+        "weighted": ["boolean"],
+    }
+
     def __init__(self, degree=3, c=1, weighted=True, *, n_jobs=None, verbose=0):
         self.degree = degree
         self.c = c
@@ -105,6 +113,7 @@ class PolynomialFeatureMap(TransformerMixin, Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @fitting
     def fit(self, X, y=None):
         """Counts the features.
 
@@ -112,11 +121,6 @@ class PolynomialFeatureMap(TransformerMixin, Estimator):
         -------
         self
         """
-        self._check_real("c", low=0)
-        if isinstance(self.degree, bool) or not hasattr(self.degree, "__index__") or self.degree < 0:
-            raise ValueError(
-                f"The 'degree' parameter of {type(self).__name__} must be an integer, 0 or more. Got {self.degree!r} instead."
-            )
         X = self._fit_input(X, "no_validation")
         degree = int(self.degree)
         text = f"poly(degree={degree}, c={float(self.c)!r})" if self.weighted else f"monomials(degree={degree})"

@@ -3,7 +3,9 @@
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from mercer._estimator import KernelRegressor, with_callbacks
+from mercer._constraints import FINITE, FORMULA_OR_NAME, NON_NEGATIVE, SHARED, at_least, one_of
+from mercer._estimator import fitting
+from mercer._kernel_regressor import KernelRegressor
 
 __all__ = ["KernelLMS"]
 
@@ -67,6 +69,15 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
     """
 
     _method = "lms"
+    _parameter_constraints = {
+        **SHARED,
+        **FORMULA_OR_NAME,
+        "step": [one_of("auto"), FINITE],
+        "max_iter": [at_least(1)],
+        "solver": [one_of("batch", "sgd")],
+        "tol": [NON_NEGATIVE],
+        "bias": [one_of("none", "centred", "column")],
+    }
 
     def __init__(
         self,
@@ -99,7 +110,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @with_callbacks
+    @fitting
     def fit(self, X, y):
         """Fits the model.
 
@@ -113,11 +124,6 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         -------
         self
         """
-        self._check_option("solver", ("batch", "sgd"))
-        self._check_option("bias", ("none", "centred", "column"))
-        self._check_real("step")
-        self._check_real("tol", low=0)
-        self._check_real("max_iter", low=1)
         X, y, targets, names = self._regression_input(X, y)
         with self._fit_task(X, y):
             self._choose_kernel(X)
@@ -128,6 +134,9 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
             self.step_ = report["facts"]["step"]
             self.loss_curve_ = np.array([[p["epoch"], p["mse"], p["gradient"]] for p in curve], dtype=np.float64).reshape(-1, 3)
         return self
+
+    def _is_random(self):
+        return super()._is_random() or self.solver == "sgd"
 
     def _settings(self):
         return {

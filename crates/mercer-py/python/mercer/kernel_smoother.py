@@ -3,7 +3,9 @@
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from mercer._estimator import KernelEstimator, with_callbacks
+from mercer._constraints import FORMULA_OR_NAME, SHARED
+from mercer._estimator import fitting
+from mercer._kernel_estimator import KernelEstimator
 from mercer._rows import borrowable
 
 __all__ = ["KernelSmoother"]
@@ -48,6 +50,10 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
     """
 
     _method = "smoother"
+    _parameter_constraints = {
+        **SHARED,
+        **{name: FORMULA_OR_NAME[name] for name in ("kernel", "gamma", "kernel_params", "random_state")},
+    }
 
     def __init__(
         self, kernel="rbf", *, gamma=None, kernel_params=None, random_state=None, n_jobs=None, verbose=0
@@ -65,7 +71,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
         tags.regressor_tags.poor_score = True
         return tags
 
-    @with_callbacks
+    @fitting
     def fit(self, X, y):
         """Keeps the rows and their targets.
 

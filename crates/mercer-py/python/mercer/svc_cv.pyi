@@ -4,8 +4,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.svm import SupportVectorClassifier
 from mercer.kernel import Kernel
+from mercer.svm import SupportVectorClassifier
 
 __all__ = ["SVCCV"]
 
