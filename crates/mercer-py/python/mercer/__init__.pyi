@@ -27,4 +27,33 @@ from mercer.verdict import Verdict as Verdict
 from mercer.versions import show_versions as show_versions
 
 __version__: str
-__all__: list[str]
+
+__all__ = [
+    "FeatureMap",
+    "IndefiniteMatrix",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
+    "Kernel",
+    "KernelLMS",
+    "KernelLogisticRegression",
+    "KernelPerceptron",
+    "KernelRidge",
+    "KernelRidgeCV",
+    "KernelSmoother",
+    "Model",
+    "NotAKernel",
+    "NuSVC",
+    "NuSVR",
+    "Nystroem",
+    "OneClassSVM",
+    "PolynomialFeatureMap",
+    "RBFSampler",
+    "RandomFourierFeatures",
+    "SVC",
+    "SVCCV",
+    "SVR",
+    "SingularMatrix",
+    "Verdict",
+    "load",
+    "show_versions",
+]

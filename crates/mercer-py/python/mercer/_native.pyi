@@ -1,6 +1,6 @@
 """Rows are C-ordered float arrays, or (ncols, indptr, indices, data) of sparse ones. A job is {"threads", "progress", "seed"}."""
 
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ class SingularMatrix(ValueError): ...
 class IndefiniteMatrix(ValueError): ...
 class NotAKernel(ValueError): ...
 
+@final
 class Kernel:
     def __new__(cls, text: str) -> Kernel: ...
     @staticmethod
@@ -30,6 +31,7 @@ class Kernel:
     def distance(self, rows: Any, columns: Any | None, job: dict[str, Any]) -> NDArray[np.float64]: ...
     def diagonal(self, rows: Any, job: dict[str, Any]) -> NDArray[np.float64]: ...
 
+@final
 class FeatureMap:
     def __new__(cls, text: str) -> FeatureMap: ...
     def text(self) -> str: ...
@@ -37,6 +39,7 @@ class FeatureMap:
     def names(self, columns: list[str]) -> list[str]: ...
     def transform(self, rows: Any, job: dict[str, Any]) -> NDArray[np.float64]: ...
 
+@final
 class Model:
     kernel: Kernel | None
     classes: str | None
@@ -58,6 +61,7 @@ class Model:
 
 def fit_ridge_file(settings: dict[str, Any], file: dict[str, Any], job: dict[str, Any]) -> tuple[Model, list[str]]: ...
 
+@final
 class Sums:
     rows: int
     targets: int

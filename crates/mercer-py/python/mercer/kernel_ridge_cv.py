@@ -1,6 +1,7 @@
 """Kernel ridge regression that chooses its penalty and its kernel's width by cross-validation."""
 
 from itertools import product
+from numbers import Integral
 
 import numpy as np
 
@@ -254,7 +255,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
             return None
         if isinstance(cv, str):
             raise ValueError(f"The 'cv' parameter of KernelRidgeCV must be None, an integer, 'gcv' or folds. Got {cv!r} instead.")
-        if hasattr(cv, "__index__"):
+        if isinstance(cv, Integral):
             if not 2 <= cv <= n:
                 raise ValueError(f"Cannot have number of splits n_splits={cv} for n_samples={n}: it is from 2 to n_samples")
             return np.repeat(np.arange(cv), [len(part) for part in np.array_split(np.arange(n), cv)])

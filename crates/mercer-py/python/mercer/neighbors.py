@@ -1,5 +1,7 @@
 """k nearest neighbours."""
 
+from numbers import Integral
+
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
@@ -148,7 +150,7 @@ class _KNeighbors(Estimator):
         return search_of(self.effective_metric_, self.effective_metric_params_.get("p", 2), parameters)
 
     def _check_count(self, name, count):
-        if isinstance(count, bool) or not hasattr(count, "__index__"):
+        if isinstance(count, bool) or not isinstance(count, Integral):
             raise TypeError(f"{name} does not take {type(count)} value, enter integer value")
         if count < 1:
             raise ValueError(f"Expected {name} > 0. Got {count}")

@@ -1,6 +1,7 @@
 """Support vector classification that chooses C and its kernel's hyper-parameters by cross-validation."""
 
 from itertools import product
+from numbers import Integral
 
 import numpy as np
 
@@ -153,7 +154,7 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
     def _folds(self, X, y, codes):
         """Each row's fold."""
         cv, n = 5 if self.cv is None else self.cv, len(codes)
-        if not hasattr(cv, "__index__"):
+        if not isinstance(cv, Integral):
             folds = folds_of(cv, X, y)
             self.n_splits_ = int(folds.max()) + 1
             return folds.astype(np.uintp)
