@@ -260,7 +260,9 @@ fn parse_metric(text: &str) -> Result<Metric, String> {
             .and_then(|p| p.parse().ok())
             .filter(|p: &f64| *p > 0.0 && p.is_finite())
             .map(|p| Metric::Minkowski { p })
-            .ok_or_else(|| "it is euclidean, manhattan, chebyshev, or minkowski:P with a number P above 0".into()),
+            .ok_or_else(|| {
+                "it is euclidean, manhattan, chebyshev, or minkowski:P with a number P above 0".into()
+            }),
     }
 }
 

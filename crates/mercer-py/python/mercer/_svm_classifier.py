@@ -96,7 +96,7 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         """The weights of the rows times those of their classes; None where all are 1. `class_weight_` are the latter."""
         self.class_weight_ = self._each_class_weight(codes)
         if weights is not None:
-            counts = np.bincount(codes, weights, minlength=len(self.classes_))
+            counts = np.bincount(codes.view(np.intp), weights, minlength=len(self.classes_))
             if not counts.all():
                 self._refuse_absent(counts)
         if self.class_weight is None:
@@ -108,7 +108,7 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         if self.class_weight is None:
             return np.ones(len(self.classes_))
         if isinstance(self.class_weight, str):
-            counts = np.bincount(codes, minlength=len(self.classes_))
+            counts = np.bincount(codes.view(np.intp), minlength=len(self.classes_))
             return len(codes) / (len(counts) * counts)
         labels = self.classes_.tolist()
         each = np.array([self.class_weight.get(label, 1.0) for label in labels], dtype=np.float64)

@@ -46,7 +46,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
     bias : {"none", "centred", "column"}, default="none"
         As in `KernelRidge`.
     random_state : int, RandomState instance or None, default=None
-        The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None is a fixed seed.
+        The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0

@@ -43,7 +43,7 @@ class KernelLogisticRegression(KernelClassifier):
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
     random_state : int, RandomState instance or None, default=None
-        The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None is a fixed seed.
+        The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0
@@ -174,7 +174,7 @@ class KernelLogisticRegression(KernelClassifier):
         if self.class_weight is None:
             return weights
         if isinstance(self.class_weight, str):
-            counts = np.bincount(codes, weights, minlength=len(self.classes_))
+            counts = np.bincount(codes.view(np.intp), weights, minlength=len(self.classes_))
             # A class without weight weighs nothing, however often its rows would count.
             each = counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
         else:

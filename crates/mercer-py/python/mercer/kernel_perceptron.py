@@ -54,7 +54,7 @@ class KernelPerceptron(KernelClassifier):
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
     random_state : int, RandomState instance or None, default=None
-        The order of the rows; None is a fixed seed.
+        The order of the rows; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0

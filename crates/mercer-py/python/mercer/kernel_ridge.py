@@ -115,7 +115,7 @@ class KernelRidge(FileFits, RidgeEstimator):
     max_iter : int, default=None
         Steps of ``solver="cg"`` at most; None is 1,000.
     random_state : int, RandomState instance or None, default=None
-        Chooses the rows that ``auto`` looks at, random features and landmarks; None is a fixed seed.
+        Chooses the rows that ``auto`` looks at, random features and landmarks; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0

@@ -49,7 +49,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
     bias : {"none", "centred", "column"}, default="none"
         As in `KernelRidge`. The centring of ``"column"`` is done once, on all rows.
     random_state : int, RandomState instance or None, default=None
-        Chooses the rows that ``auto`` and ``?`` look at; None is a fixed seed.
+        Chooses the rows that ``auto`` and ``?`` look at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0

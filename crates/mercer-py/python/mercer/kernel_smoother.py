@@ -28,7 +28,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
     random_state : int, RandomState instance or None, default=None
-        Chooses the rows that ``auto`` looks at; None is a fixed seed.
+        Chooses the rows that ``auto`` looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0

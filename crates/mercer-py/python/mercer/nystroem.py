@@ -42,7 +42,7 @@ class Nystroem(Components, KernelEstimator):
         Which they are: rows by chance, the same ones as scikit-learn's for the same seed; rows far from one another; rows
         that the kernel does not get from the others, by randomly pivoted Cholesky; or these, whatever `n_components` says.
     random_state : int, RandomState instance or None, default=None
-        The seed of the choice, and of the rows that ``auto`` looks at; None is a fixed seed.
+        The seed of the choice, and of the rows that ``auto`` looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0

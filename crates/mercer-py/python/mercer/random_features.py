@@ -35,7 +35,7 @@ class RandomFourierFeatures(Components, KernelEstimator):
     qmc : bool, default=False
         A randomised Halton sequence in the place of random numbers, and of orthogonal directions.
     random_state : int, RandomState instance or None, default=None
-        The seed of the frequencies, and of the rows that ``auto`` looks at; None is a fixed seed.
+        The seed of the frequencies, and of the rows that ``auto`` looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0
@@ -165,7 +165,7 @@ class RBFSampler(Components, Estimator):
     n_components : int, default=100
         The number of features.
     random_state : int, RandomState instance or None, default=None
-        The seed of weights and offsets; None is a fixed seed.
+        The seed of weights and offsets; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0

@@ -158,7 +158,7 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
             folds = folds_of(cv, X, y)
             self.n_splits_ = int(folds.max()) + 1
             return folds.astype(np.uintp)
-        largest = int(np.bincount(codes).max())
+        largest = int(np.bincount(codes.view(np.intp)).max())
         if not 2 <= cv <= n:
             raise ValueError(f"Cannot have number of splits n_splits={cv} for n_samples={n}: it is from 2 to n_samples")
         if cv > largest:

@@ -48,7 +48,7 @@ class SVC(SupportVectorClassifier):
     break_ties : bool, default=False
         Whether `predict` decides between classes of equally many votes by `decision_function`; else the first one wins.
     random_state : int, RandomState instance or None, default=None
-        Cuts the rows into parts for ``probability=True``, and chooses what ``auto`` in a kernel looks at; None is a fixed seed.
+        Cuts the rows into parts for ``probability=True``, and chooses what ``auto`` in a kernel looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores. The answer does not depend on it.
     approx : None, "auto" or str, default=None
