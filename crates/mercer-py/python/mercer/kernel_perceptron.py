@@ -85,7 +85,7 @@ class KernelPerceptron(KernelClassifier):
     --------
     >>> from mercer import KernelPerceptron
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
-    >>> model = KernelPerceptron("(<x,z>+1)^2").fit(X, y)
+    >>> model = KernelPerceptron("(<x,z>+1)^2", random_state=0).fit(X, y)
     >>> model.predict(X).tolist()
     [0, 1, 1, 0]
     """

@@ -161,7 +161,7 @@ class KernelRidge(FileFits, RidgeEstimator):
 
     In chunks, here of random features:
 
-    >>> model = KernelRidge(kernel="rbf(sigma=1)", alpha=1e-3, approx="fourier:64")
+    >>> model = KernelRidge(kernel="rbf(sigma=1)", alpha=1e-3, approx="fourier:64", random_state=0)
     >>> for chunk in np.array_split(X, 5):
     ...     model = model.partial_fit(chunk, np.sin(chunk[:, 0]))
     >>> bool(abs(model.predict([[np.pi / 2]])[0] - 1) < 1e-2)
@@ -425,7 +425,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         """Adds the rows that another estimator has seen in `partial_fit`: the same fit as of the rows of both.
 
         Both must have the same features. Random features are, with the same kernel without ``auto`` and the same
-        ``random_state``; landmarks are where both started as copies of one estimator after its first `partial_fit`.
+        integer as ``random_state``; landmarks are where both started as copies of one estimator after its first `partial_fit`.
 
         Parameters
         ----------
