@@ -95,19 +95,25 @@ pub struct Fit {
     /// "x, x^2, log(abs(x)+1), x0*x1"
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "kernel")]
     pub features: Option<String>,
-    /// ridge, logistic: λ, added to the kernel matrix as it is; ridge: one for all targets, or one each [default: 1]
+    /// ridge, logistic: λ, added to the kernel matrix as it is; ridge: one for all targets, or one each [default: chosen by
+    /// cross-validation]
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', allow_negative_numbers = true)]
     pub lambda: Vec<f64>,
-    /// svc, svr, nu-svr: what a row on the wrong side, or outside of the tube, costs [default: 1]; logistic: 1 over λ
+    /// svc, svr, nu-svr: what a row on the wrong side, or outside of the tube, costs; logistic: 1 over λ [default: chosen by
+    /// cross-validation]
     #[arg(long = "C", value_name = "NUMBER", allow_negative_numbers = true)]
     pub c: Option<f64>,
-    /// nu-svc, nu-svr, one-class: the most rows on the wrong side and the fewest support vectors, as a fraction
-    /// [default: 0.5]
+    /// nu-svc, nu-svr, one-class: upper bound on the fraction of margin errors and lower bound on the fraction of support
+    /// vectors [default: nu-svc: chosen by cross-validation; else 0.5]
     #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
     pub nu: Option<f64>,
-    /// svr: half the width of the tube in which errors cost nothing [default: 0.1]
+    /// svr: half the width of the tube in which errors cost nothing [default: from the residuals]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub epsilon: Option<f64>,
+    /// Choose nothing: rbf(sigma=auto), or rbf(gamma=auto) for classes, with λ = 1, C = 1, ε = 0.1 and ν = 0.5 where no flag
+    /// says otherwise
+    #[arg(long)]
+    pub no_tune: bool,
     /// ridge, lms: the constant in the model: none, an unpenalised intercept, or a penalised constant on centred data
     /// [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
