@@ -53,6 +53,8 @@ pub struct Arguments {
 pub enum Command {
     /// Decide whether a formula is a kernel, with a proof or a counter-example
     Check(Check),
+    /// Check a certificate that `mercer check --certificate` wrote
+    Verify(Verify),
     /// Fit a model and save it
     Fit(Fit),
     /// Search for the best hyper-parameters, and fit with them
@@ -89,8 +91,9 @@ Examples:
   mercer check \"sin(<x,z>) + exp(<x,z>)\"
   mercer check \"max(0, 1-|x-z|)\" --dim 1
   mercer check \"1/(1-<x,z>)\" --domain ball:0.9 --json
+  mercer check \"exp(-|x-z|)\" --certificate proof.json
 
-Exit codes: 0 proven, 3 refuted, 4 undecided.")]
+Exit codes: 0 proven, 3 refuted or undefined somewhere, 4 undecided.")]
 pub struct Check {
     /// Formula, as on paper
     #[arg(allow_hyphen_values = true)]
@@ -98,9 +101,28 @@ pub struct Check {
     /// Dimension of the points: a number, or `any` for every dimension
     #[arg(long, value_name = "D|any", default_value = "any")]
     pub dim: Dim,
-    /// Where the points are: everywhere, in a closed ball, on the unit sphere, or with coordinates ≥ 0
-    #[arg(long, value_name = "all|ball:R|sphere|orthant", default_value = "all")]
+    /// Where the points are: everywhere, in a closed ball, on the unit sphere, with coordinates ≥ 0 or between a and b
+    #[arg(long, value_name = "all|ball:R|sphere|orthant|box:a..b", default_value = "all")]
     pub domain: Domain,
+    /// Write the proof or the counter-example to a file that `mercer verify` checks
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `mercer verify`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mercer check \"exp(-|x-z|)\" --certificate proof.json
+  mercer verify proof.json
+
+Exit codes: 0 accepted, 1 rejected, 2 no certificate.")]
+pub struct Verify {
+    /// A certificate that `mercer check --certificate` wrote
+    pub certificate: PathBuf,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,

@@ -11,3 +11,4 @@ pub mod plot;
 pub mod predict;
 pub mod tune;
 mod tune_picture;
+pub mod verify;
