@@ -12,29 +12,43 @@ use mercer::model::{Method, Weights};
 use super::approx::{Approx, parse as parse_approx};
 use super::{Common, Input, parse_column, parse_size};
 
+/// The methods: their name and their help.
+const METHODS: [(Method, &str, &str); 11] = [
+    (Method::Ridge, "ridge", "Ridge regression on a kernel, or on features with --features"),
+    (Method::Lms, "lms", "Least mean squares: gradient descent on the squared error"),
+    (Method::Smoother, "smoother", "Nadaraya–Watson smoothing: a mean weighted by the kernel"),
+    (Method::Knn, "knn", "The k nearest neighbours: their mean, or their vote where the target is text"),
+    (Method::Perceptron, "perceptron", "The perceptron: rows on the wrong side are added until none is left"),
+    (Method::Logistic, "logistic", "Logistic regression: probabilities of classes"),
+    (Method::Svc, "svc", "Support vector classification with C"),
+    (Method::NuSvc, "nu-svc", "Support vector classification with ν"),
+    (Method::Svr, "svr", "Support vector regression with ε"),
+    (Method::NuSvr, "nu-svr", "Support vector regression with ν"),
+    (
+        Method::OneClass,
+        "one-class",
+        "One-class support vectors: which rows are like those trained on (1), which are not (-1); no target",
+    ),
+];
+
 /// The methods by name.
 pub fn methods() -> impl TypedValueParser<Value = Method> {
-    choice(&[
-        (Method::Ridge, "ridge", "Ridge regression on a kernel, or on features with --features"),
-        (Method::Lms, "lms", "Least mean squares: gradient descent on the squared error"),
-        (Method::Smoother, "smoother", "Nadaraya–Watson smoothing: a mean weighted by the kernel"),
-        (Method::Knn, "knn", "The k nearest neighbours: their mean, or their vote where the target is text"),
-        (
-            Method::Perceptron,
-            "perceptron",
-            "The perceptron: rows on the wrong side are added until none is left",
-        ),
-        (Method::Logistic, "logistic", "Logistic regression: probabilities of classes"),
-        (Method::Svc, "svc", "Support vector classification with C"),
-        (Method::NuSvc, "nu-svc", "Support vector classification with ν"),
-        (Method::Svr, "svr", "Support vector regression with ε"),
-        (Method::NuSvr, "nu-svr", "Support vector regression with ν"),
-        (
-            Method::OneClass,
-            "one-class",
-            "One-class support vectors: which rows are like those trained on (1), which are not (-1); no target",
-        ),
-    ])
+    choice(&METHODS)
+}
+
+/// The methods with hyper-parameters to tune: all but least mean squares, where more epochs are what a smaller λ is to ridge
+/// regression.
+pub fn tuned_methods() -> impl TypedValueParser<Value = Method> {
+    const TUNED: [(Method, &str, &str); 10] = {
+        let mut tuned = [METHODS[0]; 10];
+        let mut place = 1;
+        while place < tuned.len() {
+            tuned[place] = METHODS[place + 1];
+            place += 1;
+        }
+        tuned
+    };
+    choice(&TUNED)
 }
 
 fn weights() -> impl TypedValueParser<Value = Weights> {

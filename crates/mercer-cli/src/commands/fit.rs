@@ -258,6 +258,7 @@ fn finish(
     if let Some(warning) = chosen.as_ref().and_then(Choice::warning) {
         output::warn(warning);
     }
+    outcome.holdout.iter().flatten().filter_map(Errors::warning).for_each(|warning| output::warn(&warning));
     let document = Document {
         method: model.method.to_string(),
         data: DataSummary {

@@ -115,7 +115,7 @@ impl Grid {
         let trials = tune.run(&problem, session)?.trials;
         let table = Table::new(&trials);
         let (i, j) = table
-            .best(measure, learner.shared())
+            .best(measure, tune.learner.shared())
             .ok_or(LearnError::NoScore { trials: trials.rows.len() })?;
         let width = self.widths.map(|widths| (widths.parameter, table.widths[i]));
         let score = table.scores[i][j].unwrap_or(f64::NAN);
@@ -212,7 +212,8 @@ impl Table {
     /// its own counts instead.
     fn smoothed(&self, i: usize, j: usize) -> Option<f64> {
         let own = self.scores[i][j]?;
-        let at = |place: usize, step: usize, count: usize| (place + step).checked_sub(1).filter(|p| *p < count);
+        let at =
+            |place: usize, step: usize, count: usize| (place + step).checked_sub(1).filter(|p| *p < count);
         let mut sum = 0.0;
         for (di, dj) in (0..3).flat_map(|di| (0..3).map(move |dj| (di, dj))) {
             let place = at(i, di, self.widths.len()).zip(at(j, dj, self.settings.len()));

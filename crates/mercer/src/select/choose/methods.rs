@@ -4,9 +4,7 @@ use crate::design::Approximation;
 use crate::kernel::{Kernel, SearchSpace};
 use crate::learn::search::{Criterion, Measure, Tunable};
 use crate::learn::svm::{Machine, Svm};
-use crate::learn::{
-    AnyLearner, Inputs, Intercept, LearnError, Learner, Lift, Logistic, Requires, Ridge, Targets,
-};
+use crate::learn::{AnyLearner, Inputs, Intercept, LearnError, Learner, Lift, Logistic, Ridge, Targets};
 use crate::session::Session;
 
 use super::baseline::baseline;
@@ -22,6 +20,9 @@ const FEW_FEATURES: usize = 512;
 
 /// The residual of logistic regression in a trial, for each row: far below what changes a score.
 const TRIAL_RESIDUAL: f64 = 1e-3;
+
+/// The violation of optimality that ends a trial of a classification, and of a regression as a part of the residuals.
+const TRIAL_TOL: (f64, f64) = (1e-2, 0.05);
 
 /// ν of ν-classification, smooth machines first.
 const NUS: [f64; 8] = [0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05, 0.02];
@@ -96,7 +97,7 @@ impl Choose {
         let size = self.size(&learner, drawn, session)?;
         let grid = Grid {
             widths: self.widths(false, drawn, session)?,
-            shared: SearchSpace::Between(1e-7 * size, 1e3 * size),
+            shared: SearchSpace::Between(1e-6 * size, 1e3 * size),
             criterion: if approximate { Criterion::HoldOut(0.25) } else { Criterion::LeaveOneOut },
         };
         let best = grid.search_twice(&learner, drawn, session)?;
@@ -121,10 +122,12 @@ impl Choose {
     ) -> Result<Chosen, LearnError> {
         let drawn = &drawn.first(COARSE)?;
         let tol = TRIAL_RESIDUAL * (drawn.nrows() as f64).sqrt();
+        let class_weight = logistic.class_weight.resolved(drawn.problem().classes())?;
         let learner = logistic.clone().lift(exact(&logistic.lift)).tol(logistic.tol.max(tol));
+        let learner = learner.class_weight(class_weight);
         let size = self.size(&learner, drawn, session)?;
         let screened = self.screened(&learner.lift, drawn, session)?;
-        let (criterion, name) = folds(drawn);
+        let (criterion, name) = FIVE_FOLDS;
         let grid = Grid {
             widths: screened.width.map(|(_, sigma)| beside(sigma, true)),
             shared: SearchSpace::Between(1e-3 * size, 10.0 * size),
@@ -142,7 +145,9 @@ impl Choose {
     }
 
     fn classification(&self, svm: &Svm, drawn: &Drawn, session: &Session<'_>) -> Result<Chosen, LearnError> {
-        let learner = Svm { lift: exact(&svm.lift), probability: false, ..svm.clone() };
+        let class_weight = svm.class_weight.resolved(drawn.problem().classes())?;
+        let mut learner = Svm { lift: exact(&svm.lift), probability: false, class_weight, ..svm.clone() };
+        learner.solver.tol = learner.solver.tol.max(TRIAL_TOL.0);
         let size = self.size(&learner, drawn, session)?;
         let (criterion, name) = folds(drawn);
         let shared = match svm.machine {
@@ -156,9 +161,9 @@ impl Choose {
 
     /// The width that suits ridge regression and those beside it, each with a path along C; ε from the residuals of ridge
     /// regression.
-    fn regression(&self, svm: &Svm, drawn: &Drawn, session: &Session<'_>) -> Result<Chosen, LearnError> {
-        let screened = self.screened(&svm.lift, drawn, session)?;
-        let mut svm = Svm { probability: false, ..svm.clone() };
+    fn regression(&self, given: &Svm, drawn: &Drawn, session: &Session<'_>) -> Result<Chosen, LearnError> {
+        let screened = self.screened(&given.lift, drawn, session)?;
+        let mut svm = Svm { probability: false, ..given.clone() };
         let mut drawn = drawn.first(drawn.nrows())?;
         if let Machine::Svr { c, .. } = svm.machine {
             let rows = drawn.nrows() as f64;
@@ -168,18 +173,18 @@ impl Choose {
             // There is no path along C for ν.
             drawn = drawn.first(COARSE)?;
         }
+        svm.solver.tol = TRIAL_TOL.1 * screened.score.sqrt();
         let deviation = baseline(Measure::SquaredError, &drawn.problem()).unwrap_or(1.0).sqrt();
         let unit = deviation / self.size(&svm, &drawn, session)?;
-        let (criterion, name) = folds(&drawn);
+        let (criterion, name) = FIVE_FOLDS;
         let grid = Grid {
             widths: screened.width.map(|(_, sigma)| beside(sigma, false)),
             shared: SearchSpace::Between(0.1 * unit, 100.0 * unit),
             criterion,
         };
         let best = grid.search(&svm, &drawn, session)?;
-        let AnyLearner::Svm(probable) = &self.learner else { return Err(NOT_A_MACHINE) };
-        let svm = Svm { probability: probable.probability, ..svm };
-        Ok(self.machine(&svm, &best, name, &drawn))
+        let chosen = Svm { machine: svm.machine, ..given.clone() };
+        Ok(self.machine(&chosen, &best, name, &drawn))
     }
 
     /// The width alone.
@@ -201,7 +206,7 @@ impl Choose {
     }
 
     /// The best of a search as a machine.
-    fn machine(&self, svm: &Svm, best: &Best<Svm>, criterion: &'static str, drawn: &Drawn) -> Chosen {
+    fn machine(&self, svm: &Svm, best: &Best, criterion: &'static str, drawn: &Drawn) -> Chosen {
         let value = rounded(best.shared);
         let settings = match svm.machine {
             Machine::Svc { .. } | Machine::NuSvr { .. } => vec![("C", value.to_string())],
@@ -220,7 +225,7 @@ impl Choose {
 
     /// The best width and λ of ridge regression on the numbers or the shares of the classes, by leaving out one row at a time: one
     /// factorisation for each width, whatever the number of classes.
-    fn screened(&self, lift: &Lift, drawn: &Drawn, session: &Session<'_>) -> Result<Best<Ridge>, LearnError> {
+    fn screened(&self, lift: &Lift, drawn: &Drawn, session: &Session<'_>) -> Result<Best, LearnError> {
         let mut drawn = drawn.first(COARSE)?;
         if by_gamma(self.learner.requires()) {
             drawn = drawn.with_targets(drawn.standardised()?)?;
@@ -244,8 +249,6 @@ impl Choose {
     }
 }
 
-const NOT_A_MACHINE: LearnError = LearnError::Unsupported("this is no support vector machine");
-
 /// The kernel as it is: on a sample there is no need to approximate it.
 fn exact(lift: &Lift) -> Lift {
     match lift {
@@ -265,36 +268,35 @@ fn beside(sigma: f64, by_gamma: bool) -> Widths {
     Widths::beside(parameter, middle, if by_gamma { 4.0 } else { 2.0 })
 }
 
+/// Five folds, for methods that are slow to train.
+const FIVE_FOLDS: (Criterion, &str) = (Criterion::Folds(5), "5-fold");
+
 /// Folds: more of them where rows are few.
 fn folds(drawn: &Drawn) -> (Criterion, &'static str) {
-    if drawn.nrows() <= FEW { (Criterion::Folds(10), "10-fold") } else { (Criterion::Folds(5), "5-fold") }
+    if drawn.nrows() <= FEW { (Criterion::Folds(10), "10-fold") } else { FIVE_FOLDS }
 }
 
 /// The kernel with the best width.
-fn chosen_kernel<L>(best: &Best<L>) -> Option<Kernel> {
+fn chosen_kernel(best: &Best) -> Option<Kernel> {
     best.width.map(|(parameter, width)| gaussian(parameter, &rounded(width).to_string()))
 }
 
-fn chosen_of<L: Learner>(
+fn chosen_of(
     learner: AnyLearner,
     (kernel, penalty): (Option<Kernel>, Vec<(&'static str, String)>),
-    best: &Best<L>,
+    best: &Best,
     criterion: &'static str,
     drawn: &Drawn,
 ) -> Chosen {
     let problem = drawn.problem();
-    let measure = Measure::of(&best.learner, &problem.targets);
+    let measure = best.measure;
     let kernel = kernel.map(|kernel| ("kernel", kernel.to_string()));
     Chosen {
         learner,
         settings: kernel.into_iter().chain(penalty).collect(),
         measure,
         score: best.score,
-        baseline: if best.learner.requires() == Requires::Nothing {
-            None
-        } else {
-            baseline(measure, &problem)
-        },
+        baseline: baseline(measure, &problem),
         criterion,
         rows: best.rows,
     }
