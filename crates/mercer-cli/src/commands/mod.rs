@@ -1,6 +1,7 @@
 //! One file per sub-command.
 
 pub mod check;
+mod coefficients;
 pub mod completions;
 pub mod convert;
 pub mod fit;

@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod classifiers;
 mod defaults;
+mod everyday;
 mod fit_predict;
 mod golden_models;
 mod interrupt;
