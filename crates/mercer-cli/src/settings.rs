@@ -336,18 +336,18 @@ mod tests {
 
     #[test]
     fn what_no_flag_gives_is_open() {
-        let open = |text: &str| {
+        let left_open = |text: &str| {
             let typed = ["mercer", "fit"].into_iter().chain(text.split(' ')).chain(["d.csv", "-o", "m"]);
             match Arguments::parse_from(typed).command {
-                Command::Fit(fit) => super::open(&fit),
+                Command::Fit(fit) => open(&fit),
                 _ => panic!("fit"),
             }
         };
         for method in ["ridge", "logistic", "svc", "nu-svc", "svr", "nu-svr", "one-class"] {
-            assert_eq!(open(method), Some(Open::KernelAndPenalty), "{method}");
-            assert_eq!(open(&format!("{method} --no-tune")), None, "{method}");
+            assert_eq!(left_open(method), Some(Open::KernelAndPenalty), "{method}");
+            assert_eq!(left_open(&format!("{method} --no-tune")), None, "{method}");
         }
-        assert_eq!(open("svc --kernel linear"), Some(Open::Penalty));
+        assert_eq!(left_open("svc --kernel linear"), Some(Open::Penalty));
         for text in [
             "ridge --lambda 2",
             "svr --epsilon 0.2",
@@ -360,7 +360,7 @@ mod tests {
             "perceptron",
             "smoother",
         ] {
-            assert_eq!(open(text), None, "{text}");
+            assert_eq!(left_open(text), None, "{text}");
         }
     }
 

@@ -26,7 +26,7 @@ pub(super) struct Widths {
 }
 
 impl Widths {
-    /// σ from 1/16 to 4 times the median distance of rows, or γ from 1/64 to 64 times 1/(d·variance): factors of 2 in σ, the
+    /// σ from 1/16 to 2 times the median distance of rows, or γ from 1/64 to 64 times 1/(d·variance): factors of 2 in σ, the
     /// value of `auto` among them. Wider kernels are polynomials, which are far off beyond the rows they were fitted to.
     pub fn around_auto(by_gamma: bool, drawn: &Drawn, session: &Session<'_>) -> Result<Self, LearnError> {
         let problem = drawn.problem();
@@ -36,7 +36,7 @@ impl Widths {
             Self { parameter: "gamma", low: gamma / 64.0, high: 64.0 * gamma, points: 7 }
         } else {
             let sigma = scales.median_distance(None);
-            Self { parameter: "sigma", low: sigma / 16.0, high: 4.0 * sigma, points: 7 }
+            Self { parameter: "sigma", low: sigma / 16.0, high: 2.0 * sigma, points: 6 }
         })
     }
 
@@ -184,12 +184,11 @@ impl Table {
     /// The place of the best point.
     ///
     /// Shares of wrong rows jump from point to point: each is averaged with its neighbours first. Of points whose squared error or
-    /// log-loss is within a few hundredths of the smallest, which the rows cannot tell apart, it is the one with the strongest
+    /// log-loss is within a hundredth of the smallest, which the rows cannot tell apart, it is the one with the strongest
     /// penalty. Else the first of equals, which is the smoothest model.
     fn best(&self, measure: Measure, shared: Shared) -> Option<(usize, usize)> {
         let slack = match measure {
-            Measure::SquaredError => 0.02,
-            Measure::LogLoss => 0.01,
+            Measure::SquaredError | Measure::LogLoss => 0.01,
             Measure::Wrong | Measure::Consistency => 0.0,
         };
         let judged = |(i, j): (usize, usize)| {
@@ -276,7 +275,7 @@ mod tests {
 
     #[test]
     fn of_errors_that_are_close_the_strongest_penalty_is_best() {
-        let close: &[&[f64]] = &[&[1.0, 1.005, 1.5], &[1.2, 1.015, 1.4]];
+        let close: &[&[f64]] = &[&[1.0, 1.005, 1.5], &[1.2, 1.008, 1.4]];
         assert_eq!(table(close).best(Measure::SquaredError, Shared::Lambda), Some((0, 1)));
         assert_eq!(table(close).best(Measure::SquaredError, Shared::Cost), Some((0, 0)));
         let mut none = table(&[&[0.0, 1.0]]);
