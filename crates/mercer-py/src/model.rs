@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mercer::data::{Classes, Dtype, Encoding, FeatureColumn, Features, Missing, Reading, Scaling, Schema};
+use mercer::data::{Classes, Dtype, Encoding, FeatureColumn, Features, Missing, Scaling, Schema};
 use mercer::learn::{Facts, Settings};
 use mercer::model::{Calibration, Link, Method, Model, ModelError};
 use numpy::{PyArray2, PyReadonlyArray2};
@@ -150,6 +150,6 @@ fn named_columns(names: Vec<String>, dtype: Dtype) -> Schema {
         named: true,
         missing: Missing::Error,
         dtype,
-        reading: Reading::default(),
+        reading: Default::default(),
     }
 }
