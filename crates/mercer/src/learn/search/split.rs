@@ -13,9 +13,9 @@ pub struct Split {
     pub held_out: Vec<usize>,
 }
 
-/// A fraction that is not from 0 up to, but not, 1.
+/// A fraction that is less than 0, or 1 or more.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error("the held-out fraction is {0}; it must be from 0 up to, but not, 1")]
+#[error("the held-out fraction is {0}; it must be at least 0 and less than 1")]
 pub struct InvalidFraction(pub f64);
 
 impl Split {
