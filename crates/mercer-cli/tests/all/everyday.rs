@@ -20,8 +20,7 @@ fn columns_that_are_not_features_are_left_out() {
         error.contains("`when`") && error.contains("--dates days") && error.contains("--drop when"),
         "{error}"
     );
-    let note = bench.run(&[&fit[..], &["--drop", "when"]].concat());
-    let note = String::from_utf8(note.stderr).unwrap();
+    let note = bench.ok(&[&fit[..], &["--drop", "when"]].concat());
     assert!(note.contains("`id` looks like row numbers") && note.contains("--drop id"), "{note}");
     for choice in [["--drop", "when,id"], ["--columns", "a,b"]] {
         let output = bench.run(&[&fit[..], &choice].concat());
