@@ -210,7 +210,9 @@ fn finish(
             output::warn(&format!("stopped after {steps} {unit} without converging; raise {flag}"));
         }
         Some((Status::Stagnated, _)) => {
-            output::warn("not converged: rounding errors do not allow a smaller residual; raise --tol or --lambda");
+            output::warn(
+                "not converged: rounding errors do not allow a smaller residual; raise --tol or --lambda",
+            );
         }
         _ => {}
     }

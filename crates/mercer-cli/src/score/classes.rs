@@ -132,7 +132,10 @@ impl ClassErrors {
                 format!("{text:>width$} ")
             };
             let head: String = self.classes.iter().map(|name| cell(name)).collect();
-            lines.push(("confusion", "one row for each true class, one column for each predicted class".to_owned()));
+            lines.push((
+                "confusion",
+                "one row for each true class, one column for each predicted class".to_owned(),
+            ));
             lines.push(("", format!("{}{head}", cell(""))));
             for (name, row) in self.classes.iter().zip(&self.confusion) {
                 let counts: String = row.iter().map(|count| cell(&count.to_string())).collect();
