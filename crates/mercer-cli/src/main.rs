@@ -2,6 +2,7 @@
 
 mod args;
 mod checkpoint;
+mod choice;
 mod commands;
 mod describe;
 mod failure;
