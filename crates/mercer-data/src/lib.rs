@@ -17,6 +17,7 @@ mod finite;
 mod lines;
 mod npy;
 mod npy_header;
+pub mod number;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -45,6 +46,7 @@ pub use dataset::{Dataset, Target, TargetValues};
 pub use error::{DataError, Place, RowNumber};
 pub use finite::{check_features, check_target};
 pub use npy::{write_npy, write_npy_entries, write_npy_header};
+pub use number::Number;
 pub use options::{ColumnRef, Delimiter, Dtype, Layout, Missing, ReadOptions, UnknownChoice};
 pub use passes::{Chunk, FilePasses, PassError, Passes, Survey, SurveyOptions};
 pub use read::{column_names, read, read_source};

@@ -168,6 +168,7 @@ fn answers(model: &Model, outputs: &Matrix<f64>, probability: bool) -> (String, 
 /// The label as a number; of classes that are texts, their place.
 fn label(classes: &Classes, code: usize) -> f64 {
     match classes {
+        Classes::Integers(labels) => labels[code] as f64,
         Classes::Numbers(labels) => labels[code],
         Classes::Labels(names) => names[code].parse().unwrap_or(code as f64),
     }

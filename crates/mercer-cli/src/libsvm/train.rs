@@ -197,6 +197,7 @@ impl<'a> Job<'a> {
             schema: None,
             outputs: vec!["label".into()],
             classes,
+            label_type: None,
             calibration,
             scaling: Scaling::None,
             report: Default::default(),
@@ -266,7 +267,7 @@ impl<'a> Job<'a> {
                  z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma= {scale}\n"
             ));
         }
-        let classes = one_class.then(|| Classes::Numbers(vec![-1.0, 1.0]));
+        let classes = one_class.then(Classes::inliers);
         Ok((found.predictor(&rows.samples), classes, calibration))
     }
 

@@ -44,6 +44,9 @@ pub(super) struct Header {
     /// The classes, sorted; absent from regressions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<Classes>,
+    /// What the labels were where they come from, such as NumPy's `int32` or `bool`; absent where they come from a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_type: Option<String>,
     /// What makes probabilities of decisions; absent where nothing does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,

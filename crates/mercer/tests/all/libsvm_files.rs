@@ -214,6 +214,7 @@ fn fitted(kernel: &str, scale: ScaleMethod, classes: usize) -> (AnySamples<'stat
         schema: None,
         outputs: vec!["label".into()],
         classes: Some(Classes::Numbers((0..classes).map(|c| c as f64).collect())),
+        label_type: None,
         calibration: None,
         scaling,
         report: BTreeMap::new(),

@@ -41,7 +41,7 @@ use super::fitted::{Answer, Fitted, Settings};
 use super::learner::{Learner, Requires, Shape};
 use super::lift::{Lift, Prepared};
 use super::problem::{Inputs, Problem};
-use super::settings::{builder, kept, numbers};
+use super::settings::{builder, kept, list, numbers};
 
 pub use choice::{FormChoice, choose_approximation};
 pub use dual::Coefficients;
@@ -89,7 +89,7 @@ pub struct Ridge {
     #[serde(flatten)]
     pub lift: Lift,
     /// λ ≥ 0, above 0 for conjugate gradients: one for all targets, or one each.
-    #[serde(deserialize_with = "numbers")]
+    #[serde(deserialize_with = "numbers", serialize_with = "list")]
     pub lambda: Vec<f64>,
     /// What is done about a constant. [`Intercept::Column`] is for methods on the kernel matrix and on explicit features.
     #[serde(rename = "bias")]
@@ -99,6 +99,7 @@ pub struct Ridge {
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
     /// Conjugate gradients: the relative residual to reach, above 0.
+    #[serde(with = "crate::data::number")]
     pub tol: f64,
     /// Conjugate gradients: most steps.
     pub max_iter: u64,

@@ -15,36 +15,40 @@ pub enum Machine {
     /// C-classification: minimises ½‖w‖² + Σ Cᵢ max(0, 1 − yᵢ(⟨w, φ(xᵢ)⟩ − ρ)).
     Svc {
         /// C > 0: the cost of a sample on the wrong side.
-        #[serde(rename = "C")]
+        #[serde(rename = "C", with = "crate::data::number")]
         c: f64,
     },
     /// ν-classification: ν bounds the fraction of margin errors from above and that of support vectors from below (Schölkopf
     /// et al. 2000).
     NuSvc {
         /// ν, above 0 and at most 1, and at most what the smaller class of each machine allows.
+        #[serde(with = "crate::data::number")]
         nu: f64,
     },
     /// ε-regression: minimises ½‖w‖² + Σ Cᵢ max(0, |zᵢ − ⟨w, φ(xᵢ)⟩ + ρ| − ε).
     Svr {
         /// C > 0: the cost of a unit of error beyond the tube.
-        #[serde(rename = "C")]
+        #[serde(rename = "C", with = "crate::data::number")]
         c: f64,
         /// ε ≥ 0: half the width of the tube in which errors cost nothing.
+        #[serde(with = "crate::data::number")]
         epsilon: f64,
     },
     /// ν-regression: the width of the tube is such that at most a fraction ν of the samples lies outside (Schölkopf et al.
     /// 2000).
     NuSvr {
         /// C > 0: the cost of a unit of error beyond the tube.
-        #[serde(rename = "C")]
+        #[serde(rename = "C", with = "crate::data::number")]
         c: f64,
         /// ν, above 0 and at most 1.
+        #[serde(with = "crate::data::number")]
         nu: f64,
     },
     /// One-class estimation: a function that is positive on most samples; ν bounds the fraction outside from above and that
     /// of support vectors from below (Schölkopf et al. 2001).
     OneClass {
         /// ν, above 0 and at most 1.
+        #[serde(with = "crate::data::number")]
         nu: f64,
     },
 }

@@ -18,6 +18,7 @@ use crate::solve::error::SolveError;
 #[serde(default)]
 pub struct SvmSettings {
     /// The violation m(α) − M(α) of the optimality conditions to stop at, above 0: LIBSVM's stopping rule.
+    #[serde(with = "crate::data::number")]
     pub tol: f64,
     /// Bytes of kernel rows that may be kept; `None` for a fifth of the memory there is.
     pub cache: Option<u64>,
