@@ -103,7 +103,10 @@ fn run(arguments: &[String]) -> Result<(), Refusal> {
     let watch = Progress::new(true);
     let session = Session::default().with_watch(&watch);
     let outputs = pool::with(None, || model.predict(&samples, &session));
-    let outputs = outputs.map_err(|error| Refusal::new(error.to_string()))?;
+    let outputs = outputs.map_err(|error| match progress::interrupted() {
+        true => Refusal::interrupted(),
+        false => Refusal::new(error.to_string()),
+    })?;
     let (text, predicted) = answers(&model, &outputs, options.probability);
     fs::write(&options.output, text)
         .map_err(|_| Refusal::new(format!("can't open output file {}", options.output)))?;

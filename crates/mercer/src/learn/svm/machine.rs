@@ -120,16 +120,25 @@ impl Machine {
     }
 
     /// The decision function of a solution.
-    pub(super) fn scale(&self, mut solution: Solution) -> Decision {
+    ///
+    /// # Errors
+    /// [`SolveError::NoMargin`] where the margin of ν-classification is zero up to rounding.
+    pub(super) fn scale(&self, mut solution: Solution) -> Result<Decision, SolveError> {
         let (mut rho, mut epsilon) = (solution.rho(), None);
-        match self {
-            Self::NuSvc { .. } => {
-                // The margin is 1 in the scale of the decision function. Where it vanishes (all samples of a pair equal) there is no
-                // such scale.
-                let scale = match solution.margin() {
-                    margin if margin > 0.0 => margin.recip(),
-                    _ => 1.0,
-                };
+        match *self {
+            Self::NuSvc { nu } => {
+                // The margin is 1 in the scale of the decision function.
+                let margin = solution.margin();
+                if margin <= solution.rounding {
+                    return Err(SolveError::NoMargin { nu });
+                }
+                if margin <= solution.report.violation {
+                    solution.report.warnings.push(format!(
+                        "the margin is {margin:.1e}, within the tolerance of the solver: the size of the decisions is uncertain; \
+                         use a smaller tolerance"
+                    ));
+                }
+                let scale = margin.recip();
                 solution.beta.iter_mut().for_each(|b| *b *= scale);
                 solution.report.objective *= scale * scale;
                 rho *= scale;
@@ -139,9 +148,16 @@ impl Machine {
                 let (over, under) = solution.beta.split_at(solution.beta.len() / 2);
                 solution.beta = over.iter().zip(under).map(|(a, b)| a + b).collect();
             }
+            Self::OneClass { .. } if rho.abs() <= solution.rounding => {
+                solution.report.warnings.push(
+                    "the decision function is zero everywhere up to rounding, because the kernel does not separate the samples \
+                     from the origin; use one that does, such as rbf"
+                        .into(),
+                );
+            }
             Self::Svc { .. } | Self::Svr { .. } | Self::OneClass { .. } => {}
         }
-        Decision { coefficients: solution.beta, rho, epsilon, report: solution.report }
+        Ok(Decision { coefficients: solution.beta, rho, epsilon, report: solution.report })
     }
 }
 
