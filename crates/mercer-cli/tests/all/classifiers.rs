@@ -41,7 +41,7 @@ fn neighbouring_large_integers_are_two_classes() {
     }
     let scored: Value =
         serde_json::from_str(&bench.ok(&["predict", "m.mercer", "d.csv", "-o", "p.csv", "--json"])).unwrap();
-    assert!(scored["scores"][0]["accuracy"].as_f64().unwrap() > 0.75, "{scored}");
+    assert!(scored["score"][0]["accuracy"].as_f64().unwrap() > 0.75, "{scored}");
     // The same column is a number for a regression.
     let document = fit(&bench, "ridge", &[]);
     assert!(document["holdout"][0]["rmse"].as_f64().unwrap() >= 0.0, "{document}");

@@ -129,16 +129,17 @@ impl Machine {
             Self::NuSvc { nu } => {
                 // The margin is 1 in the scale of the decision function.
                 let margin = solution.margin();
-                if margin <= solution.rounding {
+                if margin.abs() <= solution.rounding {
                     return Err(SolveError::NoMargin { nu });
                 }
-                if margin <= solution.report.violation {
+                if margin > 0.0 && margin <= solution.report.violation {
                     solution.report.warnings.push(format!(
                         "the margin is {margin:.1e}, within the tolerance of the solver: the size of the decisions is uncertain; \
                          use a smaller tolerance"
                     ));
                 }
-                let scale = margin.recip();
+                // Below zero only where the kernel is not positive semidefinite: there is no scale then.
+                let scale = if margin > 0.0 { margin.recip() } else { 1.0 };
                 solution.beta.iter_mut().for_each(|b| *b *= scale);
                 solution.report.objective *= scale * scale;
                 rho *= scale;
