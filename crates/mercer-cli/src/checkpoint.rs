@@ -37,7 +37,7 @@ struct Kept {
 impl Checkpoint {
     /// Reads the states that are there, if any; refused where there could be none.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        check_output(path)?;
+        check_output(path, &[])?;
         let states = match read(path)? {
             Some(bytes) => decode(&bytes).ok_or_else(|| {
                 unreadable(format!("{}: this is not a checkpoint, or it is damaged", path.display()))

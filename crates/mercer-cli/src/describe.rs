@@ -26,7 +26,9 @@ pub fn lines(predictor: &Predictor) -> Vec<(&'static str, String)> {
 
 fn kernel(kernel: &Kernel, domain: Option<Domain>) -> Vec<(&'static str, String)> {
     let mut lines = vec![("kernel", kernel.to_string())];
-    lines.extend(domain.map(|domain| ("check", format!("proven positive semidefinite on {domain}"))));
+    lines.extend(
+        domain.map(|domain| ("check", format!("proven positive semidefinite on {}", domain.describe()))),
+    );
     lines
 }
 

@@ -44,7 +44,10 @@ impl Rows {
         let text = dataset.targets.iter().any(|target| target.values.numbers().is_none());
         let (targets, outputs, known) = match learner.requires() {
             Requires::Nothing => {
-                let known = inliers(&dataset);
+                let known = match dataset.targets.as_slice() {
+                    [target] => inliers(target),
+                    _ => None,
+                };
                 let outputs = if known.is_some() { names } else { vec!["inlier".to_owned()] };
                 (Targets::None, outputs, known)
             }
@@ -134,8 +137,14 @@ impl Rows {
         // A row of a kernel matrix that is held out takes its column with it, which the model would have to do without.
         let fraction = if self.gram.is_some() { 0.0 } else { fraction };
         let split = Split::hold_out(self.dataset.nrows(), fraction, session.seed());
+        let rows = self.dataset.nrows();
         let Some(Split { train, held_out }) = split.map_err(|e| Failure::usage(format!("--holdout: {e}")))?
         else {
+            if rows as f64 * fraction >= 1.0 {
+                return Err(Failure::usage(format!(
+                    "--holdout {fraction} leaves fewer than two of the {rows} rows to train on; hold out a smaller fraction"
+                )));
+            }
             return Ok(Ok(None));
         };
         let trained =
@@ -160,13 +169,25 @@ impl Rows {
 /// Reads a file to train on. Where no target is named, a column of text is more likely the target than a feature.
 pub fn read(method: Method, path: &Path, options: &ReadOptions) -> Result<(Dataset, Schema), Failure> {
     let missing = options.target.is_empty() && method != Method::OneClass;
-    data::read(path, options).map_err(|error| match error {
+    let read = data::read(path, options).map_err(|error| match error {
         DataError::NotANumber { .. } if missing => match data::column_names(path, &options.layout) {
             Ok(columns) => missing_target(&path.display().to_string(), &columns),
             Err(_) => error.into(),
         },
-        error => error.into(),
-    })
+        error => Failure::from(error),
+    })?;
+    match read.0.targets.first() {
+        Some(target)
+            if method == Method::OneClass && !options.target.is_empty() && inliers(target).is_none() =>
+        {
+            let (file, name) = (&read.0.source, &target.name);
+            let message =
+                format!("{file}: the target {name} of one-class must be 1 for inliers and -1 for outliers");
+            Err(Failure::usage(message)
+                .hint(format!("one-class needs no target: leave the column out with --drop {name}")))
+        }
+        _ => Ok(read),
+    }
 }
 
 /// A file for as many passes as it takes.
@@ -223,8 +244,7 @@ fn constant_columns(constant: &[usize], names: &[String]) -> Option<String> {
 }
 
 /// The class of each row where the target is 1 for inliers and -1 for outliers.
-fn inliers(dataset: &Dataset) -> Option<Vec<usize>> {
-    let [target] = dataset.targets.as_slice() else { return None };
+fn inliers(target: &Target) -> Option<Vec<usize>> {
     let classes = Classes::inliers();
     (0..target.values.len()).map(|row| classes.find(&target.values, row).ok().flatten()).collect()
 }

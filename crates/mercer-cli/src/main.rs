@@ -50,6 +50,7 @@ fn main() -> ExitCode {
     };
     let outcome = match arguments.command {
         Command::Check(arguments) => return finish(commands::check::run(&arguments)),
+        Command::Verify(arguments) => commands::verify::run(&arguments),
         Command::Fit(arguments) => commands::fit::run(&arguments),
         Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),

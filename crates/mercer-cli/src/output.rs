@@ -36,8 +36,21 @@ pub fn print_lines(lines: &[(&str, String)]) -> Result<(), Failure> {
         .map_err(|error| Failure::stdout(&error))
 }
 
-/// Finds out before the work, not after it, that a file cannot be written.
-pub fn check_output(path: &Path) -> Result<(), Failure> {
+/// Refuses to write a file that is read, be it by another name.
+pub fn refuse_overwriting(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    let Some(file) = path.canonicalize().ok().filter(|file| file.is_file()) else { return Ok(()) };
+    match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == file)) {
+        Some(input) => {
+            let message = format!("{} would overwrite {}, which is read", path.display(), input.display());
+            Err(Failure::usage(message).hint("write to another file"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Finds out before the work, not after it, that a file cannot be written, or is one of those that are read.
+pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    refuse_overwriting(path, inputs)?;
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() {
         return Err(Failure::usage(format!("cannot write {}: it is a folder", path.display())));

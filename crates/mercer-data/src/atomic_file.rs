@@ -34,8 +34,12 @@ fn try_write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
         write(&mut stream)?;
         return stream.flush();
     }
-    // The link's own place would be overwritten by the rename, so the file it leads to is what is replaced.
-    let path = &if existing.is_some() { path.canonicalize()? } else { path.to_owned() };
+    // The link's own place would be overwritten by the rename, so the file it leads to is what is replaced, or made.
+    let path = &match (&existing, path.read_link()) {
+        (Some(_), _) => path.canonicalize()?,
+        (None, Ok(target)) => path.parent().unwrap_or(Path::new("")).join(target),
+        (None, Err(_)) => path.to_owned(),
+    };
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -120,6 +124,10 @@ mod tests {
         std::os::unix::fs::symlink(&real, &link).unwrap();
         write_atomically(&link, |w| w.write_all(b"new")).unwrap();
         assert_eq!(std::fs::read(&real).unwrap(), b"new");
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        std::fs::remove_file(&real).unwrap();
+        write_atomically(&link, |w| w.write_all(b"newer")).unwrap();
+        assert_eq!(std::fs::read(&real).unwrap(), b"newer", "a link that leads nowhere is followed");
         assert!(link.symlink_metadata().unwrap().is_symlink());
     }
 }

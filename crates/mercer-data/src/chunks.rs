@@ -156,6 +156,7 @@ fn table_stream<T: Real>(
         Phase::Training => RowBuilder::<T>::training_again(parts.roles, schema.missing, columns, &kinds),
         Phase::Prediction => RowBuilder::<T>::prediction(parts.roles, schema.missing, columns, &kinds),
     };
+    let rows = rows.with_dates(schema.reading.dates);
     let (columns, names) = (columns.to_vec(), schema.feature_names());
     Ok(Box::new(TableStream { file, table, rows, phase, columns, names, targets: parts.targets }))
 }

@@ -1,7 +1,7 @@
 //! Tables in text: comma, semicolon, tab or blank separated, with a header or without.
 
-use super::error::{DataError, RowNumber};
-use super::fields::{Cell, Parsed, parse_number};
+use super::error::{DataError, Place, RowNumber};
+use super::fields::{Cell, Parsed, has_decimal_comma, parse_comma_number, parse_number};
 use super::lines::Lines;
 use super::options::{Delimiter, Layout};
 use super::plain;
@@ -16,6 +16,8 @@ pub(super) struct TextTable {
     /// Whether the names come from a header.
     pub named: bool,
     file: String,
+    /// Whether numbers have a decimal comma.
+    comma: bool,
     records: Records,
     /// The line up to which rows were found not to be plain.
     unusual_until: u64,
@@ -30,13 +32,14 @@ impl TextTable {
             if opened.tab_separated { Delimiter::Byte(b'\t') } else { sniff_delimiter(&opened.head) }
         });
         let file = opened.name;
+        let comma = uses_decimal_comma(&opened.head, delimiter);
         let mut records = Records::new(Lines::new(file.clone(), opened.bytes), delimiter);
-        let Some(first) = records.advance()?.cloned() else { return Err(DataError::Empty { file }) };
+        let Some(first) = first_record(&mut records, comma)? else { return Err(DataError::Empty { file }) };
         let named = match layout.header {
             Some(named) => named,
             None => {
                 let second = records.advance()?.cloned();
-                let named = is_header(&first, second.as_ref());
+                let named = is_header(&first, second.as_ref(), comma);
                 if !named {
                     records.put_back(first.clone());
                 }
@@ -50,11 +53,15 @@ impl TextTable {
             records.put_back(first.clone());
         }
         let name = |(place, field): (usize, &[u8])| match field {
-            field if named && !field.is_empty() => String::from_utf8_lossy(field).into_owned(),
-            _ => format!("x{place}"),
+            field if named && !field.is_empty() => String::from_utf8(field.to_vec()).map_err(|_| {
+                let place =
+                    Place::at(&file, RowNumber::Line(first.line())).column(place, &format!("x{place}"));
+                DataError::NotUtf8 { place }
+            }),
+            _ => Ok(format!("x{place}")),
         };
-        let names = first.fields().enumerate().map(name).collect();
-        Ok(Self { names, named, file, records, unusual_until: 0 })
+        let names = first.fields().enumerate().map(name).collect::<Result<_, _>>()?;
+        Ok(Self { names, named, file, comma, records, unusual_until: 0 })
     }
 
     /// Reads up to `limit` rows into `rows`; false once the file is at its end.
@@ -66,7 +73,11 @@ impl TextTable {
             }
             let Some(record) = self.records.advance()? else { return Ok(false) };
             let row = RowNumber::Line(record.line());
-            rows.push(&self.file, &self.names, row, record.len(), |column| Cell::Text(record.field(column)))?;
+            let cell = |column: usize| match record.field(column) {
+                field if self.comma => Cell::CommaText(field),
+                field => Cell::Text(field),
+            };
+            rows.push(&self.file, &self.names, row, record.len(), cell)?;
         }
         Ok(true)
     }
@@ -102,10 +113,53 @@ impl TextTable {
     }
 }
 
+/// The first record after the comments at the beginning of a file. The last comment is the header where it has a name for each
+/// column, as NumPy writes it.
+fn first_record(records: &mut Records, comma: bool) -> Result<Option<Record>, DataError> {
+    let mut comment = None;
+    loop {
+        let Some(record) = records.advance()?.cloned() else { return Ok(None) };
+        if let Some(uncommented) = record.uncommented() {
+            comment = Some(uncommented);
+            continue;
+        }
+        let header = comment.filter(|header| header.len() == record.len() && header.len() > 1);
+        return Ok(Some(match header {
+            Some(header) if is_header(&header, Some(&record), comma) && !is_header(&record, None, comma) => {
+                records.put_back(record);
+                header
+            }
+            _ => record,
+        }));
+    }
+}
+
+/// Whether the first lines of a table, whose columns are not separated by commas, have numbers with a decimal comma and none with
+/// a point.
+fn uses_decimal_comma(head: &[u8], delimiter: Delimiter) -> bool {
+    if delimiter == Delimiter::Byte(b',') {
+        return false;
+    }
+    let separates = |b: &u8| match delimiter {
+        Delimiter::Byte(delimiter) => *b == delimiter,
+        Delimiter::Whitespace => b.is_ascii_whitespace(),
+    };
+    let lines = head.split(|&b| b == b'\n').filter(|line| !line.starts_with(b"#"));
+    let mut found = false;
+    for field in lines.flat_map(|line| line.split(separates)).map(<[u8]>::trim_ascii) {
+        if field.contains(&b'.') && matches!(parse_number(field), Parsed::Number(_)) {
+            return false;
+        }
+        found |= has_decimal_comma(field);
+    }
+    found
+}
+
 /// Whether the first record names the columns: it does where none of its fields is a number, and where some field
 /// that is not a number stands above one that is.
-fn is_header(first: &Record, second: Option<&Record>) -> bool {
-    let is_text = |field: &[u8]| matches!(parse_number(field), Parsed::Text);
+fn is_header(first: &Record, second: Option<&Record>, comma: bool) -> bool {
+    let parse = if comma { parse_comma_number } else { parse_number };
+    let is_text = |field: &[u8]| matches!(parse(field), Parsed::Text);
     if !first.fields().any(is_text) {
         return false;
     }

@@ -94,14 +94,22 @@ pub enum DataError {
         place: Place,
     },
     /// Text where a number belongs.
-    #[error("{place}: `{text}` is not a number{}", if *.encodable { format!(" (`--categorical {}` one-hot encodes a column of text)", .place.column_name()) } else { String::new() })]
+    #[error("{place}: `{text}` is not a number{advice}")]
     NotANumber {
         /// The field.
         place: Place,
         /// What is in it, shortened.
         text: String,
-        /// Whether the column could be one-hot encoded: a feature of a training file.
-        encodable: bool,
+        /// Why it is not, or what to do about it, as it follows the message.
+        advice: Box<str>,
+    },
+    /// A text is not in UTF-8.
+    #[error(
+        "{place}: the text is not UTF-8; convert the file, for example with `iconv -f WINDOWS-1252 -t UTF-8`"
+    )]
+    NotUtf8 {
+        /// The field.
+        place: Place,
     },
     /// A value is missing and the options or the model do not say what to do about it.
     #[error("{place}: the value is missing (`{text}`); {remedy}")]
@@ -280,7 +288,7 @@ impl Place {
         self
     }
 
-    fn column_name(&self) -> &str {
+    pub(super) fn column_name(&self) -> &str {
         self.column.as_ref().map_or("NAME", |(_, name)| name)
     }
 }

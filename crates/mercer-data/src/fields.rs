@@ -7,6 +7,8 @@ use std::borrow::Cow;
 pub(super) enum Cell<'a> {
     /// Text, blanks around it left aside.
     Text(&'a [u8]),
+    /// Text of a file that writes numbers with a decimal comma.
+    CommaText(&'a [u8]),
     /// A number of an array.
     Value(f64),
 }
@@ -28,6 +30,7 @@ impl<'a> Cell<'a> {
     pub fn number(self) -> Parsed {
         match self {
             Self::Text(text) => parse_number(text),
+            Self::CommaText(text) => parse_comma_number(text),
             Self::Value(value) => classify(value),
         }
     }
@@ -35,7 +38,7 @@ impl<'a> Cell<'a> {
     /// Whether nothing is there.
     pub fn is_missing(self) -> bool {
         match self {
-            Self::Text(text) => is_missing(text),
+            Self::Text(text) | Self::CommaText(text) => is_missing(text),
             Self::Value(value) => value.is_nan(),
         }
     }
@@ -43,7 +46,7 @@ impl<'a> Cell<'a> {
     /// The entry as text.
     pub fn text(self) -> Cow<'a, [u8]> {
         match self {
-            Self::Text(text) => Cow::Borrowed(text),
+            Self::Text(text) | Self::CommaText(text) => Cow::Borrowed(text),
             Self::Value(value) => Cow::Owned(value.to_string().into_bytes()),
         }
     }
@@ -68,6 +71,21 @@ pub(super) fn parse_number(field: &[u8]) -> Parsed {
         None if is_missing(field) => Parsed::Missing,
         None => Parsed::Text,
     }
+}
+
+/// What `field` says as a number with a decimal comma.
+pub(super) fn parse_comma_number(field: &[u8]) -> Parsed {
+    if field.contains(&b'.') {
+        // Points between thousands, or a date.
+        return Parsed::Text;
+    }
+    let pointed: Vec<u8> = field.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
+    parse_number(&pointed)
+}
+
+/// Whether `field` is digits around a comma, with a sign or without.
+pub(super) fn has_decimal_comma(field: &[u8]) -> bool {
+    field.contains(&b',') && matches!(parse_comma_number(field), Parsed::Number(_))
 }
 
 /// Whether `field` stands for a missing value.

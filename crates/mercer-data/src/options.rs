@@ -17,6 +17,12 @@ pub struct ReadOptions {
     pub target: Vec<ColumnRef>,
     /// Columns to one-hot encode: one feature of zeros and ones for each distinct text.
     pub categorical: Vec<ColumnRef>,
+    /// The columns that are features, besides those in [`categorical`](Self::categorical). Empty: all but the targets.
+    pub columns: Vec<ColumnRef>,
+    /// Columns that are neither features nor targets.
+    pub drop: Vec<ColumnRef>,
+    /// What to do with dates in columns of numbers.
+    pub dates: Dates,
     /// What to do with a missing value.
     pub missing: Missing,
     /// Precision the features are held in.
@@ -97,7 +103,7 @@ impl ColumnRef {
 
 /// What to do with a missing value: an empty field, `NA`, `NaN`, `null` (in any case) or `?`.
 ///
-/// A target is never made up: under `Drop` and `Mean` alike a training row without one is left out.
+/// A target is never made up: a training row without one is left out under all but `Error`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {
@@ -108,6 +114,39 @@ pub enum Missing {
     Drop,
     /// Take the column's mean over the training rows; for a one-hot column, the share of each category.
     Mean,
+    /// As `Mean`, with one more feature for each column that has missing values in the training rows: 1 where the value is
+    /// missing, else 0. A missing value of a one-hot column is a category of its own.
+    Indicator,
+}
+
+impl Missing {
+    /// Whether missing values are filled in.
+    #[must_use]
+    pub fn fills(self) -> bool {
+        matches!(self, Self::Mean | Self::Indicator)
+    }
+}
+
+/// What to do with dates, such as `2024-03-01` or `2024-03-01 12:30:00`, in columns of numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dates {
+    /// Refuse them like any other text.
+    #[default]
+    Refuse,
+    /// Read them as days since 1970-01-01, with the time of day as a fraction.
+    Days,
+}
+
+impl FromStr for Dates {
+    type Err = UnknownChoice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+        match text {
+            "days" => Ok(Self::Days),
+            _ => Err(UnknownChoice { received: text.to_owned(), allowed: "days" }),
+        }
+    }
 }
 
 impl FromStr for Missing {
@@ -118,7 +157,8 @@ impl FromStr for Missing {
             "error" => Ok(Self::Error),
             "drop" => Ok(Self::Drop),
             "mean" => Ok(Self::Mean),
-            _ => Err(UnknownChoice { received: text.to_owned(), allowed: "error, drop, mean" }),
+            "indicator" => Ok(Self::Indicator),
+            _ => Err(UnknownChoice { received: text.to_owned(), allowed: "error, drop, mean, indicator" }),
         }
     }
 }

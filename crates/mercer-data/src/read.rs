@@ -5,10 +5,11 @@ use std::path::Path;
 use super::dataset::{Dataset, Target, TargetValues};
 use super::error::DataError;
 use super::lines::Lines;
-use super::options::{ColumnRef, Dtype, Layout, ReadOptions};
+use super::options::{ColumnRef, Dates, Dtype, Layout, ReadOptions};
 use super::rows::{Phase, RowBuilder};
-use super::schema::{Features, Schema, TargetColumn, TargetKind};
+use super::schema::{Features, Reading, Schema, TargetColumn, TargetKind};
 use super::source::{Format, Opened, Source};
+use super::suspects::suspects;
 use super::svmlight::{SparseRows, SparseText};
 use super::table::{Parts, Table, parts_to_learn};
 use crate::real::Real;
@@ -76,8 +77,9 @@ fn read_table<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Dataset
     let parts = parts_to_learn(&table, &file, options)?;
     let names = table.names().to_vec();
     let features = parts.features(&names);
+    let reading = parts.reading(options);
     let Parts { roles, targets, named } = parts;
-    let mut rows = RowBuilder::<T>::training(roles, options.missing);
+    let mut rows = RowBuilder::<T>::training(roles, options.missing).with_dates(options.dates);
     while table.read_into(&mut rows, usize::MAX)? {}
     if rows.nrows() == 0 {
         return Err(rows.none_left(file, &names));
@@ -88,6 +90,7 @@ fn read_table<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Dataset
         .zip(rows.target_kinds())
         .map(|(&at, kind)| TargetColumn { name: names[at].clone(), position: at, kind })
         .collect();
+    let suspects = suspects(&columns, |column| rows.numbers_of(column));
     let features = rows.take_features(&columns)?;
     let values = rows.take_targets(targets.iter().map(|target| target.name.as_str()));
     let schema = Schema {
@@ -96,12 +99,13 @@ fn read_table<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Dataset
         named,
         missing: options.missing,
         dtype: options.dtype,
+        reading,
     };
     let dataset = Dataset {
         features: features.into(),
         feature_names: schema.feature_names(),
         targets: values,
-        notes: rows.take_notes(),
+        notes: rows.take_notes().into_iter().chain(suspects).collect(),
         source: file,
     };
     Ok((dataset, schema))
@@ -131,8 +135,14 @@ pub(super) fn sparse_text(opened: Opened, options: &ReadOptions) -> Result<Spars
         let (wanted, columns) = (other.to_string(), "`label` and numbered features".to_owned());
         return Err(DataError::NoSuchColumn { file, wanted, columns });
     }
-    if !options.categorical.is_empty() {
-        let problem = "the columns of a LIBSVM file are numbers: none can be categorical".to_owned();
+    let named = [
+        ("--categorical", !options.categorical.is_empty()),
+        ("--columns", !options.columns.is_empty()),
+        ("--drop", !options.drop.is_empty()),
+        ("--dates", options.dates != Dates::Refuse),
+    ];
+    if let Some((flag, _)) = named.iter().find(|(_, given)| *given) {
+        let problem = format!("{flag} is for tables; the columns of a LIBSVM file are numbers without names");
         return Err(DataError::WrongKind { file, problem });
     }
     let lines = Lines::new(file, opened.bytes);
@@ -158,6 +168,7 @@ pub(super) fn sparse_schema(
         named: false,
         missing: options.missing,
         dtype: options.dtype,
+        reading: Reading::default(),
     })
 }
 

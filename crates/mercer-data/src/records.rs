@@ -21,6 +21,20 @@ pub(super) struct Record {
 }
 
 impl Record {
+    /// The record without the `#` that it begins with; none where it does not.
+    pub fn uncommented(&self) -> Option<Self> {
+        let start = self.text.first().filter(|b| **b == b'#').map(|_| 1)?;
+        let mut record = self.clone();
+        if let Some(field) = record.fields.first_mut() {
+            field.start = start.min(field.end);
+            // A `#` that stands alone before a blank.
+            if field.start == field.end {
+                record.fields.remove(0);
+            }
+        }
+        Some(record)
+    }
+
     /// Number of fields.
     pub fn len(&self) -> usize {
         self.fields.len()
@@ -202,9 +216,10 @@ fn is_blank(byte: u8) -> bool {
 }
 
 /// The delimiter that the first lines of a table look separated by: the most frequent of comma, semicolon and tab in
-/// the first line, else runs of blanks where the first two lines have as many of them, else comma.
+/// the first line that is not a comment, decimal commas left aside, else runs of blanks where the first two lines have as many of them, else comma.
 pub(super) fn sniff_delimiter(head: &[u8]) -> Delimiter {
-    let mut lines = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let lines = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
     let first = lines.next().unwrap_or_default();
     let mut quoted = false;
     let mut counts = [(b',', 0usize), (b';', 0), (b'\t', 0)];
@@ -213,6 +228,14 @@ pub(super) fn sniff_delimiter(head: &[u8]) -> Delimiter {
         if let Some((_, count)) = counts.iter_mut().find(|(d, _)| *d == byte && !quoted) {
             *count += 1;
         }
+    }
+    // Commas between digits are decimal ones where something else can separate the fields.
+    let decimal = |comma: usize| {
+        let digit = |at: Option<usize>| at.and_then(|at| first.get(at)).is_some_and(u8::is_ascii_digit);
+        digit(comma.checked_sub(1)) && digit(Some(comma + 1))
+    };
+    if counts[1].1 + counts[2].1 > 0 && memchr::memchr_iter(b',', first).all(decimal) {
+        counts[0].1 = 0;
     }
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
     if most > 0 {

@@ -3,11 +3,12 @@
 use super::Samples;
 use super::categories::{Categories, NO_CATEGORY};
 use super::dataset::Target;
+use super::dates;
 use super::error::{DataError, Place, RowNumber, listed, shortened};
 use super::fields::{Cell, Parsed};
-use super::options::Missing;
+use super::options::{Dates, Missing};
 use super::plain::{PlainRows, Shape};
-use super::schema::{Encoding, FeatureColumn, TargetKind};
+use super::schema::{Encoding, FeatureColumn, MISSING, TargetKind};
 use super::target_rows::TargetRows;
 use crate::real::Real;
 
@@ -35,6 +36,7 @@ pub(super) enum Phase {
 pub(super) struct RowBuilder<T> {
     roles: Vec<Role>,
     missing: Missing,
+    dates: Dates,
     phase: Phase,
     nrows: usize,
     nnumbers: usize,
@@ -72,6 +74,7 @@ impl<T: Real> RowBuilder<T> {
         Self {
             roles,
             missing,
+            dates: Dates::Refuse,
             phase: Phase::Training,
             nrows: 0,
             nnumbers,
@@ -93,7 +96,7 @@ impl<T: Real> RowBuilder<T> {
         let (mut nnumbers, mut categories, mut filled) = (0, Vec::new(), true);
         for column in columns {
             match &column.encoding {
-                Encoding::Number { mean } => {
+                Encoding::Number { mean, .. } => {
                     nnumbers += 1;
                     filled &= mean.is_some_and(|mean| T::from_f64(mean).to_f64().is_finite());
                 }
@@ -101,12 +104,29 @@ impl<T: Real> RowBuilder<T> {
             }
         }
         let targets = targets.iter().map(|&kind| TargetRows::new(Some(kind))).collect();
-        let phase = Phase::Prediction;
+        let (phase, dates) = (Phase::Prediction, Dates::Refuse);
         // A schema from a damaged model may promise means that it does not have.
         let missing = if filled { missing } else { Missing::Error };
         let numbers = Vec::new();
         let counts = Counts::default();
-        Self { roles, missing, phase, nrows: 0, nnumbers, numbers, means: None, categories, targets, counts }
+        Self {
+            roles,
+            missing,
+            dates,
+            phase,
+            nrows: 0,
+            nnumbers,
+            numbers,
+            means: None,
+            categories,
+            targets,
+            counts,
+        }
+    }
+
+    /// The same builder, which reads dates in this way.
+    pub fn with_dates(self, dates: Dates) -> Self {
+        Self { dates, ..self }
     }
 
     /// A builder that learns the columns alone: what is gathered is forgotten by [`keep_means`](Self::keep_means).
@@ -229,7 +249,13 @@ impl<T: Real> RowBuilder<T> {
         cell: Cell<'_>,
         place: impl Fn() -> Place,
     ) -> Result<Fate, DataError> {
-        match cell.number() {
+        let parsed = match cell.number() {
+            Parsed::Text if self.dates == Dates::Days => {
+                dates::days(&cell.text()).map_or(Parsed::Text, Parsed::Number)
+            }
+            parsed => parsed,
+        };
+        match parsed {
             Parsed::Number(value) if T::from_f64(value).to_f64().is_finite() => {
                 self.numbers[at] = T::from_f64(value);
                 Ok(Fate::Kept)
@@ -243,21 +269,22 @@ impl<T: Real> RowBuilder<T> {
                 Err(DataError::NotFinite { place: place(), text, dtype: T::NAME })
             }
             Parsed::Text => {
-                let (text, encodable) = (shortened(&cell.text()), self.phase == Phase::Training);
-                Err(DataError::NotANumber { place: place(), text, encodable })
+                let (text, place) = (shortened(&cell.text()), place());
+                let advice = advice(&cell.text(), place.column_name(), self.phase);
+                Err(DataError::NotANumber { place, text, advice: advice.into() })
             }
         }
     }
 
     fn missing_feature(&mut self, cell: Cell<'_>, place: impl Fn() -> Place) -> Result<Fate, DataError> {
         let remedy = match (self.missing, self.phase) {
-            (Missing::Mean, _) => {
+            (Missing::Mean | Missing::Indicator, _) => {
                 self.counts.filled += 1;
                 return Ok(Fate::Kept);
             }
             (Missing::Drop, Phase::Training) => return Ok(Fate::DropRow),
             (Missing::Error, Phase::Training) => {
-                "`--missing drop` leaves such rows out, `--missing mean` fills them in"
+                "`--missing drop` leaves such rows out, `--missing mean` fills them in, `--missing indicator` also marks them"
             }
             (_, Phase::Prediction) => {
                 "fill it in, or train the model with `--missing mean`, which stores a value to use"
@@ -272,22 +299,23 @@ impl<T: Real> RowBuilder<T> {
         cell: Cell<'_>,
         place: impl Fn() -> Place,
     ) -> Result<Fate, DataError> {
-        if cell.is_missing() {
+        let own_category = self.missing == Missing::Indicator;
+        if cell.is_missing() && !own_category {
             self.categories[slot].push(NO_CATEGORY);
             return self.missing_feature(cell, place);
         }
-        let bytes = cell.text();
-        let text = String::from_utf8_lossy(&bytes);
+        let bytes = if cell.is_missing() { MISSING.as_bytes().into() } else { cell.text() };
+        let text = str::from_utf8(&bytes).map_err(|_| DataError::NotUtf8 { place: place() })?;
         let column = &mut self.categories[slot];
-        let code = match (column.find(&text), self.phase) {
+        let code = match (column.find(text), self.phase) {
             (Some(code), _) => code,
             (None, Phase::Training) => {
                 if column.texts().len() == MAX_CATEGORIES {
                     return Err(DataError::TooManyCategories { place: place(), limit: MAX_CATEGORIES });
                 }
-                column.add(text.into_owned())
+                column.add(text.to_owned())
             }
-            (None, Phase::Prediction) if self.missing == Missing::Mean => {
+            (None, Phase::Prediction) if self.missing.fills() => {
                 self.counts.unknown += 1;
                 NO_CATEGORY
             }
@@ -326,8 +354,9 @@ impl<T: Real> RowBuilder<T> {
                 Err(DataError::NotFinite { place: place(), text: shortened(&cell.text()), dtype: "f64" })
             }
             Err(_) => {
-                let text = shortened(&cell.text());
-                Err(DataError::NotANumber { place: place(), text, encodable: false })
+                let (text, place) = (shortened(&cell.text()), place());
+                let advice = advice(&cell.text(), place.column_name(), Phase::Prediction);
+                Err(DataError::NotANumber { place, text, advice: advice.into() })
             }
         }
     }
@@ -339,7 +368,7 @@ impl<T: Real> RowBuilder<T> {
         file: &str,
         features: Vec<(String, usize, Role)>,
     ) -> Result<Vec<FeatureColumn>, DataError> {
-        let fill = self.missing == Missing::Mean;
+        let fill = self.missing.fills();
         let nothing_there = |position: usize, name: &str| DataError::MissingValue {
             place: Place::file(file).column(position, name),
             text: String::new(),
@@ -358,17 +387,26 @@ impl<T: Real> RowBuilder<T> {
                     Encoding::OneHot { categories: column.texts().to_vec(), shares }
                 }
                 Role::Number(slot) if fill => {
-                    let mean = match &self.means {
-                        Some(means) => Some(means[slot].0).filter(|_| means[slot].1 > 0.0),
+                    let (mean, known) = match &self.means {
+                        Some(means) => means[slot],
                         None => mean_of_known(&self.numbers, self.nnumbers, slot),
                     };
-                    Encoding::Number { mean: Some(mean.ok_or_else(|| nothing_there(position, &name))?) }
+                    if known == 0.0 {
+                        return Err(nothing_there(position, &name));
+                    }
+                    let indicator = self.missing == Missing::Indicator && known < self.nrows as f64;
+                    Encoding::Number { mean: Some(mean), indicator }
                 }
-                _ => Encoding::Number { mean: None },
+                _ => Encoding::NUMBER,
             };
             columns.push(FeatureColumn { name, position, encoding });
         }
         Ok(columns)
+    }
+
+    /// The numbers gathered in one slot; NaN where a value is missing.
+    pub fn numbers_of(&self, slot: usize) -> Vec<f64> {
+        self.numbers.iter().skip(slot).step_by(self.nnumbers.max(1)).map(|v| v.to_f64()).collect()
     }
 
     /// What the fields of each target are.
@@ -381,7 +419,9 @@ impl<T: Real> RowBuilder<T> {
         let nrows = self.nrows;
         let mut numbers = std::mem::take(&mut self.numbers);
         let width: usize = columns.iter().map(|column| column.encoding.width()).sum();
-        if self.categories.is_empty() {
+        let indicated =
+            |column: &FeatureColumn| matches!(column.encoding, Encoding::Number { indicator: true, .. });
+        if self.categories.is_empty() && !columns.iter().any(indicated) {
             let means: Vec<_> = columns.iter().map(number_mean).collect();
             if means.iter().any(Option::is_some) {
                 for row in numbers.chunks_exact_mut(width.max(1)) {
@@ -398,8 +438,11 @@ impl<T: Real> RowBuilder<T> {
             let mut codes = self.categories.iter().map(|column| column.codes()[row]);
             for column in columns {
                 match &column.encoding {
-                    Encoding::Number { mean } => {
-                        entries.extend(values.next().map(|&value| known_or(value, *mean)));
+                    Encoding::Number { mean, indicator } => {
+                        let value = values.next().copied().unwrap_or_default();
+                        entries.push(known_or(value, *mean));
+                        let missing = T::from_f64(f64::from(u8::from(value.to_f64().is_nan())));
+                        entries.extend(indicator.then_some(missing));
                     }
                     Encoding::OneHot { categories, shares } => {
                         let code = codes.next().unwrap_or(NO_CATEGORY);
@@ -449,9 +492,57 @@ impl<T: Real> RowBuilder<T> {
     }
 }
 
+/// What to do about text in a column of numbers, as it follows the message.
+fn advice(text: &[u8], column: &str, phase: Phase) -> String {
+    let cause = if dates::days(text).is_some() {
+        if phase == Phase::Training {
+            return format!(
+                "; it looks like a date: `--dates days` reads dates as numbers of days, `--drop {column}` leaves the column out"
+            );
+        }
+        "a date, and the model was not trained with `--dates days`"
+    } else {
+        match number_with_signs(text) {
+            Some(cause) => cause,
+            None if phase == Phase::Training => {
+                return format!(
+                    "; `--categorical {column}` one-hot encodes a column of text, `--drop {column}` leaves it out"
+                );
+            }
+            None => return String::new(),
+        }
+    };
+    format!(": it has {cause}")
+}
+
+/// The signs beside its digits that keep a text from being a number; none where it has others.
+fn number_with_signs(text: &[u8]) -> Option<&'static str> {
+    let text = str::from_utf8(text).ok()?;
+    let rest = text.trim_matches(|c: char| "%$€£¥+-() ".contains(c));
+    let digits =
+        rest.starts_with(|c: char| c.is_ascii_digit()) && rest.ends_with(|c: char| c.is_ascii_digit());
+    let others = rest.chars().any(|c| !c.is_ascii_digit() && !".,' \u{a0}\u{202f}_".contains(c));
+    if !digits || others {
+        return None;
+    }
+    let commas = rest.matches(',').count();
+    Some(if text.contains('%') {
+        "a percent sign; write the number alone"
+    } else if text.contains(['$', '€', '£', '¥']) {
+        "a currency sign; write the number alone"
+    } else if commas == 1
+        && !rest.contains('.')
+        && rest.rsplit(',').next().is_some_and(|part| part.len() != 3)
+    {
+        "a decimal comma; write a decimal point, or separate the columns by semicolons"
+    } else {
+        "separators between its digits; write the digits alone"
+    })
+}
+
 fn number_mean(column: &FeatureColumn) -> Option<f64> {
     match &column.encoding {
-        Encoding::Number { mean } => *mean,
+        Encoding::Number { mean, .. } => *mean,
         Encoding::OneHot { .. } => None,
     }
 }
@@ -463,13 +554,13 @@ fn known_or<T: Real>(value: T, mean: Option<f64>) -> T {
     }
 }
 
-/// Mean of the entries of one column that are not NaN, `None` where all are. The running form cannot overflow.
-fn mean_of_known<T: Real>(entries: &[T], ncols: usize, column: usize) -> Option<f64> {
+/// Mean and number of the entries of one column that are not NaN. The running form cannot overflow.
+fn mean_of_known<T: Real>(entries: &[T], ncols: usize, column: usize) -> (f64, f64) {
     let known = entries.iter().skip(column).step_by(ncols).map(|v| v.to_f64()).filter(|v| !v.is_nan());
     let (mut mean, mut count) = (0.0, 0.0);
     for value in known {
         count += 1.0;
         mean += value / count - mean / count;
     }
-    (count > 0.0).then_some(mean)
+    (mean, count)
 }

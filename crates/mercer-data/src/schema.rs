@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::options::{Dtype, Missing};
+use super::options::{Dates, Dtype, Missing};
+
+/// The category of a missing value, where it has one.
+pub(super) const MISSING: &str = "missing";
 
 /// How the columns of a file become features and targets. Fitted by [`read`](super::read), stored in the model,
 /// replayed by [`chunks`](super::chunks).
@@ -18,6 +21,25 @@ pub struct Schema {
     pub missing: Missing,
     /// Precision the features are held in.
     pub dtype: Dtype,
+    /// How fields are read, where that is not as usual.
+    #[serde(default, skip_serializing_if = "Reading::is_usual")]
+    pub reading: Reading,
+}
+
+/// How the fields of a file are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reading {
+    /// What to do with dates in columns of numbers.
+    pub dates: Dates,
+    /// Columns of the training file, where some of them are neither features nor targets.
+    pub file_columns: Option<usize>,
+}
+
+impl Reading {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The features of a file.
@@ -52,6 +74,9 @@ pub enum Encoding {
     Number {
         /// What a missing value becomes, where missing values are filled in.
         mean: Option<f64>,
+        /// Whether another feature says if the value is missing.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        indicator: bool,
     },
     /// One feature for each category, 1 for the one named and 0 for the others.
     OneHot {
@@ -64,11 +89,14 @@ pub enum Encoding {
 }
 
 impl Encoding {
+    /// A number that is never missing.
+    pub const NUMBER: Self = Self::Number { mean: None, indicator: false };
+
     /// Number of features the column becomes.
     #[must_use]
     pub fn width(&self) -> usize {
         match self {
-            Self::Number { .. } => 1,
+            Self::Number { indicator, .. } => 1 + usize::from(*indicator),
             Self::OneHot { categories, .. } => categories.len(),
         }
     }
@@ -102,14 +130,15 @@ impl Schema {
         let column = |position: usize| FeatureColumn {
             name: format!("x{position}"),
             position,
-            encoding: Encoding::Number { mean: None },
+            encoding: Encoding::NUMBER,
         };
         let features = if sparse {
             Features::Sparse { ncols }
         } else {
             Features::Columns((0..ncols).map(column).collect())
         };
-        Self { features, targets: Vec::new(), named: false, missing: Missing::Error, dtype }
+        let reading = Reading::default();
+        Self { features, targets: Vec::new(), named: false, missing: Missing::Error, dtype, reading }
     }
 
     /// Number of features, one-hot columns counted once for each category.
@@ -121,14 +150,17 @@ impl Schema {
         }
     }
 
-    /// A name for each feature, one-hot features as `colour=red`; empty for sparse data.
+    /// A name for each feature, one-hot features as `colour=red`, indicators as `age=missing`; empty for sparse data.
     #[must_use]
     pub fn feature_names(&self) -> Vec<String> {
         let Features::Columns(columns) = &self.features else { return Vec::new() };
         let mut names = Vec::with_capacity(self.nfeatures());
         for column in columns {
             match &column.encoding {
-                Encoding::Number { .. } => names.push(column.name.clone()),
+                Encoding::Number { indicator, .. } => {
+                    names.push(column.name.clone());
+                    names.extend(indicator.then(|| format!("{}={MISSING}", column.name)));
+                }
                 Encoding::OneHot { categories, .. } => {
                     names.extend(categories.iter().map(|category| format!("{}={category}", column.name)));
                 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use flate2::bufread::MultiGzDecoder;
 
 use super::error::{DataError, Place};
+use super::foreign::foreign;
 use super::options::UnknownChoice;
 
 /// How many bytes are looked at to recognise a format.
@@ -195,6 +196,15 @@ impl Source {
         if head.is_empty() {
             return Err(DataError::Empty { file: self.name.clone() });
         }
+        if let Some(what) = foreign(&self.name, &head) {
+            return Err(DataError::WrongKind { file: self.name.clone(), problem: what.to_owned() });
+        }
+        let (head, bytes) = match Utf16::of(&head) {
+            Some(order) => {
+                peeked(Box::new(Cursor::new(order.decode(bytes).map_err(failed)?)), PEEK).map_err(failed)?
+            }
+            None => (head, bytes),
+        };
         let named = Path::new(&self.name);
         let unknown = || DataError::UnknownFormat { file: self.name.clone() };
         let format = match format.or_else(|| Format::from_path(named)) {
@@ -204,6 +214,36 @@ impl Source {
         let lowercase = self.name.to_ascii_lowercase();
         let tab_separated = lowercase.ends_with(".tsv") || lowercase.ends_with(".tsv.gz");
         Ok(Opened { name: self.name.clone(), format, tab_separated, head, bytes, path })
+    }
+}
+
+/// Text in UTF-16, by the order of the bytes, which a mark at its beginning tells.
+enum Utf16 {
+    LittleEndian,
+    BigEndian,
+}
+
+impl Utf16 {
+    fn of(head: &[u8]) -> Option<Self> {
+        match head {
+            [0xff, 0xfe, ..] => Some(Self::LittleEndian),
+            [0xfe, 0xff, ..] => Some(Self::BigEndian),
+            _ => None,
+        }
+    }
+
+    /// The whole text in UTF-8, without its mark.
+    fn decode(&self, mut bytes: Box<dyn BufRead + Send>) -> io::Result<Vec<u8>> {
+        let mut all = Vec::new();
+        bytes.read_to_end(&mut all)?;
+        let unit = |pair: &[u8]| match self {
+            Self::LittleEndian => u16::from_le_bytes([pair[0], pair[1]]),
+            Self::BigEndian => u16::from_be_bytes([pair[0], pair[1]]),
+        };
+        let units = all.chunks_exact(2).skip(1).map(unit);
+        let text: Result<String, _> = char::decode_utf16(units).collect();
+        text.map(String::into_bytes)
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the text is not UTF-16"))
     }
 }
 

@@ -9,7 +9,7 @@ use super::options::{ColumnRef, Layout, ReadOptions};
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetTable;
 use super::rows::{Role, RowBuilder};
-use super::schema::{Encoding, FeatureColumn, Schema};
+use super::schema::{Encoding, FeatureColumn, Reading, Schema};
 use super::source::{Format, Opened};
 use crate::real::Real;
 
@@ -92,6 +92,12 @@ pub(super) struct Parts {
 }
 
 impl Parts {
+    /// How the fields of this file are read under `options`.
+    pub fn reading(&self, options: &ReadOptions) -> Reading {
+        let ignored = self.roles.contains(&Role::Ignored);
+        Reading { dates: options.dates, file_columns: ignored.then_some(self.roles.len()) }
+    }
+
     /// Name, place and role of each feature column.
     pub fn features(&self, names: &[String]) -> Vec<(String, usize, Role)> {
         let is_feature = |role: &Role| matches!(role, Role::Number(_) | Role::Category(_));
@@ -135,14 +141,30 @@ pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -
         }
         roles[at] = Role::Category(slot);
     }
+    let mut is_feature = vec![options.columns.is_empty(); names.len()];
+    for column in &options.columns {
+        let at = find(column)?;
+        if matches!(roles[at], Role::Target(_)) {
+            return Err(asked_twice(at));
+        }
+        is_feature[at] = true;
+    }
+    for column in &options.drop {
+        let at = find(column)?;
+        if roles[at] != Role::Ignored {
+            return Err(asked_twice(at));
+        }
+        is_feature[at] = false;
+    }
     // Slots follow the order of the file, whatever the order of the request.
     let (mut numbers, mut categories) = (0, 0);
-    for role in &mut roles {
+    for (role, is_feature) in roles.iter_mut().zip(is_feature) {
         match role {
-            Role::Ignored => {
+            Role::Ignored if is_feature => {
                 *role = Role::Number(numbers);
                 numbers += 1;
             }
+            Role::Ignored => {}
             Role::Category(slot) => {
                 *slot = categories;
                 categories += 1;
@@ -184,6 +206,19 @@ pub(super) fn parts_to_replay(
                 *role = Role::Target(slot);
             }
         }
+    } else if schema.reading.file_columns == Some(names.len()) {
+        // Laid out as the training file was, columns that are of no use among them.
+        for column in columns {
+            if let Some(role) = roles.get_mut(column.position) {
+                *role = slots.next(column);
+            }
+        }
+        for (slot, target) in schema.targets.iter().enumerate() {
+            if let Some(role) = roles.get_mut(target.position) {
+                *role = Role::Target(slot);
+            }
+        }
+        targets = (0..ntargets).collect();
     } else if width == nfeatures + ntargets {
         // Laid out as the training file was.
         let features = columns.iter().map(|column| (column.position, slots.next(column)));

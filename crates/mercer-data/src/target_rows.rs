@@ -48,7 +48,7 @@ impl TargetRows {
                 self.push_text(&cell.text());
                 return Ok(());
             }
-            (None, Cell::Text(text)) => self.push_text(text),
+            (None, Cell::Text(text) | Cell::CommaText(text)) => self.push_text(text),
             _ => {}
         }
         match cell.number() {

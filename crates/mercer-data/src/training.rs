@@ -3,7 +3,7 @@
 use super::chunks::{Stream, open_stream};
 use super::dataset::Dataset;
 use super::error::DataError;
-use super::options::{Dtype, Missing, ReadOptions};
+use super::options::{Dtype, ReadOptions};
 use super::passes::PassError;
 use super::read::{sparse_schema, sparse_text};
 use super::rows::{Phase, Role, RowBuilder};
@@ -128,20 +128,21 @@ fn learn<T: Real>(source: &Source, options: &ReadOptions, watch: &dyn Watch) -> 
     let parts = parts_to_learn(&table, &file, options)?;
     let names = table.names().to_vec();
     let features = parts.features(&names);
+    let reading = parts.reading(options);
     let Parts { roles, targets, named } = parts;
     let target =
         |&at: &usize| TargetColumn { name: names[at].clone(), position: at, kind: TargetKind::Number };
     let targets: Vec<TargetColumn> = targets.iter().map(target).collect();
-    let columns = if options.categorical.is_empty() && options.missing != Missing::Mean {
+    let columns = if options.categorical.is_empty() && !options.missing.fills() {
         let number = |(name, position, _): (String, usize, Role)| FeatureColumn {
             name,
             position,
-            encoding: Encoding::Number { mean: None },
+            encoding: Encoding::NUMBER,
         };
         features.into_iter().map(number).collect()
     } else {
         source.require_restartable()?;
-        let mut rows = RowBuilder::<T>::learning(roles, options.missing);
+        let mut rows = RowBuilder::<T>::learning(roles, options.missing).with_dates(options.dates);
         watch.begin("columns", 0);
         loop {
             watch.check()?;
@@ -157,7 +158,7 @@ fn learn<T: Real>(source: &Source, options: &ReadOptions, watch: &dyn Watch) -> 
         rows.learn_columns(&file, features)?
     };
     let features = Features::Columns(columns);
-    Ok(Schema { features, targets, named, missing: options.missing, dtype: options.dtype })
+    Ok(Schema { features, targets, named, missing: options.missing, dtype: options.dtype, reading })
 }
 
 /// The width and the number of labels of a LIBSVM file.

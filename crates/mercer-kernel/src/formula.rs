@@ -52,7 +52,7 @@ pub enum Formula {
 }
 
 /// A named kernel with its hyper-parameters as they were written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Written {
     /// Which kernel.
     pub family: FamilyId,
@@ -63,22 +63,23 @@ pub struct Written {
 }
 
 /// A hyper-parameter as it was written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Parameter {
     /// A rational number.
-    Number(Q),
+    Number(#[serde(with = "exact::text")] Q),
     /// One rational number per column.
-    PerColumn(Vec<Q>),
+    PerColumn(#[serde(with = "exact::texts")] Vec<Q>),
     /// An irrational constant between two numbers.
-    Irrational(Q, Q),
+    Irrational(#[serde(with = "exact::text")] Q, #[serde(with = "exact::text")] Q),
     /// `auto`: any allowed value, the same wherever the same kernel stands on the same columns.
     Auto,
     /// `?`: any allowed value.
     Any,
     /// Any value between two numbers.
-    Between(Q, Q),
+    Between(#[serde(with = "exact::text")] Q, #[serde(with = "exact::text")] Q),
     /// One of these.
-    Over(Vec<Q>),
+    Over(#[serde(with = "exact::texts")] Vec<Q>),
     /// A constant of which nothing is known.
     Unknown,
 }

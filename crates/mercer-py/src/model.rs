@@ -153,13 +153,13 @@ impl NativeModel {
 
 /// Numeric columns that a file's header names.
 fn named_columns(names: Vec<String>, dtype: Dtype) -> Schema {
-    let column =
-        |(position, name)| FeatureColumn { name, position, encoding: Encoding::Number { mean: None } };
+    let column = |(position, name)| FeatureColumn { name, position, encoding: Encoding::NUMBER };
     Schema {
         features: Features::Columns(names.into_iter().enumerate().map(column).collect()),
         targets: Vec::new(),
         named: true,
         missing: Missing::Error,
         dtype,
+        reading: Default::default(),
     }
 }

@@ -12,7 +12,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
-use mercer::data::{ColumnRef, Dtype, Missing, ReadOptions, ScaleMethod};
+use mercer::data::{ColumnRef, Dates, Dtype, Missing, ReadOptions, ScaleMethod};
 use mercer::gram::CpuEngine;
 use mercer::kernel::check::{Dim, Domain};
 use mercer::session::Session;
@@ -53,6 +53,8 @@ pub struct Arguments {
 pub enum Command {
     /// Decide whether a formula is a kernel, with a proof or a counter-example
     Check(Check),
+    /// Check a certificate that `mercer check --certificate` wrote
+    Verify(Verify),
     /// Fit a model and save it
     Fit(Fit),
     /// Search for the best hyper-parameters, and fit with them
@@ -89,8 +91,9 @@ Examples:
   mercer check \"sin(<x,z>) + exp(<x,z>)\"
   mercer check \"max(0, 1-|x-z|)\" --dim 1
   mercer check \"1/(1-<x,z>)\" --domain ball:0.9 --json
+  mercer check \"exp(-|x-z|)\" --certificate proof.json
 
-Exit codes: 0 proven, 3 refuted, 4 undecided.")]
+Exit codes: 0 proven, 3 refuted or undefined somewhere, 4 undecided.")]
 pub struct Check {
     /// Formula, as on paper
     #[arg(allow_hyphen_values = true)]
@@ -98,9 +101,28 @@ pub struct Check {
     /// Dimension of the points: a number, or `any` for every dimension
     #[arg(long, value_name = "D|any", default_value = "any")]
     pub dim: Dim,
-    /// Where the points are: everywhere, in a closed ball, on the unit sphere, or with coordinates ≥ 0
-    #[arg(long, value_name = "all|ball:R|sphere|orthant", default_value = "all")]
+    /// Where the points are: everywhere, in a closed ball, on the unit sphere, with coordinates ≥ 0 or between a and b
+    #[arg(long, value_name = "all|ball:R|sphere|orthant|box:a..b", default_value = "all")]
     pub domain: Domain,
+    /// Write the proof or the counter-example to a file that `mercer verify` checks
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `mercer verify`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mercer check \"exp(-|x-z|)\" --certificate proof.json
+  mercer verify proof.json
+
+Exit codes: 0 accepted, 1 rejected, 2 no certificate.")]
+pub struct Verify {
+    /// A certificate that `mercer check --certificate` wrote
+    pub certificate: PathBuf,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
@@ -165,9 +187,20 @@ pub struct GramArguments {
 
 /// `mercer info`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mercer info m.mercer
+  mercer info m.mercer --coefficients -o coefficients.csv")]
 pub struct Info {
     /// A model that `mercer fit` wrote
     pub model: PathBuf,
+    /// Print the coefficients as CSV: one row for the intercept and one for each feature, or for each support vector with its
+    /// columns as the model scales them
+    #[arg(long, conflicts_with = "json")]
+    pub coefficients: bool,
+    /// File to write the coefficients to [default: standard output]
+    #[arg(short, long, value_name = "FILE.csv", requires = "coefficients")]
+    pub output: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
@@ -230,8 +263,17 @@ pub struct Input {
     /// Columns to turn into one feature per category
     #[arg(long, value_name = "NAME|INDEX", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_column)]
     pub categorical: Vec<ColumnRef>,
-    /// What to do with a missing value
-    #[arg(long, value_name = "error|drop|mean", default_value = "error", value_parser = Missing::from_str)]
+    /// The columns to use as features [default: all but the targets]
+    #[arg(long, value_name = "NAME|INDEX", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_column)]
+    pub columns: Vec<ColumnRef>,
+    /// Columns to leave out, such as row numbers and names
+    #[arg(long, value_name = "NAME|INDEX", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_column)]
+    pub drop: Vec<ColumnRef>,
+    /// Read dates such as 2024-03-01 as days since 1970-01-01
+    #[arg(long, value_name = "days", value_parser = Dates::from_str)]
+    pub dates: Option<Dates>,
+    /// What to do with a missing value; indicator fills in the mean and adds a feature that is 1 where it does
+    #[arg(long, value_name = "error|drop|mean|indicator", default_value = "error", value_parser = Missing::from_str)]
     pub missing: Missing,
     /// Scale the features [default: standard; `gram`: none]
     #[arg(long, value_name = "standard|minmax|none", value_parser = ScaleMethod::from_str)]
@@ -247,6 +289,9 @@ impl Input {
         ReadOptions {
             target: self.target.clone(),
             categorical: self.categorical.clone(),
+            columns: self.columns.clone(),
+            drop: self.drop.clone(),
+            dates: self.dates.unwrap_or_default(),
             missing: self.missing,
             dtype: self.dtype,
             ..ReadOptions::default()

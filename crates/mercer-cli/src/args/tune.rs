@@ -66,7 +66,7 @@ pub struct Tune {
     #[arg(long, value_name = "N")]
     pub folds: Option<usize>,
     /// Fraction of the rows held out by --criterion holdout [default: 0.2]
-    #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
+    #[arg(conflicts_with = "folds", long, value_name = "FRACTION", allow_negative_numbers = true)]
     pub holdout: Option<f64>,
     /// How the kernel's values are searched
     #[arg(long, value_enum, default_value = "grid")]

@@ -1,15 +1,17 @@
 //! `mercer check`.
 
 use std::io::{self, Write};
+use std::path::Path;
 
+use mercer::data::write_atomically;
 use mercer::kernel::Kernel;
-use mercer::kernel::check::Verdict;
+use mercer::kernel::check::{Certificate, Verdict};
 
 use crate::args::Check;
 use crate::failure::Failure;
 use crate::output;
 
-/// Exit code of a refuted formula.
+/// Exit code of a formula that is refuted, or undefined somewhere.
 const REFUTED: u8 = 3;
 
 /// Exit code of an undecided formula.
@@ -17,8 +19,14 @@ const UNDECIDED: u8 = 4;
 
 /// Decides and prints; the exit code is the verdict.
 pub fn run(arguments: &Check) -> Result<u8, Failure> {
+    if let Some(path) = &arguments.certificate {
+        output::check_output(path, &[])?;
+    }
     let kernel: Kernel = arguments.kernel.parse().map_err(Failure::usage)?;
     let verdict = kernel.check(arguments.dim, arguments.domain).map_err(Failure::work)?;
+    if let Some(path) = &arguments.certificate {
+        certify(arguments, &verdict, path)?;
+    }
     if arguments.json {
         output::print_json(&verdict.to_json(&arguments.kernel, arguments.dim, arguments.domain))?;
     } else {
@@ -26,7 +34,21 @@ pub fn run(arguments: &Check) -> Result<u8, Failure> {
     }
     Ok(match verdict {
         Verdict::Proven(_) => 0,
-        Verdict::Refuted(_) => REFUTED,
+        Verdict::Refuted(_) | Verdict::Undefined(_) => REFUTED,
         Verdict::Undecided(_) => UNDECIDED,
     })
+}
+
+/// Writes the certificate, which is checked as it will be read first.
+fn certify(arguments: &Check, verdict: &Verdict, path: &Path) -> Result<(), Failure> {
+    let Some(certificate) = Certificate::of(&arguments.kernel, arguments.dim, arguments.domain, verdict)
+    else {
+        output::warn(&format!("{} was not written: there is nothing to certify", path.display()));
+        return Ok(());
+    };
+    let text = serde_json::to_string_pretty(&certificate).map_err(Failure::work)?;
+    Certificate::parse(&text)
+        .and_then(|read| read.verify())
+        .map_err(|error| Failure::work(format!("{} was not written: {error}", path.display())))?;
+    Ok(write_atomically(path, |out| writeln!(out, "{text}"))?)
 }

@@ -24,7 +24,7 @@ struct Document {
 /// Reads one format and writes the other.
 pub fn run(arguments: &Convert) -> Result<(), Failure> {
     let (input, out) = (&arguments.input, &arguments.output);
-    output::check_output(out)?;
+    output::check_output(out, &[input])?;
     let bytes = std::fs::read(input)
         .map_err(|error| Failure::usage(ModelError::Io { path: input.clone(), error }))?;
     let from_libsvm = bytes.starts_with(b"svm_type");

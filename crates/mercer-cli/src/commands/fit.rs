@@ -97,7 +97,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     let began = Instant::now();
     // What the text alone decides is refused before a long file is read.
     let learner = settings::learner(arguments)?;
-    output::check_output(&arguments.output)?;
+    output::check_output(&arguments.output, &[&arguments.data])?;
     let checkpoint = arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     let mut session = arguments.common.session(arguments.memory, &watch);

@@ -31,6 +31,9 @@ struct Document {
 
 /// Computes the matrix and writes it.
 pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
+    let inputs = [Some(&arguments.data), arguments.other.as_ref()];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().map(|path| &**path).collect();
+    output::refuse_overwriting(&arguments.output, &inputs)?;
     progress::listen();
     let kernel: Kernel = arguments.kernel.parse()?;
     if !kernel.tunables()?.is_empty() {
@@ -115,7 +118,16 @@ fn write<T: Real>(path: &Path, shape: (usize, usize), entries: &[T]) -> Result<(
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
-    Ok(data::write_npy(path, shape.0, shape.1, entries)?)
+    if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("csv")) {
+        return Ok(data::write_npy(path, shape.0, shape.1, entries)?);
+    }
+    Ok(data::write_atomically(path, |file| {
+        for row in entries.chunks_exact(shape.1.max(1)) {
+            let row: Vec<String> = row.iter().map(ToString::to_string).collect();
+            writeln!(file, "{}", row.join(","))?;
+        }
+        Ok(())
+    })?)
 }
 
 struct Job<'a> {

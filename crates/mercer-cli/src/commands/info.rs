@@ -2,6 +2,7 @@
 
 use mercer::model::{Calibration, Model};
 
+use super::coefficients;
 use crate::args::Info;
 use crate::describe;
 use crate::failure::Failure;
@@ -10,6 +11,9 @@ use crate::output;
 /// Describes a model.
 pub fn run(arguments: &Info) -> Result<(), Failure> {
     let model = Model::load(&arguments.model)?;
+    if arguments.coefficients {
+        return coefficients::run(&model, arguments);
+    }
     let columns = model.schema.as_ref().map(|schema| schema.feature_names()).unwrap_or_default();
     let ncols = model.predictor.ncols();
     if arguments.json {

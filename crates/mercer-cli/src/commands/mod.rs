@@ -1,6 +1,7 @@
 //! One file per sub-command.
 
 pub mod check;
+mod coefficients;
 pub mod completions;
 pub mod convert;
 pub mod fit;
@@ -11,3 +12,4 @@ pub mod plot;
 pub mod predict;
 pub mod tune;
 mod tune_picture;
+pub mod verify;

@@ -39,6 +39,9 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
             "--json prints its document on standard output, so the predictions need -o OUT.csv",
         ));
     }
+    if let Some(path) = &arguments.output {
+        output::refuse_overwriting(path, &[&arguments.model, &arguments.data])?;
+    }
     progress::listen();
     let began = Instant::now();
     let model = Model::load(&arguments.model)?;
@@ -165,7 +168,7 @@ impl Run<'_> {
             _ => Failure::work(format!("cannot write the predictions: {error}")),
         };
         let schema = self.model.schema_or_positional();
-        writeln!(out, "{}", self.header()).map_err(written)?;
+        let mut header = Some(self.header());
         for chunk in data::chunks(data, &schema, CHUNK)? {
             let chunk = chunk?;
             self.session.check()?;
@@ -176,6 +179,9 @@ impl Run<'_> {
                 Extra::Probabilities => self.model.probabilities(&predictions),
                 Extra::Nothing | Extra::Decisions => None,
             };
+            if let Some(header) = header.take() {
+                writeln!(out, "{header}").map_err(written)?;
+            }
             for i in 0..predictions.nrows() {
                 let shares = shares.as_ref().map(|shares| shares.row(i));
                 writeln!(out, "{}", self.line(predictions.row(i), shares)).map_err(written)?;
@@ -259,7 +265,7 @@ impl Run<'_> {
 }
 
 /// A CSV field, quoted where it must be.
-fn quoted(field: &str) -> String {
+pub(super) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

@@ -84,7 +84,7 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
     };
     let shared = shared.and_then(|(shared, text)| Some(shared.read(text?)));
     let shared = shared.transpose().map_err(|error| Failure::usage(format!("{error}")))?;
-    output::check_output(&arguments.output)?;
+    output::check_output(&arguments.output, &[&arguments.data])?;
     let format = arguments.plot.as_deref().map(plot::format_of).transpose()?;
     let searcher = Searcher { arguments, kernel, shared, draw: format.is_some() };
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);

@@ -14,6 +14,9 @@ fn the_exit_code_is_the_verdict() {
         (3, vec!["check", "max(0, 1-|x-z|)", "--dim", "2"]),
         (0, vec!["check", "1/(1-<x,z>)", "--domain", "ball:0.9"]),
         (3, vec!["check", "1/(1-<x,z>)"]),
+        (0, vec!["check", "1/(1-<x,z>)", "--dim", "3", "--domain", "box:-0.5..0.5"]),
+        (3, vec!["check", "1/(1-<x,z>)", "--dim", "4", "--domain", "box:-0.5..0.5"]),
+        (2, vec!["check", "linear", "--domain", "box:1..0"]),
         (2, vec!["check", "1/(1-<x,z>"]),
         (2, vec!["check", "linear", "--dim", "0"]),
         (2, vec!["check", "linear", "--domain", "ball"]),
@@ -66,6 +69,35 @@ fn json_carries_the_certificate() {
 }
 
 #[test]
+fn certificates_are_verified_and_changed_ones_are_rejected() {
+    let bench = Bench::new();
+    for (code, kernel) in
+        [(0, "exp(-|x-z|^1.5) + linear"), (3, "exp(|x-z|^2/2)"), (3, "max(0,1-|x-z|)"), (3, "1/(1-<x,z>)")]
+    {
+        let output = bench.run(&["check", kernel, "--dim", "3", "--certificate", "c.json"]);
+        assert_eq!(output.status.code(), Some(code));
+        let accepted = bench.ok(&["verify", "c.json"]);
+        assert!(accepted.starts_with(&format!("accepted: {kernel} is ")), "{accepted}");
+        let document: Value = serde_json::from_str(&bench.ok(&["verify", "c.json", "--json"])).unwrap();
+        assert_eq!(document["accepted"], true);
+    }
+    bench.ok(&["check", "exp(-|x-z|^1.5)", "--certificate", "c.json"]);
+    let text = bench.read("c.json");
+    bench.write("d.json", text.replace("exp(-|x-z|^1.5)", "exp(-|x-z|^2.5)"));
+    let error = bench.fails(1, &["verify", "d.json"]);
+    assert!(error.contains("d.json") && error.contains("rejected: step "), "{error}");
+    bench.write("e.csv", "x,y\n1,2\n");
+    let error = bench.fails(2, &["verify", "e.csv"]);
+    assert!(error.contains("e.csv") && error.contains("not a certificate"), "{error}");
+    let error = bench.fails(2, &["verify", "missing.json"]);
+    assert!(error.contains("missing.json"), "{error}");
+    // Undecided: nothing is written.
+    let output = bench.run(&["check", "1/(1+cosh(|x-z|))", "--certificate", "u.json"]);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(!bench.files().iter().any(|file| file == "u.json"));
+}
+
+#[test]
 fn fit_stops_at_what_is_no_kernel() {
     let bench = Bench::new();
     bench.write("d.csv", table(30));
@@ -86,5 +118,5 @@ fn fit_stops_at_what_is_no_kernel() {
     assert!(error.contains("--assume-psd") && error.contains("exp(|x-z|^2/2)"), "{error}");
     assert_eq!(bench.files(), ["d.csv"]);
     let report = bench.ok(&["fit", "ridge", "d.csv", "--target", "y", "-o", "m.mercer"]);
-    assert!(report.contains("proven positive semidefinite on all"), "{report}");
+    assert!(report.contains("proven positive semidefinite on all of R^d"), "{report}");
 }

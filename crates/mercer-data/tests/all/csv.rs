@@ -149,7 +149,7 @@ fn missing_values_are_refused_dropped_or_filled_in() {
     let (data, schema) = read_text(text, &with(Missing::Mean)).unwrap();
     assert_eq!(data.nrows(), 4);
     let Features::Columns(columns) = &schema.features else { panic!("columns") };
-    assert_eq!(columns[0].encoding, Encoding::Number { mean: Some(2.0) });
+    assert_eq!(columns[0].encoding, Encoding::Number { mean: Some(2.0), indicator: false });
     assert_eq!(entries(&data), [1.0, 1.0, 2.0, 1.0, 3.0, 1.0, 2.0, 1.0]);
     assert_eq!(
         data.notes,
@@ -183,7 +183,7 @@ fn bad_input_is_named_by_file_line_and_column() {
         (
             "a,b\n1,2\n3,red\n",
             &none,
-            "t.csv, line 3, column 2 (`b`): `red` is not a number (`--categorical b` one-hot encodes a column of text)",
+            "t.csv, line 3, column 2 (`b`): `red` is not a number; `--categorical b` one-hot encodes a column of text, `--drop b` leaves it out",
         ),
         ("a,b\n1,2\n", &options(&["c"]), "t.csv: there is no column `c`; the columns are `a`, `b`"),
         ("a,b\n1,2\n", &options(&["2"]), "t.csv: there is no column `2`; the columns are `a`, `b`"),

@@ -2,6 +2,7 @@
 
 mod chunks;
 mod csv;
+mod everyday;
 mod hostile;
 mod npy;
 mod parquet;

@@ -140,6 +140,58 @@ fn decimal_denominator(denominator: &BigInt) -> bool {
     rest.is_one()
 }
 
+/// Rationals as texts `n/d` in documents.
+pub mod text {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::Q;
+
+    /// Writes `n/d`.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(q: &Q, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(q)
+    }
+
+    /// Reads `n/d`.
+    ///
+    /// # Errors
+    /// Where the text is no rational number.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(|_| serde::de::Error::custom(format!("`{text}` is no fraction")))
+    }
+}
+
+/// A rational that is a text `n/d` in documents.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Fraction(#[serde(with = "text")] pub Q);
+
+/// Lists of rationals as lists of texts in documents.
+pub mod texts {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{Fraction, Q};
+
+    /// Writes a list of `n/d`.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(list: &[Q], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(list.iter().map(|q| Fraction(q.clone())))
+    }
+
+    /// Reads a list of `n/d`.
+    ///
+    /// # Errors
+    /// Where one is no rational number.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Q>, D::Error> {
+        Ok(Vec::<Fraction>::deserialize(deserializer)?.into_iter().map(|f| f.0).collect())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

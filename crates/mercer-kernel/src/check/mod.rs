@@ -4,6 +4,8 @@
 //! checks it from the tree alone, and [`refute`] looks for points, each confirmed in the exact arithmetic of
 //! [`interval`]. Nothing is called proven or refuted that did not pass its check.
 
+pub mod certificate;
+mod domain;
 pub mod enclose;
 pub mod exact;
 pub mod form;
@@ -15,121 +17,13 @@ mod steps;
 pub mod verdict;
 pub mod verify;
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde_json::{Value as Json, json};
-
 use super::Kernel;
 use crate::formula::{Formula, Parameter};
+pub use certificate::{Certificate, CertificateError};
+pub use domain::{Dim, Domain, QuestionError};
 pub use proof::{Proof, Rule};
 use steps::Limit;
 pub use verdict::{Evidence, Refutation, Theorem, Verdict};
-
-/// The dimension of the points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dim {
-    /// Every dimension.
-    Any,
-    /// This many coordinates.
-    Exactly(usize),
-}
-
-/// The set the points lie in.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Domain {
-    /// All of R^d.
-    All,
-    /// The closed ball of this radius around the origin.
-    Ball(f64),
-    /// The unit sphere.
-    Sphere,
-    /// All coordinates at least zero.
-    Orthant,
-}
-
-impl Dim {
-    fn to_json(self) -> Json {
-        match self {
-            Self::Any => json!("any"),
-            Self::Exactly(d) => json!(d),
-        }
-    }
-}
-
-impl fmt::Display for Dim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Any => f.write_str("any"),
-            Self::Exactly(d) => write!(f, "{d}"),
-        }
-    }
-}
-
-impl fmt::Display for Domain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::All => f.write_str("all"),
-            Self::Ball(radius) => write!(f, "ball:{radius}"),
-            Self::Sphere => f.write_str("sphere"),
-            Self::Orthant => f.write_str("orthant"),
-        }
-    }
-}
-
-/// A text that names no dimension or domain.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum QuestionError {
-    /// Not `any` or a number of coordinates.
-    #[error("dim is `{received}`; allowed are `any` and whole numbers from 1")]
-    Dim {
-        /// The text received.
-        received: String,
-    },
-    /// Not one of the domains.
-    #[error(
-        "domain is `{received}`; allowed are `all`, `ball:R` with a radius R > 0, `sphere` and `orthant`"
-    )]
-    Domain {
-        /// The text received.
-        received: String,
-    },
-}
-
-impl FromStr for Dim {
-    type Err = QuestionError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "any" {
-            return Ok(Self::Any);
-        }
-        match text.parse() {
-            Ok(d) if d > 0 => Ok(Self::Exactly(d)),
-            _ => Err(QuestionError::Dim { received: text.into() }),
-        }
-    }
-}
-
-impl FromStr for Domain {
-    type Err = QuestionError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || QuestionError::Domain { received: text.into() };
-        match text {
-            "all" => Ok(Self::All),
-            "sphere" => Ok(Self::Sphere),
-            "orthant" => Ok(Self::Orthant),
-            _ => {
-                let written = text.strip_prefix("ball:").ok_or_else(wrong)?;
-                let radius: f64 = written.parse().map_err(|_| wrong())?;
-                // More digits than a double holds would name another ball.
-                let is_exact = crate::formula::is_shortest_decimal(written, radius);
-                if radius > 0.0 && is_exact { Ok(Self::Ball(radius)) } else { Err(wrong()) }
-            }
-        }
-    }
-}
 
 /// The steps after which [`Kernel::check`] stops searching.
 pub const MOST_STEPS: u64 = 80_000_000;
@@ -235,10 +129,8 @@ struct Question<'a> {
 
 impl Question<'_> {
     fn answer(mut self) -> Result<Verdict, Box<(Proof, Refutation)>> {
-        if let Domain::Ball(radius) = self.domain
-            && !(radius > 0.0 && radius.is_finite())
-        {
-            return Ok(undecided(format!("a ball has a finite radius > 0, not {radius}")));
+        if let Some(problem) = self.domain.problem() {
+            return Ok(undecided(problem));
         }
         let needs = Needs::of(self.formula);
         self.dim = match needs.settle(self.dim) {
@@ -264,7 +156,7 @@ impl Question<'_> {
         };
         let (points, mut evidence) = self.points(needs.least, &found.hints, enough);
         if let Some(refutation) = points {
-            return Ok(Verdict::Refuted(refutation));
+            return Ok(Verdict::of(refutation));
         }
         if let Some(theorem) = found.theorem
             && verify::fails(&theorem.failure, self.formula, self.dim, self.domain)

@@ -9,16 +9,18 @@ use super::form::{Form, Space};
 use super::{Dim, Domain};
 
 /// What a claim says about a form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Property {
     /// Σᵢⱼ wᵢwⱼk(xᵢ,xⱼ) ≥ 0 for all points and weights.
+    #[serde(rename = "positive semidefinite")]
     PositiveSemidefinite,
     /// Σᵢⱼ wᵢwⱼψ(xᵢ,xⱼ) ≤ 0 for all points and all weights that sum to 0.
+    #[serde(rename = "negative type")]
     NegativeType,
 }
 
 /// A form, what is claimed of it, and where.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Claim {
     /// What is claimed.
     pub property: Property,
@@ -38,7 +40,8 @@ impl Claim {
 }
 
 /// The rules of proof. Numbers and functions in them are what the checker needs besides the premises.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "rule", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Rule {
     /// The formula is defined on the whole domain and has the premise's form there.
@@ -79,6 +82,7 @@ pub enum Rule {
     /// ψ^(−a) with a > 0 and ψ > 0 of negative type.
     NegativePower {
         /// a.
+        #[serde(with = "exact::text")]
         power: Q,
     },
     /// −ψ where ψ is of negative type and ψ(x,0) is a constant ≤ 0.
@@ -115,6 +119,7 @@ pub enum Rule {
     /// ψ^p with 0 < p ≤ 1 and ψ ≥ 0 of negative type.
     FractionalPower {
         /// p.
+        #[serde(with = "exact::text")]
         power: Q,
     },
     /// log ψ with ψ > 0 of negative type.
@@ -217,7 +222,8 @@ pub struct Proof {
 }
 
 /// What fails in a theorem that refutes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "failure", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Failure {
     /// The spectral density of a radial form is negative at |ω|²/4 = v.
@@ -227,6 +233,7 @@ pub enum Failure {
         /// The dimension.
         dim: usize,
         /// |ω|²/4.
+        #[serde(with = "exact::text")]
         v: Q,
     },
     /// (1 − |x−z|/c)₊^ℓ with ℓ < (d+1)/2.
@@ -371,11 +378,7 @@ impl fmt::Display for Space {
             Dim::Any => ("d".to_string(), " for every d"),
             Dim::Exactly(d) => (d.to_string(), ""),
         };
-        match self.domain {
-            Domain::All => write!(f, "R^{power}{every}"),
-            Domain::Ball(radius) => write!(f, "the ball of radius {radius} in R^{power}{every}"),
-            Domain::Sphere => write!(f, "the unit sphere of R^{power}{every}"),
-            Domain::Orthant => write!(f, "the non-negative orthant of R^{power}{every}"),
-        }
+        let set = self.domain.describe();
+        write!(f, "{}^{power}{every}", set.strip_suffix("^d").unwrap_or(&set))
     }
 }

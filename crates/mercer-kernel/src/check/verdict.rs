@@ -15,6 +15,8 @@ pub enum Verdict {
     Proven(Proof),
     /// It is not, and this shows it.
     Refuted(Refutation),
+    /// It has no value at some points of the domain: a [`Refutation::Undefined`].
+    Undefined(Refutation),
     /// Neither was found.
     Undecided(Evidence),
 }
@@ -87,6 +89,15 @@ pub struct Evidence {
 }
 
 impl Verdict {
+    /// The verdict that a refutation gives.
+    #[must_use]
+    pub fn of(refutation: Refutation) -> Self {
+        match refutation {
+            Refutation::Undefined { .. } => Self::Undefined(refutation),
+            other => Self::Refuted(other),
+        }
+    }
+
     /// Whether it is [`Verdict::Proven`].
     #[must_use]
     pub fn is_proven(&self) -> bool {
@@ -99,12 +110,22 @@ impl Verdict {
         matches!(self, Self::Refuted(_))
     }
 
-    /// `proven`, `refuted` or `undecided`.
+    /// What shows that it is not a kernel on the domain: it is refuted, or undefined somewhere.
+    #[must_use]
+    pub fn refutation(&self) -> Option<&Refutation> {
+        match self {
+            Self::Refuted(refutation) | Self::Undefined(refutation) => Some(refutation),
+            _ => None,
+        }
+    }
+
+    /// `proven`, `refuted`, `undefined` or `undecided`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::Proven(_) => "proven",
             Self::Refuted(_) => "refuted",
+            Self::Undefined(_) => "undefined",
             Self::Undecided(_) => "undecided",
         }
     }
@@ -117,7 +138,7 @@ impl Verdict {
         let (line, rest) = text.split_once('\n').unwrap_or((&text, ""));
         let colour = match self {
             Self::Proven(_) => "#1a7f37",
-            Self::Refuted(_) => "#cf222e",
+            Self::Refuted(_) | Self::Undefined(_) => "#cf222e",
             Self::Undecided(_) => "#9a6700",
         };
         let said = line.strip_prefix(self.word()).unwrap_or(line);
@@ -139,7 +160,9 @@ impl Verdict {
         });
         match self {
             Self::Proven(proof) => document["proof"] = proof.to_json(),
-            Self::Refuted(refutation) => document["refutation"] = refutation.to_json(),
+            Self::Refuted(refutation) | Self::Undefined(refutation) => {
+                document["refutation"] = refutation.to_json();
+            }
             Self::Undecided(evidence) => {
                 document["evidence"] = json!({
                     "tried": evidence.tried,
@@ -282,6 +305,7 @@ impl fmt::Display for Verdict {
         match self {
             Self::Proven(proof) => write!(f, "proven: {proof}"),
             Self::Refuted(refutation) => write!(f, "refuted: {refutation}"),
+            Self::Undefined(refutation) => write!(f, "{refutation}"),
             Self::Undecided(evidence) => {
                 write!(f, "undecided: ")?;
                 match &evidence.note {

@@ -2,7 +2,7 @@
 
 use num_traits::Zero;
 
-use super::{Allowed, Domain, Embedding, EvalError, Family, FamilyId, Fault, Function, Interval, Kind};
+use super::{Allowed, Embedding, EvalError, Family, FamilyId, Fault, Function, Interval, Kind};
 use super::{Lower, Named, NodeId, Q, Slot, Space, Written, gamma, slot};
 
 /// `chi2(gamma)`: exp(−γ Σⱼ (xⱼ−zⱼ)²/(xⱼ+zⱼ)), 0/0 = 0.
@@ -52,14 +52,14 @@ impl Family for ChiSquared {
     /// (s−t)²/(s+t) = s + t − 4st/(s+t) is of negative type for s, t ≥ 0, because st/(s+t) = ∫ e^(−u/s)e^(−u/t) du is a
     /// kernel; then Schoenberg 1938, Theorem 1 (Zhang, Marszałek, Lazebnik, Schmid 2007).
     fn psd(&self, named: &Written, space: &Space) -> bool {
-        space.domain == Domain::Orthant && named.all_positive()
+        space.domain.is_in_orthant() && named.all_positive()
     }
 
     fn defined(&self, _: &Written, space: &Space) -> bool {
-        space.domain == Domain::Orthant
+        space.domain.is_in_orthant()
     }
 
     fn range(&self, _: &Written, space: &Space) -> Option<(f64, f64)> {
-        Some((0.0, if space.domain == Domain::Orthant { 1.0 } else { f64::INFINITY }))
+        Some((0.0, if space.domain.is_in_orthant() { 1.0 } else { f64::INFINITY }))
     }
 }

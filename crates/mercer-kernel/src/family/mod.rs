@@ -24,7 +24,6 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
-use super::check::Domain;
 use super::check::exact::{self, Q};
 use super::check::form::{Cols, Form, Space};
 use super::check::interval::{Fault, Interval};
@@ -91,6 +90,20 @@ impl Eq for FamilyId {}
 impl Hash for FamilyId {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name().hash(state);
+    }
+}
+
+impl serde::Serialize for FamilyId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for FamilyId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::from_name(&name)
+            .ok_or_else(|| serde::de::Error::custom(format!("there is no named kernel `{name}`")))
     }
 }
 

@@ -8,7 +8,7 @@
 
 use num_traits::One;
 
-use super::{Domain, Embedding, EvalError, Family, FamilyId, Fault, Interval, Kind, Lower, Named, NodeId};
+use super::{Embedding, EvalError, Family, FamilyId, Fault, Interval, Kind, Lower, Named, NodeId};
 use super::{Q, Slot, Space, Written, exact};
 use crate::lower::{Coordinate, Fold, Step};
 
@@ -66,7 +66,7 @@ impl Family for Spline {
     /// 1 + st + ∫(s−u)₊(t−u)₊ du is the reproducing kernel of the cubic splines on s, t ≥ 0 (Wahba 1990, Spline Models for
     /// Observational Data, section 1.2), and a product of kernels is one (Schur 1911, Satz VII).
     fn psd(&self, _: &Written, space: &Space) -> bool {
-        space.domain == Domain::Orthant
+        space.domain.is_in_orthant()
     }
 
     fn exact_value(&self, _: &Written, x: &[Q], z: &[Q]) -> Option<Q> {
@@ -78,6 +78,6 @@ impl Family for Spline {
     }
 
     fn range(&self, _: &Written, space: &Space) -> Option<(f64, f64)> {
-        (space.domain == Domain::Orthant).then_some((1.0, f64::INFINITY))
+        (space.domain.is_in_orthant()).then_some((1.0, f64::INFINITY))
     }
 }

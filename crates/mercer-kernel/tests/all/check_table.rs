@@ -39,7 +39,9 @@ fn all_refuted(questions: &str) {
     for question in questions.lines().map(str::trim).filter(|l| !l.is_empty()) {
         let (kernel, dim, domain, verdict) = ask(question);
         match &verdict {
-            Verdict::Refuted(refutation) => recompute(question, &kernel, dim, domain, refutation),
+            Verdict::Refuted(refutation) | Verdict::Undefined(refutation) => {
+                recompute(question, &kernel, dim, domain, refutation);
+            }
             other => wrong.push(format!("{question}: {other}")),
         }
     }
@@ -57,6 +59,7 @@ fn lies_in(point: &[f64], dim: Dim, domain: Domain) -> bool {
         Domain::Ball(radius) => norm <= radius * (1.0 + 1e-12),
         Domain::Sphere => (norm - 1.0).abs() < 1e-12,
         Domain::Orthant => point.iter().all(|c| *c >= 0.0),
+        Domain::Box(low, high) => point.iter().all(|c| (low..=high).contains(c)),
     };
     inside && (dim == Dim::Any || dim == Dim::Exactly(point.len()))
 }
@@ -213,6 +216,50 @@ fn only_the_theorem_refutes_where_points_are_out_of_reach() {
     assert!(matches!(verdict, Verdict::Refuted(Refutation::Theorem(_))), "{verdict}");
     let (_, _, _, verdict) = ask("max(0,1-|x-z|);2");
     assert!(matches!(verdict, Verdict::Refuted(Refutation::Points { .. })), "{verdict}");
+}
+
+#[test]
+fn boxes_are_asked_about() {
+    all_proven(
+        "1/(1-<x,z>); 3; box:-0.5..0.5
+        1/(2-<x,z>); 1; box:0..1.4
+        min(|x|,|z|)-|x|*|z|; 1; box:0..1
+        chi2; any; box:0..1
+        spline; 2; box:0.5..2
+        -log(1-<x,z>/2); 2; box:0..0.9
+        log(<x,z>)^2-log(<x,z>)^2 + rbf; 3; box:1..2
+        exp(-|x-z|); any; box:-1..1",
+    );
+    all_refuted(
+        "1/(1-<x,z>); 3; box:-0.6..0.6
+        1/(1-<x,z>); any; box:-0.5..0.5
+        chi2; 2; box:-1..1
+        -|x-z|; 2; box:3..4
+        cos(<x,z>); 1; box:1..2
+        tanh(<x,z>); 2; box:0..1
+        min(|x|,|z|)-|x|*|z|; 1; box:0..1.5",
+    );
+}
+
+#[test]
+fn a_formula_without_a_value_somewhere_is_undefined() {
+    for question in [
+        "1/(1-<x,z>)",
+        "sin(|x-z|)/|x-z|",
+        "log(<x,z>)",
+        "sqrt(<x,z>);2",
+        "acos(<x,z>);2",
+        "1/(1-<x,z>);1;box:-1..1",
+    ] {
+        let (kernel, dim, domain, verdict) = ask(question);
+        let Verdict::Undefined(refutation) = &verdict else { panic!("{question}: {verdict}") };
+        assert!(matches!(refutation, Refutation::Undefined { .. }), "{verdict}");
+        recompute(question, &kernel, dim, domain, refutation);
+        assert!(!verdict.is_refuted() && verdict.to_string().starts_with("undefined at x = "), "{verdict}");
+        let document = verdict.to_json("k", dim, domain);
+        assert_eq!(document["verdict"], "undefined");
+        assert_eq!(document["refutation"]["kind"], "undefined");
+    }
 }
 
 #[test]

@@ -124,9 +124,9 @@ class Kernel:
         ----------
         dim : int or "any", default="any"
             The dimension of the points.
-        domain : {"all", "ball:R", "sphere", "orthant"}, default="all"
-            The set the points lie in: all of R^d, the closed ball of radius R, the unit sphere, or all coordinates at
-            least 0.
+        domain : {"all", "ball:R", "sphere", "orthant", "box:a..b"}, default="all"
+            The set the points lie in: all of R^d, the closed ball of radius R, the unit sphere, all coordinates at
+            least 0, or all coordinates between a and b.
 
         Returns
         -------

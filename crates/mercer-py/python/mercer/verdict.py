@@ -12,13 +12,14 @@ class Verdict:
 
     Attributes
     ----------
-    verdict : {"proven", "refuted", "undecided"}
+    verdict : {"proven", "refuted", "undefined", "undecided"}
     kernel, dim, domain
         The question.
     proof : dict or None
         The rule that proves it, its reference, and the premises it rests on.
     refutation : dict or None
-        The points and weights whose quadratic form is negative, or the theorem that rules the formula out.
+        The points and weights whose quadratic form is negative, the theorem that rules the formula out,
+        or the points at which it is undefined.
     evidence : dict or None
         What was tried where neither was found.
 

@@ -3,7 +3,7 @@ from typing import Any, Literal
 __all__ = ["Verdict"]
 
 class Verdict:
-    verdict: Literal["proven", "refuted", "undecided"]
+    verdict: Literal["proven", "refuted", "undefined", "undecided"]
     kernel: str
     dim: int | Literal["any"]
     domain: str

@@ -1,9 +1,10 @@
-//! Times random features and ridge regression on them: `features [N] [D] [FEATURES] [f32|f64]`.
+//! Times random features and ridge regression on them: `features [N] [D] [FEATURES] [f32|f64] [SIGMA] [LAMBDA]`.
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::design::{Design, LandmarkChoice, Landmarks, Parts, RandomSpec, Recomputed, RowFeatures};
 use mercer::linalg::{Intercept, NormalEquations};
 use mercer::pool;
+use mercer::prelude::{Approximation, Kernel, Learner, Problem, Ridge};
 use mercer::session::Session;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -25,8 +26,15 @@ pub fn run(arguments: &[String]) {
         Samples::dense(n, d, entries).map(AnySamples::F64)
     };
     let samples = samples.expect("n·d entries");
-    let kernel = format!("rbf(gamma={})", 1.0 / d as f64).parse().expect("a kernel");
+    let real = |i: usize, otherwise: f64| arguments.get(i).and_then(|a| a.parse().ok()).unwrap_or(otherwise);
+    let sigma = real(4, (d as f64 / 2.0).sqrt());
+    let kernel: Kernel = format!("rbf(sigma={sigma})").parse().expect("a kernel");
+    let ridge = Ridge::on((kernel.clone(), Approximation::fourier(count))).lambda(real(5, 1.0));
     pool::with(None, || {
+        let fitted = timed("ridge on random features", || {
+            ridge.train(&Problem::new(samples.clone(), &targets), &Session::default()).expect("a fit")
+        });
+        println!("{:?}", fitted.report);
         let random = timed("random: frequencies", || {
             RandomSpec::new(kernel, count, 0).draw(d).expect("a shift-invariant kernel")
         });

@@ -62,11 +62,13 @@ impl Admission {
             narrowest = Some((domain, verdict));
         }
         match narrowest {
-            Some((domain, verdict @ Verdict::Refuted(_))) => Err(LearnError::NotAKernel {
-                kernel: kernel.to_string(),
-                domain,
-                refutation: verdict.to_string(),
-            }),
+            Some((domain, verdict @ (Verdict::Refuted(_) | Verdict::Undefined(_)))) => {
+                Err(LearnError::NotAKernel {
+                    kernel: kernel.to_string(),
+                    domain,
+                    refutation: verdict.to_string(),
+                })
+            }
             _ => Ok(Admitted {
                 domain: None,
                 warning: Some(format!(

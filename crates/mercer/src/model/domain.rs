@@ -33,6 +33,8 @@ pub fn first_outside(domain: Domain, samples: &AnySamples<'_>) -> Option<(usize,
             let norm = norm(samples, row);
             (norm > radius).then(|| format!("its norm is {norm}, above {radius}"))
         }
+        Domain::Box(low, high) => first_beyond(samples, row, low, high)
+            .map(|(column, value)| format!("column {column} is {value}, not between {low} and {high}")),
         Domain::Sphere => {
             let norm = norm(samples, row);
             ((norm - 1.0).abs() > 1e-6).then(|| format!("its norm is {norm}, not 1"))
@@ -53,6 +55,19 @@ pub(crate) fn first_negative(samples: &AnySamples<'_>, row: usize) -> Option<(us
         }
     });
     found
+}
+
+/// The first entry of a row that does not lie between `low` and `high`. Entries that a sparse row leaves out are 0.
+fn first_beyond(samples: &AnySamples<'_>, row: usize, low: f64, high: f64) -> Option<(usize, f64)> {
+    let (mut found, mut visited) = (None, 0);
+    samples.visit_row(row, |column, value| {
+        visited += 1;
+        if !(low..=high).contains(&value) && found.is_none() {
+            found = Some((column, value));
+        }
+    });
+    let has_zeros = visited < samples.ncols();
+    found.or_else(|| (has_zeros && !(low..=high).contains(&0.0)).then_some((0, 0.0)))
 }
 
 /// ‖x‖ of a row. The ball that training defines and the check of later samples use this same sum, so a training sample is

@@ -85,6 +85,10 @@ impl Model {
     /// Where the bytes are not a model, are damaged, or need a later program.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self, ModelError> {
         let malformed = |reason: String| ModelError::Malformed { path: path.to_owned(), reason };
+        // A container begins with the length of its header, six bytes of which are zero.
+        if str::from_utf8(&bytes[..bytes.len().min(8)]).is_ok_and(|head| !head.contains('\0')) {
+            return Err(malformed("it is a text file; is it the data?".to_owned()));
+        }
         let file = SafeTensors::deserialize(bytes).map_err(|error| malformed(error.to_string()))?;
         let (_, metadata) =
             SafeTensors::read_metadata(bytes).map_err(|error| malformed(error.to_string()))?;

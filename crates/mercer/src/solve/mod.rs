@@ -27,7 +27,7 @@ pub use hinge_newton::{HingeFit, HingeNewton};
 pub use lbfgs::{LinearLossFit, LinearLossSettings, minimise};
 pub use least_squares::{Group, normal_equations_bytes, solve_least_squares};
 pub use logistic::{Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver};
-pub use normal_cg::{NormalCg, NormalCgFit, NormalOperator};
+pub use normal_cg::{NormalCg, NormalCgFit, NormalOperator, affordable_passes};
 pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use report::{Report, Status};
 pub use system::{Penalised, Regularised};

@@ -325,48 +325,46 @@ fn a_stop_is_a_stop() {
     }
 }
 
-/// Room for the sums over 256 features and for the features of a sample, but not for those of 20,000 rows.
-fn little_memory() -> Session<'static> {
-    Session::default().with_memory(cost::sums_bytes(256, 2) + (8 << 20))
+/// Room for the sums over these features and for the features of a few rows, but not for those of all.
+fn little_memory(features: usize) -> Session<'static> {
+    Session::default().with_memory(cost::sums_bytes(features, 2) + (8 << 20))
 }
 
 /// Where the features of all rows fit the memory they are passed over; where they do not, their products are summed. Both solve the
 /// same problem.
 #[test]
 fn passes_over_held_features_give_the_fit_of_the_sums() {
-    let rows = 20_000;
+    let rows = 13_200;
     let (points, targets) = problem(rows);
     let weights: Vec<f64> = (0..rows).map(|i| (i % 4) as f64 * 0.5).collect();
-    for (approximation, bias, weights, lambda) in [
-        (Approximation::fourier(256), Intercept::Centred, None, vec![0.1]),
-        (Approximation::fourier(256), Intercept::None, Some(&weights[..]), vec![1e-3, 2.0]),
-        (Approximation::nystrom(250), Intercept::Centred, Some(&weights[..]), vec![0.1]),
+    for (features, wide, approximation, bias, weights, lambda) in [
+        (1_632, true, Approximation::fourier(1_632), Intercept::Centred, None, vec![0.1]),
+        (1_000, false, Approximation::fourier(1_000), Intercept::None, Some(&weights[..]), vec![1e-3, 2.0]),
+        (1_000, false, Approximation::nystrom(1_000), Intercept::Centred, Some(&weights[..]), vec![0.1]),
     ] {
         // Not so smooth that landmarks are left out.
         let kernel: Kernel = "matern(nu=1.5, length=0.5)".parse().unwrap();
         let ridge = Ridge::on((kernel, approximation)).intercept(bias).lambdas(lambda);
-        let sessions = [Session::default(), little_memory()];
-        for (samples, near) in [(double(&points), 1e-5), (single(&points), 1e-3)] {
-            let fits = sessions
-                .each_ref()
-                .map(|session| fit_in(&ridge, &samples, &targets, weights, session).unwrap());
-            let [by_passes, by_sums] = &fits;
-            for (fit, solver) in [(by_passes, "conjugate gradients"), (by_sums, "cholesky")] {
-                let report = fit.report.as_ref().unwrap();
-                assert!(report.solver.contains(solver), "{report:?}");
-            }
-            let [a, b] = [by_passes, by_sums].map(|fit| fit.predict(&samples).unwrap());
-            assert!(largest_difference(&a, &b) < near, "{approximation}: {}", largest_difference(&a, &b));
-            // The quality from a sample is near the one from all rows.
-            assert_eq!(fact(by_passes, "kernel_error"), fact(by_sums, "kernel_error"));
-            let ratio = fact(by_passes, "effective_dimension") / fact(by_sums, "effective_dimension");
-            assert!((0.8..1.25).contains(&ratio), "{approximation}: {ratio}");
-            if matches!(samples, AnySamples::F64(_)) {
-                for target in 0..2 {
-                    let ([a_half, a, _], [b_half, b, _]) = (sizes(by_passes, target), sizes(by_sums, target));
-                    assert!((a - b).abs() < 5e-4 * b + 1e-6, "{a} {b}");
-                    assert!((0.447..2.236).contains(&(a_half / b_half)), "{a_half} {b_half}");
-                }
+        let sessions = [Session::default(), little_memory(features)];
+        let (samples, near) = if wide { (double(&points), 1e-5) } else { (single(&points), 1e-3) };
+        let fits =
+            sessions.each_ref().map(|session| fit_in(&ridge, &samples, &targets, weights, session).unwrap());
+        let [by_passes, by_sums] = &fits;
+        for (fit, solver) in [(by_passes, "conjugate gradients"), (by_sums, "cholesky")] {
+            let report = fit.report.as_ref().unwrap();
+            assert!(report.solver.contains(solver), "{report:?}");
+        }
+        let [a, b] = [by_passes, by_sums].map(|fit| fit.predict(&samples).unwrap());
+        assert!(largest_difference(&a, &b) < near, "{approximation}: {}", largest_difference(&a, &b));
+        // The quality from a sample is near the one from all rows.
+        assert_eq!(fact(by_passes, "kernel_error"), fact(by_sums, "kernel_error"));
+        let ratio = fact(by_passes, "effective_dimension") / fact(by_sums, "effective_dimension");
+        assert!((0.8..1.25).contains(&ratio), "{approximation}: {ratio}");
+        if matches!(samples, AnySamples::F64(_)) {
+            for target in 0..2 {
+                let ([a_half, a, _], [b_half, b, _]) = (sizes(by_passes, target), sizes(by_sums, target));
+                assert!((a - b).abs() < 5e-4 * b + 1e-6, "{a} {b}");
+                assert!((0.447..2.236).contains(&(a_half / b_half)), "{a_half} {b_half}");
             }
         }
     }
@@ -374,8 +372,8 @@ fn passes_over_held_features_give_the_fit_of_the_sums() {
 
 #[test]
 fn passes_do_not_depend_on_the_number_of_threads() {
-    let (points, targets) = problem(20_000);
-    let ridge = approx(Approximation::fourier(256), 0.1);
+    let (points, targets) = problem(8_000);
+    let ridge = approx(Approximation::fourier(1_000), 0.1);
     let found = || fit(&ridge, &single(&points), &targets).unwrap().model.predictor;
     let [one, three] = [1, 3]
         .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(found));
@@ -386,12 +384,12 @@ fn passes_do_not_depend_on_the_number_of_threads() {
 /// lead to a wrong answer.
 #[test]
 fn a_sample_that_tells_nothing_is_no_harm() {
-    let (mut points, targets) = problem(20_000);
+    let (mut points, targets) = problem(8_000);
     // All but a few rows are one point.
     points[150..].fill(0.25);
-    let ridge = approx(Approximation::fourier(256), 1e-4);
-    let samples = double(&points);
-    let sessions = [Session::default(), little_memory()];
+    let ridge = approx(Approximation::fourier(1_000), 1e-4);
+    let samples = single(&points);
+    let sessions = [Session::default(), little_memory(1_000)];
     let [a, b] = sessions.map(|session| {
         let fit = fit_in(&ridge, &samples, &targets, None, &session).unwrap();
         fit.predict(samples.select(&(0..60).collect::<Vec<_>>())).unwrap()

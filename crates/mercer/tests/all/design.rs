@@ -215,8 +215,13 @@ fn a_step_of_conjugate_gradients_reads_the_rows_once() {
     let targets = matrix(ROWS, 2, 3);
     let mut sums = [NormalEquations::new(16, 2)];
     rows.normal_equations(&targets, None, &Parts::All, &mut sums, &session).unwrap();
-    let problem =
-        NormalCg { design: &design, targets: &targets, weights: None, intercept: Intercept::Centred };
+    let problem = NormalCg {
+        design: &design,
+        targets: &targets,
+        weights: None,
+        intercept: Intercept::Centred,
+        passes: 60,
+    };
     let fit = problem.fit(0.1, &sums[0], &session).unwrap().unwrap();
     let expected = sums[0].ridge(0.1, Intercept::Centred, &session).unwrap();
     assert_close("weights", fit.fit.weights.entries(), expected.weights.entries(), 1e-6);

@@ -54,6 +54,11 @@ pub fn run(arguments: &Plot) -> Result<(), Failure> {
     if !(arguments.zoom > 0.0 && arguments.zoom.is_finite()) {
         return Err(Failure::usage(format!("--zoom {}: it is a number above 0", arguments.zoom)));
     }
+    if let Some(path) = path {
+        let inputs = [Some(&arguments.model), arguments.data.as_ref()];
+        let inputs: Vec<&Path> = inputs.into_iter().flatten().map(|path| &**path).collect();
+        output::refuse_overwriting(path, &inputs)?;
+    }
     progress::listen();
     let model = Model::load(&arguments.model)?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);

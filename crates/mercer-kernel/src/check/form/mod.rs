@@ -5,6 +5,7 @@
 //! rule can compare its conclusion with its premises by equality.
 
 mod algebra;
+mod document;
 mod read;
 mod show;
 
@@ -62,7 +63,8 @@ impl Ord for Opaque {
 }
 
 /// Functions that stay atoms of a form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fun {
     /// Natural logarithm.
     Log,
@@ -91,7 +93,8 @@ pub enum Fun {
 }
 
 /// What a form is built from.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Atom {
     /// The argument t of a function of one variable.
     Var,

@@ -4,7 +4,6 @@ use num_traits::{One, Signed};
 
 use super::algebra::is_even;
 use super::{Atom, Cols, Form, Fun, MOST_TERMS, Monomial, Opaque, Space};
-use crate::check::Domain;
 use crate::check::exact::{Q, int, ratio};
 use crate::expr::Function;
 use crate::formula::{Formula, Written};
@@ -108,7 +107,7 @@ impl Form {
 
     /// ⟨x,z⟩ on some columns.
     pub(crate) fn dot(cols: &Cols, space: &Space) -> Self {
-        if space.width(cols) == Some(1) && space.domain == Domain::Orthant {
+        if space.width(cols) == Some(1) && space.domain.is_in_orthant() {
             let mut m = Monomial::atom(Atom::NormX(cols.clone()));
             m.0.insert(Atom::NormZ(cols.clone()), Q::one());
             return Self::term(Q::one(), m);

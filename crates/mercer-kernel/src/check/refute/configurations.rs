@@ -81,6 +81,7 @@ pub fn fit(pool: &Pool, domain: Domain) -> Pool {
                 pool.iter().map(|p| p.iter().map(|c| round(c * scale)).collect()).collect()
             }
         }
+        Domain::Box(low, high) => fit_into_box(pool, low, high),
         Domain::Sphere => Vec::new(),
     };
     let mut seen: Pool = Vec::new();
@@ -91,6 +92,24 @@ pub fn fit(pool: &Pool, domain: Domain) -> Pool {
         }
         new
     });
+    fitted
+}
+
+/// The points inside, or the whole set moved and scaled into the box where few are inside; and two corners.
+fn fit_into_box(pool: &Pool, low: f64, high: f64) -> Pool {
+    let is_inside = |p: &&Vec<f64>| p.iter().all(|c| low <= *c && *c <= high);
+    let mut fitted: Pool = pool.iter().filter(is_inside).cloned().collect();
+    if fitted.len() * 3 < pool.len() {
+        // A few points far out would draw the others together.
+        let near = |c: &f64| c.clamp(-3.0, 3.0);
+        let least = pool.iter().flatten().map(near).fold(f64::INFINITY, f64::min);
+        let most = pool.iter().flatten().map(near).fold(f64::NEG_INFINITY, f64::max);
+        let scale = (high - low) / (most - least).max(1e-300);
+        let into = |c: &f64| round(low + (near(c) - least) * scale).clamp(low, high);
+        fitted = pool.iter().map(|p| p.iter().map(into).collect()).collect();
+    }
+    let dim = pool.first().map_or(0, Vec::len);
+    fitted.extend([vec![low; dim], vec![high; dim]]);
     fitted
 }
 

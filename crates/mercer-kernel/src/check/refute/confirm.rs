@@ -1,7 +1,7 @@
 //! Confirmation of a counter-example in interval arithmetic, from nothing but the formula, the points and the weights.
 
 use crate::check::enclose::enclose;
-use crate::check::exact::{self, Q};
+use crate::check::exact::Q;
 use crate::check::interval::{Fault, Interval};
 use crate::check::steps::Limit;
 use crate::check::{Dim, Domain};
@@ -10,8 +10,9 @@ use crate::formula::Formula;
 /// Precisions tried in turn, in bits after the point.
 const PRECISIONS: [u32; 4] = [128, 256, 512, 1280];
 
-/// The value of wᵀKw where an enclosure of it is negative; `None` where it is not shown to be.
-pub fn negative_form(formula: &Formula, points: &[Vec<Q>], weights: &[Q], limit: Limit) -> Option<f64> {
+/// The value of wᵀKw where an enclosure of it is negative, and the enclosure's upper end, which is negative, too; `None`
+/// where it is not shown to be.
+pub fn negative_form(formula: &Formula, points: &[Vec<Q>], weights: &[Q], limit: Limit) -> Option<(f64, Q)> {
     let n = points.len();
     let weight_list: Vec<_> = (0..n).filter(|&i| !num_traits::Zero::is_zero(&weights[i])).collect();
     let extra = u32::try_from(formula.constant_bits().min(8_000)).unwrap_or(0);
@@ -28,7 +29,7 @@ pub fn negative_form(formula: &Formula, points: &[Vec<Q>], weights: &[Q], limit:
         }
         if sum.is_negative() {
             // A value too small for a double stays negative.
-            return Some(sum.midpoint().min(-f64::from_bits(1)));
+            return Some((sum.midpoint().min(-f64::from_bits(1)), sum.bounds().1));
         }
         if !sum.neg().is_nonnegative() && sum.is_positive() {
             return None;
@@ -53,19 +54,5 @@ pub fn undefined(formula: &Formula, x: &[Q], z: &[Q]) -> Option<&'static str> {
 
 /// Whether a point lies in the domain, exactly, and has the dimension.
 pub fn in_domain(point: &[Q], dim: Dim, domain: Domain) -> bool {
-    use num_traits::Signed;
-    let squared = point.iter().fold(exact::int(0), |sum, c| sum + c * c);
-    let dim_fits = match dim {
-        Dim::Any => !point.is_empty(),
-        Dim::Exactly(d) => point.len() == d,
-    };
-    dim_fits
-        && match domain {
-            Domain::All => true,
-            Domain::Ball(radius) => {
-                exact::from_decimal(radius).is_some_and(|r| !r.is_negative() && squared <= &r * &r)
-            }
-            Domain::Sphere => squared == exact::int(1),
-            Domain::Orthant => point.iter().all(|c| !c.is_negative()),
-        }
+    dim.includes(point.len()) && domain.holds(point)
 }

@@ -35,6 +35,9 @@ impl Search<'_> {
             if self.domain == Domain::Orthant {
                 moved[index].iter_mut().for_each(|c| *c = c.abs());
             }
+            if let Domain::Box(low, high) = self.domain {
+                moved[index].iter_mut().for_each(|c| *c = c.clamp(low, high));
+            }
             if let Domain::Ball(radius) = self.domain
                 && configurations::norm(&moved[index]) > radius * 0.999_999
             {

@@ -37,7 +37,8 @@ impl Search<'_> {
                 if !points.iter().all(|p| confirm::in_domain(p, self.dim, self.domain)) {
                     continue;
                 }
-                if let Some(value) = confirm::negative_form(self.formula, &points, &weights, self.limit) {
+                if let Some((value, _)) = confirm::negative_form(self.formula, &points, &weights, self.limit)
+                {
                     let matrix = self.matrix(&points);
                     return Some(Refutation::Points { points, weights, value, matrix, filled: None });
                 }

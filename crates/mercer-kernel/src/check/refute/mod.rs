@@ -74,6 +74,10 @@ impl<'a> Search<'a> {
             Dim::Exactly(d) => vec![d],
             Dim::Any => {
                 let mut dims: Vec<_> = [1, 2, 3].iter().map(|d| least_dim.max(*d)).collect();
+                if matches!(self.domain, Domain::Box(..)) {
+                    // Norms of points of a box grow with the dimension.
+                    dims.extend([6, 16].iter().map(|d| least_dim.max(*d)));
+                }
                 dims.extend(hints.dims.iter().map(|d| (*d).max(least_dim)));
                 dims.dedup();
                 dims
@@ -301,7 +305,7 @@ impl<'a> Search<'a> {
         }
         self.refusals.update(|n| n + 1);
         let limit = self.limit.max(Limit::after(CONFIRMATION));
-        let value = confirm::negative_form(self.formula, &points, &weights, limit)?;
+        let (value, _) = confirm::negative_form(self.formula, &points, &weights, limit)?;
         let matrix = self.matrix(&points);
         Some(Refutation::Points { points, weights, value, matrix, filled: None })
     }

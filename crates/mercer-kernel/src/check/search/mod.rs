@@ -38,10 +38,18 @@ pub fn prove(formula: &Formula, dim: Dim, domain: Domain, limit: Limit) -> Found
         return found;
     }
     let mut inner = Prover::new(space, limit).expression(formula, &form);
-    if inner.is_none() && domain != Domain::All {
-        let everywhere = Space { dim, domain: Domain::All };
-        inner = Form::of(formula, &everywhere).and_then(|wide| {
-            let premise = Prover::new(everywhere, limit).expression(formula, &wide)?;
+    let wider = match domain {
+        Domain::All => vec![],
+        Domain::Box(..) if domain.is_in_orthant() => vec![Domain::Orthant, Domain::All],
+        _ => vec![Domain::All],
+    };
+    for domain in wider {
+        if inner.is_some() {
+            break;
+        }
+        let larger = Space { dim, domain };
+        inner = Form::of(formula, &larger).and_then(|wide| {
+            let premise = Prover::new(larger, limit).expression(formula, &wide)?;
             Prover::new(space, limit).conclude(
                 Property::PositiveSemidefinite,
                 form.clone(),

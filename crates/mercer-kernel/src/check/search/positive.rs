@@ -224,7 +224,7 @@ impl Prover {
 
     /// −ψ with ψ of negative type and a constant value at the origin.
     fn anchored(&mut self, form: &Form) -> Option<Proof> {
-        if self.space.domain == Domain::Sphere || form.0.len() < 2 {
+        if !self.space.domain.holds_origin() || form.0.len() < 2 {
             return None;
         }
         let premise = self.negative(&form.neg())?;

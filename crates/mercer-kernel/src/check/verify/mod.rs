@@ -22,7 +22,7 @@ use num_traits::Signed;
 
 use super::exact::int;
 use super::form::{Form, Space};
-use super::proof::{Failure, Proof, Property, Rule};
+use super::proof::{Claim, Failure, Proof, Property, Rule};
 use super::{Dim, Domain};
 use crate::formula::Formula;
 pub use pattern::askey;
@@ -46,25 +46,47 @@ pub struct Rejection {
 /// The first rule application that does not follow.
 pub fn verify(proof: &Proof, formula: &Formula, dim: Dim, domain: Domain) -> Result<(), Rejection> {
     super::form::refuel();
+    let premises: Vec<_> = proof.premises.iter().map(|p| &p.claim).collect();
+    root(&proof.claim, &proof.rule, &premises, formula, dim, domain)?;
+    proof.premises.iter().try_for_each(check)
+}
+
+/// Checks the root of a proof that `formula` is positive semidefinite on the question's space.
+pub(super) fn root(
+    claim: &Claim,
+    rule: &Rule,
+    premises: &[&Claim],
+    formula: &Formula,
+    dim: Dim,
+    domain: Domain,
+) -> Result<(), Rejection> {
     let space = Space { dim, domain };
-    let reject = |reason: &str| Rejection { rule: proof.rule.name(), reason: reason.into() };
-    if proof.rule != Rule::Formula || proof.premises.len() != 1 {
+    let reject = |reason: &str| Rejection { rule: rule.name(), reason: reason.into() };
+    let (Rule::Formula, [premise]) = (rule, premises) else {
         return Err(reject("a proof starts at the formula"));
-    }
-    if proof.claim.space() != space || proof.claim.property != Property::PositiveSemidefinite {
+    };
+    if claim.space() != space || claim.property != Property::PositiveSemidefinite {
         return Err(reject("it proves another claim"));
     }
-    let premise = &proof.premises[0];
-    if premise.claim != proof.claim {
+    if *premise != claim {
         return Err(reject("the premise is another claim"));
     }
     if !defined::is_defined(formula, &space) {
         return Err(reject("the formula may be undefined on the domain"));
     }
-    if !defined::is_form_of(&proof.claim.form, formula, &space) {
+    if !defined::is_form_of(&claim.form, formula, &space) {
         return Err(reject("the form and the formula differ in value"));
     }
-    check(premise)
+    Ok(())
+}
+
+/// Checks that a claim follows by a rule from the premises' claims.
+pub(super) fn follows_from(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> Result<(), Rejection> {
+    let reject = |reason| Rejection { rule: rule.name(), reason };
+    if super::steps::are_spent() {
+        return Err(reject("the steps are used up".into()));
+    }
+    step(claim, rule, premises, Care::Full).map_err(reject)
 }
 
 fn check_step(proof: &Proof, care: Care) -> Result<(), Rejection> {
@@ -84,10 +106,8 @@ pub(super) fn may_follow(proof: &Proof) -> bool {
 }
 
 fn check(proof: &Proof) -> Result<(), Rejection> {
-    if super::steps::are_spent() {
-        return Err(Rejection { rule: proof.rule.name(), reason: "the steps are used up".into() });
-    }
-    check_step(proof, Care::Full)?;
+    let premises: Vec<_> = proof.premises.iter().map(|p| &p.claim).collect();
+    follows_from(&proof.claim, &proof.rule, &premises)?;
     proof.premises.iter().try_for_each(check)
 }
 

@@ -419,7 +419,7 @@ fn of_product(m: &Monomial, space: &Space) -> Range {
         );
         let shared = k.clone().min(-a).min(-b);
         if shared.is_positive() && shared.is_integer() {
-            let lowest = if space.domain == Domain::Orthant { 0 } else { -1 };
+            let lowest = if space.domain.is_in_orthant() { 0 } else { -1 };
             product = product.mul(&Range::new(int(lowest), Q::one()).power(&shared));
             for (atom, change) in [
                 (Atom::Dot(cols.clone()), -&shared),
@@ -441,18 +441,54 @@ fn of_product(m: &Monomial, space: &Space) -> Range {
     product
 }
 
+/// Bounds of a statistic of points of a box.
+fn in_box(atom: &Atom, space: &Space) -> Option<Range> {
+    let (low, high) = space.domain.ends()?;
+    let (a, b) = (low.abs(), high.abs());
+    let largest = a.clone().max(b.clone());
+    let least = if space.domain.holds_origin() { Q::zero() } else { a.min(b) };
+    // The number of coordinates, and for lower bounds one where it is not fixed.
+    let width = |cols: &Cols| space.width(cols).and_then(|d| i64::try_from(d).ok()).map(int);
+    let at_least = |cols: &Cols| width(cols).unwrap_or_else(Q::one);
+    let root = |d: &Q, up: bool| power_bound(d, &ratio(1, 2), up);
+    match atom {
+        Atom::Dot(cols) => {
+            let product = Range::new(low.clone(), high.clone()).mul(&Range::new(low, high));
+            Some(match width(cols) {
+                Some(d) => product.mul(&Range::point(&d)),
+                None => Range { lo: product.lo.filter(|lo| !lo.is_negative()), hi: None },
+            })
+        }
+        Atom::Distance(cols) => {
+            let hi = width(cols).and_then(|d| root(&d, true)).map(|d| d * (high - low));
+            Some(Range { lo: Some(Q::zero()), hi })
+        }
+        Atom::Distance1(cols) => {
+            Some(Range { lo: Some(Q::zero()), hi: width(cols).map(|d| d * (high - low)) })
+        }
+        Atom::NormX(cols) | Atom::NormZ(cols) => Some(Range {
+            lo: root(&at_least(cols), false).map(|d| d * least).or_else(|| Some(Q::zero())),
+            hi: width(cols).and_then(|d| root(&d, true)).map(|d| d * largest),
+        }),
+        _ => None,
+    }
+}
+
 fn of_atom(atom: &Atom, space: &Space) -> Range {
+    if let Some(range) = in_box(atom, space) {
+        return range;
+    }
     let radius = match space.domain {
         Domain::Ball(r) => exact::from_decimal(r),
         Domain::Sphere => Some(Q::one()),
-        Domain::All | Domain::Orthant => None,
+        Domain::All | Domain::Orthant | Domain::Box(..) => None,
     };
     let up_to = |bound: Option<Q>| Range { lo: Some(Q::zero()), hi: bound };
     match atom {
         Atom::Var => Range::EVERYTHING,
         Atom::Dot(_) => {
             let hi = radius.map(|r| &r * &r);
-            let lo = if space.domain == Domain::Orthant { Some(Q::zero()) } else { hi.as_ref().map(|v| -v) };
+            let lo = if space.domain.is_in_orthant() { Some(Q::zero()) } else { hi.as_ref().map(|v| -v) };
             Range { lo, hi }
         }
         Atom::Distance(_) => up_to(radius.map(|r| r * int(2))),

@@ -18,6 +18,15 @@ pub(super) fn contains(larger: &Space, smaller: &Space) -> bool {
         (Domain::All, _) | (Domain::Orthant, Domain::Orthant) | (Domain::Sphere, Domain::Sphere) => true,
         (Domain::Ball(big), Domain::Ball(small)) => small <= big,
         (Domain::Ball(big), Domain::Sphere) => big >= 1.0,
+        (Domain::Orthant, inside @ Domain::Box(..)) => inside.is_in_orthant(),
+        (Domain::Box(low, high), Domain::Box(from, to)) => low <= from && to <= high,
+        (Domain::Box(low, high), Domain::Ball(radius)) => low <= -radius && radius <= high,
+        (Domain::Box(low, high), Domain::Sphere) => low <= -1.0 && 1.0 <= high,
+        (big @ Domain::Ball(_), inside @ Domain::Box(..)) => match (smaller.dim, inside.ends()) {
+            // The farthest corner.
+            (Dim::Exactly(d), Some((low, high))) => big.holds(&vec![low.abs().max(high.abs()); d]),
+            _ => false,
+        },
         _ => false,
     }
 }

@@ -9,7 +9,6 @@ use super::range::Range;
 use super::rewrite::{at_origin, contains, diagonal, least_of_negative_type};
 use super::value::{At, Care, Ground, is_nonnegative_constant, of_form, of_function};
 use super::{defined, density, finite_rank, gegenbauer, polya, radial, series};
-use crate::check::Domain;
 use crate::check::exact::{Q, int};
 use crate::check::form::{Atom, Form, Fun, Space};
 use crate::check::interval::Interval;
@@ -233,7 +232,7 @@ impl Step<'_> {
 
     fn anchored(&self) -> Outcome {
         self.is(&|p, bits| Ok(of_form(&self.premises[0].form, p, bits)?.neg()))?;
-        ensure(self.space.domain != Domain::Sphere, "the origin is not in the domain")?;
+        ensure(self.space.domain.holds_origin(), "the origin is not in the domain")?;
         let at_origin = at_origin(self.form, &self.space).ok_or("the value at the origin is not known")?;
         ensure(is_nonnegative_constant(&at_origin), "k(x,0) is not a constant ≥ 0")
     }

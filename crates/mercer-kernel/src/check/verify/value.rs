@@ -302,14 +302,14 @@ impl Ground {
             }
             if self.care == Care::Full && index == 0 {
                 let (x, one) = (point(&Q::one()), Q::one());
-                if self.space.domain != Domain::Orthant {
-                    pairs.push(Pair { z: x.iter().map(|c| -c).collect(), x: x.clone() });
-                }
-                if self.space.domain != Domain::Sphere {
-                    pairs.push(Pair { z: x.iter().map(|c| c / int(2)).collect(), x: x.clone() });
-                    pairs.push(Pair { x: x.clone(), z: vec![Q::zero(); dim] });
-                }
-                pairs.push(Pair { x: x.clone(), z: x });
+                let special = [
+                    x.iter().map(|c| -c).collect(),
+                    x.iter().map(|c| c / int(2)).collect(),
+                    vec![Q::zero(); dim],
+                    x.clone(),
+                ];
+                let inside = special.into_iter().filter(|z| self.space.domain.holds(z));
+                pairs.extend(inside.map(|z| Pair { x: x.clone(), z }));
                 pairs.push(Pair { x: point(&one), z: point(&ratio(1, 8)) });
             }
         }
@@ -335,6 +335,12 @@ fn point(domain: Domain, dim: usize, size: &Q, random: &mut Xoshiro256PlusPlus) 
             (0..dim)
                 .map(|j| if j == large { coordinate(15, 16) } else { coordinate(15, small) } * &scale)
                 .collect()
+        }
+        Domain::Box(..) => {
+            let (low, high) = domain.ends().unwrap_or_else(|| (Q::zero(), Q::one()));
+            let shrink = if domain.holds_origin() { size.clone().min(Q::one()) } else { Q::one() };
+            let mut between = || (&low + (&high - &low) * (coordinate(47, 96) + ratio(1, 2))) * &shrink;
+            (0..dim).map(|_| between()).collect()
         }
         Domain::Sphere => {
             // (2y, |y|² − 1)/(|y|² + 1).

@@ -70,7 +70,15 @@ fn near(exact: (i64, i64), change: i32, digits: u32) -> String {
     format!("{value}e-{}", digits + 3)
 }
 
-const DOMAINS: [Domain; 5] = [Domain::All, Domain::All, Domain::Orthant, Domain::Sphere, Domain::Ball(0.9)];
+const DOMAINS: [Domain; 7] = [
+    Domain::All,
+    Domain::All,
+    Domain::Orthant,
+    Domain::Sphere,
+    Domain::Ball(0.9),
+    Domain::Box(0.0, 1.0),
+    Domain::Box(-0.5, 1.5),
+];
 
 /// A number of the formulas, harmless or not.
 fn constant(random: &mut impl Rng) -> String {
@@ -204,6 +212,11 @@ fn point(random: &mut impl Rng, dim: usize, domain: Domain, size: i64) -> Vec<Bi
     match domain {
         Domain::All => (0..dim).map(|_| coordinate()).collect(),
         Domain::Orthant => (0..dim).map(|_| coordinate().abs()).collect(),
+        Domain::Box(low, high) => {
+            let ends = [low, high].map(|end| ratio((end * 2.0) as i64, 2));
+            let unit = |c: BigRational| c.abs() / ratio(size, 1);
+            (0..dim).map(|_| &ends[0] + (&ends[1] - &ends[0]) * unit(coordinate())).collect()
+        }
         Domain::Ball(_) => (0..dim).map(|_| coordinate() / ratio(2 * size, 1)).collect(),
         Domain::Sphere => {
             let y: Vec<BigRational> = (1..dim).map(|_| coordinate()).collect();
@@ -318,7 +331,7 @@ fn no_verdict_is_false() {
                 assert_ne!(case.truth, Some(false), "{text} in R^{} on {}: {verdict}", case.dim, case.domain);
                 hold_against_matrices(&case, &mut seen, &mut random);
             }
-            Verdict::Refuted(refutation) => {
+            Verdict::Refuted(refutation) | Verdict::Undefined(refutation) => {
                 seen.refuted += 1;
                 assert_ne!(case.truth, Some(true), "{text} in R^{} on {}: {verdict}", case.dim, case.domain);
                 hold_against_values(&case, refutation);

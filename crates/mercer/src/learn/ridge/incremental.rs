@@ -4,8 +4,6 @@
 //! over their features ([`NormalEquations`]), so samples in memory, in chunks and on several machines give the same fit:
 //! [`Ridge::prepare`] the features, [`add_rows`] to [`empty_sums`], and [`Ridge::solve`] them.
 
-use std::slice;
-
 use crate::data::{AnySamples, Matrix};
 use crate::design::{Design, DesignError, Features, Parts, Recomputed};
 use crate::linalg::{LinearFit, NormalEquations};
@@ -18,6 +16,7 @@ use super::super::error::LearnError;
 use super::super::fitted::{Answer, Facts, Fitted};
 use super::super::lift::Prepared;
 use super::super::problem::{Origin, Problem};
+use super::passes::Outcome;
 use super::quality::SolvedSums;
 use super::{Ridge, targets_by_lambda};
 
@@ -82,21 +81,19 @@ impl Ridge {
     /// The fit on features that approximate a kernel whose hyper-parameters are all numbers.
     ///
     /// O(nD(d + D) + D³) time, O(D²) memory for D features. In large problems, from n = 8D on, where the features of all rows
-    /// fit the memory budget, they are held, and some twenty passes over them replace the sums of their products
+    /// fit the memory budget, they are held, and about twenty passes over them replace the sums of their products
     /// ([`NormalCg`](crate::solve::NormalCg)): O(nDd + D³).
     pub(super) fn on_features(
         &self,
         problem: &Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
-        let (samples, targets, weights) = (problem.samples()?, problem.numbers()?, problem.weights());
+        let samples = problem.samples()?;
         let prepared = self.prepare(problem.sample()?, session)?;
-        let mut sums = empty_sums(prepared.features.count(prepared.columns)?, targets.ncols(), session)?;
-        if let Some(answer) = self.passes(&prepared, problem, session)? {
-            return Ok(answer);
-        }
-        let into = (&Parts::All, slice::from_mut(&mut sums));
-        add_rows(&prepared.features, samples, targets, weights, into, session)?;
+        let sums = match self.passes_or_sums(&prepared, problem, session)? {
+            Outcome::Fitted(answer) => return Ok(*answer),
+            Outcome::Summed(sums) => sums,
+        };
         let solution = self.solve(&sums, session)?;
         let summed = SolvedSums { sums: &sums, solution: &solution, held_out: None };
         let quality = self.quality(&prepared, summed, samples, session)?;

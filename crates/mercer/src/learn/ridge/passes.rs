@@ -1,23 +1,21 @@
 //! Ridge regression by passes over features in memory: conjugate gradients in place of sums.
 
-use std::slice;
-
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::Matrix;
-use crate::design::{Design, Held, Parts};
+use crate::design::{Design, Held, Parts, Recomputed};
 use crate::linalg::{LinearFit, NormalEquations};
 use crate::session::Session;
-use crate::solve::{NormalCg, NormalCgFit, Report};
+use crate::solve::{NormalCg, NormalCgFit, Report, affordable_passes};
 
 use super::super::cost;
 use super::super::error::LearnError;
 use super::super::fitted::Answer;
 use super::super::lift::Prepared;
 use super::super::problem::Problem;
-use super::incremental::{Solution, add_rows, empty_sums, predictor};
+use super::incremental::{Solution, empty_sums, predictor};
 use super::quality::AllRows;
 use super::{Ridge, targets_by_lambda};
 
@@ -33,14 +31,23 @@ const SAMPLE_PER_FEATURE: usize = 4;
 /// Values of λ up to which each has passes of its own.
 const LAMBDAS: usize = 4;
 
+/// What comes of a fit by passes.
+pub(super) enum Outcome {
+    /// The fit.
+    Fitted(Box<Answer>),
+    /// The sums over all rows: passes would have cost more.
+    Summed(NormalEquations),
+}
+
 impl Ridge {
-    /// The fit where passes are cheaper, the features fit the memory, and the rows of a sample are like the others.
-    pub(super) fn passes(
+    /// The fit by passes where these are cheaper, the features fit the memory, and the rows of a sample are like the others; else
+    /// the sums over the features.
+    pub(super) fn passes_or_sums(
         &self,
         prepared: &Prepared,
         problem: &Problem<'_>,
         session: &Session<'_>,
-    ) -> Result<Option<Answer>, LearnError> {
+    ) -> Result<Outcome, LearnError> {
         let (samples, targets) = (problem.samples()?, problem.numbers()?);
         let ready = prepared.features.ready(samples.ncols(), None, session)?;
         let (n, d) = (samples.nrows(), ready.count());
@@ -49,43 +56,39 @@ impl Ridge {
             .saturating_mul(ready.precision(samples).bytes())
             .saturating_add(cost::sums_bytes(d, targets.ncols()));
         let groups = targets_by_lambda(&self.lambda, targets.ncols());
-        if n.saturating_mul(d) < ENTRIES
-            || n < ROWS_PER_FEATURE * d
-            || groups.len() > LAMBDAS
-            || groups.iter().any(|(lambda, _)| *lambda <= 0.0)
-            || needed > session.memory()
-        {
-            return Ok(None);
-        }
-        let sample = self.sample(prepared, problem, session)?;
+        let mut sums = [empty_sums(d, targets.ncols(), session)?];
+        let passes = affordable_passes(d, ready.precision(samples)).filter(|_| {
+            n.saturating_mul(d) >= ENTRIES
+                && n >= ROWS_PER_FEATURE * d
+                && groups.len() <= LAMBDAS
+                && groups.iter().all(|(lambda, _)| *lambda > 0.0)
+                && needed <= session.memory()
+        });
+        let Some(passes) = passes else {
+            let design = Recomputed::new(ready, samples)?;
+            design.normal_equations(targets, problem.weights(), &Parts::All, &mut sums, session)?;
+            let [sums] = sums;
+            return Ok(Outcome::Summed(sums));
+        };
         let design = Held::for_passes(&ready, samples, session)?;
-        self.passes_over(&design, prepared, problem, &sample, session)
-    }
-
-    /// The sums over random rows.
-    fn sample(
-        &self,
-        prepared: &Prepared,
-        problem: &Problem<'_>,
-        session: &Session<'_>,
-    ) -> Result<NormalEquations, LearnError> {
-        let (samples, targets, weights) = (problem.samples()?, problem.numbers()?, problem.weights());
-        let (n, d) = (samples.nrows(), prepared.features.count(samples.ncols())?);
+        let mut parts = vec![None; n];
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(session.seed());
-        let mut rows = index::sample(&mut rng, n, SAMPLE_PER_FEATURE * d).into_vec();
-        rows.sort_unstable();
-        let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
-        let mut sums = empty_sums(d, targets.ncols(), session)?;
-        let (samples, targets) = (samples.select(&rows), targets.select(&rows));
-        let into = (&Parts::All, slice::from_mut(&mut sums));
-        add_rows(&prepared.features, &samples, &targets, weights.as_deref(), into, session)?;
-        Ok(sums)
+        index::sample(&mut rng, n, SAMPLE_PER_FEATURE * d).into_iter().for_each(|row| parts[row] = Some(0));
+        design.normal_equations(targets, problem.weights(), &Parts::Table(&parts), &mut sums, session)?;
+        if let Some(answer) = self.passes_over((&design, passes), prepared, problem, &sums[0], session)? {
+            return Ok(Outcome::Fitted(Box::new(answer)));
+        }
+        // The sums over the sample are a part of those over all rows.
+        parts.iter_mut().for_each(|part| *part = if part.is_none() { Some(0) } else { None });
+        design.normal_equations(targets, problem.weights(), &Parts::Table(&parts), &mut sums, session)?;
+        let [sums] = sums;
+        Ok(Outcome::Summed(sums))
     }
 
-    /// The fit of each λ.
+    /// The fit of each λ, by a number of passes at most.
     fn passes_over(
         &self,
-        design: &dyn Design,
+        (design, passes): (&dyn Design, u64),
         prepared: &Prepared,
         problem: &Problem<'_>,
         sample: &NormalEquations,
@@ -101,8 +104,8 @@ impl Ridge {
             let of_row = |row: usize| group.iter().map(move |&o| targets.row(row)[o]);
             let entries = (0..targets.nrows()).flat_map(of_row).collect();
             let of_group = Matrix::from_entries(targets.nrows(), group.len(), entries);
-            let passes = NormalCg { design, targets: &of_group, weights, intercept: self.intercept };
-            let Some(found) = passes.fit(*lambda, sample, session)? else { return Ok(None) };
+            let system = NormalCg { design, targets: &of_group, weights, intercept: self.intercept, passes };
+            let Some(found) = system.fit(*lambda, sample, session)? else { return Ok(None) };
             let NormalCgFit { fit, squared_errors, report, of_sample, effective_dimension } = found;
             solution.take(&of_sample, effective_dimension, group);
             for (place, &o) in group.iter().enumerate() {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::data::{
-    AnySamples, Classes, Dtype, Features, MAX_COLUMNS, Matrix, Missing, Samples, Scaling, Schema,
+    AnySamples, Classes, Dtype, Features, MAX_COLUMNS, Matrix, Missing, Reading, Samples, Scaling, Schema,
     TargetColumn, TargetKind,
 };
 use crate::kernel::Kernel;
@@ -268,6 +268,7 @@ fn schema(ncols: usize) -> Schema {
         named: false,
         missing: Missing::Error,
         dtype: Dtype::F64,
+        reading: Reading::default(),
     }
 }
 

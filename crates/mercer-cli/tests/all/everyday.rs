@@ -1,0 +1,127 @@
+//! Files as people have them, and names that are mixed up.
+
+use crate::bench::{Bench, table};
+
+#[test]
+fn columns_that_are_not_features_are_left_out() {
+    let bench = Bench::new();
+    let rows = table(60);
+    let with_id: String = rows
+        .lines()
+        .enumerate()
+        .map(
+            |(i, line)| if i == 0 { format!("id,when,{line}\n") } else { format!("{i},2024-01-01,{line}\n") },
+        )
+        .collect();
+    bench.write("d.csv", with_id);
+    let fit = ["fit", "ridge", "d.csv", "--target", "y", "--lambda", "0.1", "-o", "m.mercer"];
+    let error = bench.fails(2, &fit);
+    assert!(
+        error.contains("`when`") && error.contains("--dates days") && error.contains("--drop when"),
+        "{error}"
+    );
+    let note = bench.run(&[&fit[..], &["--drop", "when"]].concat());
+    let note = String::from_utf8(note.stderr).unwrap();
+    assert!(note.contains("`id` looks like row numbers") && note.contains("--drop id"), "{note}");
+    for choice in [["--drop", "when,id"], ["--columns", "a,b"]] {
+        let output = bench.run(&[&fit[..], &choice].concat());
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        bench.write("new.csv", "b,a\n1,2\n");
+        assert_eq!(bench.ok(&["predict", "m.mercer", "new.csv"]).lines().count(), 2);
+    }
+    bench.ok(&[&fit[..], &["--dates", "days", "--drop", "id"]].concat());
+    assert_eq!(bench.ok(&["predict", "m.mercer", "d.csv", "--quiet"]).lines().count(), 61);
+}
+
+#[test]
+fn what_is_read_is_not_overwritten() {
+    let bench = Bench::new();
+    let text = table(30);
+    bench.write("d.csv", &text);
+    bench.ok(&["fit", "ridge", "d.csv", "--target", "y", "--lambda", "1", "-o", "m.mercer"]);
+    let model = std::fs::read(bench.path("m.mercer")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(bench.path("d.csv"), bench.path("link.csv")).unwrap();
+    for arguments in [
+        &["fit", "ridge", "d.csv", "--target", "y", "--lambda", "1", "-o", "d.csv"][..],
+        &["fit", "ridge", "d.csv", "--target", "y", "--lambda", "1", "-o", "./d.csv"],
+        &["tune", "ridge", "d.csv", "--target", "y", "-o", "d.csv"],
+        &["predict", "m.mercer", "d.csv", "-o", "d.csv"],
+        &["predict", "m.mercer", "d.csv", "-o", "m.mercer"],
+        &["gram", "d.csv", "--kernel", "rbf", "-o", "d.csv"],
+        #[cfg(unix)]
+        &["predict", "m.mercer", "d.csv", "-o", "link.csv"],
+        #[cfg(unix)]
+        &["predict", "m.mercer", "link.csv", "-o", "d.csv"],
+    ] {
+        let error = bench.fails(2, arguments);
+        assert!(error.contains("would overwrite"), "{error}");
+    }
+    assert_eq!(bench.read("d.csv"), text);
+    assert_eq!(std::fs::read(bench.path("m.mercer")).unwrap(), model);
+}
+
+#[test]
+fn files_that_are_mixed_up_are_named() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(30));
+    bench.ok(&["fit", "ridge", "d.csv", "--target", "y", "--lambda", "1", "-o", "m.mercer"]);
+    let error = bench.fails(2, &["predict", "d.csv", "m.mercer"]);
+    assert!(error.contains("d.csv: not a mercer model") && error.contains("text file"), "{error}");
+    let error = bench.fails(2, &["predict", "m.mercer", "m.mercer"]);
+    assert!(error.contains("this is a mercer model, not data"), "{error}");
+    let output = bench.run(&["predict", "m.mercer", "m.mercer"]);
+    assert!(output.stdout.is_empty(), "no header before there are predictions");
+}
+
+#[test]
+fn a_kernel_matrix_is_written_as_csv_where_the_name_says_so() {
+    let bench = Bench::new();
+    bench.write("d.csv", "a\n0\n2\n");
+    bench.ok(&["gram", "d.csv", "--kernel", "1+<x,z>", "-o", "K.csv"]);
+    assert_eq!(bench.read("K.csv"), "1,1\n1,5\n");
+}
+
+#[test]
+fn requests_that_cannot_be_met_are_refused() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(30));
+    let error = bench.fails(
+        2,
+        &["fit", "ridge", "d.csv", "--target", "y", "--lambda", "1", "--holdout", "0.99", "-o", "m"],
+    );
+    assert!(error.contains("--holdout 0.99 leaves fewer than two of the 30 rows"), "{error}");
+    bench.fails(
+        2,
+        &["tune", "ridge", "d.csv", "--target", "y", "--folds", "3", "--holdout", "0.2", "-o", "m"],
+    );
+    let error = bench.fails(2, &["fit", "one-class", "d.csv", "--target", "y", "-o", "m"]);
+    assert!(error.contains("1 for inliers and -1 for outliers") && error.contains("--drop y"), "{error}");
+    assert_eq!(bench.files(), ["d.csv"]);
+}
+
+/// The prediction is the sum of what `info --coefficients` prints.
+#[test]
+fn coefficients_are_those_of_the_predictions() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(12));
+    let fit =
+        ["fit", "ridge", "d.csv", "--target", "y", "--lambda", "0.1", "--scale", "none", "-o", "m.mercer"];
+    bench.ok(&[&fit[..], &["--kernel", "<x,z>", "--solver", "cholesky"]].concat());
+    bench.ok(&["info", "m.mercer", "--coefficients", "-o", "c.csv"]);
+    let text = bench.read("c.csv");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("term,coefficient,a,b"));
+    let number = |field: &str| field.parse::<f64>().unwrap();
+    let mut f = number(lines.next().unwrap().strip_prefix("intercept,").unwrap().trim_end_matches(','));
+    for line in lines {
+        let fields: Vec<f64> = line.split(',').map(number).collect();
+        f += fields[1] * (2.0 * fields[2] + 0.5 * fields[3]);
+    }
+    bench.write("new.csv", "a,b\n2,0.5\n");
+    let predicted = bench.ok(&["predict", "m.mercer", "new.csv"]);
+    let predicted = number(predicted.lines().nth(1).unwrap());
+    assert!((f - predicted).abs() < 1e-9, "{f} {predicted}");
+    let error = bench.fails(2, &["info", "m.mercer", "--coefficients", "-o", "m.mercer"]);
+    assert!(error.contains("would overwrite"), "{error}");
+}

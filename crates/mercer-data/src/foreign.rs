@@ -1,0 +1,80 @@
+//! Files of other kinds than those that are read, told apart by their first bytes to name them in messages.
+
+/// What a file is, and what to do about it, where its first bytes are those of a well-known kind that is not data.
+pub(super) fn foreign(name: &str, head: &[u8]) -> Option<&'static str> {
+    let text = head.trim_ascii_start();
+    let lowercase = name.to_ascii_lowercase();
+    let ends = |endings: &[&str]| endings.iter().any(|ending| lowercase.ends_with(ending));
+    let contains = |what: &[u8]| head.windows(what.len()).any(|window| window == what);
+    if head.starts_with(b"PK\x03\x04")
+        && (ends(&[".xlsx", ".xlsm", ".ods"]) || contains(b"[Content_Types].xml"))
+    {
+        return Some("this is a spreadsheet; save the sheet as CSV");
+    }
+    if head.starts_with(b"\xd0\xcf\x11\xe0") {
+        return Some("this is a workbook of an old Excel; save the sheet as CSV");
+    }
+    if head.len() > 9 && head[8] == b'{' && contains(b"kernel_language") {
+        return Some(
+            "this is a mercer model, not data; the model comes first and the data second, as in `mercer predict MODEL DATA`",
+        );
+    }
+    if head.starts_with(b"svm_type ") {
+        return Some("this is a model of LIBSVM, not data");
+    }
+    if head.starts_with(b"%PDF") {
+        return Some("this is a PDF document");
+    }
+    if head.starts_with(b"\x89HDF") {
+        return Some("this is an HDF5 file; write the array as .npy or the table as CSV or Parquet");
+    }
+    if head.starts_with(b"ARROW1") {
+        return Some("this is an Arrow or Feather file; write the table as CSV or Parquet");
+    }
+    if head.starts_with(b"\x80") && (ends(&[".pkl", ".pickle"]) || matches!(head.get(1), Some(2..=5))) {
+        return Some("this is a Python pickle; write the table as CSV or Parquet, or the array as .npy");
+    }
+    if head.starts_with(b"BZh") || head.starts_with(b"\xfd7zXZ") || head.starts_with(b"\x28\xb5\x2f\xfd") {
+        return Some("this file is compressed, but not with gzip; decompress it first");
+    }
+    let tag = text.get(..14).unwrap_or(text).to_ascii_lowercase();
+    if tag.starts_with(b"<!doctype html") || tag.starts_with(b"<html") {
+        return Some(
+            "this is a page of HTML, perhaps an error page that was downloaded in place of the data",
+        );
+    }
+    let json = ends(&[".json", ".jsonl", ".ndjson"]) || text.starts_with(b"{\"") || text.starts_with(b"[{\"");
+    json.then_some("this is JSON; write the table as CSV or Parquet")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn well_known_kinds_are_named_and_data_are_not() {
+        for (name, head, word) in [
+            ("a.xlsx", &b"PK\x03\x04\x14\x00"[..], "spreadsheet"),
+            ("a", b"PK\x03\x04....[Content_Types].xml", "spreadsheet"),
+            (
+                "a.mercer",
+                b"\x10\x00\x00\x00\x00\x00\x00\x00{\"__metadata__\":{\"m\":\"{kernel_language",
+                "mercer model",
+            ),
+            ("page.csv", b"\n<!DOCTYPE HTML><html>", "HTML"),
+            ("a.json", b"[1, 2]", "JSON"),
+            ("a.csv.zst", b"\x28\xb5\x2f\xfd", "gzip"),
+            ("a.pkl", b"\x80\x04\x95", "pickle"),
+        ] {
+            assert!(foreign(name, head).is_some_and(|text| text.contains(word)), "{name}");
+        }
+        for (name, head) in [
+            ("a.csv", &b"a,b\n1,2\n"[..]),
+            ("a.npz", b"PK\x03\x04\x14\x00"),
+            ("a", b"1 2:3\n"),
+            ("a", b"PAR1"),
+        ] {
+            assert_eq!(foreign(name, head), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Files as people have them: columns that are not features, dates, decimal commas, comments, encodings, and files of other kinds.
+
+use mercer_data::{
+    ColumnRef, DataError, Dataset, Dates, FileChunks, Layout, Missing, ReadOptions, Schema, Source,
+    TargetValues, read_source,
+};
+
+fn columns(names: &[&str]) -> Vec<ColumnRef> {
+    names.iter().map(|name| name.parse().unwrap()).collect()
+}
+
+fn options() -> ReadOptions {
+    ReadOptions { target: columns(&["y"]), ..ReadOptions::default() }
+}
+
+fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<(Dataset, Schema), DataError> {
+    read_source(&Source::bytes("t.csv", bytes), options)
+}
+
+fn message(bytes: &[u8], options: &ReadOptions) -> String {
+    read_bytes(bytes, options).unwrap_err().to_string()
+}
+
+fn entries(dataset: &Dataset) -> Vec<f64> {
+    let mut row = vec![0.0; dataset.features.ncols()];
+    let mut all = Vec::new();
+    for i in 0..dataset.nrows() {
+        dataset.features.copy_row(i, &mut row);
+        all.extend_from_slice(&row);
+    }
+    all
+}
+
+/// The rows of a later file under the schema of an earlier one.
+fn replay(text: &str, schema: &Schema) -> Vec<f64> {
+    let chunks =
+        FileChunks::open(Source::bytes("later.csv", text.as_bytes()), schema, 100, Layout::default());
+    chunks.unwrap().flat_map(|chunk| entries(&chunk.unwrap())).collect()
+}
+
+#[test]
+fn columns_are_chosen_and_left_out() {
+    let table = b"id,a,name,b,y\n1,2,Ann,3,4\n2,5,Bob,6,7\n";
+    for options in [
+        ReadOptions { drop: columns(&["id", "name"]), ..options() },
+        ReadOptions { columns: columns(&["b", "a"]), ..options() },
+        ReadOptions { columns: columns(&["a", "b", "id"]), drop: columns(&["0"]), ..options() },
+    ] {
+        let (data, schema) = read_bytes(table, &options).unwrap();
+        assert_eq!(data.feature_names, ["a", "b"]);
+        assert_eq!(entries(&data), [2.0, 3.0, 5.0, 6.0]);
+        // A later file needs the features alone, wherever they stand.
+        assert_eq!(replay("b,a\n9,8\n", &schema), [8.0, 9.0]);
+        assert_eq!(replay("id,a,name,b,y\n7,8,Eve,9,1\n", &schema), [8.0, 9.0]);
+    }
+}
+
+#[test]
+fn columns_without_names_are_left_out_by_their_place() {
+    let options = ReadOptions { target: columns(&["-1"]), drop: columns(&["0"]), ..ReadOptions::default() };
+    let (data, schema) = read_bytes(b"11,2,3,4\n12,5,6,7\n", &options).unwrap();
+    assert_eq!(entries(&data), [2.0, 3.0, 5.0, 6.0]);
+    assert_eq!(replay("13,8,9,1\n", &schema), [8.0, 9.0], "laid out as the training file");
+    assert_eq!(replay("8,9\n", &schema), [8.0, 9.0], "the features alone");
+    let json = serde_json::to_string(&schema).unwrap();
+    assert_eq!(serde_json::from_str::<Schema>(&json).unwrap(), schema);
+}
+
+#[test]
+fn a_column_cannot_be_asked_for_and_left_out() {
+    let table = b"a,b,y\n1,2,3\n";
+    for options in [
+        ReadOptions { drop: columns(&["y"]), ..options() },
+        ReadOptions { columns: columns(&["y"]), ..options() },
+        ReadOptions { drop: columns(&["a"]), categorical: columns(&["a"]), ..options() },
+    ] {
+        assert!(message(table, &options).contains("asked for twice"), "{options:?}");
+    }
+    let absent = ReadOptions { drop: columns(&["c"]), ..options() };
+    assert_eq!(message(table, &absent), "t.csv: there is no column `c`; the columns are `a`, `b`, `y`");
+    let all = ReadOptions { drop: columns(&["a", "b"]), ..options() };
+    assert_eq!(message(table, &all), "t.csv: no column is left to be a feature");
+}
+
+#[test]
+fn columns_that_are_hardly_features_are_named() {
+    let rows: String = (0..30).map(|i| format!("{i},{},{}\n", i % 7, i % 5)).collect();
+    let (data, _) = read_bytes(format!(",a,y\n{rows}").as_bytes(), &options()).unwrap();
+    assert_eq!(
+        data.notes,
+        ["the column `x0` looks like row numbers; if it is not a feature, leave it out with --drop x0"]
+    );
+    let dropped = ReadOptions { drop: columns(&["x0"]), ..options() };
+    assert!(read_bytes(format!(",a,y\n{rows}").as_bytes(), &dropped).unwrap().0.notes.is_empty());
+}
+
+#[test]
+fn dates_are_read_as_days_where_asked_for() {
+    let table = b"when,y\n1970-01-02,1\n1970-01-03T12:00,2\n";
+    let error = message(table, &options());
+    assert!(error.contains("line 2, column 1 (`when`)") && error.contains("--dates days"), "{error}");
+    assert!(error.contains("--drop when"), "{error}");
+    let dated = ReadOptions { dates: Dates::Days, ..options() };
+    let (data, schema) = read_bytes(table, &dated).unwrap();
+    assert_eq!(entries(&data), [1.0, 2.5]);
+    assert_eq!(replay("when\n1970-02-01\n", &schema), [31.0]);
+}
+
+#[test]
+fn semicolons_go_with_decimal_commas() {
+    let (data, _) = read_bytes(b"a;b;y\n1,5;-2;3,25\n2;4,0;1\n", &options()).unwrap();
+    assert_eq!(entries(&data), [1.5, -2.0, 2.0, 4.0]);
+    assert_eq!(data.targets[0].values, TargetValues::Numbers(vec![3.25, 1.0]));
+    let (data, _) = read_bytes(b"1,5;2\n0,5;4\n", &ReadOptions::default()).unwrap();
+    assert_eq!(entries(&data), [1.5, 2.0, 0.5, 4.0], "without a header");
+    // Points and commas together are not guessed at.
+    let error = message(b"a;y\n1,5;2.5\n", &options());
+    assert!(error.contains("`1,5` is not a number: it has a decimal comma"), "{error}");
+}
+
+#[test]
+fn signs_beside_the_digits_are_named() {
+    for (field, word) in [
+        ("\"1,234.5\"", "separators"),
+        ("\"1,234\"", "separators"),
+        ("12%", "percent"),
+        ("$5", "currency"),
+        ("€ 5.00", "currency"),
+        ("red", "--categorical a"),
+    ] {
+        let error = message(format!("a,y\n1,2\n{field},3\n").as_bytes(), &options());
+        assert!(error.contains(word) && error.contains("line 3, column 1 (`a`)"), "{error}");
+    }
+}
+
+#[test]
+fn comments_at_the_beginning_are_passed_over() {
+    for text in
+        ["# made by hand\n#\na,y\n1,2\n", "# made by hand, on a Monday, in haste\na,y\n1,2\n", "# a,y\n1,2\n"]
+    {
+        let (data, _) = read_bytes(text.as_bytes(), &options()).unwrap();
+        assert_eq!(data.feature_names, ["a"], "{text}");
+        assert_eq!(entries(&data), [1.0], "{text}");
+    }
+    let (data, _) = read_bytes(b"# a comment\n1,2\n3,4\n", &ReadOptions::default()).unwrap();
+    assert_eq!(entries(&data), [1.0, 2.0, 3.0, 4.0]);
+}
+
+#[test]
+fn text_in_utf_16_is_read_and_other_encodings_are_refused() {
+    let text = "é,y\n1,2\n";
+    let little: Vec<u8> =
+        [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_be_bytes).collect();
+    for bytes in [little, big] {
+        let (data, _) = read_bytes(&bytes, &options()).unwrap();
+        assert_eq!((data.feature_names, data.features.nrows()), (vec!["é".to_owned()], 1));
+    }
+    let error = message(b"caf\xe9,y\n1,2\n", &options());
+    assert!(error.starts_with("t.csv, line 1, column 1") && error.contains("not UTF-8"), "{error}");
+    let error = message(b"a,y\ncaf\xe9,2\n", &ReadOptions { categorical: columns(&["a"]), ..options() });
+    assert!(error.starts_with("t.csv, line 2, column 1 (`a`)") && error.contains("iconv"), "{error}");
+}
+
+#[test]
+fn missing_values_can_be_marked() {
+    let marked = ReadOptions { missing: Missing::Indicator, categorical: columns(&["c"]), ..options() };
+    let (data, schema) = read_bytes(b"a,b,c,y\n1,1,u,1\n,2,,2\n3,3,v,3\n", &marked).unwrap();
+    assert_eq!(data.feature_names, ["a", "a=missing", "b", "c=missing", "c=u", "c=v"]);
+    let rows =
+        [[1.0, 0.0, 1.0, 0.0, 1.0, 0.0], [2.0, 1.0, 2.0, 1.0, 0.0, 0.0], [3.0, 0.0, 3.0, 0.0, 0.0, 1.0]];
+    assert_eq!(entries(&data), rows.concat());
+    // A column without missing values in training is filled in without a mark.
+    assert_eq!(replay("a,b,c\n,,\n", &schema), [2.0, 1.0, 2.0, 1.0, 0.0, 0.0]);
+    let plain = ReadOptions { missing: Missing::Indicator, ..options() };
+    assert_eq!(entries(&read_bytes(b"a,y\n1,1\nNA,2\n", &plain).unwrap().0), [1.0, 0.0, 1.0, 1.0]);
+}
+
+#[test]
+fn files_of_other_kinds_are_named() {
+    for (name, bytes, word) in [
+        ("t.xlsx", &b"PK\x03\x04\x14\x00\x06\x00"[..], "spreadsheet"),
+        ("t.csv", b"<html><body>404</body></html>", "HTML"),
+        ("t.json", b"{\"a\": 1}", "JSON"),
+        ("t.csv", b"svm_type c_svc\nkernel_type rbf\n", "LIBSVM"),
+    ] {
+        let error = read_source(&Source::bytes(name, bytes), &options()).unwrap_err().to_string();
+        assert!(error.contains(word) && error.starts_with(name), "{error}");
+    }
+}
