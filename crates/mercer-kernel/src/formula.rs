@@ -255,6 +255,14 @@ impl Formula {
         }
     }
 
+    /// Puts other formulas in the place of parts; what was put there is not gone through again.
+    pub(crate) fn replace(&mut self, change: &mut dyn FnMut(&Self) -> Option<Self>) {
+        match change(self) {
+            Some(other) => *self = other,
+            None => self.each_child(&mut |child| child.replace(change)),
+        }
+    }
+
     /// The formula with a symbol of its own for every named kernel that has an open hyper-parameter.
     pub(crate) fn numbered(mut self) -> Self {
         fn number(formula: &mut Formula, next: &mut usize) {

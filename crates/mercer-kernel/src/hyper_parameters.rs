@@ -117,6 +117,16 @@ impl Parser {
         }
     }
 
+    /// What follows a `?` that stands for a number of its own.
+    pub(super) fn unknown_value(&mut self, family: FamilyId) -> Parsed<(Value, Exact)> {
+        match self.peek() {
+            Kind::OpenBrace | Kind::Number(_) => {
+                self.search(Parameter { family, spelling: &family.slots()[0].spellings[0] })
+            }
+            _ => Ok((Value::Tune, Exact::Any)),
+        }
+    }
+
     /// What follows a `?`.
     fn search(&mut self, parameter: Parameter) -> Parsed<(Value, Exact)> {
         match self.peek() {

@@ -20,7 +20,7 @@ use super::cursor::{Cursor, SyntaxProblem, nested};
 use super::eval;
 use super::expr::{Expr, Function};
 use super::family::{FAMILIES, FamilyId};
-use super::named::Named;
+use super::named::{Argument, Named};
 use super::parse_error::{ParseError, Problem, nearest};
 use super::size::{MAX_DEPTH, MAX_NODES, argument_parts};
 use super::token::{Kind, Token};
@@ -259,8 +259,20 @@ impl Parser {
                 self.leaf(expr, written, at)
             }
             Kind::Name => self.name(),
+            Kind::Question if !self.within_constant => self.unknown_number(),
             _ => Err(self.unexpected("a kernel, a number, `<x,z>`, `|x-z|` or `(`")),
         }
+    }
+
+    /// `?` as a number: `const(value=?)`.
+    fn unknown_number(&mut self) -> Parsed<Node> {
+        let at = self.token();
+        self.advance();
+        let family = crate::family::constant::CONSTANT;
+        let (value, exact) = self.unknown_value(family)?;
+        let named = Named { family, arguments: vec![Argument { spelling: 0, value }] };
+        let written = Formula::Named(Written { family, parameters: vec![(0, exact)], symbol: 0 });
+        self.leaf(Expr::Named(named), written, at)
     }
 
     /// A named kernel or a function with its arguments.

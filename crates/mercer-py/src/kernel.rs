@@ -6,7 +6,7 @@ use std::str::FromStr;
 use mercer::data::AnySamples;
 use mercer::design::FeatureMap;
 use mercer::gram::{GramError, Part, ValuesMut, Wanted, kernel_to_distance};
-use mercer::kernel::check::{Dim, Domain};
+use mercer::kernel::check::{Certificate, Dim, Domain};
 use mercer::kernel::named::{Argument, Named, Slot, Spelling, Value};
 use mercer::kernel::{ComposeError, Expr, FamilyId, Kernel, ResolveError, Tunable, check_size};
 use mercer::learn::search::Axis;
@@ -130,14 +130,20 @@ impl NativeKernel {
         Ok(Self(Kernel::from_expr(expr)))
     }
 
-    /// Whether it is positive semidefinite: the document that `mercer check --json` prints, and the verdict in words.
-    fn check(&self, py: Python<'_>, dim: &str, domain: &str) -> PyResult<(String, String)> {
+    /// Whether it is positive semidefinite: the document that `mercer check --json` prints, the same in words, and the
+    /// certificate where there is one.
+    fn check(&self, py: Python<'_>, dim: &str, domain: &str) -> PyResult<(String, String, Option<String>)> {
         let dim: Dim = dim.parse().map_err(value_error)?;
         let domain: Domain = domain.parse().map_err(value_error)?;
         let kernel = self.0.clone();
-        let verdict = run_or_leave(py, move || kernel.check(dim, domain))?
+        let findings = run_or_leave(py, move || kernel.findings(dim, domain))?
             .map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-        Ok((verdict.to_json(&self.text(), dim, domain).to_string(), verdict.to_string()))
+        let text = self.text();
+        // A number with more digits than a double holds is not printed as it was written.
+        let is_exact = text.parse::<Kernel>().is_ok_and(|printed| printed.formula() == self.0.formula());
+        let certificate = Certificate::of(&text, dim, domain, &findings.verdict).filter(|_| is_exact);
+        let certificate = certificate.and_then(|c| serde_json::to_string_pretty(&c).ok());
+        Ok((findings.to_json(&text, dim, domain).to_string(), findings.to_string(), certificate))
     }
 
     /// The kernel matrix of `rows` with `columns`, or with themselves, in the precision of `rows`.

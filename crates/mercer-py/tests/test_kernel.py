@@ -139,6 +139,18 @@ def test_check_tells_what_is_known():
     K = Kernel("exp(|x-z|^2/2)")(points)
     assert weights @ K @ weights == pytest.approx(refuted.refutation["value"], rel=1e-6) and refuted.refutation["value"] < 0
     assert Kernel("chi2").check(domain="orthant") and not Kernel("chi2").check()
+    assert Kernel("chi2").check(dim=2, domain="box:0..1")
+    assert Kernel("1/(1-<x,z>)").check().verdict == "undefined"
+
+
+def test_check_tells_more_than_the_verdict():
+    proven = Kernel("rbf(sigma=1)").check()
+    assert proven.document["characteristic"]["value"] is True
+    assert '"mercer certificate"' in proven.certificate
+    refuted = Kernel("max(0,1-|x-z|)^2").check()
+    assert refuted.document["largest_dim"]["proven_up_to"] == 3
+    assert Kernel("-|x-z|").check().document["conditionally_positive_definite"]["order"] == 1
+    assert Kernel("1/(1+cosh(|x-z|))").check().certificate is None
 
 
 @pytest.mark.parametrize(

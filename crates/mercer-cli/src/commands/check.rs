@@ -23,14 +23,15 @@ pub fn run(arguments: &Check) -> Result<u8, Failure> {
         output::check_output(path, &[])?;
     }
     let kernel: Kernel = arguments.kernel.parse().map_err(Failure::usage)?;
-    let verdict = kernel.check(arguments.dim, arguments.domain).map_err(Failure::work)?;
+    let findings = kernel.findings(arguments.dim, arguments.domain).map_err(Failure::work)?;
+    let verdict = &findings.verdict;
     if let Some(path) = &arguments.certificate {
-        certify(arguments, &verdict, path)?;
+        certify(arguments, verdict, path)?;
     }
     if arguments.json {
-        output::print_json(&verdict.to_json(&arguments.kernel, arguments.dim, arguments.domain))?;
+        output::print_json(&findings.to_json(&arguments.kernel, arguments.dim, arguments.domain))?;
     } else {
-        writeln!(io::stdout(), "{verdict}").map_err(|error| Failure::stdout(&error))?;
+        writeln!(io::stdout(), "{findings}").map_err(|error| Failure::stdout(&error))?;
     }
     Ok(match verdict {
         Verdict::Proven(_) => 0,

@@ -98,6 +98,30 @@ fn certificates_are_verified_and_changed_ones_are_rejected() {
 }
 
 #[test]
+fn more_than_the_verdict_is_said() {
+    let bench = Bench::new();
+    let run = |arguments: &[&str]| String::from_utf8(bench.run(arguments).stdout).unwrap();
+    let text = run(&["check", "max(0,1-|x-z|)^?", "--dim", "3"]);
+    assert!(text.contains("proven for ? >= 2, refuted below"), "{text}");
+    let text = run(&["check", "max(0,1-|x-z|)^2"]);
+    assert!(text.contains("positive semidefinite up to dimension 3, refuted in dimension 4"), "{text}");
+    assert!(text.contains("repair: valid up to dimension 3"), "{text}");
+    let text = run(&["check", "-(1+|x-z|^2)^0.5"]);
+    assert!(text.contains("conditionally positive definite of order 1"), "{text}");
+    let text = run(&["check", "|x-z|^2*log(|x-z|)"]);
+    assert!(
+        text.starts_with("undefined at") && text.contains("conditionally positive definite of order 2"),
+        "{text}"
+    );
+    let text = run(&["check", "exp(-|x-z|)-0.31"]);
+    assert!(text.contains("repair: add 0.31"), "{text}");
+    let document: Value = serde_json::from_str(&run(&["check", "rbf", "--json"])).unwrap();
+    assert_eq!(document["characteristic"]["value"], true);
+    let text = run(&["check", "rbf(sigma=?)-rbf(sigma=?)"]);
+    assert!(!text.starts_with("proven"), "{text}");
+}
+
+#[test]
 fn fit_stops_at_what_is_no_kernel() {
     let bench = Bench::new();
     bench.write("d.csv", table(30));

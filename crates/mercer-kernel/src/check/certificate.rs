@@ -7,7 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::exact::Fraction;
-use super::proof::{Claim, Failure, Rule};
+use super::form::Space;
+use super::proof::{Claim, Failure, Property, Rule};
 use super::refute::confirm;
 use super::steps::Limit;
 use super::verify::{self, Rejection};
@@ -209,7 +210,7 @@ impl Certificate {
     /// What it says, in words: "proven: positive semidefinite on R^3".
     #[must_use]
     pub fn says(&self) -> String {
-        let space = super::form::Space { dim: self.dim, domain: self.domain };
+        let space = Space { dim: self.dim, domain: self.domain };
         match self.verdict.as_str() {
             "proven" => format!("positive semidefinite on {space}"),
             "undefined" => format!("undefined at points of {space}"),
@@ -228,7 +229,12 @@ impl Certificate {
         let incomplete = |reason: &str| CertificateError::Incomplete { reason: reason.into() };
         match (self.verdict.as_str(), &self.steps, &self.refutation) {
             ("proven", Some(steps), None) => check_steps(steps, |root, premises| {
-                verify::root(&root.claim, &root.rule, premises, &formula, dim, self.domain)
+                if root.claim.property != Property::PositiveSemidefinite {
+                    let reason = "it proves another claim".into();
+                    return Err(Rejection { rule: root.rule.name(), reason });
+                }
+                let space = Space { dim, domain: self.domain };
+                verify::root(&root.claim, &root.rule, premises, &formula, space)
             }),
             ("refuted", None, Some(shown)) => {
                 if matches!(shown, Shown::Undefined { .. }) {

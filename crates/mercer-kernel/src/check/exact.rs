@@ -113,8 +113,40 @@ pub fn binomial(n: u64, k: u64) -> Q {
     )
 }
 
-/// A rational as people write it: an integer, a short decimal where exact, else a fraction.
+/// The most characters that [`show`] writes exactly.
+const LONGEST_SHOWN: usize = 14;
+
+/// A rational as people write it: an integer, a short decimal where exact, else a fraction; six significant digits after
+/// `≈` where that is too long to read.
 pub fn show(q: &Q) -> String {
+    let text = show_exactly(q);
+    if text.len() <= LONGEST_SHOWN {
+        return text;
+    }
+    let value = to_f64(q);
+    if value.is_finite() && value != 0.0 {
+        return format!("≈{}", significant(value));
+    }
+    // Beyond the range of doubles: the power of ten.
+    let digits = |v: &BigInt| v.abs().to_string().len() as i64;
+    let sign = if q.is_negative() { "-" } else { "" };
+    format!("≈{sign}1e{}", digits(q.numer()) - digits(q.denom()))
+}
+
+/// Six significant digits, with an exponent for very large and very small numbers.
+fn significant(value: f64) -> String {
+    let size = value.abs().log10().floor();
+    if !(-5.0..9.0).contains(&size) {
+        let text = format!("{value:.5e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'));
+    }
+    let decimals = (5.0 - size).max(0.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
+fn show_exactly(q: &Q) -> String {
     if q.is_integer() {
         return q.numer().to_string();
     }

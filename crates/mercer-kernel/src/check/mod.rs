@@ -8,8 +8,10 @@ pub mod certificate;
 mod domain;
 pub mod enclose;
 pub mod exact;
+pub mod findings;
 pub mod form;
 pub mod interval;
+mod notes;
 pub mod proof;
 pub mod refute;
 pub mod search;
@@ -21,6 +23,7 @@ use super::Kernel;
 use crate::formula::{Formula, Parameter};
 pub use certificate::{Certificate, CertificateError};
 pub use domain::{Dim, Domain, QuestionError};
+pub use findings::Findings;
 pub use proof::{Proof, Rule};
 use steps::Limit;
 pub use verdict::{Evidence, Refutation, Theorem, Verdict};
@@ -118,6 +121,9 @@ fn undecided(note: String) -> Verdict {
     Verdict::Undecided(Evidence { note: Some(note), ..Evidence::default() })
 }
 
+/// A verdict, or both a proof and a counter-example.
+type Answer = Result<Verdict, Box<(Proof, Refutation)>>;
+
 /// A formula, where the points lie, and the limit of the search.
 #[derive(Clone, Copy)]
 struct Question<'a> {
@@ -128,26 +134,14 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    fn answer(mut self) -> Result<Verdict, Box<(Proof, Refutation)>> {
-        if let Some(problem) = self.domain.problem() {
-            return Ok(undecided(problem));
-        }
-        let needs = Needs::of(self.formula);
-        self.dim = match needs.settle(self.dim) {
-            Ok(dim) => dim,
+    fn answer(mut self) -> Answer {
+        let needs = match self.settle() {
+            Ok(needs) => needs,
             Err(note) => return Ok(undecided(note)),
         };
-        form::refuel();
-        verify::range::forget();
-        let found = search::prove(self.formula, self.dim, self.domain, self.limit);
-        if let Some(proof) = found.proof
-            && verify::verify(&proof, self.formula, self.dim, self.domain).is_ok()
-        {
-            let few = Limit::after(POINTS_AFTER_PROOF).min(self.limit.part(PART_AFTER_PROOF));
-            return match self.points(needs.least, &refute::Hints::default(), few).0 {
-                Some(refutation) => Err(Box::new((proof, refutation))),
-                None => Ok(Verdict::Proven(proof)),
-            };
+        let found = self.search();
+        if let Some(proof) = found.proof {
+            return self.proven(proof, needs);
         }
         // A theorem already refutes: points are worth a few more steps, not all of them.
         let enough = match found.theorem {
@@ -165,6 +159,50 @@ impl Question<'_> {
         }
         evidence.tried.insert(0, "the rules of proof".into());
         Ok(Verdict::Undecided(evidence))
+    }
+
+    /// As [`answer`](Self::answer), but no counter-example is looked for: proven or undecided.
+    fn proof(mut self) -> Answer {
+        let needs = match self.settle() {
+            Ok(needs) => needs,
+            Err(note) => return Ok(undecided(note)),
+        };
+        match self.search().proof {
+            Some(proof) => self.proven(proof, needs),
+            None => Ok(Verdict::Undecided(Evidence::default())),
+        }
+    }
+
+    /// Fixes the dimension where the formula does.
+    fn settle(&mut self) -> Result<Needs, String> {
+        if let Some(problem) = self.domain.problem() {
+            return Err(problem);
+        }
+        let needs = Needs::of(self.formula);
+        self.dim = needs.settle(self.dim)?;
+        form::refuel();
+        verify::range::forget();
+        Ok(needs)
+    }
+
+    /// What the search finds; a proof only where the checker accepts it.
+    fn search(&self) -> search::Found {
+        let mut found = search::prove(self.formula, self.dim, self.domain, self.limit);
+        found.proof =
+            found.proof.filter(|proof| verify::verify(proof, self.formula, self.dim, self.domain).is_ok());
+        found
+    }
+
+    /// The verdict where a proof is accepted: a few points are held against it.
+    fn proven(&self, mut proof: Proof, needs: Needs) -> Answer {
+        let few = Limit::after(POINTS_AFTER_PROOF).min(self.limit.part(PART_AFTER_PROOF));
+        match self.points(needs.least, &refute::Hints::default(), few).0 {
+            Some(refutation) => Err(Box::new((proof, refutation))),
+            None => {
+                notes::add(&mut proof);
+                Ok(Verdict::Proven(proof))
+            }
+        }
     }
 
     /// A counter-example, with open hyper-parameters at an allowed value, and what was seen.

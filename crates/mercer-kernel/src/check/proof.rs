@@ -265,7 +265,7 @@ impl Proof {
     pub fn to_json(&self) -> Value {
         let mut node = json!({
             "rule": self.rule.name(),
-            "reference": self.rule.reference(),
+            "reference": self.reference(),
             "claim": match self.claim.property {
                 Property::PositiveSemidefinite => "positive semidefinite",
                 Property::NegativeType => "negative type",
@@ -292,6 +292,25 @@ impl Proof {
             node["text"] = json!(note);
         }
         node
+    }
+
+    /// Where to read about the rule, or about the named kernel that it is applied to.
+    #[must_use]
+    pub fn reference(&self) -> String {
+        match self.named() {
+            Some(family) => format!("{}: {}", self.rule.reference(), family.theorem()),
+            None => self.rule.reference().into(),
+        }
+    }
+
+    /// The family of a named kernel that is proven as such.
+    pub(super) fn named(&self) -> Option<crate::FamilyId> {
+        match self.claim.form.single().and_then(|(m, _)| m.single()) {
+            Some((super::form::Atom::Named(kernel), _)) if self.rule == Rule::Named => {
+                Some(kernel.named.family)
+            }
+            _ => None,
+        }
     }
 
     /// How many rule applications it has.

@@ -93,6 +93,10 @@ impl Family for ArcCosine {
         size.pow(&order)?.mul(&j).div(&pi)
     }
 
+    fn theorem(&self) -> &'static str {
+        "an integral of f(x)f(z): Cho and Saul 2009, equation 1"
+    }
+
     /// An integral of products of one function of each point (Cho and Saul 2009, equation 1).
     fn psd(&self, named: &Written, _: &Space) -> bool {
         named.every_natural(0, Some(2))

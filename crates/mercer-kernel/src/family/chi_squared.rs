@@ -49,6 +49,10 @@ impl Family for ChiSquared {
         Interval::exact(&(-statistic * named.exact(0)?), bits).exp()
     }
 
+    fn theorem(&self) -> &'static str {
+        "exp(−ψ) with ψ of negative type on the orthant: Schoenberg 1938, Theorem 1; Zhang, Marszałek, Lazebnik, Schmid 2007"
+    }
+
     /// (s−t)²/(s+t) = s + t − 4st/(s+t) is of negative type for s, t ≥ 0, because st/(s+t) = ∫ e^(−u/s)e^(−u/t) du is a
     /// kernel; then Schoenberg 1938, Theorem 1 (Zhang, Marszałek, Lazebnik, Schmid 2007).
     fn psd(&self, named: &Written, space: &Space) -> bool {

@@ -34,6 +34,10 @@ impl Family for Constant {
         Ok(Interval::exact(&named.exact(0)?, bits))
     }
 
+    fn theorem(&self) -> &'static str {
+        "f(x)f(z) with a constant f: Aronszajn 1950"
+    }
+
     /// f(x)·f(z) with a constant f (Aronszajn 1950).
     fn psd(&self, named: &Written, _: &Space) -> bool {
         named.every(0, |value| !value.is_negative())

@@ -38,6 +38,10 @@ impl Family for Cosine {
         Interval::exact(&enclose::dot(x, z), bits).div(&Interval::exact(&norms, bits).sqrt()?)
     }
 
+    fn theorem(&self) -> &'static str {
+        "an inner product of unit vectors: Aronszajn 1950"
+    }
+
     /// The inner product of the points mapped to the unit sphere and 0 (Aronszajn 1950).
     fn psd(&self, _: &Written, _: &Space) -> bool {
         true

@@ -104,6 +104,10 @@ impl Family for Gaussian {
         Interval::exact(&-exponent, bits).exp()
     }
 
+    fn theorem(&self) -> &'static str {
+        "exp(−ψ) of a squared distance: Schoenberg 1938, Theorem 1"
+    }
+
     /// exp(−ψ) of the squared distance ψ, which is of negative type (Schoenberg 1938, Theorem 1).
     fn psd(&self, named: &Written, _: &Space) -> bool {
         named.all_positive()

@@ -39,6 +39,10 @@ impl Family for Laplacian {
         Interval::exact(&-exponent, bits).exp()
     }
 
+    fn theorem(&self) -> &'static str {
+        "exp(−ψ) of a sum of distances on the line: Schoenberg 1938, Theorem 1"
+    }
+
     /// exp(−ψ) of a sum of distances on the line, which are of negative type (Schoenberg 1938, Theorem 1).
     fn psd(&self, named: &Written, _: &Space) -> bool {
         named.all_positive()

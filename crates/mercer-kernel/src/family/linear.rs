@@ -40,6 +40,10 @@ impl Family for Linear {
         Ok(Interval::exact(&enclose::dot(x, z), bits))
     }
 
+    fn theorem(&self) -> &'static str {
+        "an inner product: Aronszajn 1950"
+    }
+
     /// An inner product is positive semidefinite (Aronszajn 1950).
     fn psd(&self, _: &Written, _: &Space) -> bool {
         true

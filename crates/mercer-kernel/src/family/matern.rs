@@ -55,6 +55,10 @@ impl Family for Matern {
         Ok(polynomial.mul(&s.neg().exp()?))
     }
 
+    fn theorem(&self) -> &'static str {
+        "its spectral density, a multivariate Student t, is positive: Bochner 1933; Stein 1999, section 2.7"
+    }
+
     /// Its spectral density, a multivariate Student t, is positive (Bochner 1933; Stein 1999, section 2.7).
     fn psd(&self, named: &Written, _: &Space) -> bool {
         named.all_positive()

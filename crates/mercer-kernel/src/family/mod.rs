@@ -195,6 +195,9 @@ pub trait Family: fmt::Debug + Sync {
     /// may take: `auto` and `?` stand for all of them.
     fn psd(&self, named: &Written, space: &Space) -> bool;
 
+    /// Why it is positive semidefinite, and where to read about it: its entry in the table of named kernels in docs/check.md.
+    fn theorem(&self) -> &'static str;
+
     /// What a reader of the proof should know of this kernel on points of `columns` coordinates.
     fn remark(&self, _named: &Written, _columns: Option<usize>) -> Option<String> {
         None

@@ -57,6 +57,10 @@ impl Family for Periodic {
         sum.add(&sum).neg().exp()
     }
 
+    fn theorem(&self) -> &'static str {
+        "the Gaussian of points mapped to circles: MacKay 1998"
+    }
+
     /// The Gaussian kernel of points mapped to circles, one per column (MacKay 1998).
     fn psd(&self, named: &Written, _: &Space) -> bool {
         named.all_positive()

@@ -50,6 +50,10 @@ impl Family for Polynomial {
         Interval::exact(&base, bits).pow(&named.exact(0)?)
     }
 
+    fn theorem(&self) -> &'static str {
+        "sums and products of kernels with coefficients ≥ 0: Schur 1911, Satz VII"
+    }
+
     /// Sums and products of kernels with coefficients ≥ 0 are kernels (Schur 1911, Satz VII).
     fn psd(&self, named: &Written, _: &Space) -> bool {
         let nonnegative = |value: &Q| !value.is_negative();

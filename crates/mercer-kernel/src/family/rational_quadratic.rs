@@ -43,6 +43,10 @@ impl Family for RationalQuadratic {
         Interval::exact(&base, bits).pow(&-alpha)
     }
 
+    fn theorem(&self) -> &'static str {
+        "ψ^(−α), a mixture of exp(−sψ): Berg, Christensen, Ressel 1984, section 3.2"
+    }
+
     /// ψ^(−α) of 1 plus a squared distance, a mixture of exp(−sψ) (Berg, Christensen, Ressel 1984, section 3.2).
     fn psd(&self, named: &Written, _: &Space) -> bool {
         named.all_positive()

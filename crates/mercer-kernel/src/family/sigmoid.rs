@@ -38,6 +38,10 @@ impl Family for Sigmoid {
         Interval::exact(&(named.exact(0)? * enclose::dot(x, z) + named.exact(1)?), bits).tanh()
     }
 
+    fn theorem(&self) -> &'static str {
+        "none: tanh has negative coefficients, Schoenberg 1942, Theorem 2"
+    }
+
     /// For no γ but 0 on all of R^d: the power series of tanh has negative coefficients (Schoenberg 1942, Theorem 2).
     fn psd(&self, _: &Written, _: &Space) -> bool {
         false

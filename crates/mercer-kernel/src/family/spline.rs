@@ -63,6 +63,10 @@ impl Family for Spline {
         self.exact_value(named, x, z).map(|value| Interval::exact(&value, bits)).ok_or(Fault::Unknown)
     }
 
+    fn theorem(&self) -> &'static str {
+        "the reproducing kernel of the cubic splines: Wahba 1990, Spline Models for Observational Data, section 1.2"
+    }
+
     /// 1 + st + ∫(s−u)₊(t−u)₊ du is the reproducing kernel of the cubic splines on s, t ≥ 0 (Wahba 1990, Spline Models for
     /// Observational Data, section 1.2), and a product of kernels is one (Schur 1911, Satz VII).
     fn psd(&self, _: &Written, space: &Space) -> bool {

@@ -95,6 +95,10 @@ impl Family for Wendland {
         Ok(number(1).sub(&r).pow(&exact::int(l + k))?.mul(&polynomial))
     }
 
+    fn theorem(&self) -> &'static str {
+        "φ_{ℓ,k} with ℓ = ⌊d/2⌋ + k + 1: Wendland 2005, Scattered Data Approximation, Theorem 9.13"
+    }
+
     /// φ_{ℓ,k} is positive definite on R^d for ℓ = ⌊d/2⌋ + k + 1 (Wendland 2005, Scattered Data Approximation, Theorem
     /// 9.13), and d is the number of columns the kernel sees; lengths per column are a linear map of the points.
     fn psd(&self, named: &Written, _: &Space) -> bool {

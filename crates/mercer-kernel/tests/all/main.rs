@@ -3,6 +3,7 @@
 mod canonical;
 mod check_attack;
 mod check_certificate;
+mod check_findings;
 mod check_soundness;
 mod check_table;
 mod eval;

@@ -22,6 +22,12 @@ class Verdict:
         or the points at which it is undefined.
     evidence : dict or None
         What was tried where neither was found.
+    document : dict
+        All that ``mercer check --json`` prints: beside the above, where they are known, ``parameter`` (the values of ``?``),
+        ``largest_dim``, ``conditionally_positive_definite``, ``strictly_positive_definite``, ``characteristic``,
+        ``universal`` and ``repairs``.
+    certificate : str or None
+        The proof or the counter-example as a document that ``mercer verify`` checks; None where it is undecided.
 
     Examples
     --------
@@ -32,8 +38,10 @@ class Verdict:
     'refuted'
     """
 
-    def __init__(self, document, text):
+    def __init__(self, document, text, certificate=None):
         answer = json.loads(document)
+        self.document = answer
+        self.certificate = certificate
         self.kernel = answer["kernel"]
         self.dim = answer["dim"]
         self.domain = answer["domain"]

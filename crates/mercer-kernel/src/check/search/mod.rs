@@ -68,6 +68,24 @@ pub fn prove(formula: &Formula, dim: Dim, domain: Domain, limit: Limit) -> Found
     found
 }
 
+/// Looks for a proof that `formula` is of negative type, on the domain itself and then on all of R^d.
+pub fn prove_negative_type(formula: &Formula, dim: Dim, domain: Domain, limit: Limit) -> Option<Proof> {
+    let space = Space { dim, domain };
+    let form = Form::of(formula, &space)?;
+    if !verify::defined::is_defined(formula, &space) {
+        return None;
+    }
+    let mut prover = Prover::new(space, limit);
+    let premise = prover.negative(&form).or_else(|| {
+        let everywhere = Space { dim, domain: Domain::All };
+        let wide = Form::of(formula, &everywhere)?;
+        let premise = Prover::new(everywhere, limit).negative(&wide)?;
+        prover.of_negative_type(form.clone(), Rule::Restriction, vec![premise])
+    })?;
+    let claim = Claim { property: Property::NegativeType, form, dim, domain };
+    Some(Proof { claim, rule: Rule::Formula, premises: vec![premise], note: None })
+}
+
 /// The deepest nesting of rules.
 const DEEPEST: usize = 14;
 

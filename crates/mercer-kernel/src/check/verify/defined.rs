@@ -20,7 +20,7 @@ pub fn least_dim(formula: &Formula) -> usize {
 }
 
 /// Whether a form has the values of a formula.
-pub(super) fn is_form_of(form: &Form, formula: &Formula, space: &Space) -> bool {
+pub fn is_form_of(form: &Form, formula: &Formula, space: &Space) -> bool {
     let ground = Ground {
         space: *space,
         least_dim: least_dim(formula).max(form.least_dim()),

@@ -319,3 +319,52 @@ fn exponentials_by_partial_sums(groups: &Groups) -> bool {
         c.len() == 1 && !partial.is_negative()
     })
 }
+
+/// The density of a form that [`nonnegative`] accepts, up to a positive factor, in words.
+pub fn describe(form: &Form, space: &Space) -> Option<String> {
+    let radial = read(form)?;
+    let mut parts = Vec::new();
+    if let Some(d) = space.width(&radial.cols) {
+        for (a, c) in &radial.gaussian {
+            let inverse = exact::show(&(int(4) * a));
+            let polynomial = polynomial_text(&gaussian_polynomial(a, c, d)?, "|ω|²/4");
+            let scale = exact::show(a);
+            parts.push(format!(
+                "{scale}^(−{})·({polynomial})·exp(−|ω|²/{inverse})",
+                exact::show(&ratio(d as i64, 2))
+            ));
+        }
+    } else if !radial.gaussian.is_empty() {
+        return None;
+    }
+    for (a, c) in &radial.exponential {
+        let square = exact::show(&(a * a));
+        match space.width(&radial.cols) {
+            Some(d) => {
+                let m = ratio(d as i64 + 1, 2);
+                for (l, in_m) in exponential_parts(a, c)?.iter().enumerate() {
+                    let factor = polynomial::at(in_m, &m);
+                    if !factor.is_zero() {
+                        let power = exact::show(&(&m + int(l as i64)));
+                        parts.push(format!("({})·({square} + |ω|²)^(−{power})", exact::show(&factor)));
+                    }
+                }
+            }
+            None if c.len() == 1 => {
+                parts.push(format!("({})·({square} + |ω|²)^(−(d+1)/2)", exact::show(&(a * &c[0]))));
+            }
+            None => return None,
+        }
+    }
+    let constant = if radial.constant.is_zero() { "" } else { ", and the constant adds a mass at ω = 0" };
+    Some(format!("its density is, up to positive factors, {}{constant}", parts.join(" + ")))
+}
+
+fn polynomial_text(p: &Polynomial, variable: &str) -> String {
+    let term = |(i, c): (usize, &Q)| match i {
+        0 => exact::show(c),
+        1 => format!("({})·{variable}", exact::show(c)),
+        _ => format!("({})·({variable})^{i}", exact::show(c)),
+    };
+    p.iter().enumerate().filter(|(_, c)| !c.is_zero()).map(term).collect::<Vec<_>>().join(" + ")
+}

@@ -27,8 +27,8 @@ use super::{Dim, Domain};
 use crate::formula::Formula;
 pub use pattern::askey;
 use step::step;
-use value::Care;
 pub(crate) use value::is_nonnegative_constant;
+use value::{Care, Ground, of_form};
 
 /// Why a proof was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,27 +45,55 @@ pub struct Rejection {
 /// # Errors
 /// The first rule application that does not follow.
 pub fn verify(proof: &Proof, formula: &Formula, dim: Dim, domain: Domain) -> Result<(), Rejection> {
+    verify_claim(Property::PositiveSemidefinite, proof, formula, Space { dim, domain })
+}
+
+/// Checks that `proof` proves `formula` to be of negative type on the question's space.
+///
+/// # Errors
+/// The first rule application that does not follow.
+pub fn verify_negative_type(
+    proof: &Proof,
+    formula: &Formula,
+    dim: Dim,
+    domain: Domain,
+) -> Result<(), Rejection> {
+    verify_claim(Property::NegativeType, proof, formula, Space { dim, domain })
+}
+
+fn verify_claim(property: Property, proof: &Proof, formula: &Formula, space: Space) -> Result<(), Rejection> {
     super::form::refuel();
+    if proof.claim.property != property {
+        return Err(Rejection { rule: proof.rule.name(), reason: "it proves another claim".into() });
+    }
     let premises: Vec<_> = proof.premises.iter().map(|p| &p.claim).collect();
-    root(&proof.claim, &proof.rule, &premises, formula, dim, domain)?;
+    root(&proof.claim, &proof.rule, &premises, formula, space)?;
     proof.premises.iter().try_for_each(check)
 }
 
-/// Checks the root of a proof that `formula` is positive semidefinite on the question's space.
+/// Whether a form is shown to have two different values on the space.
+pub(super) fn varies(form: &Form, space: &Space) -> bool {
+    Ground::of(&[form], space, Care::Full).has_two_values(&|p, bits| of_form(form, p, bits))
+}
+
+/// A form with the same values at z = x.
+pub(super) fn diagonal(form: &Form, space: &Space) -> Option<Form> {
+    rewrite::diagonal(form, space)
+}
+
+/// Checks the root of a proof about `formula` on the question's space.
 pub(super) fn root(
     claim: &Claim,
     rule: &Rule,
     premises: &[&Claim],
     formula: &Formula,
-    dim: Dim,
-    domain: Domain,
+    space: Space,
 ) -> Result<(), Rejection> {
-    let space = Space { dim, domain };
     let reject = |reason: &str| Rejection { rule: rule.name(), reason: reason.into() };
     let (Rule::Formula, [premise]) = (rule, premises) else {
         return Err(reject("a proof starts at the formula"));
     };
-    if claim.space() != space || claim.property != Property::PositiveSemidefinite {
+    if claim.space() != space {
         return Err(reject("it proves another claim"));
     }
     if *premise != claim {

@@ -240,6 +240,12 @@ impl Ground {
         compared >= 2
     }
 
+    /// Whether a value is seen to differ between two of the places where values are compared.
+    pub(super) fn has_two_values(&self, a: At<'_>) -> bool {
+        let values: Vec<Interval> = self.pairs().iter().filter_map(|pair| a(pair, 256).ok()).collect();
+        values.iter().any(|v| v.is_apart(&values[0]))
+    }
+
     fn compare(&self, pair: &Pair, a: At<'_>, b: At<'_>, rounds: std::ops::Range<u32>) -> Outcome {
         let base = 128 + u32::try_from(self.bits.min(6_000)).unwrap_or(0);
         let mut outcome = Outcome::Unknown;
