@@ -51,7 +51,7 @@ mod _native {
     #[pymodule_export]
     use super::tune::{ridge_path, ridge_path_gram, stratified_folds, svc_grid, svc_grid_gram};
     #[pymodule_export]
-    use super::work::available_threads;
+    use super::work::{available_threads, instruction_set};
 
     /// Refuses to be imported where `MERCER_SIMD` cannot be followed.
     #[pymodule_init]

@@ -5,31 +5,26 @@ use mercer::session::Session;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
-use crate::errors::{gram_error, value_error};
+use crate::errors::gram_error;
 use crate::rows::Rows;
+use crate::settings::read;
 use crate::work::Job;
 
 /// (distances, numbers) of the `k` nearest rows of each query, nearest first.
 type Found<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<i64>>);
 
-/// The nearest of `rows` to each query.
+/// The nearest of `rows` to each query. A metric is its name, or `{"minkowski": {"p": p}}`.
 #[pyfunction]
 pub fn nearest<'py>(
     py: Python<'py>,
     rows: Rows<'py>,
     queries: Rows<'py>,
     k: usize,
-    metric: &str,
+    metric: &Bound<'py, PyAny>,
     job: Job<'py>,
 ) -> PyResult<Found<'py>> {
     let (samples, queries) = (rows.samples()?, queries.samples()?);
-    let metric = match metric {
-        "euclidean" => Metric::Euclidean,
-        "manhattan" => Metric::Manhattan,
-        other => {
-            return Err(value_error(format!("the metric is euclidean or manhattan, but this is {other}")));
-        }
-    };
+    let metric: Metric = read(metric)?;
     let search = |session: &Session<'_>| {
         session.load(&samples)?.nearest(&*session.load(&queries)?, k, metric, session)
     };

@@ -10,9 +10,12 @@ use std::time::{Duration, Instant};
 use mercer::memory::OutOfMemory;
 use mercer::pool;
 use mercer::session::Session;
+use mercer::tile::InstructionSet;
 use mercer::watch::Watch;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
+
+use crate::errors::value_error;
 
 /// How often the calling thread looks for signals: a quarter of the tenth of a second that Ctrl-C may take.
 const LISTEN: Duration = Duration::from_millis(25);
@@ -21,6 +24,12 @@ const LISTEN: Duration = Duration::from_millis(25);
 #[pyfunction]
 pub fn available_threads() -> usize {
     pool::available()
+}
+
+/// The vector instructions in use: the name that `MERCER_SIMD` has for them.
+#[pyfunction]
+pub fn instruction_set() -> PyResult<String> {
+    InstructionSet::chosen().map(|set| set.to_string()).map_err(value_error)
 }
 
 /// How the work is done: on how many threads, where progress is shown, and with which seed.

@@ -4,6 +4,7 @@ import pickle
 
 import mercer
 import numpy as np
+import pandas as pd
 import pytest
 from closeness import EPS, assert_close, assert_within
 from sklearn.linear_model import Ridge
@@ -73,3 +74,18 @@ def test_the_features_of_a_kernel(rng):
 def test_too_many_features():
     with pytest.raises((ValueError, MemoryError), match="96,?560,?646"):
         mercer.PolynomialFeatureMap(degree=5).fit_transform(np.zeros((100, 100)))
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_data_frames(weighted):
+    frame = pd.DataFrame({"age": [1.0, 2.0], "height": [3.0, 4.0]})
+    model = mercer.PolynomialFeatureMap(2, weighted=weighted).fit(frame)
+    expected = ["1", "age", "height", "age^2", "age*height", "height^2"]
+    assert model.get_feature_names_out().tolist() == expected
+    assert model.set_output(transform="pandas").transform(frame).columns.tolist() == expected
+    assert model.get_feature_names_out(["age", "height"]).tolist() == expected
+    with pytest.raises(ValueError, match="feature_names_in_"):
+        model.get_feature_names_out(["a", "b"])
+    plain = mercer.PolynomialFeatureMap(2).fit(frame.to_numpy())
+    assert plain.get_feature_names_out().tolist() == ["1", "x0", "x1", "x0^2", "x0*x1", "x1^2"]
+    assert mercer.FeatureMap("poly(degree=1)").names(np.array(["a", "b"])) == ["1", "a", "b"]

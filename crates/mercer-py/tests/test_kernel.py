@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import mercer
 import numpy as np
 import pytest
 import scipy.sparse
@@ -184,3 +185,70 @@ def test_no_rows_and_no_columns():
     assert Kernel("linear")(np.empty((0, 3))).shape == (0, 0)
     assert Kernel("linear")(np.zeros((2, 3)), np.empty((0, 3))).shape == (2, 0)
     np.testing.assert_array_equal(Kernel("linear")(np.empty((2, 0))), np.zeros((2, 2)))
+
+
+def test_hyper_parameters_by_name():
+    k = Kernel("0.5*rbf(sigma=2) + matern(nu=1.5, length=[1,2])*rbf(gamma=auto) + rbf(sigma=?0.1..10) + poly(degree=2)")
+    expected = {"sigma": 2.0, "nu": 1.5, "length": [1.0, 2.0], "gamma": "auto", "sigma_2": "?0.1..10"}
+    found = k.get_params()
+    assert expected.items() <= found.items() and found["degree"] == 2.0
+    assert k.set_params() is k
+    k.set_params(sigma=3, sigma_2=np.float32(0.5), length=np.array([4, 5]), gamma="?{1,2}")
+    assert str(k).startswith("0.5*rbf(sigma=3) + matern(nu=1.5, length=[4, 5])*rbf(gamma=?{1, 2}) + rbf(sigma=0.5)")
+    assert Kernel(str(k)).get_params() == k.get_params()
+    assert Kernel("<x,z>^2 + linear").get_params() == {}
+    with pytest.raises(ValueError, match="Invalid parameter 'width'.*'sigma'"):
+        k.set_params(width=1)
+    with pytest.raises(ValueError, match="sigma"):
+        k.set_params(sigma=-1)
+    with pytest.raises(TypeError, match="sigma is a number"):
+        k.set_params(sigma=None)
+    assert k.get_params()["sigma"] == 3.0
+
+
+def test_hyper_parameters_are_searched(rng):
+    from sklearn.base import clone
+    from sklearn.model_selection import GridSearchCV
+
+    X = rng.standard_normal((80, 2))
+    y = np.sin(3 * X[:, 0])
+    kernel = Kernel("rbf(sigma=100)")
+    model = mercer.KernelRidge(0.01, kernel=kernel)
+    search = GridSearchCV(model, {"kernel__sigma": [0.01, 0.5, 100.0]}).fit(X, y)
+    assert search.best_params_ == {"kernel__sigma": 0.5} and str(search.best_estimator_.kernel_) == "rbf(sigma=0.5)"
+    assert str(kernel) == "rbf(sigma=100)" and clone(model).kernel is not kernel
+    assert model._repr_html_() and repr(search)
+    # A fitted model keeps the kernel that it was fitted with.
+    fitted = model.fit(X, y)
+    kernel.set_params(sigma=1)
+    assert str(fitted.kernel_) == "rbf(sigma=100)"
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array, lambda A: A.astype(np.float32)])
+def test_the_matrix_as_an_operator(rng, form):
+    from scipy.sparse.linalg import LinearOperator, cg, eigsh
+
+    X, Z = rng.standard_normal((70, 3)), rng.standard_normal((30, 3))
+    k = Kernel("matern(nu=1.5, length=2) + linear")
+    V, W = rng.standard_normal((30, 4)), rng.standard_normal((70, 4))
+    full, tolerance = k(X, Z), 1e-5 if form(X).dtype == np.float32 else 1e-12
+    K = k.operator(form(X), form(Z))
+    assert isinstance(K, LinearOperator) and K.shape == (70, 30) and K.dtype == np.float64
+    for found, expected in [
+        (K @ V, full @ V),
+        (K @ V[:, 0], full @ V[:, 0]),
+        (K.T @ W, full.T @ W),
+        (K.H @ W[:, 0], full.T @ W[:, 0]),
+        (K.rmatvec(W[:, 0]), full.T @ W[:, 0]),
+        (K @ (V[:, 0] + 1j * V[:, 1]), full @ (V[:, 0] + 1j * V[:, 1])),
+    ]:
+        np.testing.assert_allclose(found, expected, atol=30 * tolerance)
+    own = k.operator(form(X))
+    solution, status = cg(own + 0.5 * scipy.sparse.linalg.aslinearoperator(scipy.sparse.eye_array(70)), W[:, 0], rtol=1e-10)
+    assert status == 0
+    np.testing.assert_allclose(solution, np.linalg.solve(k(X) + 0.5 * np.eye(70), W[:, 0]), atol=1e4 * tolerance)
+    assert eigsh(own, 1, return_eigenvectors=False)[0] == pytest.approx(np.linalg.eigvalsh(k(X))[-1], rel=1e3 * tolerance)
+    with pytest.raises(ValueError, match="resolve"):
+        Kernel("rbf(sigma=auto)").operator(X)
+    with pytest.raises(ValueError, match="3 columns"):
+        k.operator(X, Z[:, :2])

@@ -290,7 +290,7 @@ def test_in_pipelines_searches_and_pickles(data):
         ({"kernel": "rbf(sigma=?)"}, ValueError, "tuning"),
         ({"kernel": "linear[7]"}, ValueError, "column 7"),
         ({"kernel": 3}, TypeError, "'kernel' parameter of KernelRidge"),
-        ({"solver": "svd"}, ValueError, r"'solver'.*\['auto', 'cholesky', 'mixed', 'primal', 'cg'\]"),
+        ({"solver": "svd"}, ValueError, "'solver' parameter of KernelRidge must be a str among .*'cholesky'"),
         ({"bias": "yes"}, ValueError, "'bias'"),
         ({"approx": "landmarks:100"}, ValueError, "'approx'"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),

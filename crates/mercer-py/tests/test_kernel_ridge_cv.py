@@ -124,7 +124,7 @@ def test_precomputed(data):
         ({"alphas": [0.0]}, "alphas"),
         ({"alphas": []}, "alphas"),
         ({"gammas": [-1.0]}, "gammas"),
-        ({"cv": 1}, "n_splits=1"),
+        ({"cv": 1}, "'cv' parameter.*Got 1"),
         ({"cv": 61}, "n_splits=61"),
         ({"cv": "loo"}, "cv"),
         ({"scoring": "accuracy"}, "scoring"),

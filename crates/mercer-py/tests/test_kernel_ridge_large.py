@@ -45,14 +45,14 @@ def test_it_is_ridge_regression_on_the_features(data, approx, bias):
 def test_it_comes_near_the_kernel(data, approx):
     X, y, Z, truth = data
     exact = KernelRidge(0.1, kernel="rbf(sigma=2)").fit(X, y)
-    model = KernelRidge(0.1, kernel="rbf(sigma=2)", approx=approx).fit(X, y)
+    model = KernelRidge(0.1, kernel="rbf(sigma=2)", approx=approx, random_state=0).fit(X, y)
     assert np.std(model.predict(Z) - exact.predict(Z)) < 0.02
     assert np.std(model.predict(Z) - truth) < 0.07
 
 
 def test_quality(data):
     X, y, _, _ = data
-    few, many = (KernelRidge(0.1, kernel="rbf", approx=f"fourier:{count}").fit(X, y).quality_ for count in (32, 512))
+    few, many = (KernelRidge(0.1, kernel="rbf", approx=f"fourier:{count}", random_state=0).fit(X, y).quality_ for count in (32, 512))
     assert 0 < many["kernel_error"] < few["kernel_error"] < 1
     assert 0 < few["effective_dimension"] < 32 and many["effective_dimension"] < 512
     for quality in (few, many):
@@ -63,11 +63,11 @@ def test_quality(data):
 def test_forms_of_rows_and_targets(data, approx):
     X, y, Z, _ = data
     X, Z = np.where(X > 0, X, 0), np.where(Z > 0, Z, 0)
-    fit = lambda X, y, **how: KernelRidge(0.5, kernel="laplacian", approx=approx, **how).fit(X, y)
+    fit = lambda X, y, **how: KernelRidge(0.5, kernel="laplacian", approx=approx, random_state=0, **how).fit(X, y)
     expected = fit(X, y).predict(Z)
     both = fit(X, np.column_stack([y, -y])).predict(Z)
     np.testing.assert_allclose(both, np.column_stack([expected, -expected]), atol=1e-9)
-    each = KernelRidge([0.5, 2], kernel="laplacian", approx=approx).fit(X, np.column_stack([y, y])).predict(Z)
+    each = KernelRidge([0.5, 2], kernel="laplacian", approx=approx, random_state=0).fit(X, np.column_stack([y, y])).predict(Z)
     np.testing.assert_allclose(each[:, 0], expected, atol=1e-9)
     assert abs(each[:, 1] - expected).max() > 1e-4
     sparse = scipy.sparse.csr_array
@@ -84,7 +84,7 @@ def test_forms_of_rows_and_targets(data, approx):
 def test_chunks_and_parts_give_the_fit_of_all(data, bias):
     X, y, Z, _ = data
     weights = np.linspace(0.5, 2, len(y))
-    new = lambda: KernelRidge(0.1, kernel="rbf(sigma=2)", approx="fourier:128", bias=bias)
+    new = lambda: KernelRidge(0.1, kernel="rbf(sigma=2)", approx="fourier:128", random_state=0, bias=bias)
     whole = new().fit(X, y, weights)
     expected = whole.predict(Z)
     chunked = new()
@@ -113,7 +113,7 @@ def test_chunks_and_parts_give_the_fit_of_all(data, bias):
 def test_chunks_on_landmarks(data):
     X, y, Z, _ = data
     targets = np.column_stack([y, 2 * y])
-    first = KernelRidge(0.1, kernel="rbf(sigma=2)", approx="nystrom:40").partial_fit(X[:100], targets[:100])
+    first = KernelRidge(0.1, kernel="rbf(sigma=2)", approx="nystrom:40", random_state=0).partial_fit(X[:100], targets[:100])
     second = copy.deepcopy(first)
     first.partial_fit(X[100:], targets[100:])
     fixed = mercer.Nystroem("rbf(sigma=2)", landmarks=first.X_fit_).fit(X)
@@ -125,7 +125,7 @@ def test_chunks_on_landmarks(data):
 
 def test_what_cannot_be_merged_is_told(data):
     X, y, _, _ = data
-    new = lambda **how: KernelRidge(kernel=how.pop("kernel", "rbf(sigma=2)"), approx="fourier:16", **how)
+    new = lambda **how: KernelRidge(**{"kernel": "rbf(sigma=2)", "approx": "fourier:16", "random_state": 0, **how})
     part = new().partial_fit(X, y)
     for other in (new(random_state=1).partial_fit(X, y), new(kernel="rbf(sigma=auto)").partial_fit(X[:50], y[:50])):
         with pytest.raises(ValueError, match="same features"):
@@ -139,7 +139,7 @@ def test_what_cannot_be_merged_is_told(data):
     with pytest.raises(ValueError, match="2 features"):
         part.partial_fit(X[:, :2], y)
     assert part.n_samples_seen_ == 400
-    for model in (KernelRidge(), KernelRidge(approx="auto"), KernelRidge(approx="nystrom:5", solver="cg")):
+    for model in (KernelRidge(), KernelRidge(approx="auto", random_state=0), KernelRidge(approx="nystrom:5", random_state=0, solver="cg")):
         assert not hasattr(model, "partial_fit")
         with pytest.raises(AttributeError) as error:
             model.partial_fit(X, y)
@@ -164,7 +164,7 @@ def test_conjugate_gradients_solve_the_full_problem(data, bias):
 
 def test_conjugate_gradients_on_landmarks(data):
     X, y, Z, _ = data
-    both = {"alpha": 0.3, "kernel": "rbf(sigma=2)", "approx": "nystrom:60", "bias": "centred"}
+    both = {"alpha": 0.3, "kernel": "rbf(sigma=2)", "approx": "nystrom:60", "bias": "centred", "random_state": 0}
     direct, model = KernelRidge(**both).fit(X, y), KernelRidge(**both, solver="cg", tol=1e-10).fit(X, y)
     np.testing.assert_array_equal(model.X_fit_, direct.X_fit_)
     np.testing.assert_allclose(model.predict(Z), direct.predict(Z), atol=1e-6)
@@ -179,7 +179,7 @@ def test_conjugate_gradients_that_run_out_of_steps_say_so(data):
 
 def test_auto_takes_the_kernel_as_it_is_while_it_is_small(data):
     X, y, Z, _ = data
-    model = KernelRidge(kernel="rbf", approx="auto").fit(X, y)
+    model = KernelRidge(kernel="rbf", approx="auto", random_state=0).fit(X, y)
     assert model.approx_ is None
     np.testing.assert_array_equal(model.predict(Z), KernelRidge(kernel="rbf").fit(X, y).predict(Z))
 
@@ -187,10 +187,10 @@ def test_auto_takes_the_kernel_as_it_is_while_it_is_small(data):
 def test_auto_approximates_many_rows(rng):
     X = rng.standard_normal((10_050, 1))
     y = np.sin(3 * X[:, 0])
-    model = KernelRidge(1e-3, kernel="rbf(sigma=0.5)", approx="auto").fit(X, y)
+    model = KernelRidge(1e-3, kernel="rbf(sigma=0.5)", approx="auto", random_state=0).fit(X, y)
     assert model.approx_ == "nystrom:832"
     assert np.std(model.predict(X[:100]) - y[:100]) < 1e-2
-    assert KernelRidge(kernel="precomputed", approx="auto").fit(np.eye(3), np.ones(3)).approx_ is None
+    assert KernelRidge(kernel="precomputed", approx="auto", random_state=0).fit(np.eye(3), np.ones(3)).approx_ is None
 
 
 @pytest.mark.parametrize(
@@ -227,16 +227,18 @@ def test_plots(data):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     X, y, _, _ = data
-    model = KernelRidge(kernel="rbf", approx="fourier:32").fit(X[:, :1], y)
+    model = KernelRidge(kernel="rbf", approx="fourier:32", random_state=0).fit(X[:, :1], y)
     with pytest.raises(ValueError, match="no training rows"):
         model.plot()
     assert model.plot(X[:, :1], y) is not None
-    assert KernelRidge(kernel="rbf", approx="nystrom:20").fit(X[:, :1], y).plot() is not None
+    assert KernelRidge(kernel="rbf", approx="nystrom:20", random_state=0).fit(X[:, :1], y).plot() is not None
 
 
 def test_partial_fit_goes_on_from_partial_fits_alone(data):
     X, y, Z, _ = data
-    new = lambda **how: KernelRidge(**({"alpha": 0.1, "kernel": "rbf(sigma=2)", "approx": "fourier:64"} | how))
+    new = lambda **how: KernelRidge(
+        **({"alpha": 0.1, "kernel": "rbf(sigma=2)", "approx": "fourier:64", "random_state": 0} | how)
+    )
     with pytest.warns(UserWarning, match="begins anew"):
         again = new().fit(X, y).partial_fit(X[:100], y[:100])
     np.testing.assert_array_equal(again.predict(Z), new().partial_fit(X[:100], y[:100]).predict(Z))

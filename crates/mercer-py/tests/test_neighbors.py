@@ -79,11 +79,11 @@ def test_rows_are_not_their_own_neighbours(data):
 @pytest.mark.parametrize(
     "parameters, error",
     [
-        ({"n_neighbors": 0}, "n_neighbors > 0"),
-        ({"n_neighbors": 2.5}, "enter integer value"),
+        ({"n_neighbors": 0}, "'n_neighbors' parameter.*Got 0"),
+        ({"n_neighbors": 2.5}, "'n_neighbors' parameter.*Got 2.5"),
         ({"weights": "near"}, "weights"),
-        ({"p": 3}, "'p'"),
-        ({"metric": "canberra"}, "metric"),
+        ({"p": 0}, "'p'"),
+        ({"metric": "taxicab"}, "metric"),
     ],
 )
 def test_bad_parameters(data, parameters, error):
@@ -112,3 +112,83 @@ def test_model_files(data, tmp_path):
         assert np.array_equal(loaded.classes_, classifier.classes_)
         assert np.array_equal(loaded.predict(queries), classifier.predict(queries))
         assert_close(loaded.predict_proba(queries), classifier.predict_proba(queries), 1e-12)
+
+
+METRICS = [
+    {"metric": "chebyshev"},
+    {"p": 3},
+    {"p": 1.5},
+    {"p": np.inf},
+    {"metric": "minkowski", "p": 3, "metric_params": {"w": np.array([0.5, 2.0, 1.0, 3.0])}},
+    {"metric": "canberra"},
+    {"metric": "cosine"},
+    {"metric": lambda x, z: np.abs(x - z).max()},
+]
+
+
+@pytest.mark.parametrize("parameters", METRICS, ids=str)
+def test_more_distances_are_those_of_scikit_learn(data, parameters):
+    X, queries, y, labels = data
+    X, y, labels = X[:250], y[:250], labels[:250]  # without duplicates
+    ours = mercer.KNeighborsRegressor(4, **parameters).fit(X, y)
+    peer = sklearn.neighbors.KNeighborsRegressor(4, algorithm="brute", **parameters).fit(X, y)
+    (distances, indices), (expected, places) = ours.kneighbors(queries), peer.kneighbors(queries)
+    assert_close(distances, expected, 1e-12)
+    assert np.array_equal(indices, places)
+    assert_close(ours.predict(queries), peer.predict(queries), 1e-12)
+    assert ours.effective_metric_ == peer.effective_metric_
+    classifier = mercer.KNeighborsClassifier(4, weights="distance", **parameters).fit(X, labels)
+    peer = sklearn.neighbors.KNeighborsClassifier(4, weights="distance", algorithm="brute", **parameters).fit(X, labels)
+    assert_close(classifier.predict_proba(queries), peer.predict_proba(queries), 1e-9)
+
+
+@pytest.mark.parametrize("parameters", [{"metric": "chebyshev"}, {"p": 3}, {"p": 1}, {}], ids=str)
+def test_sparse_rows_and_files_of_more_distances(data, parameters, tmp_path):
+    X, queries, y, _ = data
+    dense = mercer.KNeighborsRegressor(4, **parameters).fit(X, y)
+    sparse = mercer.KNeighborsRegressor(4, **parameters).fit(scipy.sparse.csr_array(X), y)
+    assert_close(sparse.predict(scipy.sparse.csr_array(queries)), dense.predict(queries), 1e-13)
+    dense.save(tmp_path / "m")
+    assert_close(mercer.load(tmp_path / "m").predict(queries), dense.predict(queries), 1e-13)
+
+
+def test_missing_values(data):
+    X, queries, y, _ = data
+    X, queries = X.copy(), queries.copy()
+    for rows in (X, queries):
+        rows[::3, 0] = np.nan
+        rows[1::4, 2] = np.nan
+    ours = mercer.KNeighborsRegressor(4, metric="nan_euclidean").fit(X, y)
+    peer = sklearn.neighbors.KNeighborsRegressor(4, metric="nan_euclidean").fit(X, y)
+    assert_close(ours.kneighbors(queries)[0], peer.kneighbors(queries)[0], 1e-9)
+    assert_close(ours.predict(queries), peer.predict(queries), 1e-9)
+    with pytest.raises(ValueError, match="NaN"):
+        mercer.KNeighborsRegressor().fit(X, y)
+
+
+def test_distances_that_are_given(data):
+    X, queries, y, _ = data
+    D, Q = (np.linalg.norm(rows[:, None] - X, axis=2) for rows in (X, queries))
+    given = mercer.KNeighborsRegressor(4, metric="precomputed").fit(D, y)
+    plain = mercer.KNeighborsRegressor(4).fit(X, y)
+    assert_close(given.predict(Q), plain.predict(queries), 1e-12)
+    assert np.array_equal(given.kneighbors(return_distance=False), plain.kneighbors(return_distance=False))
+    graph = plain.kneighbors_graph(queries, 9, mode="distance")
+    assert_close(given.predict(graph), plain.predict(queries), 1e-12)
+    with pytest.raises(ValueError, match="4 neighbors are required"):
+        given.predict(plain.kneighbors_graph(queries, 3, mode="distance"))
+    with pytest.raises(ValueError, match="must be square"):
+        given.fit(Q, y[: len(Q)])
+    with pytest.raises(ValueError, match="cannot be saved"):
+        given.fit(D, y).save("nowhere")
+
+
+def test_neighbours_without_weight_are_an_error(data):
+    X, queries, y, labels = data
+    nothing = lambda distances: np.where(distances < np.inf, 0.0, 1.0)
+    for model, targets in [
+        (mercer.KNeighborsClassifier(weights=nothing), labels),
+        (mercer.KNeighborsRegressor(weights=nothing), y),
+    ]:
+        with pytest.raises(ValueError, match="zero weights"):
+            model.fit(X, targets).predict(queries)

@@ -100,12 +100,12 @@ def test_the_same_seed_gives_the_same_landmarks(X):
         )
         np.testing.assert_array_equal(draw(3), draw(3, 1))
         assert (draw(3) != draw(4)).any()
-        np.testing.assert_array_equal(draw(None), draw(0))
+        assert (draw(None) != draw(None)).any()
 
 
 def test_parameters_of_a_named_kernel_may_be_in_a_dict(X):
-    a = mercer.Nystroem("rbf", kernel_params={"gamma": 0.2}, n_components=5).fit(X)
-    b = mercer.Nystroem("rbf", gamma=0.2, n_components=5).fit(X)
+    a = mercer.Nystroem("rbf", kernel_params={"gamma": 0.2}, n_components=5, random_state=0).fit(X)
+    b = mercer.Nystroem("rbf", gamma=0.2, n_components=5, random_state=0).fit(X)
     np.testing.assert_array_equal(a.transform(X), b.transform(X))
     assert str(a.kernel_) == str(b.kernel_)
 

@@ -6,6 +6,7 @@ import matplotlib as mpl
 import mercer
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 mpl.use("Agg")
 
@@ -66,3 +67,13 @@ def test_a_matrix_has_no_plot(rng):
     model = mercer.KernelRidge(kernel="precomputed").fit(np.eye(4), np.arange(4.0))
     with pytest.raises(ValueError, match="no plot"):
         model.plot()
+
+
+@pytest.mark.parametrize("name", [name for name in mercer.__all__ if hasattr(getattr(mercer, name), "fit")])
+def test_a_model_that_is_not_fitted_has_no_plot(name):
+    model = getattr(mercer, name)()
+    if hasattr(model, "plot"):
+        with pytest.raises(NotFittedError):
+            model.plot()
+        with pytest.raises(NotFittedError):
+            model.plot(np.eye(2))

@@ -112,7 +112,7 @@ def test_what_cannot_be_searched_is_told(data):
         ({"Cs": []}, "'Cs' parameter"),
         ({"Cs": [1.0, -1.0]}, "'Cs' parameter"),
         ({"gammas": [0.0]}, "'gammas' parameter"),
-        ({"cv": 1}, "n_splits=1"),
+        ({"cv": 1}, "'cv' parameter.*Got 1"),
         ({"cv": 149}, "cannot be greater"),
         ({"cv": [([0], [1])]}, "leaves rows out"),
         ({"cv": [(slice(0, None, 2), slice(1, None, 2)), ([1], slice(0, None, 2))]}, "train rows of fold 1"),

@@ -1,6 +1,5 @@
 """Support vector machines against scikit-learn's LIBSVM: 500 small random problems, and hard ones."""
 
-import time
 import warnings
 from itertools import combinations
 
@@ -196,12 +195,9 @@ def test_hard_problems(name, case):
     for kernel in ("rbf", "linear"):
         if case.startswith("gamma") and kernel == "linear":
             continue
-        began = time.perf_counter()
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             ours = getattr(mercer, name)(kernel=kernel, **parameters).fit(X, y)
-        # About a second is needed by the slowest of them where nothing else runs.
-        assert time.perf_counter() - began < 60
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             theirs = getattr(sklearn.svm, name)(kernel=kernel, **parameters, max_iter=STEPS)

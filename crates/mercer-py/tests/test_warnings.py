@@ -6,6 +6,9 @@ import mercer
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 
 @pytest.fixture
@@ -62,6 +65,31 @@ def test_an_undecided_kernel_is_no_matter_of_convergence(data):
     for model, targets in [(mercer.KernelRidge(kernel=text), y), (mercer.SVC(kernel=text), labels)]:
         (warning,) = heard(model, X, targets)
         assert warning.category is UserWarning and "undecided" in str(warning.message) and warning.filename == __file__
+
+
+def test_a_fit_through_tools_of_scikit_learn_warns_at_the_call(data):
+    X, _, labels = data
+    for tool in (make_pipeline(StandardScaler(), mercer.SVC(C=1e3, max_iter=3)), GridSearchCV(mercer.SVC(max_iter=3), {"C": [1e3]})):
+        found = [warning for warning in heard(tool, X, labels) if warning.category is ConvergenceWarning]
+        assert found and {warning.filename for warning in found} == {__file__}
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        mercer.OneClassSVM(max_iter=1).fit_predict(X)
+    assert [warning.filename for warning in found] == [__file__]
+
+
+def test_only_convergence_is_a_convergence_warning(data):
+    """A fit that has not converged, on a kernel that is undecided: two warnings of two kinds."""
+    X, y, labels = data
+    text = "exp(-|x-z|) - 1e-6*rbf(sigma=1)"
+    for model, targets in [
+        (mercer.KernelRidge(1e-9, kernel=text, solver="cg", max_iter=1), y),
+        (mercer.KernelLMS(text, max_iter=2), y),
+        (mercer.KernelLogisticRegression(kernel=text, max_iter=1), labels),
+        (mercer.SVC(kernel=text, C=1e3, max_iter=3), labels),
+    ]:
+        kinds = {(warning.category, "undecided" in str(warning.message)) for warning in heard(model, X, targets)}
+        assert kinds == {(ConvergenceWarning, False), (UserWarning, True)}, model
 
 
 def test_a_fit_that_converged_is_silent(data):

@@ -140,7 +140,7 @@ pub struct Fit {
     #[arg(long, value_parser = weights())]
     pub weights: Option<Weights>,
     /// knn: the distance [default: euclidean]
-    #[arg(long, value_parser = parse_metric, value_name = "euclidean|manhattan")]
+    #[arg(long, value_parser = parse_metric, value_name = "euclidean|manhattan|chebyshev|minkowski:P")]
     pub metric: Option<Metric>,
     /// knn: take a target of numbers as classes, too
     #[arg(long)]
@@ -254,7 +254,15 @@ fn parse_metric(text: &str) -> Result<Metric, String> {
     match text {
         "euclidean" => Ok(Metric::Euclidean),
         "manhattan" => Ok(Metric::Manhattan),
-        _ => Err("it is euclidean or manhattan".into()),
+        "chebyshev" => Ok(Metric::Chebyshev),
+        other => other
+            .strip_prefix("minkowski:")
+            .and_then(|p| p.parse().ok())
+            .filter(|p: &f64| *p > 0.0 && p.is_finite())
+            .map(|p| Metric::Minkowski { p })
+            .ok_or_else(|| {
+                "it is euclidean, manhattan, chebyshev, or minkowski:P with a number P above 0".into()
+            }),
     }
 }
 

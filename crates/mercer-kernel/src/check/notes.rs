@@ -11,8 +11,6 @@ use super::verify::{self, density, gegenbauer};
 pub(super) fn add(proof: &mut Proof) {
     if proof.note.is_none() {
         proof.note = note(proof);
-    } else if let Some(family) = proof.named() {
-        proof.note = proof.note.take().map(|text| format!("{text}; {}", family.theorem()));
     }
     proof.premises.iter_mut().for_each(add);
 }

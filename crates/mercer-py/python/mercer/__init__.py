@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "FeatureMap": "mercer.feature_map",
+    "IndefiniteMatrix": "mercer._native",
     "KNeighborsClassifier": "mercer.neighbors",
     "KNeighborsRegressor": "mercer.neighbors",
     "Kernel": "mercer.kernel",
@@ -29,6 +30,7 @@ _HOME = {
     "KernelRidgeCV": "mercer.kernel_ridge_cv",
     "KernelSmoother": "mercer.kernel_smoother",
     "Model": "mercer.model",
+    "NotAKernel": "mercer._native",
     "NuSVC": "mercer.svm",
     "NuSVR": "mercer.svm",
     "Nystroem": "mercer.nystroem",
@@ -39,8 +41,10 @@ _HOME = {
     "SVC": "mercer.svm",
     "SVCCV": "mercer.svc_cv",
     "SVR": "mercer.svm",
+    "SingularMatrix": "mercer._native",
     "Verdict": "mercer.verdict",
     "load": "mercer.model",
+    "show_versions": "mercer.versions",
 }
 
 __all__ = sorted(_HOME)

@@ -1,3 +1,6 @@
+from mercer._native import IndefiniteMatrix as IndefiniteMatrix
+from mercer._native import NotAKernel as NotAKernel
+from mercer._native import SingularMatrix as SingularMatrix
 from mercer.feature_map import FeatureMap as FeatureMap
 from mercer.feature_map import PolynomialFeatureMap as PolynomialFeatureMap
 from mercer.kernel import Kernel as Kernel
@@ -21,6 +24,36 @@ from mercer.svm import NuSVC as NuSVC
 from mercer.svm import NuSVR as NuSVR
 from mercer.svm import OneClassSVM as OneClassSVM
 from mercer.verdict import Verdict as Verdict
+from mercer.versions import show_versions as show_versions
 
 __version__: str
-__all__: list[str]
+
+__all__ = [
+    "FeatureMap",
+    "IndefiniteMatrix",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
+    "Kernel",
+    "KernelLMS",
+    "KernelLogisticRegression",
+    "KernelPerceptron",
+    "KernelRidge",
+    "KernelRidgeCV",
+    "KernelSmoother",
+    "Model",
+    "NotAKernel",
+    "NuSVC",
+    "NuSVR",
+    "Nystroem",
+    "OneClassSVM",
+    "PolynomialFeatureMap",
+    "RBFSampler",
+    "RandomFourierFeatures",
+    "SVC",
+    "SVCCV",
+    "SVR",
+    "SingularMatrix",
+    "Verdict",
+    "load",
+    "show_versions",
+]

@@ -5,8 +5,7 @@ import os
 import numpy as np
 
 from mercer import _native
-from mercer._estimator import warn
-from mercer._kernel_choice import PAIRWISE_NAMES
+from mercer._warn import warn
 from mercer.kernel import Kernel
 from mercer.model import Model
 
@@ -56,22 +55,20 @@ class FileFits:
             As `mercer.load` gives it: it knows the columns, categories and scaling of the file. The estimator itself stays
             unfitted.
         """
+        self._validate_params()
         self._check_parameters()
         if self.approx is None or self.solver != "auto":
             raise ValueError("fit_file needs approx='fourier:1024', 'nystrom:1000' or 'auto', with solver='auto'")
-        named = isinstance(self.kernel, str) and self.kernel in (*PAIRWISE_NAMES, "precomputed")
-        if named or not isinstance(self.kernel, (str, Kernel)):
+        if not self._has_formula():
             raise ValueError(f"fit_file needs a formula as its kernel, such as 'rbf(sigma=auto)'. Got {self.kernel!r} instead.")
         if not 0 <= holdout < 1:
             raise ValueError(f"holdout must be a fraction of at least 0 and less than 1. Got {holdout!r} instead.")
-        alpha = np.atleast_1d(self.alpha).astype(np.float64)
-        self._check_real("alpha", low=0, values=alpha.ravel().tolist())
         self._fit_seed = self._seed()
         settings = {
             "method": "ridge",
             "kernel": Kernel(self.kernel)._native,
             "approx": self.approx,
-            "lambda": alpha.tolist(),
+            "lambda": self._penalties().tolist(),
             "bias": self.bias,
         }
         file = {

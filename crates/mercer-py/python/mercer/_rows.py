@@ -60,6 +60,15 @@ def borrowable(X):
     )
 
 
+def stacked(first, second):
+    """The rows of one matrix, then those of another; sparse where the first one is."""
+    if not is_sparse(first):
+        return np.vstack([first, second.toarray() if is_sparse(second) else second])
+    from scipy.sparse import vstack
+
+    return type(first)(vstack([first, second], format="csr"))
+
+
 def handed_back(rows, like):
     """Rows as the native code hands them back: an ndarray, or a sparse matrix of the type of another."""
     if not isinstance(rows, tuple):

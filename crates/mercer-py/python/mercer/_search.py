@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from mercer._estimator import scale_gamma
+from mercer._constraints import InvalidParameterError
+from mercer._gamma import scale_gamma
 from mercer._kernel_choice import PAIRWISE_NAMES, Formula
 from mercer._rows import borrowable
 from mercer.kernel import Kernel
@@ -16,27 +17,26 @@ class KernelSearch:
     #: The values of γ that None stands for, as multiples of 1/(n_features · variance).
     _default_gammas = np.geomspace(1e-3, 1e2, 10)
 
-    def _candidates(self, X):
+    def _candidates(self, X, weights=None):
         """The kernels to choose from, each with its γ or None."""
         self._fit_seed = self._seed()
         kernel = self.kernel
         if isinstance(kernel, str) and kernel in PAIRWISE_NAMES:
             if "gamma" not in PAIRWISE_NAMES[kernel]:
                 return [(self._choose_kernel(X), None)]
-            found = [(self._named_kernel(kernel, X, gamma), gamma) for gamma in self._gammas(X).tolist()]
+            found = [(self._named_kernel(kernel, gamma), gamma) for gamma in self._gammas(X, weights).tolist()]
             found[0][0].check(X)
             return found
         if self.gammas is not None:
             raise ValueError("gammas belong to scikit-learn's kernel names; write ? in the formula for what is to be chosen")
-        searched = isinstance(kernel, (str, Kernel)) and kernel != "precomputed"
-        if searched and Kernel(kernel)._native.has_tunables():
+        if self._has_formula() and Kernel(kernel)._native.has_tunables():
             with self._job() as job:
                 natives = Kernel(kernel)._native.candidates(borrowable(X), 10, job)
             return [(Formula(native), None) for native in natives]
         return [(self._choose_kernel(X), None)]
 
-    def _gammas(self, X):
-        return scale_gamma(X) * self._default_gammas if self.gammas is None else self._numbers("gammas")
+    def _gammas(self, X, weights):
+        return scale_gamma(X, weights) * self._default_gammas if self.gammas is None else self._numbers("gammas")
 
     def _numbers(self, name):
         """A parameter that is a list of numbers above 0."""
@@ -45,7 +45,7 @@ class KernelSearch:
         except (TypeError, ValueError):
             values = np.empty(0)
         if values.size == 0 or not np.isfinite(values).all() or (values <= 0).any():
-            raise ValueError(
+            raise InvalidParameterError(
                 f"The {name!r} parameter of {type(self).__name__} must be numbers above 0. Got {getattr(self, name)!r} instead."
             )
         return values

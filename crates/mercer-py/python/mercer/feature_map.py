@@ -1,11 +1,14 @@
 """Explicit feature maps."""
 
+from numbers import Integral
+
 import numpy as np
 from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mercer import _native
-from mercer._estimator import Estimator
+from mercer._constraints import NON_NEGATIVE, SHARED, at_least
+from mercer._estimator import Estimator, fitting
 from mercer._rows import as_matrix, borrowable
 from mercer._work import job
 
@@ -47,7 +50,7 @@ class FeatureMap:
 
     def names(self, columns):
         """The names of the features, given the number of the columns or their names."""
-        names = [f"x{i}" for i in range(columns)] if hasattr(columns, "__index__") else [str(c) for c in columns]
+        names = [f"x{i}" for i in range(columns)] if isinstance(columns, Integral) else [str(c) for c in columns]
         return self._native.names(names)
 
     def __repr__(self):
@@ -98,6 +101,13 @@ class PolynomialFeatureMap(TransformerMixin, Estimator):
     True
     """
 
+    _parameter_constraints = {
+        **SHARED,
+        "degree": [at_least(0)],
+        "c": [NON_NEGATIVE],
+        "weighted": ["boolean"],
+    }
+
     def __init__(self, degree=3, c=1, weighted=True, *, n_jobs=None, verbose=0):
         self.degree = degree
         self.c = c
@@ -105,6 +115,7 @@ class PolynomialFeatureMap(TransformerMixin, Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @fitting
     def fit(self, X, y=None):
         """Counts the features.
 
@@ -112,11 +123,6 @@ class PolynomialFeatureMap(TransformerMixin, Estimator):
         -------
         self
         """
-        self._check_real("c", low=0)
-        if isinstance(self.degree, bool) or not hasattr(self.degree, "__index__") or self.degree < 0:
-            raise ValueError(
-                f"The 'degree' parameter of {type(self).__name__} must be an integer, 0 or more. Got {self.degree!r} instead."
-            )
         X = self._fit_input(X, "no_validation")
         degree = int(self.degree)
         text = f"poly(degree={degree}, c={float(self.c)!r})" if self.weighted else f"monomials(degree={degree})"
@@ -139,16 +145,17 @@ class PolynomialFeatureMap(TransformerMixin, Estimator):
     def get_feature_names_out(self, input_features=None):
         """The names of the features.
 
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            The names of the columns; None for those that `fit` has seen, or x0, x1, ….
+
         Returns
         -------
         names : ndarray of str
         """
         check_is_fitted(self)
-        if input_features is None:
-            input_features = getattr(self, "feature_names_in_", self.n_features_in_)
-        elif len(input_features) != self.n_features_in_:
-            raise ValueError("input_features should have length equal to number of features")
-        return np.array(self.feature_map_.names(input_features), dtype=object)
+        return np.array(self.feature_map_.names(_check_feature_names_in(self, input_features)), dtype=object)
 
     def save(self, path):
         """A feature map alone is not a model.

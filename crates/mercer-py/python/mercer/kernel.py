@@ -3,7 +3,7 @@
 import math
 from numbers import Real
 
-from mercer import _native
+from mercer import _hyper_parameters, _native
 from mercer._rows import as_matrix, borrowable
 from mercer._work import job
 from mercer.verdict import Verdict
@@ -92,6 +92,69 @@ class Kernel:
         rows, columns = _rows_and_columns(X, Z)
         with job(n_jobs) as how:
             return self._native.distance(rows, columns, how).astype(X.dtype, copy=False)
+
+    def operator(self, X, Z=None, *, n_jobs=None):
+        """The kernel matrix as a SciPy ``LinearOperator``: its products are computed in tiles, and it is never stored.
+
+        ``K @ v`` takes O(nmd) time and O(n + m) memory. SciPy's iterative solvers and eigenvalue routines take it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        Z : {array-like, sparse matrix} of shape (m, d), default=None
+            None for X.
+        n_jobs : int, default=None
+            Threads; None for all cores.
+
+        Returns
+        -------
+        K : LinearOperator of shape (n, m)
+
+        >>> import numpy as np
+        >>> K = Kernel("linear").operator([[1.0, 2.0], [3.0, 4.0]])
+        >>> K @ np.array([1.0, 1.0])
+        array([16., 36.])
+        """
+        from mercer._operator import KernelOperator
+
+        if not self._native.is_resolved():
+            raise ValueError(f"{self} has hyper-parameters that are not numbers yet: call resolve(X) first")
+        rows, columns = _rows_and_columns(X, Z)
+        n = as_matrix(X).shape[0]
+        shape = (n, n if columns is None else as_matrix(Z, "Z").shape[0])
+        return KernelOperator(Kernel._of(self._native), rows, columns, shape, n_jobs)
+
+    def get_params(self, deep=True):
+        """The hyper-parameters, for searches such as scikit-learn's ``GridSearchCV`` over ``kernel__sigma``.
+
+        Returns
+        -------
+        params : dict
+            A number, a list of one for each column, or the text of ``auto`` and ``?``, by name. The second ``sigma`` of a
+            formula is ``sigma_2``, and so on.
+
+        >>> Kernel("rbf(sigma=2) + matern(nu=1.5, length=3)").get_params()
+        {'sigma': 2.0, 'nu': 1.5, 'length': 3.0}
+        """
+        return _hyper_parameters.read(str(self))
+
+    def set_params(self, **params):
+        """Changes hyper-parameters of this kernel, by the names that `get_params` has.
+
+        Returns
+        -------
+        self
+
+        >>> Kernel("rbf(sigma=2)").set_params(sigma=5)
+        Kernel('rbf(sigma=5)')
+        """
+        if params:
+            self._native = _native.Kernel(_hyper_parameters.write(str(self), params))
+        return self
+
+    def __sklearn_clone__(self):
+        # set_params changes a kernel, so that two estimators must not share one.
+        return Kernel._of(self._native)
 
     def features(self):
         """The kernel's explicit feature map φ, with ⟨φ(x), φ(z)⟩ = k(x, z).

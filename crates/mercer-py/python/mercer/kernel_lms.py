@@ -2,10 +2,21 @@
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_sample_weight
 
-from mercer._estimator import KernelRegressor, with_callbacks
+from mercer._constraints import FINITE, FORMULA_OR_NAME, NON_NEGATIVE, SHARED, at_least, one_of
+from mercer._estimator import fitting
+from mercer._kernel_regressor import KernelRegressor
+from mercer._rows import stacked
 
 __all__ = ["KernelLMS"]
+
+
+def _streams(lms):
+    if lms.solver != "sgd" or lms.bias != "none":
+        raise AttributeError("partial_fit takes one row at a time: it needs solver='sgd' and bias='none'")
+    return True
 
 
 class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
@@ -35,7 +46,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
     bias : {"none", "centred", "column"}, default="none"
         As in `KernelRidge`.
     random_state : int, RandomState instance or None, default=None
-        The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None is a fixed seed.
+        The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0
@@ -67,6 +78,15 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
     """
 
     _method = "lms"
+    _parameter_constraints = {
+        **SHARED,
+        **FORMULA_OR_NAME,
+        "step": [one_of("auto"), FINITE],
+        "max_iter": [at_least(1)],
+        "solver": [one_of("batch", "sgd")],
+        "tol": [NON_NEGATIVE],
+        "bias": [one_of("none", "centred", "column")],
+    }
 
     def __init__(
         self,
@@ -99,8 +119,8 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @with_callbacks
-    def fit(self, X, y):
+    @fitting
+    def fit(self, X, y, sample_weight=None):
         """Fits the model.
 
         Parameters
@@ -108,26 +128,111 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training data, or the kernel matrix where ``kernel="precomputed"``.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            What the squared error of each row counts: a factor of the step. The kernel matrix is then held, and ``bias`` is
+            ``"none"``.
 
         Returns
         -------
         self
         """
-        self._check_option("solver", ("batch", "sgd"))
-        self._check_option("bias", ("none", "centred", "column"))
-        self._check_real("step")
-        self._check_real("tol", low=0)
-        self._check_real("max_iter", low=1)
         X, y, targets, names = self._regression_input(X, y)
-        with self._fit_task(X, y):
+        weights = self._check_weights(X, sample_weight)
+        if weights is not None and self.bias != "none":
+            raise ValueError(f"sample_weight needs bias='none'. Got bias={self.bias!r}.")
+        with self._fit_task(X, y, sample_weight=weights):
             self._choose_kernel(X)
-            parts, report = self._learn(X, targets, None, names)
+            if weights is None:
+                parts, report = self._learn(X, targets, None, names)
+            else:
+                parts, report = self._learn_weighted(X, targets, weights, names)
             self._keep(X, parts, report, flat=y.ndim == 1)
             self._tell(report)
             curve = report["facts"]["curve"]
             self.step_ = report["facts"]["step"]
             self.loss_curve_ = np.array([[p["epoch"], p["mse"], p["gradient"]] for p in curve], dtype=np.float64).reshape(-1, 3)
         return self
+
+    def _learn_weighted(self, X, targets, weights, outputs):
+        """Trains with weights: on the kernel SKS and the targets Sy, S the roots of the weights, in O(n²) memory."""
+        roots, settings, words = np.sqrt(weights), self._kernel_settings(), None
+        basis = {"kernel": None, "domain": None, "shift": None}
+        if self._choice.native is not None:
+            # One pass on the rows checks the formula and finds its domain.
+            parts, _ = self._learn(X, targets, None, outputs, epochs=1)
+            basis, words = {name: parts[name] for name in basis}, self._words["settings"]
+            settings = {name: value for name, value in settings.items() if name not in ("kernel", "approx")}
+            settings["admission"] = "assume"
+        gram = roots[:, None] * self._gram(X) * roots
+        parts, report = self._train(settings, {"gram": gram}, roots[:, None] * targets, None, outputs)
+        if words is not None:
+            self._words["settings"] = {**words, "epochs": settings["epochs"]}
+        # The steps S⁻¹β := S⁻¹β + α(Sy − SKS·S⁻¹β) are β := β + αW(y − Kβ).
+        return {**parts, **basis, "coefficients": roots[:, None] * parts["coefficients"]}, report
+
+    @available_if(_streams)
+    @fitting
+    def partial_fit(self, X, y, sample_weight=None):
+        """Goes through the rows once in their order: each becomes a centre with α times its error as its coefficient.
+
+        It goes on from what was learnt before. The first call settles the kernel. O(nd) time for a row where there are n centres.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            A factor of the step for each row.
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "dual_coef_")
+        X, y, targets, names = self._regression_input(X, y, reset=first)
+        weights = self._check_weights(X, 1.0 if sample_weight is None else sample_weight)
+        if first:
+            self._choose_kernel(X)
+            self._basis = {"kernel": self._choice.native, "domain": None, "shift": None}
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            raise ValueError("partial_fit needs rows, which a precomputed kernel has not")
+        self._choice.check(X)
+        shape = y.shape[1:]
+        if not first and self.dual_coef_.shape[1:] != shape:
+            raise ValueError(f"y has the shape {y.shape}, but the coefficients of the rows before {self.dual_coef_.shape}")
+        with self._job() as job:
+            K = np.asarray(self._choice.matrix(X, None, job), dtype=np.float64)
+        self._settle_step(K.diagonal().max() * weights.max())
+        errors = targets if first else targets - self._outputs(X)
+        steps = np.zeros_like(errors)
+        for i, weight in enumerate(weights):
+            steps[i] = self.step_ * weight * (errors[i] - K[i, :i] @ steps[:i])
+        steps = steps.reshape(-1, *shape)
+        self.X_fit_ = X if first else stacked(self.X_fit_, X.astype(self.X_fit_.dtype, copy=False))
+        self.dual_coef_ = steps if first else np.concatenate([self.dual_coef_, steps])
+        self.intercept_ = np.zeros(shape)[()]
+        self.n_iter_ = 1
+        report = {"status": "converged", "solver": "stochastic gradient descent", "rows": len(self.dual_coef_)}
+        settings = {**self._settings(), "seed": self._fit_seed}
+        self._words = {"method": self._method, "settings": settings, "report": report, "outputs": names}
+        return self
+
+    def _check_weights(self, X, sample_weight):
+        if sample_weight is None:
+            return None
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+    def _settle_step(self, largest):
+        """Sets `step_` for rows whose k(x,x), times their weight, is at most `largest`."""
+        if self.step == "auto":
+            self.step_ = min(getattr(self, "step_", np.inf), 1 / largest if largest > 0 else 1.0)
+        else:
+            self.step_ = float(self.step)
+        if self.step_ * largest >= 2:
+            raise ValueError(f"a step of {self.step_:.3g} diverges on these rows: it must be less than {2 / largest:.3g}")
+
+    def _is_random(self):
+        return super()._is_random() or self.solver == "sgd"
 
     def _settings(self):
         return {

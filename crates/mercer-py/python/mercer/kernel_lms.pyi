@@ -4,7 +4,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer._estimator import KernelRegressor
+from mercer._kernel_regressor import KernelRegressor
 from mercer.kernel import Kernel
 
 __all__ = ["KernelLMS"]
@@ -29,5 +29,6 @@ class KernelLMS(KernelRegressor):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None: ...
-    def fit(self, X: Any, y: ArrayLike) -> Self: ...
+    def fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> Self: ...
+    def partial_fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> Self: ...
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...

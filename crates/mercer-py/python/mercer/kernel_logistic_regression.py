@@ -4,7 +4,9 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from mercer import _native
-from mercer._estimator import KernelClassifier, with_callbacks
+from mercer._constraints import ANY_KERNEL, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE, SHARED, at_least, one_of
+from mercer._estimator import fitting
+from mercer._kernel_classifier import KernelClassifier
 
 __all__ = ["KernelLogisticRegression"]
 
@@ -41,7 +43,7 @@ class KernelLogisticRegression(KernelClassifier):
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
     random_state : int, RandomState instance or None, default=None
-        The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None is a fixed seed.
+        The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0
@@ -77,6 +79,17 @@ class KernelLogisticRegression(KernelClassifier):
     """
 
     _method = "logistic"
+    _parameter_constraints = {
+        **SHARED,
+        **ANY_KERNEL,
+        **CLASS_WEIGHT,
+        "C": [POSITIVE],
+        "fit_intercept": ["boolean"],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [at_least(1)],
+        "solver": [one_of("newton", "gd", "sgd")],
+        "approx": [str, None],
+    }
 
     def __init__(
         self,
@@ -113,7 +126,7 @@ class KernelLogisticRegression(KernelClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @with_callbacks
+    @fitting
     def fit(self, X, y, sample_weight=None):
         """Fits the model.
 
@@ -128,27 +141,24 @@ class KernelLogisticRegression(KernelClassifier):
         -------
         self
         """
-        self._check_option("solver", ("newton", "gd", "sgd"))
-        if self._check_approx() is not None:
-            self._check_option("solver", ("newton",))
-        self._check_real("C", low=0)
-        if self.C == 0:
-            raise ValueError("The 'C' parameter of KernelLogisticRegression must be more than 0. Got 0 instead.")
-        self._check_real("tol", low=0)
-        self._check_real("max_iter", low=1)
+        if self._check_approx() is not None and self.solver != "newton":
+            raise ValueError(f"approx={self.approx!r} needs solver='newton'. Got solver={self.solver!r} instead.")
         X, y = self._fit_input(X, y)
         codes = self._classes(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         with self._fit_task(X, y, sample_weight=sample_weight):
             self._forget()
-            self._choose_kernel(X)
+            self._choose_kernel(X, sample_weight)
             self._choose_approx(X)
             weights = self._row_weights(codes, sample_weight)
             parts, report = self._learn(X, (codes, len(self.classes_)), weights)
             self._keep(X, parts, report)
             self._tell(report)
         return self
+
+    def _is_random(self):
+        return super()._is_random() or self.solver == "sgd"
 
     def _settings(self):
         return {
@@ -164,8 +174,7 @@ class KernelLogisticRegression(KernelClassifier):
         if self.class_weight is None:
             return weights
         if isinstance(self.class_weight, str):
-            self._check_option("class_weight", ("balanced",))
-            counts = np.bincount(codes, weights, minlength=len(self.classes_))
+            counts = np.bincount(codes.view(np.intp), weights, minlength=len(self.classes_))
             # A class without weight weighs nothing, however often its rows would count.
             each = counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
         else:

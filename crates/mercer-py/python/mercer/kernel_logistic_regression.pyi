@@ -4,7 +4,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer._estimator import KernelClassifier
+from mercer._kernel_classifier import KernelClassifier
 from mercer.kernel import Kernel
 
 __all__ = ["KernelLogisticRegression"]

@@ -6,7 +6,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _native
-from mercer._estimator import KernelClassifier, with_callbacks
+from mercer._constraints import ANY_KERNEL, SHARED, at_least, one_of
+from mercer._estimator import fitting
+from mercer._kernel_classifier import KernelClassifier
 from mercer._rows import borrowable, handed_back
 
 __all__ = ["KernelPerceptron"]
@@ -52,7 +54,7 @@ class KernelPerceptron(KernelClassifier):
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
     random_state : int, RandomState instance or None, default=None
-        The order of the rows; None is a fixed seed.
+        The order of the rows; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0
@@ -83,12 +85,22 @@ class KernelPerceptron(KernelClassifier):
     --------
     >>> from mercer import KernelPerceptron
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
-    >>> model = KernelPerceptron("(<x,z>+1)^2").fit(X, y)
+    >>> model = KernelPerceptron("(<x,z>+1)^2", random_state=0).fit(X, y)
     >>> model.predict(X).tolist()
     [0, 1, 1, 0]
     """
 
     _method = "perceptron"
+    _parameter_constraints = {
+        **SHARED,
+        **ANY_KERNEL,
+        "max_iter": [at_least(1)],
+        "shuffle": ["boolean"],
+        "averaged": ["boolean"],
+        "rule": [one_of("direct", "one-vs-rest")],
+        "vote": ["boolean"],
+        "budget": [at_least(1), None],
+    }
 
     def __init__(
         self,
@@ -129,7 +141,7 @@ class KernelPerceptron(KernelClassifier):
         tags.classifier_tags.poor_score = self.budget is not None
         return tags
 
-    @with_callbacks
+    @fitting
     def fit(self, X, y):
         """Fits the model.
 
@@ -165,6 +177,9 @@ class KernelPerceptron(KernelClassifier):
             form = "vote=True" if self.vote else "a budget"
             raise ValueError(f"{form} needs a kernel text, a mercer.Kernel or a named kernel")
 
+    def _is_random(self):
+        return super()._is_random() or self.shuffle
+
     def _settings(self):
         return {
             "epochs": int(self.max_iter),
@@ -176,6 +191,7 @@ class KernelPerceptron(KernelClassifier):
         }
 
     @available_if(_streams)
+    @fitting
     def partial_fit(self, X, y, classes=None):
         """Learns from the rows of X in their order, within the ``budget``, going on from what was learnt before.
 
@@ -223,9 +239,6 @@ class KernelPerceptron(KernelClassifier):
         return f"the classes are not separated after {report['iterations']} passes: overlapping classes never are"
 
     def _check_parameters(self):
-        self._check_option("rule", ("direct", "one-vs-rest"))
-        self._check_real("max_iter", low=1)
-        self._check_real("budget", low=1)
         if self.vote and self.budget is not None:
             raise ValueError("vote=True keeps every mistaken row, so it has no budget; give one of them")
 

@@ -6,9 +6,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from mercer import _least_squares, _native
-from mercer._estimator import KernelRegressor, warn, with_callbacks
+from mercer._constraints import FORMULA_OR_NAME, NON_NEGATIVE, SHARED, InvalidParameterError, at_least, one_of
+from mercer._estimator import fitting
 from mercer._file_fits import FileFits
+from mercer._kernel_regressor import KernelRegressor
 from mercer._rows import borrowable
+from mercer._warn import warn
 
 __all__ = ["KernelRidge"]
 
@@ -112,7 +115,7 @@ class KernelRidge(FileFits, RidgeEstimator):
     max_iter : int, default=None
         Steps of ``solver="cg"`` at most; None is 1,000.
     random_state : int, RandomState instance or None, default=None
-        Chooses the rows that ``auto`` looks at, random features and landmarks; None is a fixed seed.
+        Chooses the rows that ``auto`` looks at, random features and landmarks; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0
@@ -158,12 +161,23 @@ class KernelRidge(FileFits, RidgeEstimator):
 
     In chunks, here of random features:
 
-    >>> model = KernelRidge(kernel="rbf(sigma=1)", alpha=1e-3, approx="fourier:64")
+    >>> model = KernelRidge(kernel="rbf(sigma=1)", alpha=1e-3, approx="fourier:64", random_state=0)
     >>> for chunk in np.array_split(X, 5):
     ...     model = model.partial_fit(chunk, np.sin(chunk[:, 0]))
     >>> bool(abs(model.predict([[np.pi / 2]])[0] - 1) < 1e-2)
     True
     """
+
+    _parameter_constraints = {
+        **SHARED,
+        **FORMULA_OR_NAME,
+        "alpha": [NON_NEGATIVE, "array-like"],
+        "approx": [str, None],
+        "solver": [one_of("auto", "cholesky", "mixed", "primal", "cg")],
+        "bias": [one_of("none", "centred", "column")],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [at_least(1), None],
+    }
 
     #: The features and the sums over them that `partial_fit` continues from, and the parameters that they depend on.
     _prepared = None
@@ -203,7 +217,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @with_callbacks
+    @fitting
     def fit(self, X, y, sample_weight=None):
         """Fits the model.
 
@@ -238,10 +252,6 @@ class KernelRidge(FileFits, RidgeEstimator):
         return self
 
     def _check_parameters(self):
-        self._check_option("solver", ("auto", "cholesky", "mixed", "primal", "cg"))
-        self._check_option("bias", ("none", "centred", "column"))
-        self._check_real("tol", low=0)
-        self._check_real("max_iter", low=1)
         approx = self._check_approx()
         if self.solver == "cg":
             if self.bias == "column":
@@ -254,13 +264,27 @@ class KernelRidge(FileFits, RidgeEstimator):
             raise ValueError(f"approx={approx!r} has a solver of its own; leave solver={self.solver!r} out")
 
     def _alphas(self, n_targets):
-        alpha = np.atleast_1d(self.alpha)
-        self._check_real("alpha", low=0, values=alpha.ravel().tolist())
+        alpha = self._penalties()
         if alpha.shape not in ((1,), (n_targets,)):
             raise ValueError(
                 f"Number of targets and number of penalties do not correspond: {alpha.size} != {n_targets}"
             )
-        return alpha.astype(np.float64)
+        return alpha
+
+    def _penalties(self):
+        try:
+            alpha = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
+        except (TypeError, ValueError):
+            alpha = np.array([np.nan])
+        if not np.isfinite(alpha).all() or (alpha < 0).any():
+            raise InvalidParameterError(
+                f"The 'alpha' parameter of {type(self).__name__} must be a number in the range [0, inf) or one for each target. "
+                f"Got {self.alpha!r} instead."
+            )
+        return alpha
+
+    def _is_random(self):
+        return super()._is_random() or self.solver == "cg"
 
     def _solve(self, X, targets, alpha, weights, names):
         """A direct solution; that of least squares where the matrix is singular, as in scikit-learn."""
@@ -346,6 +370,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         return repr((self.approx, self.kernel, self.bias))
 
     @available_if(_streams)
+    @fitting
     def partial_fit(self, X, y, sample_weight=None):
         """Adds rows to the sums that the fit follows from, and solves them: chunk after chunk, the same fit as of all rows at
         once.
@@ -400,7 +425,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         """Adds the rows that another estimator has seen in `partial_fit`: the same fit as of the rows of both.
 
         Both must have the same features. Random features are, with the same kernel without ``auto`` and the same
-        ``random_state``; landmarks are where both started as copies of one estimator after its first `partial_fit`.
+        integer as ``random_state``; landmarks are where both started as copies of one estimator after its first `partial_fit`.
 
         Parameters
         ----------

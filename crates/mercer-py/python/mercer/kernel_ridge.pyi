@@ -4,8 +4,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer._estimator import KernelRegressor
 from mercer._file_fits import FileFits
+from mercer._kernel_regressor import KernelRegressor
 from mercer.kernel import Kernel
 
 __all__ = ["KernelRidge"]
@@ -15,6 +15,7 @@ class RidgeEstimator(KernelRegressor):
     approx_: str | None
     coef_: NDArray[np.float64]
     quality_: dict[str, Any]
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...
 
 class KernelRidge(FileFits, RidgeEstimator):
     alpha: float | ArrayLike

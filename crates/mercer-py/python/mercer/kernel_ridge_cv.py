@@ -1,18 +1,20 @@
 """Kernel ridge regression that chooses its penalty and its kernel's width by cross-validation."""
 
 from itertools import product
+from numbers import Integral
 
 import numpy as np
 
 from mercer import _native
-from mercer._estimator import with_callbacks
-from mercer._kernel_choice import PAIRWISE_NAMES
+from mercer._constraints import FORMULA_OR_NAME, SHARED, one_of
+from mercer._estimator import fitting
 from mercer._rows import borrowable
 from mercer._search import KernelSearch, folds_of, ranks
 from mercer.kernel import Kernel
 from mercer.kernel_ridge import KernelRidge, RidgeEstimator
 
 __all__ = ["KernelRidgeCV"]
+
 
 class KernelRidgeCV(KernelSearch, RidgeEstimator):
     """Kernel ridge regression with α and γ chosen by exact cross-validation.
@@ -47,7 +49,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
     bias : {"none", "centred", "column"}, default="none"
         As in `KernelRidge`. The centring of ``"column"`` is done once, on all rows.
     random_state : int, RandomState instance or None, default=None
-        Chooses the rows that ``auto`` and ``?`` look at; None is a fixed seed.
+        Chooses the rows that ``auto`` and ``?`` look at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0
@@ -82,10 +84,21 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
 
     On random features, where there are too many rows for their kernel matrix:
 
-    >>> model = KernelRidgeCV(approx="fourier:64", bias="centred").fit(X, y)
+    >>> model = KernelRidgeCV(approx="fourier:64", bias="centred", random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.97)
     True
     """
+
+    _parameter_constraints = {
+        **SHARED,
+        **{name: allowed for name, allowed in FORMULA_OR_NAME.items() if name != "gamma"},
+        "alphas": ["array-like", None],
+        "gammas": ["array-like", None],
+        "cv": ["cv_object", one_of("gcv")],
+        "scoring": [str, callable, None],
+        "approx": [str, None],
+        "bias": [one_of("none", "centred", "column")],
+    }
 
     def __init__(
         self,
@@ -118,7 +131,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @with_callbacks
+    @fitting
     def fit(self, X, y, sample_weight=None):
         """Scores every candidate, and fits the best on all rows.
 
@@ -133,7 +146,6 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         -------
         self
         """
-        self._check_option("bias", ("none", "centred", "column"))
         self._check_approx()
         X, y, targets, names = self._regression_input(X, y)
         if X.shape[0] < 2:
@@ -141,7 +153,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         weights, alphas = self._weights(X, sample_weight), self._alphas()
         with self._fit_task(X, y, sample_weight=weights):
             self._forget()
-            candidates = self._candidates(X)
+            candidates = self._candidates(X, weights)
             choices = [choice for choice, _ in candidates]
             self._choice = choices[len(choices) // 2]
             self._choose_approx(X)
@@ -243,7 +255,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
             return None
         if isinstance(cv, str):
             raise ValueError(f"The 'cv' parameter of KernelRidgeCV must be None, an integer, 'gcv' or folds. Got {cv!r} instead.")
-        if hasattr(cv, "__index__"):
+        if isinstance(cv, Integral):
             if not 2 <= cv <= n:
                 raise ValueError(f"Cannot have number of splits n_splits={cv} for n_samples={n}: it is from 2 to n_samples")
             return np.repeat(np.arange(cv), [len(part) for part in np.array_split(np.arange(n), cv)])
@@ -262,11 +274,9 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         }
 
     def _refit(self, X, y, weights, choice):
-        named = isinstance(self.kernel, str) and self.kernel in PAIRWISE_NAMES
-        formula = choice.native is not None and not named
         ridge = KernelRidge(
             alpha=self.alpha_,
-            kernel=Kernel._of(choice.native) if formula else self.kernel,
+            kernel=Kernel._of(choice.native) if self._has_formula() else self.kernel,
             gamma=self.gamma_,
             degree=self.degree,
             coef0=self.coef0,

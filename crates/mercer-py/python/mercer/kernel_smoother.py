@@ -2,15 +2,18 @@
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from mercer._estimator import KernelEstimator, with_callbacks
-from mercer._rows import borrowable
+from mercer._constraints import FORMULA_OR_NAME, SHARED
+from mercer._estimator import fitting
+from mercer._kernel_estimator import KernelEstimator
+from mercer._rows import borrowable, stacked
 
 __all__ = ["KernelSmoother"]
 
 
 class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
-    """The mean of the targets weighted by the kernel: f(x) = Σᵢ k(x, xᵢ)yᵢ / Σᵢ k(x, xᵢ).
+    """The mean of the targets weighted by the kernel: f(x) = Σᵢ wᵢk(x, xᵢ)yᵢ / Σᵢ wᵢk(x, xᵢ), with wᵢ the weights of the rows.
 
     Nothing is computed before predictions are asked for; those of m rows take O(mnd) time. Where every weight underflows,
     far from all rows, the answer is the nearest row's.
@@ -25,7 +28,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
     random_state : int, RandomState instance or None, default=None
-        Chooses the rows that ``auto`` looks at; None is a fixed seed.
+        Chooses the rows that ``auto`` looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0
@@ -48,6 +51,12 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
     """
 
     _method = "smoother"
+    #: The weights of the rows; None where all are 1.
+    _weights = None
+    _parameter_constraints = {
+        **SHARED,
+        **{name: FORMULA_OR_NAME[name] for name in ("kernel", "gamma", "kernel_params", "random_state")},
+    }
 
     def __init__(
         self, kernel="rbf", *, gamma=None, kernel_params=None, random_state=None, n_jobs=None, verbose=0
@@ -65,26 +74,66 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
         tags.regressor_tags.poor_score = True
         return tags
 
-    @with_callbacks
-    def fit(self, X, y):
+    @fitting
+    def fit(self, X, y, sample_weight=None):
         """Keeps the rows and their targets.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            What each row counts; rows of weight 0 do not.
 
         Returns
         -------
         self
         """
         X, y, targets, names = self._regression_input(X, y)
-        with self._fit_task(X, y):
+        weights = self._check_weights(X, sample_weight)
+        with self._fit_task(X, y, sample_weight=weights):
             if self._choose_kernel(X).native is not None:
                 self._rule = self._learn(X, targets, None, names)[0]["rule"]
-            self.X_fit_ = X
-            self.y_fit_ = y.astype(np.float64, copy=False)
+            self.X_fit_, self.y_fit_, self._weights = X, y.astype(np.float64, copy=False), weights
         return self
+
+    @fitting
+    def partial_fit(self, X, y, sample_weight=None):
+        """Adds rows and their targets to those that are kept; the first call settles the kernel, as `fit` does.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self, "X_fit_"):
+            return self.fit(X, y, sample_weight)
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            raise ValueError("partial_fit needs rows, which a precomputed kernel has not")
+        X, y, _, _ = self._regression_input(X, y, reset=False)
+        if y.shape[1:] != self.y_fit_.shape[1:]:
+            raise ValueError(f"y has the shape {y.shape}, but the targets before had the shape {self.y_fit_.shape}")
+        self._choice.check(X)
+        before, weights = self._weights, self._check_weights(X, sample_weight)
+        if before is not None or weights is not None:
+            both = [(before, len(self.y_fit_)), (weights, len(y))]
+            self._weights = np.concatenate([np.ones(count) if each is None else each for each, count in both])
+        self.X_fit_ = stacked(self.X_fit_, X.astype(self.X_fit_.dtype, copy=False))
+        self.y_fit_ = np.concatenate([self.y_fit_, y.astype(np.float64, copy=False)])
+        return self
+
+    def _check_weights(self, X, sample_weight):
+        if sample_weight is None:
+            return None
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not weights.any():
+            raise ValueError("sample_weight is 0 for every row: one at least must count")
+        return weights
 
     def predict(self, X):
         """The weighted mean at every row of X.
@@ -101,18 +150,39 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
         X = self._predict_input(X)
         if self._choice.native is not None:
             values = self._outputs(X)
+            if self._weights is not None:
+                values = values[:, :-1] / values[:, -1:]
         else:
             self._choice.check(X)
             with self._job() as job:
                 K = np.asarray(self._choice.matrix(X, self.X_fit_, job))
-            values = _weighted_means(K, self._targets())
+            values = _weighted_means(K if self._weights is None else K * self._weights, self._targets())
         return values.reshape(-1, *self.y_fit_.shape[1:]).astype(X.dtype, copy=False)
 
     def _targets(self):
         return np.ascontiguousarray(self.y_fit_).reshape(len(self.y_fit_), -1)
 
     def _parts(self):
-        return {"rows": borrowable(self.X_fit_), "targets": self._targets(), "rule": self._rule}
+        rows, targets = self.X_fit_, self._targets()
+        if self._weights is not None:
+            # The means of wy and of w, whose quotient is the mean of y with these weights.
+            kept = np.flatnonzero(self._weights)
+            rows, weights = rows[kept], self._weights[kept, None]
+            targets = np.hstack([weights * targets[kept], weights])
+        return {"rows": borrowable(rows), "targets": targets, "rule": self._rule}
+
+    def save(self, path):
+        """Writes the fitted model to a file that `mercer.load` and the command line read.
+
+        Raises
+        ------
+        ValueError
+            Where the kernel is a matrix or a function of Python, or where rows have weights, which a file cannot hold.
+        """
+        check_is_fitted(self)
+        if self._weights is not None:
+            raise ValueError("a smoother with weights of the rows cannot be saved: the file has no place for them; pickle it")
+        super().save(path)
 
 
 def _weighted_means(K, targets):

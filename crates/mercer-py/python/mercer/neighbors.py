@@ -1,18 +1,26 @@
 """k nearest neighbours."""
 
+from numbers import Integral
+
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import _native
-from mercer._estimator import Estimator, with_callbacks
-from mercer._rows import borrowable
+from mercer._constraints import POSITIVE_OR_INFINITE, SHARED, at_least, has_methods, one_of
+from mercer._estimator import Estimator, fitting
+from mercer._neighbour_search import METRICS, OTHERS, search_of
+from mercer._rows import borrowable, is_sparse
+from mercer._warn import warn
 
 __all__ = ["KNeighborsClassifier", "KNeighborsRegressor"]
 
-#: The names of the two distances.
-METRICS = {"euclidean": "euclidean", "l2": "euclidean", "manhattan": "manhattan", "l1": "manhattan", "cityblock": "manhattan"}
+#: Distances of SciPy, computed by it. They are between dense rows.
+OF_SCIPY = (
+    "braycurtis canberra correlation cosine dice hamming jaccard mahalanobis rogerstanimoto russellrao seuclidean "
+    "sokalsneath sqeuclidean yule"
+).split()
 
 _PARAMETERS = """
     Parameters
@@ -21,17 +29,21 @@ _PARAMETERS = """
         k.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
         How neighbours count: all the same, or by 1/distance (a neighbour at distance 0 then takes all). A callable maps an
-        array of distances to one of weights.
+        array of distances to one of weights; where it gives all neighbours of a query weight 0, a prediction is an error.
     algorithm : {"auto", "brute", "ball_tree", "kd_tree"}, default="auto"
         Accepted as scikit-learn's; the search is always exact and over all rows.
     leaf_size : int, default=30
         Accepted as scikit-learn's, and not used.
     p : float, default=2
-        1 for the Manhattan and 2 for the Euclidean distance, with ``metric="minkowski"``.
-    metric : str, default="minkowski"
-        ``minkowski``, ``euclidean`` (``l2``) or ``manhattan`` (``l1``, ``cityblock``).
-    metric_params : None
-        Accepted as scikit-learn's.
+        The exponent of ``metric="minkowski"``: 1 is the Manhattan, 2 the Euclidean and ``inf`` the Chebyshev distance.
+    metric : str, callable or DistanceMetric, default="minkowski"
+        ``minkowski``, ``euclidean`` (``l2``), ``manhattan`` (``l1``, ``cityblock``) or ``chebyshev`` (``infinity``), in native
+        code; ``nan_euclidean``, the Euclidean distance over the columns in which neither row is NaN; ``haversine``, the angle
+        between two points of a sphere by latitude and longitude in radians; ``precomputed``, where X
+        holds distances to the training rows, as a matrix or a sparse graph; another distance of SciPy by its name; or a
+        function of two rows, called for every pair.
+    metric_params : dict, default=None
+        Keyword arguments of the distance, such as the weights ``w`` of the columns in ``minkowski``.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0
@@ -41,6 +53,17 @@ _PARAMETERS = """
 
 class _KNeighbors(Estimator):
     """What both estimators share: the rows, and the search among them."""
+
+    _parameter_constraints = {
+        **SHARED,
+        "n_neighbors": [at_least(1)],
+        "weights": [one_of("uniform", "distance"), callable, None],
+        "algorithm": [one_of("auto", "ball_tree", "kd_tree", "brute")],
+        "leaf_size": [at_least(1)],
+        "p": [POSITIVE_OR_INFINITE, None],
+        "metric": [one_of(*METRICS, *OF_SCIPY, *OTHERS, "precomputed"), callable, has_methods("pairwise")],
+        "metric_params": [dict, None],
+    }
 
     def __init__(
         self,
@@ -65,32 +88,69 @@ class _KNeighbors(Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _keep(self, X):
-        self._check_count("n_neighbors", self.n_neighbors)
-        self._check_option("algorithm", ("auto", "brute", "ball_tree", "kd_tree"))
-        if not callable(self.weights):
-            self._check_option("weights", ("uniform", "distance", None))
-        self.effective_metric_ = self._metric()
-        self.n_samples_fit_ = X.shape[0]
-        self._fit_X = X
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is("precomputed")
+        tags.input_tags.allow_nan = self._is("nan_euclidean")
+        return tags
 
-    def _metric(self):
-        metric = self.metric
-        if metric == "minkowski":
-            if self.p not in (1, 2):
+    def _is(self, name):
+        return isinstance(self.metric, str) and self.metric == name
+
+    def _takes_sparse(self):
+        return not self._is("nan_euclidean")
+
+    def _x_checks(self):
+        return {**super()._x_checks(), "ensure_all_finite": "allow-nan" if self._is("nan_euclidean") else True}
+
+    def _keep(self, X):
+        if self._is("precomputed"):
+            _refuse_negative(X)
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(f"Precomputed matrix must be square. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
+        if is_sparse(X) and isinstance(self.metric, str) and self.metric not in (*METRICS, "precomputed"):
+            raise ValueError(f"Metric '{self.metric}' not valid for sparse input. Use one of {sorted(METRICS)}.")
+        if is_sparse(X) and self.algorithm in ("ball_tree", "kd_tree"):
+            warn("cannot use tree with sparse input: using brute force")
+        if callable(self.metric) and self.algorithm == "kd_tree":
+            raise ValueError("kd_tree does not support callable metric: use algorithm='auto'")
+        self._settle_metric()
+        self.n_samples_fit_ = X.shape[0]
+        self._fit_X, self._fit_method = X, "brute"
+
+    def _settle_metric(self):
+        """Sets `effective_metric_` and `effective_metric_params_`."""
+        parameters = dict(self.metric_params or {})
+        p = parameters.pop("p", self.p)
+        if "p" in (self.metric_params or {}) and self.p is not None:
+            warn("Parameter p is found in metric_params. The corresponding parameter from __init__ is ignored.", SyntaxWarning)
+        by_p = isinstance(self.metric, str) and METRICS.get(self.metric) == "minkowski"
+        p = 2 if p is None else p
+        if by_p and p < 1:
+            if self.algorithm in ("ball_tree", "kd_tree"):
                 raise ValueError(
-                    f"The 'p' parameter of {type(self).__name__} must be 1 (Manhattan) or 2 (Euclidean). Got {self.p!r} instead."
+                    f'algorithm="{self.algorithm}" does not support 0 < p < 1 for the Minkowski metric. To resolve this problem '
+                    'either set p >= 1 or algorithm="brute".'
                 )
-            return "manhattan" if self.p == 1 else "euclidean"
-        if not isinstance(metric, str) or metric not in METRICS:
-            raise ValueError(
-                f"The 'metric' parameter of {type(self).__name__} must be one of "
-                f"{['minkowski', *METRICS]}. Got {metric!r} instead."
+            warn(
+                "Mind that for 0 < p < 1, Minkowski metrics are not distance metrics. Continuing the execution with "
+                "`algorithm='brute'`."
             )
-        return METRICS[metric]
+        self.effective_metric_, self.effective_metric_params_ = self.metric, parameters
+        if by_p:
+            weighted = parameters.get("w") is not None
+            named = None if weighted else {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}.get(p)
+            if named is None:
+                self.effective_metric_params_ = {"w": None, **parameters, "p": p}
+            else:
+                self.effective_metric_, self.effective_metric_params_ = named, {}
+
+    def _search(self):
+        parameters = {name: value for name, value in self.effective_metric_params_.items() if name != "p"}
+        return search_of(self.effective_metric_, self.effective_metric_params_.get("p", 2), parameters)
 
     def _check_count(self, name, count):
-        if isinstance(count, bool) or not hasattr(count, "__index__"):
+        if isinstance(count, bool) or not isinstance(count, Integral):
             raise TypeError(f"{name} does not take {type(count)} value, enter integer value")
         if count < 1:
             raise ValueError(f"Expected {name} > 0. Got {count}")
@@ -115,16 +175,18 @@ class _KNeighbors(Estimator):
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         self._check_count("n_neighbors", k)
         own = X is None
+        if self._is("precomputed") and is_sparse(X) and X.format not in ("csr", "csc", "coo", "lil"):
+            raise TypeError(f"Sparse matrix in {X.format!r} format is not supported due to its handling of explicit zeros")
         X = self._fit_X if own else self._predict_input(X)
         if k + own > self.n_samples_fit_:
             raise ValueError(
                 f"Expected n_neighbors {'<' if own else '<='} n_samples_fit, but n_neighbors = {k}, "
                 f"n_samples_fit = {self.n_samples_fit_}, n_samples = {X.shape[0]}"
             )
+        if self._is("precomputed") and not own:
+            _refuse_negative(X)
         with self._job() as job:
-            distances, indices = _native.nearest(
-                borrowable(self._fit_X), borrowable(X), k + own, self.effective_metric_, job
-            )
+            distances, indices = self._search().nearest(self._fit_X, X, k + own, job)
         if own:
             distances, indices = _without_self(distances, indices)
         return (distances, indices) if return_distance else indices
@@ -147,10 +209,16 @@ class _KNeighbors(Estimator):
 
     def _neighbour_weights(self, distances):
         """Weights of the neighbours, or None where they all count the same."""
-        if self.weights in (None, "uniform"):
-            return None
         if callable(self.weights):
-            return np.asarray(self.weights(distances), dtype=np.float64)
+            weights = np.asarray(self.weights(distances), dtype=np.float64)
+            if not weights.any(axis=1).all():
+                raise ValueError(
+                    "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if you "
+                    "are using a user-defined function."
+                )
+            return weights
+        if self.weights != "distance":
+            return None
         exact = distances == 0
         with np.errstate(divide="ignore"):
             weights = 1 / distances
@@ -159,13 +227,26 @@ class _KNeighbors(Estimator):
     def _parts(self):
         if callable(self.weights):
             raise ValueError("a model whose weights are a function cannot be saved; use 'uniform' or 'distance', or pickle it")
+        search = self._search()
+        if not search.saveable:
+            raise ValueError(
+                f"a model with metric={self.metric!r} cannot be saved: the file holds Euclidean, Manhattan, Chebyshev and Minkowski "
+                "distances without weights of the columns; pickle the estimator"
+            )
         settings = {
             "method": "knn",
             "k": int(self.n_neighbors),
             "weights": self.weights or "uniform",
-            "metric": self.effective_metric_,
+            "metric": search.metric,
         }
         return self._train(settings, borrowable(self._fit_X), self._targets())[0]
+
+
+def _refuse_negative(X):
+    """Refuses distances below 0."""
+    entries = X.data if is_sparse(X) else X
+    if (entries < 0).any():
+        raise ValueError("Negative values in data passed to precomputed distance matrix.")
 
 
 def _without_self(distances, indices):
@@ -183,7 +264,9 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
     {_PARAMETERS}
     Attributes
     ----------
-    effective_metric_ : str
+    effective_metric_ : str or callable
+        The distance, ``minkowski`` by its simpler name where it has one.
+    effective_metric_params_ : dict
     n_samples_fit_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -196,7 +279,7 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
     array([0.5])
     """
 
-    @with_callbacks
+    @fitting
     def fit(self, X, y):
         """Keeps the rows and their targets.
 
@@ -245,7 +328,9 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
     ----------
     classes_ : ndarray of shape (n_classes,), or a list of such where y has several columns
     outputs_2d_ : bool
-    effective_metric_ : str
+    effective_metric_ : str or callable
+        The distance, ``minkowski`` by its simpler name where it has one.
+    effective_metric_params_ : dict
     n_samples_fit_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -264,7 +349,7 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
         tags.target_tags.multi_output = True
         return tags
 
-    @with_callbacks
+    @fitting
     def fit(self, X, y):
         """Keeps the rows and their classes.
 
@@ -279,6 +364,12 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
         """
         X, y = self._fit_input(X, y, multi_output=True)
         check_classification_targets(y)
+        if y.ndim == 2 and y.shape[1] == 1:
+            warn(
+                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
+                "example using ravel().",
+                DataConversionWarning,
+            )
         with self._fit_task(X, y):
             self._keep(X)
             self.outputs_2d_ = y.ndim == 2 and y.shape[1] > 1

@@ -9,7 +9,8 @@ from mercer._estimator import Estimator
 __all__ = ["KNeighborsClassifier", "KNeighborsRegressor"]
 
 class _KNeighbors(Estimator):
-    effective_metric_: str
+    effective_metric_: Any
+    effective_metric_params_: dict[str, Any]
     n_samples_fit_: int
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
@@ -20,9 +21,9 @@ class _KNeighbors(Estimator):
         weights: Literal["uniform", "distance"] | Callable[[NDArray[np.float64]], ArrayLike] | None = "uniform",
         algorithm: Literal["auto", "brute", "ball_tree", "kd_tree"] = "auto",
         leaf_size: int = 30,
-        p: float = 2,
-        metric: str = "minkowski",
-        metric_params: None = None,
+        p: float | None = 2,
+        metric: str | Callable[..., float] | Any = "minkowski",
+        metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None: ...

@@ -4,9 +4,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mercer import _native
-from mercer._estimator import Components, KernelEstimator, warn
+from mercer._components import Components
+from mercer._constraints import FINITE, FORMULA_OR_NAME, NON_NEGATIVE, SHARED, one_of
+from mercer._estimator import fitting
 from mercer._kernel_choice import PAIRWISE_NAMES, Precomputed, of_name
+from mercer._kernel_estimator import KernelEstimator
 from mercer._rows import as_matrix, borrowable
+from mercer._warn import warn
 from mercer.kernel import Kernel
 
 __all__ = ["Nystroem"]
@@ -38,7 +42,7 @@ class Nystroem(Components, KernelEstimator):
         Which they are: rows by chance, the same ones as scikit-learn's for the same seed; rows far from one another; rows
         that the kernel does not get from the others, by randomly pivoted Cholesky; or these, whatever `n_components` says.
     random_state : int, RandomState instance or None, default=None
-        The seed of the choice, and of the rows that ``auto`` looks at; None is a fixed seed.
+        The seed of the choice, and of the rows that ``auto`` looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0
@@ -63,10 +67,19 @@ class Nystroem(Components, KernelEstimator):
     >>> import numpy as np
     >>> from mercer import Kernel, Nystroem
     >>> X = np.linspace(0, 6, 60)[:, None]
-    >>> phi = Nystroem("rbf(sigma=1)", n_components=15, landmarks="rpcholesky").fit_transform(X)
+    >>> phi = Nystroem("rbf(sigma=1)", n_components=15, landmarks="rpcholesky", random_state=0).fit_transform(X)
     >>> bool(abs(phi @ phi.T - Kernel("rbf(sigma=1)")(X)).max() < 1e-3)
     True
     """
+
+    _parameter_constraints = {
+        **SHARED,
+        **FORMULA_OR_NAME,
+        **Components._parameter_constraints,
+        "coef0": [FINITE, None],
+        "degree": [NON_NEGATIVE, None],
+        "landmarks": [one_of(*CHOICES), "array-like", "sparse matrix"],
+    }
 
     #: (places of the landmarks that add something, L with LLᵀ their kernel matrix), where N is L⁻¹.
     _lower = None
@@ -96,6 +109,7 @@ class Nystroem(Components, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @fitting
     def fit(self, X, y=None):
         """Chooses the landmarks and factors their kernel matrix.
 
@@ -110,12 +124,11 @@ class Nystroem(Components, KernelEstimator):
         -------
         self
         """
-        count = self._check_components()
         self._check_kernel_parameters()
         X = self._fit_input(X, "no_validation")
         choice = self._choose_kernel(X)
         if isinstance(self.landmarks, str):
-            self.component_indices_ = self._choose_landmarks(choice, X, count)
+            self.component_indices_ = self._choose_landmarks(choice, X, self.n_components)
             self.components_ = X[self.component_indices_]
         else:
             self.component_indices_ = None
@@ -136,17 +149,16 @@ class Nystroem(Components, KernelEstimator):
                 "Don't pass gamma, coef0 or degree to Nystroem if using a callable or precomputed kernel"
             )
 
-    def _named_kernel(self, name, X, gamma=None):
-        parameters = {"gamma": 1.0 if name == "chi2" else 1.0 / X.shape[1], "degree": 3, "coef0": 1}
-        parameters.update(self.kernel_params or {})
-        for parameter in PAIRWISE_NAMES[name]:
-            if getattr(self, parameter) is not None:
-                self._check_real(parameter, low=None if parameter == "coef0" else 0)
-                parameters[parameter] = getattr(self, parameter)
+    def _is_random(self):
+        return True
+
+    def _named_kernel(self, name, gamma):
+        parameters = {"gamma": gamma, "degree": 3, "coef0": 1, **(self.kernel_params or {})}
+        given = {parameter: getattr(self, parameter) for parameter in PAIRWISE_NAMES[name]}
+        parameters.update({parameter: value for parameter, value in given.items() if value is not None})
         return of_name(name, **parameters)
 
     def _choose_landmarks(self, choice, X, count):
-        self._check_option("landmarks", CHOICES)
         if count > X.shape[0]:
             warn(
                 "n_components > n_samples. This is not possible.\n"
@@ -154,7 +166,7 @@ class Nystroem(Components, KernelEstimator):
             )
             count = X.shape[0]
         if self.landmarks == "uniform":
-            random = check_random_state(0 if self.random_state is None else self.random_state)
+            random = check_random_state(self.random_state)
             return random.permutation(X.shape[0])[:count]
         if choice.native is None:
             raise ValueError(

@@ -4,8 +4,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer._estimator import Components, KernelEstimator
+from mercer._components import Components
+from mercer._kernel_estimator import KernelEstimator
 from mercer.kernel import Kernel
+
+__all__ = ["Nystroem"]
 
 class Nystroem(Components, KernelEstimator):
     components_: Any

@@ -4,7 +4,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mercer import _native
-from mercer._estimator import Components, Estimator, KernelEstimator, scale_gamma
+from mercer._components import Components
+from mercer._constraints import FORMULA_OR_NAME, NON_NEGATIVE, SHARED, one_of
+from mercer._estimator import Estimator, fitting
+from mercer._gamma import scale_gamma
+from mercer._kernel_estimator import KernelEstimator
 from mercer._rows import borrowable
 
 __all__ = ["RBFSampler", "RandomFourierFeatures"]
@@ -31,7 +35,7 @@ class RandomFourierFeatures(Components, KernelEstimator):
     qmc : bool, default=False
         A randomised Halton sequence in the place of random numbers, and of orthogonal directions.
     random_state : int, RandomState instance or None, default=None
-        The seed of the frequencies, and of the rows that ``auto`` looks at; None is a fixed seed.
+        The seed of the frequencies, and of the rows that ``auto`` looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0
@@ -55,10 +59,20 @@ class RandomFourierFeatures(Components, KernelEstimator):
     >>> import numpy as np
     >>> from mercer import Kernel, RandomFourierFeatures
     >>> X = np.random.default_rng(0).standard_normal((50, 4))
-    >>> phi = RandomFourierFeatures("matern(nu=1.5, length=2)", n_components=4096).fit_transform(X)
+    >>> phi = RandomFourierFeatures("matern(nu=1.5, length=2)", n_components=4096, random_state=0).fit_transform(X)
     >>> bool(abs(phi @ phi.T - Kernel("matern(nu=1.5, length=2)")(X)).max() < 0.1)
     True
     """
+
+    _parameter_constraints = {
+        **SHARED,
+        **Components._parameter_constraints,
+        "kernel": FORMULA_OR_NAME["kernel"],
+        "orthogonal": ["boolean"],
+        "form": [one_of("auto", "pairs", "shifted")],
+        "qmc": ["boolean"],
+        "random_state": ["random_state"],
+    }
 
     def __init__(
         self,
@@ -81,6 +95,7 @@ class RandomFourierFeatures(Components, KernelEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @fitting
     def fit(self, X, y=None):
         """Draws the frequencies.
 
@@ -94,8 +109,7 @@ class RandomFourierFeatures(Components, KernelEstimator):
         -------
         self
         """
-        count = self._check_components()
-        self._check_option("form", ("auto", "pairs", "shifted"))
+        count = int(self.n_components)
         X = self._fit_input(X, "no_validation")
         choice = self._choose_kernel(X)
         if choice.native is None:
@@ -108,6 +122,9 @@ class RandomFourierFeatures(Components, KernelEstimator):
         spec = {"kernel": choice.native, "features": count, "sampling": sampling, "form": form, "seed": self._fit_seed}
         self._take(_native.draw_features(spec, X.shape[1]), X.dtype)
         return self
+
+    def _is_random(self):
+        return True
 
     def _take(self, drawn, dtype):
         self._drawn = drawn
@@ -148,7 +165,7 @@ class RBFSampler(Components, Estimator):
     n_components : int, default=100
         The number of features.
     random_state : int, RandomState instance or None, default=None
-        The seed of weights and offsets; None is a fixed seed.
+        The seed of weights and offsets; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0
@@ -168,6 +185,13 @@ class RBFSampler(Components, Estimator):
     (2, 8)
     """
 
+    _parameter_constraints = {
+        **SHARED,
+        **Components._parameter_constraints,
+        "gamma": [one_of("scale"), NON_NEGATIVE],
+        "random_state": ["random_state"],
+    }
+
     def __init__(self, *, gamma=1.0, n_components=100, random_state=None, n_jobs=None, verbose=0):
         self.gamma = gamma
         self.n_components = n_components
@@ -175,6 +199,7 @@ class RBFSampler(Components, Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @fitting
     def fit(self, X, y=None):
         """Draws weights and offsets.
 
@@ -188,14 +213,10 @@ class RBFSampler(Components, Estimator):
         -------
         self
         """
-        count = self._check_components()
-        if isinstance(self.gamma, str):
-            self._check_option("gamma", ("scale",))
-        else:
-            self._check_real("gamma", low=0)
+        count = int(self.n_components)
         X = self._fit_input(X, "no_validation")
         self._gamma = scale_gamma(X) if isinstance(self.gamma, str) else self.gamma
-        random = check_random_state(0 if self.random_state is None else self.random_state)
+        random = check_random_state(self.random_state)
         weights = (2.0 * self._gamma) ** 0.5 * random.normal(size=(X.shape[1], count))
         self.random_weights_ = weights.astype(X.dtype, copy=False)
         self.random_offset_ = random.uniform(0, 2 * np.pi, size=count).astype(X.dtype, copy=False)

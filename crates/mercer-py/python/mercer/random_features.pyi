@@ -3,8 +3,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer._estimator import Components, Estimator, KernelEstimator
+from mercer._components import Components
+from mercer._estimator import Estimator
+from mercer._kernel_estimator import KernelEstimator
 from mercer.kernel import Kernel
+
+__all__ = ["RBFSampler", "RandomFourierFeatures"]
 
 class RandomFourierFeatures(Components, KernelEstimator):
     random_weights_: NDArray[np.floating]

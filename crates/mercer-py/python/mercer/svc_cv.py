@@ -1,14 +1,16 @@
 """Support vector classification that chooses C and its kernel's hyper-parameters by cross-validation."""
 
 from itertools import product
+from numbers import Integral
 
 import numpy as np
 
 from mercer import _native
-from mercer._estimator import warn, with_callbacks
+from mercer._estimator import fitting
 from mercer._rows import borrowable
 from mercer._search import KernelSearch, folds_of, ranks
-from mercer.svm import SupportVectorClassifier
+from mercer._svm_classifier import CLASSIFIER, SupportVectorClassifier
+from mercer._warn import warn
 
 __all__ = ["SVCCV"]
 
@@ -66,6 +68,12 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
 
     _method = "svc"
     _default_gammas = np.geomspace(1e-2, 1e2, 7)
+    _parameter_constraints = {
+        **{name: allowed for name, allowed in CLASSIFIER.items() if name != "gamma"},
+        "Cs": ["array-like", None],
+        "gammas": ["array-like", None],
+        "cv": ["cv_object"],
+    }
 
     def __init__(
         self,
@@ -106,7 +114,7 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @with_callbacks
+    @fitting
     def fit(self, X, y, sample_weight=None):
         """Scores every candidate, and fits the best on all rows.
 
@@ -122,13 +130,12 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
         -------
         self
         """
-        self._check_option("decision_function_shape", ("ovr", "ovo"))
         X, y, weights = self._prepare(X, y, sample_weight)
         codes = self._classes(y)
         row_weights = self._class_weights(codes, weights)
         costs = 2.0 ** np.arange(-5, 11, 3) if self.Cs is None else self._numbers("Cs")
         with self._fit_task(X, y, sample_weight=sample_weight):
-            candidates = self._candidates(X)
+            candidates = self._candidates(X, weights)
             scores = self._scores(X, candidates, costs, codes, self._folds(X, y, codes), weights)
             means = scores.mean(axis=2)
             # C before γ, as in a search over scikit-learn's grid.
@@ -146,12 +153,12 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
 
     def _folds(self, X, y, codes):
         """Each row's fold."""
-        cv, n = self.cv, len(codes)
-        if not hasattr(cv, "__index__"):
+        cv, n = 5 if self.cv is None else self.cv, len(codes)
+        if not isinstance(cv, Integral):
             folds = folds_of(cv, X, y)
             self.n_splits_ = int(folds.max()) + 1
             return folds.astype(np.uintp)
-        largest = int(np.bincount(codes).max())
+        largest = int(np.bincount(codes.view(np.intp)).max())
         if not 2 <= cv <= n:
             raise ValueError(f"Cannot have number of splits n_splits={cv} for n_samples={n}: it is from 2 to n_samples")
         if cv > largest:

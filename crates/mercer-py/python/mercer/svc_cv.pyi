@@ -4,7 +4,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.svm import SupportVectorClassifier
+from mercer._svm_classifier import SupportVectorClassifier
 from mercer.kernel import Kernel
 
 __all__ = ["SVCCV"]
@@ -26,7 +26,7 @@ class SVCCV(SupportVectorClassifier):
         degree: float = 3,
         coef0: float = 0.0,
         shrinking: bool = True,
-        probability: bool = False,
+        probability: bool | Literal["deprecated"] = False,
         tol: float = 1e-3,
         cache_size: float = 200,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,

@@ -4,35 +4,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer._estimator import KernelClassifier, KernelEstimator
+from mercer._svm import SupportVectorMachine
+from mercer._svm_classifier import SupportVectorClassifier
 from mercer.kernel import Kernel
 
 __all__ = ["NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"]
-
-class SupportVectorMachine(KernelEstimator):
-    support_: NDArray[np.int32]
-    support_vectors_: Any
-    dual_coef_: Any
-    intercept_: NDArray[np.float64]
-    fit_status_: int
-    shape_fit_: tuple[int, ...]
-    @property
-    def n_support_(self) -> NDArray[np.int32]: ...
-    @property
-    def coef_(self) -> Any: ...
-
-class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):  # type: ignore[misc]
-    class_weight_: NDArray[np.float64]
-    n_iter_: NDArray[np.intp]  # type: ignore[assignment]
-    @property
-    def probA_(self) -> NDArray[np.float64]: ...
-    @property
-    def probB_(self) -> NDArray[np.float64]: ...
-    def fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> Self: ...
-    def decision_function(self, X: Any) -> NDArray[np.float64]: ...
-    def predict(self, X: Any) -> NDArray[Any]: ...
-    def predict_proba(self, X: Any) -> NDArray[np.float64]: ...
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]: ...
 
 class SVC(SupportVectorClassifier):
     approx: str | None
@@ -46,7 +22,7 @@ class SVC(SupportVectorClassifier):
         gamma: Literal["scale", "auto"] | float = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
-        probability: bool = False,
+        probability: bool | Literal["deprecated"] = False,
         tol: float = 1e-3,
         cache_size: float = 200,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
@@ -69,7 +45,7 @@ class NuSVC(SupportVectorClassifier):
         gamma: Literal["scale", "auto"] | float = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
-        probability: bool = False,
+        probability: bool | Literal["deprecated"] = False,
         tol: float = 1e-3,
         cache_size: float = 200,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,

@@ -3,14 +3,22 @@
 use serde::{Deserialize, Serialize};
 
 /// How far apart two rows are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Metric {
     /// √Σⱼ(xⱼ−zⱼ)².
     #[default]
     Euclidean,
     /// Σⱼ|xⱼ−zⱼ|.
     Manhattan,
+    /// maxⱼ|xⱼ−zⱼ|.
+    Chebyshev,
+    /// (Σⱼ|xⱼ−zⱼ|ᵖ)^(1/p); a metric for p ≥ 1.
+    Minkowski {
+        /// More than 0 and finite.
+        p: f64,
+    },
 }
 
 impl Metric {
@@ -20,6 +28,8 @@ impl Metric {
         match self {
             Self::Euclidean => "euclidean",
             Self::Manhattan => "manhattan",
+            Self::Chebyshev => "chebyshev",
+            Self::Minkowski { .. } => "minkowski",
         }
     }
 }

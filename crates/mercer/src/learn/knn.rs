@@ -21,7 +21,7 @@ use super::targets;
 /// k nearest neighbours: the mean of the targets of the k rows nearest to a sample (Fix and Hodges, 1951).
 ///
 /// For classes the outputs are the share of each class. Training keeps the samples: O(nd).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Knn {

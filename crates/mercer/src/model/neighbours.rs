@@ -85,6 +85,9 @@ impl Neighbours {
             Rule::Nearest { k, .. } if *k == 0 || *k > rows => {
                 Some(format!("the {k} nearest of {rows} rows"))
             }
+            Rule::Nearest { metric: Metric::Minkowski { p }, .. } if !(*p > 0.0 && p.is_finite()) => {
+                Some(format!("the Minkowski distance with p = {p}, which is more than 0 and finite"))
+            }
             Rule::Smoother { kernel } => {
                 kernel.check_columns(self.ncols()).err().map(|error| error.to_string())
             }

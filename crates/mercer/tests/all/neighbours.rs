@@ -60,7 +60,16 @@ fn row(samples: &AnySamples<'_>, i: usize) -> Vec<f64> {
     out
 }
 
-/// Rows by their squared Euclidean or Manhattan distance to a point, then by their number.
+/// Every distance.
+const METRICS: [Metric; 5] = [
+    Metric::Euclidean,
+    Metric::Manhattan,
+    Metric::Chebyshev,
+    Metric::Minkowski { p: 3.0 },
+    Metric::Minkowski { p: 0.5 },
+];
+
+/// Rows by their distance to a point, then by their number.
 fn ranked(rows: &AnySamples<'_>, point: &[f64], metric: Metric) -> Vec<(usize, f64)> {
     let mut all: Vec<(usize, f64)> = (0..rows.nrows())
         .map(|i| {
@@ -68,6 +77,13 @@ fn ranked(rows: &AnySamples<'_>, point: &[f64], metric: Metric) -> Vec<(usize, f
             let measure = match metric {
                 Metric::Euclidean => differences.iter().map(|d| d * d).sum(),
                 Metric::Manhattan => differences.iter().map(|d| d.abs()).sum(),
+                Metric::Chebyshev => differences.iter().fold(0.0, |most: f64, d| most.max(d.abs())),
+                Metric::Minkowski { p } => {
+                    let most = differences.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+                    let powers: f64 = differences.iter().map(|d| (d.abs() / most).powf(p)).sum();
+                    if most == 0.0 { 0.0 } else { most * powers.powf(1.0 / p) }
+                }
+                _ => panic!("{metric:?} has no definition here"),
             };
             (i, measure)
         })
@@ -102,7 +118,7 @@ proptest! {
             (Form::Double, Form::Double), (Form::Single, Form::Single), (Form::Sparse, Form::Sparse),
             (Form::Double, Form::Single), (Form::SparseSingle, Form::Double), (Form::SparseSingle, Form::SparseSingle),
         ]),
-        metric in prop::sample::select(vec![Metric::Euclidean, Metric::Manhattan]),
+        metric in prop::sample::select(METRICS.to_vec()),
     ) {
         let half = values as f64 / 2.0;
         let entries = |count, seed| -> Vec<f64> {

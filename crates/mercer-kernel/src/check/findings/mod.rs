@@ -68,7 +68,8 @@ impl Kernel {
     pub fn findings(&self, dim: Dim, domain: Domain) -> Result<Findings, Contradiction> {
         let verdict = self.check(dim, domain)?;
         let formula = self.formula();
-        let about = About { formula: &formula, dim, domain, limit: Limit::after(ALL_STEPS) };
+        let limit = Limit::after(ALL_STEPS);
+        let about = About { formula: &formula, dim, domain, limit, steps: STEPS };
         let mut findings = Findings {
             verdict,
             parameter: None,
@@ -101,6 +102,8 @@ struct About<'a> {
     dim: Dim,
     domain: Domain,
     limit: Limit,
+    /// The steps of one question.
+    steps: u64,
 }
 
 impl<'a> About<'a> {
@@ -135,7 +138,7 @@ impl<'a> About<'a> {
         if self.limit.is_reached() {
             return None;
         }
-        let limit = self.limit.min(Limit::after(STEPS));
+        let limit = self.limit.min(Limit::after(self.steps));
         limit.stop_all(STEPS);
         Some(limit)
     }

@@ -51,8 +51,11 @@ pub struct Ranges {
     pub proofs: Vec<(Q, Proof)>,
 }
 
-/// Halvings of the interval between a proven and a refuted value.
-const HALVINGS: usize = 12;
+/// Values that are tried between a proven and a refuted one.
+const MOST_TRIED: usize = 16;
+
+/// The steps for one value.
+const STEPS: u64 = 500_000;
 
 pub(super) fn find(about: About<'_>) -> Option<Ranges> {
     let mut holes = 0;
@@ -158,7 +161,7 @@ fn affine(about: About<'_>) -> Option<Ranges> {
     if degree(about.formula)? != 1 {
         return None;
     }
-    let mut probe = Probe { about, proofs: Vec::new() };
+    let mut probe = Probe { about: About { steps: STEPS, ..about }, proofs: Vec::new() };
     let values =
         [int(0), int(1), ratio(1, 2), ratio(1, 10), int(2), int(10), ratio(1, 100), int(100), int(1000)];
     let start = values.iter().find(|v| probe.status(v) == Some(Status::Proven))?.clone();
@@ -228,19 +231,37 @@ impl Probe<'_> {
 
     /// A proven and a refuted value between the two given, close together.
     fn narrow(&mut self, mut proven: Q, mut refuted: Q) -> (Q, Q) {
-        for round in 0..2 * HALVINGS {
-            // Round numbers first: a threshold often is one.
-            let middle =
-                if round % 2 == 0 { simplest(&proven, &refuted) } else { (&proven + &refuted) / int(2) };
+        for round in 0..MOST_TRIED {
+            if (&proven - &refuted).abs() * int(1000) <= proven.clone().max(refuted.clone()) {
+                break;
+            }
+            // Simple fractions first: a threshold often is one.
+            let is_fraction = round < 6 && round % 2 == 0;
+            let middle = if is_fraction { simplest(&proven, &refuted) } else { shortest(&proven, &refuted) };
             match self.status(&middle) {
                 Some(Status::Proven) => proven = middle,
                 Some(Status::Refuted) => refuted = middle,
-                None if round % 2 == 1 => break,
-                None => {}
+                None if is_fraction => {}
+                None => break,
             }
         }
         (proven, refuted)
     }
+}
+
+/// The decimal with the fewest digits strictly between two numbers, near the middle.
+fn shortest(a: &Q, b: &Q) -> Q {
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    let middle = (low + high) / int(2);
+    let mut unit = int(1);
+    for _ in 0..60 {
+        let decimal = (&middle / &unit).round() * &unit;
+        if *low < decimal && decimal < *high {
+            return decimal;
+        }
+        unit /= int(10);
+    }
+    middle
 }
 
 /// The fraction with the least denominator strictly between two others, by the tree of Stern and Brocot.
@@ -362,5 +383,6 @@ mod tests {
         assert_eq!(simplest(&Q::zero(), &int(1)), ratio(1, 2));
         assert_eq!(simplest(&ratio(3, 10), &ratio(2, 5)), ratio(1, 3));
         assert_eq!(simplest(&int(10), &int(2)), int(3));
+        assert_eq!(shortest(&ratio(1, 2), &ratio(51, 100)), ratio(505, 1000));
     }
 }

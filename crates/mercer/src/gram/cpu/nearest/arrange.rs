@@ -84,7 +84,7 @@ impl Group {
         let gaps = sides.map(|((low, high), (l, h))| (l - high).max(low - h).max(0.0));
         match metric {
             Metric::Euclidean => gaps.fold(0.0, |sum, gap| sum + gap * gap),
-            Metric::Manhattan => gaps.fold(0.0, |sum, gap| sum + gap),
+            _ => gaps.fold(0.0, |sum, gap| sum + gap),
         }
     }
 }

@@ -8,8 +8,11 @@
 //!
 //! Where there are few columns, rows and queries are put in an order in which neighbours stand together, and most tiles are
 //! then out of reach.
+//!
+//! No tile computes a Chebyshev or Minkowski distance: every row is then compared with every query in double precision.
 
 mod arrange;
+mod every_row;
 mod tiles;
 
 use crate::data::with_samples;
@@ -42,11 +45,16 @@ pub(super) fn nearest(
     if k == 0 || asked.nrows() == 0 {
         return Ok(Nearest { k, rows: Vec::new(), distances: Vec::new() });
     }
-    if let Some(factor) = rescaling(samples, asked).filter(|_| metric == Metric::Euclidean) {
+    let squares = matches!(metric, Metric::Euclidean | Metric::Minkowski { .. });
+    if let Some(factor) = rescaling(samples, asked).filter(|_| squares) {
         let scaled = |samples| CpuResident::new(scaled(samples, factor));
         let mut found = nearest(&scaled(samples), &scaled(asked), k, metric, watch)?;
         found.distances.iter_mut().for_each(|distance| *distance /= factor);
         return Ok(found);
+    }
+    if matches!(metric, Metric::Chebyshev | Metric::Minkowski { .. }) {
+        let plain = Search { rows: samples, queries: asked, centre: &rows.means, k, metric };
+        return Ok(answer(k, metric, every_row::search(&plain, watch)?));
     }
     if !is_worthwhile(samples, asked) {
         let sides = [Side::plain(asked, BAND), Side::plain(samples, TILE)];
@@ -136,7 +144,7 @@ const BAND: usize = 128;
 /// Rows in a tile: a multiple of every panel. Their panels stay in cache while the queries of a band go by.
 const TILE: usize = 256;
 
-/// A row and its squared Euclidean or Manhattan distance to a query, in the order of nearness.
+/// A row and its distance to a query, squared where it is Euclidean, in the order of nearness.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Near {
     measure: f64,
@@ -171,43 +179,52 @@ impl Search<'_> {
     /// The measure that decides, from differences of coordinates.
     fn measure(&self, query: usize, row: usize) -> f64 {
         with_samples!(self.queries, x => with_samples!(self.rows, z => match self.metric {
-            Metric::Euclidean => sum_of_differences(x, query, z, row, |difference| difference * difference),
-            Metric::Manhattan => sum_of_differences(x, query, z, row, f64::abs),
+            Metric::Euclidean => fold_differences(x, query, z, row, |sum, d| sum + d * d),
+            Metric::Manhattan => fold_differences(x, query, z, row, |sum, d| sum + d.abs()),
+            Metric::Chebyshev => fold_differences(x, query, z, row, |most, d| most.max(d.abs())),
+            Metric::Minkowski { p } => {
+                // Differences are divided by the largest, so that no power of them overflows.
+                let most = fold_differences(x, query, z, row, |most, d| most.max(d.abs()));
+                if most == 0.0 || most == f64::INFINITY {
+                    return most;
+                }
+                most * fold_differences(x, query, z, row, |sum, d| sum + (d.abs() / most).powf(p)).powf(1.0 / p)
+            }
         }))
     }
 
-    /// The kernel whose values are the measure.
+    /// The kernel whose values on tiles are the measure: of the distances that tiles compute.
     fn kernel(&self) -> Kernel {
         Kernel::from_expr(match self.metric {
             Metric::Euclidean => Expr::Pow(Box::new(Expr::Distance), Box::new(Expr::Number(2.0))),
-            Metric::Manhattan => Expr::Distance1,
+            _ => Expr::Distance1,
         })
     }
 }
 
-/// Σⱼ term(xⱼ − zⱼ) over the columns in their order; columns that neither stores add nothing.
-fn sum_of_differences<X: Real, Z: Real>(
+/// Folds xⱼ − zⱼ into a number that starts at 0, over the columns in their order, without the columns that neither stores.
+fn fold_differences<X: Real, Z: Real>(
     x: &Samples<'_, X>,
     i: usize,
     z: &Samples<'_, Z>,
     j: usize,
-    term: impl Fn(f64) -> f64,
+    fold: impl Fn(f64, f64) -> f64,
 ) -> f64 {
     if let (Storage::Dense(a), Storage::Dense(b)) = (x.storage(), z.storage()) {
         let (a, b) = (&a[i * x.ncols()..(i + 1) * x.ncols()], &b[j * z.ncols()..(j + 1) * z.ncols()]);
-        return a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + term(a.to_f64() - b.to_f64()));
+        return a.iter().zip(b).fold(0.0, |folded, (a, b)| fold(folded, a.to_f64() - b.to_f64()));
     }
     let (mut a, mut b) = (x.stored_row(i).peekable(), z.stored_row(j).peekable());
-    let mut sum = 0.0;
+    let mut folded = 0.0;
     loop {
         let column = match (a.peek(), b.peek()) {
             (Some((p, _)), Some((q, _))) => *p.min(q),
             (Some((p, _)), None) | (None, Some((p, _))) => *p,
-            (None, None) => return sum,
+            (None, None) => return folded,
         };
         let left = a.next_if(|(p, _)| *p == column).map_or(0.0, |(_, v)| v);
         let right = b.next_if(|(q, _)| *q == column).map_or(0.0, |(_, v)| v);
-        sum += term(left - right);
+        folded = fold(folded, left - right);
     }
 }
 

@@ -221,7 +221,7 @@ impl Best {
 fn sizes(samples: &AnySamples<'_>, centre: &[f64], metric: Metric) -> Vec<f64> {
     let norm = |entries: &mut dyn Iterator<Item = f64>| match metric {
         Metric::Euclidean => entries.map(|v| v * v).sum::<f64>().sqrt(),
-        Metric::Manhattan => entries.map(f64::abs).sum(),
+        _ => entries.map(f64::abs).sum(),
     };
     let of_centre = norm(&mut centre.iter().copied());
     with_samples!(samples, s => (0..s.nrows())

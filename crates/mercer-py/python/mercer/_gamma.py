@@ -1,0 +1,75 @@
+"""scikit-learn's ``gamma="scale"``."""
+
+import numpy as np
+
+from mercer._rows import is_sparse
+
+__all__ = ["scale_gamma"]
+
+#: Entries of X that a temporary array may have.
+_AT_ONCE = 2**18
+
+
+def scale_gamma(X, weights=None):
+    """1/(d·var X), 1 where X is constant; with weights, a row of weight 2 counts as two rows."""
+    variance = _variance(X, weights)
+    if variance == 0:
+        return 1.0
+    with np.errstate(over="ignore"):
+        gamma = float(1.0 / (X.shape[1] * variance))
+    if gamma == np.inf:
+        raise ValueError(f"gamma='scale' is infinite for X of variance {variance}; scale X, or give a number")
+    return gamma
+
+
+def _variance(X, weights):
+    """The variance of all entries in double precision, infinite where it overflows.
+
+    The sums run over the entries that are not 0, a block of rows at a time, so dense and sparse rows give the same bits.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = absent = count = squares = 0.0
+        for entries, each, missing in _blocks(X, weights):
+            total += _sum(entries, each)
+            absent += missing
+            count += len(entries) if each is None else each.sum()
+        count += absent
+        mean = total / count
+        for entries, each, _ in _blocks(X, weights):
+            squares += _sum(np.square(entries - mean), each)
+        variance = (squares + absent * mean**2) / count
+    return np.inf if np.isnan(variance) else variance
+
+
+def _sum(values, weights):
+    return values.sum() if weights is None else (values * weights).sum()
+
+
+def _blocks(X, weights):
+    """For each block of rows: the entries that are not 0, their weights or None, and the weight of the entries that are 0."""
+    if is_sparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    rows = max(1, _AT_ONCE // max(1, X.shape[1]))
+    for first in range(0, X.shape[0], rows):
+        entries, counts = _nonzero(X[first : first + rows])
+        zeros = X.shape[1] - counts
+        if weights is None:
+            yield entries, None, float(zeros.sum())
+        else:
+            each = weights[first : first + rows]
+            yield entries, np.repeat(each, counts), float(each @ zeros)
+
+
+def _nonzero(X):
+    """The entries that are not 0, row after row, and how many each row has."""
+    if not is_sparse(X):
+        counts = np.count_nonzero(X, axis=1)
+        entries = X.ravel() if counts.sum() == X.size else X[X != 0]
+        return entries.astype(np.float64, copy=False), counts
+    counts = np.diff(X.indptr)
+    if (X.data == 0).any():
+        kept = np.flatnonzero(X.data)
+        counts = np.bincount(np.repeat(np.arange(X.shape[0]), counts)[kept], minlength=X.shape[0])
+        return X.data[kept].astype(np.float64), counts
+    return X.data.astype(np.float64, copy=False), counts

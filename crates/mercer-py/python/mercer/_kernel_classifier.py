@@ -1,0 +1,81 @@
+"""What the classifiers by f(x) = Σᵢ aᵢ k(xᵢ, x) + b share."""
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._kernel_estimator import KernelEstimator
+
+__all__ = ["KernelClassifier"]
+
+
+class KernelClassifier(ClassifierMixin, KernelEstimator):
+    """Base of the classifiers whose decision is f(x) = Σᵢ aᵢ k(xᵢ, x) + b, or linear in features.
+
+    For two classes there is one decision, that for the second; for more there is one for each.
+    """
+
+    def _classes(self, y):
+        """The codes of the classes of y; `classes_` are their names."""
+        # A regression does not need this module.
+        from sklearn.utils.multiclass import check_classification_targets
+
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
+                f"{self.classes_[0]!r}"
+            )
+        return codes.ravel().astype(np.uintp)
+
+    def decision_function(self, X):
+        """f at every row of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+
+        Returns
+        -------
+        f : ndarray of shape (n_samples,) for two classes, positive for the second; else (n_samples, n_classes)
+        """
+        values = self._outputs(self._predict_input(X))
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X):
+        """The class at every row of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        decision = self.decision_function(X)
+        codes = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+        return self.classes_[codes]
+
+    def plot(self, X=None, y=None, *, ax=None):
+        """Draws where each class wins, over two features, with matplotlib.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, 2), default=None
+            Rows to draw; None for those that the model keeps.
+        y : array-like of shape (n_samples,), default=None
+            Their classes.
+        ax : matplotlib Axes, default=None
+            Where to draw; None for the current axes.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        from mercer import _plot
+
+        check_is_fitted(self)
+        return _plot.draw_classes(self, self._rows_to_draw(X), y, names=self._feature_names(), ax=ax)

@@ -1,0 +1,3 @@
+__all__ = ["warn"]
+
+def warn(message: str, category: type[Warning] = ...) -> None: ...

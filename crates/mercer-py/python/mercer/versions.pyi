@@ -1,0 +1,3 @@
+__all__ = ["show_versions"]
+
+def show_versions() -> None: ...

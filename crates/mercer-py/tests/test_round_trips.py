@@ -1,0 +1,146 @@
+"""Saved and loaded again, every model predicts the same: each estimator with its options."""
+
+import pickle
+
+import mercer
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from closeness import assert_close
+from sklearn.base import BaseEstimator, is_classifier
+
+CLASSIFIERS = [
+    mercer.SVC(),
+    mercer.SVC(C=np.inf),
+    mercer.SVC(probability=True, random_state=0),
+    mercer.SVC(decision_function_shape="ovo", break_ties=False),
+    mercer.SVC(break_ties=True),
+    mercer.SVC(kernel="poly", degree=2, coef0=1.0, class_weight="balanced"),
+    mercer.SVC(kernel="matern(length=auto)", random_state=0),
+    mercer.SVC(approx="fourier:32", random_state=0),
+    mercer.SVC(approx="nystrom:10", random_state=0),
+    mercer.NuSVC(nu=0.3),
+    mercer.NuSVC(nu=0.3, probability=True, random_state=0),
+    mercer.SVCCV(Cs=[1.0, 10.0], gammas=[0.1, 1.0], cv=2),
+    mercer.KernelLogisticRegression(),
+    mercer.KernelLogisticRegression(fit_intercept=False, class_weight="balanced"),
+    mercer.KernelLogisticRegression(solver="gd", max_iter=20),
+    mercer.KernelLogisticRegression(solver="sgd", max_iter=5, random_state=0),
+    mercer.KernelLogisticRegression(approx="fourier:32", random_state=0),
+    mercer.KernelLogisticRegression(approx="nystrom:10", random_state=0),
+    mercer.KernelPerceptron(random_state=0),
+    mercer.KernelPerceptron(averaged=False, shuffle=False),
+    mercer.KernelPerceptron(vote=True, random_state=0, max_iter=3),
+    mercer.KernelPerceptron(budget=10, random_state=0, max_iter=3),
+    mercer.KernelPerceptron(rule="one-vs-rest", random_state=0),
+    mercer.KNeighborsClassifier(),
+    mercer.KNeighborsClassifier(3, weights="distance", p=1),
+    mercer.KNeighborsClassifier(3, metric="chebyshev"),
+    mercer.KNeighborsClassifier(3, p=3),
+]
+
+OTHERS = [
+    mercer.SVR(),
+    mercer.SVR(C=np.inf, epsilon=0.5),
+    mercer.SVR(kernel="linear"),
+    mercer.NuSVR(),
+    mercer.OneClassSVM(),
+    mercer.OneClassSVM(nu=0.1, kernel="rbf(sigma=1)"),
+    mercer.KernelRidge(),
+    mercer.KernelRidge(kernel="rbf", bias="centred"),
+    mercer.KernelRidge(kernel="rbf(sigma=1)", bias="column"),
+    mercer.KernelRidge(kernel="poly", solver="primal"),
+    mercer.KernelRidge(kernel="rbf", solver="mixed"),
+    mercer.KernelRidge(kernel="rbf", solver="cg", random_state=0),
+    mercer.KernelRidge(0, kernel="linear"),
+    mercer.KernelRidge(kernel="rbf", approx="fourier:32", random_state=0),
+    mercer.KernelRidge(kernel="rbf", approx="nystrom:10", random_state=0),
+    mercer.KernelRidge(kernel="chi2"),
+    mercer.KernelRidgeCV(),
+    mercer.KernelRidgeCV(approx="fourier:32", bias="centred", random_state=0),
+    mercer.KernelRidgeCV("matern(length=?0.5..5)", cv=3),
+    mercer.KernelLMS(),
+    mercer.KernelLMS(solver="sgd", max_iter=3, random_state=0),
+    mercer.KernelLMS(bias="centred"),
+    mercer.KernelLMS(bias="column"),
+    mercer.KernelSmoother(),
+    mercer.KernelSmoother("matern(length=2)"),
+    mercer.KNeighborsRegressor(),
+    mercer.KNeighborsRegressor(weights="distance", metric="manhattan"),
+    mercer.KNeighborsRegressor(p=1.5),
+]
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore:Singular matrix"),
+]
+
+#: Estimators without a model of their own: their `save` says so.
+FEATURES = {"Nystroem", "PolynomialFeatureMap", "RBFSampler", "RandomFourierFeatures"}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    return np.abs(rng.standard_normal((60, 3))), np.abs(rng.standard_normal((20, 3)))
+
+
+def loaded(model, path):
+    model.save(path)
+    found = mercer.load(path)
+    again = pickle.loads(pickle.dumps(found))
+    found.save(path.with_suffix(".again"))
+    assert path.with_suffix(".again").read_bytes() == path.read_bytes()
+    return found, again
+
+
+def assert_same_classifier(fitted, model, Z):
+    assert model.classes_.dtype == fitted.classes_.dtype
+    assert model.classes_.tolist() == fitted.classes_.tolist()
+    expected, found = fitted.predict(Z), model.predict(Z)
+    assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
+    if hasattr(fitted, "predict_proba"):
+        assert_close(model.predict_proba(Z), fitted.predict_proba(Z), 1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+def test_classifiers(rows, tmp_path, model, classes):
+    X, Z = rows
+    y = np.array(["a", "b", "c"])[(X[:, 0] > 0.5).astype(int) + (X[:, 1] > 1.0) * (classes == 3)]
+    fitted = model.fit(X, y)
+    for found in loaded(fitted, tmp_path / "m.mercer"):
+        assert_same_classifier(fitted, found, Z)
+        if not isinstance(model, mercer.KNeighborsClassifier) and not getattr(model, "vote", False):
+            shape = getattr(model, "decision_function_shape", "ovr")
+            if shape == "ovr" or classes == 2:
+                assert_close(found.decision_function(Z), fitted.decision_function(Z), 1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array, lambda A: A.astype(np.float32), pd.DataFrame])
+@pytest.mark.parametrize("model", OTHERS, ids=repr)
+def test_others(rows, tmp_path, model, form):
+    if form is scipy.sparse.csr_array and getattr(model, "bias", "none") == "column":
+        pytest.skip("rows are centred")
+    X, Z = (form(A) for A in rows)
+    if form is pd.DataFrame:
+        X.columns = Z.columns = ["a", "b c", "d"]
+    y = np.sin(rows[0][:, 0]) + rows[0][:, 1]
+    targets = [y] if "SV" in type(model).__name__ else [y, np.column_stack([y, -y])]
+    for target in targets:
+        fitted = model.fit(X, target)
+        for found in loaded(fitted, tmp_path / "m.mercer"):
+            expected, predicted = fitted.predict(Z), found.predict(Z)
+            if isinstance(model, mercer.OneClassSVM):
+                assert predicted.tolist() == expected.tolist()
+            else:
+                assert_close(predicted, expected, 1e-5 if getattr(X, "dtype", None) == np.float32 else 1e-12)
+
+
+def test_every_estimator_is_here():
+    kinds = {type(model).__name__ for model in (*CLASSIFIERS, *OTHERS)}
+    public = {name: getattr(mercer, name) for name in mercer.__all__}
+    every = {name for name, thing in public.items() if isinstance(thing, type) and issubclass(thing, BaseEstimator)}
+    assert every - FEATURES == kinds
+    assert all(is_classifier(model) for model in CLASSIFIERS)
