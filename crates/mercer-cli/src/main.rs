@@ -1,5 +1,6 @@
 //! The command `mercer`: fit, predict and inspect kernel machines.
 
+mod allocator;
 mod args;
 mod checkpoint;
 mod choice;
@@ -14,25 +15,39 @@ mod progress;
 mod score;
 mod settings;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 use mercer::tile::InstructionSet;
+use mercer::{memory, pool};
 
 use crate::args::{Arguments, Command};
 use crate::failure::Failure;
 
+#[global_allocator]
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
+
 fn main() -> ExitCode {
+    if memory::address_space_limit().is_some() {
+        allocator::share_one_heap();
+        pool::prepare();
+    }
     if let Err(error) = InstructionSet::chosen() {
         return Failure::usage(error).report();
     }
     if let Some(code) = libsvm::called_by_name() {
         return code;
     }
-    let matches = Arguments::command().get_matches();
-    let arguments = match Arguments::from_arg_matches(&matches) {
+    let typed =
+        Arguments::command().try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = match typed {
         Ok(arguments) => arguments,
-        Err(error) => error.exit(),
+        // Help and the version go to standard output, everything else to standard error.
+        Err(error) => match error.print().and_then(|()| std::io::stdout().flush()) {
+            Err(unwritten) if !error.use_stderr() => return Failure::stdout(&unwritten).report(),
+            _ => return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+        },
     };
     let outcome = match arguments.command {
         Command::Check(arguments) => return finish(commands::check::run(&arguments)),

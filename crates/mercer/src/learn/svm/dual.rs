@@ -143,7 +143,7 @@ impl<'a> Work<'a> {
     /// As [`solve`](Self::solve), by a machine with other hyper-parameters.
     pub(super) fn solve_as(&self, machine: Machine, part: &Part) -> Result<Decision, LearnError> {
         let qp = machine.qp(part, self.labels.targets, &self.bounds)?;
-        Ok(machine.scale(self.training.solve(&qp, &self.settings, self.session)?))
+        Ok(machine.scale(self.training.solve(&qp, &self.settings, self.session)?)?)
     }
 
     /// The decisions with each of `values` in place of the machine's C or ν, where the bounds are those of C = 1; none where ν is
