@@ -71,8 +71,15 @@ impl Failure {
         self
     }
 
-    /// Tells the user, and gives the exit code.
+    /// Tells the user, as one JSON document on standard output where `--json` asks for that, and gives the exit code.
     pub fn report(self) -> ExitCode {
+        if std::env::args_os().any(|word| word == "--json") {
+            let document = serde_json::json!({ "error": self.message, "hint": self.hint, "code": self.code });
+            // Where that cannot be written, standard error is left.
+            if writeln!(io::stdout(), "{document:#}").is_ok() {
+                return ExitCode::from(self.code);
+            }
+        }
         tell(format_args!("error: {}", self.message));
         if let Some(hint) = self.hint {
             tell(format_args!("  hint: {hint}"));

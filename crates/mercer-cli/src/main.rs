@@ -18,7 +18,7 @@ mod settings;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use mercer::tile::InstructionSet;
 use mercer::{memory, pool};
 
@@ -39,15 +39,10 @@ fn main() -> ExitCode {
     if let Some(code) = libsvm::called_by_name() {
         return code;
     }
-    let typed =
-        Arguments::command().try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
+    let typed = args::command().try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
     let arguments = match typed {
         Ok(arguments) => arguments,
-        // Help and the version go to standard output, everything else to standard error.
-        Err(error) => match error.print().and_then(|()| std::io::stdout().flush()) {
-            Err(unwritten) if !error.use_stderr() => return Failure::stdout(&unwritten).report(),
-            _ => return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
-        },
+        Err(error) => return misunderstood(&error),
     };
     let outcome = match arguments.command {
         Command::Check(arguments) => return finish(commands::check::run(&arguments)),
@@ -66,6 +61,20 @@ fn main() -> ExitCode {
         Command::Completions(arguments) => commands::completions::run(&arguments),
     };
     finish(outcome.map(|()| 0))
+}
+
+/// Reports a command line that cannot be understood; help and the version are printed on standard output.
+fn misunderstood(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let written = error.print().and_then(|()| std::io::stdout().flush());
+        return written.map_or_else(|error| Failure::stdout(&error).report(), |()| ExitCode::SUCCESS);
+    }
+    let text = error.render().to_string();
+    let failure = Failure::usage(text.trim_start_matches("error: ").trim_end());
+    match args::hint(error) {
+        Some(hint) => failure.hint(hint).report(),
+        None => failure.report(),
+    }
 }
 
 fn finish(outcome: Result<u8, Failure>) -> ExitCode {
