@@ -68,7 +68,7 @@ fn rescaled_term(m: &Monomial, unit: &Monomial) -> Option<(Monomial, Q)> {
             }
             Atom::Call(fun, args) => {
                 let args = args.iter().map(|a| rescaled(a, unit)).collect::<Option<Vec<_>>>()?;
-                result.0.insert(Atom::Call(*fun, args), e.clone());
+                *result.0.entry(Atom::Call(*fun, args)).or_insert_with(Q::zero) += e;
             }
             _ => return None,
         }
