@@ -6,7 +6,7 @@ use std::time::Instant;
 use mercer::data::{Passes, ReadOptions, ScaleMethod};
 use mercer::learn::search::Split;
 use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, Shape};
-use mercer::model::Predictor;
+use mercer::model::{Method, Predictor};
 use mercer::pool;
 use mercer::select::{Choose, Chosen, default_kernel};
 use mercer::session::Session;
