@@ -9,8 +9,9 @@ use mercer::data::{
 use mercer::design::Approximation;
 use mercer::gram::DenseGram;
 use mercer::learn::search::Split;
-use mercer::learn::{Inputs, Learner, Lift, Origin, Problem, Requires, Targets};
+use mercer::learn::{AnyLearner, Inputs, Learner, Lift, Origin, Problem, Requires, Targets};
 use mercer::model::{Method, Model};
+use mercer::select::{Choose, Chosen, Open};
 use mercer::session::Session;
 
 use crate::args;
@@ -126,6 +127,35 @@ impl Rows {
         Ok((Problem::new(inputs, targets).weighted(weights).with_origin(origin), constant))
     }
 
+    /// The rows to train on and those held out; none where none are.
+    fn split(&self, fraction: f64, session: &Session<'_>) -> Result<Option<Split>, Failure> {
+        // A row of a kernel matrix that is held out takes its column with it, which the model would have to do without.
+        let fraction = if self.gram.is_some() { 0.0 } else { fraction };
+        let rows = self.dataset.nrows();
+        let split = Split::hold_out(rows, fraction, session.seed())
+            .map_err(|error| Failure::usage(format!("--holdout: {error}")))?;
+        if split.is_none() && rows as f64 * fraction >= 1.0 {
+            return Err(Failure::usage(format!(
+                "--holdout {fraction} leaves fewer than two of the {rows} rows to train on; hold out a smaller fraction"
+            )));
+        }
+        Ok(split)
+    }
+
+    /// Chooses what is open on rows that are not held out; none where they are too few.
+    pub fn choose(
+        &self,
+        learner: &AnyLearner,
+        open: Open,
+        fraction: f64,
+        session: &Session<'_>,
+    ) -> Result<Option<Chosen>, Failure> {
+        let split = self.split(fraction, session)?;
+        let (problem, _) = self.part(split.as_ref().map(|split| &split.train[..]))?;
+        let choose = Choose { learner: learner.clone(), open };
+        Ok(choose.run(&problem, self.dataset.nrows(), session)?)
+    }
+
     /// The errors on held-out rows of a model that is trained on the others; none where no row is held out, and the reason where
     /// the others alone cannot be learnt from.
     pub fn hold_out(
@@ -134,19 +164,7 @@ impl Rows {
         fraction: f64,
         session: &Session<'_>,
     ) -> Result<Result<Option<Vec<Errors>>, String>, Failure> {
-        // A row of a kernel matrix that is held out takes its column with it, which the model would have to do without.
-        let fraction = if self.gram.is_some() { 0.0 } else { fraction };
-        let split = Split::hold_out(self.dataset.nrows(), fraction, session.seed());
-        let rows = self.dataset.nrows();
-        let Some(Split { train, held_out }) = split.map_err(|e| Failure::usage(format!("--holdout: {e}")))?
-        else {
-            if rows as f64 * fraction >= 1.0 {
-                return Err(Failure::usage(format!(
-                    "--holdout {fraction} leaves fewer than two of the {rows} rows to train on; hold out a smaller fraction"
-                )));
-            }
-            return Ok(Ok(None));
-        };
+        let Some(Split { train, held_out }) = self.split(fraction, session)? else { return Ok(Ok(None)) };
         let trained =
             || -> Result<Model, Failure> { Ok(learner.train(&self.part(Some(&train))?.0, session)?.model) };
         let model = match trained() {

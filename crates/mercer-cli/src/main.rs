@@ -3,6 +3,7 @@
 mod allocator;
 mod args;
 mod checkpoint;
+mod choice;
 mod commands;
 mod describe;
 mod failure;

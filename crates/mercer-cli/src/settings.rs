@@ -1,13 +1,13 @@
 //! The arguments of `fit` as settings of the library's learners.
 
 use mercer::design::FeatureMap;
-use mercer::kernel::Kernel;
 use mercer::learn::svm::{self, Machine, Svm};
 use mercer::learn::{
     Admission, AnyLearner, Intercept, Knn, Lift, Lms, LmsSolver, Logistic, LogisticSolver, Perceptron, Ridge,
     RidgeSolver, Rule, Smoother,
 };
 use mercer::model::Method;
+use mercer::select::{Open, default_kernel};
 use mercer::solve::svm::SvmSettings;
 
 use crate::args::{Approx, Fit, Multiclass, Solver};
@@ -29,6 +29,24 @@ pub fn learner(arguments: &Fit) -> Result<AnyLearner, Failure> {
     })
 }
 
+/// What the command line leaves to be chosen: the penalty where no flag gives one, and the kernel where it is not given either.
+pub fn open(arguments: &Fit) -> Option<Open> {
+    use Method::{Logistic, NuSvc, NuSvr, OneClass, Ridge, Svc, Svr};
+    let method = arguments.method;
+    let has_penalty = !arguments.lambda.is_empty()
+        || arguments.c.is_some()
+        || arguments.nu.is_some()
+        || arguments.epsilon.is_some();
+    let is_chosen = matches!(method, Ridge | Logistic | Svc | NuSvc | Svr | NuSvr | OneClass);
+    if arguments.no_tune || has_penalty || arguments.features.is_some() || !is_chosen {
+        return None;
+    }
+    match arguments.kernel {
+        None => Some(Open::KernelAndPenalty),
+        Some(_) => (method != OneClass).then_some(Open::Penalty),
+    }
+}
+
 /// Whether the data are rows of kernel values.
 pub fn is_precomputed(arguments: &Fit) -> bool {
     arguments.kernel.as_deref().map(str::trim) == Some("precomputed")
@@ -42,7 +60,7 @@ fn lift(arguments: &Fit) -> Result<Lift, Failure> {
     }
     // The kernel value with training row i is the inner product with the unit vector of column i.
     let text = if is_precomputed(arguments) { Some("linear") } else { arguments.kernel.as_deref() };
-    let kernel = text.map(str::parse).transpose()?.unwrap_or_else(Kernel::gaussian_auto);
+    let kernel = text.map(str::parse).transpose()?.unwrap_or_else(|| default_kernel(arguments.method));
     if !kernel.tunables()?.is_empty() {
         return Err(Failure::usage("the kernel has `?`, which asks for tuning")
             .hint("use `mercer tune` to search, or give a number or `auto`"));
@@ -156,7 +174,7 @@ fn svm(arguments: &Fit, lift: Lift) -> Svm {
 /// A flag that the method would ignore is a mistake of the user's: say so.
 fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
     use Method::{Knn, Lms, Logistic, NuSvc, NuSvr, OneClass, Perceptron, Ridge, Smoother, Svc, Svr};
-    let flags: [(&str, bool, &[Method]); 25] = [
+    let flags: [(&str, bool, &[Method]); 26] = [
         (
             "--kernel",
             arguments.kernel.is_some(),
@@ -166,6 +184,7 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
         ("--lambda", !arguments.lambda.is_empty(), &[Ridge, Logistic]),
         ("--C", arguments.c.is_some(), &[Logistic, Svc, Svr, NuSvr]),
         ("--nu", arguments.nu.is_some(), &[NuSvc, NuSvr, OneClass]),
+        ("--no-tune", arguments.no_tune, &[Ridge, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
         ("--epsilon", arguments.epsilon.is_some(), &[Svr]),
         ("--bias", arguments.bias.is_some(), &[Ridge, Lms]),
         ("--solver", arguments.solver.is_some(), &[Ridge, Lms, Logistic]),
@@ -269,6 +288,7 @@ mod tests {
     use super::*;
     use crate::args::{Arguments, Command};
     use clap::Parser;
+    use mercer::kernel::Kernel;
     use serde_json::json;
 
     fn parsed(text: &str) -> Result<AnyLearner, Failure> {
@@ -281,6 +301,7 @@ mod tests {
 
     #[test]
     fn arguments_become_settings() {
+        let by_gamma: Kernel = "rbf(gamma=auto)".parse().unwrap();
         let cases = [
             ("ridge", Ridge::default().into()),
             (
@@ -295,8 +316,11 @@ mod tests {
             ),
             ("ridge --approx auto", AnyLearner::from(Ridge::on(Lift::Auto(Kernel::gaussian_auto())))),
             ("lms --solver sgd --epochs 7", Lms::default().solver(LmsSolver::Sgd).epochs(7).into()),
-            ("logistic --C 4", Logistic::default().lambda(0.25).into()),
-            ("perceptron --last --budget 9", Perceptron::default().averaged(false).budget(Some(9)).into()),
+            ("logistic --C 4", Logistic::new(by_gamma.clone()).lambda(0.25).into()),
+            (
+                "perceptron --last --budget 9",
+                Perceptron::new(by_gamma).averaged(false).budget(Some(9)).into(),
+            ),
             ("knn -k 3 --classify", Knn::new(3).classify(true).into()),
             ("smoother --kernel linear", Smoother::new(Kernel::linear()).into()),
             ("nu-svr --nu 0.2", Svm::on(Lift::default(), Machine::NuSvr { c: 1.0, nu: 0.2 }).into()),
@@ -308,6 +332,36 @@ mod tests {
             serde_json::to_value(parsed("svc --class-weight a=2 --multiclass one-vs-rest").unwrap()).unwrap();
         assert_eq!((&svc["method"], &svc["multiclass"]), (&json!("svc"), &json!("one-vs-rest")));
         assert_eq!(svc["class_weight"], json!({"named": [["a", 2.0]]}));
+    }
+
+    #[test]
+    fn what_no_flag_gives_is_open() {
+        let left_open = |text: &str| {
+            let typed = ["mercer", "fit"].into_iter().chain(text.split(' ')).chain(["d.csv", "-o", "m"]);
+            match Arguments::parse_from(typed).command {
+                Command::Fit(fit) => open(&fit),
+                _ => panic!("fit"),
+            }
+        };
+        for method in ["ridge", "logistic", "svc", "nu-svc", "svr", "nu-svr", "one-class"] {
+            assert_eq!(left_open(method), Some(Open::KernelAndPenalty), "{method}");
+            assert_eq!(left_open(&format!("{method} --no-tune")), None, "{method}");
+        }
+        assert_eq!(left_open("svc --kernel linear"), Some(Open::Penalty));
+        for text in [
+            "ridge --lambda 2",
+            "svr --epsilon 0.2",
+            "svr --C 3",
+            "nu-svc --nu 0.2",
+            "one-class --kernel linear",
+            "ridge --features x",
+            "lms",
+            "knn",
+            "perceptron",
+            "smoother",
+        ] {
+            assert_eq!(left_open(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use super::content::Content;
 use super::dataset::Dataset;
 use super::error::DataError;
-use super::row_sample::{RowSample, is_held_out};
+use super::held_out::HeldOut;
+use super::row_sample::RowSample;
 use super::scale::{ScaleMethod, Scaling, ScalingSums};
 use super::schema::Schema;
 use super::training::{TrainingChunks, TrainingFile};
-use super::{AnySamples, Matrix};
+use super::{AnySamples, Matrix, Samples};
 use crate::watch::{Stopped, Watch};
 
 /// Why a pass over rows ended early.
@@ -81,22 +82,18 @@ pub struct Survey {
     pub scaling: Scaling,
     /// The columns with one value throughout, which are not scaled, by their place.
     pub constant: Vec<usize>,
-    /// A uniform sample of the rows, scaled.
+    /// A uniform sample of the rows, scaled, in an order that is random, too.
     pub sample: AnySamples<'static>,
+    /// The number of each row of the sample.
+    pub sample_rows: Vec<u64>,
+    /// The targets of the sample.
+    pub sample_targets: Matrix<f64>,
     /// A hash of all features and targets.
     pub content: u64,
     /// The seed of the sample and of the rows held out.
     pub seed: u64,
-    /// The fraction of the rows that are held out to measure an error.
-    pub held_out: f64,
-}
-
-impl Survey {
-    /// Whether a row is among those held out: by a hash of its number.
-    #[must_use]
-    pub fn is_held_out(&self, row: u64) -> bool {
-        is_held_out(self.seed, row, self.held_out)
-    }
+    /// The rows that are held out to measure an error.
+    pub held_out: HeldOut,
 }
 
 /// How a survey is made.
@@ -133,33 +130,39 @@ impl FilePasses {
         let file = chunks.file().clone();
         file.source.require_restartable()?;
         let mut sample = RowSample::new(options.sample, options.seed);
+        let mut sample_targets = RowSample::new(options.sample, options.seed);
         let mut scaling = ScalingSums::new(options.scale);
         let mut content = Content::default();
         watch.begin("first pass", 0);
         chunks.for_each::<PassError>(|chunk| {
             watch.check()?;
             scaling.add(&chunk.features)?;
+            let targets = targets(&chunk);
+            sample_targets.add(&numbered(sample.seen(), &targets)?);
             sample.add(&chunk.features);
             content.add_samples(&chunk.features);
-            content.add(targets(&chunk).entries());
+            content.add(targets.entries());
             watch.advance(chunk.nrows() as u64);
             watch.note(&format!("{} rows", sample.seen()));
             Ok(())
         })?;
         let (rows, (scaling, constant)) = (sample.seen(), scaling.finish());
-        let Some(sample) = sample.finish() else {
+        let (Some(sample), Some(sample_targets)) = (sample.finish(), sample_targets.finish()) else {
             let (file, what) = (file.source.name().to_owned(), "no rows".to_owned());
             return Err(DataError::NoRows { file, what }.into());
         };
+        let (sample_rows, sample_targets) = taken_apart(&sample_targets);
         let survey = Survey {
             rows,
             targets: file.schema.targets.iter().map(|target| target.name.clone()).collect(),
             sample: scaling.apply(sample)?,
+            sample_rows,
+            sample_targets,
             scaling,
             constant,
             content: content.finish(),
             seed: options.seed,
-            held_out: options.held_out,
+            held_out: HeldOut::new(rows, options.held_out, options.seed),
         };
         Ok(Self { file, survey, notes: chunks.notes() })
     }
@@ -196,6 +199,27 @@ impl Passes for FilePasses {
         let file = self.file.source.name().to_owned();
         Err(DataError::Changed { file, before: self.survey.rows, now: first }.into())
     }
+}
+
+/// The number of each row, from `first`, and its targets.
+fn numbered(first: u64, targets: &Matrix<f64>) -> Result<AnySamples<'static>, DataError> {
+    let row =
+        |row: usize| std::iter::once((first + row as u64) as f64).chain(targets.row(row).iter().copied());
+    let entries: Vec<f64> = (0..targets.nrows()).flat_map(row).collect();
+    Ok(AnySamples::F64(Samples::dense(targets.nrows(), targets.ncols() + 1, entries)?))
+}
+
+/// What [`numbered`] put together.
+fn taken_apart(numbered: &AnySamples<'_>) -> (Vec<u64>, Matrix<f64>) {
+    let (rows, columns) = (numbered.nrows(), numbered.ncols());
+    let (mut numbers, mut targets) = (Vec::with_capacity(rows), Matrix::zeros(rows, columns - 1));
+    let mut entries = vec![0.0; columns];
+    for row in 0..rows {
+        numbered.copy_row(row, &mut entries);
+        numbers.push(entries[0] as u64);
+        targets.row_mut(row).copy_from_slice(&entries[1..]);
+    }
+    (numbers, targets)
 }
 
 /// One column per target, all of them numbers.

@@ -1,4 +1,4 @@
-//! A sample of the rows that go by, and which rows are held out: both by a hash of the row's number.
+//! A sample of the rows that go by, and the folds of rows: both by a hash of the row's number.
 
 use super::{AnySamples, Samples};
 
@@ -12,14 +12,7 @@ pub fn row_hash(seed: u64, row: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Whether a row is among the `fraction` held out.
-#[must_use]
-pub fn is_held_out(seed: u64, row: u64, fraction: f64) -> bool {
-    // Of another seed than the sample's, which would otherwise be made of held-out rows.
-    ((row_hash(!seed, row) >> 11) as f64) < fraction * (1u64 << 53) as f64
-}
-
-/// The fold of a row, from 0, among `folds` ≥ 1. Fold 0 of n is what is held out at a fraction of 1/n.
+/// The fold of a row, from 0, among `folds` ≥ 1.
 #[must_use]
 pub fn fold_of_row(seed: u64, row: u64, folds: usize) -> usize {
     ((u128::from(row_hash(!seed, row) >> 11) * folds as u128) >> 53) as usize
@@ -124,12 +117,10 @@ mod tests {
     }
 
     #[test]
-    fn folds_are_about_even_and_the_first_is_what_is_held_out() {
+    fn folds_are_about_even() {
         let mut sizes = [0usize; 5];
         for row in 0..10_000 {
-            let fold = fold_of_row(3, row, 5);
-            sizes[fold] += 1;
-            assert_eq!(fold == 0, is_held_out(3, row, 0.2));
+            sizes[fold_of_row(3, row, 5)] += 1;
         }
         // √(10000·0.2·0.8) = 40 is one standard deviation.
         assert!(sizes.iter().all(|size| size.abs_diff(2_000) < 200), "{sizes:?}");
@@ -162,12 +153,5 @@ mod tests {
     fn fewer_rows_than_asked_for_are_all_kept() {
         assert_eq!(sampled(&[0, 10, 20], false).nrows(), 20);
         assert!(RowSample::new(5, 0).finish().is_none());
-    }
-
-    #[test]
-    fn held_out_rows_are_the_fraction() {
-        let held = (0..100_000).filter(|&row| is_held_out(3, row, 0.2)).count();
-        assert!((held as f64 - 20_000.0).abs() < 600.0, "{held}");
-        assert_eq!((0..1000).filter(|&row| is_held_out(3, row, 0.0)).count(), 0);
     }
 }

@@ -98,6 +98,8 @@ pub enum Function {
     Cos,
     /// Tangent, in radians.
     Tan,
+    /// sin a / a, which is 1 at 0.
+    Sinc,
     /// Hyperbolic sine.
     Sinh,
     /// Hyperbolic cosine.
@@ -122,12 +124,13 @@ pub enum Function {
 
 impl Function {
     /// Every function, in the order of the language reference.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Exp,
         Self::Log,
         Self::Sin,
         Self::Cos,
         Self::Tan,
+        Self::Sinc,
         Self::Sinh,
         Self::Cosh,
         Self::Tanh,
@@ -149,6 +152,7 @@ impl Function {
             Self::Sin => "sin",
             Self::Cos => "cos",
             Self::Tan => "tan",
+            Self::Sinc => "sinc",
             Self::Sinh => "sinh",
             Self::Cosh => "cosh",
             Self::Tanh => "tanh",
@@ -178,6 +182,10 @@ impl Function {
             Self::Sin => a.sin(),
             Self::Cos => a.cos(),
             Self::Tan => a.tan(),
+            Self::Sinc if a == 0.0 => 1.0,
+            // The limit at ±∞, where the sine of a double is not defined.
+            Self::Sinc if a.is_infinite() => 0.0,
+            Self::Sinc => a.sin() / a,
             Self::Sinh => a.sinh(),
             Self::Cosh => a.cosh(),
             Self::Tanh => a.tanh(),

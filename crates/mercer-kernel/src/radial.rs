@@ -73,7 +73,7 @@ fn range(expr: &Expr) -> (f64, f64) {
                 Function::Exp => (low.exp(), high.exp()),
                 Function::Log if low >= 0.0 => (low.ln(), high.ln()),
                 Function::Sqrt => (low.max(0.0).sqrt(), high.max(0.0).sqrt()),
-                Function::Sin | Function::Cos => (-1.0, 1.0),
+                Function::Sin | Function::Cos | Function::Sinc => (-1.0, 1.0),
                 Function::Sinh => (low.sinh(), high.sinh()),
                 Function::Cosh => (1.0, f64::INFINITY),
                 Function::Tanh => (low.tanh(), high.tanh()),

@@ -105,6 +105,12 @@ impl<'a> Session<'a> {
         Session { checkpoint: Some(checkpoint), ..self.clone() }
     }
 
+    /// The same session without a checkpoint, for work that is not worth keeping.
+    #[must_use]
+    pub fn without_checkpoint(&self) -> Self {
+        Self { checkpoint: None, ..self.clone() }
+    }
+
     /// The session of a part of the work: it can be stopped but reports nothing, since the whole reports its own progress.
     #[must_use]
     pub fn part(&self) -> Self {

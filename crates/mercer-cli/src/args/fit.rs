@@ -12,29 +12,43 @@ use mercer::model::{Method, Weights};
 use super::approx::{Approx, parse as parse_approx};
 use super::{Common, Input, parse_column, parse_size};
 
+/// The methods: their name and their help.
+const METHODS: [(Method, &str, &str); 11] = [
+    (Method::Ridge, "ridge", "Ridge regression on a kernel, or on features with --features"),
+    (Method::Lms, "lms", "Least mean squares: gradient descent on the squared error"),
+    (Method::Smoother, "smoother", "Nadaraya–Watson smoothing: a mean weighted by the kernel"),
+    (Method::Knn, "knn", "The k nearest neighbours: their mean, or their vote where the target is text"),
+    (Method::Perceptron, "perceptron", "The perceptron: rows on the wrong side are added until none is left"),
+    (Method::Logistic, "logistic", "Logistic regression: probabilities of classes"),
+    (Method::Svc, "svc", "Support vector classification with C"),
+    (Method::NuSvc, "nu-svc", "Support vector classification with ν"),
+    (Method::Svr, "svr", "Support vector regression with ε"),
+    (Method::NuSvr, "nu-svr", "Support vector regression with ν"),
+    (
+        Method::OneClass,
+        "one-class",
+        "One-class support vectors: which rows are like those trained on (1), which are not (-1); no target",
+    ),
+];
+
 /// The methods by name.
 pub fn methods() -> impl TypedValueParser<Value = Method> {
-    choice(&[
-        (Method::Ridge, "ridge", "Ridge regression on a kernel, or on features with --features"),
-        (Method::Lms, "lms", "Least mean squares: gradient descent on the squared error"),
-        (Method::Smoother, "smoother", "Nadaraya–Watson smoothing: a mean weighted by the kernel"),
-        (Method::Knn, "knn", "The k nearest neighbours: their mean, or their vote where the target is text"),
-        (
-            Method::Perceptron,
-            "perceptron",
-            "The perceptron: rows on the wrong side are added until none is left",
-        ),
-        (Method::Logistic, "logistic", "Logistic regression: probabilities of classes"),
-        (Method::Svc, "svc", "Support vector classification with C"),
-        (Method::NuSvc, "nu-svc", "Support vector classification with ν"),
-        (Method::Svr, "svr", "Support vector regression with ε"),
-        (Method::NuSvr, "nu-svr", "Support vector regression with ν"),
-        (
-            Method::OneClass,
-            "one-class",
-            "One-class support vectors: which rows are like those trained on (1), which are not (-1); no target",
-        ),
-    ])
+    choice(&METHODS)
+}
+
+/// The methods with hyper-parameters to tune: all but least mean squares, where more epochs are what a smaller λ is to ridge
+/// regression.
+pub fn tuned_methods() -> impl TypedValueParser<Value = Method> {
+    const TUNED: [(Method, &str, &str); 10] = {
+        let mut tuned = [METHODS[0]; 10];
+        let mut place = 1;
+        while place < tuned.len() {
+            tuned[place] = METHODS[place + 1];
+            place += 1;
+        }
+        tuned
+    };
+    choice(&TUNED)
 }
 
 fn weights() -> impl TypedValueParser<Value = Weights> {
@@ -95,19 +109,25 @@ pub struct Fit {
     /// "x, x^2, log(abs(x)+1), x0*x1"
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "kernel")]
     pub features: Option<String>,
-    /// ridge, logistic: λ, added to the kernel matrix as it is; ridge: one for all targets, or one each [default: 1]
+    /// ridge, logistic: λ, added to the kernel matrix as it is; ridge: one for all targets, or one each [default: chosen by
+    /// cross-validation]
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', allow_negative_numbers = true)]
     pub lambda: Vec<f64>,
-    /// svc, svr, nu-svr: what a row on the wrong side, or outside of the tube, costs [default: 1]; logistic: 1 over λ
+    /// svc, svr, nu-svr: what a row on the wrong side, or outside of the tube, costs; logistic: 1 over λ [default: chosen by
+    /// cross-validation]
     #[arg(long = "C", value_name = "NUMBER", allow_negative_numbers = true)]
     pub c: Option<f64>,
-    /// nu-svc, nu-svr, one-class: the most rows on the wrong side and the fewest support vectors, as a fraction
-    /// [default: 0.5]
+    /// nu-svc, nu-svr, one-class: upper bound on the fraction of margin errors and lower bound on the fraction of support
+    /// vectors [default: nu-svc: chosen by cross-validation; else 0.5]
     #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
     pub nu: Option<f64>,
-    /// svr: half the width of the tube in which errors cost nothing [default: 0.1]
+    /// svr: half the width of the tube in which errors cost nothing [default: from the residuals]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub epsilon: Option<f64>,
+    /// Choose nothing: rbf(sigma=auto), or rbf(gamma=auto) for classes, with λ = 1, C = 1, ε = 0.1 and ν = 0.5 where no flag
+    /// says otherwise
+    #[arg(long)]
+    pub no_tune: bool,
     /// ridge, lms: the constant in the model: none, an unpenalised intercept, or a penalised constant on centred data
     /// [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]

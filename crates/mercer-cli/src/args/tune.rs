@@ -7,7 +7,7 @@ use mercer::learn::Intercept;
 use mercer::model::Method;
 
 use super::approx::{Approx, parse as parse_approx};
-use super::fit::{methods, parse_bias};
+use super::fit::{parse_bias, tuned_methods};
 use super::{Common, Input, parse_size};
 
 /// `mercer tune`.
@@ -25,11 +25,12 @@ Examples:
   mercer tune logistic data.csv --target species --score log-loss --folds 10 -o best.mercer
   mercer tune perceptron data.csv --target species --kernel \"poly(degree=?{1,2,3})\" -o best.mercer
   mercer tune svc data.csv --target species --kernel \"rbf(gamma=?)\" --C \"?0.1..1000\" -o best.mercer
+  mercer tune svr data.csv --target y --C \"?1..1000\" --epsilon 0.05 -o best.mercer
 
 With --checkpoint FILE every trial is kept in FILE, and a run that was stopped goes on where it was.")]
 pub struct Tune {
     /// What to tune
-    #[arg(value_parser = methods())]
+    #[arg(value_parser = tuned_methods())]
     pub method: Method,
     /// CSV, LIBSVM, Parquet, .npy or .npz file, gzipped or not; `-` is standard input
     pub data: PathBuf,
@@ -42,9 +43,15 @@ pub struct Tune {
     /// ridge, logistic: λ, or `?` [default: ?]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub lambda: Option<String>,
-    /// svc: C, or `?` [default: ?]
+    /// svc, svr, nu-svr: C, or `?` [default: ?]
     #[arg(long = "C", value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub c: Option<String>,
+    /// nu-svc: ν, or `?` [default: ?]; nu-svr, one-class: ν [default: 0.5]
+    #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
+    pub nu: Option<String>,
+    /// svr: half the width of the tube in which errors cost nothing [default: 0.1]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub epsilon: Option<f64>,
     /// knn: how many neighbours, or `?` [default: ?]
     #[arg(short, value_name = "N|?")]
     pub k: Option<String>,
@@ -55,8 +62,8 @@ pub struct Tune {
     /// chunks, once for each kernel that is tried: it may be larger than memory
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
-    /// Which rows a trial is judged by [default: what --folds or --holdout ask for; else folds for svc, logistic and
-    /// perceptron and with --approx, else loo]; the smoother and knn are judged by loo, svc by folds
+    /// Which rows a trial is judged by [default: what --folds or --holdout ask for; else folds for logistic and
+    /// perceptron and with --approx, else loo]; the smoother and knn are judged by loo, support vector machines by folds
     #[arg(long, value_enum)]
     pub criterion: Option<Criterion>,
     /// logistic, perceptron: what a trial is judged by [default: log-loss for logistic, accuracy for the perceptron]
@@ -112,7 +119,8 @@ impl Tune {
         self.criterion.unwrap_or(match (self.method, self.folds, self.holdout) {
             (_, None, Some(_)) if judged => Criterion::Holdout,
             (_, Some(_), _) if judged => Criterion::Folds,
-            (Method::Logistic | Method::Perceptron | Method::Svc, ..) => Criterion::Folds,
+            (Method::Smoother | Method::Knn, ..) => Criterion::Loo,
+            (method, ..) if method != Method::Ridge => Criterion::Folds,
             _ if approximate => Criterion::Folds,
             _ => Criterion::Loo,
         })

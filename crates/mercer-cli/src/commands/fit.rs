@@ -8,6 +8,7 @@ use mercer::learn::search::Split;
 use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, Shape};
 use mercer::model::Predictor;
 use mercer::pool;
+use mercer::select::{Choose, Chosen, default_kernel};
 use mercer::session::Session;
 use mercer::solve::{Report, Status};
 use serde::Serialize;
@@ -15,6 +16,7 @@ use serde_json::Value;
 
 use crate::args::Fit;
 use crate::checkpoint::Checkpoint;
+use crate::choice::Choice;
 use crate::describe;
 use crate::failure::Failure;
 use crate::input::{self, Rows};
@@ -34,6 +36,9 @@ pub struct Document<'a> {
     #[serde(flatten)]
     settings: &'a BTreeMap<String, Value>,
     scaling: &'a str,
+    /// What the command line left open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chosen: Option<Choice>,
     holdout: Option<Vec<Errors>>,
     report: Option<&'a Report>,
     #[serde(flatten)]
@@ -56,6 +61,8 @@ struct DataSummary {
 pub struct Seconds {
     /// Reading, with the first pass of a fit in chunks.
     pub read: f64,
+    /// The choice of what the command line left open.
+    pub choice: f64,
     /// The fit without the held-out rows.
     pub holdout: f64,
     /// The fit on all rows, with the second pass of a fit in chunks.
@@ -66,8 +73,10 @@ pub struct Seconds {
 
 impl Seconds {
     fn line(&self) -> String {
-        let Self { read, holdout, fit, total } = self;
-        format!("read {read:.2} s, held-out fit {holdout:.2} s, fit {fit:.2} s, {total:.2} s in all")
+        let Self { read, choice, holdout, fit, total } = self;
+        format!(
+            "read {read:.2} s, choice {choice:.2} s, held-out fit {holdout:.2} s, fit {fit:.2} s, {total:.2} s in all"
+        )
     }
 }
 
@@ -75,6 +84,8 @@ impl Seconds {
 pub struct Outcome {
     /// The model to save, and how the work ended.
     pub fitted: Fitted,
+    /// What was chosen of what the command line left open.
+    pub chosen: Option<Chosen>,
     /// What a user should know about the data.
     pub notes: Vec<String>,
     /// The errors on held-out rows.
@@ -128,15 +139,29 @@ fn in_passes(arguments: &Fit, ridge: &Ridge, session: &Session<'_>) -> Result<Op
     let problem = Problem::stream(&passes);
     seconds.read = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
+    let (mut ridge, mut notes) = (ridge.clone(), input::notes(&passes));
+    let chosen = match settings::open(arguments) {
+        Some(open) => {
+            Choose { learner: ridge.clone().into(), open }.run(&problem, problem.nrows(), session)?
+        }
+        None => None,
+    };
+    notes.extend(not_chosen(arguments, chosen.as_ref()));
+    if let Some(Chosen { learner: AnyLearner::Ridge(chosen), .. }) = &chosen {
+        ridge = chosen.clone();
+    }
+    seconds.choice = clock.elapsed().as_secs_f64();
+    let clock = Instant::now();
     let (lift, reason) = ridge.lift.resolved(&problem, session)?;
     let Lift::Approximate { approx, .. } = lift else { return Ok(None) };
-    let fitted = ridge.clone().lift(lift).train(&problem, session)?;
+    let fitted = ridge.lift(lift).train(&problem, session)?;
     seconds.fit = clock.elapsed().as_secs_f64();
     let survey = passes.survey();
     Ok(Some(Outcome {
         lines: describe::approximation(&fitted.facts, approx, reason),
         holdout: fitted.held_out.as_ref().map(|errors| Errors::of_sums(errors, &survey.targets)),
-        notes: input::notes(&passes),
+        notes,
+        chosen,
         source: arguments.data.display().to_string(),
         rows: problem.nrows(),
         features: survey.sample.ncols(),
@@ -165,10 +190,18 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
     }
     pool::with(arguments.common.threads(), || {
         let clock = Instant::now();
+        let chosen = match settings::open(arguments) {
+            Some(open) => rows.choose(&learner, open, arguments.holdout, session)?,
+            None => None,
+        };
+        let learner = chosen.as_ref().map_or(learner, |chosen| chosen.learner.clone());
+        seconds.choice = clock.elapsed().as_secs_f64();
+        let clock = Instant::now();
         let holdout = rows.hold_out(&learner, arguments.holdout, session)?;
         seconds.holdout = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
         let (problem, mut notes) = rows.problem()?;
+        notes.extend(not_chosen(arguments, chosen.as_ref()));
         let fitted = learner.train(&problem, session)?;
         seconds.fit = clock.elapsed().as_secs_f64();
         let holdout = holdout.unwrap_or_else(|reason| {
@@ -176,7 +209,15 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
             None
         });
         let (source, lines) = (rows.dataset.source.clone(), Vec::new());
-        Ok(Outcome { fitted, notes, holdout, source, rows: count, features: columns, seconds, lines })
+        Ok(Outcome { fitted, chosen, notes, holdout, source, rows: count, features: columns, seconds, lines })
+    })
+}
+
+/// The note where something was left open and could not be chosen.
+fn not_chosen(arguments: &Fit, chosen: Option<&Chosen>) -> Option<String> {
+    let missing = settings::open(arguments).is_some() && chosen.is_none();
+    missing.then(|| {
+        "too few rows to choose the kernel and the penalty by; they have their plain defaults".to_owned()
     })
 }
 
@@ -213,6 +254,11 @@ fn finish(
         }
         _ => {}
     }
+    let chosen = outcome.chosen.as_ref().map(|chosen| Choice::new(chosen, model.outputs.len()));
+    if let Some(warning) = chosen.as_ref().and_then(Choice::warning) {
+        output::warn(warning);
+    }
+    outcome.holdout.iter().flatten().filter_map(Errors::warning).for_each(|warning| output::warn(&warning));
     let document = Document {
         method: model.method.to_string(),
         data: DataSummary {
@@ -224,6 +270,7 @@ fn finish(
         predictor: model.predictor.description(),
         settings: &model.settings,
         scaling: model.scaling.name(),
+        chosen,
         holdout: outcome.holdout,
         report: report.as_ref(),
         facts: &facts,
@@ -231,7 +278,9 @@ fn finish(
         model: arguments.output.display().to_string(),
         notes: &outcome.notes,
     };
-    let mut lines = lines(&document, &model.predictor, arguments.kernel.as_deref(), outcome.lines);
+    let default = default_kernel(model.method).to_string();
+    let written = arguments.kernel.as_deref().unwrap_or(&default);
+    let mut lines = lines(&document, &model.predictor, written, outcome.lines);
     if arguments.common.verbose {
         lines.push(("time", document.seconds.line()));
         lines.extend(report.as_ref().map(|report| ("steps", report.iterations.to_string())));
@@ -249,7 +298,7 @@ fn read_options(arguments: &Fit) -> ReadOptions {
 fn lines(
     document: &Document<'_>,
     predictor: &Predictor,
-    kernel_text: Option<&str>,
+    written: &str,
     more: Vec<(&'static str, String)>,
 ) -> Vec<(&'static str, String)> {
     let data = &document.data;
@@ -266,13 +315,14 @@ fn lines(
     lines.extend(document.notes.iter().map(|note| ("", note.clone())));
     lines.push(("scaling", document.scaling.to_owned()));
     for (label, mut text) in describe::lines(predictor) {
-        let written = kernel_text.unwrap_or("rbf(sigma=auto)");
-        if label == "kernel" && written.contains("auto") {
+        let is_chosen = document.chosen.as_ref().is_some_and(Choice::has_kernel);
+        if label == "kernel" && written.contains("auto") && !is_chosen {
             text.push_str(&format!("  (from {written})"));
         }
         lines.push((label, text));
     }
     lines.extend(more);
+    lines.extend(document.chosen.iter().flat_map(Choice::lines));
     for errors in document.holdout.iter().flatten() {
         let name = if data.targets.len() > 1 { format!("{}: ", errors.target()) } else { String::new() };
         lines.push(("held out", format!("{name}{}", errors.line())));

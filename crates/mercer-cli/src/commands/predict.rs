@@ -97,6 +97,7 @@ fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), F
         lines.extend(describe::lines(&model.predictor));
         lines.extend(model.predictor.rows().map(|rows| ("rows kept", rows.nrows().to_string())));
     }
+    document.score.iter().flatten().filter_map(Errors::warning).for_each(|warning| output::warn(&warning));
     for errors in document.score.iter().flatten() {
         lines.push(("score", format!("{}: {}", errors.target(), errors.line())));
         // Beside the predictions on standard output there is no room for tables.

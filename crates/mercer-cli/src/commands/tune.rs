@@ -78,7 +78,8 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
     let kernel: Kernel = arguments.kernel.as_deref().unwrap_or("rbf(sigma=?)").parse()?;
     let shared = match arguments.method {
         Method::Knn => Some((Shared::Neighbours, arguments.k.as_deref())),
-        Method::Svc => Some((Shared::Cost, arguments.c.as_deref())),
+        Method::Svc | Method::Svr | Method::NuSvr => Some((Shared::Cost, arguments.c.as_deref())),
+        Method::NuSvc => Some((Shared::Nu, arguments.nu.as_deref())),
         Method::Ridge | Method::Logistic => Some((Shared::Lambda, arguments.lambda.as_deref())),
         _ => None,
     };
@@ -208,8 +209,20 @@ impl Searcher<'_> {
             Method::Knn => Knn::default().into(),
             Method::Perceptron => Perceptron::new(kernel).admission(self.admission()).into(),
             Method::Logistic => Logistic::new(kernel).admission(self.admission()).into(),
-            Method::Svc => Svm::new(kernel, Machine::Svc { c: 1.0 }).admission(self.admission()).into(),
-            _ => self.ridge().into(),
+            Method::Ridge | Method::Lms => self.ridge().into(),
+            machine => Svm::new(kernel, self.machine(machine)).admission(self.admission()).into(),
+        }
+    }
+
+    /// The machine whose C or ν is searched for, where it has one.
+    fn machine(&self, method: Method) -> Machine {
+        let nu = self.arguments.nu.as_deref().and_then(|nu| nu.parse().ok()).unwrap_or(0.5);
+        match method {
+            Method::Svr => Machine::Svr { c: 1.0, epsilon: self.arguments.epsilon.unwrap_or(0.1) },
+            Method::NuSvr => Machine::NuSvr { c: 1.0, nu },
+            Method::NuSvc => Machine::NuSvc { nu },
+            Method::OneClass => Machine::OneClass { nu },
+            _ => Machine::Svc { c: 1.0 },
         }
     }
 
@@ -241,7 +254,7 @@ impl Searcher<'_> {
                 }
                 Ok(tuned)
             }
-            _ => Err(not_tuned(self.arguments)),
+            _ => Err(Failure::usage("lms has nothing to tune")),
         }?;
         let model = match fitted {
             Some(fitted) => fitted.model,
@@ -309,18 +322,19 @@ impl Searcher<'_> {
 }
 
 fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
-    if arguments.method == Method::Lms {
-        return Err(Failure::usage(
-            "lms has nothing to tune: more epochs are what a smaller lambda is to ridge",
-        )
-        .hint("use `mercer tune ridge`"));
-    }
-    if matches!(arguments.method, Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass) {
-        return Err(not_tuned(arguments));
+    if let (Method::NuSvr | Method::OneClass, Some(nu)) = (arguments.method, &arguments.nu)
+        && nu.parse::<f64>().is_err()
+    {
+        return Err(Failure::usage(format!("--nu is `{nu}`; of {} it must be a number", arguments.method)));
     }
     let ridge = arguments.method == Method::Ridge;
     let classifier = matches!(arguments.method, Method::Logistic | Method::Perceptron);
-    let svc = arguments.method == Method::Svc;
+    let svc = matches!(
+        arguments.method,
+        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass
+    );
+    let has_c = matches!(arguments.method, Method::Svc | Method::Svr | Method::NuSvr);
+    let has_nu = matches!(arguments.method, Method::NuSvc | Method::NuSvr | Method::OneClass);
     if classifier && matches!(arguments.criterion, Some(args::Criterion::Loo | args::Criterion::Gcv)) {
         return Err(Failure::usage(
             "--criterion loo and gcv are for methods whose left-out errors follow from one fit; a classifier is judged by \
@@ -331,7 +345,9 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
         ("--lambda", arguments.lambda.is_some(), ridge || arguments.method == Method::Logistic),
         ("--bias", arguments.bias.is_some(), ridge),
         ("--approx", arguments.approx.is_some(), ridge),
-        ("--C", arguments.c.is_some(), svc),
+        ("--C", arguments.c.is_some(), has_c),
+        ("--nu", arguments.nu.is_some(), has_nu),
+        ("--epsilon", arguments.epsilon.is_some(), arguments.method == Method::Svr),
         ("--checkpoint", arguments.checkpoint.is_some(), ridge || classifier || svc),
         ("--assume-psd", arguments.assume_psd, ridge || classifier || svc),
         ("--criterion", arguments.criterion.is_some(), ridge || classifier),
@@ -368,14 +384,6 @@ fn check_criterion(arguments: &Tune) -> Result<(), Failure> {
             Err(Failure::usage("--criterion loo and gcv need the kernel matrix, which --approx does without")
                 .hint("use --folds 5 or --holdout 0.2"))
         }
-    }
-}
-
-fn not_tuned(arguments: &Tune) -> Failure {
-    let what = "tune searches for ridge, smoother, knn, perceptron, logistic and svc";
-    match arguments.method {
-        Method::NuSvc => Failure::usage(what).hint("use `mercer tune svc`: C and ν give the same machines"),
-        _ => Failure::usage(what).hint("fit with a few values and compare the held-out errors"),
     }
 }
 

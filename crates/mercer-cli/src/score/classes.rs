@@ -4,6 +4,8 @@ use mercer::data::Classes;
 use mercer::model::Link;
 use serde::Serialize;
 
+use super::ranks::Ranks;
+
 /// Bins of the calibration table.
 const BINS: usize = 10;
 
@@ -23,6 +25,7 @@ pub struct Hits {
     log_loss: f64,
     /// Rows, how sure they were and how many were right, by the probability of the class that won.
     bins: [(u64, f64, u64); BINS],
+    ranks: Ranks,
 }
 
 /// The errors of a classifier.
@@ -34,6 +37,15 @@ pub struct ClassErrors {
     pub rows: u64,
     /// Share of the rows whose class was predicted.
     pub accuracy: f64,
+    /// The accuracy of predicting the most frequent class of these rows everywhere.
+    pub baseline_accuracy: f64,
+    /// The mean over the classes of the share of their rows that were predicted; none where no row is of a known class.
+    pub balanced_accuracy: Option<f64>,
+    /// The mean over the classes of 2·right/(rows + predictions) (F1, macro average).
+    pub f1: Option<f64>,
+    /// The area under the ROC curve: of the second of two classes, else the mean over the classes against all others; none where
+    /// pairs of several classes vote without probabilities.
+    pub auc: Option<f64>,
     /// Mean of −log of the probability of the true class; none for decisions without probabilities.
     pub log_loss: Option<f64>,
     /// Rows of a class that no training row had: wrong by necessity, and not in the tables.
@@ -64,13 +76,15 @@ impl Hits {
     pub fn new(classes: &Classes, link: Link) -> Self {
         let names: Vec<String> = (0..classes.len()).map(|code| classes.name(code)).collect();
         let confusion = vec![vec![0; names.len()]; names.len()];
-        Self { names, link, confusion, unseen: 0, probable: 0, log_loss: 0.0, bins: [(0, 0.0, 0); BINS] }
+        let (bins, ranks) = ([(0, 0.0, 0); BINS], Ranks::new(names.len()));
+        Self { names, link, confusion, unseen: 0, probable: 0, log_loss: 0.0, bins, ranks }
     }
 
     /// Takes in a row: its class, the outputs, and the probabilities where there are any.
     pub fn add(&mut self, truth: usize, outputs: &[f64], probabilities: Option<&[f64]>) {
         let predicted = self.link.class(outputs);
         self.confusion[truth][predicted] += 1;
+        self.ranks.add(truth, self.link, outputs, probabilities);
         if let Some(shares) = probabilities {
             self.probable += 1;
             self.log_loss -= shares[truth].max(LEAST).ln();
@@ -90,6 +104,8 @@ impl Hits {
         let seen: u64 = self.confusion.iter().flatten().sum();
         let rows = seen + self.unseen;
         let right: u64 = (0..self.names.len()).map(|code| self.confusion[code][code]).sum();
+        let present = self.present();
+        let most = self.confusion.iter().map(|row| row.iter().sum::<u64>()).max().unwrap_or(0);
         let probable = self.probable > 0;
         let line = |(place, &(count, sure, right)): (usize, &(u64, f64, u64))| Calibration {
             between: (place as f64 / BINS as f64, (place + 1) as f64 / BINS as f64),
@@ -102,6 +118,10 @@ impl Hits {
             target: target.to_owned(),
             rows,
             accuracy: right as f64 / rows as f64,
+            baseline_accuracy: most as f64 / rows as f64,
+            balanced_accuracy: mean(present.iter().map(|&(_, rows, _, right)| right / rows)),
+            f1: mean(present.iter().map(|&(_, rows, predicted, right)| 2.0 * right / (rows + predicted))),
+            auc: self.ranks.auc(),
             log_loss: probable.then(|| self.log_loss / self.probable as f64),
             unseen: self.unseen,
             classes: self.names.clone(),
@@ -111,15 +131,54 @@ impl Hits {
     }
 }
 
+impl Hits {
+    /// The classes that some row has or was predicted to have: name, rows, predictions and right ones.
+    fn present(&self) -> Vec<(usize, f64, f64, f64)> {
+        let of_class = |class: usize| {
+            let rows: u64 = self.confusion[class].iter().sum();
+            let predicted: u64 = self.confusion.iter().map(|row| row[class]).sum();
+            (class, rows as f64, predicted as f64, self.confusion[class][class] as f64)
+        };
+        (0..self.names.len()).map(of_class).filter(|(_, rows, ..)| *rows > 0.0).collect()
+    }
+}
+
+/// The mean of some numbers, where there are any.
+fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
+    let count = numbers.len();
+    (count > 0).then(|| numbers.sum::<f64>() / count as f64)
+}
+
 impl ClassErrors {
+    /// The warning where every row was predicted to be of one class and the rows are of several.
+    pub fn warning(&self) -> Option<String> {
+        let columns = 0..self.classes.len();
+        let used: Vec<usize> =
+            columns.filter(|&class| self.confusion.iter().any(|row| row[class] > 0)).collect();
+        let present = self.confusion.iter().filter(|row| row.iter().any(|&count| count > 0)).count();
+        match used.as_slice() {
+            [class] if present > 1 => Some(format!(
+                "every row is predicted to be `{}`: no better than a majority vote (accuracy {:.4})",
+                self.classes[*class], self.baseline_accuracy
+            )),
+            _ => None,
+        }
+    }
+
     /// One line for people.
     pub fn line(&self) -> String {
         let loss = self.log_loss.map(|loss| format!(", log-loss {loss:.4}")).unwrap_or_default();
+        let more = [("balanced accuracy", self.balanced_accuracy), ("F1", self.f1), ("AUC", self.auc)];
+        let more: String =
+            more.iter().filter_map(|(name, value)| Some(format!(", {name} {:.4}", (*value)?))).collect();
         let unseen = match self.unseen {
             0 => String::new(),
             n => format!(", {n} of classes that no training row had"),
         };
-        format!("accuracy {:.4}{loss} on {} rows{unseen}", self.accuracy, self.rows)
+        format!(
+            "accuracy {:.4}{more}{loss} on {} rows{unseen}; the most frequent class alone: {:.4}",
+            self.accuracy, self.rows, self.baseline_accuracy
+        )
     }
 
     /// The confusion matrix and the calibration table for people; the first only where the classes are few.
@@ -168,6 +227,10 @@ mod tests {
         let errors = hits.errors("y").unwrap();
         assert_eq!((errors.rows, errors.accuracy, errors.unseen), (4, 0.5, 1));
         assert_eq!(errors.confusion, [[1, 1], [0, 1]]);
+        // Recalls ½ and 1; F1 of 2·1/(2 + 1) and 2·1/(1 + 2); scores 0.6, 0.5 below and beside 0.6.
+        assert_eq!((errors.balanced_accuracy, errors.baseline_accuracy), (Some(0.75), 0.5));
+        assert_eq!((errors.f1, errors.auc), (Some(2.0 / 3.0), Some(0.75)));
+        assert_eq!(errors.warning(), None);
         let expected = -(0.6f64.ln() + 0.4f64.ln() + 0.5f64.ln()) / 3.0;
         assert!((errors.log_loss.unwrap() - expected).abs() < 1e-15);
         assert_eq!(errors.calibration.len(), 2);
@@ -181,6 +244,18 @@ mod tests {
         hits.add(1, &[-0.3], None);
         let errors = hits.errors("y").unwrap();
         assert_eq!((errors.accuracy, errors.log_loss), (0.5, None));
+        hits.add(0, &[0.3], None);
+        assert_eq!(hits.errors("y").unwrap().warning(), None);
         assert!(errors.calibration.is_empty());
+    }
+
+    #[test]
+    fn one_class_for_every_row_is_a_majority_vote() {
+        let mut hits = Hits::new(&classes(), Link::Decisions);
+        [0, 0, 1].into_iter().for_each(|truth| hits.add(truth, &[-0.3], None));
+        let errors = hits.errors("y").unwrap();
+        let warning = errors.warning().unwrap();
+        assert!(warning.contains("`1`") && warning.contains("majority vote"), "{warning}");
+        assert!(errors.line().ends_with("the most frequent class alone: 0.6667"), "{}", errors.line());
     }
 }

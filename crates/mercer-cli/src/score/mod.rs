@@ -2,6 +2,7 @@
 
 mod classes;
 mod numbers;
+mod ranks;
 
 use mercer::data::Matrix;
 use mercer::learn::TargetError;
@@ -116,8 +117,8 @@ impl Errors {
     /// The errors of a regression as sums over the rows have them: without absolute ones.
     pub fn of_sums(errors: &[TargetError], targets: &[String]) -> Vec<Self> {
         let of_target = |(error, target): (&TargetError, &String)| {
-            let TargetError { rows, rmse, r2 } = *error;
-            Self::Numbers(NumberErrors { target: target.clone(), rows, rmse, mae: None, r2 })
+            let TargetError { rows, rmse, r2, baseline_rmse } = *error;
+            Self::Numbers(NumberErrors { target: target.clone(), rows, rmse, mae: None, r2, baseline_rmse })
         };
         errors.iter().zip(targets).map(of_target).collect()
     }
@@ -137,6 +138,14 @@ impl Errors {
             Self::Numbers(errors) => errors.line(),
             Self::Classes(errors) => errors.line(),
             Self::Inliers(share) => format!("{:.4} of {} rows are inliers", share.inliers, share.rows),
+        }
+    }
+
+    /// What a user should be warned of: a classifier that predicts one class for every row.
+    pub fn warning(&self) -> Option<String> {
+        match self {
+            Self::Classes(errors) => errors.warning(),
+            Self::Numbers(_) | Self::Inliers(_) => None,
         }
     }
 

@@ -26,6 +26,8 @@ pub struct NumberErrors {
     pub mae: Option<f64>,
     /// 1 − Σ(y−f)²/Σ(y−ȳ)²; none where the targets are all equal.
     pub r2: Option<f64>,
+    /// The root mean squared error of predicting the mean of these targets everywhere.
+    pub baseline_rmse: f64,
 }
 
 impl Moments {
@@ -52,6 +54,7 @@ impl Moments {
             rmse: (self.squared / rows).sqrt(),
             mae: Some(self.absolute / rows),
             r2: (self.spread > 0.0).then(|| 1.0 - self.squared / self.spread),
+            baseline_rmse: (self.spread / rows).sqrt(),
         })
     }
 }
@@ -61,7 +64,10 @@ impl NumberErrors {
     pub fn line(&self) -> String {
         let r2 = self.r2.map_or_else(|| "undefined (all targets are equal)".into(), |r2| format!("{r2:.4}"));
         let mae = self.mae.map_or_else(String::new, |mae| format!("MAE {mae:.6}, "));
-        format!("RMSE {:.6}, {mae}R² {r2} on {} rows", self.rmse, self.rows)
+        format!(
+            "RMSE {:.6}, {mae}R² {r2} on {} rows; the mean alone: RMSE {:.6}",
+            self.rmse, self.rows, self.baseline_rmse
+        )
     }
 }
 
@@ -81,6 +87,7 @@ mod tests {
         assert!((errors.mae.unwrap() - 1.0).abs() < 1e-15);
         // Σ(y−3)² = 4 + 1 + 9.
         assert!((errors.r2.unwrap() - (1.0 - 5.0 / 14.0)).abs() < 1e-15);
+        assert!((errors.baseline_rmse - (14.0f64 / 3.0).sqrt()).abs() < 1e-15);
     }
 
     #[test]

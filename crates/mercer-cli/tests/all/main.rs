@@ -4,6 +4,7 @@ mod bad_input;
 mod bench;
 mod check;
 mod classifiers;
+mod defaults;
 mod everyday;
 mod fit_predict;
 mod golden_models;

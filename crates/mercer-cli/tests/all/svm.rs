@@ -234,7 +234,8 @@ fn models_go_to_libsvm_and_back() {
     fit(&bench, "svc", &["--target", "kind"]);
     let error = bench.fails(2, &["convert", "m.mercer", "n.model", "--number-classes"]);
     assert!(error.contains("--scale none"), "{error}");
-    bench.write("cut.model", &text[..text.len() / 2]);
+    let half = text[..text.len() / 2].rfind('\n').unwrap() + 1;
+    bench.write("cut.model", &text[..half]);
     let error = bench.fails(2, &["convert", "cut.model", "n.mercer"]);
     assert!(error.contains("cut.model:") && error.contains("cut short"), "{error}");
 }

@@ -119,6 +119,8 @@ fn bad_requests_are_named() {
     refused(table(20), &["ridge", "--criterion", "folds", "--folds", "1"], &["folds"]);
     refused(table(20), &["ridge", "--points", "0"], &["points"]);
     refused(table(20), &["knn", "-k", "?30..40"], &["30"]);
-    refused(table(20), &["lms"], &["nothing to tune"]);
+    refused(table(20), &["lms"], &["invalid value 'lms'"]);
+    refused(table(20), &["one-class", "--nu", "?"], &["--nu is `?`", "a number"]);
+    refused(table(20), &["svr", "--nu", "0.5"], &["--nu does not apply"]);
     refused(table(20), &["knn", "--lambda", "?"], &["--lambda does not apply"]);
 }

@@ -60,6 +60,10 @@ FUNCTION void copies_done() {}
 FUNCTION double power_of_two(double a) { return exp2(a); }
 FUNCTION double root(double a) { return sqrt(a); }
 
+// sin a / a, 1 at 0.
+FUNCTION float sinc(float a) { return a == 0.0f ? 1.0f : sinf(a) / a; }
+FUNCTION double sinc(double a) { return a == 0.0 ? 1.0 : sin(a) / a; }
+
 // e^a: in single precision within a unit of the exponent's rounding.
 FUNCTION float exponential(float a) { return power_of_two(a * 1.44269504088896340736f); }
 FUNCTION double exponential(double a) { return exp(a); }

@@ -202,6 +202,7 @@ fn name_of(function: Function) -> &'static str {
         Function::Sin => "sin",
         Function::Cos => "cos",
         Function::Tan => "tan",
+        Function::Sinc => "sinc",
         Function::Sinh => "sinh",
         Function::Cosh => "cosh",
         Function::Tanh => "tanh",

@@ -41,10 +41,11 @@ fn every_pass_has_the_rows_of_the_file_scaled() {
     assert_eq!(passes.schema(), Some(&schema));
     let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &whole.features).unwrap();
     let scaled = scaling.apply(whole.features).unwrap();
+    let mut theirs = [0.0; 3];
     for _ in 0..2 {
         let found = chunks(&passes).unwrap();
         assert_eq!(found.iter().map(|chunk| chunk.first).collect::<Vec<_>>(), [0, 64, 128, 192]);
-        let (mut ours, mut theirs) = ([0.0; 3], [0.0; 3]);
+        let mut ours = [0.0; 3];
         for (row, chunk) in found.iter().flat_map(|chunk| (0..chunk.samples.nrows()).map(move |i| (i, chunk)))
         {
             let place = chunk.first as usize + row;
@@ -54,9 +55,14 @@ fn every_pass_has_the_rows_of_the_file_scaled() {
             ours.iter().zip(theirs).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} {b}"));
         }
     }
-    let held = (0..200).filter(|&row| survey.is_held_out(row)).count();
-    // √(200·0.25·0.75) = 6 is one standard deviation.
-    assert!(held.abs_diff(50) < 25, "{held}");
+    assert_eq!((0..200).filter(|&row| survey.held_out.contains(row)).count(), 50);
+    let mut features = [0.0; 3];
+    for (place, &row) in survey.sample_rows.iter().enumerate() {
+        assert_eq!(survey.sample_targets.row(place), [2.0 * row as f64]);
+        survey.sample.copy_row(place, &mut features);
+        scaled.copy_row(row as usize, &mut theirs);
+        features.iter().zip(theirs).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} {b}"));
+    }
 }
 
 #[test]

@@ -62,12 +62,20 @@ impl Evaluation<'_> {
                 .try_fold(Interval::integer(1, bits), |product, f| Ok(product.mul(&self.of(f, x, z)?))),
             Formula::Neg(inner) => Ok(self.of(inner, x, z)?.neg()),
             Formula::Div(numerator, denominator) => {
-                self.of(numerator, x, z)?.div(&self.of(denominator, x, z)?)
+                let (above, below) = (self.of(numerator, x, z)?, self.of(denominator, x, z)?);
+                above.div(&below).or_else(|fault| match exact_value(denominator, x, z) {
+                    Some(exact) => above.div(&Interval::exact(&exact, bits)),
+                    None => Err(fault),
+                })
             }
             Formula::Pow(base, exponent) => self.power(base, exponent, x, z),
             Formula::Call(function, arguments) => {
                 let values = arguments.iter().map(|a| self.of(a, x, z)).collect::<Result<Vec<_>, _>>()?;
-                apply(*function, &values)
+                // At the edge of where it is defined, only the exact argument tells.
+                apply(*function, &values).or_else(|fault| match exact_value(&arguments[0], x, z) {
+                    Some(exact) if arguments.len() == 1 => apply(*function, &[Interval::exact(&exact, bits)]),
+                    _ => Err(fault),
+                })
             }
         }
     }
@@ -151,7 +159,9 @@ pub fn exact_value(formula: &Formula, x: &[Q], z: &[Q]) -> Option<Q> {
                 Function::Abs => Some(values[0].abs()),
                 Function::Min => values.into_iter().min(),
                 Function::Max => values.into_iter().max(),
-                Function::Exp | Function::Cos | Function::Cosh => values[0].is_zero().then(|| exact::int(1)),
+                Function::Exp | Function::Cos | Function::Cosh | Function::Sinc => {
+                    values[0].is_zero().then(|| exact::int(1))
+                }
                 Function::Sin
                 | Function::Tan
                 | Function::Sinh
@@ -174,6 +184,7 @@ fn apply(function: Function, values: &[Interval]) -> Result<Interval, Fault> {
         Function::Sin => a.sin(),
         Function::Cos => a.cos(),
         Function::Tan => a.tan(),
+        Function::Sinc => a.sinc(),
         Function::Sinh => a.sinh(),
         Function::Cosh => a.cosh(),
         Function::Tanh => a.tanh(),

@@ -86,6 +86,9 @@ pub fn rational_power(q: &Q, exponent: &Q) -> Option<Q> {
     if let Some(n) = as_integer(exponent) {
         return pow(q, n);
     }
+    if q.is_one() {
+        return Some(Q::one());
+    }
     let root = exponent.denom().to_u32().filter(|b| *b <= 64)?;
     if q.is_negative() {
         return None;

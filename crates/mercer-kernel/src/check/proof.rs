@@ -61,7 +61,7 @@ pub enum Rule {
     },
     /// Σᵢⱼ cᵢⱼ·fᵢ(x)·fⱼ(z) with a positive semidefinite matrix (cᵢⱼ).
     FiniteRank,
-    /// min(f(x), f(z)) with f ≥ 0.
+    /// min(f(x), f(z))^p with f ≥ 0 and p > 0, or another rising function of it; a falling one of max(f(x), f(z)).
     Minimum,
     /// cos(f(x) − f(z)).
     CosineOfDifference,
@@ -91,7 +91,7 @@ pub enum Rule {
     SpectralDensity,
     /// max(0, 1 − |x−z|/c)^ℓ with ℓ ≥ (d+1)/2.
     Askey,
-    /// Wendland's φ_{ℓ,k} of |x−z|/c, k = 1 or 2, with ℓ ≥ (d+1)/2 + k.
+    /// Wendland's φ_{ℓ,k} of |x−z|/c with ℓ ≥ (d+1)/2 + k.
     Wendland,
     /// A function of |x−z| on the line that is ≥ 0, falls and is convex.
     Polya,
@@ -103,6 +103,13 @@ pub enum Rule {
     BoundedBernstein,
     /// min(f(x), f(z)) − f(x)·f(z) with 0 ≤ f ≤ 1.
     BrownianBridge,
+    /// ∫ w(u)·(s−u)₊^(n−1)·(t−u)₊^(n−1) du with w ≥ 0, s = |x| and t = |z|, and a kernel that is a polynomial of s and t.
+    IntegratedBrownianMotion,
+    /// k(x−z) ± k(x+z) for a kernel k on a line; ψ(x+z) − ψ(x−z) or ψ(x) + ψ(z) − ψ(x+z)/2 − ψ(x−z)/2 − ψ(0) for ψ of negative
+    /// type.
+    Reflection,
+    /// A positive power of an infinitely divisible kernel.
+    InfinitelyDivisible,
     /// A named kernel with allowed hyper-parameters.
     Named,
     /// A polynomial in ⟨x,z⟩ on the unit sphere with Gegenbauer coefficients ≥ 0.
@@ -158,6 +165,9 @@ impl Rule {
             Self::HyperbolicSecant => "hyperbolic secant",
             Self::BoundedBernstein => "bounded bernstein function",
             Self::BrownianBridge => "brownian bridge",
+            Self::IntegratedBrownianMotion => "integrated brownian motion",
+            Self::Reflection => "reflection",
+            Self::InfinitelyDivisible => "infinitely divisible",
             Self::Named => "named kernel",
             Self::Gegenbauer => "gegenbauer",
             Self::DistancePower => "distance power",
@@ -200,6 +210,9 @@ impl Rule {
             Self::HyperbolicSecant => "Biane, Pitman, Yor 2001; Schoenberg 1938",
             Self::BoundedBernstein => "Schilling, Song, Vondraček 2012, Bernstein Functions, chapter 3",
             Self::BrownianBridge => "min(s,t) − st is the covariance of the Brownian bridge",
+            Self::IntegratedBrownianMotion => "Wahba 1990, Spline Models for Observational Data, section 1.2",
+            Self::Reflection => "Berg, Christensen, Ressel 1984, 3.1; Bojdecki, Gorostiza, Talarczyk 2004",
+            Self::InfinitelyDivisible => "Grosswald 1976; Berg, Christensen, Ressel 1984, Proposition 3.2.7",
             Self::Named => "the table of named kernels in docs/check.md",
             Self::Gegenbauer => "Schoenberg 1942, Positive definite functions on spheres, Theorem 1",
             Self::DistancePower => "Schoenberg 1938; Bretagnolle, Dacunha-Castelle, Krivine 1966",
@@ -236,7 +249,7 @@ pub enum Failure {
         #[serde(with = "exact::text")]
         v: Q,
     },
-    /// (1 − |x−z|/c)₊^ℓ with ℓ < (d+1)/2.
+    /// Wendland's φ_{ℓ,k} with ℓ < (d+1)/2 + k, which for k = 0 is (1 − |x−z|/c)₊^ℓ.
     Askey {
         /// The form.
         form: Form,
@@ -247,6 +260,13 @@ pub enum Failure {
     Mixture {
         /// The radial form.
         form: Form,
+    },
+    /// A negative coefficient of a power series in ⟨x,z⟩, on a set that holds a segment from the origin.
+    Coefficient {
+        /// The series, as a function of t.
+        function: Form,
+        /// The power of t.
+        order: usize,
     },
     /// A negative Gegenbauer coefficient on the sphere.
     Gegenbauer {
@@ -366,6 +386,11 @@ impl fmt::Display for Rule {
             Self::HyperbolicSecant => f.write_str("1/cosh √s is the Laplace transform of a hitting time"),
             Self::BoundedBernstein => f.write_str("tanh √s and atan √s are bounded Bernstein functions"),
             Self::BrownianBridge => f.write_str("the covariance of the Brownian bridge"),
+            Self::IntegratedBrownianMotion => {
+                f.write_str("∫ w(u)(s−u)₊^(n−1)(t−u)₊^(n−1) du with w ≥ 0, and a polynomial kernel")
+            }
+            Self::Reflection => f.write_str("on a line, the points and their reflections taken together"),
+            Self::InfinitelyDivisible => f.write_str("a power of an infinitely divisible kernel"),
             Self::Named => f.write_str("a named kernel"),
             Self::Gegenbauer => f.write_str("Gegenbauer coefficients ≥ 0 (Schoenberg)"),
             Self::DistancePower => f.write_str("a power of a distance (Schoenberg)"),

@@ -64,6 +64,12 @@ impl Family for Matern {
         named.all_positive()
     }
 
+    /// Student's t law, whose transform it is, is infinitely divisible (Grosswald 1976), and so is the inverse gamma law of
+    /// which it is the mixture in every dimension.
+    fn is_infinitely_divisible(&self, named: &Written) -> bool {
+        named.all_positive()
+    }
+
     fn formula(&self, named: &Named) -> Option<Expr> {
         let nu = named.number(0).ok()?;
         let rate = (2.0 * nu).sqrt() / named.number(1).ok()?;

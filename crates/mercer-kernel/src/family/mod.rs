@@ -198,6 +198,12 @@ pub trait Family: fmt::Debug + Sync {
     /// Why it is positive semidefinite, and where to read about it: its entry in the table of named kernels in docs/check.md.
     fn theorem(&self) -> &'static str;
 
+    /// Whether a theorem says that all its positive powers are positive semidefinite, for every value that the
+    /// hyper-parameters may take.
+    fn is_infinitely_divisible(&self, _named: &Written) -> bool {
+        false
+    }
+
     /// What a reader of the proof should know of this kernel on points of `columns` coordinates.
     fn remark(&self, _named: &Written, _columns: Option<usize>) -> Option<String> {
         None

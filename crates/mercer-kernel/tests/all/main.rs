@@ -6,5 +6,6 @@ mod check_certificate;
 mod check_findings;
 mod check_soundness;
 mod check_table;
+mod check_textbook;
 mod eval;
 mod text;

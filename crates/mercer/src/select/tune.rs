@@ -92,14 +92,17 @@ impl<L: Tunable> Tune<L> {
     /// Where the problem does not line up, does not fit the memory budget, has nothing to choose by or is another than that of
     /// the checkpoint; where no trial has an answer; and where the session is stopped.
     pub fn run(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Tuned<L>, LearnError> {
-        let (samples, rows) = problem.sample()?;
+        let samples = match &problem.inputs {
+            Inputs::Gram(_) => None,
+            _ => Some(problem.sample()?.0),
+        };
         let measure = self.check(problem)?;
         let mut digest = self.digest(measure, session);
         if let Some(digest) = &mut digest {
             digest.problem(problem);
         }
         let mut scorer = self.learner.scorer(problem, &self.criterion, measure, session)?;
-        self.search((samples, rows as usize), digest, &mut *scorer, session)
+        self.search((samples, problem.nrows()), digest, &mut *scorer, session)
     }
 
     /// The scores of every one of `kernels`, all of whose hyper-parameters are numbers, with every one of `shared`. Where the
@@ -162,7 +165,7 @@ impl<L: Tunable> Tune<L> {
             }
             Requires::Numbers => Some(Cow::Borrowed(problem.numbers()?)),
             Requires::NumbersOrClasses => Some(problem.numbers_or_shares()?),
-            Requires::Nothing => return Err(LearnError::Unsupported("there is nothing to judge a trial by")),
+            Requires::Nothing => None,
         };
         let counted = problem.counted();
         if counted.len() < LEAST_ROWS {
@@ -186,19 +189,22 @@ impl<L: Tunable> Tune<L> {
         Some(digest)
     }
 
-    /// The search, on rows of which `samples` are all or a part.
+    /// The search, on rows of which `samples` are all or a part; none where the kernel matrix is given.
     fn search(
         &self,
-        (samples, rows): (&AnySamples<'_>, usize),
+        (samples, rows): (Option<&AnySamples<'_>>, usize),
         digest: Option<Digest>,
         scorer: &mut dyn Scorer,
         session: &Session<'_>,
     ) -> Result<Tuned<L>, LearnError> {
-        let scales = session.scales(samples);
-        let open = self.learner.open_kernel();
-        open.map_or(Ok(()), |kernel| kernel.check_columns(samples.ncols()))?;
-        let kernel = open.map(|kernel| kernel.resolve_auto(&scales)).transpose()?;
-        let axes = kernel.as_ref().map_or(Ok(Vec::new()), |kernel| Axis::of_kernel(kernel, &scales))?;
+        let (mut kernel, mut axes) = (None, Vec::new());
+        if let Some((open, samples)) = self.learner.open_kernel().zip(samples) {
+            let scales = session.scales(samples);
+            open.check_columns(samples.ncols())?;
+            let resolved = open.resolve_auto(&scales)?;
+            axes = Axis::of_kernel(&resolved, &scales)?;
+            kernel = Some(resolved);
+        }
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
             axes,
@@ -208,13 +214,13 @@ impl<L: Tunable> Tune<L> {
         let mut trials = Trials::starting(digest.map(Digest::finish), &search, session)?;
         let at = |values: &[f64]| kernel.as_ref().map(|kernel| kernel.with_values(values)).transpose();
         let mut score = |values: &[f64], shared: &[f64], session: &Session<'_>| {
-            let found = self.score(scorer, at(values)?.as_ref(), shared, Some(samples), session)?;
+            let found = self.score(scorer, at(values)?.as_ref(), shared, samples, session)?;
             Ok(found.into_iter().map(|score| score.map(|score| score.loss)).collect())
         };
         let best = search.run(&mut score, &mut trials, session)?;
         let Trial { values, setting, score } = &best;
         let (kernel, mut warnings) = (at(values)?, search.edge_warnings(&best));
-        warnings.extend(self.warning(kernel.as_ref(), Some(samples))?);
+        warnings.extend(self.warning(kernel.as_ref(), samples)?);
         let found = scorer.finish(kernel.as_ref(), *setting, session)?;
         warnings.extend(found.warnings);
         let learner = match kernel {

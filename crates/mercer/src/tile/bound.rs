@@ -275,7 +275,9 @@ fn call(function: Function, a: Bound, u: f64) -> Bound {
             Bound { low: root, high: a.high.sqrt(), absolute, relative: 0.5 * a.relative + u }
         }
         // Functions with a slope of at most 1.
-        Function::Sin | Function::Cos => Bound { low: -1.0, high: 1.0, absolute: a.error(), relative: u },
+        Function::Sin | Function::Cos | Function::Sinc => {
+            Bound { low: -1.0, high: 1.0, absolute: a.error(), relative: u }
+        }
         Function::Tanh => Bound {
             low: a.low.tanh(),
             high: a.high.tanh(),

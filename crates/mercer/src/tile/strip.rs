@@ -132,6 +132,7 @@ impl<T: Element> Strips<'_, T> {
                 Function::Sin => in_double!(a, math::sin),
                 Function::Cos => in_double!(a, math::cos),
                 Function::Tan => in_double!(a, math::tan),
+                Function::Sinc => in_double!(a, math::sinc),
                 Function::Sinh => in_double!(a, math::sinh),
                 Function::Cosh => in_double!(a, math::cosh),
                 Function::Tanh => in_double!(a, math::tanh),

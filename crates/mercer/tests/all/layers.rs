@@ -61,7 +61,7 @@ const LAYERS: [Layers; 4] = [
             &["args", "progress"],
             &["output"],
             &["checkpoint"],
-            &["settings", "describe", "score"],
+            &["settings", "describe", "score", "choice"],
             &["input"],
             &["plot"],
             &["commands", "libsvm"],

@@ -32,6 +32,7 @@ mod svm_model;
 mod tile_program;
 mod tune_approx_ridge;
 mod tune_classifier;
+mod tune_machines;
 mod tune_neighbours;
 mod tune_ridge;
 mod tune_svc;

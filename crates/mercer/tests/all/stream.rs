@@ -47,7 +47,7 @@ fn rows(passes: &FilePasses, held: bool) -> Vec<(AnySamples<'static>, Matrix<f64
     all.for_each::<LearnError>(|chunk| {
         let number = |row: usize| chunk.first + row as u64;
         let some: Vec<usize> = (0..chunk.samples.nrows())
-            .filter(|&row| passes.survey().is_held_out(number(row)) == held)
+            .filter(|&row| passes.survey().held_out.contains(number(row)) == held)
             .collect();
         found.push((chunk.samples.select(&some), chunk.targets.select(&some)));
         Ok(())

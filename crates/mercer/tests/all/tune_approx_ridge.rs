@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::oracle;
 use crate::tuning::{Regression, resumes, tune_rows};
-use mercer::data::{Chunk, DataError, Matrix, PassError, Passes, Scaling, Survey, fold_of_row, is_held_out};
+use mercer::data::{Chunk, DataError, HeldOut, Matrix, PassError, Passes, Scaling, Survey, fold_of_row};
 use mercer::design::{Approximation, DesignError, Parts};
 use mercer::kernel::{Kernel, SearchSpace};
 use mercer::learn::search::{Criterion, Strategy};
@@ -161,9 +161,11 @@ impl<'a> Chunks<'a> {
             scaling: Scaling::None,
             constant: Vec::new(),
             sample: problem.x.clone(),
+            sample_rows: (0..ROWS as u64).collect(),
+            sample_targets: problem.y.clone(),
             content: 0,
             seed: 0,
-            held_out: 0.0,
+            held_out: HeldOut::new(ROWS as u64, 0.0, 0),
         };
         Self { problem, survey, size, passes: AtomicUsize::new(0) }
     }
@@ -225,7 +227,8 @@ fn chunks_give_what_rows_in_memory_give() {
     }
     // Held-out rows are those that a fit holds out.
     let tune = fixed(Approximation::fourier(32), Criterion::HoldOut(0.25));
-    let held = (0..ROWS).filter(|&i| is_held_out(seed, i as u64, 0.25)).collect();
+    let held_out = HeldOut::new(ROWS as u64, 0.25, seed);
+    let held = (0..ROWS).filter(|&i| held_out.contains(i as u64)).collect();
     let expected = score(&problem, &tune, 0.3, false, &[held]);
     let found = stream(&problem, &tune, 40).0.unwrap().trials.rows[1].score.unwrap();
     assert!(near(found, expected, 1e-8), "{found} {expected}");

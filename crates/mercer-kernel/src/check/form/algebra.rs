@@ -52,7 +52,7 @@ impl Form {
                 let (n, inside) = multiple_of_arccosine(&args[0])?;
                 chebyshev(n, &inside, space)
             }
-            Fun::Cos | Fun::Cosh => {
+            Fun::Cos | Fun::Cosh | Fun::Sinc => {
                 let arg = args.remove(0);
                 if arg.is_zero() {
                     return Some(Self::constant(Q::one()));
@@ -84,11 +84,7 @@ impl Form {
             if self.is_zero() {
                 return Some(Self::zero());
             }
-            if self
-                .0
-                .iter()
-                .all(|(m, c)| !c.is_negative() && m.0.iter().all(|(a, e)| is_nonnegative(a) || is_even(e)))
-            {
+            if self.has_no_negative_term() {
                 return Some(self.clone());
             }
             let flips = self.0.values().next().is_some_and(Signed::is_negative);
@@ -118,6 +114,12 @@ impl Form {
         }
         let inside = Self::term(Q::one(), rest);
         result.mul(&Self::atom(Atom::Call(Fun::Abs, vec![inside])), space)
+    }
+
+    /// Whether no term is negative anywhere, by its sign and its atoms.
+    fn has_no_negative_term(&self) -> bool {
+        let is_square = |(a, e): (&Atom, &Q)| is_nonnegative(a) || is_even(e);
+        self.0.iter().all(|(m, c)| !c.is_negative() && m.0.iter().all(is_square))
     }
 
     /// |x| or |z|, which is 1 on the sphere.
@@ -397,6 +399,8 @@ pub fn is_nonnegative(atom: &Atom) -> bool {
         | Atom::Exp(_) => true,
         Atom::Call(Fun::Cosh | Fun::Abs, _) => true,
         Atom::Call(Fun::Log, args) => args[0].as_constant().is_some_and(|c| c >= Q::one()),
+        Atom::Call(Fun::Max, args) => args.iter().any(Form::has_no_negative_term),
+        Atom::Call(Fun::Min, args) => args.iter().all(Form::has_no_negative_term),
         Atom::Power(base) => base.as_constant().is_some_and(|c| c.is_positive()),
         _ => false,
     }
@@ -466,7 +470,9 @@ fn divide_out(m: &Monomial, base: &Form, e: &Q, space: &Space) -> Option<Option<
     if constant.is_zero() {
         return None;
     }
-    let divides = part.0.iter().all(|(a, k)| m.0.get(a).is_some_and(|j| (j / k) >= Q::one()));
+    // Each division is a level of recursion: e^t over 1 + e^(t/10⁹) is left as it is.
+    let times = |(a, k): (&Atom, &Q)| m.0.get(a).map_or_else(Q::zero, |j| j / k);
+    let divides = part.0.iter().map(times).all(|n| n >= Q::one() && n <= int(64));
     if !divides {
         return None;
     }

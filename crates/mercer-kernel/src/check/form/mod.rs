@@ -74,6 +74,8 @@ pub enum Fun {
     Cos,
     /// Tangent.
     Tan,
+    /// sin a / a, 1 at 0.
+    Sinc,
     /// Hyperbolic sine.
     Sinh,
     /// Hyperbolic cosine.

@@ -1,6 +1,6 @@
 //! Forms from formulas.
 
-use num_traits::{One, Signed};
+use num_traits::{One, Signed, Zero};
 
 use super::algebra::is_even;
 use super::{Atom, Cols, Form, Fun, MOST_TERMS, Monomial, Opaque, Space};
@@ -90,6 +90,11 @@ impl Form {
                 Some(product)
             }
             Formula::Div(n, d) if splits(n) && splits(d) => {
+                // m/(a + b·m) = (1 − a/(a + b·m))/b shows a fractional power as a function of one kernel.
+                let quotient = Self::read(base, cols, space)?;
+                if !e.is_integer() && quotient.0.len() == 2 && !quotient.constant_term().is_zero() {
+                    return quotient.power(e, space);
+                }
                 Self::read_power(n, e, cols, space)?.mul(&Self::read_power(d, &-e, cols, space)?, space)
             }
             Formula::Pow(inner, k) if e.is_integer() || never_negative(inner) => {
@@ -146,6 +151,7 @@ impl Form {
             Function::Sin => Self::call(Fun::Sin, args, space),
             Function::Cos => Self::call(Fun::Cos, args, space),
             Function::Tan => Self::call(Fun::Tan, args, space),
+            Function::Sinc => Self::call(Fun::Sinc, args, space),
             Function::Sinh => Self::call(Fun::Sinh, args, space),
             Function::Cosh => Self::call(Fun::Cosh, args, space),
             Function::Tanh => Self::call(Fun::Tanh, args, space),
@@ -165,6 +171,8 @@ fn never_negative(expr: &Formula) -> bool {
         Formula::Pi => true,
         Formula::Distance | Formula::Distance1 | Formula::NormX | Formula::NormZ => true,
         Formula::Call(Function::Exp | Function::Cosh | Function::Abs | Function::Sqrt, _) => true,
+        Formula::Call(Function::Max, args) => args.iter().any(never_negative),
+        Formula::Call(Function::Min, args) => args.iter().all(never_negative),
         Formula::Sum(parts) | Formula::Product(parts) => parts.iter().all(never_negative),
         Formula::Div(n, d) => never_negative(n) && never_negative(d),
         Formula::Pow(base, exponent) => {

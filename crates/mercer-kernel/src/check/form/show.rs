@@ -119,6 +119,7 @@ impl Fun {
             Self::Sin => Function::Sin,
             Self::Cos => Function::Cos,
             Self::Tan => Function::Tan,
+            Self::Sinc => Function::Sinc,
             Self::Sinh => Function::Sinh,
             Self::Cosh => Function::Cosh,
             Self::Tanh => Function::Tanh,

@@ -158,6 +158,20 @@ impl Interval {
         sine.div(&cosine)
     }
 
+    /// sin a / a, 1 at 0.
+    pub fn sinc(&self) -> Result<Self, Fault> {
+        let one = Self::integer(1, self.bits);
+        if self.is_zero() {
+            return Ok(one);
+        }
+        if self.is_positive() || self.is_negative() {
+            return self.sin()?.div(self);
+        }
+        // 1 − a²/6 ≤ sin a / a ≤ 1, and nothing below −1.
+        let lowest = one.sub(&self.square().divided_by(6)).lo.max(-one.hi.clone());
+        Ok(Self { lo: lowest, hi: one.hi, bits: self.bits })
+    }
+
     /// arctan a, by halving the angle four times.
     pub fn atan(&self) -> Self {
         if self.is_zero() {

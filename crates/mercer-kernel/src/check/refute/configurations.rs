@@ -37,6 +37,23 @@ pub fn small(dim: usize) -> Pool {
     pool
 }
 
+/// Points on the rim of a ball, first along the axes.
+pub fn rim(dim: usize, radius: f64) -> Pool {
+    let mut pool = vec![along(dim, 0, radius), along(dim, 0, -radius)];
+    if dim > 1 {
+        pool.push(along(dim, 1, radius));
+    }
+    pool.push(along(dim, 0, 0.5 * radius));
+    pool.push(along(dim, 0, 0.0));
+    pool
+}
+
+/// Points farther and farther out on an axis, each with its opposite.
+pub fn far(dim: usize) -> impl Iterator<Item = [Vec<f64>; 2]> {
+    iter::successors(Some(1.0_f64), |t| Some(t * 1.25).filter(|t| *t < 1e6))
+        .map(move |t| [along(dim, 0, round(t)), along(dim, 0, -round(t))])
+}
+
 /// Larger sets for one dimension, from plain to elaborate.
 pub fn structured(dim: usize) -> impl Iterator<Item = Pool> {
     let lines = SPACINGS.into_iter().flat_map(move |h| [(h, 8, 0), (h, 13, 6), (h, 13, 0), (h, 13, -7)]).map(

@@ -89,8 +89,12 @@ impl<'a> Search<'a> {
         for &dim in &dims {
             let small = self.fit(&configurations::small(dim), dim);
             self.evidence.tried.push(format!("round points in R^{dim}"));
-            let found = self.undefined_or_asymmetric(&small).or_else(|| self.barely_negative(&small));
-            if let Some(found) = found.or_else(|| self.subsets(&small)) {
+            let mut candidates = small.clone();
+            if let Domain::Ball(radius) = self.domain {
+                candidates.splice(0..0, configurations::rim(dim, radius));
+            }
+            let found = self.undefined_or_asymmetric(&candidates).or_else(|| self.barely_negative(&small));
+            if let Some(found) = found.or_else(|| self.subsets(&small)).or_else(|| self.growing(dim)) {
                 return Some(found);
             }
         }
@@ -178,6 +182,33 @@ impl<'a> Search<'a> {
             let value = eval(&self.expr, p, p).ok()?;
             if value.abs() <= 1e-9 { self.confirmed(&vec![p.clone()], &[1.0]) } else { None }
         })
+    }
+
+    /// A far point, or a pair of opposite ones, at which a term that grows faster than the others shows its sign.
+    fn growing(&self, dim: usize) -> Option<Refutation> {
+        if !matches!(self.domain, Domain::All | Domain::Orthant) {
+            return None;
+        }
+        for [p, opposite] in configurations::far(dim) {
+            steps::count(2 * spectrum::value_steps(&self.expr, dim));
+            let (own, other) = (eval(&self.expr, &p, &p).ok()?, eval(&self.expr, &p, &opposite).ok()?);
+            if !own.is_finite() || self.late() {
+                return None;
+            }
+            if own < -1e12
+                && let Some(found) = self.confirmed(&vec![p.clone()], &[1.0])
+            {
+                return Some(found);
+            }
+            let is_larger = other.is_finite() && other.abs() > 1e12 && other.abs() > 1.001 * own.abs();
+            if self.domain == Domain::All && is_larger {
+                let sign = if other < 0.0 { 1.0 } else { -1.0 };
+                if let Some(found) = self.confirmed(&vec![p, opposite], &[1.0, sign]) {
+                    return Some(found);
+                }
+            }
+        }
+        None
     }
 
     /// As many points of a pool as have finite values with each other, early ones first.

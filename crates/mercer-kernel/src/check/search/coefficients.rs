@@ -198,6 +198,20 @@ fn call(fun: Fun, f: &[Q], exact: &mut bool) -> Option<Series> {
             let below = power(&call(bottom, f, exact)?, &-Q::one(), exact)?;
             Some(mul(&call(top, f, exact)?, &below))
         }
+        Fun::Sinc if f[0].is_zero() => {
+            // Σ (−1)^k·f^(2k)/(2k+1)!
+            let square = mul(f, f);
+            let (mut power, mut sum) = (one(), vec![Q::zero(); n]);
+            for k in 0..=n as u64 / 2 {
+                let factor = exact::factorial(2 * k + 1).recip();
+                for (total, c) in sum.iter_mut().zip(&power) {
+                    *total += if k % 2 == 0 { c * &factor } else { -(c * &factor) };
+                }
+                power = mul(&power, &square);
+            }
+            Some(sum)
+        }
+        Fun::Sinc => Some(mul(&call(Fun::Sin, f, exact)?, &power(f, &-Q::one(), exact)?)),
         Fun::Asin => {
             let c = start(&f[0], 0, f64::asin, exact)?;
             let root = power(&minus(&one(), &mul(f, f)), &exact::ratio(-1, 2), exact)?;

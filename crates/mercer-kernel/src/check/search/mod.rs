@@ -1,6 +1,7 @@
 //! The search for a proof: which rule might give a form, and from what. It may guess; the checker decides.
 
 mod coefficients;
+mod columns;
 mod expression;
 mod negative_type;
 mod positive;
@@ -57,6 +58,15 @@ pub fn prove(formula: &Formula, dim: Dim, domain: Domain, limit: Limit) -> Found
                 vec![premise],
             )
         });
+    }
+    let mut form = form;
+    if inner.is_none()
+        && let Some(split) = columns::split(&form, &space)
+    {
+        inner = Prover::new(space, limit).positive(&split);
+        if inner.is_some() {
+            form = split;
+        }
     }
     match inner {
         Some(premise) => {

@@ -16,6 +16,14 @@ impl Prover {
     }
 
     fn search_negative(&mut self, form: &Form) -> Option<Proof> {
+        // Distances over choices of columns, some with a minus sign.
+        if form.0.len() > 1
+            && form.0.values().any(Signed::is_negative)
+            && form.0.keys().all(|m| matches!(m.single(), Some((Atom::Distance(_) | Atom::Distance1(_), _))))
+            && let Some(proof) = self.of_negative_type(form.clone(), Rule::DistancePower, vec![])
+        {
+            return Some(proof);
+        }
         self.negative_by_terms(form).or_else(|| self.negated(form)).or_else(|| self.polarised(form, false))
     }
 

@@ -33,6 +33,7 @@ impl Prover {
             .or_else(|| self.leaf(form))
             .or_else(|| self.kernel(form.clone(), Rule::Polya, vec![]))
             .or_else(|| self.anchored(form))
+            .or_else(|| self.reflected(form))
             .or_else(|| self.in_groups(form))
             .or_else(|| self.by_joint_part(form))
             .or_else(|| self.polarised(form, true))
@@ -144,6 +145,18 @@ impl Prover {
     /// Rules without premises.
     fn leaf(&self, form: &Form) -> Option<Proof> {
         let try_rule = |rule: Rule| self.kernel(form.clone(), rule, vec![]);
+        let reads_norms = |a: &Atom| matches!(a, Atom::Call(Fun::Min | Fun::Max, _));
+        if form.0.keys().any(|m| m.0.keys().any(reads_norms))
+            && let Some(proof) = try_rule(Rule::IntegratedBrownianMotion)
+        {
+            return Some(proof);
+        }
+        if form.0.len() > 1
+            && form.0.keys().all(|m| matches!(m.single(), Some((Atom::Dot(_), _))))
+            && let Some(proof) = try_rule(Rule::InnerProduct)
+        {
+            return Some(proof);
+        }
         // Without a negative coefficient the powers of ⟨x,z⟩ are enough.
         if self.space.domain == Domain::Sphere
             && form.0.values().any(Signed::is_negative)
@@ -162,7 +175,7 @@ impl Prover {
             return Some(proof);
         }
         if form.0.len() > 1 || form.single().is_some_and(|(m, _)| m.0.len() > 1) {
-            return try_rule(Rule::SpectralDensity).or_else(|| try_rule(Rule::Wendland));
+            return try_rule(Rule::Wendland).or_else(|| try_rule(Rule::SpectralDensity));
         }
         let mut proof = [
             Rule::InnerProduct,
@@ -173,9 +186,15 @@ impl Prover {
             Rule::HyperbolicSecant,
             Rule::BoundedBernstein,
             Rule::Askey,
+            Rule::InfinitelyDivisible,
         ]
         .into_iter()
-        .find_map(try_rule)?;
+        .find_map(try_rule)
+        .or_else(|| {
+            // Exponentials and powers have shorter proofs.
+            let is_call = matches!(form.single()?.0.single()?.0, Atom::Call(..));
+            if is_call { try_rule(Rule::SpectralDensity) } else { None }
+        })?;
         if let Some((Atom::Named(kernel), _)) = form.single().and_then(|(m, _)| m.single()) {
             proof.note = kernel.named.family.remark(&kernel.named, self.space.width(&kernel.cols));
         }
@@ -220,6 +239,39 @@ impl Prover {
         let mut proof = self.kernel(form, Rule::PowerSeries { function }, vec![premise])?;
         proof.note = note;
         Some(proof)
+    }
+
+    /// The terms that read the distance on a line are k(x−z), or −ψ(x−z), or −ψ(x−z)/2.
+    fn reflected(&mut self, form: &Form) -> Option<Proof> {
+        if form.0.len() < 2 || self.space.domain == Domain::Sphere {
+            return None;
+        }
+        let on_line = |a: &Atom| matches!(a, Atom::Distance(cols) if self.space.width(cols) == Some(1));
+        let (near, rest) = form.partition(|m, _| {
+            let mut atoms = Vec::new();
+            raw_atoms(m, &mut atoms);
+            atoms.iter().any(on_line)
+        });
+        if near.is_zero() || rest.is_zero() {
+            return None;
+        }
+        // The constant may belong to either part.
+        let constant = Form::constant(form.constant_term());
+        for near in [near.clone(), near.add(&constant)] {
+            if let Some(premise) = self.positive(&near)
+                && let Some(proof) = self.kernel(form.clone(), Rule::Reflection, vec![premise])
+            {
+                return Some(proof);
+            }
+            for factor in [int(-1), int(-2)] {
+                if let Some(premise) = self.negative(&near.scale(&factor))
+                    && let Some(proof) = self.kernel(form.clone(), Rule::Reflection, vec![premise])
+                {
+                    return Some(proof);
+                }
+            }
+        }
+        None
     }
 
     /// −ψ with ψ of negative type and a constant value at the origin.

@@ -7,19 +7,23 @@ use crate::check::exact::{self, Q, int, ratio};
 use crate::check::form::{Atom, Form, Space};
 use crate::check::proof::Failure;
 use crate::check::verdict::Theorem;
-use crate::check::verify::{density, gegenbauer, radial};
+use crate::check::verify::{density, gegenbauer, radial, series};
 use crate::check::{Dim, Domain};
 
 /// Fills in what refutes a form, or helps to.
 pub fn hints(form: &Form, space: &Space, found: &mut Found) {
     let dot = Form::atom(Atom::Dot(None));
-    if let Some((series, exact)) =
-        view::as_function_of(form, &dot, space).and_then(|f| coefficients::first(&f, 24))
-    {
+    let function = view::as_function_of(form, &dot, space);
+    if let Some((series, exact)) = function.as_ref().and_then(|f| coefficients::first(f, 24)) {
         let size = series.iter().fold(Q::zero(), |m, c| m.max(c.abs()));
         let floor = if exact { Q::zero() } else { size * ratio(1, 1_000_000_000) };
         found.hints.negative_coefficients =
             series.iter().enumerate().filter(|(_, c)| **c < -floor.clone()).map(|(n, _)| n).collect();
+    }
+    if let Some(theorem) = function.and_then(negative_coefficient).filter(|_| space.domain != Domain::Sphere)
+    {
+        found.theorem = Some(theorem);
+        return;
     }
     let dims: Vec<usize> = match space.dim {
         Dim::Exactly(d) => vec![d],
@@ -72,23 +76,48 @@ pub fn hints(form: &Form, space: &Space, found: &mut Found) {
     }
 }
 
+/// A negative coefficient of a power series in ⟨x,z⟩.
+fn negative_coefficient(function: Form) -> Option<Theorem> {
+    const FARTHEST: usize = 400;
+    if function.constant_bits() > 200 {
+        return None;
+    }
+    let order = (0..FARTHEST).find(|n| series::is_negative_at(&function, *n))?;
+    Some(Theorem {
+        reference: "differences of order n at the origin: wᵀKw = aₙ·(n!)²·h²ⁿ + O(h²ⁿ⁺²)".into(),
+        dim: 1,
+        text: format!("the power series in <x,z> has a negative coefficient: that of <x,z>^{order}"),
+        value: -1.0,
+        failure: Failure::Coefficient { function, order },
+    })
+}
+
 fn askey(form: &Form, d: usize) -> Option<Theorem> {
-    let (_, power) = crate::check::verify::askey(form)?;
-    let needed = ratio(d as i64 + 1, 2);
+    let plain = crate::check::verify::askey(form).map(|(_, power)| (power, 0));
+    let (power, k) = plain.or_else(|| radial::wendland(form).map(|(_, power, k)| (power, k)))?;
+    let needed = ratio(d as i64 + 2 * k + 1, 2);
+    let (reference, condition) = if k == 0 {
+        (
+            "Askey 1973; Golubov 1981: (1−r)₊^ℓ is positive semidefinite on R^d exactly where ℓ ≥ (d+1)/2",
+            "(d+1)/2",
+        )
+    } else {
+        (
+            "Golubov 1981; Wendland 2005, Theorem 9.6: φ_{ℓ,k} is positive semidefinite on R^d exactly where (1−r)₊^ℓ is on R^(d+2k)",
+            "(d+1)/2 + k",
+        )
+    };
     (power < needed).then(|| Theorem {
-        reference:
-            "Askey 1973; Golubov 1981: (1−r)₊^ℓ is positive semidefinite on R^d exactly where ℓ ≥ (d+1)/2"
-                .into(),
+        reference: reference.into(),
         dim: d,
-        text: format!("on R^{d}: ℓ = {} < (d+1)/2 = {}", exact::show(&power), exact::show(&needed)),
+        text: format!("on R^{d}: ℓ = {} < {condition} = {}", exact::show(&power), exact::show(&needed)),
         value: exact::to_f64(&(power - needed)),
         failure: Failure::Askey { form: form.clone(), dim: d },
     })
 }
 
 fn negative_density(form: &Form, d: usize) -> Option<Theorem> {
-    let mut v = ratio(1, 1_000_000);
-    while v < int(100_000) {
+    for v in frequencies(form) {
         if density::is_negative_at(form, d, &v) {
             let frequency = 2.0 * exact::to_f64(&v).sqrt();
             return Some(Theorem {
@@ -99,7 +128,21 @@ fn negative_density(form: &Form, d: usize) -> Option<Theorem> {
                 failure: Failure::Density { form: form.clone(), dim: d, v },
             });
         }
-        v *= int(2);
     }
     None
+}
+
+/// Values of |ω|²/4 at which a density may be negative: a geometric row, and for functions of compact support many in a
+/// row.
+fn frequencies(form: &Form) -> Vec<Q> {
+    let tiny = Q::new(1.into(), num_bigint::BigInt::from(10).pow(40));
+    let row =
+        std::iter::successors(Some(ratio(1, 1_000_000)), |v| Some(v * int(2)).filter(|v| *v < int(100_000)));
+    let mut list: Vec<Q> = std::iter::once(tiny).chain(row).collect();
+    if let Some(reach) = density::reach(form) {
+        // |ω| in steps of 0.4/reach up to 60/reach.
+        list.extend((1..150).map(|n| ratio(n, 5) / &reach).map(|half| &half * &half));
+        list.retain(|v| v * &reach * &reach < int(1_000));
+    }
+    list
 }

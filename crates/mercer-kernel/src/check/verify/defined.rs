@@ -3,7 +3,7 @@
 use num_traits::Signed;
 
 use super::range::Range;
-use super::value::{Care, Ground, of_form, of_formula};
+use super::value::{Care, Ground, Pair, of_form, of_formula, of_function};
 use crate::check::Dim;
 use crate::check::enclose::exact_value;
 use crate::check::exact::{Q, int, ratio};
@@ -28,6 +28,19 @@ pub fn is_form_of(form: &Form, formula: &Formula, space: &Space) -> bool {
         care: Care::Full,
     };
     ground.agree(&|p, bits| of_formula(formula, p, bits), &|p, bits| of_form(form, p, bits))
+}
+
+/// Whether a formula has the values of a function of ⟨x,z⟩.
+pub(super) fn is_function_of_dot(function: &Form, formula: &Formula, space: &Space) -> bool {
+    let dot = Form::atom(Atom::Dot(None));
+    let ground = Ground {
+        space: *space,
+        least_dim: least_dim(formula),
+        bits: formula.constant_bits().max(function.constant_bits()),
+        care: Care::Full,
+    };
+    let value = |p: &Pair, bits| of_function(function, &of_form(&dot, p, bits)?);
+    ground.agree(&|p, bits| of_formula(formula, p, bits), &value)
 }
 
 /// Whether every part of a form has a value at every pair of points of the space.

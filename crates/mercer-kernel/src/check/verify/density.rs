@@ -7,11 +7,13 @@ use std::collections::BTreeMap;
 
 use num_traits::{One, Signed, Zero};
 
-use super::pattern::natural;
+use super::pattern::{multiple_of_distance, natural, sole_atom};
 use super::polynomial::{self, Polynomial};
+use super::unscale::unscaled;
+use super::{compact, damped};
 use crate::check::Dim;
 use crate::check::exact::{self, Q, binomial, int, ratio};
-use crate::check::form::{Atom, Cols, Form, Space};
+use crate::check::form::{Atom, Cols, Form, Fun, Space};
 use crate::check::interval::{Fault, Interval};
 
 /// Coefficients of powers of r² (Gaussian) or r (exponential), by the rate a.
@@ -78,6 +80,24 @@ fn read(form: &Form) -> Option<Radial> {
 
 /// Accepts a radial form whose density is shown to be ≥ 0 at every frequency.
 pub fn nonnegative(form: &Form, space: &Space) -> Result<(), String> {
+    let form = &unscaled(form).ok_or("an irrational constant")?;
+    exponentials(form, space)
+        .or_else(|_| compact::nonnegative(form, space))
+        .or_else(|_| damped::nonnegative(form, space))
+        .or_else(|reason| if is_law_on_sphere(form, space) { Ok(()) } else { Err(reason) })
+}
+
+/// sinc(b·|x−z|) in up to three dimensions: the transform of the uniform law on a sphere of R³.
+fn is_law_on_sphere(form: &Form, space: &Space) -> bool {
+    match sole_atom(form) {
+        Some((Atom::Call(Fun::Sinc, args), e)) if e.is_one() => {
+            multiple_of_distance(&args[0]).and_then(|cols| space.width(&cols)).is_some_and(|d| d <= 3)
+        }
+        _ => false,
+    }
+}
+
+fn exponentials(form: &Form, space: &Space) -> Result<(), String> {
     let radial = read(form).ok_or("not a sum of polynomials times exponentials of a distance")?;
     if radial.constant.is_negative() {
         return Err("the constant is negative".into());
@@ -109,10 +129,20 @@ pub fn nonnegative(form: &Form, space: &Space) -> Result<(), String> {
     Err("the density is not shown to be ≥ 0".into())
 }
 
+/// The distance from which on a piecewise polynomial is constant.
+pub fn reach(form: &Form) -> Option<Q> {
+    compact::reach(form)
+}
+
 /// Whether the density at |ω|² = 4v is shown to be negative in dimension d.
 pub fn is_negative_at(form: &Form, d: usize, v: &Q) -> bool {
     let space = Space { dim: Dim::Exactly(d), domain: crate::check::Domain::All };
-    let Some(radial) = read(form) else { return false };
+    let Some(form) = &unscaled(form) else { return false };
+    let Some(radial) = read(form) else {
+        let y = v * int(4);
+        return y.is_positive()
+            && (compact::is_negative_at(form, &space, &y) || damped::is_negative_at(form, &space, &y));
+    };
     if space.width(&radial.cols) != Some(d) || v.is_negative() || v.is_zero() {
         return false;
     }

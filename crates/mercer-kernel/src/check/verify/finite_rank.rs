@@ -57,7 +57,7 @@ pub fn check(form: &Form, space: &Space) -> Result<(), String> {
 }
 
 /// Symmetric elimination: pivots ≥ 0, and nothing beside a pivot 0.
-fn eliminate(mut matrix: Vec<Vec<Q>>) -> Result<(), String> {
+pub(super) fn eliminate(mut matrix: Vec<Vec<Q>>) -> Result<(), String> {
     let n = matrix.len();
     for k in 0..n {
         let pivot = matrix[k][k].clone();

@@ -4,11 +4,15 @@
 //! to it, and that two of them are equal, or that one is the formula, it knows from enclosures of their values at exact
 //! points of the domain ([`value`]).
 
+mod compact;
+mod damped;
 pub mod defined;
 pub mod density;
 mod finite_rank;
 pub mod gegenbauer;
+mod half_line;
 mod pattern;
+mod piecewise;
 mod polya;
 pub mod polynomial;
 pub mod radial;
@@ -16,6 +20,7 @@ pub mod range;
 mod rewrite;
 pub mod series;
 mod step;
+mod unscale;
 mod value;
 
 use num_traits::Signed;
@@ -156,7 +161,10 @@ pub fn fails(failure: &Failure, formula: &Formula, dim: Dim, domain: Domain) -> 
         Failure::Askey { form, dim: d } => at(*d).is_some_and(|space| {
             domain == Domain::All
                 && is_formula(form, &space)
-                && askey(form).is_some_and(|(cols, l)| cols.is_none() && l * int(2) < int(*d as i64 + 1))
+                && askey(form)
+                    .map(|(cols, l)| (cols, l, 0))
+                    .or_else(|| radial::wendland(form))
+                    .is_some_and(|(cols, l, k)| cols.is_none() && l * int(2) < int(*d as i64 + 2 * k + 1))
         }),
         Failure::Mixture { form } => {
             let space = Space { dim, domain };
@@ -165,6 +173,13 @@ pub fn fails(failure: &Failure, formula: &Formula, dim: Dim, domain: Domain) -> 
                 && defined::is_defined(formula, &space)
                 && is_formula(form, &space)
                 && radial::has_negative_atom(form)
+        }
+        Failure::Coefficient { function, order } => {
+            let space = Space { dim, domain };
+            matches!(domain, Domain::All | Domain::Ball(_) | Domain::Orthant)
+                && defined::is_defined(formula, &space)
+                && defined::is_function_of_dot(function, formula, &space)
+                && series::is_negative_at(function, *order)
         }
         Failure::Gegenbauer { form, dim: d, degree } => at(*d).is_some_and(|space| {
             is_formula(form, &space)

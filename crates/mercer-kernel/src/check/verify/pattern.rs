@@ -3,6 +3,7 @@
 use num_traits::{One, Signed, Zero};
 
 use super::rewrite::are_swapped;
+use crate::check::Dim;
 use crate::check::exact::{Q, as_integer};
 use crate::check::form::{Atom, Cols, Form, Fun, Space};
 
@@ -17,6 +18,35 @@ pub(super) fn of_x_alone(form: &Form) -> bool {
     !d.z && !d.pair && !d.var
 }
 
+/// Whether a form is Σ c_S·a(S) over choices S of columns, a(S) a sum over the columns of S as `columns` reads it, with a weight
+/// ≥ 0 in front of each column.
+pub(super) fn has_column_weights(
+    form: &Form,
+    space: &Space,
+    columns: impl Fn(&Atom, &Q) -> Option<Cols>,
+) -> bool {
+    let mut terms: Vec<(Cols, &Q)> = Vec::new();
+    for (m, c) in &form.0 {
+        match m.single().and_then(|(atom, e)| columns(atom, e)) {
+            Some(cols) => terms.push((cols, c)),
+            None => return false,
+        }
+    }
+    let mut named: Vec<usize> = terms.iter().flat_map(|(cols, _)| cols.iter().flatten().copied()).collect();
+    named.sort_unstable();
+    named.dedup();
+    // One column that no choice names stands for all of them.
+    let others = match space.dim {
+        Dim::Exactly(d) => (0..d).find(|j| named.binary_search(j).is_err()),
+        Dim::Any => Some(usize::MAX),
+    };
+    let weight = |j: usize| {
+        let holds = |cols: &Cols| cols.as_ref().is_none_or(|list| list.contains(&j));
+        terms.iter().filter(|(cols, _)| holds(cols)).fold(Q::zero(), |sum, (_, c)| sum + *c)
+    };
+    !terms.is_empty() && named.into_iter().chain(others).all(|j| !weight(j).is_negative())
+}
+
 /// Whether a form is f(x) − f(z).
 pub(super) fn is_difference(form: &Form, space: &Space) -> bool {
     let (of_x, rest) = form.partition(|m, _| m.dependence().x);
@@ -26,17 +56,21 @@ pub(super) fn is_difference(form: &Form, space: &Space) -> bool {
 
 /// The arguments of min or max where they are f₁(x), …, f₁(z), … and constants.
 pub(super) fn symmetric_arguments(form: &Form, fun: Fun, space: &Space) -> Option<Vec<Form>> {
-    let args = match sole_atom(form)? {
-        (Atom::Call(f, args), e) if *f == fun && e.is_one() => args,
-        _ => return None,
-    };
+    match sole_atom(form)? {
+        (Atom::Call(f, args), e) if *f == fun && e.is_one() => symmetric(args, space),
+        _ => None,
+    }
+}
+
+/// The arguments where they are f₁(x), …, f₁(z), … and constants.
+pub(super) fn symmetric(args: &[Form], space: &Space) -> Option<Vec<Form>> {
     for arg in args {
         let d = arg.dependence();
         if d.pair || d.var || (d.x && d.z) || !args.iter().any(|other| are_swapped(arg, other, space)) {
             return None;
         }
     }
-    Some(args.clone())
+    Some(args.to_vec())
 }
 
 /// The columns of c·|x−z|, c ≠ 0.

@@ -58,6 +58,12 @@ pub fn check(form: &Form, space: &Space) -> Result<(), String> {
     if Range::of(form, space).is_nonnegative() { Ok(()) } else { Err("not shown to be ≥ 0".into()) }
 }
 
+/// Whether a form of one distance has values ≥ 0 and is shown to rise, or to fall, with it.
+pub(super) fn is_monotone(form: &Form, space: &Space, rises: bool) -> bool {
+    let shape = of_form(form, &mut None, space);
+    shape.is_some_and(|s| if rises { s.rises } else { s.falls }) && Range::of(form, space).is_nonnegative()
+}
+
 fn of_form(form: &Form, cols: &mut Option<Cols>, space: &Space) -> Option<Shape> {
     let mut shape = CONSTANT;
     for (m, c) in &form.0 {
@@ -103,6 +109,12 @@ fn of_power(atom: &Atom, e: &Q, cols: &mut Option<Cols>, space: &Space) -> Optio
         }
         Atom::Power(inner) => of_form(inner, cols, space)?,
         Atom::Call(Fun::Log, args) => of_form(&args[0], cols, space)?.under(false, false),
+        // Convex or concave where the argument is ≥ 0.
+        Atom::Call(fun @ (Fun::Tanh | Fun::Atan | Fun::Sinh | Fun::Cosh), args)
+            if Range::of(&args[0], space).is_nonnegative() =>
+        {
+            of_form(&args[0], cols, space)?.under(matches!(fun, Fun::Sinh | Fun::Cosh), false)
+        }
         Atom::Call(fun @ (Fun::Min | Fun::Max), args) => {
             let mut shape = CONSTANT;
             for arg in args {

@@ -2,6 +2,7 @@
 
 use num_traits::{One, Signed};
 
+use super::compact;
 use crate::check::exact::{Q, int, ratio};
 use crate::check::form::{Atom, Cols, Form, Fun, Monomial};
 
@@ -84,8 +85,13 @@ pub fn has_negative_atom(form: &Form) -> bool {
 }
 
 /// The columns, ℓ and k of Wendland's φ_{ℓ,k}: (1−u)₊^(ℓ+1)·((ℓ+1)u + 1) or (1−u)₊^(ℓ+2)·((ℓ²+4ℓ+3)u² + (3ℓ+6)u + 3),
-/// u = |x−z|/c, times a positive constant. It is positive semidefinite on R^d where ℓ ≥ (d+1)/2 + k.
+/// u = |x−z|/c, times a positive constant; of any k where ℓ is a whole number. It is positive semidefinite on R^d exactly
+/// where ℓ ≥ (d+1)/2 + k.
 pub fn wendland(form: &Form) -> Option<(Cols, Q, i64)> {
+    compact::wendland(form).or_else(|| of_low_order(form))
+}
+
+fn of_low_order(form: &Form) -> Option<(Cols, Q, i64)> {
     let mut coefficients = vec![int(0); 3];
     let mut shared: Option<(&Form, &Q)> = None;
     let mut cols = None;

@@ -532,6 +532,8 @@ fn of_call(fun: Fun, args: &[Range]) -> Range {
             Range { lo, hi }.intersect(&one)
         }
         Fun::Sin | Fun::Cos => one,
+        // The least value is −0.2172….
+        Fun::Sinc => Range::new(ratio(-1, 4), Q::one()),
         Fun::Tan if a.is_within(&ratio(-157, 100), &ratio(157, 100)) => a.rising(Interval::tan, None, None),
         Fun::Tan => Range::EVERYTHING,
         Fun::Sinh => a.rising(Interval::sinh, None, None),

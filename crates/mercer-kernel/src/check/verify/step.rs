@@ -3,13 +3,15 @@
 use num_traits::{One, Signed};
 
 use super::pattern::{
-    askey, is_difference, multiple_of_distance, of_x_alone, sole_atom, symmetric_arguments,
+    askey, has_column_weights, is_difference, multiple_of_distance, of_x_alone, sole_atom, symmetric,
+    symmetric_arguments,
 };
 use super::range::Range;
 use super::rewrite::{at_origin, contains, diagonal, least_of_negative_type};
-use super::value::{At, Care, Ground, is_nonnegative_constant, of_form, of_function};
-use super::{defined, density, finite_rank, gegenbauer, polya, radial, series};
-use crate::check::exact::{Q, int};
+use super::value::{At, Care, Ground, Pair, is_nonnegative_constant, of_form, of_function};
+use super::{defined, density, finite_rank, gegenbauer, half_line, polya, radial, series};
+use crate::check::Domain;
+use crate::check::exact::{Q, int, ratio};
 use crate::check::form::{Atom, Form, Fun, Space};
 use crate::check::interval::Interval;
 use crate::check::proof::{Claim, Property, Rule};
@@ -59,6 +61,9 @@ pub(super) fn step(claim: &Claim, rule: &Rule, premises: &[&Claim], care: Care) 
         Rule::HyperbolicSecant => step.hyperbolic_secant(),
         Rule::BoundedBernstein => step.bounded_bernstein(),
         Rule::BrownianBridge => step.brownian_bridge(),
+        Rule::IntegratedBrownianMotion => half_line::integrated(step.form, &step.space),
+        Rule::Reflection => step.reflection(),
+        Rule::InfinitelyDivisible => step.infinitely_divisible(),
         Rule::Named => step.named(),
         Rule::Gegenbauer => step.gegenbauer(),
         Rule::DistancePower => step.distance_power(),
@@ -94,6 +99,7 @@ impl Step<'_> {
                 (CND, 0, CND)
             }
             Rule::NegatedKernel => (CND, 1, PSD),
+            Rule::Reflection => (PSD, 1, self.premises.first().map_or(PSD, |p| p.property)),
             Rule::FractionalPower { .. } | Rule::Logarithm => (CND, 1, CND),
             Rule::Constant
             | Rule::InnerProduct
@@ -107,6 +113,8 @@ impl Step<'_> {
             | Rule::Polya
             | Rule::CosineOnLine
             | Rule::BrownianBridge
+            | Rule::IntegratedBrownianMotion
+            | Rule::InfinitelyDivisible
             | Rule::Named
             | Rule::Gegenbauer => (PSD, 0, PSD),
         };
@@ -140,7 +148,11 @@ impl Step<'_> {
     }
 
     fn inner_product(&self) -> Outcome {
-        ensure(matches!(sole_atom(self.form), Some((Atom::Dot(_), e)) if e.is_one()), "not an inner product")
+        let dot = |atom: &Atom, e: &Q| match atom {
+            Atom::Dot(cols) if e.is_one() => Some(cols.clone()),
+            _ => None,
+        };
+        ensure(has_column_weights(self.form, &self.space, dot), "not an inner product with weights ≥ 0")
     }
 
     fn rank_one(&self, function: &Form) -> Outcome {
@@ -156,7 +168,13 @@ impl Step<'_> {
             let above = |a: &Form| Range::of(&top.sub(a), &self.space).is_nonnegative();
             return ensure(args.iter().all(above), "an argument may exceed the constant");
         }
-        let args = symmetric_arguments(self.form, Fun::Min, &self.space).ok_or("not min(f(x), f(z))")?;
+        // min(f(x), f(z))^p = min(f(x)^p, f(z)^p) where f ≥ 0.
+        let args = match sole_atom(self.form) {
+            Some((Atom::Call(Fun::Min, args), p)) if p.is_positive() => symmetric(args, &self.space),
+            _ if half_line::is_monotone_of_extremum(self.form, &self.space) => return Ok(()),
+            _ => None,
+        }
+        .ok_or("not a rising function of min(f(x), f(z)), nor a falling one of max(f(x), f(z))")?;
         ensure(args.iter().all(|a| Range::of(a, &self.space).is_nonnegative()), "an argument may be negative")
     }
 
@@ -290,6 +308,50 @@ impl Step<'_> {
         self.has(&product, &|p, bits| Ok(of_form(f, p, bits)?.mul(&of_form(g, p, bits)?).neg()))
     }
 
+    /// k(x−z) ± k(x+z), or ψ(x+z) − ψ(x−z), or ψ(x) + ψ(z) − ψ(x+z)/2 − ψ(x−z)/2 − ψ(0), on a line.
+    fn reflection(&self) -> Outcome {
+        let premise = self.premises[0];
+        let cols = half_line::sole_distance(&premise.form).ok_or("not a function of one distance")?;
+        ensure(self.space.width(&cols) == Some(1), "not on a line")?;
+        // With each point, its reflection, moved along the line where it has to be.
+        let holds = matches!(self.space.domain, Domain::All | Domain::Ball(_) | Domain::Orthant);
+        ensure(holds, "the set does not hold reflections")?;
+        let near = |p: &Pair, bits| of_form(&premise.form, p, bits);
+        let far = |p: &Pair, bits| of_form(&premise.form, &p.reflected(), bits);
+        if premise.property == PSD {
+            return self
+                .is(&|p, bits| Ok(near(p, bits)?.sub(&far(p, bits)?)))
+                .or_else(|_| self.is(&|p, bits| Ok(near(p, bits)?.add(&far(p, bits)?))));
+        }
+        self.is(&|p, bits| Ok(far(p, bits)?.sub(&near(p, bits)?))).or_else(|_| {
+            self.is(&|p, bits| {
+                let half = Interval::exact(&ratio(1, 2), bits);
+                let of_x = near(&p.to_origin(), bits)?;
+                let of_z = near(&p.swapped().to_origin(), bits)?;
+                let at_zero = near(&p.diagonal(), bits)?;
+                let both = near(p, bits)?.add(&far(p, bits)?).mul(&half);
+                Ok(of_x.add(&of_z).sub(&both).sub(&at_zero))
+            })
+        })
+    }
+
+    /// A positive power of a named kernel all of whose positive powers are kernels.
+    fn infinitely_divisible(&self) -> Outcome {
+        let kernel = match sole_atom(self.form) {
+            Some((Atom::Named(kernel), e)) if e.is_positive() => Some(kernel),
+            Some((Atom::Power(base), e)) if e.is_positive() => match sole_atom(base) {
+                Some((Atom::Named(kernel), e)) if e.is_positive() => Some(kernel),
+                _ => None,
+            },
+            _ => None,
+        };
+        let kernel = kernel.ok_or("not a positive power of a named kernel")?;
+        ensure(
+            kernel.named.family.is_infinitely_divisible(&kernel.named),
+            "not an infinitely divisible kernel for every such parameter",
+        )
+    }
+
     fn named(&self) -> Outcome {
         match sole_atom(self.form) {
             Some((Atom::Named(kernel), e)) if e.is_one() => {
@@ -307,6 +369,19 @@ impl Step<'_> {
     }
 
     fn distance_power(&self) -> Outcome {
+        let square = |atom: &Atom, e: &Q| match atom {
+            Atom::Distance(cols) if *e == int(2) => Some(cols.clone()),
+            _ => None,
+        };
+        let sum = |atom: &Atom, e: &Q| match atom {
+            Atom::Distance1(cols) if e.is_one() => Some(cols.clone()),
+            _ => None,
+        };
+        if has_column_weights(self.form, &self.space, square)
+            || has_column_weights(self.form, &self.space, sum)
+        {
+            return Ok(());
+        }
         match sole_atom(self.form) {
             Some((Atom::Distance(_), p)) => {
                 ensure(p.is_positive() && *p <= int(2), "the power of |x−z| is not between 0 and 2")

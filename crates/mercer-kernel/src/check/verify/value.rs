@@ -37,6 +37,11 @@ impl Pair {
         Self { x: self.x.clone(), z: self.x.clone() }
     }
 
+    /// (x, −z).
+    pub(super) fn reflected(&self) -> Self {
+        Self { x: self.x.clone(), z: self.z.iter().map(|c| -c).collect() }
+    }
+
     /// (x, 0).
     pub(super) fn to_origin(&self) -> Self {
         Self { x: self.x.clone(), z: vec![Q::zero(); self.x.len()] }
@@ -157,6 +162,7 @@ fn call(fun: Fun, values: &[Interval]) -> Result<Interval, Fault> {
         Fun::Sin => a.sin(),
         Fun::Cos => a.cos(),
         Fun::Tan => a.tan(),
+        Fun::Sinc => a.sinc(),
         Fun::Sinh => a.sinh(),
         Fun::Cosh => a.cosh(),
         Fun::Tanh => a.tanh(),

@@ -124,6 +124,8 @@ fn call(name: &str, values: &[BigInt], f: Fixed) -> Value {
         "log" => f.ln(a)?,
         "sin" => f.sin_cos(a)?.0,
         "cos" => f.sin_cos(a)?.1,
+        "sinc" if a.is_zero() => f.one(),
+        "sinc" => f.sin_cos(a).and_then(|(s, _)| f.div(&s, a))?,
         "tan" => f.sin_cos(a).and_then(|(s, c)| f.div(&s, &c))?,
         "cosh" => (f.exp(a)? + f.exp(&-a)?) / 2,
         "sinh" => (f.exp(a)? - f.exp(&-a)?) / 2,

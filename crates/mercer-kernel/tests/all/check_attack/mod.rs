@@ -126,7 +126,14 @@ fn tree(random: &mut impl Rng, dim: usize, depth: usize) -> Node {
         };
     }
     let part = |random: &mut _| tree(random, dim, depth - 1);
-    match random.random_range(0..17) {
+    match random.random_range(0..19) {
+        17 => Node::Product(vec![exp(Node::Negative(Box::new(distance()))), part(random)]),
+        18 => {
+            // (c − a)₊^p, in front of something now and then.
+            let line = minus(num(&constant(random)), part(random));
+            let cut = pow(Node::Call("max", vec![num("0"), line]), &exponent(random));
+            if random.random_range(0..2) == 0 { cut } else { Node::Product(vec![cut, part(random)]) }
+        }
         0 | 1 => Node::Sum(vec![part(random), part(random)]),
         2 => minus(part(random), times(&constant(random), part(random))),
         3 => Node::Product(vec![part(random), part(random)]),
@@ -136,7 +143,7 @@ fn tree(random: &mut impl Rng, dim: usize, depth: usize) -> Node {
         7 => Node::Quotient(Box::new(part(random)), Box::new(Node::Sum(vec![num("1"), part(random)]))),
         8 => Node::Call("log", vec![Node::Sum(vec![num("1"), part(random)])]),
         9 => Node::Call(
-            pick(random, &["sin", "cos", "cosh", "tanh", "atan", "asin", "acos", "sinh"]),
+            pick(random, &["sin", "cos", "cosh", "tanh", "atan", "asin", "acos", "sinh", "sinc"]),
             vec![part(random)],
         ),
         10 => Node::Call("sqrt", vec![part(random)]),

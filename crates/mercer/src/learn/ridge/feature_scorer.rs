@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 use serde_json::json;
 
-use crate::data::{AnySamples, Matrix, Number, fold_of_row, is_held_out};
+use crate::data::{AnySamples, HeldOut, Matrix, Number, fold_of_row};
 use crate::design::{self, DesignError};
 use crate::kernel::Kernel;
 use crate::learn::cost;
@@ -35,8 +35,8 @@ enum Cut {
     Table(Parts),
     /// One of this many folds, by a hash of its number.
     Folds(usize, u64),
-    /// Held out or not, by a hash of its number.
-    HeldOut(f64, u64),
+    /// Held out or not.
+    HeldOut(HeldOut),
 }
 
 impl Cut {
@@ -54,7 +54,7 @@ impl Cut {
             Criterion::Folds(folds) if folds >= 2 => Ok(Self::Folds(folds, seed)),
             Criterion::Folds(folds) => Err(parameter("folds", folds.to_string(), "2 or more")),
             Criterion::HoldOut(fraction) if fraction > 0.0 && fraction < 1.0 => {
-                Ok(Self::HeldOut(fraction, seed))
+                Ok(Self::HeldOut(HeldOut::new(problem.nrows() as u64, fraction, seed)))
             }
             Criterion::HoldOut(fraction) => {
                 Err(parameter("the held-out fraction", fraction.to_string(), "more than 0 and less than 1"))
@@ -89,7 +89,7 @@ impl Cut {
         let part = match self {
             Self::Table(parts) => parts.of_row[row as usize],
             Self::Folds(folds, seed) => Some(fold_of_row(*seed, row, *folds)),
-            Self::HeldOut(fraction, seed) => is_held_out(*seed, row, *fraction).then_some(0),
+            Self::HeldOut(held_out) => held_out.contains(row).then_some(0),
         };
         part.unwrap_or(self.left_out())
     }

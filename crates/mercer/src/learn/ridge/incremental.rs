@@ -40,6 +40,8 @@ pub struct TargetError {
     pub rmse: f64,
     /// 1 − Σ(y−f)²/Σ(y−ȳ)²; none where the targets are all equal.
     pub r2: Option<f64>,
+    /// The root mean squared error of predicting their mean everywhere.
+    pub baseline_rmse: f64,
 }
 
 /// Empty sums over this number of features and targets.
@@ -171,6 +173,7 @@ impl Solution {
             rows: held_out.rows(),
             rmse: (squares / held_out.weight()).sqrt(),
             r2: (spread > 0.0).then(|| 1.0 - squares / spread),
+            baseline_rmse: (spread / held_out.weight()).sqrt(),
         };
         Ok(squares.into_iter().zip(spreads).map(of_target).collect())
     }

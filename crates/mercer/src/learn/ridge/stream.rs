@@ -60,7 +60,7 @@ impl Ridge {
         let Survey { rows, content, scaling, held_out, .. } = survey;
         let seed = session.seed();
         let mut digest = Digest::new();
-        digest.bytes(format!("{self:?} {seed} {held_out} {rows} {content:x} {scaling:?}").as_bytes());
+        digest.bytes(format!("{self:?} {seed} {held_out:?} {rows} {content:x} {scaling:?}").as_bytes());
         digest.value()
     }
 }
@@ -77,7 +77,7 @@ struct Sums {
 impl Sums {
     fn empty(features: usize, survey: &Survey, session: &Session<'_>) -> Result<Self, LearnError> {
         let rest = empty_sums(features, survey.targets.len(), session)?;
-        let held_out = (survey.held_out > 0.0).then(|| rest.clone());
+        let held_out = (survey.held_out.count() > 0).then(|| rest.clone());
         Ok(Self { rest, held_out, rows: 0 })
     }
 
@@ -108,10 +108,6 @@ impl Sums {
             session.advance(end - chunk.first);
             Ok(())
         })?;
-        // Of very few rows the hash may hold out none, or nearly all.
-        if let Some(held) = self.held_out.take_if(|held| held.rows() == 0 || self.rest.rows() < 2) {
-            self.rest.merge(&held)?;
-        }
         Ok(self)
     }
 
@@ -125,7 +121,7 @@ impl Sums {
         let Chunk { first, samples, targets } = chunk;
         for (held, sums) in [(false, Some(&mut self.rest)), (true, self.held_out.as_mut())] {
             let Some(sums) = sums else { continue };
-            let part = |row: usize| (survey.is_held_out(first + row as u64) == held).then_some(0);
+            let part = |row: usize| (survey.held_out.contains(first + row as u64) == held).then_some(0);
             let table: Vec<Option<usize>> = (0..samples.nrows()).map(part).collect();
             let into = (&Parts::Table(&table), std::slice::from_mut(sums));
             add_rows(features, samples, targets, None, into, session)?;

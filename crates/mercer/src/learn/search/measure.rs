@@ -18,6 +18,8 @@ pub enum Measure {
     Wrong,
     /// −log of the probability of the right class, averaged over rows.
     LogLoss,
+    /// How much one-class estimation rejects beyond ν of the rows left out; of machines that do not, the similarity of rows less 1.
+    Consistency,
 }
 
 impl Measure {
@@ -28,6 +30,7 @@ impl Measure {
         match (targets, learner.method()) {
             (Targets::Classes { .. }, Method::Logistic) => Self::LogLoss,
             (Targets::Classes { .. }, _) => Self::Wrong,
+            (Targets::None, Method::OneClass) => Self::Consistency,
             (Targets::None | Targets::Numbers(_), _) => Self::SquaredError,
         }
     }
@@ -39,6 +42,10 @@ impl Measure {
     pub(crate) fn check(self, learner: &dyn Learner, targets: &Targets<'_>) -> Result<(), LearnError> {
         let classes = matches!(targets, Targets::Classes { .. });
         Err(LearnError::Unsupported(match (self, learner.method()) {
+            (Self::Consistency, Method::OneClass) => return Ok(()),
+            (Self::Consistency, _) | (_, Method::OneClass) => {
+                "consistency is the measure of one-class estimation, and its only one"
+            }
             (Self::SquaredError, _) if classes => "classes are judged by accuracy or log-loss",
             (Self::Wrong | Self::LogLoss, _) if !classes => "numbers are judged by their squared error",
             (Self::LogLoss, Method::Logistic | Method::Knn | Method::Smoother) => return Ok(()),
@@ -59,6 +66,7 @@ impl Measure {
             // Of classes with equal shares the first.
             Self::Wrong => f64::from(u8::from(Link::Shares.class(predicted) != Link::Shares.class(target))),
             Self::LogLoss => Self::log_loss(Some(predicted[Link::Shares.class(target)])),
+            Self::Consistency => f64::NAN,
         }
     }
 
@@ -80,6 +88,7 @@ impl Measure {
             Self::SquaredError => "RMSE",
             Self::Wrong => "share of wrong classes",
             Self::LogLoss => "log-loss",
+            Self::Consistency => "inconsistency",
         }
     }
 

@@ -25,6 +25,8 @@ pub enum Shared {
     Cost,
     /// k, a whole number from 1 to the number of other rows. A bare `?` is 1 to 50.
     Neighbours,
+    /// ν, above 0 and at most 1. A bare `?` is 0.01 to 0.8.
+    Nu,
     /// None: each kernel has one score.
     None,
 }
@@ -49,6 +51,7 @@ impl Shared {
             Self::Lambda => "lambda",
             Self::Cost => "C",
             Self::Neighbours => "k",
+            Self::Nu => "nu",
             Self::None => "",
         }
     }
@@ -92,6 +95,7 @@ impl Shared {
             Self::Lambda => SearchSpace::Between(1e-6, 1e3),
             Self::Cost => SearchSpace::Between(1.0 / 32.0, 1024.0),
             Self::Neighbours => SearchSpace::Between(1.0, 50.0),
+            Self::Nu => SearchSpace::Between(0.01, 0.8),
             Self::None => SearchSpace::OneOf(vec![1.0]),
         }
     }
@@ -102,6 +106,7 @@ impl Shared {
                 Self::Lambda => value >= 0.0,
                 Self::Cost => value > 0.0,
                 Self::Neighbours => value >= 1.0 && value.fract() == 0.0,
+                Self::Nu => value > 0.0 && value <= 1.0,
                 Self::None => true,
             }
     }
@@ -111,6 +116,7 @@ impl Shared {
             Self::Lambda => "a number, 0 or more",
             Self::Cost => "a number above 0",
             Self::Neighbours => "a whole number above 0",
+            Self::Nu => "a number above 0 and at most 1",
             Self::None => "a number",
         }
     }
@@ -182,6 +188,8 @@ mod tests {
             (Shared::Neighbours, "?", between(1.0, 50.0)),
             (Shared::Neighbours, "?2..9", between(2.0, 9.0)),
             (Shared::Neighbours, "7", one_of(&[7.0])),
+            (Shared::Nu, "?", between(0.01, 0.8)),
+            (Shared::Nu, "?{0.1,1}", one_of(&[0.1, 1.0])),
         ] {
             assert_eq!(shared.read(text), space, "{text}");
         }
@@ -194,6 +202,7 @@ mod tests {
             (Shared::Lambda, &[][..]),
             (Shared::Cost, &["0", "?{0,1}"]),
             (Shared::Neighbours, &["0", "1.5", "?0..3", "?1.5..3"]),
+            (Shared::Nu, &["0", "1.5", "?0.1..2"]),
         ] {
             for text in bad.iter().chain(more) {
                 let error = shared.read(text).unwrap_err().to_string();

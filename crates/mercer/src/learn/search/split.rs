@@ -1,8 +1,6 @@
 //! A seeded split of rows into those trained on and those held out.
 
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_xoshiro::Xoshiro256PlusPlus;
+use crate::data::HeldOut;
 
 /// Row numbers, each part ascending.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,13 +11,14 @@ pub struct Split {
     pub held_out: Vec<usize>,
 }
 
-/// A fraction that is not from 0 up to, but not, 1.
+/// A fraction that is below 0, or 1 or more.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error("the held-out fraction is {0}; it must be from 0 up to, but not, 1")]
+#[error("the held-out fraction is {0}; it must be at least 0 and less than 1")]
 pub struct InvalidFraction(pub f64);
 
 impl Split {
-    /// Holds out `fraction` of `rows`, chosen by `seed`; `None` where that is no row or leaves fewer than two.
+    /// Holds out `fraction` of `rows`, chosen by `seed` as for rows that are read in passes ([`HeldOut`]); `None` where that is no
+    /// row or leaves fewer than two.
     ///
     /// # Errors
     /// Where the fraction is not in [0, 1).
@@ -27,16 +26,12 @@ impl Split {
         if !(0.0..1.0).contains(&fraction) {
             return Err(InvalidFraction(fraction));
         }
-        let held = (rows as f64 * fraction).floor() as usize;
-        if held == 0 || rows - held < 2 {
+        let rows_held = HeldOut::new(rows as u64, fraction, seed);
+        if rows_held.count() == 0 {
             return Ok(None);
         }
-        let mut order: Vec<usize> = (0..rows).collect();
-        order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
-        let mut train = order.split_off(held);
-        order.sort_unstable();
-        train.sort_unstable();
-        Ok(Some(Self { train, held_out: order }))
+        let (held_out, train) = (0..rows).partition(|&row| rows_held.contains(row as u64));
+        Ok(Some(Self { train, held_out }))
     }
 }
 

@@ -6,6 +6,7 @@ use crate::learn::learner::Requires;
 use crate::learn::problem::{Problem, Targets};
 use crate::learn::weights::check_weights;
 use crate::session::Session;
+use crate::solve::SolveError;
 use crate::solve::svm::{Solution, SvmSettings};
 use crate::watch::Watch;
 
@@ -143,6 +144,30 @@ impl<'a> Work<'a> {
     pub(super) fn solve_as(&self, machine: Machine, part: &Part) -> Result<Decision, LearnError> {
         let qp = machine.qp(part, self.labels.targets, &self.bounds)?;
         Ok(machine.scale(self.training.solve(&qp, &self.settings, self.session)?)?)
+    }
+
+    /// The decisions with each of `values` in place of the machine's C or ν, where the bounds are those of C = 1; none where ν is
+    /// infeasible. C-machines start from the one before.
+    pub(super) fn decisions_along(
+        &self,
+        part: &Part,
+        values: &[f64],
+    ) -> Result<Vec<Option<Decision>>, LearnError> {
+        let machine = self.svm.machine;
+        if matches!(machine, Machine::Svc { .. } | Machine::Svr { .. }) {
+            let solutions = self.solve_path(part, values)?;
+            return Ok(solutions.into_iter().map(|solution| Some(machine.scale(solution))).collect());
+        }
+        let decision = |&value: &f64| {
+            let c = if matches!(machine, Machine::NuSvr { .. }) { value } else { 1.0 };
+            let bounds: Vec<f64> = self.bounds.iter().map(|bound| c * bound).collect();
+            let machine = machine.with_shared(value);
+            match machine.qp(part, self.labels.targets, &bounds) {
+                Err(SolveError::InfeasibleNu { .. }) => Ok(None),
+                qp => Ok(Some(machine.scale(self.training.solve(&qp?, &self.settings, self.session)?))),
+            }
+        };
+        values.iter().map(decision).collect()
     }
 
     /// The solutions for bounds multiplied by each of `cs`.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::learn::error::LearnError;
 use crate::learn::learner::Requires;
+use crate::learn::search::Shared;
 use crate::model::Method;
 use crate::solve::SolveError;
 use crate::solve::svm::{BoxQp, Solution, SvmReport};
@@ -89,6 +90,29 @@ impl Machine {
             Self::Svc { .. } | Self::NuSvc { .. } => Requires::Classes,
             Self::Svr { .. } | Self::NuSvr { .. } => Requires::Numbers,
             Self::OneClass { .. } => Requires::Nothing,
+        }
+    }
+
+    /// The hyper-parameter that is searched at each kernel: C or ν; none for one-class estimation, whose ν is the share of
+    /// outliers that the user expects.
+    #[must_use]
+    pub fn shared(&self) -> Shared {
+        match self {
+            Self::Svc { .. } | Self::Svr { .. } | Self::NuSvr { .. } => Shared::Cost,
+            Self::NuSvc { .. } => Shared::Nu,
+            Self::OneClass { .. } => Shared::None,
+        }
+    }
+
+    /// The same machine with another value of [`shared`](Self::shared).
+    #[must_use]
+    pub fn with_shared(self, value: f64) -> Self {
+        match self {
+            Self::Svc { .. } => Self::Svc { c: value },
+            Self::Svr { epsilon, .. } => Self::Svr { c: value, epsilon },
+            Self::NuSvr { nu, .. } => Self::NuSvr { c: value, nu },
+            Self::NuSvc { .. } => Self::NuSvc { nu: value },
+            Self::OneClass { nu } => Self::OneClass { nu },
         }
     }
 

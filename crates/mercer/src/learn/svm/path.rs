@@ -1,4 +1,4 @@
-//! C-classification for several values of C at once: the path along C, and the classes of rows left out.
+//! Several values of C or ν at once: the path of C-classification along C, and the answers of all machines at rows left out.
 
 use crate::data::Matrix;
 use crate::learn::error::LearnError;
@@ -6,12 +6,11 @@ use crate::learn::problem::Problem;
 use crate::learn::search::Parts;
 use crate::model::pairs_of;
 use crate::session::Session;
-use crate::solve::svm::Solution;
 use crate::watch::Watch;
 
 use super::Svm;
 use super::dual::{Labels, Work};
-use super::machine::{Machine, Part, check_cost};
+use super::machine::{Decision, Machine, Part, check_cost};
 use super::machines::Machines;
 use super::multiclass::{largest_together, members};
 use super::training::Training;
@@ -34,6 +33,9 @@ impl Svm {
         let admitted = self.admission.decide(kernel, samples)?;
         let resident = session.load(samples)?;
         let training = Training::new(&*resident, kernel)?;
+        if !matches!(self.machine, Machine::Svc { .. }) {
+            return Err(LearnError::Unsupported("only C-classification has a path along C"));
+        }
         let along =
             self.along(cs, &training, Labels::of(problem, &self.machine)?, session)?.pairs_along(cs)?;
         let warnings: Vec<String> = admitted.warning.into_iter().collect();
@@ -41,22 +43,23 @@ impl Svm {
         Ok(along.into_iter().map(checked).collect())
     }
 
-    /// The class of every row of a fold by the machines trained on the rows outside of it, for each of `cs`; 0 for rows of no fold.
-    /// Rows of weight 0 are not trained on. A class without rows to train on is never the answer.
+    /// The class of every row of a fold by the machines trained on the rows outside of it, for each of `values` of C or ν, none
+    /// where ν is infeasible; 0 for rows of no fold. Rows of weight 0 are not trained on. A class without rows to train on is never
+    /// the answer.
     ///
     /// Pairs of classes and folds are solved in parallel, each along the whole path of C.
     ///
     /// # Errors
     /// As [`machines`](Self::machines), and where all rows outside of a fold are of one class.
-    pub(super) fn left_out(
+    pub(super) fn classes_left_out(
         &self,
-        cs: &[f64],
+        values: &[f64],
         folds: &Parts,
         training: &Training<'_>,
         labels: Labels<'_>,
         session: &Session<'_>,
-    ) -> Result<Vec<Vec<usize>>, LearnError> {
-        let work = self.along(cs, training, labels, session)?;
+    ) -> Result<Vec<Option<Vec<usize>>>, LearnError> {
+        let work = self.along(values, training, labels, session)?;
         members(&labels)?;
         let cut = Cut::new(folds, &labels)?;
         let programs = cut.programs();
@@ -65,25 +68,64 @@ impl Svm {
             session.check()?;
             let classes = &cut.rest[fold];
             let part = Part { rows: [&classes[i][..], &classes[j][..]].concat(), positive: classes[i].len() };
-            let answers = work.solve_path(&part, cs)?;
-            verdicts(&answers, training, &part.rows, &cut.held[fold], session)
+            let answers = work.decisions_along(&part, values)?;
+            outputs(&answers, training, &part.rows, &cut.held[fold], session)
         })?;
-        Ok((0..cs.len()).map(|k| cut.voted(k, folds.of_row.len(), &programs, &verdicts)).collect())
+        let rows = folds.of_row.len();
+        let voted = |k: usize| {
+            let feasible = verdicts.iter().all(|outputs| outputs[k].is_some());
+            feasible.then(|| cut.voted(k, rows, &programs, &verdicts))
+        };
+        Ok((0..values.len()).map(voted).collect())
+    }
+
+    /// The output at every row of a fold by the machine trained on the rows outside of it, for each of `values` of C or ν; 0 for
+    /// rows of no fold. Rows of weight 0 are not trained on.
+    ///
+    /// # Errors
+    /// As [`machines`](Self::machines).
+    pub(super) fn outputs_left_out(
+        &self,
+        values: &[f64],
+        folds: &Parts,
+        training: &Training<'_>,
+        labels: Labels<'_>,
+        session: &Session<'_>,
+    ) -> Result<Vec<Option<Vec<f64>>>, LearnError> {
+        let work = self.along(values, training, labels, session)?;
+        let (held, rows) = (folds.rows(), folds.of_row.len());
+        let numbers: Vec<usize> = (0..folds.count).collect();
+        let found = largest_together(
+            &numbers,
+            |_| rows,
+            |&fold| {
+                session.check()?;
+                let counts = |row: &usize| folds.of_row[*row] != Some(fold) && labels.counts(*row);
+                let part = Part { rows: (0..rows).filter(counts).collect(), positive: 0 };
+                let answers = work.decisions_along(&part, values)?;
+                outputs(&answers, training, &part.rows, &held[fold], session)
+            },
+        )?;
+        let gathered = |k: usize| {
+            let mut all = vec![0.0; rows];
+            for (held, outputs) in held.iter().zip(&found) {
+                held.iter().zip(outputs[k].as_ref()?).for_each(|(&row, output)| all[row] = *output);
+            }
+            Some(all)
+        };
+        Ok((0..values.len()).map(gathered).collect())
     }
 
     /// The work with every bound as for C = 1.
     fn along<'a>(
         &'a self,
-        cs: &[f64],
+        values: &[f64],
         training: &'a Training<'_>,
         labels: Labels<'a>,
         session: &'a Session<'_>,
     ) -> Result<Work<'a>, LearnError> {
-        if !matches!(self.machine, Machine::Svc { .. }) {
-            return Err(LearnError::Unsupported("only C-classification has a path along C"));
-        }
-        for &c in cs {
-            check_cost(c)?;
+        for &value in values {
+            check_cost(value)?;
         }
         Work::bounded(self, training, labels, 1.0, session)
     }
@@ -133,12 +175,18 @@ impl Cut {
     }
 
     /// The class with most votes for every row, the first of equals, at the k-th C.
-    fn voted(&self, k: usize, rows: usize, programs: &[Program], verdicts: &[Vec<Vec<bool>>]) -> Vec<usize> {
+    fn voted(
+        &self,
+        k: usize,
+        rows: usize,
+        programs: &[Program],
+        outputs: &[Vec<Option<Vec<f64>>>],
+    ) -> Vec<usize> {
         let classes = self.rest.first().map_or(0, Vec::len);
         let mut votes = vec![0u32; rows * classes];
-        for (&(fold, (i, j)), verdicts) in programs.iter().zip(verdicts) {
-            for (&row, &is_first) in self.held[fold].iter().zip(&verdicts[k]) {
-                votes[row * classes + if is_first { i } else { j }] += 1;
+        for (&(fold, (i, j)), outputs) in programs.iter().zip(outputs) {
+            for (&row, &output) in self.held[fold].iter().zip(outputs[k].iter().flatten()) {
+                votes[row * classes + if output > 0.0 { i } else { j }] += 1;
             }
         }
         let mut answer = vec![0; rows];
@@ -153,24 +201,27 @@ impl Cut {
     }
 }
 
-/// Whether each of the rows `held` is of the first class of a pair, for each C.
-fn verdicts(
-    answers: &[Solution],
+/// The outputs at the rows `held` of each answer.
+fn outputs(
+    answers: &[Option<Decision>],
     training: &Training<'_>,
     rows: &[usize],
     held: &[usize],
     session: &Session<'_>,
-) -> Result<Vec<Vec<bool>>, LearnError> {
+) -> Result<Vec<Option<Vec<f64>>>, LearnError> {
+    let coefficient =
+        |answer: &Option<Decision>, k: usize| answer.as_ref().map_or(0.0, |a| a.coefficients[k]);
     let used: Vec<usize> =
-        (0..rows.len()).filter(|&k| answers.iter().any(|answer| answer.beta[k] != 0.0)).collect();
+        (0..rows.len()).filter(|&k| answers.iter().any(|answer| coefficient(answer, k) != 0.0)).collect();
     let support: Vec<usize> = used.iter().map(|&k| rows[k]).collect();
-    let factors = used.iter().flat_map(|&k| answers.iter().map(move |answer| answer.beta[k])).collect();
+    let factors =
+        used.iter().flat_map(|&k| answers.iter().map(move |answer| coefficient(answer, k))).collect();
     let factors = Matrix::from_entries(used.len(), answers.len(), factors);
     let mut sums = Matrix::zeros(held.len(), answers.len());
     training.rows().apply_part(held, &support, &factors, &mut sums, session)?;
-    let sides = |(o, answer): (usize, &Solution)| {
-        let rho = answer.rho();
-        (0..held.len()).map(|row| sums.row(row)[o] > rho).collect()
+    let shifted = |(o, answer): (usize, &Option<Decision>)| {
+        let rho = answer.as_ref()?.rho;
+        Some((0..held.len()).map(|row| sums.row(row)[o] - rho).collect())
     };
-    Ok(answers.iter().enumerate().map(sides).collect())
+    Ok(answers.iter().enumerate().map(shifted).collect())
 }

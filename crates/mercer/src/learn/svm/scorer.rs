@@ -1,9 +1,11 @@
-//! Accuracies of support vector classification for every C at one kernel.
+//! Scores of support vector machines for every C or ν at one kernel.
 
+use crate::data::Matrix;
 use crate::gram::{Gram, Resident};
 use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
+use crate::learn::learner::{Learner, Requires};
 use crate::learn::lift::Lift;
 use crate::learn::problem::{Inputs, Problem};
 use crate::learn::search::{Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, Shared, Tunable};
@@ -26,11 +28,15 @@ impl Tunable for Svm {
     }
 
     fn shared(&self) -> Shared {
-        Shared::Cost
+        self.machine.shared()
     }
 
-    fn with_shared(self, c: f64) -> Self {
-        Self { machine: Machine::Svc { c }, ..self }
+    fn with_shared(self, value: f64) -> Self {
+        Self { machine: self.machine.with_shared(value), ..self }
+    }
+
+    fn usual_criterion(&self) -> Criterion {
+        Criterion::Folds(5)
     }
 
     fn kernel_admission(&self) -> Admission {
@@ -44,27 +50,30 @@ impl Tunable for Svm {
         _: Measure,
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer + 'a>, LearnError> {
-        if !matches!((&self.lift, self.machine), (Lift::Kernel(_), Machine::Svc { .. })) {
+        if !matches!(self.lift, Lift::Kernel(_)) {
             return Err(LearnError::Unsupported(
-                "of support vector machines only C-classification on a kernel itself is tuned",
+                "support vector machines are tuned on a kernel itself, not on features",
             ));
         }
         let LeftOut::Parts(folds) = criterion.on(problem, session)? else {
-            return Err(LearnError::Unsupported("a classifier is judged by folds or held-out rows"));
+            return Err(LearnError::Unsupported(
+                "support vector machines are judged by folds or held-out rows",
+            ));
         };
-        Ok(Box::new(SvcScorer::new(self, problem, folds, session)?))
+        Ok(Box::new(SvmScorer::new(self, problem, folds, session)?))
     }
 }
 
-/// Samples and classes, ready for any kernel.
+/// Samples and targets, ready for any kernel.
 ///
 /// Rows are in the order of their folds and, within these, of their classes: the rows that one machine trains on, or one fold is
 /// judged by, are then contiguous in the kernel matrix.
-struct SvcScorer<'a> {
+struct SvmScorer<'a> {
     svm: &'a Svm,
     rows: Rows<'a>,
     codes: Vec<usize>,
     classes: usize,
+    targets: Vec<f64>,
     folds: Parts,
     weights: Option<Vec<f64>>,
 }
@@ -78,7 +87,7 @@ enum Rows<'a> {
     Gram(&'a dyn Gram),
 }
 
-impl<'a> SvcScorer<'a> {
+impl<'a> SvmScorer<'a> {
     fn new(
         svm: &'a Svm,
         problem: &'a Problem<'a>,
@@ -91,7 +100,7 @@ impl<'a> SvcScorer<'a> {
             Inputs::Gram(gram) => Rows::Gram(*gram),
             _ => {
                 let samples = problem.samples()?;
-                order.sort_by_key(|&i| (folds.of_row[i], labels.codes[i]));
+                order.sort_by_key(|&i| (folds.of_row[i], labels.codes.get(i)));
                 Rows::Samples { resident: session.load(&samples.select(&order))?, store: Vec::new() }
             }
         };
@@ -99,24 +108,25 @@ impl<'a> SvcScorer<'a> {
         Ok(Self {
             svm,
             rows,
-            codes: order.iter().map(|&i| labels.codes[i]).collect(),
+            codes: order.iter().filter_map(|&i| labels.codes.get(i).copied()).collect(),
             classes: labels.classes,
+            targets: order.iter().filter_map(|&i| labels.targets.get(i).copied()).collect(),
             folds: Parts { of_row, ..folds },
             weights: labels.weights.map(|w| order.iter().map(|&i| w[i]).collect()),
         })
     }
 }
 
-impl Scorer for SvcScorer<'_> {
+impl Scorer for SvmScorer<'_> {
     /// Rows count by their weights.
     fn score(
         &mut self,
         kernel: Option<&Kernel>,
-        cs: &[f64],
+        values: &[f64],
         session: &Session<'_>,
     ) -> Result<Vec<Option<Score>>, LearnError> {
         let session = &session.part();
-        let Self { svm, rows, codes, classes, folds, weights } = self;
+        let Self { svm, rows, codes, classes, targets, folds, weights } = self;
         let training = match rows {
             Rows::Gram(gram) => Training::precomputed(*gram),
             Rows::Samples { resident, store } => {
@@ -125,21 +135,76 @@ impl Scorer for SvcScorer<'_> {
             }
         };
         // Each C starts from the one below.
-        let mut order: Vec<usize> = (0..cs.len()).collect();
-        order.sort_by(|&a, &b| cs[a].total_cmp(&cs[b]));
-        let ascending: Vec<f64> = order.iter().map(|&k| cs[k]).collect();
-        let labels = Labels { codes, classes: *classes, targets: &[], weights: weights.as_deref() };
-        let found = svm.left_out(&ascending, folds, &training, labels, session)?;
-        let mut scores = vec![None; cs.len()];
-        for (found, &place) in found.iter().zip(&order) {
-            scores[place] = Some(score(found, labels, folds));
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+        let ascending: Vec<f64> = order.iter().map(|&k| values[k]).collect();
+        let labels = Labels { codes, classes: *classes, targets, weights: weights.as_deref() };
+        let found: Vec<Option<Score>> = match svm.requires() {
+            Requires::Classes => {
+                let found = svm.classes_left_out(&ascending, folds, &training, labels, session)?;
+                found.iter().map(|found| Some(accuracy(found.as_ref()?, labels, folds))).collect()
+            }
+            Requires::Numbers | Requires::NumbersOrClasses => {
+                let found = svm.outputs_left_out(&ascending, folds, &training, labels, session)?;
+                found.iter().map(|found| Some(squared_error(found.as_ref()?, labels, folds))).collect()
+            }
+            Requires::Nothing => {
+                let found = svm.outputs_left_out(&ascending, folds, &training, labels, session)?;
+                let similarity = similarity(&training, session)?;
+                let judged = |found: &Vec<f64>| consistency(svm.machine, found, labels, folds, similarity);
+                found.iter().map(|found| Some(judged(found.as_ref()?))).collect()
+            }
+        };
+        let mut scores = vec![None; values.len()];
+        for (found, &place) in found.into_iter().zip(&order) {
+            scores[place] = found;
         }
         Ok(scores)
     }
 }
 
+/// The mean of `loss` over the rows that were left out, by their weights.
+fn mean(labels: Labels<'_>, folds: &Parts, loss: impl Fn(usize) -> f64) -> f64 {
+    let (mut sum, mut total) = (0.0, 0.0);
+    for row in (0..folds.of_row.len()).filter(|&row| folds.of_row[row].is_some()) {
+        let weight = labels.weights.map_or(1.0, |w| w[row]);
+        total += weight;
+        sum += weight * loss(row);
+    }
+    sum / total
+}
+
+/// The mean squared error of a regression.
+fn squared_error(found: &[f64], labels: Labels<'_>, folds: &Parts) -> Score {
+    mean(labels, folds, |row| (found[row] - labels.targets[row]).powi(2)).into()
+}
+
+/// How one-class machines are compared: the most complex one that is consistent is best (Tax and Müller 2004, A consistency-based
+/// model selection for one-class classification).
+///
+/// A machine is consistent where it rejects at most a share ν of the rows left out, and two standard deviations of such a share.
+/// Among consistent machines the loss is the similarity of rows less 1: less similarity is a more complex machine. Others have the
+/// share that is too large.
+fn consistency(machine: Machine, found: &[f64], labels: Labels<'_>, folds: &Parts, similarity: f64) -> Score {
+    let nu = if let Machine::OneClass { nu } = machine { nu } else { 0.5 };
+    let rows = folds.of_row.iter().flatten().count() as f64;
+    let rejected = mean(labels, folds, |row| f64::from(u8::from(found[row] <= 0.0)));
+    let excess = rejected - nu - 2.0 * (nu * (1.0 - nu) / rows).sqrt();
+    if excess > 0.0 { excess.into() } else { (similarity - 1.0).min(0.0).into() }
+}
+
+/// The mean kernel value of two rows over the mean value of a row with itself.
+fn similarity(training: &Training<'_>, session: &Session<'_>) -> Result<f64, LearnError> {
+    let rows = training.nrows();
+    let mut sums = Matrix::zeros(rows, 1);
+    training.rows().apply(&mut sums, &Matrix::from_entries(rows, 1, vec![1.0; rows]), session)?;
+    let own: f64 = training.exact().diagonal().iter().sum();
+    let others = sums.entries().iter().sum::<f64>() - own;
+    Ok(others / ((rows.max(2) - 1) as f64 * own))
+}
+
 /// The accuracy on each fold, and 1 less their mean.
-fn score(found: &[usize], labels: Labels<'_>, folds: &Parts) -> Score {
+fn accuracy(found: &[usize], labels: Labels<'_>, folds: &Parts) -> Score {
     let (mut right, mut all) = (vec![0.0; folds.count], vec![0.0; folds.count]);
     for (row, fold) in folds.of_row.iter().enumerate() {
         let Some(fold) = *fold else { continue };

@@ -20,7 +20,7 @@ pub(super) use exp::{exp_f32, exp_f64};
 pub(super) use hyperbolic::{cosh, sinh, tanh};
 pub(super) use inverse::{acos, asin, atan};
 pub(super) use log::{log, pow};
-pub(super) use trigonometric::{cos, sin, tan};
+pub(super) use trigonometric::{cos, sin, sinc, tan};
 pub(super) use turn::cos_sin_of_turn;
 
 /// c₀ + c₁x + c₂x² + …, by Horner's rule.

@@ -35,6 +35,7 @@ function!(Log, f64, log);
 function!(Sin, f64, sin);
 function!(Cos, f64, cos);
 function!(Tan, f64, tan);
+function!(Sinc, f64, sinc);
 function!(Sinh, f64, sinh);
 function!(Cosh, f64, cosh);
 function!(Tanh, f64, tanh);
@@ -220,6 +221,10 @@ fn functions_agree_with_the_standard_library() {
     compare("cos", Cos, f64::cos, [-30.0, 30.0], 2.0);
     compare("cos", Cos, f64::cos, [-2e6, 2e6], 2.0);
     compare("tan", Tan, f64::tan, [-30.0, 30.0], 3.0);
+    let sinc = |x: f64| crate::kernel::Function::Sinc.apply(&[x]);
+    compare("sinc", Sinc, sinc, [-30.0, 30.0], 3.0);
+    compare("sinc", Sinc, sinc, [-2e6, 2e6], 3.0);
+    compare("sinc", Sinc, sinc, [0.0, 1e-300], 3.0);
     compare("sinh", Sinh, f64::sinh, [-3.0, 3.0], 2.0);
     compare("sinh", Sinh, f64::sinh, [-715.0, 715.0], 2.0);
     compare("cosh", Cosh, f64::cosh, [-715.0, 715.0], 2.0);

@@ -57,6 +57,21 @@ impl Radius {
     }
 }
 
+/// Whether the coefficient of tⁿ in the power series of `function` is shown to be negative.
+pub fn is_negative_at(function: &Form, n: usize) -> bool {
+    let mut sum = Q::zero();
+    for (m, c) in &function.0 {
+        let Ok(terms) = take_apart(m, c, &mut Radius::default()) else { return false };
+        for term in terms {
+            match term.greatest_at(n) {
+                Some(value) => sum += value,
+                None => return false,
+            }
+        }
+    }
+    sum.is_negative()
+}
+
 /// Where the power series of `function` converges, if every coefficient is shown to be ≥ 0.
 ///
 /// # Errors

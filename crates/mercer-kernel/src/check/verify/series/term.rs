@@ -74,6 +74,15 @@ impl Term {
         if value.is_negative() { &self.high * value } else { &self.low * value }
     }
 
+    /// An upper bound of the coefficient of tⁿ; none where it is not known.
+    pub(super) fn greatest_at(&self, n: usize) -> Option<Q> {
+        if matches!(self.kind, Some(Kind::Tangent(_) | Kind::Positive)) {
+            return None;
+        }
+        let value = self.value(n)?;
+        Some(if value.is_negative() { &self.low * value } else { &self.high * value })
+    }
+
     /// A lower bound of the term at n with a sign that holds from n on.
     pub(super) fn least_forever(&self, n: usize) -> Option<Q> {
         if let (Some(Kind::Spiral { size, .. }), Some(k)) = (&self.kind, self.index(n)) {

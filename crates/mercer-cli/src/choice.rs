@@ -1,0 +1,121 @@
+//! Settings that the command line leaves open, as the library chose them: for people and as JSON.
+
+use std::collections::BTreeMap;
+
+use mercer::learn::search::Measure;
+use mercer::select::Chosen;
+use serde::Serialize;
+
+/// What was chosen, and how it did against a constant prediction.
+#[derive(Debug, Serialize)]
+pub struct Choice {
+    /// The settings by the names of their flags.
+    settings: BTreeMap<&'static str, String>,
+    measure: &'static str,
+    /// The score on rows left out, in the units of the measure.
+    score: f64,
+    /// The score of the best constant prediction.
+    baseline: Option<f64>,
+    criterion: &'static str,
+    /// Rows of the sample that the choice was made on.
+    rows: usize,
+    /// The command that gives the same model.
+    command: String,
+    #[serde(skip)]
+    text: String,
+    #[serde(skip)]
+    warning: Option<String>,
+}
+
+impl Choice {
+    /// The choice of a fit with this many targets.
+    pub fn new(chosen: &Chosen, targets: usize) -> Self {
+        let Chosen { settings, measure, score, baseline, criterion, rows, .. } = chosen;
+        let named = |(name, value): &(&str, String)| match *name {
+            "kernel" => value.clone(),
+            name => format!("{name} {value}"),
+        };
+        let values: Vec<String> = settings.iter().map(named).collect();
+        let kind = if targets > 1 { " of standardised targets" } else { "" };
+        let (name, constant) = match measure {
+            Measure::SquaredError => ("RMSE", "the mean alone"),
+            Measure::Wrong => ("accuracy", "the most frequent class alone"),
+            Measure::LogLoss => ("log-loss", "the shares of the classes alone"),
+            Measure::Consistency => ("", ""),
+        };
+        let figure = |score: f64| match measure {
+            Measure::Wrong => format!("{:.4}", 1.0 - score),
+            _ => format!("{:.4}", measure.readable(score)),
+        };
+        let judged = match baseline {
+            None => format!("by {criterion} consistency on {rows} rows"),
+            Some(baseline) => format!(
+                "{criterion} {name}{kind} {} on {rows} rows; {constant}: {}",
+                figure(*score),
+                figure(*baseline)
+            ),
+        };
+        let warning = chosen.is_no_better_than_baseline().then(|| {
+            format!("the best settings found predict no better than {constant}; look at the columns and the target")
+        });
+        Self {
+            settings: settings.iter().map(|(name, value)| (*name, value.clone())).collect(),
+            measure: measure.name(),
+            score: measure.readable(*score),
+            baseline: baseline.map(|baseline| measure.readable(baseline)),
+            criterion,
+            rows: *rows,
+            command: command(std::env::args().skip(1), settings),
+            text: format!("{}: {judged}", values.join(", ")),
+            warning,
+        }
+    }
+
+    /// Whether the kernel is part of the choice.
+    pub fn has_kernel(&self) -> bool {
+        self.settings.contains_key("kernel")
+    }
+
+    /// Lines for people.
+    pub fn lines(&self) -> [(&'static str, String); 2] {
+        [("chosen", self.text.clone()), ("same model", self.command.clone())]
+    }
+
+    /// The warning where nothing was found that predicts.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
+    }
+}
+
+/// The command line as typed, with the settings written out.
+fn command(typed: impl Iterator<Item = String>, settings: &[(&'static str, String)]) -> String {
+    let flags = settings.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]);
+    let words: Vec<String> = typed.chain(flags).map(|word| quoted(&word)).collect();
+    format!("mercer {}", words.join(" "))
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    if word.chars().all(|c| !"\"$`\\!".contains(c)) {
+        return format!("\"{word}\"");
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_is_what_a_shell_reads() {
+        let typed = ["fit", "ridge", "my data.csv", "--target", "it's $y"].map(str::to_owned);
+        let settings = [("kernel", "rbf(sigma=2)".to_owned()), ("lambda", "0.01".to_owned())];
+        let text =
+            r#"mercer fit ridge "my data.csv" --target 'it'\''s $y' --kernel "rbf(sigma=2)" --lambda 0.01"#;
+        assert_eq!(command(typed.into_iter(), &settings), text);
+    }
+}

@@ -1,0 +1,129 @@
+//! The settings that a user leaves open: the width of a Gaussian kernel and the penalty, chosen on a sample of the rows.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `drawn` | the sample of the rows |
+//! | `grid` | searches over widths and penalties, by [`Tune`](super::Tune) |
+//! | `methods` | which searches each method takes |
+//! | `baseline` | the score of the best constant prediction |
+
+mod baseline;
+mod drawn;
+mod grid;
+mod methods;
+
+use crate::kernel::Kernel;
+use crate::learn::search::Measure;
+use crate::learn::{AnyLearner, LearnError, Problem, Requires};
+use crate::model::Method;
+use crate::session::Session;
+
+use drawn::Drawn;
+
+/// A choice of what a user leaves open, by the errors on rows left out.
+///
+/// The choice is made on a sample of at most 2,000 rows, which the seed of the session draws: a grid of widths and penalties on
+/// at most 1,000 of them, then a finer one around the best on all of them. The work is bounded whatever the number of rows, and
+/// the answer depends on the problem, the settings and the seed alone.
+///
+/// Ridge regression is judged by leaving out one row at a time, other methods by folds. λ of ridge regression grows with the
+/// number of rows from the sample to the problem; C and ν are kept. The tube of support vector regression is
+/// ε = 3τ√(ln n/n) for residuals of size τ (Cherkassky and Ma 2004). The width of one-class estimation is the smallest that
+/// rejects no more of the rows left out than ν says (Tax and Müller 2004).
+///
+/// ```
+/// use mercer::learn::{AnyLearner, Problem, Ridge};
+/// use mercer::select::{Choose, Open};
+/// use mercer::session::Session;
+/// let x: Vec<[f64; 1]> = (0..60).map(|i| [0.1 * i as f64]).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x[0].sin()).collect();
+/// let choose = Choose { learner: Ridge::default().into(), open: Open::KernelAndPenalty };
+/// let chosen = choose.run(&Problem::new(&x[..], &y), 60, &Session::default())?.unwrap();
+/// assert!(chosen.score < 1e-3 * chosen.baseline.unwrap());
+/// # Ok::<(), mercer::learn::LearnError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choose {
+    /// The learner; what is open in it has any value.
+    pub learner: AnyLearner,
+    /// What is chosen.
+    pub open: Open,
+}
+
+/// What a user leaves open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Open {
+    /// λ, C, ν or, with C, ε.
+    Penalty,
+    /// The penalty, and the width of a Gaussian kernel.
+    KernelAndPenalty,
+}
+
+/// What was chosen, and how well it did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chosen {
+    /// The learner with everything chosen.
+    pub learner: AnyLearner,
+    /// The settings that were chosen, by the names of their flags, with all of their digits.
+    pub settings: Vec<(&'static str, String)>,
+    /// The measure of the score.
+    pub measure: Measure,
+    /// The score on rows left out; smaller is better.
+    pub score: f64,
+    /// The score of the best constant prediction; none for one-class estimation.
+    pub baseline: Option<f64>,
+    /// How rows were left out.
+    pub criterion: &'static str,
+    /// Rows of the sample.
+    pub rows: usize,
+}
+
+impl Choose {
+    /// Chooses on a sample of `problem`, for a fit to `rows` rows; none for a learner that has nothing to choose, and where there
+    /// are too few rows to choose by or nothing that differs between them.
+    ///
+    /// # Errors
+    /// As [`Tune::run`](super::Tune::run).
+    pub fn run(
+        &self,
+        problem: &Problem<'_>,
+        rows: usize,
+        session: &Session<'_>,
+    ) -> Result<Option<Chosen>, LearnError> {
+        let session = &session.without_checkpoint();
+        let Some(drawn) = Drawn::new(problem, session)? else { return Ok(None) };
+        match self.methods(&drawn, rows, session) {
+            Err(LearnError::NoScore { .. }) => Ok(None),
+            chosen => chosen,
+        }
+    }
+}
+
+impl Chosen {
+    /// Whether it did no better than a constant prediction.
+    #[must_use]
+    pub fn is_no_better_than_baseline(&self) -> bool {
+        self.baseline.is_some_and(|baseline| self.score >= baseline)
+    }
+}
+
+/// The kernel of a method where none is given and none is chosen: `rbf(gamma=auto)` for classes, else `rbf(sigma=auto)`.
+///
+/// ```
+/// use mercer::{model::Method, select::default_kernel};
+/// assert_eq!(default_kernel(Method::Svc).to_string(), "rbf(gamma=auto)");
+/// ```
+#[must_use]
+pub fn default_kernel(method: Method) -> Kernel {
+    match method {
+        Method::Svc | Method::NuSvc | Method::OneClass | Method::Logistic | Method::Perceptron => {
+            grid::gaussian("gamma", "auto")
+        }
+        _ => Kernel::gaussian_auto(),
+    }
+}
+
+/// Whether a learner tells classes apart, and its kernel is written with γ.
+fn by_gamma(requires: Requires) -> bool {
+    requires == Requires::Classes
+}
