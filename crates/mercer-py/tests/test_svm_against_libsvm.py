@@ -202,7 +202,11 @@ def test_hard_problems(name, case):
             continue
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
-            ours = getattr(mercer, name)(kernel=kernel, **parameters).fit(X, y)
+            try:
+                ours = getattr(mercer, name)(kernel=kernel, **parameters).fit(X, y)
+            except ValueError as error:
+                assert (name, case) == ("NuSVC", "all equal") and "margin" in str(error)
+                continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             theirs = getattr(sklearn.svm, name)(kernel=kernel, **parameters, max_iter=STEPS)
