@@ -9,7 +9,7 @@ use mercer::data::{DataError, PassError};
 use mercer::design::DesignError;
 use mercer::gram::GramError;
 use mercer::kernel::{EvalError, ParseError, ResolveError};
-use mercer::learn::LearnError;
+use mercer::learn::{KERNEL_MATRIX, LearnError};
 use mercer::linalg::NormalEquationsError;
 use mercer::memory;
 use mercer::model::ModelError;
@@ -71,8 +71,15 @@ impl Failure {
         self
     }
 
-    /// Tells the user, and gives the exit code.
+    /// Tells the user, as one JSON document on standard output where `--json` asks for that, and gives the exit code.
     pub fn report(self) -> ExitCode {
+        if std::env::args_os().any(|word| word == "--json") {
+            let document = serde_json::json!({ "error": self.message, "hint": self.hint, "code": self.code });
+            // Where that cannot be written, standard error is left.
+            if writeln!(io::stdout(), "{document:#}").is_ok() {
+                return ExitCode::from(self.code);
+            }
+        }
         tell(format_args!("error: {}", self.message));
         if let Some(hint) = self.hint {
             tell(format_args!("  hint: {hint}"));
@@ -192,10 +199,12 @@ impl From<LearnError> for Failure {
                 | SolveError::Shape { .. }
                 | SolveError::Value { .. }
                 | SolveError::InfeasibleNu { .. }
+                | SolveError::NoMargin { .. }
                 | SolveError::StepTooLarge { .. }
                 | SolveError::NegativeEigenvalue { .. },
             ) => Self::usage(error),
             LearnError::Parameter { .. }
+            | LearnError::Lambdas { .. }
             | LearnError::NormalEquations(NormalEquationsError::Lambda { .. })
             | LearnError::Kernel(_)
             | LearnError::Compose(_)
@@ -217,12 +226,14 @@ fn hint(error: &LearnError) -> Option<String> {
         LearnError::Solve(SolveError::Indefinite { .. }) => {
             "pass a larger --lambda, or a kernel that is positive semidefinite".into()
         }
-        LearnError::Memory { needed, .. } => {
+        LearnError::Memory { what, needed, .. } => {
             let size = memory::human(*needed).replace(' ', "");
-            format!(
-                "--approx fourier:4096, --approx nystrom:2000 and --solver cg need no such matrix (`mercer plan` says \
-                 which); or use fewer rows, or a machine with more memory and --memory {size}"
-            )
+            let instead = if *what == KERNEL_MATRIX {
+                "--approx fourier:4096, --approx nystrom:2000 and --solver cg need no such matrix (`mercer plan` says which)"
+            } else {
+                "--approx fourier:256 and --approx nystrom:256 need less"
+            };
+            format!("{instead}; or use fewer rows, or a machine with more memory and --memory {size}")
         }
         LearnError::NormalEquations(NormalEquationsError::Indefinite { .. }) => {
             "pass a larger --lambda, or --dtype f64".into()

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mercer::data::{
     self, Classes, DataError, Dataset, FilePasses, Matrix, Passes, ReadOptions, ScaleMethod, Scaling, Schema,
-    Source, SurveyOptions, Target, TargetValues, TrainingChunks,
+    Source, SurveyOptions, Target, TrainingChunks,
 };
 use mercer::design::Approximation;
 use mercer::gram::DenseGram;
@@ -42,7 +42,7 @@ impl Rows {
         scale: Option<ScaleMethod>,
     ) -> Result<Self, Failure> {
         let names: Vec<String> = dataset.targets.iter().map(|target| target.name.clone()).collect();
-        let text = dataset.targets.iter().any(|target| matches!(target.values, TargetValues::Labels(_)));
+        let text = dataset.targets.iter().any(|target| target.values.numbers().is_none());
         let (targets, outputs, known) = match learner.requires() {
             Requires::Nothing => {
                 let known = match dataset.targets.as_slice() {
@@ -66,11 +66,11 @@ impl Rows {
     /// The same rows with weights from a column that is not a target.
     pub fn weighted(mut self, weights: Option<Target>) -> Result<Self, Failure> {
         let Some(Target { name, values }) = weights else { return Ok(self) };
-        let TargetValues::Numbers(values) = values else {
+        let Some(values) = values.numbers() else {
             let source = &self.dataset.source;
             return Err(Failure::usage(format!("{source}: the weights in {name} are not all numbers")));
         };
-        self.weights = Some(values);
+        self.weights = Some(values.into_owned());
         Ok(self)
     }
 
@@ -263,7 +263,7 @@ fn constant_columns(constant: &[usize], names: &[String]) -> Option<String> {
 
 /// The class of each row where the target is 1 for inliers and -1 for outliers.
 fn inliers(target: &Target) -> Option<Vec<usize>> {
-    let classes = Classes::Numbers(vec![-1.0, 1.0]);
+    let classes = Classes::inliers();
     (0..target.values.len()).map(|row| classes.find(&target.values, row).ok().flatten()).collect()
 }
 
@@ -293,12 +293,12 @@ const WHOLE: usize = 20;
 
 /// Refuses a target of numbers that looks measured, not counted out.
 fn refuse_measurements(dataset: &Dataset, target: &Target, method: Method) -> Result<(), Failure> {
-    let TargetValues::Numbers(values) = &target.values else { return Ok(()) };
+    let Some(values) = target.values.numbers() else { return Ok(()) };
     // Neighbours take numbers as classes only where they are told to.
     if method == Method::Knn {
         return Ok(());
     }
-    let mut distinct = values.clone();
+    let mut distinct = values.to_vec();
     distinct.sort_by(f64::total_cmp);
     distinct.dedup();
     let fraction = distinct.iter().find(|value| value.fract() != 0.0);
@@ -324,7 +324,7 @@ fn refuse_measurements(dataset: &Dataset, target: &Target, method: Method) -> Re
 fn numbers(dataset: &Dataset, learner: &dyn Learner) -> Result<Targets<'static>, Failure> {
     let mut matrix = Matrix::zeros(dataset.nrows(), dataset.targets.len());
     for (column, target) in dataset.targets.iter().enumerate() {
-        let TargetValues::Numbers(values) = &target.values else {
+        let Some(values) = target.values.numbers() else {
             return Err(Failure::usage(format!(
                 "{}: the target {} holds text, but {} predicts numbers",
                 dataset.source,

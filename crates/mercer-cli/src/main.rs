@@ -1,5 +1,6 @@
 //! The command `mercer`: fit, predict and inspect kernel machines.
 
+mod allocator;
 mod args;
 mod checkpoint;
 mod choice;
@@ -14,25 +15,34 @@ mod progress;
 mod score;
 mod settings;
 
+use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use mercer::tile::InstructionSet;
+use mercer::{memory, pool};
 
 use crate::args::{Arguments, Command};
 use crate::failure::Failure;
 
+#[global_allocator]
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
+
 fn main() -> ExitCode {
+    if memory::address_space_limit().is_some() {
+        allocator::share_one_heap();
+        pool::prepare();
+    }
     if let Err(error) = InstructionSet::chosen() {
         return Failure::usage(error).report();
     }
     if let Some(code) = libsvm::called_by_name() {
         return code;
     }
-    let matches = Arguments::command().get_matches();
-    let arguments = match Arguments::from_arg_matches(&matches) {
+    let typed = args::command().try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = match typed {
         Ok(arguments) => arguments,
-        Err(error) => error.exit(),
+        Err(error) => return misunderstood(&error),
     };
     let outcome = match arguments.command {
         Command::Check(arguments) => return finish(commands::check::run(&arguments)),
@@ -51,6 +61,20 @@ fn main() -> ExitCode {
         Command::Completions(arguments) => commands::completions::run(&arguments),
     };
     finish(outcome.map(|()| 0))
+}
+
+/// Reports a command line that cannot be understood; help and the version are printed on standard output.
+fn misunderstood(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let written = error.print().and_then(|()| std::io::stdout().flush());
+        return written.map_or_else(|error| Failure::stdout(&error).report(), |()| ExitCode::SUCCESS);
+    }
+    let text = error.render().to_string();
+    let failure = Failure::usage(text.trim_start_matches("error: ").trim_end());
+    match args::hint(error) {
+        Some(hint) => failure.hint(hint).report(),
+        None => failure.report(),
+    }
 }
 
 fn finish(outcome: Result<u8, Failure>) -> ExitCode {

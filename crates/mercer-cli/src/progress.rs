@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mercer::watch::Watch;
 
+#[cfg(unix)]
+use crate::allocator::{exit, write_error};
+
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Whether work is under way that checks [`STOP`].
@@ -17,14 +20,40 @@ const PATIENCE: Duration = Duration::from_millis(700);
 
 /// Listens for Ctrl-C. It asks work that is under way to stop; a second one, or one before the work (nothing is written
 /// then), ends the program at once.
+#[cfg(unix)]
+pub fn listen() {
+    extern "C" fn interrupt(_: libc::c_int) {
+        if ends_the_program() {
+            write_error(b"error: interrupted\n");
+            exit(130);
+        }
+    }
+    let handler: extern "C" fn(libc::c_int) = interrupt;
+    // SAFETY: the structure is filled in before it is used. The handler reads and writes atomic numbers and makes two system calls,
+    // which a signal handler may.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigemptyset(&raw mut action.sa_mask);
+        action.sa_sigaction = handler as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigaction(libc::SIGINT, &raw const action, std::ptr::null_mut());
+    }
+}
+
+/// As on Unix.
+#[cfg(not(unix))]
 pub fn listen() {
     let _ = ctrlc::set_handler(|| {
-        let again = STOP.swap(true, Ordering::Relaxed);
-        if again || !WORKING.load(Ordering::Relaxed) {
+        if ends_the_program() {
             eprintln!("error: interrupted");
             std::process::exit(130);
         }
     });
+}
+
+/// Whether this Ctrl-C ends the program: it is the second one, or nothing is under way that would stop.
+fn ends_the_program() -> bool {
+    STOP.swap(true, Ordering::Relaxed) || !WORKING.load(Ordering::Relaxed)
 }
 
 /// Whether Ctrl-C was pressed.

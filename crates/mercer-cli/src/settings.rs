@@ -10,7 +10,7 @@ use mercer::model::Method;
 use mercer::select::{Open, default_kernel};
 use mercer::solve::svm::SvmSettings;
 
-use crate::args::{Approx, Fit, Multiclass, Solver};
+use crate::args::{Approx, Fit, Multiclass, Solver, methods_of};
 use crate::failure::Failure;
 
 /// The learner that the command line asks for. The columns that features name are not bound to places yet.
@@ -173,52 +173,43 @@ fn svm(arguments: &Fit, lift: Lift) -> Svm {
 
 /// A flag that the method would ignore is a mistake of the user's: say so.
 fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
-    use Method::{Knn, Lms, Logistic, NuSvc, NuSvr, OneClass, Perceptron, Ridge, Smoother, Svc, Svr};
-    let flags: [(&str, bool, &[Method]); 26] = [
-        (
-            "--kernel",
-            arguments.kernel.is_some(),
-            &[Ridge, Lms, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass],
-        ),
-        ("--features", arguments.features.is_some(), &[Ridge, Lms, Perceptron]),
-        ("--lambda", !arguments.lambda.is_empty(), &[Ridge, Logistic]),
-        ("--C", arguments.c.is_some(), &[Logistic, Svc, Svr, NuSvr]),
-        ("--nu", arguments.nu.is_some(), &[NuSvc, NuSvr, OneClass]),
-        ("--no-tune", arguments.no_tune, &[Ridge, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
-        ("--epsilon", arguments.epsilon.is_some(), &[Svr]),
-        ("--bias", arguments.bias.is_some(), &[Ridge, Lms]),
-        ("--solver", arguments.solver.is_some(), &[Ridge, Lms, Logistic]),
-        ("--step", arguments.step.is_some(), &[Lms]),
-        ("--epochs", arguments.epochs.is_some(), &[Lms, Perceptron, Logistic]),
-        ("--tol", arguments.tol.is_some(), &[Ridge, Lms, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
-        ("--approx", arguments.approx.is_some(), &[Ridge, Logistic, Svc]),
-        ("--checkpoint", arguments.checkpoint.is_some(), &[Ridge]),
-        ("-k", arguments.k.is_some(), &[Knn]),
-        ("--weights", arguments.weights.is_some(), &[Knn]),
-        ("--metric", arguments.metric.is_some(), &[Knn]),
-        ("--classify", arguments.classify, &[Knn]),
-        (
-            "--assume-psd",
-            arguments.assume_psd,
-            &[Ridge, Lms, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass],
-        ),
-        ("--class-weight", arguments.class_weight.is_some(), &[Logistic, Svc]),
-        (
-            "--sample-weight",
-            arguments.sample_weight.is_some(),
-            &[Ridge, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass],
-        ),
-        ("--probability", arguments.probability, &[Svc, NuSvc, Svr, NuSvr, OneClass]),
-        ("--last", arguments.last, &[Perceptron]),
-        ("--vote", arguments.vote, &[Perceptron]),
-        ("--budget", arguments.budget.is_some(), &[Perceptron]),
-        ("--multiclass", arguments.multiclass.is_some(), &[Perceptron, Svc, NuSvc]),
+    let flags = [
+        ("kernel", arguments.kernel.is_some()),
+        ("features", arguments.features.is_some()),
+        ("lambda", !arguments.lambda.is_empty()),
+        ("C", arguments.c.is_some()),
+        ("nu", arguments.nu.is_some()),
+        ("no-tune", arguments.no_tune),
+        ("epsilon", arguments.epsilon.is_some()),
+        ("bias", arguments.bias.is_some()),
+        ("solver", arguments.solver.is_some()),
+        ("step", arguments.step.is_some()),
+        ("epochs", arguments.epochs.is_some()),
+        ("tol", arguments.tol.is_some()),
+        ("approx", arguments.approx.is_some()),
+        ("checkpoint", arguments.checkpoint.is_some()),
+        ("k", arguments.k.is_some()),
+        ("weights", arguments.weights.is_some()),
+        ("metric", arguments.metric.is_some()),
+        ("classify", arguments.classify),
+        ("assume-psd", arguments.assume_psd),
+        ("class-weight", arguments.class_weight.is_some()),
+        ("sample-weight", arguments.sample_weight.is_some()),
+        ("probability", arguments.probability),
+        ("last", arguments.last),
+        ("vote", arguments.vote),
+        ("budget", arguments.budget.is_some()),
+        ("multiclass", arguments.multiclass.is_some()),
     ];
-    for (flag, given, methods) in flags {
-        if given && !methods.contains(&arguments.method) {
+    for (flag, _) in flags.into_iter().filter(|(_, given)| *given) {
+        let Some(methods) = methods_of(flag) else { continue };
+        if !methods.contains(&arguments.method) {
             let those: Vec<String> = methods.iter().map(Method::to_string).collect();
             let (method, those) = (arguments.method, those.join(", "));
-            return Err(Failure::usage(format!("{flag} does not apply to {method}; it is for {those}")));
+            let dashes = if flag == "k" { "-" } else { "--" };
+            return Err(Failure::usage(format!(
+                "{dashes}{flag} does not apply to {method}; it is for {those}"
+            )));
         }
     }
     Ok(())

@@ -8,6 +8,8 @@ use super::{Matrix, TargetValues};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Classes {
+    /// Labels that are integers, of which every digit counts.
+    Integers(Vec<i64>),
     /// Labels that are numbers.
     Numbers(Vec<f64>),
     /// Labels that are texts, in the order of their bytes.
@@ -16,7 +18,7 @@ pub enum Classes {
 
 impl Classes {
     /// The distinct values of a target, sorted, and the class of each row. Rows whose target is not known (NaN, or the empty
-    /// text) must not be among them.
+    /// text) must not be among them. Texts that are all integers are [`Integers`](Self::Integers).
     #[must_use]
     pub fn of(values: &TargetValues) -> (Self, Vec<usize>) {
         match values {
@@ -29,19 +31,32 @@ impl Classes {
                 (Self::Numbers(sorted), codes)
             }
             TargetValues::Labels(values) => {
-                let mut sorted = values.clone();
-                sorted.sort_unstable();
-                sorted.dedup();
-                let codes = values.iter().map(|v| sorted.partition_point(|s| s < v)).collect();
-                (Self::Labels(sorted), codes)
+                let integers: Option<Vec<i64>> = values.iter().map(|text| text.parse().ok()).collect();
+                match integers {
+                    Some(integers) => {
+                        let (sorted, codes) = distinct(&integers);
+                        (Self::Integers(sorted), codes)
+                    }
+                    None => {
+                        let (sorted, codes) = distinct(values);
+                        (Self::Labels(sorted), codes)
+                    }
+                }
             }
         }
+    }
+
+    /// The classes of one-class estimation: -1 for outliers and 1 for inliers.
+    #[must_use]
+    pub fn inliers() -> Self {
+        Self::Integers(vec![-1, 1])
     }
 
     /// Number of classes.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
+            Self::Integers(values) => values.len(),
             Self::Numbers(values) => values.len(),
             Self::Labels(values) => values.len(),
         }
@@ -60,6 +75,7 @@ impl Classes {
     #[must_use]
     pub fn name(&self, code: usize) -> String {
         match self {
+            Self::Integers(values) => values[code].to_string(),
             Self::Numbers(values) => values[code].to_string(),
             Self::Labels(values) => values[code].clone(),
         }
@@ -80,6 +96,10 @@ impl Classes {
             TargetValues::Labels(values) => (values[row].parse().ok(), values[row].clone()),
         };
         let place = match self {
+            Self::Integers(own) => match text.parse::<i64>() {
+                Ok(integer) => own.iter().position(|v| *v == integer),
+                Err(_) => number.and_then(|number| own.iter().position(|v| *v as f64 == number)),
+            },
             Self::Numbers(own) => number.and_then(|number| own.iter().position(|v| *v == number)),
             Self::Labels(own) => own.iter().position(|v| *v == text),
         };
@@ -95,6 +115,15 @@ impl Classes {
     }
 }
 
+/// The distinct values, sorted, and the place of each value among them.
+fn distinct<T: Ord + Clone>(values: &[T]) -> (Vec<T>, Vec<usize>) {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let codes = values.iter().map(|v| sorted.partition_point(|s| s < v)).collect();
+    (sorted, codes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +137,29 @@ mod tests {
         let (classes, codes) = Classes::of(&labels);
         assert_eq!(codes, [3, 2, 0, 1]);
         assert_eq!(classes.name(3), "b");
+    }
+
+    #[test]
+    fn neighbouring_integers_beyond_the_doubles_stay_apart() {
+        let texts = ["9007199254740993", "9007199254740992", "-7", "9007199254740993"];
+        let rows = TargetValues::Labels(texts.map(String::from).to_vec());
+        let (classes, codes) = Classes::of(&rows);
+        assert_eq!(classes, Classes::Integers(vec![-7, 9_007_199_254_740_992, 9_007_199_254_740_993]));
+        assert_eq!(codes, [2, 1, 0, 2]);
+        assert_eq!(classes.name(2), texts[0]);
+        assert_eq!(classes.find(&rows, 0), Ok(Some(2)));
+        assert_eq!(classes.find(&rows, 1), Ok(Some(1)));
+        assert_eq!(classes.find(&TargetValues::Numbers(vec![-7.0]), 0), Ok(Some(0)));
+        let written = serde_json::to_string(&classes).unwrap();
+        assert_eq!(written, "[-7,9007199254740992,9007199254740993]");
+        assert_eq!(serde_json::from_str::<Classes>(&written).unwrap(), classes);
+        let numbers = Classes::Numbers(vec![0.0, 1.0]);
+        let written = serde_json::to_string(&numbers).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Classes>(&written).unwrap(),
+            numbers,
+            "files of before have 0.0 and 1.0"
+        );
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! A data set: features, targets and where they came from.
 
+use std::borrow::Cow;
+
 use super::AnySamples;
 
 /// Features and targets read from one file, or one chunk of it.
@@ -42,7 +44,8 @@ pub struct Target {
 pub enum TargetValues {
     /// Numbers: every field of the training file was one.
     Numbers(Vec<f64>),
-    /// Texts: some field of the training file was not a number.
+    /// Texts: some field of the training file was not a number, or all were integers and some beyond 2⁵³, where numbers would
+    /// merge neighbours.
     Labels(Vec<String>),
 }
 
@@ -60,6 +63,16 @@ impl TargetValues {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The values as numbers, NaN where one is not known; none where some text is not a number.
+    #[must_use]
+    pub fn numbers(&self) -> Option<Cow<'_, [f64]>> {
+        let number = |text: &String| if text.is_empty() { Some(f64::NAN) } else { text.parse().ok() };
+        match self {
+            Self::Numbers(values) => Some(Cow::Borrowed(values)),
+            Self::Labels(texts) => texts.iter().map(number).collect::<Option<Vec<f64>>>().map(Cow::Owned),
+        }
     }
 
     /// The values at `rows`, in that order.

@@ -20,6 +20,7 @@ mod held_out;
 mod lines;
 mod npy;
 mod npy_header;
+pub mod number;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -50,6 +51,7 @@ pub use error::{DataError, Place, RowNumber};
 pub use finite::{check_features, check_target};
 pub use held_out::HeldOut;
 pub use npy::{write_npy, write_npy_entries, write_npy_header};
+pub use number::Number;
 pub use options::{ColumnRef, Dates, Delimiter, Dtype, Layout, Missing, ReadOptions, UnknownChoice};
 pub use passes::{Chunk, FilePasses, PassError, Passes, Survey, SurveyOptions};
 pub use read::{column_names, read, read_source};

@@ -1,7 +1,7 @@
 //! Training files gone through in passes: a survey first, then chunks of scaled rows, as often as they are needed.
 
 use super::content::Content;
-use super::dataset::{Dataset, TargetValues};
+use super::dataset::Dataset;
 use super::error::DataError;
 use super::held_out::HeldOut;
 use super::row_sample::RowSample;
@@ -226,7 +226,7 @@ fn taken_apart(numbered: &AnySamples<'_>) -> (Vec<u64>, Matrix<f64>) {
 fn targets(chunk: &Dataset) -> Matrix<f64> {
     let mut matrix = Matrix::zeros(chunk.nrows(), chunk.targets.len());
     for (column, target) in chunk.targets.iter().enumerate() {
-        if let TargetValues::Numbers(values) = &target.values {
+        if let Some(values) = target.values.numbers() {
             values.iter().enumerate().for_each(|(row, value)| matrix.row_mut(row)[column] = *value);
         }
     }

@@ -119,7 +119,7 @@ pub struct TargetColumn {
 pub enum TargetKind {
     /// Numbers.
     Number,
-    /// Texts.
+    /// Texts, or integers of which some are beyond 2⁵³.
     Label,
 }
 

@@ -89,22 +89,35 @@ impl TargetRows {
 
     /// What the fields are, as known before or as found.
     pub fn found_kind(&self) -> TargetKind {
-        self.kind.unwrap_or(if self.all_numbers { TargetKind::Number } else { TargetKind::Label })
+        let found =
+            || if self.all_numbers && !self.merges() { TargetKind::Number } else { TargetKind::Label };
+        self.kind.unwrap_or_else(found)
+    }
+
+    /// Whether all fields are written as integers and some are beyond 2⁵³, where a double may stand for two of them.
+    fn merges(&self) -> bool {
+        let beyond = |number: &f64| number.abs() >= 9_007_199_254_740_992.0;
+        self.text_ends.len() == self.numbers.len()
+            && self.numbers.iter().any(beyond)
+            && self.texts().all(|text| str::from_utf8(text).is_ok_and(|text| text.parse::<i64>().is_ok()))
+    }
+
+    /// The fields as they are written.
+    fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.text_ends.iter().copied());
+        starts.zip(&self.text_ends).map(|(start, &end)| &self.text[start..end])
     }
 
     /// The values of the rows, which are then forgotten.
     pub fn take(&mut self) -> TargetValues {
-        let kind = self.found_kind();
-        let (numbers, text) = (std::mem::take(&mut self.numbers), std::mem::take(&mut self.text));
-        let ends = std::mem::take(&mut self.text_ends);
-        match kind {
-            TargetKind::Number => TargetValues::Numbers(numbers),
+        let values = match self.found_kind() {
+            TargetKind::Number => TargetValues::Numbers(std::mem::take(&mut self.numbers)),
             TargetKind::Label => {
-                let starts = std::iter::once(0).chain(ends.iter().copied());
-                let label =
-                    |(start, end): (usize, &usize)| String::from_utf8_lossy(&text[start..*end]).into_owned();
-                TargetValues::Labels(starts.zip(&ends).map(label).collect())
+                let label = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+                TargetValues::Labels(self.texts().map(label).collect())
             }
-        }
+        };
+        self.forget();
+        values
     }
 }

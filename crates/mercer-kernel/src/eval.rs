@@ -80,6 +80,21 @@ pub(super) fn norms(x: &[f64], z: &[f64]) -> f64 {
     if (xx * zz).is_normal() { (xx * zz).sqrt() } else { xx.sqrt() * zz.sqrt() }
 }
 
+/// ⟨x,z⟩/(|x||z|), and 0 where either is the zero vector. Points whose squares are no normal numbers are scaled first.
+pub(super) fn cosine(x: &[f64], z: &[f64]) -> f64 {
+    let is_usual = |v: &[f64]| dot(v, v).is_normal();
+    if is_usual(x) && is_usual(z) {
+        return dot(x, z) / norms(x, z);
+    }
+    let scaled = |v: &[f64]| {
+        let largest = v.iter().fold(0.0, |most: f64, c| most.max(c.abs()));
+        v.iter().map(|c| if largest == 0.0 { 0.0 } else { c / largest }).collect::<Vec<f64>>()
+    };
+    let (x, z) = (scaled(x), scaled(z));
+    let norms = norms(&x, &z);
+    if norms == 0.0 { 0.0 } else { dot(&x, &z) / norms }
+}
+
 fn squared_distance(x: &[f64], z: &[f64]) -> f64 {
     x.iter().zip(z).map(|(a, b)| (a - b) * (a - b)).sum()
 }

@@ -266,6 +266,22 @@ pub trait Lower {
     /// Σⱼ ((xⱼ−zⱼ)/ℓⱼ)².
     fn scaled_squared_distance(&mut self, lengths: &[f64]) -> NodeId {
         let weights: Vec<f64> = lengths.iter().map(|length| 1.0 / (length * length)).collect();
-        self.weighted(Kind::SquaredDistance, &weights)
+        let factors: Vec<f64> = lengths.iter().map(|length| 1.0 / length).collect();
+        self.squared_distance(&weights, &factors)
+    }
+
+    /// Σⱼ wⱼ·(xⱼ−zⱼ)² with wⱼ = fⱼ². Coordinates are scaled before they are squared where the weights are so large or so small
+    /// that a product of the two would be 0·∞ or lose a square that is too small for a number.
+    fn squared_distance(&mut self, weights: &[f64], factors: &[f64]) -> NodeId {
+        if weights.iter().all(|w| (1e-200..=1e200).contains(w)) {
+            return self.weighted(Kind::SquaredDistance, weights);
+        }
+        let largest = factors.iter().copied().fold(0.0, f64::max).min(f64::MAX);
+        // Coordinates of any usual size stay finite.
+        let common = largest.clamp(1e-150, 1e150);
+        let scaled = factors.iter().map(|f| f.min(f64::MAX) / largest * common).collect();
+        let statistic = self.statistic(Kind::SquaredDistance, Embedding::Scaled(scaled));
+        let rest = largest / common;
+        self.affine(statistic, (rest * rest).min(f64::MAX), 0.0)
     }
 }

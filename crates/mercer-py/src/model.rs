@@ -32,6 +32,8 @@ struct Words {
     #[serde(default)]
     classes: Option<Classes>,
     #[serde(default)]
+    label_type: Option<String>,
+    #[serde(default)]
     calibration: Option<Calibration>,
     #[serde(default)]
     feature_names: Option<Vec<String>>,
@@ -45,7 +47,8 @@ impl NativeModel {
     /// A model of its parts: `method`, `settings`, `report` and `outputs` of the words are those of training.
     #[staticmethod]
     fn of(parts: Parts<'_>, words: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let Words { method, settings, report, outputs, classes, calibration, feature_names } = read(words)?;
+        let Words { method, settings, report, outputs, classes, label_type, calibration, feature_names } =
+            read(words)?;
         let predictor = parts.predictor()?;
         let schema = feature_names.map(|names| named_columns(names, predictor.dtype()));
         let scaling = Scaling::None;
@@ -56,6 +59,7 @@ impl NativeModel {
             schema,
             outputs,
             classes,
+            label_type,
             calibration,
             scaling,
             report,
@@ -117,6 +121,12 @@ impl NativeModel {
     #[getter]
     fn classes(&self) -> PyResult<Option<String>> {
         self.0.classes.as_ref().map(serde_json::to_string).transpose().map_err(value_error)
+    }
+
+    /// The type that the labels had, of a model saved by this package.
+    #[getter]
+    fn label_type(&self) -> Option<&str> {
+        self.0.label_type.as_deref()
     }
 
     #[getter]

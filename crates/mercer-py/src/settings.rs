@@ -2,6 +2,7 @@
 //!
 //! Numbers stay numbers on the way, so that they keep their bits.
 
+use mercer::data::Number;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde::de::DeserializeOwned;
@@ -24,7 +25,7 @@ fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     } else if let Ok(truth) = object.cast::<PyBool>() {
         truth.is_true().into()
     } else if let Ok(number) = object.cast::<PyFloat>() {
-        number.value().into()
+        serde_json::to_value(Number(number.value())).map_err(value_error)?
     } else if let Ok(number) = object.cast::<PyInt>() {
         number.extract::<u64>().map(Value::from).or_else(|_| number.extract::<i64>().map(Value::from))?
     } else if let Ok(text) = object.cast::<PyString>() {

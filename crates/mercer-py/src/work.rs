@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mercer::memory::OutOfMemory;
 use mercer::pool;
 use mercer::session::Session;
 use mercer::tile::InstructionSet;
 use mercer::watch::Watch;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
 use crate::errors::value_error;
@@ -166,6 +167,9 @@ fn listen(py: Python<'_>, board: &Board, progress: Option<&Bound<'_, PyAny>>) ->
 }
 
 fn internal_error(panic: &(dyn Any + Send)) -> PyErr {
+    if let Some(error) = panic.downcast_ref::<OutOfMemory>() {
+        return PyMemoryError::new_err(error.to_string());
+    }
     let message = panic
         .downcast_ref::<&str>()
         .copied()

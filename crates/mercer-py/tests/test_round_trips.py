@@ -1,6 +1,7 @@
-"""Saved and loaded again, every model predicts the same: each estimator with its options."""
+"""Saved and loaded again, every model predicts the same: each estimator with its options, and classifiers with labels of each type."""
 
 import pickle
+import warnings
 
 import mercer
 import numpy as np
@@ -9,6 +10,23 @@ import pytest
 import scipy.sparse
 from closeness import assert_close
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.exceptions import ConvergenceWarning
+
+LABELS = {
+    "bool": [False, True],
+    "int8": np.array([-3, 7], dtype=np.int8),
+    "int64": [-1, 1],
+    "int64 from 0": [0, 1, 2],
+    "integers beyond the doubles": [2**53, 2**53 + 1],
+    "uint8": np.array([1, 2, 250], dtype=np.uint8),
+    "uint64": np.array([2**63, 2**64 - 1], dtype=np.uint64),
+    "float64": [0.5, 1.5, -2.0],
+    "whole float64": [0.0, 1.0],
+    "float32": np.array([0.5, 2.0], dtype=np.float32),
+    "str": ["no", "yes", "für, \"quoted\"\n"],
+    "object": np.array(["no", "yes"], dtype=object),
+    "numeric str": ["1", "10", "2"],
+}
 
 CLASSIFIERS = [
     mercer.SVC(),
@@ -104,6 +122,21 @@ def assert_same_classifier(fitted, model, Z):
         assert_close(model.predict_proba(Z), fitted.predict_proba(Z), 1e-12)
 
 
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize(
+    "model",
+    [mercer.SVC(), mercer.KernelLogisticRegression(), mercer.KernelPerceptron(random_state=0), mercer.KNeighborsClassifier()],
+    ids=repr,
+)
+def test_labels_keep_their_type(rows, tmp_path, model, kind):
+    X, Z = rows
+    labels = np.asarray(LABELS[kind])
+    y = labels[(X[:, 0] > 0.5).astype(int) + (X[:, 1] > 1.0) * (len(labels) > 2)]
+    fitted = model.fit(X, y)
+    for found in loaded(fitted, tmp_path / "m.mercer"):
+        assert_same_classifier(fitted, found, Z)
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
 def test_classifiers(rows, tmp_path, model, classes):
@@ -144,3 +177,15 @@ def test_every_estimator_is_here():
     every = {name for name, thing in public.items() if isinstance(thing, type) and issubclass(thing, BaseEstimator)}
     assert every - FEATURES == kinds
     assert all(is_classifier(model) for model in CLASSIFIERS)
+
+
+def test_settings_that_are_not_finite(rows, tmp_path):
+    X, _ = rows
+    fitted = mercer.SVC(C=np.inf).fit(X, X[:, 0] > 0.5)
+    assert fitted.classes_.dtype == bool
+    fitted.save(tmp_path / "m")
+    assert mercer.load(tmp_path / "m").classes_.tolist() == [False, True]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        mercer.KernelPerceptron().fit(X, X[:, 0] > 0.5).save(tmp_path / "m")
+    assert mercer.load(tmp_path / "m").predict(X).dtype == bool

@@ -121,7 +121,12 @@ def test_random_problems(batch):
         with warnings.catch_warnings():
             # Rounding is in the way of so small a tolerance: LIBSVM's kernel values are in single precision.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            ours = getattr(mercer, name)(**parameters, tol=TOL).fit(X, y, sample_weight=weights)
+            try:
+                ours = getattr(mercer, name)(**parameters, tol=TOL).fit(X, y, sample_weight=weights)
+            except ValueError as error:
+                # Rows of both classes at one place leave ν-classification no margin.
+                assert name == "NuSVC" and "margin" in str(error)
+                continue
             assert np.isfinite(ours.dual_coef_).all() and np.isfinite(ours.intercept_).all()
             theirs = getattr(sklearn.svm, name)(**parameters, tol=TOL, max_iter=STEPS)
             try:
@@ -197,19 +202,20 @@ def test_hard_problems(name, case):
             continue
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
-            ours = getattr(mercer, name)(kernel=kernel, **parameters).fit(X, y)
+            try:
+                ours = getattr(mercer, name)(kernel=kernel, **parameters).fit(X, y)
+            except ValueError as error:
+                assert (name, case) == ("NuSVC", "all equal") and "margin" in str(error)
+                continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             theirs = getattr(sklearn.svm, name)(kernel=kernel, **parameters, max_iter=STEPS)
-            if (name, case) == ("NuSVC", "all equal"):
-                theirs = None  # no margin, and LIBSVM divides by it
-            else:
-                theirs.fit(X, y)
+            theirs.fit(X, y)
         for values in (ours.dual_coef_, ours.intercept_, decisions(ours, X), ours.predict(X)):
             assert np.isfinite(values).all()
         told = any(issubclass(w.category, ConvergenceWarning) for w in heard)
         assert told == (ours.fit_status_ == 1)
-        if told or theirs is None:
+        if told:
             continue
         gamma = ours._gamma
         K = pairwise_kernels(X, metric=kernel, filter_params=True, gamma=gamma)

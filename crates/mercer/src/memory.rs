@@ -1,13 +1,37 @@
 //! How much memory there is to work with.
 
-/// The bytes of memory that this process may use: those of the machine, or fewer where a control group limits it.
+/// The bytes of memory that this process may use: those of the machine, or fewer where a control group or a limit on the address
+/// space (`ulimit -v`) says so.
 ///
 /// 4 GiB where the system does not tell. What is free at the moment plays no part, so that the same work makes the same
 /// choices on a busy machine.
 #[must_use]
 pub fn total() -> u64 {
     let system = meminfo_total().unwrap_or(4 << 30);
-    cgroup_limit().map_or(system, |limit| limit.min(system))
+    [cgroup_limit(), address_space_limit()].into_iter().flatten().fold(system, u64::min)
+}
+
+/// The bytes of address space that this process may use, where they are limited.
+#[must_use]
+pub fn address_space_limit() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the call writes to the structure it is given, which lives for as long as the call.
+        let known = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
+        (known && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+/// Memory that the system does not give. What a learner allocates for a large matrix unwinds with this, so that a program that
+/// catches it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("out of memory: {} could not be allocated", human(*.bytes))]
+pub struct OutOfMemory {
+    /// The bytes asked for.
+    pub bytes: u64,
 }
 
 fn meminfo_total() -> Option<u64> {

@@ -8,14 +8,39 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::memory;
+
 type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
 
 static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
 
-/// The number of threads used where none is asked for: every core this process may use.
+/// Address space for each thread: its stack, its heap and its part of the work.
+const PER_THREAD: u64 = 64 << 20;
+
+/// The number of threads used where none is asked for: every core this process may use, or fewer where its address space is
+/// limited.
 #[must_use]
 pub fn available() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let room = memory::address_space_limit().map_or(u64::MAX, |bytes| bytes / PER_THREAD);
+    cores.min(usize::try_from(room).unwrap_or(usize::MAX)).max(1)
+}
+
+/// Starts the threads for work outside of [`with`]. Where the system does not give as many, all work of the calling thread is done
+/// by itself. Without this, such work panics where threads cannot be started.
+pub fn prepare() {
+    let builder = ThreadPoolBuilder::new().num_threads(available()).thread_name(|i| format!("mercer-{i}"));
+    if builder.build_global().is_err() {
+        stay_on_this_thread();
+    }
+}
+
+/// Makes the calling thread the only one of a pool, so that work it starts stays on it; nothing where it is in a pool already.
+fn stay_on_this_thread() {
+    if let Ok(pool) = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
+        // The pool is as old as its thread.
+        std::mem::forget(pool);
+    }
 }
 
 /// Runs `work` on `threads` threads, all available ones for `None`.
@@ -23,7 +48,10 @@ pub fn with<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Send) ->
     let threads = threads.unwrap_or_else(available).max(1);
     match pool(threads) {
         Some(pool) => pool.install(work),
-        None => work(),
+        None => {
+            stay_on_this_thread();
+            work()
+        }
     }
 }
 

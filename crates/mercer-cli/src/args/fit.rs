@@ -13,7 +13,7 @@ use super::approx::{Approx, parse as parse_approx};
 use super::{Common, Input, parse_column, parse_size};
 
 /// The methods: their name and their help.
-const METHODS: [(Method, &str, &str); 11] = [
+pub(super) const METHODS: [(Method, &str, &str); 11] = [
     (Method::Ridge, "ridge", "Ridge regression on a kernel, or on features with --features"),
     (Method::Lms, "lms", "Least mean squares: gradient descent on the squared error"),
     (Method::Smoother, "smoother", "Nadaraya–Watson smoothing: a mean weighted by the kernel"),

@@ -2,6 +2,9 @@
 
 mod approx;
 mod fit;
+mod flags;
+mod help;
+mod mistakes;
 mod plan;
 mod plot;
 mod tune;
@@ -11,7 +14,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use mercer::data::{ColumnRef, Dates, Dtype, Missing, ReadOptions, ScaleMethod};
 use mercer::gram::CpuEngine;
 use mercer::kernel::check::{Dim, Domain};
@@ -20,6 +23,8 @@ use mercer::watch::Watch;
 
 pub use approx::Approx;
 pub use fit::{Fit, Multiclass, Solver};
+pub use flags::methods_of;
+pub use mistakes::hint;
 pub use plan::Plan;
 pub use plot::{Kind, Plot};
 pub use tune::{Criterion, Score, Search, Tune};
@@ -332,6 +337,11 @@ impl Common {
     }
 }
 
+/// The command line that is understood, with the help of the method that the words name.
+pub fn command() -> clap::Command {
+    help::tailored(Arguments::command(), std::env::args_os())
+}
+
 fn parse_column(text: &str) -> Result<ColumnRef, String> {
     if text.is_empty() {
         Err("a column needs a name or a number".into())
@@ -366,7 +376,6 @@ fn parse_size(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_well_formed() {

@@ -11,5 +11,6 @@ use crate::failure::Failure;
 pub fn run(arguments: &Completions) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Arguments::command(), "mercer", &mut script);
-    std::io::stdout().write_all(&script).map_err(|error| Failure::stdout(&error))
+    let mut out = std::io::stdout();
+    out.write_all(&script).and_then(|()| out.flush()).map_err(|error| Failure::stdout(&error))
 }

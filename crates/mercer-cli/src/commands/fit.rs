@@ -6,7 +6,7 @@ use std::time::Instant;
 use mercer::data::{Passes, ReadOptions, ScaleMethod};
 use mercer::learn::search::Split;
 use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, Shape};
-use mercer::model::Predictor;
+use mercer::model::{Method, Predictor};
 use mercer::pool;
 use mercer::select::{Choose, Chosen, default_kernel};
 use mercer::session::Session;
@@ -241,15 +241,18 @@ fn finish(
     for warning in report.iter().flat_map(|report| &report.warnings) {
         output::warn(warning);
     }
-    match report.as_ref().map(|report| report.status) {
-        Some(Status::OutOfIterations) => {
-            output::warn(
-                "not converged: the limit on the steps came first; the model is that of the last step",
-            );
+    match report.as_ref().map(|report| (report.status, report.iterations)) {
+        Some((Status::OutOfIterations, steps)) => {
+            let (unit, flag) = match arguments.method {
+                Method::Lms | Method::Perceptron => ("epochs", "--epochs"),
+                Method::Logistic => ("steps", "--epochs"),
+                _ => ("steps", "--tol"),
+            };
+            output::warn(&format!("stopped after {steps} {unit} without converging; raise {flag}"));
         }
-        Some(Status::Stagnated) => {
+        Some((Status::Stagnated, _)) => {
             output::warn(
-                "not converged: rounding does not allow a smaller residual; the model is the best one found",
+                "not converged: rounding errors do not allow a smaller residual; raise --tol or --lambda",
             );
         }
         _ => {}

@@ -1,6 +1,7 @@
 //! `mercer info`.
 
 use mercer::model::{Calibration, Model};
+use serde_json::Value;
 
 use super::coefficients;
 use crate::args::Info;
@@ -43,12 +44,35 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
     if let Some(rows) = model.predictor.rows() {
         lines.push(("rows kept", rows.nrows().to_string()));
     }
-    let map = |entries: &std::collections::BTreeMap<String, serde_json::Value>| {
-        entries.iter().map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>().join(", ")
-    };
-    lines.push(("settings", map(&model.settings)));
-    lines.push(("report", map(&model.report)));
+    for (label, entries) in [("settings", &model.settings), ("report", &model.report)] {
+        let entries = entries.iter().map(|(key, value)| (key.as_str(), value));
+        lines.push((label, listed(entries)));
+    }
     output::print_lines(&lines)
+}
+
+/// Names with their values, in words.
+fn listed<'a>(entries: impl Iterator<Item = (&'a str, &'a Value)>) -> String {
+    let each = entries.filter(|(_, value)| !value.is_null()).map(|(key, value)| {
+        let key = key.replace('_', " ");
+        match value {
+            Value::Object(_) => format!("{key} ({})", words(value)),
+            _ => format!("{key} {}", words(value)),
+        }
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// A value as people write it.
+fn words(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::Bool(value) => if *value { "yes" } else { "no" }.to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join(" "),
+        Value::Object(entries) => listed(entries.iter().map(|(key, value)| (key.as_str(), value))),
+    }
 }
 
 fn shortened(names: &[String], count: usize, what: &str) -> String {

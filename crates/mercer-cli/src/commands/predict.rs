@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use mercer::data::{self, Dataset, Matrix, TargetValues};
+use mercer::data::{self, Dataset, Matrix};
 use mercer::model::{Link, Method, Model, pairs_of};
 use mercer::pool;
 use mercer::session::Session;
@@ -252,7 +252,7 @@ impl Run<'_> {
         );
         for (column, name) in self.model.outputs.iter().enumerate() {
             let target = chunk.targets.iter().find(|target| target.name == *name);
-            if let Some(TargetValues::Numbers(values)) = target.map(|target| &target.values) {
+            if let Some(values) = target.and_then(|target| target.values.numbers()) {
                 values.iter().enumerate().for_each(|(row, value)| truth.row_mut(row)[column] = *value);
             }
         }

@@ -12,8 +12,12 @@ mod train_options;
 
 use std::ffi::OsString;
 use std::fmt;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
+
+use crate::failure::Failure;
 
 pub use predict::predict;
 pub use scale::scale;
@@ -36,22 +40,28 @@ pub fn called_by_name() -> Option<ExitCode> {
     })
 }
 
-/// Why a program ends with exit code 1: what goes to standard error, and the usage text where that is called for.
+/// Why a program did not do its work: what goes to standard error, the usage text where that is called for, and the exit code.
 #[derive(Debug)]
 pub struct Refusal {
     message: String,
     usage: Option<&'static str>,
+    code: u8,
 }
 
 impl Refusal {
     /// With a message.
     pub fn new(message: impl fmt::Display) -> Self {
-        Self { message: message.to_string(), usage: None }
+        Self { message: message.to_string(), usage: None, code: 1 }
     }
 
     /// With the usage text on standard output.
     pub fn usage(message: impl fmt::Display, usage: &'static str) -> Self {
-        Self { message: message.to_string(), usage: Some(usage) }
+        Self { message: message.to_string(), usage: Some(usage), code: 1 }
+    }
+
+    /// Ctrl-C.
+    pub fn interrupted() -> Self {
+        Self { message: "interrupted".into(), usage: None, code: 130 }
     }
 
     /// Tells, and gives the exit code.
@@ -62,20 +72,29 @@ impl Refusal {
         if let Some(usage) = self.usage {
             say(format_args!("{usage}"));
         }
-        ExitCode::from(1)
+        ExitCode::from(self.code)
     }
 }
 
-/// Prints on standard output; a closed pipe is no reason to stop a program that writes a file.
+/// The first failure to write to standard output.
+static UNSAID: OnceLock<io::Error> = OnceLock::new();
+
+/// Prints on standard output. A failure does not stop a program that writes a file: [`finish`] reports it.
 pub fn say(text: fmt::Arguments<'_>) {
-    use std::io::Write;
-    let _ = std::io::stdout().lock().write_fmt(text);
+    let mut out = io::stdout().lock();
+    if let Err(error) = out.write_fmt(text).and_then(|()| out.flush()) {
+        UNSAID.get_or_init(|| error);
+    }
 }
 
-/// The exit code of what a program did.
+/// The exit code of what a program did. A pipe that nobody reads any more is no failure of a program that did its work.
 pub fn finish(outcome: Result<(), Refusal>) -> ExitCode {
-    match outcome {
+    let code = match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => refusal.report(),
+    };
+    match UNSAID.get().filter(|error| error.kind() != io::ErrorKind::BrokenPipe) {
+        Some(error) => Failure::stdout(error).report(),
+        None => code,
     }
 }

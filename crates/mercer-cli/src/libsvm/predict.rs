@@ -103,7 +103,10 @@ fn run(arguments: &[String]) -> Result<(), Refusal> {
     let watch = Progress::new(true);
     let session = Session::default().with_watch(&watch);
     let outputs = pool::with(None, || model.predict(&samples, &session));
-    let outputs = outputs.map_err(|error| Refusal::new(error.to_string()))?;
+    let outputs = outputs.map_err(|error| match progress::interrupted() {
+        true => Refusal::interrupted(),
+        false => Refusal::new(error.to_string()),
+    })?;
     let (text, predicted) = answers(&model, &outputs, options.probability);
     fs::write(&options.output, text)
         .map_err(|_| Refusal::new(format!("can't open output file {}", options.output)))?;
@@ -168,6 +171,7 @@ fn answers(model: &Model, outputs: &Matrix<f64>, probability: bool) -> (String, 
 /// The label as a number; of classes that are texts, their place.
 fn label(classes: &Classes, code: usize) -> f64 {
     match classes {
+        Classes::Integers(labels) => labels[code] as f64,
         Classes::Numbers(labels) => labels[code],
         Classes::Labels(names) => names[code].parse().unwrap_or(code as f64),
     }

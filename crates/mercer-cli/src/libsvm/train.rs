@@ -45,7 +45,7 @@ fn run(arguments: &[String]) -> Result<(), Refusal> {
         }
         let model = job.model(&rows, &session)?;
         if progress::interrupted() {
-            return Err(Refusal::new("interrupted"));
+            return Err(Refusal::interrupted());
         }
         let saved = model.save_libsvm(Path::new(&options.model));
         saved.map_err(|error| Refusal::new(format!("can't save model to file {}: {error}", options.model)))
@@ -197,6 +197,7 @@ impl<'a> Job<'a> {
             schema: None,
             outputs: vec!["label".into()],
             classes,
+            label_type: None,
             calibration,
             scaling: Scaling::None,
             report: Default::default(),
@@ -266,7 +267,7 @@ impl<'a> Job<'a> {
                  z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma= {scale}\n"
             ));
         }
-        let classes = one_class.then(|| Classes::Numbers(vec![-1.0, 1.0]));
+        let classes = one_class.then(Classes::inliers);
         Ok((found.predictor(&rows.samples), classes, calibration))
     }
 
@@ -370,7 +371,7 @@ fn in_words(error: LearnError) -> Refusal {
         LearnError::Solve(SolveError::InfeasibleNu { largest, .. }) => {
             Refusal::new(format!("ERROR: specified nu is infeasible (at most {largest})"))
         }
-        _ if error.is_stop() => Refusal::new("interrupted"),
+        _ if error.is_stop() => Refusal::interrupted(),
         _ => Refusal::new(format!("ERROR: {error}")),
     }
 }

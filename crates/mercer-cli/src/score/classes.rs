@@ -191,7 +191,11 @@ impl ClassErrors {
                 format!("{text:>width$} ")
             };
             let head: String = self.classes.iter().map(|name| cell(name)).collect();
-            lines.push(("confusion", format!("{}{head}", cell("true"))));
+            lines.push((
+                "confusion",
+                "one row for each true class, one column for each predicted class".to_owned(),
+            ));
+            lines.push(("", format!("{}{head}", cell(""))));
             for (name, row) in self.classes.iter().zip(&self.confusion) {
                 let counts: String = row.iter().map(|count| cell(&count.to_string())).collect();
                 lines.push(("", format!("{}{counts}", cell(name))));
@@ -200,8 +204,10 @@ impl ClassErrors {
         for (place, line) in self.calibration.iter().enumerate() {
             let label = if place == 0 { "calibration" } else { "" };
             let Calibration { between: (low, high), rows, predicted, observed } = line;
-            let text =
-                format!("sure {low:.1}–{high:.1}: said {predicted:.3}, right {observed:.3}, {rows} rows");
+            let unit = if *rows == 1 { "row" } else { "rows" };
+            let text = format!(
+                "confidence {low:.1}–{high:.1}: predicted {predicted:.2}, observed {observed:.2} ({rows} {unit})"
+            );
             lines.push((label, text));
         }
         lines

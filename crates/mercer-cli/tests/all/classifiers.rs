@@ -30,6 +30,24 @@ fn columns(text: &str) -> (Vec<String>, Vec<Vec<String>>) {
 }
 
 #[test]
+fn neighbouring_large_integers_are_two_classes() {
+    let bench = Bench::new();
+    let labels = ["9007199254740992", "9007199254740993"];
+    bench.write("d.csv", rings(100, &labels));
+    fit(&bench, "svc", &[]);
+    let (_, rows) = columns(&bench.ok(&["predict", "m.mercer", "d.csv"]));
+    for label in labels {
+        assert!(rows.iter().any(|row| row[0] == label), "{label}");
+    }
+    let scored: Value =
+        serde_json::from_str(&bench.ok(&["predict", "m.mercer", "d.csv", "-o", "p.csv", "--json"])).unwrap();
+    assert!(scored["score"][0]["accuracy"].as_f64().unwrap() > 0.75, "{scored}");
+    // The same column is a number for a regression.
+    let document = fit(&bench, "ridge", &[]);
+    assert!(document["holdout"][0]["rmse"].as_f64().unwrap() >= 0.0, "{document}");
+}
+
+#[test]
 fn probabilities_decide_and_add_up() {
     let bench = Bench::new();
     for names in [&["in", "out"][..], &["in", "low", "up"]] {

@@ -20,8 +20,7 @@ fn columns_that_are_not_features_are_left_out() {
         error.contains("`when`") && error.contains("--dates days") && error.contains("--drop when"),
         "{error}"
     );
-    let note = bench.run(&[&fit[..], &["--drop", "when"]].concat());
-    let note = String::from_utf8(note.stderr).unwrap();
+    let note = bench.ok(&[&fit[..], &["--drop", "when"]].concat());
     assert!(note.contains("`id` looks like row numbers") && note.contains("--drop id"), "{note}");
     for choice in [["--drop", "when,id"], ["--columns", "a,b"]] {
         let output = bench.run(&[&fit[..], &choice].concat());
@@ -124,4 +123,55 @@ fn coefficients_are_those_of_the_predictions() {
     assert!((f - predicted).abs() < 1e-9, "{f} {predicted}");
     let error = bench.fails(2, &["info", "m.mercer", "--coefficients", "-o", "m.mercer"]);
     assert!(error.contains("would overwrite"), "{error}");
+}
+
+#[test]
+fn the_help_of_a_method_shows_what_applies_to_it() {
+    let bench = Bench::new();
+    for (method, has, lacks) in [
+        ("svc", "--probability", "--epsilon"),
+        ("ridge", "--lambda", "--nu"),
+        ("knn", "-k <N>", "--kernel"),
+        ("one-class", "--nu", "--C "),
+    ] {
+        let help = bench.ok(&["fit", method, "--help"]);
+        assert!(help.contains(has) && !help.contains(lacks), "{help}");
+        assert!(help.lines().count() < 80, "{} lines\n{help}", help.lines().count());
+        assert_eq!(help.matches(&format!("  mercer fit {method} data.csv")).count(), 2, "{help}");
+        for group in ["Data:", "Method:", "Output:"] {
+            assert!(help.contains(group), "{help}");
+        }
+    }
+    assert!(bench.ok(&["tune", "svc", "--help"]).lines().count() < 80);
+}
+
+#[test]
+fn flags_of_other_programs_are_translated() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(10));
+    let fit = ["fit", "ridge", "d.csv", "--target", "y", "-o", "m.mercer"];
+    for (flag, value, hint) in [
+        ("--gamma", "0.1", "rbf(gamma=0.1)"),
+        ("--alpha", "1", "--lambda"),
+        ("--lambda", "?", "mercer tune"),
+        ("--n-jobs", "2", "--threads"),
+    ] {
+        let error = bench.fails(2, &[&fit[..], &[flag, value]].concat());
+        assert!(error.contains("hint: ") && error.contains(hint), "{error}");
+    }
+}
+
+#[test]
+fn errors_are_json_where_that_is_asked_for() {
+    let bench = Bench::new();
+    for arguments in [
+        &["fit", "ridge", "absent.csv", "--target", "y", "-o", "m.mercer", "--json"][..],
+        &["fit", "ridge", "--gamma", "1", "--json"],
+    ] {
+        let output = bench.run(arguments);
+        assert_eq!(output.status.code(), Some(2));
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(document["error"].is_string() && document["code"] == 2, "{document}");
+        assert!(output.stderr.is_empty());
+    }
 }

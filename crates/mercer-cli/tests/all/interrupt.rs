@@ -45,6 +45,28 @@ fn ctrl_c_ends_a_program_that_waits_for_its_input() {
     assert!(bench.files().is_empty());
 }
 
+#[test]
+fn ctrl_c_stops_svm_train_with_the_same_code() {
+    let bench = Bench::new();
+    let rows: String = (0..6_000)
+        .map(|i| format!("{} 1:{} 2:{}\n", i * 7919 % 2, (i as f64 * 0.37).sin(), (i as f64 * 0.53).cos()))
+        .collect();
+    bench.write("d.txt", rows);
+    let child = bench
+        .command(&["svm-train", "-c", "1000", "-g", "50", "-e", "1e-9", "d.txt", "m.model"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    sleep(Duration::from_millis(700));
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{error}");
+    assert!(error.contains("interrupted"), "{error}");
+    assert_eq!(bench.files(), ["d.txt"]);
+}
+
 /// A search that Ctrl-C stops leaves its trials, and they are gone on with.
 #[test]
 fn ctrl_c_stops_a_search_that_goes_on_later() {

@@ -11,6 +11,7 @@ mod golden_models;
 mod interrupt;
 mod large;
 mod libsvm;
+mod limits;
 mod memory;
 mod methods;
 mod plan;

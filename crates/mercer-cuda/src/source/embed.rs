@@ -70,11 +70,7 @@ fn of_segment(place: usize, segment: &Segment, layout: &Layout, table: &mut Tabl
     let scale = table.number(segment.scale);
     let mut text = format!("    {{\n        double square = 0, scale = {scale};\n");
     if group.embedding == Embedding::Unit {
-        let _ = writeln!(
-            text,
-            "        double norm = 0;\n        for (int j = 0; j < {columns}; ++j) {{ double v = {column}; norm += v * v; }}\n\
-             \x20       norm = sqrt(norm);"
-        );
+        text += &norm(&column, columns);
     }
     let _ = writeln!(text, "        for (int j = 0; j < {columns}; ++j) {{\n            double v = {value};");
     let put = |at: &str, value: &str| {
@@ -88,7 +84,9 @@ fn of_segment(place: usize, segment: &Segment, layout: &Layout, table: &mut Tabl
         Embedding::Circle { periods, lengths } => {
             let (period, length) = (table.list(periods.iter().copied()), table.list(lengths.iter().copied()));
             let turns = format!(
-                "            double turns = v / {period}; turns -= round(turns);\n\
+                "            double turns = v / {period};\n\
+                 \x20           if (!(fabs(turns) < 4503599627370496.0)) turns = fmod(v, {period}) / {period};\n\
+                 \x20           turns -= round(turns);\n\
                  \x20           double half = 3.14159265358979323846 * turns, sine = sin(half), cosine = cos(half);\n"
             );
             turns
@@ -114,11 +112,20 @@ fn of_segment(place: usize, segment: &Segment, layout: &Layout, table: &mut Tabl
 fn of_point(place: usize, what: PointStatistic, group: &Group, table: &mut Table) -> String {
     let (column, columns) = (column(group, table), group.columns.len());
     let number = match what {
-        PointStatistic::Norm => "sqrt(square)",
-        PointStatistic::NonZero => "square != 0 ? 1.0 : 0.0",
+        PointStatistic::Norm => "norm",
+        PointStatistic::NonZero => "norm != 0 ? 1.0 : 0.0",
     };
+    let norm = norm(&column, columns);
+    format!("    {{\n{norm}        scalars[{place} * padded + i] = (real)({number});\n    }}\n")
+}
+
+/// The Euclidean norm of the row. Numbers whose squares are too large or too small are scaled first.
+fn norm(column: &str, columns: usize) -> String {
+    let each = format!("for (int j = 0; j < {columns}; ++j) {{ double v = {column};");
     format!(
-        "    {{\n        double square = 0;\n        for (int j = 0; j < {columns}; ++j) {{ double v = {column}; square += v * v; }}\n\
-         \x20       scalars[{place} * padded + i] = (real)({number});\n    }}\n"
+        "        double norm = 0, most = 0;\n        {each} norm += v * v; most = fmax(most, fabs(v)); }}\n\
+         \x20       if (norm >= 2.2250738585072014e-308 && norm <= 1.7976931348623157e308) norm = sqrt(norm);\n\
+         \x20       else if (most > 0) {{ norm = 0; {each} norm += (v / most) * (v / most); }} norm = most * sqrt(norm); }}\n\
+         \x20       else norm = 0;\n"
     )
 }

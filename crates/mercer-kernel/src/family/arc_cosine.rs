@@ -30,11 +30,10 @@ impl Family for ArcCosine {
 
     fn eval(&self, named: &Named, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
         let order = named.number(0)?;
-        let norms = eval::norms(x, z);
-        if norms == 0.0 {
+        if [x, z].iter().any(|v| v.iter().all(|c| *c == 0.0)) {
             return Ok(0.0);
         }
-        let cosine = (eval::dot(x, z) / norms).clamp(-1.0, 1.0);
+        let (norms, cosine) = (eval::norms(x, z), eval::cosine(x, z).clamp(-1.0, 1.0));
         let (angle, sine) = (cosine.acos(), (1.0 - cosine * cosine).sqrt());
         let j = match order {
             0.0 => PI - angle,

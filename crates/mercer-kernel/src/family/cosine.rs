@@ -23,8 +23,7 @@ impl Family for Cosine {
     }
 
     fn eval(&self, _: &Named, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
-        let norms = eval::norms(x, z);
-        Ok(if norms == 0.0 { 0.0 } else { eval::dot(x, z) / norms })
+        Ok(eval::cosine(x, z))
     }
 
     fn lower(&self, _: &Named, to: &mut dyn Lower) -> Result<NodeId, EvalError> {

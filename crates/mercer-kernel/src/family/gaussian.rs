@@ -1,9 +1,11 @@
 //! `rbf(sigma)` or `rbf(gamma)`: exp(−|x−z|²/(2σ²)) = exp(−γ|x−z|²).
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use super::check::enclose;
 use super::recognise::{named_kernel, tidy, usable};
 use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval};
-use super::{Invariance, Kind, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space, Value};
+use super::{Invariance, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space, Value};
 use super::{Written, eval, exact, gamma, length, slot};
 use crate::compose::ComposeError;
 use crate::{Argument, Kernel};
@@ -43,7 +45,7 @@ pub fn gammas(named: &Named, columns: usize) -> Result<Vec<f64>, EvalError> {
 /// γ from the number as written.
 fn gamma_of(named: &Named) -> impl Fn(f64) -> f64 {
     let by_width = is_sigma(named);
-    move |value| if by_width { 0.5 / (value * value) } else { value }
+    move |value| if by_width { (0.5 / (value * value)).min(f64::MAX) } else { value }
 }
 
 fn is_sigma(named: &Named) -> bool {
@@ -73,12 +75,19 @@ impl Family for Gaussian {
     }
 
     fn eval(&self, named: &Named, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
+        if is_sigma(named) {
+            return Ok((-0.5 * named.squared_distance(0, x, z)?).exp());
+        }
         let gammas = gammas(named, x.len())?;
         Ok((-eval::weighted(&gammas, x, z, |a, b| (a - b) * (a - b))).exp())
     }
 
     fn lower(&self, named: &Named, to: &mut dyn Lower) -> Result<NodeId, EvalError> {
-        let squared = to.weighted(Kind::SquaredDistance, &gammas(named, to.columns())?);
+        let values = named.per_column(0, to.columns())?;
+        let by_width = is_sigma(named);
+        let factor = |value: &f64| if by_width { FRAC_1_SQRT_2 / value } else { value.sqrt() };
+        let factors: Vec<f64> = values.iter().map(factor).collect();
+        let squared = to.squared_distance(&gammas(named, to.columns())?, &factors);
         Ok(to.exp_of_minus(squared))
     }
 

@@ -28,8 +28,12 @@ impl Family for Periodic {
 
     fn eval(&self, named: &Named, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
         let (periods, lengths) = (named.per_column(0, x.len())?, named.per_column(1, x.len())?);
-        let sum =
-            (0..x.len()).map(|j| ((PI * (x[j] - z[j]) / periods[j]).sin() / lengths[j]).powi(2)).sum::<f64>();
+        let sine = |x: f64, z: f64, period: f64| match PI * (x - z) / period {
+            angle if angle.abs() < 4_503_599_627_370_496.0 => angle.sin(),
+            // Beyond that many turns only the remainders, which are exact, say where in its period a number is.
+            _ => (PI * ((x % period - z % period) / period)).sin(),
+        };
+        let sum = (0..x.len()).map(|j| (sine(x[j], z[j], periods[j]) / lengths[j]).powi(2)).sum::<f64>();
         Ok((-2.0 * sum).exp())
     }
 

@@ -31,7 +31,7 @@ impl Family for RationalQuadratic {
     fn lower(&self, named: &Named, to: &mut dyn Lower) -> Result<NodeId, EvalError> {
         let alpha = named.number(0)?;
         let scaled = to.scaled_squared_distance(&named.per_column(1, to.columns())?);
-        let base = to.affine(scaled, 0.5 / alpha, 1.0);
+        let base = to.affine(scaled, (0.5 / alpha).min(f64::MAX), 1.0);
         let exponent = to.number(-alpha);
         Ok(to.binary(Binary::Power, base, exponent))
     }

@@ -64,9 +64,12 @@ impl Family for Wendland {
         if k == 0.0 {
             return Ok(decay);
         }
+        // The radius within the support: beyond it, a large one would make 0·∞.
+        let r = to.affine(base, -1.0, 1.0);
         let mut polynomial = to.affine(r, l + k, 1.0);
         if k == 2.0 {
-            let square = to.affine(squared, (l * l + 4.0 * l + 3.0) / 3.0, 0.0);
+            let square = to.binary(Binary::Product, r, r);
+            let square = to.affine(square, (l * l + 4.0 * l + 3.0) / 3.0, 0.0);
             polynomial = to.binary(Binary::Sum, polynomial, square);
         }
         Ok(to.binary(Binary::Product, decay, polynomial))

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer import _native, _work
+from mercer import _labels, _native, _work
 from mercer._warn import warn
 
 try:
@@ -125,7 +125,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _trained(self, found):
         parts, report, words = found
         self._words = json.loads(words)
-        report["facts"] = json.loads(report["facts"])
+        facts = json.loads(report["facts"])
+        report["facts"] = {k: float(v) if v in ("inf", "-inf", "nan") else v for k, v in facts.items()}
         return parts, report
 
     def _tell(self, report):
@@ -163,7 +164,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         parts = self._parts()
         words = {**self._words, "feature_names": self._feature_names()}
         if hasattr(self, "classes_"):
-            words["classes"] = self.classes_.tolist()
+            words["classes"], words["label_type"] = _labels.to_file(self.classes_)
         if getattr(self, "approx_", None) is not None:
             words["settings"] = {**words["settings"], "approx": self.approx_}
         _native.Model.of(parts, words).save(os.fspath(path))

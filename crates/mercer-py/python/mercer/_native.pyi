@@ -43,6 +43,7 @@ class FeatureMap:
 class Model:
     kernel: Kernel | None
     classes: str | None
+    label_type: str | None
     outputs: list[str]
     n_features: int
     feature_names: list[str] | None

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from mercer import _native
+from mercer import _labels, _native
 from mercer._rows import as_matrix, borrowable
 from mercer._work import job
 from mercer.kernel import Kernel
@@ -48,7 +48,7 @@ class Model:
         self.n_features_in_ = native.n_features
         classes = native.classes
         if classes is not None:
-            self.classes_ = np.array(json.loads(classes))
+            self.classes_ = _labels.from_file(json.loads(classes), native.label_type)
         names = native.feature_names
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)

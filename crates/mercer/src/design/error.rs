@@ -72,6 +72,21 @@ pub enum DesignError {
         /// Bytes there are.
         budget: u64,
     },
+    /// A sample is so far from the origin that the phases of random features are not known.
+    #[error(
+        "row {row} (from 0) holds {value:e} in column {column} (from 0), where random features vary over about {length:.1e}: their \
+         phases are lost in rounding; scale the column, or use a kernel with a larger length"
+    )]
+    Phase {
+        /// The row, from 0.
+        row: usize,
+        /// The column, from 0.
+        column: usize,
+        /// What it holds.
+        value: f64,
+        /// The inverse of a typical frequency.
+        length: f64,
+    },
     /// A formula refers to a column that the samples do not have.
     #[error(
         "the feature {feature} uses column {column}, but there are only {available} columns (counted from 0)"

@@ -179,6 +179,25 @@ mod tests {
     }
 
     #[test]
+    fn settings_that_are_not_finite_are_kept() {
+        let (inf, unbounded) = (f64::INFINITY, Machine::Svr { c: f64::INFINITY, epsilon: f64::NEG_INFINITY });
+        let learners: [AnyLearner; 4] = [
+            Svm::new(kernel(), Machine::Svc { c: inf }).into(),
+            Svm::new(kernel(), unbounded).into(),
+            Ridge::new(kernel()).lambdas(vec![inf, 1.0]).tol(inf).into(),
+            Logistic::new(kernel()).lambda(inf).tol(inf).into(),
+        ];
+        for learner in learners {
+            let text = serde_json::to_string(&learner).unwrap();
+            assert!(text.contains("\"inf\""), "{text}");
+            assert_eq!(serde_json::from_str::<AnyLearner>(&text).unwrap(), learner, "{text}");
+        }
+        let read: AnyLearner = serde_json::from_str(r#"{"method": "svc", "C": "nan"}"#).unwrap();
+        let AnyLearner::Svm(Svm { machine: Machine::Svc { c }, .. }) = read else { panic!("{read:?}") };
+        assert!(c.is_nan());
+    }
+
+    #[test]
     fn what_is_not_given_takes_its_default() {
         let read = |text: &str| serde_json::from_str::<AnyLearner>(text);
         assert_eq!(read(r#"{"method": "logistic"}"#).unwrap(), Logistic::default().into());

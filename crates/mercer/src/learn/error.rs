@@ -42,6 +42,14 @@ pub enum LearnError {
         /// What is allowed.
         allowed: &'static str,
     },
+    /// There is neither one λ nor one for each target.
+    #[error("there are {found} values of lambda for {targets} target{}; give one for all targets or one for each", if *.targets == 1 { "" } else { "s" })]
+    Lambdas {
+        /// Values there are.
+        found: usize,
+        /// Targets there are.
+        targets: usize,
+    },
     /// There are fewer rows than neighbours asked for.
     #[error("k is {k}, but each answer has only {rows} rows to choose from")]
     TooManyNeighbours {
@@ -125,12 +133,14 @@ pub enum LearnError {
     },
     /// The problem does not fit the memory budget.
     #[error(
-        "{rows} rows need a kernel matrix of {}, more than the memory budget of {}",
+        "{rows} rows need {what} of {}, more than the memory budget of {}",
         memory::human(*.needed), memory::human(*.budget)
     )]
     Memory {
         /// Rows of the problem.
         rows: usize,
+        /// What they need: [`KERNEL_MATRIX`] or something else.
+        what: &'static str,
         /// Bytes it needs.
         needed: u64,
         /// Bytes it may use.
@@ -190,6 +200,9 @@ pub enum LearnError {
     #[error(transparent)]
     Stopped(#[from] Stopped),
 }
+
+/// What most methods on a kernel need memory for.
+pub const KERNEL_MATRIX: &str = "a kernel matrix";
 
 impl From<DesignError> for LearnError {
     fn from(error: DesignError) -> Self {

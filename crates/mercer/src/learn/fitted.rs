@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::data::{AnySamples, Classes, Matrix};
+use crate::data::{AnySamples, Classes, Matrix, Number};
 use crate::model::libsvm::PRECOMPUTED;
 use crate::model::{Calibration, Model, ModelError, Predictor};
 use crate::session::Session;
@@ -71,12 +71,12 @@ impl Fitted {
             kept.extend([
                 ("solver".to_owned(), json!(report.solver)),
                 ("status".to_owned(), json!(report.status)),
-                ("residual".to_owned(), json!(report.residual)),
+                ("residual".to_owned(), json!(Number(report.residual))),
             ]);
         }
         let classes = match learner.requires() {
             // Samples like those trained on, and others.
-            Requires::Nothing => Some(Classes::Numbers(vec![-1.0, 1.0])),
+            Requires::Nothing => Some(Classes::inliers()),
             _ => classes,
         };
         let outputs = match &classes {
@@ -92,6 +92,7 @@ impl Fitted {
             schema: origin.schema,
             outputs,
             classes,
+            label_type: None,
             calibration,
             scaling: origin.scaling,
             report: kept,

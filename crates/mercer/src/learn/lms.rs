@@ -16,7 +16,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::data::{AnySamples, Matrix};
+use crate::data::{AnySamples, Matrix, Number};
 use crate::design::{Design, FeatureMap, Held};
 use crate::gram::{DenseGram, Gram, Resident, Values, Wanted};
 use crate::kernel::Kernel;
@@ -54,6 +54,7 @@ pub struct Lms {
     /// Passes over the data at most, 1 or more.
     pub epochs: usize,
     /// The work ends when ‖K(y − Kβ)‖ ≤ tol·‖Ky‖; 0 or more.
+    #[serde(with = "crate::data::number")]
     pub tol: f64,
     /// How many samples a step looks at.
     pub solver: LmsSolver,
@@ -218,7 +219,7 @@ impl Lms {
             warnings: Vec::new(),
         };
         let facts = Facts::from([
-            ("step".to_owned(), json!(descended.step)),
+            ("step".to_owned(), json!(Number(descended.step))),
             ("epochs_run".to_owned(), json!(descended.epochs)),
             ("gram".to_owned(), json!(storage)),
             ("curve".to_owned(), json!(descended.curve)),

@@ -30,7 +30,7 @@ pub use admission::{Admission, Admitted};
 pub use any::AnyLearner;
 pub use class_weight::ClassWeight;
 pub(crate) use digest::Digest;
-pub use error::LearnError;
+pub use error::{KERNEL_MATRIX, LearnError};
 pub use fitted::{Facts, Fitted, Settings};
 pub use knn::Knn;
 pub use learner::{Learner, Requires, Shape};

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Value, json};
 
+use crate::data::Number;
+
 use super::fitted::Settings;
 
 /// Defines a method for each field named: `field(self, value)` returns the settings with another value of it.
@@ -33,15 +35,15 @@ pub(in crate::learn) fn kept(learner: &impl Serialize, keys: &[&str], seed: Opti
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Numbers {
-    One(f64),
-    Many(Vec<f64>),
+    One(Number),
+    Many(Vec<Number>),
 }
 
 /// Reads one number or a list of them.
 pub(in crate::learn) fn numbers<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<f64>, D::Error> {
     Ok(match Numbers::deserialize(source)? {
-        Numbers::One(number) => vec![number],
-        Numbers::Many(numbers) => numbers,
+        Numbers::One(Number(number)) => vec![number],
+        Numbers::Many(numbers) => numbers.into_iter().map(|Number(number)| number).collect(),
     })
 }
 
@@ -55,7 +57,12 @@ pub(in crate::learn) fn number<'de, D: Deserializer<'de>>(source: D) -> Result<f
 
 /// Writes a number as a list of one.
 pub(in crate::learn) fn listed<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
-    [number].serialize(to)
+    [Number(*number)].serialize(to)
+}
+
+/// Writes a list of numbers.
+pub(in crate::learn) fn list<S: Serializer>(numbers: &[f64], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(numbers.iter().copied().map(Number))
 }
 
 /// Whether a setting has its default value.

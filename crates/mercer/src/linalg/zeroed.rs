@@ -1,10 +1,20 @@
 //! Memory for large matrices.
 
+use std::panic::resume_unwind;
+
+use crate::memory::OutOfMemory;
+
 /// `len` zeros whose pages come from the system only when they are first written: by the thread that fills them.
 ///
-/// Large buffers ask for huge pages, where the system has them: 512 times fewer faults.
+/// Large buffers ask for huge pages, where the system has them: 512 times fewer faults. Where the system has no memory for them, this
+/// unwinds with [`OutOfMemory`].
 #[must_use]
 pub fn zeroed<T: Copy + Default>(len: usize) -> Vec<T> {
+    // Asking first costs nothing beside the work on a large buffer; `vec!` would abort the program.
+    if Vec::<T>::new().try_reserve_exact(len).is_err() {
+        let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+        resume_unwind(Box::new(OutOfMemory { bytes }));
+    }
     let buffer = vec![T::default(); len];
     #[cfg(target_os = "linux")]
     advise_huge_pages(&buffer);
@@ -29,4 +39,18 @@ fn advise_huge_pages<T>(buffer: &[T]) {
     unsafe {
         libc::madvise(start.add(skip).cast_mut().cast(), (bytes - skip) & !(PAGE - 1), libc::MADV_HUGEPAGE)
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::catch_unwind;
+
+    #[test]
+    fn memory_that_is_not_there_can_be_caught() {
+        assert_eq!(zeroed::<f64>(3), [0.0; 3]);
+        let panic = catch_unwind(|| zeroed::<f64>(usize::MAX / 16)).unwrap_err();
+        let OutOfMemory { bytes } = *panic.downcast::<OutOfMemory>().unwrap();
+        assert_eq!(bytes, (usize::MAX / 16 * 8) as u64);
+    }
 }

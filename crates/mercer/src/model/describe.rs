@@ -31,6 +31,9 @@ impl Model {
         if let Some(classes) = &self.classes {
             object["classes"] = json!(classes);
         }
+        if let Some(label_type) = &self.label_type {
+            object["label_type"] = json!(label_type);
+        }
         if let Some(calibration) = &self.calibration {
             object["calibration"] = json!(calibration);
         }

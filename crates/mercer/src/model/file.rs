@@ -14,6 +14,7 @@ use crate::data::{Classes, Schema, write_atomically};
 use super::header::{FORMAT, Header, KERNEL_LANGUAGE, Preamble};
 use super::libsvm::is_libsvm;
 use super::parts::{KINDS, arrays_of, from_arrays};
+use super::tensors::Tensor;
 use super::{Calibration, Model, ModelError};
 
 /// The key of the JSON document in the header's string map.
@@ -24,6 +25,12 @@ const CLASSES: &str = "classes";
 
 /// What `requires` says of decisions that are made probabilities.
 const CALIBRATION: &str = "calibration";
+
+/// The array that holds the JSON document where it is too long for the header, and what `requires` says of that.
+const LONG_DOCUMENT: &str = "document";
+
+/// Bytes of a document from which it is an array: the header of a container has at most 100 million, and quotes count twice there.
+const LONG: usize = 16 << 20;
 
 const NO_CHECKSUM: &str = "00000000";
 
@@ -49,16 +56,23 @@ impl Model {
             settings: self.settings.clone(),
             outputs: self.outputs.clone(),
             classes: self.classes.clone(),
+            label_type: self.label_type.clone(),
             calibration: self.calibration.clone(),
             columns: self.schema.as_ref().map(Schema::feature_names).unwrap_or_default(),
             scaling: self.scaling.clone(),
             schema: self.schema.clone(),
             report: self.report.clone(),
         };
-        let unsigned = serde_json::to_string(&header).map_err(|error| error.to_string())?;
-        header.checksum =
-            checksum(&unsigned, arrays.iter().map(|array| (array.name, array.bytes.as_slice())));
-        let document = serde_json::to_string(&header).map_err(|error| error.to_string())?;
+        let mut unsigned = serde_json::to_string(&header).map_err(|error| error.to_string())?;
+        if unsigned.len() > LONG {
+            header.requires.push(LONG_DOCUMENT.to_owned());
+            let whole = serde_json::to_string(&header).map_err(|error| error.to_string())?;
+            arrays.push(Tensor::numbers(LONG_DOCUMENT, &[whole.len()], whole.as_bytes()));
+            arrays.sort_by_key(|array| array.name);
+            unsigned = serde_json::to_string(&Preamble::of(&header)).map_err(|error| error.to_string())?;
+        }
+        let digits = checksum(&unsigned, arrays.iter().map(|array| (array.name, array.bytes.as_slice())));
+        let document = signed(&unsigned, NO_CHECKSUM, &digits);
         let views = arrays.iter().map(|array| Ok((array.name, array.view()?))).collect::<Result<Vec<_>, _>>();
         let views = views.map_err(|error: safetensors::SafeTensorError| error.to_string())?;
         let map = HashMap::from([(DOCUMENT.to_owned(), document)]);
@@ -93,8 +107,11 @@ impl Model {
             return Err(ModelError::Requires { path: path.to_owned(), feature: feature.clone() });
         }
         verify(&file, document, &preamble.checksum).map_err(malformed)?;
-        let header: Header =
-            serde_json::from_str(document).map_err(|error| malformed(format!("its header: {error}")))?;
+        let header: Header = match file.tensor(LONG_DOCUMENT) {
+            Ok(whole) => serde_json::from_slice(whole.data()),
+            Err(_) => serde_json::from_str(document),
+        }
+        .map_err(|error| malformed(format!("its header: {error}")))?;
         let predictor = from_arrays(&header.requires, &header.words, &file).map_err(malformed)?;
         let model = Self {
             method: header.method,
@@ -103,6 +120,7 @@ impl Model {
             schema: header.schema,
             outputs: header.outputs,
             classes: header.classes,
+            label_type: header.label_type,
             calibration: header.calibration,
             scaling: header.scaling,
             report: header.report,
@@ -158,12 +176,11 @@ impl Model {
 
 /// Whether this program knows the feature of the format.
 fn known(feature: &str) -> bool {
-    KINDS.contains(&feature) || feature == CLASSES || feature == CALIBRATION
+    KINDS.contains(&feature) || [CLASSES, CALIBRATION, LONG_DOCUMENT].contains(&feature)
 }
 
 fn verify(file: &SafeTensors<'_>, document: &str, stated: &str) -> Result<(), String> {
-    let signed = format!("\"checksum\":\"{stated}\"");
-    let unsigned = document.replacen(&signed, &format!("\"checksum\":\"{NO_CHECKSUM}\""), 1);
+    let unsigned = signed(document, stated, NO_CHECKSUM);
     let mut arrays = file.tensors();
     arrays.sort_by(|a, b| a.0.cmp(&b.0));
     if checksum(&unsigned, arrays.iter().map(|(name, view)| (name.as_str(), view.data()))) == stated {
@@ -171,6 +188,11 @@ fn verify(file: &SafeTensors<'_>, document: &str, stated: &str) -> Result<(), St
     } else {
         Err("its checksum does not match: the file is damaged".into())
     }
+}
+
+/// The document with another checksum in the place of the one it has.
+fn signed(document: &str, from: &str, to: &str) -> String {
+    document.replacen(&format!("\"checksum\":\"{from}\""), &format!("\"checksum\":\"{to}\""), 1)
 }
 
 fn checksum<'a>(document: &str, arrays: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {

@@ -19,13 +19,22 @@ pub const FORMAT: u64 = 1;
 pub(super) const KERNEL_LANGUAGE: u64 = 1;
 
 /// The least a file must say for a reader to tell whether it can read the rest.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Preamble {
     pub format: u64,
     #[serde(default)]
     pub requires: Vec<String>,
     pub kernel_language: u64,
     pub checksum: String,
+}
+
+impl Preamble {
+    /// That of a whole document.
+    pub fn of(header: &Header) -> Self {
+        let Header { format, requires, kernel_language, checksum, .. } = header;
+        let (requires, checksum) = (requires.clone(), checksum.clone());
+        Self { format: *format, requires, kernel_language: *kernel_language, checksum }
+    }
 }
 
 /// The whole document. Field order is the order in the file.
@@ -44,6 +53,9 @@ pub(super) struct Header {
     /// The classes, sorted; absent from regressions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<Classes>,
+    /// What the labels were where they come from, such as NumPy's `int32` or `bool`; absent where they come from a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_type: Option<String>,
     /// What makes probabilities of decisions; absent where nothing does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,

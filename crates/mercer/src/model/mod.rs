@@ -106,6 +106,8 @@ pub struct Model {
     /// The classes of a classifier. Its predictor has one output for each, one for the second of two, or one for each pair: see
     /// [`link`](Self::link).
     pub classes: Option<Classes>,
+    /// The type of the labels in the program that they come from, such as NumPy's `int32` or `bool`; none for those of a file.
+    pub label_type: Option<String>,
     /// What makes probabilities of the decisions of a support vector machine.
     pub calibration: Option<Calibration>,
     /// The scaling that is applied to the features first.

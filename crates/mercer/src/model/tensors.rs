@@ -72,6 +72,7 @@ macro_rules! stored {
 
 stored!(f32, F32);
 stored!(f64, F64);
+stored!(u8, U8);
 stored!(u32, U32);
 stored!(u64, U64);
 

@@ -29,6 +29,9 @@ pub(crate) const MIXED_FROM: usize = 1_500;
 /// Refinement converges like (κ·ε₃₂)ᵏ; above this bound on κ·ε₃₂ it is not tried.
 pub(crate) const MIXED_LIMIT: f64 = 0.05;
 
+/// The relative residual up to which an answer in double precision counts as solved.
+const TRUSTED_RESIDUAL: f64 = 1e-6;
+
 /// Refinement steps at most.
 const REFINEMENTS: usize = 30;
 
@@ -78,13 +81,22 @@ fn solve_double(
     factor.solve(&mut correction, watch)?;
     add_multiple(&mut x, 1.0, &correction);
     let left = residual(system, rhs, &x, watch)?;
-    let report = Report {
+    let mut report = Report {
         status: Status::Converged,
         solver: "cholesky f64".into(),
         iterations: 1,
         residual: relative_norm(&left, rhs),
         warnings: Vec::new(),
     };
+    if report.residual > TRUSTED_RESIDUAL {
+        report.status = Status::Stagnated;
+        report.warnings.push(format!(
+            "λ = {:e} is so small beside the kernel matrix that rounding leaves a relative residual of {:.1e}; use a larger λ or a \
+             narrower kernel",
+            system.lambda(),
+            report.residual
+        ));
+    }
     Ok((x, report))
 }
 

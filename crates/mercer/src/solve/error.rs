@@ -51,6 +51,15 @@ pub enum SolveError {
         /// The largest feasible ν.
         largest: f64,
     },
+    /// The margin of ν-classification is zero, so its decision function has no scale.
+    #[error(
+        "the margin of nu-classification is zero at nu = {nu}: with this kernel, rows of both classes coincide; remove rows that \
+         are in both classes, or use C-classification (svc)"
+    )]
+    NoMargin {
+        /// ν.
+        nu: f64,
+    },
     /// A starting value is outside of its bounds.
     #[error("the starting value of variable {variable} is {value}; it must be from {lower} to {upper}")]
     Start {

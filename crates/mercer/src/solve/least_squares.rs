@@ -25,6 +25,7 @@ use crate::watch::{Stopped, Watch};
 
 use super::error::SolveError;
 use super::report::{Report, Status};
+use super::wide::{is_wide, solve_wide, wide_bytes};
 
 /// The largest 1/pivot, of a matrix scaled to diagonal 1, that the normal equations are trusted with: six of sixteen
 /// digits are then left in the worst direction, and the correction wins most of the others back.
@@ -60,7 +61,8 @@ fn block_rows(features: usize) -> usize {
 
 /// Solves the problem of every group: one column of weights per target.
 ///
-/// O(D² + block·D) memory, at most `budget` bytes of it for QR.
+/// O(D² + block·D) memory, at most `budget` bytes of it for QR; O(nD) where there are more features than rows, every λ is above
+/// 0 and that fits the budget: the dual of the problem is then solved.
 ///
 /// # Errors
 /// [`SolveError::RankDeficient`] where λ = 0 and the features are linearly dependent on these rows;
@@ -83,6 +85,9 @@ pub fn solve_least_squares(
     };
     if order == 0 {
         return Ok((Matrix::zeros(0, targets.ncols()), report));
+    }
+    if is_wide(rows.nrows(), order as u64, groups) && wide_bytes(rows.nrows(), order as u64) <= budget {
+        return solve_wide(rows, targets, groups, watch);
     }
     let mut equations = Equations::accumulate(rows, targets, watch)?;
     if !equations.gram.iter().chain(equations.rhs.entries()).all(|v| v.is_finite()) {
@@ -203,7 +208,7 @@ impl Equations {
 }
 
 /// What solves (ΦᵀΦ + λI)x = b.
-enum Factor {
+pub(super) enum Factor {
     /// A Cholesky factor, and the largest 1/pivot of the matrix scaled to diagonal 1.
     Cholesky(Cholesky<f64>, f64),
     /// The triangle of [Φ; √λI].
@@ -211,7 +216,7 @@ enum Factor {
 }
 
 impl Factor {
-    fn is_trusted(&self) -> bool {
+    pub fn is_trusted(&self) -> bool {
         matches!(self, Self::Qr(_)) || matches!(self, Self::Cholesky(_, condition) if *condition <= TRUSTED)
     }
 
@@ -222,7 +227,7 @@ impl Factor {
         }
     }
 
-    fn solve(&self, rhs: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
+    pub fn solve(&self, rhs: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
         match self {
             Self::Cholesky(factor, _) => factor.solve(rhs, watch),
             Self::Qr(triangle) => {
@@ -234,7 +239,7 @@ impl Factor {
 }
 
 /// The Cholesky factor of ΦᵀΦ + λI; none where a pivot is not positive.
-fn factor(
+pub(super) fn factor(
     order: usize,
     mut gram: Vec<f64>,
     lambda: f64,

@@ -14,6 +14,7 @@ mod path;
 mod report;
 pub mod svm;
 mod system;
+mod wide;
 
 pub use conjugate_gradient::{
     CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Preconditioner, Unconditioned,
@@ -31,3 +32,4 @@ pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use report::{Report, Status};
 pub use system::{Penalised, Regularised};
 pub(crate) use system::{bordered_right_hand_sides, bordered_solution, scale_rows};
+pub use wide::{is_wide, wide_bytes};

@@ -40,7 +40,7 @@ impl Group {
             Embedding::Plain => put(j, value),
             Embedding::Scaled(factors) => put(j, value * factors[j]),
             Embedding::Circle { periods, lengths } => {
-                let half = PI * turn(value / periods[j]);
+                let half = PI * turn(value, periods[j]);
                 let (sin, cos) = half.sin_cos();
                 put(2 * j, -sin * sin / lengths[j]);
                 put(2 * j + 1, sin * cos / lengths[j]);
@@ -50,7 +50,12 @@ impl Group {
     }
 }
 
-/// The part of a number of turns that is left after whole turns, between −½ and ½; exact.
-fn turn(turns: f64) -> f64 {
+/// The part of value/period that is left after whole turns, between −½ and ½.
+fn turn(value: f64, period: f64) -> f64 {
+    let turns = match value / period {
+        turns if turns.abs() < 4_503_599_627_370_496.0 => turns,
+        // Beyond 2⁵² turns only the remainder, which is exact, says where in its period a number is.
+        _ => (value % period) / period,
+    };
     turns - turns.round()
 }

@@ -242,7 +242,20 @@ fn row_norms(group: &Group, samples: &AnySamples<'_>) -> Vec<f64> {
 
 fn chosen_norm(group: &Group, samples: &AnySamples<'_>, i: usize, row: &mut [f64]) -> f64 {
     samples.copy_row(i, row);
-    group.columns.iter().map(|&c| row[c] * row[c]).sum::<f64>().sqrt()
+    norm(group.columns.iter().map(|&c| row[c]))
+}
+
+/// The Euclidean norm. Numbers whose squares are too large or too small are scaled first.
+pub(super) fn norm(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let square: f64 = values.clone().map(|v| v * v).sum();
+    if square.is_normal() {
+        return square.sqrt();
+    }
+    let largest = values.clone().fold(0.0, |most: f64, v| most.max(v.abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        return largest;
+    }
+    largest * values.map(|v| (v / largest) * (v / largest)).sum::<f64>().sqrt()
 }
 
 fn dense<T: Element>(group: &Group, features: &Features, samples: &AnySamples<'_>) -> Panels<T> {
@@ -250,7 +263,7 @@ fn dense<T: Element>(group: &Group, features: &Features, samples: &AnySamples<'_
     let ncols = samples.ncols();
     Panels::new(samples.nrows(), group.width(), |i, out| {
         let mut embed = |value: &dyn Fn(usize) -> f64| {
-            let norm = group.columns.iter().map(|&c| value(c) * value(c)).sum::<f64>().sqrt();
+            let norm = norm(group.columns.iter().map(|&c| value(c)));
             for (j, &c) in group.columns.iter().enumerate() {
                 group.features(j, value(c) - centre(j), norm, |k, v| out[k] = v);
             }

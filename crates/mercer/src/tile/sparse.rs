@@ -13,6 +13,7 @@ use crate::data::{AnySamples, Storage};
 use crate::real::Real;
 
 use super::group::Group;
+use super::pack::norm;
 use super::plan::Way;
 
 /// Compressed rows of features.
@@ -53,7 +54,7 @@ impl SparseRows {
                 }
             });
             chosen.sort_unstable_by_key(|(j, _)| *j);
-            let norm = chosen.iter().map(|(_, v)| v * v).sum::<f64>().sqrt();
+            let norm = norm(chosen.iter().map(|(_, v)| *v));
             for &(j, value) in &chosen {
                 group.features(j as usize, value, norm, |k, v| {
                     rows.features.push(k as u32);

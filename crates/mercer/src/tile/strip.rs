@@ -142,10 +142,11 @@ impl<T: Element> Strips<'_, T> {
                 Function::Min | Function::Max => unreachable!("compiled to nodes of two operands"),
             },
             Node::Matern { nu: 1.5, squared } => map!(squared, |v| {
-                let r = s.sqrt(v);
+                let r = s.sqrt(not_far(s, v));
                 s.mul(s.add(r, one), T::exp(s, s.sub(s.number(0.0), r)))
             }),
             Node::Matern { nu: 2.5, squared } => map!(squared, |v| {
+                let v = not_far(s, v);
                 let r = s.sqrt(v);
                 let polynomial = s.mul_add(v, s.number(1.0 / 3.0), s.add(r, one));
                 s.mul(polynomial, T::exp(s, s.sub(s.number(0.0), r)))
@@ -158,6 +159,13 @@ impl<T: Element> Strips<'_, T> {
             Node::ArcCosine { chord, .. } => in_double!(chord, arc_cosine::<_, 2>),
         }
     }
+}
+
+/// A squared distance, or 10⁶ in the place of a larger one, where e^(−r) is 0 and a polynomial of r still finite. NaN stays.
+#[inline(always)]
+fn not_far<S: Simd>(s: S, v: S::V) -> S::V {
+    let far = s.number(1e6);
+    s.select(s.lt(far, v), far, v)
 }
 
 /// vⁿ by repeated squaring.

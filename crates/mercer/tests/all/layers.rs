@@ -38,7 +38,8 @@ const LAYERS: [Layers; 4] = [
     Layers {
         crate_name: "mercer",
         order: &[
-            &["memory", "pool", "simd"],
+            &["memory"],
+            &["pool", "simd"],
             &["tile"],
             &["linalg"],
             &["gram"],
@@ -55,6 +56,7 @@ const LAYERS: [Layers; 4] = [
     Layers {
         crate_name: "mercer-cli",
         order: &[
+            &["allocator"],
             &["failure"],
             &["args", "progress"],
             &["output"],

@@ -64,8 +64,8 @@ fn decisions_labels_and_probabilities_are_libsvms() {
                     assert!((found - expected).abs() < 1e-9, "{name}, row {i}: {found} is not {expected}");
                 }
                 let label = match &model.classes {
-                    Some(Classes::Numbers(labels)) => labels[model.link().class(outputs.row(i))],
-                    _ => outputs.row(i)[0],
+                    Some(classes) => classes.name(model.link().class(outputs.row(i))).parse().unwrap(),
+                    None => outputs.row(i)[0],
                 };
                 assert!((label - labels[i]).abs() < 1e-9, "{name}, row {i}: {label} is not {}", labels[i]);
             }
@@ -214,6 +214,7 @@ fn fitted(kernel: &str, scale: ScaleMethod, classes: usize) -> (AnySamples<'stat
         schema: None,
         outputs: vec!["label".into()],
         classes: Some(Classes::Numbers((0..classes).map(|c| c as f64).collect())),
+        label_type: None,
         calibration: None,
         scaling,
         report: BTreeMap::new(),

@@ -28,6 +28,7 @@ fn model(samples: AnySamples<'static>, bias: Intercept) -> Model {
         schema: None,
         outputs: vec!["u".into(), "v".into()],
         classes: None,
+        label_type: None,
         calibration: None,
         scaling,
         report: BTreeMap::from([("residual".to_owned(), json!(report.residual))]),
@@ -108,6 +109,31 @@ fn what_is_saved_is_what_is_loaded() {
             std::fs::read(&path).unwrap(),
             "the same model, the same bytes"
         );
+    }
+}
+
+#[test]
+fn labels_come_back_as_they_were() {
+    let numbers = |values: &[f64]| TargetValues::Numbers((0..7).map(|i| values[i % values.len()]).collect());
+    let texts =
+        |texts: &[&str]| TargetValues::Labels((0..7).map(|i| texts[i % texts.len()].to_owned()).collect());
+    for (values, label_type) in [
+        (numbers(&[0.0, 1.0]), Some("float32")),
+        (numbers(&[0.1, -3e300]), None),
+        (texts(&["9007199254740992", "9007199254740993"]), Some("int64")),
+        (texts(&["True", "False"]), Some("bool")),
+        (texts(&["a", "ä\u{0}\"", "c"]), Some("<U3")),
+    ] {
+        let (classes, codes) = Classes::of(&values);
+        let rows = AnySamples::F64(dense());
+        let rule = Rule::Nearest { k: 1, weights: Weights::Uniform, metric: Metric::Euclidean };
+        let predictor = Neighbours { rows, targets: classes.one_hot(&codes), rule }.into();
+        let common = neighbours(Rule::Smoother { kernel: "linear".parse().unwrap() });
+        let label_type = label_type.map(str::to_owned);
+        let model = Model { predictor, classes: Some(classes), label_type, ..common };
+        let loaded = Model::from_bytes(&model.to_bytes().unwrap(), Path::new("m")).unwrap();
+        assert_eq!(loaded, model);
+        assert_eq!(loaded.classes.unwrap().len(), if codes.contains(&2) { 3 } else { 2 });
     }
 }
 

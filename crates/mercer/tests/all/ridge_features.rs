@@ -69,7 +69,9 @@ fn primal_and_dual_predict_the_same() {
                     let ridge = Ridge::new(kernel.clone()).intercept(bias).lambdas(lambda);
                     let primal = ridge.clone().solver(RidgeSolver::Primal);
                     let (model, report) = fit(&primal, &x, &y, weights).unwrap();
-                    assert_eq!(report.solver, "normal equations f64");
+                    let wide = model.weights.nrows() > 90;
+                    let solver = if wide { "dual of the features, f64" } else { "normal equations f64" };
+                    assert_eq!(report.solver, solver);
                     assert!(report.residual < 1e-11, "{}", report.residual);
                     assert_eq!((model.noutputs(), model.ncols()), (3, columns));
                     let found = model.predict(&queries, &Session::default()).unwrap();
@@ -287,7 +289,7 @@ fn bad_input_is_refused() {
     assert!(matches!(error, LearnError::NoFiniteMap { .. }), "{error}");
     let error = refused(&on("age", 1.0), &y, None);
     assert!(matches!(error, LearnError::Design(DesignError::UnknownColumn { .. })), "{error}");
-    let small = Session::default().with_memory(1 << 20);
+    let small = Session::default().with_memory(1 << 16);
     let error = oracle::train(&on("poly(degree=40)", 1.0), &x, &y, None, &small).unwrap_err();
     assert!(matches!(error, LearnError::Design(DesignError::TooLarge { count: 861, .. })), "{error}");
     let error = refused(&on("log(x0)", 1.0), &y, None);

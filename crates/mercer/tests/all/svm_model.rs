@@ -142,6 +142,7 @@ fn model(predictor: impl Into<Predictor>, calibration: Option<Calibration>) -> M
         schema: None,
         outputs: vec!["kind".into()],
         classes: Some(Classes::Labels(["a", "b", "c", "d"].map(String::from).to_vec())),
+        label_type: None,
         calibration,
         scaling: Scaling::None,
         report: BTreeMap::new(),

@@ -328,9 +328,7 @@ fn reliability(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> 
     }
     let outputs = shown.model.predict(&shown.samples, session)?;
     let Some(outputs) = shown.model.probabilities(&outputs) else {
-        return Err(Failure::usage(
-            "this model decides without probabilities, which a reliability diagram is of",
-        ));
+        return Err(Failure::usage("a reliability diagram needs probabilities; refit with --probability"));
     };
     let mut bins: Vec<(usize, f64, f64)> = vec![(0, 0.0, 0.0); BINS];
     for (row, class) in &known {

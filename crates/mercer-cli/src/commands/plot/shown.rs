@@ -1,8 +1,9 @@
 //! What is shown: a model, the rows it is drawn with, and the numbers sampled from it.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use mercer::data::{self, AnySamples, Matrix, Samples, Scaling, TargetValues};
+use mercer::data::{self, AnySamples, Matrix, Samples, Scaling};
 use mercer::kernel::Kernel;
 use mercer::model::{Expansion, Method, Model, Pairs, Predictor};
 use mercer::session::Session;
@@ -65,8 +66,8 @@ impl Shown {
                         let class = |row| known.find(&values, row).ok().flatten();
                         classes = Some((0..values.len()).map(class).collect());
                     }
-                    (None, Some(TargetValues::Numbers(values))) => observed = Some(values),
-                    _ => {}
+                    (None, Some(values)) => observed = values.numbers().map(Cow::into_owned),
+                    (_, None) => {}
                 }
                 dataset.features
             }

@@ -17,6 +17,7 @@ mod halton;
 mod orthogonal;
 mod quantile;
 
+use std::f64::consts::TAU;
 use std::ops::Range;
 
 use rand::SeedableRng;
@@ -24,7 +25,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{AnySamples, Matrix};
+use crate::data::{AnySamples, Matrix, with_samples};
 use crate::gram::{ValuesMut, with_values};
 use crate::kernel::{Kernel, Spectrum};
 use crate::memory;
@@ -150,6 +151,8 @@ pub struct RandomFeatures {
     frequencies: Matrix<f64>,
     shifts: Option<Vec<f64>>,
     amplitudes: Vec<f64>,
+    /// The median of |ωⱼ| over the frequencies, for each column j.
+    typical: Vec<f64>,
     waves: Waves,
 }
 
@@ -190,7 +193,8 @@ impl RandomFeatures {
             ));
         }
         let waves = Waves::new(&frequencies, shifts.as_deref(), &amplitudes, shifts.is_none());
-        Ok(Self { frequencies, shifts, amplitudes, waves })
+        let typical = (0..frequencies.ncols()).map(|column| median(&frequencies, column)).collect();
+        Ok(Self { frequencies, shifts, amplitudes, typical, waves })
     }
 
     /// ω, one a row.
@@ -226,7 +230,8 @@ impl RandomFeatures {
     /// Writes the features of some rows of `samples` to `out`, row after row, computed in the precision of `out`.
     ///
     /// # Errors
-    /// Where the samples have another number of columns, and where `watch` asks to stop.
+    /// Where the samples have another number of columns or are too far from the origin for a phase to be known, and where
+    /// `watch` asks to stop.
     ///
     /// # Panics
     /// Where `out` does not have an entry for each row and feature.
@@ -253,10 +258,32 @@ impl RandomFeatures {
         bands.try_for_each_init(WaveScratch::default, |scratch, (band, out)| {
             watch.check()?;
             let start = rows.start + band * BAND;
-            self.waves.fill(samples, start..rows.end.min(start + BAND), scratch, out);
+            let rows = start..rows.end.min(start + BAND);
+            rows.clone().try_for_each(|row| self.check_phases(samples, row))?;
+            self.waves.fill(samples, rows, scratch, out);
             Ok(())
         })
     }
+
+    /// Refuses a row at which a typical phase is a number without a fraction: its cosines would say nothing.
+    fn check_phases(&self, samples: &AnySamples<'_>, row: usize) -> Result<(), DesignError> {
+        let parts = |(column, value): (usize, f64)| (column, value, value.abs() * self.typical[column]);
+        let larger = |a: (usize, f64, f64), b: (usize, f64, f64)| if b.2 > a.2 { b } else { a };
+        let nothing = (0, 0.0, 0.0);
+        let (column, value, phase) =
+            with_samples!(samples, s => s.stored_row(row).map(parts).fold(nothing, larger));
+        if phase < TAU * 4_503_599_627_370_496.0 {
+            return Ok(());
+        }
+        Err(DesignError::Phase { row, column, value, length: self.typical[column].recip() })
+    }
+}
+
+/// The median of the absolute values of a column.
+fn median(matrix: &Matrix<f64>, column: usize) -> f64 {
+    let mut sizes: Vec<f64> = (0..matrix.nrows()).map(|row| matrix.row(row)[column].abs()).collect();
+    let middle = sizes.len() / 2;
+    *sizes.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 impl PartialEq for RandomFeatures {

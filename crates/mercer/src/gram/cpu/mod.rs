@@ -155,7 +155,9 @@ pub(super) fn means<T: Real>(samples: &Samples<'_, T>) -> Vec<f64> {
         }
     }
     let n = samples.nrows().max(1) as f64;
-    means.into_iter().map(|sum| f64::from((sum / n) as f32)).collect()
+    // Beyond single precision there is no mean to subtract: an infinite one would leave nothing of the values.
+    let rounded = |sum: f64| f64::from((sum / n) as f32);
+    means.into_iter().map(rounded).map(|mean| if mean.is_finite() { mean } else { 0.0 }).collect()
 }
 
 /// The fraction of entries that are zero.

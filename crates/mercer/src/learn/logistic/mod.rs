@@ -59,6 +59,7 @@ pub struct Logistic {
     pub step: Step,
     /// The upper bound of ‖λa + w(p − y)‖ at the answer, for weights around 1; on approximate features that of the gradient,
     /// relative to the first one. More than 0.
+    #[serde(with = "crate::data::number")]
     pub tol: f64,
     /// Steps or passes at most, 1 or more; none for 100 Newton steps, 1,000 gradient steps or passes, and 500 steps of L-BFGS.
     pub max_iter: Option<usize>,

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::data::Number;
 use crate::learn::fitted::Facts;
 use crate::solve::{Report, Status};
 
@@ -74,9 +75,9 @@ impl Outcome {
         Facts::from([
             ("passes".to_owned(), json!(self.passes)),
             ("mistakes".to_owned(), json!(self.mistakes)),
-            ("radius".to_owned(), json!(self.radius)),
-            ("margin".to_owned(), json!(self.margin)),
-            ("mistake_bound".to_owned(), json!(self.bound)),
+            ("radius".to_owned(), json!(Number(self.radius))),
+            ("margin".to_owned(), json!(self.margin.map(Number))),
+            ("mistake_bound".to_owned(), json!(self.bound.map(Number))),
         ])
     }
 }

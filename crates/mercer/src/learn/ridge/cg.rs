@@ -40,7 +40,8 @@ impl Ridge {
         let rank = self.rank.unwrap_or_else(|| cost::preconditioner_rank(rows));
         let (needed, budget) = (cost::cg_bytes(rows, rank, outputs), session.memory());
         if needed > budget {
-            return Err(LearnError::Memory { rows, needed, budget });
+            let what = "a preconditioner and vectors";
+            return Err(LearnError::Memory { rows, what, needed, budget });
         }
         let stores = StoreAs::I16.bytes(rows) <= budget - needed;
         let admitted = self.admission.decide(kernel, samples)?;

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 use serde_json::json;
 
-use crate::data::{AnySamples, HeldOut, Matrix, fold_of_row};
+use crate::data::{AnySamples, HeldOut, Matrix, Number, fold_of_row};
 use crate::design::{self, DesignError};
 use crate::kernel::Kernel;
 use crate::learn::cost;
@@ -334,8 +334,8 @@ impl Scorer for FeatureScorer<'_> {
         let solution = ridge.solve(&sums, session)?;
         let error = ridge.kernel_error(&prepared, self.problem.sample()?.0, session)?;
         let facts = Facts::from([
-            ("kernel_error".to_owned(), json!(error.relative)),
-            ("effective_dimension".to_owned(), json!(solution.effective_dimension)),
+            ("kernel_error".to_owned(), json!(Number(error.relative))),
+            ("effective_dimension".to_owned(), json!(Number(solution.effective_dimension))),
         ]);
         let rows = (self.problem.nrows() as u64, self.problem.origin.clone());
         let fitted = ridge.fitted(&prepared, &solution, rows, facts, session)?;

@@ -36,12 +36,12 @@ use crate::session::Session;
 
 use super::admission::Admission;
 use super::cost;
-use super::error::LearnError;
+use super::error::{KERNEL_MATRIX, LearnError};
 use super::fitted::{Answer, Fitted, Settings};
 use super::learner::{Learner, Requires, Shape};
 use super::lift::{Lift, Prepared};
 use super::problem::{Inputs, Problem};
-use super::settings::{builder, kept, numbers};
+use super::settings::{builder, kept, list, numbers};
 
 pub use choice::{FormChoice, choose_approximation};
 pub use dual::Coefficients;
@@ -89,7 +89,7 @@ pub struct Ridge {
     #[serde(flatten)]
     pub lift: Lift,
     /// λ ≥ 0, above 0 for conjugate gradients: one for all targets, or one each.
-    #[serde(deserialize_with = "numbers")]
+    #[serde(deserialize_with = "numbers", serialize_with = "list")]
     pub lambda: Vec<f64>,
     /// What is done about a constant. [`Intercept::Column`] is for methods on the kernel matrix and on explicit features.
     #[serde(rename = "bias")]
@@ -99,6 +99,7 @@ pub struct Ridge {
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
     /// Conjugate gradients: the relative residual to reach, above 0.
+    #[serde(with = "crate::data::number")]
     pub tol: f64,
     /// Conjugate gradients: most steps.
     pub max_iter: u64,
@@ -262,7 +263,7 @@ impl Learner for Ridge {
         if let Inputs::Stream(passes) = problem.inputs {
             return self.on_stream(passes, problem, session);
         }
-        check_lambda(&self.lambda, problem.nrows(), problem.numbers()?.ncols())?;
+        check_lambda(&self.lambda, problem.numbers()?.ncols())?;
         if let (Inputs::Gram(_), Some(kernel)) = (&problem.inputs, self.lift.kernel()) {
             if matches!(self.solver, RidgeSolver::Primal | RidgeSolver::Cg) {
                 return Err(LearnError::Unsupported("a kernel matrix is solved by its Cholesky factor"));
@@ -294,17 +295,20 @@ fn shape(problem: &Problem<'_>) -> Result<Shape, LearnError> {
 /// [`LearnError::Memory`] where it does not.
 pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), LearnError> {
     let (needed, budget) = (cost::matrix_bytes(rows), session.memory());
-    if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
+    if needed > budget {
+        Err(LearnError::Memory { rows, what: KERNEL_MATRIX, needed, budget })
+    } else {
+        Ok(())
+    }
 }
 
-fn check_lambda(lambda: &[f64], rows: usize, targets: usize) -> Result<(), LearnError> {
+fn check_lambda(lambda: &[f64], targets: usize) -> Result<(), LearnError> {
     if let Some(lambda) = lambda.iter().find(|l| !l.is_finite() || **l < 0.0) {
         let (parameter, received) = ("lambda", lambda.to_string());
         return Err(LearnError::Parameter { parameter, received, allowed: "a finite number, 0 or more" });
     }
     if lambda.len() != 1 && lambda.len() != targets {
-        let what = "values of lambda for the targets";
-        return Err(LearnError::Length { what, rows, found: lambda.len() });
+        return Err(LearnError::Lambdas { found: lambda.len(), targets });
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::gram::ValuesMut;
 use crate::model::Linear;
 use crate::real::Precision;
 use crate::session::Session;
-use crate::solve::{Group, normal_equations_bytes, scale_rows, solve_least_squares};
+use crate::solve::{Group, is_wide, normal_equations_bytes, scale_rows, solve_least_squares, wide_bytes};
 use crate::watch::Watch;
 
 use super::super::error::LearnError;
@@ -31,7 +31,8 @@ use super::{Intercept, Ridge, roots, targets_by_lambda};
 impl Ridge {
     /// The fit on the features of a map, with every column by its place.
     ///
-    /// O(nD² + D³/3) time, O(D² + block·D) memory for D features: all nD of them are never held.
+    /// O(nD² + D³/3) time, O(D² + block·D) memory for D features: all nD of them are never held, unless D > n, where the dual takes
+    /// O(n²D) time and O(nD) memory.
     pub(super) fn primal(
         &self,
         map: &FeatureMap,
@@ -45,9 +46,13 @@ impl Ridge {
             .into_iter()
             .map(|(lambda, targets)| Group { lambda, targets })
             .collect();
-        let needed = normal_equations_bytes(rows, transform.count() as u64 + 1, groups.len());
+        let count = transform.count() as u64 + 1;
+        let mut needed = normal_equations_bytes(rows, count, groups.len());
+        if is_wide(rows, count, &groups) {
+            needed = needed.min(wide_bytes(rows, count));
+        }
         if needed > budget {
-            return Err(transform.too_large("their normal equations".into(), needed, budget).into());
+            return Err(transform.too_large("the equations of the fit".into(), needed, budget).into());
         }
         let shift = match self.intercept {
             Intercept::Column => Some(column_means(samples, weights)?),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::data::AnySamples;
+use crate::data::{AnySamples, Number};
 use crate::design::{KernelError, kernel_error};
 use crate::linalg::NormalEquations;
 use crate::session::Session;
@@ -51,15 +51,15 @@ impl Quality {
         let of_target = |(sizes, target): (&Sizes, &String)| {
             json!({
                 "target": target,
-                "rmse_half": sizes.half.sqrt(),
-                "rmse": sizes.all.sqrt(),
-                "rmse_doubled_about": sizes.doubled.sqrt(),
+                "rmse_half": Number(sizes.half.sqrt()),
+                "rmse": Number(sizes.all.sqrt()),
+                "rmse_doubled_about": Number(sizes.doubled.sqrt()),
             })
         };
         let sizes: Vec<Value> = self.sizes.iter().zip(targets).map(of_target).collect();
         Facts::from([
-            ("kernel_error".to_owned(), json!(self.kernel.relative)),
-            ("effective_dimension".to_owned(), json!(self.effective_dimension)),
+            ("kernel_error".to_owned(), json!(Number(self.kernel.relative))),
+            ("effective_dimension".to_owned(), json!(Number(self.effective_dimension))),
             ("sizes".to_owned(), json!(sizes)),
         ])
     }

@@ -31,7 +31,7 @@ impl Ridge {
         if names.is_empty() {
             return Err(LearnError::Length { what: "targets", rows, found: 0 });
         }
-        check_lambda(&self.lambda, rows, names.len())?;
+        check_lambda(&self.lambda, names.len())?;
         let (lift, _) = self.lift.resolved(problem, session)?;
         let ridge = self.clone().lift(lift);
         ridge.check_approximate_method()?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
-use crate::learn::error::LearnError;
+use crate::learn::error::{KERNEL_MATRIX, LearnError};
 use crate::learn::fitted::Fitted;
 use crate::learn::learner::{Learner, Requires};
 use crate::learn::problem::Problem;
@@ -138,5 +138,9 @@ pub(crate) const NO_KERNEL: LearnError = LearnError::Unsupported("this search ne
 /// Refuses `needed` bytes above the memory budget.
 pub(crate) fn require_memory(rows: usize, needed: u64, session: &Session<'_>) -> Result<(), LearnError> {
     let budget = session.memory();
-    if needed > budget { Err(LearnError::Memory { rows, needed, budget }) } else { Ok(()) }
+    if needed > budget {
+        Err(LearnError::Memory { rows, what: KERNEL_MATRIX, needed, budget })
+    } else {
+        Ok(())
+    }
 }

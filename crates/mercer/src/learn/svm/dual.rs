@@ -143,11 +143,11 @@ impl<'a> Work<'a> {
     /// As [`solve`](Self::solve), by a machine with other hyper-parameters.
     pub(super) fn solve_as(&self, machine: Machine, part: &Part) -> Result<Decision, LearnError> {
         let qp = machine.qp(part, self.labels.targets, &self.bounds)?;
-        Ok(machine.scale(self.training.solve(&qp, &self.settings, self.session)?))
+        Ok(machine.scale(self.training.solve(&qp, &self.settings, self.session)?)?)
     }
 
     /// The decisions with each of `values` in place of the machine's C or ν, where the bounds are those of C = 1; none where ν is
-    /// infeasible. C-machines start from the one before.
+    /// infeasible or leaves no margin. C-machines start from the one before.
     pub(super) fn decisions_along(
         &self,
         part: &Part,
@@ -156,15 +156,19 @@ impl<'a> Work<'a> {
         let machine = self.svm.machine;
         if matches!(machine, Machine::Svc { .. } | Machine::Svr { .. }) {
             let solutions = self.solve_path(part, values)?;
-            return Ok(solutions.into_iter().map(|solution| Some(machine.scale(solution))).collect());
+            return solutions.into_iter().map(|solution| Ok(Some(machine.scale(solution)?))).collect();
         }
         let decision = |&value: &f64| {
             let c = if matches!(machine, Machine::NuSvr { .. }) { value } else { 1.0 };
             let bounds: Vec<f64> = self.bounds.iter().map(|bound| c * bound).collect();
             let machine = machine.with_shared(value);
-            match machine.qp(part, self.labels.targets, &bounds) {
-                Err(SolveError::InfeasibleNu { .. }) => Ok(None),
-                qp => Ok(Some(machine.scale(self.training.solve(&qp?, &self.settings, self.session)?))),
+            let qp = match machine.qp(part, self.labels.targets, &bounds) {
+                Err(SolveError::InfeasibleNu { .. }) => return Ok(None),
+                qp => qp?,
+            };
+            match machine.scale(self.training.solve(&qp, &self.settings, self.session)?) {
+                Err(SolveError::NoMargin { .. }) => Ok(None),
+                decision => Ok(Some(decision?)),
             }
         };
         values.iter().map(decision).collect()

@@ -16,36 +16,40 @@ pub enum Machine {
     /// C-classification: minimises ½‖w‖² + Σ Cᵢ max(0, 1 − yᵢ(⟨w, φ(xᵢ)⟩ − ρ)).
     Svc {
         /// C > 0: the cost of a sample on the wrong side.
-        #[serde(rename = "C")]
+        #[serde(rename = "C", with = "crate::data::number")]
         c: f64,
     },
     /// ν-classification: ν bounds the fraction of margin errors from above and that of support vectors from below (Schölkopf
     /// et al. 2000).
     NuSvc {
         /// ν, above 0 and at most 1, and at most what the smaller class of each machine allows.
+        #[serde(with = "crate::data::number")]
         nu: f64,
     },
     /// ε-regression: minimises ½‖w‖² + Σ Cᵢ max(0, |zᵢ − ⟨w, φ(xᵢ)⟩ + ρ| − ε).
     Svr {
         /// C > 0: the cost of a unit of error beyond the tube.
-        #[serde(rename = "C")]
+        #[serde(rename = "C", with = "crate::data::number")]
         c: f64,
         /// ε ≥ 0: half the width of the tube in which errors cost nothing.
+        #[serde(with = "crate::data::number")]
         epsilon: f64,
     },
     /// ν-regression: the width of the tube is such that at most a fraction ν of the samples lies outside (Schölkopf et al.
     /// 2000).
     NuSvr {
         /// C > 0: the cost of a unit of error beyond the tube.
-        #[serde(rename = "C")]
+        #[serde(rename = "C", with = "crate::data::number")]
         c: f64,
         /// ν, above 0 and at most 1.
+        #[serde(with = "crate::data::number")]
         nu: f64,
     },
     /// One-class estimation: a function that is positive on most samples; ν bounds the fraction outside from above and that
     /// of support vectors from below (Schölkopf et al. 2001).
     OneClass {
         /// ν, above 0 and at most 1.
+        #[serde(with = "crate::data::number")]
         nu: f64,
     },
 }
@@ -140,16 +144,26 @@ impl Machine {
     }
 
     /// The decision function of a solution.
-    pub(super) fn scale(&self, mut solution: Solution) -> Decision {
+    ///
+    /// # Errors
+    /// [`SolveError::NoMargin`] where the margin of ν-classification is zero up to rounding.
+    pub(super) fn scale(&self, mut solution: Solution) -> Result<Decision, SolveError> {
         let (mut rho, mut epsilon) = (solution.rho(), None);
-        match self {
-            Self::NuSvc { .. } => {
-                // The margin is 1 in the scale of the decision function. Where it vanishes (all samples of a pair equal) there is no
-                // such scale.
-                let scale = match solution.margin() {
-                    margin if margin > 0.0 => margin.recip(),
-                    _ => 1.0,
-                };
+        match *self {
+            Self::NuSvc { nu } => {
+                // The margin is 1 in the scale of the decision function.
+                let margin = solution.margin();
+                if margin.abs() <= solution.rounding {
+                    return Err(SolveError::NoMargin { nu });
+                }
+                if margin > 0.0 && margin <= solution.report.violation {
+                    solution.report.warnings.push(format!(
+                        "the margin is {margin:.1e}, within the tolerance of the solver: the size of the decisions is uncertain; \
+                         use a smaller tolerance"
+                    ));
+                }
+                // Below zero only where the kernel is not positive semidefinite: there is no scale then.
+                let scale = if margin > 0.0 { margin.recip() } else { 1.0 };
                 solution.beta.iter_mut().for_each(|b| *b *= scale);
                 solution.report.objective *= scale * scale;
                 rho *= scale;
@@ -159,9 +173,16 @@ impl Machine {
                 let (over, under) = solution.beta.split_at(solution.beta.len() / 2);
                 solution.beta = over.iter().zip(under).map(|(a, b)| a + b).collect();
             }
+            Self::OneClass { .. } if rho.abs() <= solution.rounding => {
+                solution.report.warnings.push(
+                    "the decision function is zero everywhere up to rounding, because the kernel does not separate the samples \
+                     from the origin; use one that does, such as rbf"
+                        .into(),
+                );
+            }
             Self::Svc { .. } | Self::Svr { .. } | Self::OneClass { .. } => {}
         }
-        Decision { coefficients: solution.beta, rho, epsilon, report: solution.report }
+        Ok(Decision { coefficients: solution.beta, rho, epsilon, report: solution.report })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::data::{AnySamples, Matrix};
+use crate::data::{AnySamples, Matrix, Number};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 use crate::learn::fitted::Facts;
@@ -132,17 +132,17 @@ impl Machines {
         let mut facts = Facts::from(
             [
                 ("support_vectors", json!(self.support.len())),
-                ("violation", json!(self.violation())),
-                ("duality_gap", json!(self.sum(|r| r.gap))),
-                ("objective", json!(self.sum(|r| r.objective))),
+                ("violation", json!(Number(self.violation()))),
+                ("duality_gap", json!(Number(self.sum(|r| r.gap)))),
+                ("objective", json!(Number(self.sum(|r| r.objective)))),
                 ("iterations", json!(self.sum(|r| r.iterations))),
                 ("kernel_evaluations", json!(self.sum(|r| r.evaluations))),
             ]
             .map(|(name, value)| (name.to_owned(), value)),
         );
-        facts.extend(self.epsilon.map(|epsilon| ("epsilon".to_owned(), json!(epsilon))));
+        facts.extend(self.epsilon.map(|epsilon| ("epsilon".to_owned(), json!(Number(epsilon)))));
         if let Some(Calibration::Laplace { scale }) = &self.calibration {
-            facts.insert("error_scale".to_owned(), json!(scale));
+            facts.insert("error_scale".to_owned(), json!(Number(*scale)));
         }
         facts
     }

@@ -153,7 +153,9 @@ impl Work<'_> {
         let programs = Programs::new(&self.labels, Multiclass::OneVsOne)?;
         let mut solved = programs.each(self, |part| {
             let decision = |solution| self.svm.machine.scale(solution);
-            Ok(self.solve_path(&part, cs)?.into_iter().map(decision).collect::<Vec<_>>().into_iter())
+            let decisions: Result<Vec<_>, _> =
+                self.solve_path(&part, cs)?.into_iter().map(decision).collect();
+            Ok(decisions?.into_iter())
         })?;
         let next = |_| self.compact(&programs, solved.iter_mut().filter_map(Iterator::next).collect());
         cs.iter().map(next).collect()

@@ -195,7 +195,7 @@ impl<'a> Header<'a> {
                 coefficients: rows.coefficients,
                 intercepts: vec![-rho[0]],
             };
-            (expansion.into(), (method == Method::OneClass).then(|| Classes::Numbers(vec![-1.0, 1.0])))
+            (expansion.into(), (method == Method::OneClass).then(Classes::inliers))
         };
         let precomputed = self.kernel()?.is_none();
         let schema = (!precomputed).then(|| schema(predictor.ncols()));
@@ -206,6 +206,7 @@ impl<'a> Header<'a> {
             schema,
             outputs: vec!["label".into()],
             classes,
+            label_type: None,
             calibration,
             scaling: Scaling::None,
             report: BTreeMap::new(),

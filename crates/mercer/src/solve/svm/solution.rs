@@ -18,6 +18,7 @@ use crate::solve::error::SolveError;
 #[serde(default)]
 pub struct SvmSettings {
     /// The violation m(α) − M(α) of the optimality conditions to stop at, above 0: LIBSVM's stopping rule.
+    #[serde(with = "crate::data::number")]
     pub tol: f64,
     /// Bytes of kernel rows that may be kept; `None` for a fifth of the memory there is.
     pub cache: Option<u64>,
@@ -65,6 +66,8 @@ pub struct Solution {
     /// The multiplier of each equality constraint: the mean of the gradient over the free variables of the group, or the
     /// middle of what the others allow where none is free.
     pub levels: Vec<f64>,
+    /// What rounding leaves uncertain in Kβ, and so in the levels.
+    pub rounding: f64,
     /// How good it is.
     pub report: SvmReport,
 }
@@ -313,7 +316,10 @@ impl<'a> Run<'a> {
             evaluations: self.spent.evaluations,
             warnings,
         };
-        Ok(Solution { beta: beta.to_vec(), levels, report })
+        let diagonal = self.exact.unwrap_or(self.gram).diagonal();
+        let largest = qp.rows.iter().map(|&row| diagonal[row].abs()).fold(0.0, f64::max);
+        let rounding = 4.0 * f64::EPSILON * largest * beta.iter().map(|b| b.abs()).sum::<f64>();
+        Ok(Solution { beta: beta.to_vec(), levels, rounding, report })
     }
 }
 

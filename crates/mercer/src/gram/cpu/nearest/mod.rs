@@ -45,6 +45,13 @@ pub(super) fn nearest(
     if k == 0 || asked.nrows() == 0 {
         return Ok(Nearest { k, rows: Vec::new(), distances: Vec::new() });
     }
+    let squares = matches!(metric, Metric::Euclidean | Metric::Minkowski { .. });
+    if let Some(factor) = rescaling(samples, asked).filter(|_| squares) {
+        let scaled = |samples| CpuResident::new(scaled(samples, factor));
+        let mut found = nearest(&scaled(samples), &scaled(asked), k, metric, watch)?;
+        found.distances.iter_mut().for_each(|distance| *distance /= factor);
+        return Ok(found);
+    }
     if matches!(metric, Metric::Chebyshev | Metric::Minkowski { .. }) {
         let plain = Search { rows: samples, queries: asked, centre: &rows.means, k, metric };
         return Ok(answer(k, metric, every_row::search(&plain, watch)?));
@@ -68,6 +75,28 @@ pub(super) fn nearest(
         found[number] = nearest;
     }
     Ok(answer(k, metric, found))
+}
+
+/// A power of two that brings the largest entry near 1; none where squares of the entries are normal numbers as they are.
+fn rescaling(samples: &AnySamples<'_>, asked: &AnySamples<'_>) -> Option<f64> {
+    let largest = |samples: &AnySamples<'_>| with_samples!(samples, s => s.stored_values().iter().fold(0.0, |most: f64, v| most.max(v.to_f64().abs())));
+    let largest = largest(samples).max(largest(asked));
+    let usual = largest == 0.0 || !largest.is_finite() || (1e-135..1e150).contains(&largest);
+    // Within the exponents of normal numbers, so that no factor is infinite or zero.
+    (!usual).then(|| 2f64.powi(-(largest.log2().floor().clamp(-1020.0, 1020.0) as i32)))
+}
+
+fn scaled(samples: &AnySamples<'_>, factor: f64) -> AnySamples<'static> {
+    let scaled = with_samples!(samples, s => {
+        let values: Vec<f64> = s.stored_values().iter().map(|v| v.to_f64() * factor).collect();
+        match s.storage() {
+            Storage::Dense(_) => Samples::dense(s.nrows(), s.ncols(), values),
+            Storage::Sparse { indptr, indices, .. } => {
+                Samples::sparse(s.ncols(), indptr.to_vec(), indices.to_vec(), values)
+            }
+        }
+    });
+    AnySamples::F64(scaled.expect("the shape of samples that exist"))
 }
 
 /// The rows in groups of a tile. Not computed within the lock: a thread that waits for its part may take up work that needs them.

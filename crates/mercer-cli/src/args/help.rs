@@ -1,0 +1,167 @@
+//! The help of one method: `mercer fit svc --help` shows the flags of `svc`, in groups, with examples.
+
+use std::ffi::OsString;
+
+use clap::{Arg, ArgAction, Command};
+use mercer::model::Method;
+
+use super::fit::METHODS;
+use super::flags::applies;
+
+/// The group of each flag, in the order in which groups are shown; what is not named is about the method.
+const GROUPS: [(&str, &[&str]); 4] = [
+    (
+        "Data",
+        &[
+            "target",
+            "columns",
+            "drop",
+            "categorical",
+            "dates",
+            "missing",
+            "scale",
+            "dtype",
+            "sample_weight",
+            "holdout",
+        ],
+    ),
+    ("Kernel", &["kernel", "features", "approx", "assume_psd"]),
+    (
+        "Solver",
+        &[
+            "solver",
+            "step",
+            "epochs",
+            "tol",
+            "memory",
+            "checkpoint",
+            "threads",
+            "seed",
+            "search",
+            "points",
+            "trials",
+        ],
+    ),
+    ("Output", &["output", "plot", "json", "quiet", "verbose", "help"]),
+];
+
+/// The command with the help of one method, where the words of the command line name one after `fit` or `tune`.
+pub fn tailored(command: Command, words: impl IntoIterator<Item = OsString>) -> Command {
+    let words: Vec<String> = words.into_iter().skip(1).filter_map(|word| word.into_string().ok()).collect();
+    let Some(subcommand) = words.first().filter(|word| ["fit", "tune"].contains(&word.as_str())) else {
+        return command;
+    };
+    let named = |word: &String| METHODS.iter().find(|(_, name, _)| *name == *word);
+    let Some((method, name, about)) = words.iter().skip(1).find_map(named) else { return command };
+    let fits = subcommand == "fit";
+    command.mut_subcommand(subcommand, |of_methods| {
+        let usage = format!("mercer {subcommand} {name} [OPTIONS] --output <MODEL> <DATA>");
+        let examples = examples(subcommand, *method, name);
+        of_methods
+            .about(*about)
+            .override_usage(usage)
+            .after_help(format!("Examples:\n{examples}\n\nOther methods: mercer {subcommand} --help"))
+            .mut_args(|arg| of_method(arg, *method, fits))
+            .disable_help_flag(true)
+            .arg(
+                Arg::new("help")
+                    .short('h')
+                    .long("help")
+                    .help("Print help")
+                    .help_heading("Output")
+                    .action(ArgAction::HelpShort),
+            )
+    })
+}
+
+/// An argument in its group, hidden where it does not apply to the method, and without the names of methods before its help.
+fn of_method(arg: Arg, method: Method, fits: bool) -> Arg {
+    let id = arg.get_id().as_str().to_owned();
+    if id == "method" {
+        return arg.hide(true);
+    }
+    let of_others = fits && arg.get_long().is_some_and(|flag| !applies(flag, method));
+    let of_others = of_others || (fits && id == "k" && method != Method::Knn);
+    let heading =
+        GROUPS.iter().find(|(_, ids)| ids.contains(&id.as_str())).map_or("Method", |(heading, _)| *heading);
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let help = for_method(&help, &method.to_string());
+    let positional = arg.is_positional();
+    let arg = arg.help(help).hide(of_others).hide_possible_values(true);
+    if positional { arg } else { arg.help_heading(heading) }
+}
+
+/// The part of a help text that is about one method: parts begin with the names of the methods that they are about, and are
+/// separated by semicolons.
+fn for_method(help: &str, method: &str) -> String {
+    let about = |part: &str| {
+        let (names, _) = part.split_once(": ")?;
+        let is_name = |name: &str| METHODS.iter().any(|(_, known, _)| *known == name);
+        let names: Vec<&str> = names.split(", ").flat_map(|name| name.split(" and ")).collect();
+        names
+            .iter()
+            .any(|name| is_name(name))
+            .then(|| names.iter().any(|name| *name == method || *name == "their kin"))
+    };
+    let mut kept: Vec<&str> = Vec::new();
+    let mut keeping = true;
+    for part in help.split("; ") {
+        match about(part) {
+            Some(own) => {
+                keeping = own;
+                if own {
+                    kept.push(part.split_once(": ").map_or(part, |(_, text)| text));
+                }
+            }
+            None if keeping => kept.push(part),
+            None => {}
+        }
+    }
+    if kept.is_empty() { help.to_owned() } else { capitalised(&kept.join("; ")) }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+fn examples(subcommand: &str, method: Method, name: &str) -> String {
+    let target = match method {
+        Method::OneClass => "",
+        Method::Ridge | Method::Lms | Method::Smoother | Method::Svr | Method::NuSvr => " --target price",
+        _ => " --target species",
+    };
+    let plain = format!("  mercer {subcommand} {name} data.csv{target} -o m.mercer");
+    let flags = match (subcommand, method) {
+        ("tune", Method::Knn) => "-k \"?1..40\"",
+        ("tune", Method::Smoother | Method::Perceptron) => "--kernel \"rbf(sigma=?)\"",
+        ("tune", Method::Svc) => "--kernel \"rbf(gamma=?)\" --C \"?0.1..1000\" --folds 5",
+        ("tune", _) => "--kernel \"rbf(sigma=?)\" --plot tuning.svg",
+        (_, Method::Ridge) => "--kernel \"rbf(sigma=auto) + 0.1*linear\" --lambda 0.01",
+        (_, Method::Lms) => "--kernel \"rbf(sigma=1)\" --epochs 200",
+        (_, Method::Smoother) => "--kernel \"rbf(sigma=0.5)\"",
+        (_, Method::Knn) => "-k 7 --weights distance",
+        (_, Method::Perceptron) => "--kernel \"poly(degree=2)\"",
+        (_, Method::Logistic) => "--kernel \"rbf(sigma=auto)\" --C 10",
+        (_, Method::Svc) => "--kernel \"rbf(gamma=auto)\" --C 10 --probability",
+        (_, Method::NuSvc) => "--nu 0.1 --probability",
+        (_, Method::Svr) => "--C 10 --epsilon 0.1",
+        (_, Method::NuSvr) => "--C 10 --nu 0.3",
+        (_, Method::OneClass) => "--nu 0.05",
+        _ => "--json",
+    };
+    format!("{plain}\n  mercer {subcommand} {name} data.csv{target} {flags} -o m.mercer")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_help_text_is_cut_down_to_one_method() {
+        let text = "svc, svr: the cost of an error; logistic: 1 over λ [default: 1]";
+        assert_eq!(for_method(text, "svr"), "The cost of an error");
+        assert_eq!(for_method(text, "logistic"), "1 over λ [default: 1]");
+        assert_eq!(for_method("Seed of everything random", "svc"), "Seed of everything random");
+    }
+}
