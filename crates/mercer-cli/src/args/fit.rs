@@ -101,24 +101,25 @@ pub struct Fit {
     /// File to write the model to
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
-    /// Kernel, as on paper: "0.5*rbf(sigma=2) + (<x,z>+1)^3" [default: rbf(sigma=auto)]. `precomputed` for support vector
-    /// machines: row i of the data holds k(xᵢ, x₁), …, k(xᵢ, xₙ), and nothing is held out
+    /// Kernel, as on paper: "0.5*rbf(sigma=2) + (<x,z>+1)^3", or `precomputed` for rows of kernel values [default: a Gaussian
+    /// of a chosen width]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub kernel: Option<String>,
     /// Features instead of a kernel: "poly(degree=3)", "monomials(degree=2)", "taylor(sigma=1, degree=6)", or formulas
     /// "x, x^2, log(abs(x)+1), x0*x1"
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "kernel")]
     pub features: Option<String>,
-    /// ridge, logistic: λ, added to the kernel matrix as it is; ridge: one for all targets, or one each [default: chosen by
-    /// cross-validation]
+    /// ridge: λ, added to the kernel matrix as it is, one for all targets or one each [default: chosen by leave-one-out
+    /// error]; logistic: λ [default: chosen by cross-validation]
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', allow_negative_numbers = true)]
     pub lambda: Vec<f64>,
-    /// svc, svr, nu-svr: what a row on the wrong side, or outside of the tube, costs; logistic: 1 over λ [default: chosen by
-    /// cross-validation]
+    /// svc: cost of a row on the wrong side of the margin [default: chosen by cross-validation]; svr, nu-svr: cost of an
+    /// error beyond the tube [default: chosen by cross-validation]; logistic: 1/λ
     #[arg(long = "C", value_name = "NUMBER", allow_negative_numbers = true)]
     pub c: Option<f64>,
-    /// nu-svc, nu-svr, one-class: upper bound on the fraction of margin errors and lower bound on the fraction of support
-    /// vectors [default: nu-svc: chosen by cross-validation; else 0.5]
+    /// nu-svc: upper bound on the fraction of margin errors and lower bound on the fraction of support vectors [default:
+    /// chosen by cross-validation]; nu-svr: upper bound on the fraction of rows outside the tube [default: 0.5]; one-class:
+    /// upper bound on the fraction of outliers [default: 0.5]
     #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
     pub nu: Option<f64>,
     /// svr: half the width of the tube in which errors cost nothing [default: from the residuals]
@@ -135,8 +136,7 @@ pub struct Fit {
     /// How it is solved. ridge: auto, cholesky, mixed, primal, cg; lms: batch, sgd; logistic: newton, gd, sgd
     #[arg(long, value_enum)]
     pub solver: Option<Solver>,
-    /// ridge, logistic, svc: features that stand in for the kernel: random ones, landmarks, or whichever suits; D counts the
-    /// features, M the landmarks. Ridge then reads the data in chunks: it may be larger than memory
+    /// ridge, logistic, svc: features in place of the kernel: D random ones, M landmarks, or whichever suits
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
     /// ridge with --approx or --solver cg: keep the work half done in this file, and go on from what it holds
@@ -145,12 +145,14 @@ pub struct Fit {
     /// lms: the step, below 2 over the largest eigenvalue; `auto` is 1 over an estimate of it [default: auto]
     #[arg(long, value_name = "NUMBER|auto", value_parser = parse_step, allow_negative_numbers = true)]
     pub step: Option<Step>,
-    /// lms, perceptron, logistic: how many times to go through the rows at most [default: 200, 100, 100]
+    /// lms: passes over the rows at most [default: 200]; perceptron, logistic: passes over the rows, or steps, at most
+    /// [default: 100]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
-    /// lms: stop when the gradient has fallen to this part of the first one; logistic: when ‖λa + p − y‖ is this small;
-    /// svc, svr and their kin: when no pair of rows violates the optimality conditions by more; ridge with --solver cg: when the
-    /// residual is this part of the targets [default: 1e-6; svc, svr, …, cg: 1e-3]
+    /// lms: stop when the gradient has fallen to this part of the first one [default: 1e-6]; logistic: stop when ‖λa + p − y‖
+    /// is this small [default: 1e-6]; svc, nu-svc, svr, nu-svr, one-class: stop when no pair of rows violates the optimality
+    /// conditions by more [default: 1e-3]; ridge: stop when the residual is this part of the targets, with --solver cg
+    /// [default: 1e-3]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub tol: Option<f64>,
     /// knn: how many neighbours [default: 5]
@@ -184,14 +186,14 @@ pub struct Fit {
     /// perceptron: keep at most this many rows; of more, the one that is missed least is projected onto the others
     #[arg(long, value_name = "N", conflicts_with = "features")]
     pub budget: Option<usize>,
-    /// perceptron, svc, nu-svc: how more than two classes are told apart [default: direct; svc: one-vs-one]
+    /// perceptron: how more than two classes are told apart [default: direct]; svc, nu-svc: how more than two classes are
+    /// told apart [default: one-vs-one]
     #[arg(long, value_enum)]
     pub multiclass: Option<Multiclass>,
     /// Fraction of the rows held out to report an error; the model is then fitted on all rows. 0 holds none out
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub holdout: f64,
-    /// Memory that matrices may take: 8G, 500M [default: four fifths of what is available; the cache of support vectors a
-    /// fifth]
+    /// Memory that matrices and caches may take: 8G, 500M [default: four fifths of what is available]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
     /// Take the kernel as positive semidefinite without asking for a proof

@@ -87,7 +87,7 @@ fn of_method(arg: Arg, method: Method, fits: bool) -> Arg {
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let help = for_method(&help, &method.to_string());
     let positional = arg.is_positional();
-    let arg = arg.help(help).hide(of_others).hide_possible_values(true);
+    let arg = arg.help(help).hide(of_others);
     if positional { arg } else { arg.help_heading(heading) }
 }
 
