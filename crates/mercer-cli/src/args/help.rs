@@ -53,7 +53,6 @@ pub fn tailored(command: Command, words: impl IntoIterator<Item = OsString>) -> 
     };
     let named = |word: &String| METHODS.iter().find(|(_, name, _)| *name == *word);
     let Some((method, name, about)) = words.iter().skip(1).find_map(named) else { return command };
-    let fits = subcommand == "fit";
     command.mut_subcommand(subcommand, |of_methods| {
         let usage = format!("mercer {subcommand} {name} [OPTIONS] --output <MODEL> <DATA>");
         let examples = examples(subcommand, *method, name);
@@ -61,7 +60,7 @@ pub fn tailored(command: Command, words: impl IntoIterator<Item = OsString>) -> 
             .about(*about)
             .override_usage(usage)
             .after_help(format!("Examples:\n{examples}\n\nOther methods: mercer {subcommand} --help"))
-            .mut_args(|arg| of_method(arg, *method, fits))
+            .mut_args(|arg| of_method(arg, *method))
             .disable_help_flag(true)
             .arg(
                 Arg::new("help")
@@ -75,13 +74,12 @@ pub fn tailored(command: Command, words: impl IntoIterator<Item = OsString>) -> 
 }
 
 /// An argument in its group, hidden where it does not apply to the method, and without the names of methods before its help.
-fn of_method(arg: Arg, method: Method, fits: bool) -> Arg {
+fn of_method(arg: Arg, method: Method) -> Arg {
     let id = arg.get_id().as_str().to_owned();
     if id == "method" {
         return arg.hide(true);
     }
-    let of_others = fits && arg.get_long().is_some_and(|flag| !applies(flag, method));
-    let of_others = of_others || (fits && id == "k" && method != Method::Knn);
+    let of_others = !applies(arg.get_long().unwrap_or(&id), method);
     let heading =
         GROUPS.iter().find(|(_, ids)| ids.contains(&id.as_str())).map_or("Method", |(heading, _)| *heading);
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();

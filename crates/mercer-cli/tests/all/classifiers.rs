@@ -274,7 +274,7 @@ fn maps_and_reliability_are_drawn() {
     bench.ok(&["plot", "m.mercer", "d.csv", "-o", "p.svg"]);
     assert!(bench.read("p.svg").contains("low"));
     let error = bench.fails(2, &["plot", "m.mercer", "d.csv", "--kind", "reliability", "-o", "r.svg"]);
-    assert!(error.contains("without probabilities"), "{error}");
+    assert!(error.contains("needs probabilities"), "{error}");
     fit(&bench, "logistic", &[]);
     bench.ok(&["plot", "m.mercer", "d.csv", "-o", "l.svg"]);
     bench.ok(&["plot", "m.mercer", "d.csv", "--kind", "reliability", "-o", "r.svg"]);

@@ -328,7 +328,11 @@ fn reliability(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> 
     }
     let outputs = shown.model.predict(&shown.samples, session)?;
     let Some(outputs) = shown.model.probabilities(&outputs) else {
-        return Err(Failure::usage("a reliability diagram needs probabilities; refit with --probability"));
+        let remedy = match shown.model.method {
+            Method::Svc | Method::NuSvc => "refit with --probability",
+            _ => "fit logistic",
+        };
+        return Err(Failure::usage(format!("a reliability diagram needs probabilities; {remedy}")));
     };
     let mut bins: Vec<(usize, f64, f64)> = vec![(0, 0.0, 0.0); BINS];
     for (row, class) in &known {
