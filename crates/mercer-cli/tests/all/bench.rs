@@ -44,10 +44,14 @@ impl Bench {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs and expects this exit code; what it printed on standard error.
+    /// Runs and expects this exit code; what it printed on standard error, or the error of its JSON document.
     pub fn fails(&self, code: i32, arguments: &[&str]) -> String {
         let output = self.run(arguments);
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        let mut error = String::from_utf8_lossy(&output.stderr).into_owned();
+        if arguments.contains(&"--json") {
+            let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            error = format!("error: {}\n  hint: {}\n", document["error"].as_str().unwrap(), document["hint"]);
+        }
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}");
         assert!(error.starts_with("error: "), "{error}");
         assert!(!error.contains("panicked"), "{error}");
