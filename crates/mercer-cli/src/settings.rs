@@ -147,6 +147,7 @@ fn logistic(arguments: &Fit, lift: Lift) -> Result<Logistic, Failure> {
             _ => LogisticSolver::Newton,
         })
         .class_weight(arguments.class_weight.clone().unwrap_or_default())
+        .step(arguments.step.unwrap_or_default())
         .tol(tol)
         .max_iter(arguments.epochs)
         .admission(admission(arguments)))
@@ -252,6 +253,12 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
         (
             arguments.checkpoint.is_some() && !(cg || approximate),
             "--checkpoint is for --solver cg and for --approx",
+        ),
+        (
+            method == Method::Logistic
+                && arguments.step.is_some()
+                && !matches!(arguments.solver, Some(Gd | Sgd)),
+            "--step of logistic is for --solver gd and sgd; Newton's method finds its own",
         ),
         (precomputed && !vectors, "--kernel precomputed is for support vector machines"),
         (

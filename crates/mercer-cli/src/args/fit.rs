@@ -248,7 +248,7 @@ pub fn parse_bias(text: &str) -> Result<Intercept, String> {
     }
 }
 
-fn parse_balance(text: &str) -> Result<ClassWeight, String> {
+pub fn parse_balance(text: &str) -> Result<ClassWeight, String> {
     let each = |part: &str| {
         let (name, weight) = part.rsplit_once('=')?;
         let weight: f64 = weight.trim().parse().ok()?;

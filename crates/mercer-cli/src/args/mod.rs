@@ -23,11 +23,11 @@ use mercer::watch::Watch;
 
 pub use approx::Approx;
 pub use fit::{Fit, Multiclass, Solver};
-pub use flags::methods_of;
+pub use flags::{methods_of, tuned_methods_of};
 pub use mistakes::hint;
 pub use plan::Plan;
 pub use plot::{Kind, Plot};
-pub use tune::{Criterion, Score, Search, Tune};
+pub use tune::{Criterion, Score, Tune};
 
 /// Kernel machines: write a kernel as on paper, train with it, predict anywhere.
 #[derive(Debug, Parser)]

@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::input::{self, Rows};
 use crate::output;
 use crate::progress::{self, Progress};
-use crate::score::Errors;
+use crate::score::{self, Errors};
 use crate::settings;
 
 /// What `--json` prints.
@@ -228,10 +228,11 @@ fn finish(
     checkpoint: Option<Checkpoint>,
     began: Instant,
 ) -> Result<(), Failure> {
-    let Outcome { fitted: Fitted { model, mut report, facts, .. }, mut seconds, .. } = outcome;
+    let Outcome { fitted: Fitted { mut model, mut report, facts, .. }, mut seconds, .. } = outcome;
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
+    model.report.extend(outcome.holdout.as_deref().and_then(score::facts));
     model.save(&arguments.output)?;
     if let Some(checkpoint) = checkpoint {
         report.iter_mut().for_each(|report| report.warnings.extend(checkpoint.warning()));

@@ -29,6 +29,9 @@ use super::problem::{Inputs, Problem};
 use super::ridge::{Coefficients, explain};
 use super::settings::{builder, is_default, kept, listed, number};
 
+/// The residual of a trial, for each row.
+const TRIAL_RESIDUAL: f64 = 1e-3;
+
 /// Logistic regression: its settings.
 ///
 /// The model has one output for two classes, the logit of class 1, else one per class;
@@ -171,8 +174,9 @@ impl Logistic {
                 tol: self.tol,
                 max_iter: self.max_iter.unwrap_or(if newton { 100 } else { 1_000 }),
             };
+            let start = if newton { extrapolated(lambda, lambdas, &answers) } else { answers.last().cloned() };
             let answer = problem
-                .solve(&settings, answers.last(), session)
+                .solve(&settings, start.as_ref(), session)
                 .map_err(|error| explain_failure(gram, error))?;
             answers.push(answer);
         }
@@ -182,6 +186,13 @@ impl Logistic {
             report: answer.report,
         };
         Ok(answers.into_iter().map(coefficients).collect())
+    }
+
+    /// The same settings with a tolerance for trials of a search on this many rows: far below what changes a score.
+    #[must_use]
+    pub fn for_trials(self, rows: usize) -> Self {
+        let tol = self.tol.max(TRIAL_RESIDUAL * (rows as f64).sqrt());
+        self.tol(tol)
     }
 
     fn validate(&self) -> Result<(), LearnError> {
@@ -244,6 +255,35 @@ impl Learner for Logistic {
         };
         Ok(Fitted::new(self, problem, session, answer))
     }
+}
+
+/// The start for the next λ of a path: λa = w(y − p) is nearly linear in log λ, so it is extrapolated from the last two answers.
+fn extrapolated(lambda: f64, lambdas: &[f64], answers: &[LogisticSolution]) -> Option<LogisticSolution> {
+    let last = answers.last()?;
+    let mut start = last.clone();
+    let done = answers.len();
+    let first = lambdas[done - 1];
+    if !(lambda > 0.0 && first > 0.0) {
+        return Some(start);
+    }
+    start.dual.entries_mut().iter_mut().for_each(|a| *a *= first / lambda);
+    if let [.., earlier, _] = answers {
+        let second = lambdas[done - 2];
+        let part = (lambda / first).ln() / (first / second).ln();
+        if !(0.0..=2.0).contains(&part) {
+            return Some(start);
+        }
+        let (now, then) = (last.dual.entries(), earlier.dual.entries());
+        for ((start, now), then) in start.dual.entries_mut().iter_mut().zip(now).zip(then) {
+            *start += part * (first * now - second * then) / lambda;
+        }
+        for ((start, now), then) in
+            start.intercepts.iter_mut().zip(&last.intercepts).zip(&earlier.intercepts)
+        {
+            *start += part * (now - then);
+        }
+    }
+    Some(start)
 }
 
 fn check_lambda(lambda: f64) -> Result<(), LearnError> {

@@ -22,12 +22,19 @@ impl Axis {
     }
 
     /// One for each `?` of a kernel, in the order of its text; the range of a bare one follows from the scales of the samples.
+    /// Those that share a name are numbered: `sigma_1`, `sigma_2`.
     ///
     /// # Errors
     /// Where a `?` stands in the place of something that cannot be searched.
     pub fn of_kernel(kernel: &Kernel, scales: &SampleScales<'_>) -> Result<Vec<Self>, ResolveError> {
-        let axis = |t: &Tunable| Self::new(t.parameter, t.search_space(scales));
-        Ok(kernel.tunables()?.iter().map(axis).collect())
+        let tunables = kernel.tunables()?;
+        let named = |t: &Tunable| tunables.iter().filter(|other| other.parameter == t.parameter).count();
+        let axis = |(place, t): (usize, &Tunable)| {
+            let before = tunables[..place].iter().filter(|other| other.parameter == t.parameter).count();
+            let name = if named(t) > 1 { format!("{}_{}", t.parameter, before + 1) } else { t.parameter.to_owned() };
+            Self::new(name, t.search_space(scales))
+        };
+        Ok(tunables.iter().enumerate().map(axis).collect())
     }
 
     /// A kernel with every `auto` from the samples and every `?` in the middle of its range or list.
@@ -69,6 +76,21 @@ impl Axis {
             SearchSpace::Between(..) if self.whole.is_some() => None,
             SearchSpace::Between(low, high) => Some((high / low).powf(1.0 / (points.max(2) - 1) as f64)),
         }
+    }
+
+    /// The values either side of one: a part `step` of a step of [`grid`](Self::grid) away, or its neighbours in a list.
+    pub(super) fn beside(&self, value: f64, step: f64, points: usize) -> Vec<f64> {
+        let moved: Vec<f64> = match (self.ratio(points), &self.space) {
+            (Some(ratio), _) => vec![value * ratio.powf(-step), value * ratio.powf(step)],
+            (None, _) if step < 1.0 => Vec::new(),
+            (None, SearchSpace::OneOf(values)) => {
+                let place = values.iter().position(|known| *known == value).unwrap_or(0);
+                let near = [place.checked_sub(1), Some(place + 1)];
+                near.into_iter().flatten().filter_map(|place| values.get(place).copied()).collect()
+            }
+            (None, SearchSpace::Between(..)) => vec![value - 1.0, value + 1.0],
+        };
+        moved.into_iter().filter(|&value| self.contains(value)).collect()
     }
 
     /// Whether a value is within the range, or in the list.
