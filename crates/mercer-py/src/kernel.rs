@@ -8,7 +8,7 @@ use mercer::design::FeatureMap;
 use mercer::gram::{GramError, Part, ValuesMut, Wanted, kernel_to_distance};
 use mercer::kernel::check::{Certificate, Dim, Domain};
 use mercer::kernel::named::{Argument, Named, Slot, Spelling, Value};
-use mercer::kernel::{ComposeError, Expr, FamilyId, Kernel, ResolveError, Tunable, check_size};
+use mercer::kernel::{ComposeError, Expr, FamilyId, Kernel, ResolveError, check_size};
 use mercer::learn::search::Axis;
 use mercer::memory;
 use mercer::session::Session;
@@ -92,13 +92,12 @@ impl NativeKernel {
     fn candidates(&self, py: Python<'_>, rows: Rows<'_>, points: usize, job: Job<'_>) -> PyResult<Vec<Self>> {
         let samples = rows.samples()?;
         self.0.check_columns(samples.ncols()).map_err(value_error)?;
-        let tunables = self.0.tunables().map_err(value_error)?;
         job.run(py, |session| {
             let scales = session.scales(&samples);
-            let values =
-                |tunable: &Tunable| Axis::new(tunable.parameter, tunable.search_space(&scales)).grid(points);
-            let axes: Vec<Vec<f64>> = tunables.iter().map(values).collect();
-            let resolve = |values: Vec<f64>| self.0.with_values(&values)?.resolve_auto(&scales).map(Self);
+            let open = self.0.resolve_auto(&scales)?;
+            let axes: Vec<Vec<f64>> =
+                Axis::of_kernel(&open, &scales)?.iter().map(|axis| axis.grid(points)).collect();
+            let resolve = |values: Vec<f64>| open.with_values(&values).map(Self);
             combinations(&axes).into_iter().map(resolve).collect::<Result<Vec<_>, ResolveError>>()
         })?
         .map_err(value_error)

@@ -13,6 +13,7 @@ pub mod gaussian;
 pub mod laplacian;
 pub mod linear;
 pub mod matern;
+pub mod noise;
 pub mod periodic;
 pub mod polynomial;
 pub mod rational_quadratic;
@@ -50,6 +51,7 @@ pub static FAMILIES: &[FamilyId] = &[
     wendland::WENDLAND,
     spline::SPLINE,
     constant::CONSTANT,
+    noise::NOISE,
     sigmoid::SIGMOID,
 ];
 

@@ -29,6 +29,7 @@ impl From<Node> for NodeKey {
             Node::Number(value) => [value.to_bits(), 0, 0, 0],
             Node::Pair(statistic) => [index(statistic), 0, 0, 0],
             Node::Point(what, side, group) => [what as u64, side as u64, index(group), 0],
+            Node::SameRow => [0; 4],
             Node::Affine { of, scale, shift } => [index(of), scale.to_bits(), shift.to_bits(), 0],
             Node::Exp { of, slope, shift, scale } => {
                 [index(of), slope.to_bits(), shift.to_bits(), scale.to_bits()]
@@ -272,6 +273,10 @@ impl Lower for Compiler {
         self.node(Node::Point(what, side, group))
     }
 
+    fn same_row(&mut self) -> usize {
+        self.node(Node::SameRow)
+    }
+
     fn affine(&mut self, of: usize, scale: f64, shift: f64) -> usize {
         match self.nodes[of] {
             Node::Number(value) => self.number(scale * value + shift),
@@ -317,7 +322,7 @@ impl Lower for Compiler {
 /// The node with its operands at their new places.
 fn renumbered(node: Node, place: &[usize]) -> Node {
     match node {
-        Node::Number(_) | Node::Pair(_) | Node::Point(..) => node,
+        Node::Number(_) | Node::Pair(_) | Node::Point(..) | Node::SameRow => node,
         Node::Affine { of, scale, shift } => Node::Affine { of: place[of], scale, shift },
         Node::Exp { of, slope, shift, scale } => Node::Exp { of: place[of], slope, shift, scale },
         Node::Sum(a, b) => Node::Sum(place[a], place[b]),

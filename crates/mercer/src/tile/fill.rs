@@ -181,6 +181,16 @@ impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
                             }
                         }
                     }
+                    Node::SameRow => {
+                        let strip = strips.register(out);
+                        strip.fill(T::default());
+                        for (r, row) in here.clone().enumerate() {
+                            let same = |col: &usize| rectangle.x.is_row_of(row, rectangle.z, *col);
+                            if let Some(col) = cols.clone().find(same) {
+                                strip[r * padded + col - cols.start] = T::from_f64(1.0);
+                            }
+                        }
+                    }
                     _ => strips.compute(s, node, out, &filler.place),
                 }
             }

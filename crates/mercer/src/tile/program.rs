@@ -46,6 +46,8 @@ pub enum Node {
     Pair(usize),
     /// A statistic of the row x or z over the columns of a group, without its embedding: |x|, or 1 where |x| ≠ 0 and 0 otherwise.
     Point(PointStatistic, Side, usize),
+    /// 1 where x and z are the same row of one set of samples, else 0; always 0 between two sets.
+    SameRow,
     /// scale·a + shift.
     Affine {
         /// a.
@@ -106,7 +108,7 @@ impl Node {
     /// The nodes it uses.
     pub fn operands(self) -> impl Iterator<Item = usize> {
         let (a, b) = match self {
-            Self::Number(_) | Self::Pair(_) | Self::Point(..) => (None, None),
+            Self::Number(_) | Self::Pair(_) | Self::Point(..) | Self::SameRow => (None, None),
             Self::Affine { of, .. }
             | Self::Exp { of, .. }
             | Self::IntegerPower(of, _)

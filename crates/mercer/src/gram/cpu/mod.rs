@@ -130,7 +130,7 @@ impl CpuResident {
 
     fn packed<T: Element>(&self, program: Program, plan: Plan, other: Option<&Self>) -> KernelMatrix<T> {
         let x = Operand::new(&program, &plan, &self.samples);
-        let z = other.map(|o| Operand::new(&program, &plan, &o.samples));
+        let z = other.map(|o| Operand::new(&program, &plan, &o.samples).apart());
         KernelMatrix::new(Filler::new(program, plan), x, z)
     }
 }

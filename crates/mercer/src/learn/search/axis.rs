@@ -1,7 +1,7 @@
 //! One hyper-parameter of a search: its name, and the values to search.
 
 use crate::gram::SampleScales;
-use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
+use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable, Value};
 
 /// A hyper-parameter to search over.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,16 +25,23 @@ impl Axis {
     /// Those that share a name are numbered: `sigma_1`, `sigma_2`.
     ///
     /// # Errors
-    /// Where a `?` stands in the place of something that cannot be searched.
+    /// Where a `?` stands in the place of something that cannot be searched, or has a prior.
     pub fn of_kernel(kernel: &Kernel, scales: &SampleScales<'_>) -> Result<Vec<Self>, ResolveError> {
         let tunables = kernel.tunables()?;
-        let named = |t: &Tunable| tunables.iter().filter(|other| other.parameter == t.parameter).count();
         let axis = |(place, t): (usize, &Tunable)| {
-            let before = tunables[..place].iter().filter(|other| other.parameter == t.parameter).count();
-            let name = if named(t) > 1 { format!("{}_{}", t.parameter, before + 1) } else { t.parameter.to_owned() };
-            Self::new(name, t.search_space(scales))
+            let (family, parameter) = (t.family.name(), t.parameter);
+            if t.prior.is_some() {
+                return Err(ResolveError::Prior { family, parameter });
+            }
+            if matches!(t.value, Value::EachColumn(_)) {
+                return Err(ResolveError::EachColumn { family, parameter });
+            }
+            let same = |others: &[Tunable]| others.iter().filter(|other| other.parameter == parameter).count();
+            let number = same(&tunables[..place]) + 1;
+            let name = if same(&tunables) > 1 { format!("{parameter}_{number}") } else { parameter.to_owned() };
+            Ok(Self::new(name, t.search_space(scales)))
         };
-        Ok(tunables.iter().enumerate().map(axis).collect())
+        tunables.iter().enumerate().map(axis).collect()
     }
 
     /// A kernel with every `auto` from the samples and every `?` in the middle of its range or list.
