@@ -1,30 +1,31 @@
 //! The arguments of `tune` as a search of the library.
 
 use mercer::design::FeatureMap;
-use mercer::kernel::{Kernel, SearchSpace};
+use mercer::kernel::SearchSpace;
 use mercer::learn::search::Shared;
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{
-    Admission, AnyLearner, Intercept, Knn, Lift, Logistic, Perceptron, Ridge, Smoother,
-};
+use mercer::learn::{Admission, AnyLearner, Intercept, Knn, Lift, Logistic, Perceptron, Ridge, Smoother};
 use mercer::model::Method;
 use mercer::select::Values;
 
 use crate::args::{Approx, Criterion, Tune, tuned_methods_of};
 use crate::failure::Failure;
+use crate::settings::kernel;
 
 /// What is searched for, beside the `?` of the kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The learner; its kernel has a `?` for each hyper-parameter to search for.
     pub learner: AnyLearner,
+    /// ε or ν of support vector regression and one-class estimation, where it is a number.
+    number: f64,
     /// The values of λ, C, ν or k; none for their usual range.
     pub shared: Option<SearchSpace>,
     /// The values of ε or ν of support vector regression; none where it is a number.
     pub second: Option<Values>,
 }
 
-/// The search that the command line asks for. The columns that features name are not bound to places yet.
+/// The search that the command line asks for. Columns that are chosen by name are not bound to places yet.
 pub fn settings(arguments: &Tune) -> Result<Settings, Failure> {
     refuse_what_does_not_apply(arguments)?;
     check_approximation(arguments)?;
@@ -57,7 +58,15 @@ pub fn settings(arguments: &Tune) -> Result<Settings, Failure> {
             (space, _) => (0.5, Some(Values::Within(space))),
         },
     };
-    Ok(Settings { learner: learner(arguments, number)?, shared: shared.transpose()?, second })
+    let learner = learner(arguments, number, None)?;
+    Ok(Settings { learner, number, shared: shared.transpose()?, second })
+}
+
+impl Settings {
+    /// The learner on data with these columns.
+    pub fn bound(&self, arguments: &Tune, names: &[String]) -> Result<AnyLearner, Failure> {
+        Ok(learner(arguments, self.number, Some(names))?.bind(names)?)
+    }
 }
 
 fn read(shared: Shared, text: &str) -> Result<SearchSpace, Failure> {
@@ -65,10 +74,10 @@ fn read(shared: Shared, text: &str) -> Result<SearchSpace, Failure> {
 }
 
 /// The learner, with `second` for ε or ν of machines that have it beside what is searched for.
-fn learner(arguments: &Tune, second: f64) -> Result<AnyLearner, Failure> {
+fn learner(arguments: &Tune, second: f64, names: Option<&[String]>) -> Result<AnyLearner, Failure> {
     let admission = if arguments.assume_psd { Admission::Assume } else { Admission::Check };
     let weights = arguments.class_weight.clone().unwrap_or_default();
-    let lift = lift(arguments)?;
+    let lift = lift(arguments, names)?;
     let svm = |lift: Lift, machine| Svm::on(lift, machine).admission(admission).class_weight(weights.clone());
     Ok(match (arguments.method, lift) {
         (Method::Knn, _) => Knn::default().into(),
@@ -87,13 +96,13 @@ fn learner(arguments: &Tune, second: f64) -> Result<AnyLearner, Failure> {
     })
 }
 
-fn lift(arguments: &Tune) -> Result<Lift, Failure> {
+fn lift(arguments: &Tune, names: Option<&[String]>) -> Result<Lift, Failure> {
     if let Some(text) = &arguments.features {
         let map =
             text.parse::<FeatureMap>().map_err(|error| Failure::usage(format!("in --features: {error}")));
         return map.map(Lift::from);
     }
-    let kernel: Kernel = arguments.kernel.as_deref().unwrap_or("rbf(sigma=?)").parse()?;
+    let kernel = kernel(arguments.kernel.as_deref().unwrap_or("rbf(sigma=?)"), names)?;
     Ok(match arguments.approx {
         None | Some(Approx::Exact) => kernel.into(),
         Some(Approx::Auto) => Lift::Auto(kernel),

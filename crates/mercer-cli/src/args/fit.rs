@@ -142,7 +142,9 @@ pub struct Fit {
     /// ridge with --approx or --solver cg: keep the work half done in this file, and go on from what it holds
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// lms: the step, below 2 over the largest eigenvalue; `auto` is 1 over an estimate of it [default: auto]
+    /// lms: the step, below 2 over the largest eigenvalue; `auto` is 1 over an estimate of it [default: auto]; logistic: the
+    /// step of --solver gd and sgd [default: auto]; perceptron: the size of a correction, which scales the decisions
+    /// [default: 1]
     #[arg(long, value_name = "NUMBER|auto", value_parser = parse_step, allow_negative_numbers = true)]
     pub step: Option<Step>,
     /// lms: passes over the rows at most [default: 200]; perceptron, logistic: passes over the rows, or steps, at most

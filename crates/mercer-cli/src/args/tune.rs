@@ -67,12 +67,10 @@ pub struct Tune {
     /// logistic, svc: the weight of each class: uniform, balanced, or NAME=WEIGHT,… [default: all the same]
     #[arg(long, value_name = "balanced|NAME=W,…", value_parser = parse_balance)]
     pub class_weight: Option<ClassWeight>,
-    /// ridge: features that stand in for the kernel: random ones, landmarks, or whichever suits. The data is then read in
-    /// chunks, once for each kernel that is tried: it may be larger than memory
+    /// ridge: features that stand in for the kernel; the data is read in chunks, once for each kernel that is tried
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
-    /// Fraction of the rows that the search does not see; the tuned model is scored on them, then fitted on all rows. 0 keeps
-    /// none apart
+    /// Fraction of the rows that the search does not see, to score the tuned model on; it is then fitted on all rows
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub outer: f64,
     /// Which rows a trial is judged by [default: loo for ridge, smoother and knn; folds for others and with --approx]
@@ -96,8 +94,7 @@ pub struct Tune {
     /// Values of each `?` in the grid, which is then refined around the best [default: 10 for one `?`, 7 for two]
     #[arg(long, value_name = "N")]
     pub points: Option<usize>,
-    /// Kernels that --search random tries [default: 100], and that --search coordinates tries at most [default: 60 and 6 for
-    /// each `?`]
+    /// Kernels that --search random and coordinates try [default: 100, and 60 with 6 for each `?`]
     #[arg(long, value_name = "N")]
     pub trials: Option<usize>,
     /// Write a plot of the search: .svg or .png

@@ -173,7 +173,7 @@ impl Searcher<'_> {
         let arguments = self.arguments;
         let (dataset, schema) =
             input::read(arguments.method, &arguments.data, &arguments.input.read_options())?;
-        let mut learner = self.settings.learner.clone().bind(&dataset.feature_names)?;
+        let mut learner = self.settings.bound(arguments, &dataset.feature_names)?;
         if let AnyLearner::Ridge(Ridge { lift, .. }) = &mut learner
             && let Lift::Auto(kernel) = lift
         {
@@ -201,6 +201,8 @@ impl Searcher<'_> {
         let arguments = self.arguments;
         let AnyLearner::Ridge(ridge) = &self.settings.learner else { return Ok(None) };
         let passes = input::passes(&arguments.data, &arguments.input, &ridge.lift, arguments.outer, session)?;
+        let names = passes.schema().map(|schema| schema.feature_names()).unwrap_or_default();
+        let AnyLearner::Ridge(ridge) = &self.settings.bound(arguments, &names)? else { return Ok(None) };
         let problem = Problem::stream(&passes);
         let Some(kernel) = ridge.lift.kernel() else { return Ok(None) };
         let (approximation, why) = match ridge.lift {
@@ -232,7 +234,7 @@ impl Searcher<'_> {
     ) -> Result<Outcome, Failure> {
         let asked = self.arguments.score.map(args::Score::measure);
         let measure = asked.unwrap_or_else(|| Measure::of(&learner, &searched.targets));
-        let by = (criterion, measure);
+        let (by, open) = ((criterion, measure), learner.clone());
         let Tuned { learner, score, trials, warnings, fitted } = match learner {
             AnyLearner::Smoother(smoother) => self.run(smoother, searched, by, session),
             AnyLearner::Knn(knn) => self.run(knn, searched, by, session),
@@ -250,14 +252,18 @@ impl Searcher<'_> {
             _ => Err(Failure::usage("lms has nothing to tune")),
         }?;
         let fitted = fitted.map_or_else(|| learner.train(all, session), Ok)?;
-        let rows = (all.nrows(), searched.nrows());
+        let unseen = match &searched.inputs {
+            Inputs::Stream(passes) => passes.survey().held_out.count() as usize,
+            _ => 0,
+        };
+        let rows = (all.nrows(), searched.nrows() - unseen);
         let held_out = match &all.inputs {
             Inputs::Stream(passes) => {
                 fitted.held_out.as_ref().map(|errors| Errors::of_sums(errors, &passes.survey().targets))
             }
             _ => None,
         };
-        let mut training = |trials: &[Option<&Trial>]| match (&self.settings.learner, &searched.inputs) {
+        let mut training = |trials: &[Option<&Trial>]| match (&open, &searched.inputs) {
             (AnyLearner::Ridge(ridge), Inputs::Samples(_)) => match ridge.lift.kernel() {
                 Some(kernel) => tune_picture::training_errors(trials, (ridge, kernel), searched, session),
                 None => Ok(Vec::new()),

@@ -135,11 +135,8 @@ fn among_all(outputs: &Matrix<f64>, present: &[usize], classes: usize) -> Matrix
     if present.len() == classes {
         return outputs.clone();
     }
-    let mut all = Matrix::from_entries(
-        outputs.nrows(),
-        classes,
-        vec![f64::NEG_INFINITY; outputs.nrows() * classes],
-    );
+    let mut all =
+        Matrix::from_entries(outputs.nrows(), classes, vec![f64::NEG_INFINITY; outputs.nrows() * classes]);
     for row in 0..outputs.nrows() {
         let of_present = match outputs.row(row) {
             [decision] => vec![0.0, *decision],

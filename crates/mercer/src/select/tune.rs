@@ -261,8 +261,9 @@ impl<L: Tunable> Tune<L> {
             seed: session.seed(),
         };
         let mut trials = Trials::starting(digest.map(Digest::finish), &search, session)?;
-        let at =
-            |values: &[f64]| kernel.as_ref().map(|kernel| kernel.with_values(&values[..of_kernel])).transpose();
+        let at = |values: &[f64]| {
+            kernel.as_ref().map(|kernel| kernel.with_values(&values[..of_kernel])).transpose()
+        };
         let mut score = |values: &[f64], shared: &[f64], session: &Session<'_>| {
             values.get(of_kernel).iter().for_each(|&&second| scorer.set_second(second));
             self.score(scorer, at(values)?.as_ref(), shared, samples, session)

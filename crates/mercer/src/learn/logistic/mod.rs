@@ -174,10 +174,13 @@ impl Logistic {
                 tol: self.tol,
                 max_iter: self.max_iter.unwrap_or(if newton { 100 } else { 1_000 }),
             };
-            let start = if newton { extrapolated(lambda, lambdas, &answers) } else { answers.last().cloned() };
-            let answer = problem
-                .solve(&settings, start.as_ref(), session)
-                .map_err(|error| explain_failure(gram, error))?;
+            let ahead = if newton { extrapolated(lambda, lambdas, &answers) } else { None };
+            let start = match (answers.last(), &ahead) {
+                (Some(last), Some(ahead)) => Some(problem.better_start(lambda, last, ahead, session)?),
+                (last, _) => last,
+            };
+            let answer =
+                problem.solve(&settings, start, session).map_err(|error| explain_failure(gram, error))?;
             answers.push(answer);
         }
         let coefficients = |answer: LogisticSolution| Coefficients {
@@ -257,31 +260,23 @@ impl Learner for Logistic {
     }
 }
 
-/// The start for the next λ of a path: λa = w(y − p) is nearly linear in log λ, so it is extrapolated from the last two answers.
+/// A start for the next λ of a path: every entry of λa = w(y − p) keeps its sign and is nearly a power of λ, which the last two
+/// answers give.
 fn extrapolated(lambda: f64, lambdas: &[f64], answers: &[LogisticSolution]) -> Option<LogisticSolution> {
-    let last = answers.last()?;
-    let mut start = last.clone();
-    let done = answers.len();
-    let first = lambdas[done - 1];
-    if !(lambda > 0.0 && first > 0.0) {
-        return Some(start);
+    let [.., earlier, last] = answers else { return None };
+    let (second, first) = (lambdas[answers.len() - 2], lambdas[answers.len() - 1]);
+    let part = (lambda / first).ln() / (first / second).ln();
+    if !(part > 0.0 && part <= 2.0) {
+        return None;
     }
-    start.dual.entries_mut().iter_mut().for_each(|a| *a *= first / lambda);
-    if let [.., earlier, _] = answers {
-        let second = lambdas[done - 2];
-        let part = (lambda / first).ln() / (first / second).ln();
-        if !(0.0..=2.0).contains(&part) {
-            return Some(start);
-        }
-        let (now, then) = (last.dual.entries(), earlier.dual.entries());
-        for ((start, now), then) in start.dual.entries_mut().iter_mut().zip(now).zip(then) {
-            *start += part * (first * now - second * then) / lambda;
-        }
-        for ((start, now), then) in
-            start.intercepts.iter_mut().zip(&last.intercepts).zip(&earlier.intercepts)
-        {
-            *start += part * (now - then);
-        }
+    let mut start = last.clone();
+    for (a, before) in start.dual.entries_mut().iter_mut().zip(earlier.dual.entries()) {
+        let ratio = (first * *a) / (second * before);
+        let growth = if ratio > 0.0 { ratio.clamp(0.1, 10.0).powf(part) } else { 1.0 };
+        *a *= growth * first / lambda;
+    }
+    for (b, before) in start.intercepts.iter_mut().zip(&earlier.intercepts) {
+        *b += part * (*b - before);
     }
     Some(start)
 }

@@ -36,9 +36,11 @@ impl Axis {
             if matches!(t.value, Value::EachColumn(_)) {
                 return Err(ResolveError::EachColumn { family, parameter });
             }
-            let same = |others: &[Tunable]| others.iter().filter(|other| other.parameter == parameter).count();
+            let same =
+                |others: &[Tunable]| others.iter().filter(|other| other.parameter == parameter).count();
             let number = same(&tunables[..place]) + 1;
-            let name = if same(&tunables) > 1 { format!("{parameter}_{number}") } else { parameter.to_owned() };
+            let name =
+                if same(&tunables) > 1 { format!("{parameter}_{number}") } else { parameter.to_owned() };
             Ok(Self::new(name, t.search_space(scales)))
         };
         tunables.iter().enumerate().map(axis).collect()

@@ -411,7 +411,10 @@ mod tests {
     fn coordinates_close_in_on_the_best_point_within_their_budget() {
         let (best, calls) = run(&search(Strategy::Coordinates { trials: 60 }), &mut none());
         assert!(calls <= 60, "{calls}");
-        assert!((best.values[0] / 3.0).ln().abs() < 0.3 && (best.values[1] / 0.7).ln().abs() < 0.3, "{best:?}");
+        assert!(
+            (best.values[0] / 3.0).ln().abs() < 0.3 && (best.values[1] / 0.7).ln().abs() < 0.3,
+            "{best:?}"
+        );
         assert!((best.setting / 0.02).ln().abs() < 0.5, "{best:?}");
         let (_, calls) = run(&search(Strategy::Coordinates { trials: 5 }), &mut none());
         assert_eq!(calls, 5);

@@ -19,7 +19,10 @@ enum Kind {
     /// For each output, the squared errors and the targets.
     Explained(Vec<(f64, Moments)>),
     /// The weight of the rows of each true class, by predicted class.
-    Confusion { classes: usize, weights: Vec<f64> },
+    Confusion {
+        classes: usize,
+        weights: Vec<f64>,
+    },
     Ranks(Ranks),
 }
 
@@ -158,7 +161,8 @@ impl Tally {
                 Some(shares / outputs.len() as f64).filter(|loss| loss.is_finite())
             }
             Kind::Confusion { classes, weights } => {
-                let sum = |places: &mut dyn Iterator<Item = usize>| places.map(|place| weights[place]).sum::<f64>();
+                let sum =
+                    |places: &mut dyn Iterator<Item = usize>| places.map(|place| weights[place]).sum::<f64>();
                 let (mut present, mut total) = (0.0, 0.0);
                 for class in 0..*classes {
                     let rows = sum(&mut (0..*classes).map(|other| class * classes + other));
