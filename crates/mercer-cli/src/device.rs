@@ -27,7 +27,7 @@ pub fn engine(choice: DeviceChoice) -> Result<Arc<dyn Engine>, Failure> {
 
 /// The failure in place of an interruption that nobody asked for: the device failed in a call that could only stop.
 pub fn explain(failure: Failure, interrupted: bool) -> Failure {
-    match ENGINE.get().and_then(|engine| engine.fault()) {
+    match ENGINE.get().and_then(|engine| engine.take_fault()) {
         Some(fault) if failure.is_interrupt() && !interrupted => {
             Failure::work(fault).hint("use --device cpu, or with less data or fewer features on the GPU")
         }

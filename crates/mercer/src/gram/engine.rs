@@ -72,8 +72,8 @@ pub trait Engine: Send + Sync {
     /// Its name, for reports.
     fn name(&self) -> &'static str;
 
-    /// The last failure of the engine in a call that could not return it and reported [`Stopped`] instead.
-    fn fault(&self) -> Option<String> {
+    /// Takes the last failure of the engine in a call that could not return it and reported [`Stopped`] instead.
+    fn take_fault(&self) -> Option<String> {
         None
     }
 
