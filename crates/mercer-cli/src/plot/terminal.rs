@@ -274,7 +274,7 @@ impl Canvas {
                     });
                 }
             }
-            Mark::Words { .. } => {}
+            Mark::Words { .. } | Mark::Sheet { .. } => {}
         }
     }
 
