@@ -38,7 +38,7 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     let kernel: Kernel = arguments.kernel.parse()?;
     if !kernel.tunables()?.is_empty() {
         return Err(Failure::usage(
-            "the kernel has `?`, which asks for tuning; `gram` needs numbers or `auto`",
+            "the kernel has an unknown value `?`; `gram` needs numbers or `auto`",
         ));
     }
     let (rows, columns) = read(arguments)?;

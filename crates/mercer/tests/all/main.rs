@@ -9,7 +9,7 @@ mod features;
 mod golden;
 mod gram;
 mod hinge_newton;
-mod iterative_ridge;
+mod ridge_cg;
 mod layers;
 mod libsvm_files;
 mod lms;
