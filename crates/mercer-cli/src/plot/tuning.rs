@@ -121,7 +121,9 @@ impl Tuning {
         for points in &pieces {
             panel.marks.push(Mark::Line { points: points.clone(), stroke: line });
         }
-        panel.marks.push(Mark::Dots { points: pieces.concat(), dot });
+        let top = panel.y.hi;
+        let points = pieces.concat().into_iter().filter(|(_, error)| *error <= top).collect();
+        panel.marks.push(Mark::Dots { points, dot });
         legend.insert(0, Key { symbol: Symbol::DottedLine(line, dot), label: self.validation_name.clone() });
         let Some((place, name)) = &self.best else { return };
         if let Some(Some(error)) = self.validation.get(*place) {

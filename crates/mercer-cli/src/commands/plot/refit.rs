@@ -32,6 +32,15 @@ struct Refit {
 impl Refit {
     fn new(shown: &Shown, kind: Kind) -> Result<Self, Failure> {
         let (rows, targets): (Vec<usize>, Targets<'static>) = match &shown.model.classes {
+            // The solver of a one-class machine converges, but there are no errors to measure.
+            _ if shown.model.method == Method::OneClass && kind == Kind::Convergence => {
+                ((0..shown.nrows()).collect(), Targets::None)
+            }
+            _ if shown.model.method == Method::OneClass => {
+                let name = kind.name();
+                let message = format!("--kind {name} measures errors, which one-class estimation does not have");
+                return Err(Failure::usage(message));
+            }
             Some(classes) => {
                 let (rows, codes): (Vec<usize>, Vec<usize>) = shown.labelled().into_iter().unzip();
                 (rows, Targets::Classes { codes: codes.into(), classes: classes.clone() })
@@ -41,11 +50,6 @@ impl Refit {
                 (rows.clone(), Matrix::from_entries(rows.len(), 1, numbers).into())
             }
         };
-        if shown.model.method == Method::OneClass {
-            let name = kind.name();
-            let message = format!("--kind {name} measures errors, which one-class estimation does not have");
-            return Err(Failure::usage(message));
-        }
         if rows.is_empty() {
             return Err(needs_target(shown, kind));
         }
