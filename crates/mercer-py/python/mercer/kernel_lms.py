@@ -5,7 +5,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight
 
-from mercer._constraints import FINITE, FORMULA_OR_NAME, NON_NEGATIVE, SHARED, at_least, one_of
+from mercer._constraints import FINITE, FORMULA_OR_NAME, NON_NEGATIVE, ON_DEVICE, at_least, one_of
 from mercer._estimator import fitting
 from mercer._kernel_regressor import KernelRegressor
 from mercer._rows import stacked
@@ -50,6 +50,8 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         fit.
     n_jobs : int, default=None
         Number of threads; None uses all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
         Shows progress if not 0.
 
@@ -80,7 +82,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
 
     _method = "lms"
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **FORMULA_OR_NAME,
         "step": [one_of("auto"), FINITE],
         "max_iter": [at_least(1)],
@@ -104,6 +106,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         bias="none",
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.kernel = kernel
@@ -118,6 +121,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         self.bias = bias
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @fitting

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from mercer import _native
-from mercer._constraints import ANY_KERNEL, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE, SHARED, at_least, one_of
+from mercer._constraints import ANY_KERNEL, CLASS_WEIGHT, NON_NEGATIVE, ON_DEVICE, POSITIVE, at_least, one_of
 from mercer._estimator import fitting
 from mercer._kernel_classifier import KernelClassifier
 
@@ -47,6 +47,8 @@ class KernelLogisticRegression(KernelClassifier):
         fit.
     n_jobs : int, default=None
         Number of threads; None uses all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
         Shows progress if not 0.
 
@@ -81,7 +83,7 @@ class KernelLogisticRegression(KernelClassifier):
 
     _method = "logistic"
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **ANY_KERNEL,
         **CLASS_WEIGHT,
         "C": [POSITIVE],
@@ -109,6 +111,7 @@ class KernelLogisticRegression(KernelClassifier):
         kernel_params=None,
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.C = C
@@ -125,6 +128,7 @@ class KernelLogisticRegression(KernelClassifier):
         self.kernel_params = kernel_params
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @fitting

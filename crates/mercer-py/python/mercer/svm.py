@@ -51,6 +51,8 @@ class SVC(SupportVectorClassifier):
         Seed of the folds for ``probability=True`` and of the rows sampled for ``auto``; None draws a new seed at each fit.
     n_jobs : int, default=None
         Number of threads; None uses all cores. The result does not depend on it.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     approx : None, "auto" or str, default=None
         None uses the exact kernel. ``"fourier:1024"`` uses 1,024 random features, ``"nystrom:1000"`` 1,000 landmarks,
         ``"auto"`` as in `KernelRidge`: a linear machine on them for each class against all others, in O(n·D²) time for D features.
@@ -118,6 +120,7 @@ class SVC(SupportVectorClassifier):
         break_ties=False,
         random_state=None,
         n_jobs=None,
+        device="cpu",
         approx=None,
     ):
         self.C = C
@@ -136,6 +139,7 @@ class SVC(SupportVectorClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.approx = approx
 
     def _prepare(self, X, y, sample_weight):
@@ -166,7 +170,7 @@ class NuSVC(SupportVectorClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weight of each class. LIBSVM's ν-classification ignores it; this one does not.
     kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, verbose, max_iter, decision_function_shape,
-    break_ties, random_state, n_jobs
+    break_ties, random_state, n_jobs, device
         As in `SVC`.
 
     Attributes
@@ -206,6 +210,7 @@ class NuSVC(SupportVectorClassifier):
         break_ties=False,
         random_state=None,
         n_jobs=None,
+        device="cpu",
     ):
         self.nu = nu
         self.kernel = kernel
@@ -223,6 +228,7 @@ class NuSVC(SupportVectorClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def _refuse_absent(self, counts):
         try:
@@ -277,7 +283,7 @@ class SVR(_Regression):
 
     Parameters
     ----------
-    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs, device
         As in `SVC`.
     C : float, default=1.0
         Cost of errors beyond the tube; ``inf`` counts as 1e10.
@@ -327,6 +333,7 @@ class SVR(_Regression):
         verbose=False,
         max_iter=-1,
         n_jobs=None,
+        device="cpu",
     ):
         self.kernel = kernel
         self.degree = degree
@@ -340,6 +347,7 @@ class SVR(_Regression):
         self.verbose = verbose
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.device = device
 
 
 class NuSVR(_Regression):
@@ -351,7 +359,7 @@ class NuSVR(_Regression):
         Above 0 and at most 1: upper bound on the fraction of rows outside the tube and lower bound on the fraction of support vectors.
     C : float, default=1.0
         Cost of errors beyond the tube; ``inf`` counts as 1e10.
-    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, n_jobs
+    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, n_jobs, device
         As in `SVC`.
 
     Attributes
@@ -388,6 +396,7 @@ class NuSVR(_Regression):
         verbose=False,
         max_iter=-1,
         n_jobs=None,
+        device="cpu",
     ):
         self.nu = nu
         self.C = C
@@ -401,6 +410,7 @@ class NuSVR(_Regression):
         self.verbose = verbose
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.device = device
 
 
 class OneClassSVM(OutlierMixin, SupportVectorMachine):
@@ -408,7 +418,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
 
     Parameters
     ----------
-    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs, device
         As in `SVC`.
     nu : float, default=0.5
         Above 0 and at most 1: upper bound on the fraction of outliers and lower bound on the fraction of support vectors.
@@ -448,6 +458,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         verbose=False,
         max_iter=-1,
         n_jobs=None,
+        device="cpu",
     ):
         self.kernel = kernel
         self.degree = degree
@@ -460,6 +471,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         self.verbose = verbose
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.device = device
 
     @fitting
     def fit(self, X, y=None, sample_weight=None):

@@ -69,7 +69,7 @@ pub fn run(arguments: &Plot) -> Result<(), Failure> {
     progress::listen();
     let model = Model::load(&arguments.model)?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = arguments.common.session(None, &watch);
+    let session = arguments.common.session(None, &watch)?;
     let shown = Shown::new(model, arguments)?;
     shown.notes.iter().for_each(|note| output::note(&arguments.common, note));
     let asked = if arguments.surface { Some(Kind::Surface) } else { arguments.kind };
