@@ -39,9 +39,8 @@ impl Checkpoint {
     pub fn open(path: &Path) -> Result<Self, Failure> {
         check_output(path, &[])?;
         let states = match read(path)? {
-            Some(bytes) => decode(&bytes).ok_or_else(|| {
-                unreadable(format!("{}: not a checkpoint, or damaged", path.display()))
-            })?,
+            Some(bytes) => decode(&bytes)
+                .ok_or_else(|| unreadable(format!("{}: not a checkpoint, or damaged", path.display())))?,
             None => BTreeMap::new(),
         };
         Ok(Self::of(path, false, states))

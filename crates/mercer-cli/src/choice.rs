@@ -56,7 +56,9 @@ impl Choice {
             ),
         };
         let warning = chosen.is_no_better_than_baseline().then(|| {
-            format!("the best settings found predict no better than {constant}; check the columns and the target")
+            format!(
+                "the best settings found predict no better than {constant}; check the columns and the target"
+            )
         });
         Self {
             settings: settings.iter().map(|(name, value)| (*name, value.clone())).collect(),

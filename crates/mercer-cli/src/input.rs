@@ -233,9 +233,7 @@ pub fn passes(
         Lift::Approximate { approx: Approximation::Nystrom { landmarks, .. }, .. }
             if *landmarks as u64 > rows =>
         {
-            Err(Failure::usage(format!(
-                "--approx nystrom:{landmarks}: there are only {rows} rows"
-            )))
+            Err(Failure::usage(format!("--approx nystrom:{landmarks}: there are only {rows} rows")))
         }
         _ => Ok(passes),
     }

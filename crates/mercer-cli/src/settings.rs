@@ -135,7 +135,9 @@ fn logistic(arguments: &Fit, lift: Lift) -> Result<Logistic, Failure> {
         }
         (None, []) => 1.0,
         (None, [lambda]) => *lambda,
-        (Some(_), _) => return Err(Failure::usage("--C and --lambda set the same penalty (C = 1/λ); give one of them")),
+        (Some(_), _) => {
+            return Err(Failure::usage("--C and --lambda set the same penalty (C = 1/λ); give one of them"));
+        }
         (None, _) => return Err(Failure::usage("a classifier takes one value of --lambda")),
     };
     let logistic = Logistic::on(lift).lambda(lambda);
@@ -237,10 +239,7 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
     let contradictions = [
         (perceptron && one_vs_one, "--multiclass for a perceptron must be direct or one-vs-rest"),
         (vectors && direct, "--multiclass for a support vector machine must be one-vs-one or one-vs-rest"),
-        (
-            approximate && one_vs_one,
-            "--multiclass one-vs-one cannot be combined with --approx",
-        ),
+        (approximate && one_vs_one, "--multiclass one-vs-one cannot be combined with --approx"),
         (
             ridge && arguments.tol.is_some() && !cg,
             "--tol applies to ridge with --solver cg only; the other solvers are direct",
@@ -254,15 +253,12 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
             "--checkpoint needs --solver cg or --approx",
         ),
         (precomputed && !vectors, "--kernel precomputed is supported by support vector machines only"),
+        (precomputed && approximate, "--approx cannot be used with precomputed kernel values"),
+        (approximate && arguments.features.is_some(), "--approx cannot be combined with --features"),
         (
-            precomputed && approximate,
-            "--approx cannot be used with precomputed kernel values",
+            approximate && arguments.bias == Some(Intercept::Column),
+            "--approx supports --bias centred and none only",
         ),
-        (
-            approximate && arguments.features.is_some(),
-            "--approx cannot be combined with --features",
-        ),
-        (approximate && arguments.bias == Some(Intercept::Column), "--approx supports --bias centred and none only"),
         (
             approximate && ridge && arguments.solver.is_some_and(|solver| solver != Auto),
             "--approx cannot be combined with --solver",

@@ -40,7 +40,9 @@ pub enum DataError {
         file: String,
     },
     /// A file had other rows in a later pass.
-    #[error("{file} had {before} rows in the first pass and {now} in a later one: the file changed during the fit")]
+    #[error(
+        "{file} had {before} rows in the first pass and {now} in a later one: the file changed during the fit"
+    )]
     Changed {
         /// The file.
         file: String,

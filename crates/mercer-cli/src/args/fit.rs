@@ -64,11 +64,7 @@ fn choice<T: Copy + Send + Sync>(
 ) -> impl TypedValueParser<Value = T> {
     let names = values.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help));
     PossibleValuesParser::new(names).try_map(|text| {
-        values
-            .iter()
-            .find(|(_, name, _)| *name == text)
-            .map(|(value, ..)| *value)
-            .ok_or("unknown value")
+        values.iter().find(|(_, name, _)| *name == text).map(|(value, ..)| *value).ok_or("unknown value")
     })
 }
 
@@ -280,9 +276,7 @@ fn parse_metric(text: &str) -> Result<Metric, String> {
             .and_then(|p| p.parse().ok())
             .filter(|p: &f64| *p > 0.0 && p.is_finite())
             .map(|p| Metric::Minkowski { p })
-            .ok_or_else(|| {
-                "expected euclidean, manhattan, chebyshev, or minkowski:P with P above 0".into()
-            }),
+            .ok_or_else(|| "expected euclidean, manhattan, chebyshev, or minkowski:P with P above 0".into()),
     }
 }
 

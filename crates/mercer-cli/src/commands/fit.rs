@@ -216,9 +216,7 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
 /// The note where something was left open and could not be chosen.
 fn not_chosen(arguments: &Fit, chosen: Option<&Chosen>) -> Option<String> {
     let missing = settings::open(arguments).is_some() && chosen.is_none();
-    missing.then(|| {
-        "too few rows to choose the kernel and the penalty; using fixed defaults".to_owned()
-    })
+    missing.then(|| "too few rows to choose the kernel and the penalty; using fixed defaults".to_owned())
 }
 
 /// Saves and reports.

@@ -45,7 +45,7 @@ pub struct Panel {
     pub share: f64,
     /// Whether width and height are equal.
     pub square: bool,
-    /// What is said above its left and its right end.
+    /// Captions above its left and its right end.
     pub ends: Option<[String; 2]>,
 }
 

@@ -244,7 +244,7 @@ fn fitting(axis: &Axis, width: f64) -> Ticks {
     }
 }
 
-/// The names of the axes, what their labels are multiplied by, and what is said above the ends.
+/// Draws the names of the axes, the factors of their labels, and the captions above the ends.
 fn notes(panel: &Panel, area: Rectangle, horizontal: &Ticks, vertical: &Ticks, items: &mut Vec<Item>) {
     let silent = panel.x.marking == Marking::Silent;
     let below = area.bottom() + if silent { TICK } else { TICK + SMALL + 5.0 } + LABEL + 3.0;

@@ -17,7 +17,7 @@ pub struct LinePlot {
     pub x: Scale,
     /// The vertical axis.
     pub y: Scale,
-    /// The lines, each in a colour of its own; at least one.
+    /// The lines, each in a different colour; at least one.
     pub lines: Vec<NamedLine>,
     /// Thin grey lines behind the others, with their name; may be empty.
     pub background: (String, Vec<Vec<Point>>),

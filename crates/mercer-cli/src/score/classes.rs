@@ -192,10 +192,7 @@ impl ClassErrors {
                 format!("{text:>width$} ")
             };
             let head: String = self.classes.iter().map(|name| cell(name)).collect();
-            lines.push((
-                "confusion",
-                "rows are true classes, columns are predicted classes".to_owned(),
-            ));
+            lines.push(("confusion", "rows are true classes, columns are predicted classes".to_owned()));
             lines.push(("", format!("{}{head}", cell(""))));
             for (name, row) in self.classes.iter().zip(&self.confusion) {
                 let counts: String = row.iter().map(|count| cell(&count.to_string())).collect();

@@ -89,7 +89,9 @@ fn the_report_says_what_was_chosen_and_against_what() {
     let line = |label: &str| report.lines().find(|line| line.starts_with(label)).unwrap().to_owned();
     let chosen = line("chosen");
     assert!(
-        chosen.contains("rbf(sigma=") && chosen.contains("lambda ") && chosen.contains("predicting the mean:")
+        chosen.contains("rbf(sigma=")
+            && chosen.contains("lambda ")
+            && chosen.contains("predicting the mean:")
     );
     assert!(chosen.contains("leave-one-out RMSE") && chosen.contains("on 96 rows"), "{chosen}");
     let command = line("same model");

@@ -108,7 +108,8 @@ fn models(bench: &Bench) -> Vec<(String, String)> {
         let names = ["a", "b", "c"][..columns].join(",");
         let rows: String = (0..60)
             .map(|i| {
-                let x: Vec<f64> = (0..columns).map(|j| f64::from(i * (7 + 4 * j as i32) % 60) * 0.1).collect();
+                let x: Vec<f64> =
+                    (0..columns).map(|j| f64::from(i * (7 + 4 * j as i32) % 60) * 0.1).collect();
                 let f = x[0].sin() + x.iter().skip(1).map(|v| 0.3 * v).sum::<f64>();
                 let features: Vec<String> = x.iter().map(f64::to_string).collect();
                 let y = if class { ["no", "yes"][usize::from(f > 0.5)].to_owned() } else { f.to_string() };
@@ -160,8 +161,22 @@ fn every_model_is_drawn_without_a_kind() {
 fn every_kind_draws_or_explains() {
     let bench = Bench::new();
     let kinds = [
-        "curve", "contour", "surface", "predicted", "residuals", "slice", "partial-dependence", "gram",
-        "spectrum", "classes", "lift", "confusion", "roc", "reliability", "learning-curve", "convergence",
+        "curve",
+        "contour",
+        "surface",
+        "predicted",
+        "residuals",
+        "slice",
+        "partial-dependence",
+        "gram",
+        "spectrum",
+        "classes",
+        "lift",
+        "confusion",
+        "roc",
+        "reliability",
+        "learning-curve",
+        "convergence",
     ];
     let mut drawn = std::collections::BTreeMap::new();
     for (model, data) in models(&bench) {
@@ -175,7 +190,8 @@ fn every_kind_draws_or_explains() {
                     *drawn.entry(kind).or_insert(0) += 1;
                 }
                 Some(2) => {
-                    let clear = ["needs", "is for", "measures errors"].iter().any(|word| error.contains(word));
+                    let clear =
+                        ["needs", "is for", "measures errors"].iter().any(|word| error.contains(word));
                     assert!(clear, "{model} {kind}: {error}");
                 }
                 code => panic!("{model} {kind}: {code:?}: {error}"),

@@ -6,9 +6,7 @@
 #[non_exhaustive]
 pub enum InvalidSaved {
     /// They begin differently.
-    #[error(
-        "the data does not begin with `{mark}`: it has another format or version"
-    )]
+    #[error("the data does not begin with `{mark}`: it has another format or version")]
     Mark {
         /// What they should begin with.
         mark: &'static str,

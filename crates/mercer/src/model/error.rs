@@ -70,7 +70,9 @@ pub enum ModelError {
         expected: usize,
     },
     /// A sample is outside of the domain that the kernel is proven on.
-    #[error("row {row} (from 0, after scaling) is outside the domain on which the kernel is proven: {reason}")]
+    #[error(
+        "row {row} (from 0, after scaling) is outside the domain on which the kernel is proven: {reason}"
+    )]
     OutsideDomain {
         /// The row, from 0.
         row: usize,

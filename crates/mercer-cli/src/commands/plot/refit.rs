@@ -38,7 +38,8 @@ impl Refit {
             }
             _ if shown.model.method == Method::OneClass => {
                 let name = kind.name();
-                let message = format!("--kind {name} measures errors, which one-class estimation does not have");
+                let message =
+                    format!("--kind {name} measures errors, which one-class estimation does not have");
                 return Err(Failure::usage(message));
             }
             Some(classes) => {

@@ -73,7 +73,8 @@ fn a_cell_of_a_map_has_the_colour_of_the_nearest_trial() {
     let bar = &figure.bar.as_ref().unwrap().axis;
     for ((sigma, lambda), error) in &search.map.as_ref().unwrap().trials {
         let holds = |(lo, hi): (f64, f64), v: f64| lo <= v && v <= hi;
-        let cell = cells(&figure, 1).iter().find(|cell| holds(cell.x, *sigma) && holds(cell.y, *lambda)).unwrap();
+        let cell =
+            cells(&figure, 1).iter().find(|cell| holds(cell.x, *sigma) && holds(cell.y, *lambda)).unwrap();
         assert!((cell.tone - bar.fraction(*error).clamp(0.0, 1.0)).abs() < 0.02, "{sigma} {lambda}");
     }
 }
@@ -90,14 +91,18 @@ fn a_confusion_matrix_writes_its_counts() {
     // The first class is at the left and at the top.
     assert_eq!(words((0.5, 2.5)).as_deref(), Some("50"));
     assert_eq!(words((2.5, 1.5)).as_deref(), Some("2"), "true versicolor, predicted virginica");
-    assert_eq!((figure.panels[0].x.label.as_str(), figure.panels[0].y.label.as_str()), ("predicted class", "true class"));
+    assert_eq!(
+        (figure.panels[0].x.label.as_str(), figure.panels[0].y.label.as_str()),
+        ("predicted class", "true class")
+    );
 }
 
 #[test]
 fn one_class_has_a_boundary_and_no_margin() {
     let figure = samples::one_class().figure().unwrap();
     assert_eq!(labels(&figure), ["boundary f = 0", "outlier", "inlier"]);
-    let margins = figure.legend.iter().filter(|key| matches!(key.symbol, Symbol::Line(stroke) if stroke.dash > 0.0));
+    let margins =
+        figure.legend.iter().filter(|key| matches!(key.symbol, Symbol::Line(stroke) if stroke.dash > 0.0));
     assert_eq!(margins.count(), 0);
     // f = 0 is the circle of radius √2.
     for (x, y) in lines(&figure, 0).into_iter().flatten() {

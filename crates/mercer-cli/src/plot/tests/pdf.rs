@@ -41,7 +41,8 @@ fn stream(object: &[u8]) -> Vec<u8> {
 fn characters(map: &str) -> BTreeMap<String, String> {
     let pair = |line: &str| {
         let (glyph, text) = line.strip_prefix('<')?.strip_suffix('>')?.split_once("> <")?;
-        let units: Vec<u16> = (0..text.len() / 4).map(|i| u16::from_str_radix(&text[4 * i..4 * i + 4], 16).unwrap()).collect();
+        let units: Vec<u16> =
+            (0..text.len() / 4).map(|i| u16::from_str_radix(&text[4 * i..4 * i + 4], 16).unwrap()).collect();
         Some((glyph.to_owned(), String::from_utf16(&units).unwrap()))
     };
     map.lines().filter_map(pair).collect()
