@@ -23,7 +23,7 @@ pub struct Confusion {
 const WRITTEN: usize = 16;
 
 impl Confusion {
-    /// The figure: a cell is as dark as its share of the rows of its true class.
+    /// The figure: the darker a cell, the larger its share of the rows of its true class. The square root makes rare errors visible.
     ///
     /// # Errors
     /// Where there are no classes, no rows, or the matrix does not have one row and one column for each class.
@@ -52,13 +52,13 @@ impl Confusion {
             let rows = row.iter().sum::<u64>().max(1) as f64;
             let y = (count - truth as f64 - 1.0, count - truth as f64);
             for (predicted, &number) in row.iter().enumerate() {
-                let share = number as f64 / rows;
+                let share = (number as f64 / rows).sqrt();
                 let hue = if truth == predicted { CATEGORIES[0] } else { CATEGORIES[1] };
                 let fill = WHITE.mix(hue, 0.9 * share);
                 let x = (predicted as f64, predicted as f64 + 1.0);
                 cells.push(Cell { x, y, fill, tone: share });
                 if classes <= WRITTEN {
-                    let colour = if share > 0.55 { WHITE } else { INK };
+                    let colour = if share > 0.7 { WHITE } else { INK };
                     let at = (x.0 + 0.5, y.0 + 0.5);
                     let words_of = number.to_string();
                     words.push(Mark::Words { at, anchor: Anchor::Middle, words: words_of, size, colour });

@@ -104,7 +104,9 @@ impl Tuning {
         // Of the training errors, those below the top matter.
         let shown = self.training.iter().flatten().copied().filter(|error| *error <= top);
         let (lo, hi) = extent(shown.chain([low, top.min(high)]));
-        (Axis::around(&self.score, [lo, hi], 0.06), high > top)
+        let axis = Axis::around(&self.score, [lo, hi], 0.06);
+        let lowest = if lo >= 0.0 { axis.lo.max(0.0) } else { axis.lo };
+        (Axis { lo: lowest, ..axis }, high > top)
     }
 
     fn draw_curve(&self, panel: &mut Panel, legend: &mut Vec<Key>) {
