@@ -39,9 +39,9 @@ impl Choice {
         let kind = if targets > 1 { " of standardised targets" } else { "" };
         let name = measure.figure_name();
         let constant = match measure {
-            Measure::SquaredError => "the mean alone",
-            Measure::LogLoss => "the shares of the classes alone",
-            _ => "the most frequent class alone",
+            Measure::SquaredError => "predicting the mean",
+            Measure::LogLoss => "predicting the class frequencies",
+            _ => "predicting the most frequent class",
         };
         let figure = |score: f64| format!("{:.4}", measure.figure(score));
         let judged = match baseline {
@@ -53,7 +53,9 @@ impl Choice {
             ),
         };
         let warning = chosen.is_no_better_than_baseline().then(|| {
-            format!("the best settings found predict no better than {constant}; look at the columns and the target")
+            format!(
+                "the best settings found predict no better than {constant}; check the columns and the target"
+            )
         });
         Self {
             settings: settings.iter().map(|(name, value)| (*name, value.clone())).collect(),

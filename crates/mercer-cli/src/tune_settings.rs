@@ -177,7 +177,7 @@ fn check_approximation(arguments: &Tune) -> Result<(), Failure> {
         Some(Approx::Exact) | None => return Ok(()),
     }
     if arguments.bias == Some(Intercept::Column) {
-        return Err(Failure::usage("--approx has --bias centred or none"));
+        return Err(Failure::usage("--approx supports --bias centred and none only"));
     }
     Ok(())
 }
@@ -230,7 +230,7 @@ mod tests {
             ("svc --criterion loo", "svc is judged by folds or holdout"),
             ("ridge --criterion loo --folds 4", "--folds is for --criterion folds"),
             ("svr --epsilon -1", "epsilon is `-1`"),
-            ("ridge --approx fourier:8 --bias column", "centred or none"),
+            ("ridge --approx fourier:8 --bias column", "centred and none only"),
         ] {
             let failure = parsed(text).unwrap_err();
             assert!(failure.message().contains(message), "{text}: {}", failure.message());

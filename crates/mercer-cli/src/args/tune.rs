@@ -30,17 +30,17 @@ Examples:
   mercer tune svr data.csv --target y --C \"?1..1000\" --epsilon \"?\" -o best.mercer
   mercer tune ridge data.csv --target y --kernel \"rbf(sigma=[?])\" --one-se -o best.mercer
 
-With --checkpoint FILE every trial is kept in FILE, and a run that was stopped goes on where it was.")]
+With --checkpoint FILE, trials are saved to FILE and an interrupted search resumes from them.")]
 pub struct Tune {
-    /// What to tune
+    /// Method to tune
     #[arg(value_parser = tuned_methods())]
     pub method: Method,
-    /// CSV, LIBSVM, Parquet, .npy or .npz file, gzipped or not; `-` is standard input
+    /// CSV, LIBSVM, Parquet, .npy or .npz file, optionally gzipped; `-` reads standard input
     pub data: PathBuf,
-    /// File to write the best model to
+    /// Model file to write
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
-    /// Kernel with `?` in the place of what is searched for [default: rbf(sigma=?)]
+    /// Kernel with `?` for each unknown value [default: rbf(sigma=?)]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub kernel: Option<String>,
     /// ridge: features instead of a kernel, as for `mercer fit`; λ is then searched for
@@ -55,58 +55,58 @@ pub struct Tune {
     /// nu-svc: ν, or `?` [default: ?]; nu-svr: ν, or `?` [default: 0.5]; one-class: ν [default: 0.5]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub nu: Option<String>,
-    /// svr: half the width of the tube in which errors cost nothing, or `?` [default: 0.1]
+    /// svr: half width of the tube within which errors cost nothing, or `?` [default: 0.1]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub epsilon: Option<String>,
-    /// knn: how many neighbours, or `?` [default: ?]
+    /// knn: number of neighbours, or `?` [default: ?]
     #[arg(short, value_name = "N|?")]
     pub k: Option<String>,
-    /// ridge: the constant in the model [default: centred]
+    /// ridge: intercept [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Intercept>,
-    /// logistic, svc: the weight of each class: uniform, balanced, or NAME=WEIGHT,… [default: all the same]
+    /// logistic, svc: weight of each class: uniform, balanced, or NAME=WEIGHT,… [default: uniform]
     #[arg(long, value_name = "balanced|NAME=W,…", value_parser = parse_balance)]
     pub class_weight: Option<ClassWeight>,
-    /// ridge: features that stand in for the kernel; the data is read in chunks, once for each kernel that is tried
+    /// ridge: approximate the kernel by D random features or M landmarks; `auto` picks one
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
     /// Fraction of the rows that the search does not see, to score the tuned model on; it is then fitted on all rows
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub outer: f64,
-    /// Which rows a trial is judged by [default: loo for ridge, smoother and knn; folds for others and with --approx]
+    /// How the error of a trial is estimated [default: loo for ridge, smoother and knn; folds for others and with --approx]
     #[arg(long, value_enum)]
     pub criterion: Option<Criterion>,
-    /// What a trial is judged by [default: rmse for numbers, accuracy for classes, log-loss for logistic]
+    /// Score of a trial [default: rmse for numbers, accuracy for classes, log-loss for logistic]
     #[arg(long, value_enum)]
     pub score: Option<Score>,
     /// Take the strongest penalty whose score is within one standard error of the best, at the best kernel
     #[arg(long)]
     pub one_se: bool,
-    /// Folds of --criterion folds [default: 5]
+    /// Number of folds for --criterion folds [default: 5]
     #[arg(long, value_name = "N")]
     pub folds: Option<usize>,
-    /// Fraction of the rows held out by --criterion holdout [default: 0.2]
+    /// Fraction of the rows to hold out for --criterion holdout [default: 0.2]
     #[arg(conflicts_with = "folds", long, value_name = "FRACTION", allow_negative_numbers = true)]
     pub holdout: Option<f64>,
-    /// How the kernel's values are searched [default: grid for up to two `?`, else coordinates]
+    /// Search strategy [default: grid for up to two `?`, else coordinates]
     #[arg(long, value_enum)]
     pub search: Option<Search>,
-    /// Values of each `?` in the grid, which is then refined around the best [default: 10 for one `?`, 7 for two]
+    /// Grid points for each `?`, before refinement around the best [default: 10 for one `?`, 7 for two]
     #[arg(long, value_name = "N")]
     pub points: Option<usize>,
     /// Kernels that --search random and coordinates try [default: 100, and 60 with 6 for each `?`]
     #[arg(long, value_name = "N")]
     pub trials: Option<usize>,
-    /// Write a plot of the search: .svg or .png
+    /// Draw the search: .svg, .png, .pdf or .txt
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
-    /// Keep the trials in this file, and go on from those that are there
+    /// Save trials to this file, and resume from it
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// Memory that matrices may take: 8G, 500M [default: four fifths of what is available]
+    /// Memory limit for matrices, such as 8G or 500M [default: 80% of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
-    /// Take the kernel as positive semidefinite without asking for a proof
+    /// Do not check that the kernel is positive semidefinite
     #[arg(long)]
     pub assume_psd: bool,
     #[command(flatten)]
@@ -155,13 +155,13 @@ impl Tune {
 /// What a trial is judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Criterion {
-    /// The error on each row of a fit without it: exact, from one factorisation
+    /// Leave-one-out error, exactly, from one factorisation
     Loo,
     /// Generalised cross-validation
     Gcv,
-    /// The error on each fold of a fit without it
+    /// Cross-validation
     Folds,
-    /// The error on rows held out once
+    /// Error on a fixed set of held-out rows
     Holdout,
 }
 
@@ -180,15 +180,15 @@ impl Criterion {
 /// The score of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Score {
-    /// Classes: the share of right classes
+    /// Classes: fraction of correct classes
     Accuracy,
-    /// Classes: the share of right classes among the rows of each class, averaged over the classes
+    /// Classes: fraction of correct classes, averaged over the classes
     BalancedAccuracy,
     /// Classes: F1, averaged over the classes
     F1,
     /// Classes: the area under the ROC curve
     Auc,
-    /// Classes: −log of the probability of the right class
+    /// Classes: mean of −log of the probability of the true class
     LogLoss,
     /// Numbers: the root of the mean squared error
     Rmse,
@@ -217,9 +217,9 @@ impl Score {
 /// How values are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Search {
-    /// A grid, then finer ones around the best
+    /// A grid, refined around the best point
     Grid,
-    /// At random over the ranges
+    /// Random points of the ranges
     Random,
     /// All on one diagonal first, then one value at a time
     Coordinates,
