@@ -1,5 +1,6 @@
 //! Solvers: they see a matrix as an operator and never a kernel.
 
+mod bounded_lbfgs;
 mod conjugate_gradient;
 pub mod descent;
 mod direct;
@@ -11,11 +12,13 @@ mod least_squares;
 mod logistic;
 mod normal_cg;
 mod path;
+mod quasi_newton;
 mod report;
 pub mod svm;
 mod system;
 mod wide;
 
+pub(crate) use bounded_lbfgs::{Minimum, Options as MinimiseOptions, minimise as minimise_in_box};
 pub use conjugate_gradient::{
     CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Preconditioner, Unconditioned,
 };
