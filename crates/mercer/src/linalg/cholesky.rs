@@ -143,7 +143,7 @@ impl<T: Scalar> Cholesky<T> {
     }
 
     /// L·X = B, block rows downwards.
-    fn solve_lower(&self, rhs: &mut Matrix<T>, watch: &dyn Watch) -> Result<(), Stopped> {
+    pub(crate) fn solve_lower(&self, rhs: &mut Matrix<T>, watch: &dyn Watch) -> Result<(), Stopped> {
         let (n, m) = (self.order, rhs.ncols());
         for start in (0..n).step_by(BLOCK) {
             watch.check()?;
