@@ -89,6 +89,16 @@ impl Rows {
         }
     }
 
+    /// The names of the targets.
+    pub fn outputs(&self) -> &[String] {
+        &self.outputs
+    }
+
+    /// The targets.
+    pub fn targets_of(&self) -> &Targets<'static> {
+        &self.targets
+    }
+
     /// The number of classes; 1 for a regression.
     pub fn targets(&self) -> usize {
         match &self.targets {
@@ -105,7 +115,7 @@ impl Rows {
     }
 
     /// The problem of some rows or of all, and the columns with one value throughout.
-    fn part(&self, chosen: Option<&[usize]>) -> Result<(Problem<'_>, Vec<usize>), Failure> {
+    pub fn part(&self, chosen: Option<&[usize]>) -> Result<(Problem<'_>, Vec<usize>), Failure> {
         let features = match chosen {
             Some(rows) => self.dataset.features.select(rows),
             None => self.dataset.features.view(),
@@ -128,7 +138,7 @@ impl Rows {
     }
 
     /// The rows to train on and those held out; none where none are.
-    fn split(&self, fraction: f64, session: &Session<'_>) -> Result<Option<Split>, Failure> {
+    pub fn split(&self, fraction: f64, session: &Session<'_>) -> Result<Option<Split>, Failure> {
         // A row of a kernel matrix that is held out takes its column with it, which the model would have to do without.
         let fraction = if self.gram.is_some() { 0.0 } else { fraction };
         let rows = self.dataset.nrows();

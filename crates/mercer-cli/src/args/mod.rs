@@ -1,6 +1,7 @@
 //! The command line as typed.
 
 mod approx;
+mod discover;
 mod fit;
 mod flags;
 mod help;
@@ -22,6 +23,7 @@ use mercer::session::Session;
 use mercer::watch::Watch;
 
 pub use approx::Approx;
+pub use discover::Discover;
 pub use fit::{Fit, Multiclass, Solver};
 pub use flags::methods_of;
 pub use mistakes::hint;
@@ -64,6 +66,8 @@ pub enum Command {
     Fit(Fit),
     /// Search for the best hyper-parameters, and fit with them
     Tune(Tune),
+    /// Grow a kernel formula for a Gaussian process, and explain it
+    Discover(Discover),
     /// Predict with a saved model; scores itself where the data has the target
     Predict(Predict),
     /// Write the kernel matrix, or the feature-space distances, of a data set

@@ -4,6 +4,7 @@ pub mod check;
 mod coefficients;
 pub mod completions;
 pub mod convert;
+pub mod discover;
 pub mod fit;
 pub mod gram;
 pub mod info;

@@ -8,6 +8,7 @@ mod defaults;
 mod everyday;
 mod fit_predict;
 mod golden_models;
+mod gp;
 mod interrupt;
 mod large;
 mod libsvm;

@@ -2,7 +2,7 @@
 
 use mercer::data::{AnySamples, Matrix};
 use mercer::gram::{Part, Wanted};
-use mercer::model::{Link, Method, Predictor, one_vs_rest_decisions};
+use mercer::model::{GaussianProcess, Link, Method, Predictor, one_vs_rest_decisions};
 use mercer::session::Session;
 use serde_json::Value;
 
@@ -22,6 +22,10 @@ const SURFACE: usize = 51;
 
 /// More rows than this of a kernel matrix are not told apart.
 const GRAM: usize = 1_024;
+
+/// The part of new data that the band of a Gaussian process holds, and the functions drawn from it.
+const BAND: f64 = 0.95;
+const DRAWS: usize = 4;
 
 /// Bars of a reliability diagram.
 const BINS: usize = 10;
@@ -130,17 +134,33 @@ fn curve(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     let values = shown.values(0);
     let places = places(&values, 0.05, CURVE);
     let points = observed(shown).map(|(row, y)| (values[row], y)).collect();
-    let figure = FittedCurve {
-        title: format!("{} over {}", shown.output_name, shown.names[0]),
+    let title = format!("{} over {}", shown.output_name, shown.names[0]);
+    let (x_label, y_label) = (shown.names[0].clone(), shown.output_name.clone());
+    let curve = shown.at(places.clone(), session)?;
+    let plain = FittedCurve {
+        title,
         subtitle: about(shown),
-        x_label: shown.names[0].clone(),
-        y_label: shown.output_name.clone(),
+        x_label,
+        y_label,
         points,
-        curve: shown.at(places.clone(), session)?,
-        bumps: shown.bumps(&places, 4 * MOST_BUMPS, session)?,
-        intercept: shown.intercept(),
-        all_bumps: shown.nterms(),
-        places,
+        curve,
+        ..FittedCurve::default()
+    };
+    let figure = match shown.spread(&places, DRAWS, session)? {
+        Some((deviations, draws)) => {
+            let half_width = GaussianProcess::half_width(BAND);
+            let around = plain.curve.iter().zip(deviations);
+            let band = around.map(|(mean, s)| (mean - half_width * s, mean + half_width * s)).collect();
+            let band_name = format!("{:.0}% of new data", 100.0 * BAND);
+            FittedCurve { band, band_name, draws, places, ..plain }
+        }
+        None => FittedCurve {
+            bumps: shown.bumps(&places, 4 * MOST_BUMPS, session)?,
+            intercept: shown.intercept(),
+            all_bumps: shown.nterms(),
+            places,
+            ..plain
+        },
     };
     Ok(figure.figure()?)
 }

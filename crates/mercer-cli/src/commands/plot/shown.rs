@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use mercer::data::{self, AnySamples, Matrix, Samples, Scaling};
 use mercer::kernel::Kernel;
-use mercer::model::{Expansion, Method, Model, Pairs, Predictor};
+use mercer::model::{Expansion, GaussianProcess, Method, Model, Pairs, Predictor};
 use mercer::session::Session;
 
 use super::{Kind, Plot};
@@ -131,6 +131,28 @@ impl Shown {
             Predictor::Pairs(pairs) => Pairs { domain: None, ..pairs.clone() }.predict(&scaled, session)?,
             other => other.predict(&scaled, session)?,
         })
+    }
+
+    /// The standard deviations of the output that is drawn at rows of its columns, and functions drawn from its posterior; none of a
+    /// model without them.
+    pub fn spread(
+        &self,
+        rows: &[f64],
+        draws: usize,
+        session: &Session<'_>,
+    ) -> Result<Option<(Vec<f64>, Vec<Vec<f64>>)>, Failure> {
+        let Predictor::GaussianProcess(process) = &self.model.predictor else { return Ok(None) };
+        if process.factor.is_none() {
+            return Ok(None);
+        }
+        let scaled = self.model.scaling.apply(self.dense(rows.to_vec())?)?;
+        let mean = Expansion { domain: None, ..process.mean.clone() };
+        let process = GaussianProcess { mean, ..process.clone() };
+        let deviations = process.deviations(&scaled, true, session)?;
+        let deviations = (0..deviations.nrows()).map(|i| deviations.row(i)[self.output]).collect();
+        let drawn = process.draws(&scaled, self.output, draws, session)?;
+        let functions = (0..draws).map(|d| (0..drawn.nrows()).map(|i| drawn.row(i)[d]).collect()).collect();
+        Ok(Some((deviations, functions)))
     }
 
     /// Which rows are support vectors: those that the model keeps, digit for digit. None of a model of another kind.

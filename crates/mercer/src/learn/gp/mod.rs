@@ -70,6 +70,10 @@ pub struct Gp {
     pub normalise: bool,
     /// Minimisations from seeded random starts beside the one from the scales of the data.
     pub restarts: usize,
+    /// Where learning starts, in place of the scales of the data: the logarithms of the kernel's unknowns in the order of its text, then
+    /// that of σ² where it is learnt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<Vec<f64>>,
     /// Whether hyper-parameters are learnt; if not, they stay where they start.
     pub learn: bool,
     /// Whether the model keeps what its variance needs: n(n+1)/2 numbers.
@@ -96,6 +100,7 @@ impl Gp {
             objective: GpObjective::Likelihood,
             normalise: true,
             restarts: 0,
+            initial: None,
             learn: true,
             variance: true,
             max_iter: 200,
@@ -115,6 +120,7 @@ impl Gp {
         objective: GpObjective,
         normalise: bool,
         restarts: usize,
+        initial: Option<Vec<f64>>,
         learn: bool,
         variance: bool,
         max_iter: usize,
@@ -147,6 +153,19 @@ impl Gp {
         }
         let samples = session.load(&prepared.samples)?;
         self.exact(&prepared, &*samples).evaluate(theta, session)
+    }
+
+    /// The logarithm of the likelihood at `theta`, as [`objective_at`](Self::objective_at) without its gradient.
+    pub(crate) fn log_likelihood_at(
+        &self,
+        problem: &Problem<'_>,
+        theta: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Option<f64>, LearnError> {
+        let prepared = self.prepare(problem, session)?;
+        let samples = session.load(&prepared.samples)?;
+        let exact = self.exact(&prepared, &*samples);
+        Ok(exact.factor(theta, session)?.map(|factored| exact.log_likelihood(&factored)))
     }
 
     /// Where the learning of each hyper-parameter starts, and its bounds, as logarithms, in the order of
@@ -194,6 +213,15 @@ impl Gp {
                 None
             }
         };
+        if let Some(initial) = &self.initial {
+            if initial.len() != unknowns.len() {
+                let (rows, found) = (unknowns.len(), initial.len());
+                return Err(LearnError::Length { what: "initial values", rows, found });
+            }
+            for (unknown, &at) in unknowns.iter_mut().zip(initial) {
+                unknown.start = at.clamp(unknown.bounds.0, unknown.bounds.1);
+            }
+        }
         let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start.exp()).collect();
         let of_kernel = kernel.tunables()?.len();
         // Refuses unknowns without a derivative before any work.
