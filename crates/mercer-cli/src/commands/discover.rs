@@ -120,8 +120,8 @@ fn search(arguments: &Discover, session: &Session<'_>) -> Result<Outcome, Failur
     if rows.outputs().len() > 1 {
         return Err(Failure::usage("discover explains one target; give one --target"));
     }
-    let search = Search::default().candidates(arguments.candidates.max(1)).seconds(arguments.seconds);
-    let search = Search { gp, ..search };
+    let search =
+        Search::default().candidates(arguments.candidates.max(1)).seconds(arguments.seconds).gp(gp);
     let split = rows.split(arguments.holdout, session)?;
     let (problem, _) = rows.part(split.as_ref().map(|split| &split.train[..]))?;
     let found = search.run(&problem, session)?;
@@ -259,7 +259,7 @@ fn lines(document: &Document, fitted: &Fitted, rows: &Rows) -> Vec<(&'static str
     lines.push(("kernel", document.kernel.clone()));
     lines.push((
         "in words",
-        format!("{}, plus {}", head(&document.words), document.words.last().map_or("", |w| w)),
+        format!("{}, plus {}", head(&document.words), document.words.last().map_or("", String::as_str)),
     ));
     lines.extend(describe::learnt(&fitted.facts, &rows.dataset.feature_names));
     for errors in document.holdout.iter().flatten() {

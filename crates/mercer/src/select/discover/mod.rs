@@ -105,6 +105,12 @@ impl Discover {
         Self { candidates, ..self }
     }
 
+    /// The same search for another final model.
+    #[must_use]
+    pub fn gp(self, gp: Gp) -> Self {
+        Self { gp, ..self }
+    }
+
     /// The same search with another limit on its time.
     #[must_use]
     pub fn seconds(self, seconds: Option<f64>) -> Self {
