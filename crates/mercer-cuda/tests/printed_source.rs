@@ -230,8 +230,12 @@ fn random_expressions() {
             })
         })
     };
-    let kernels: Vec<Kernel> =
-        (0..80).map(|seed| Kernel::from_expr(random::expr(seed, shape))).filter(steady).take(24).collect();
+    let kernels: Vec<Kernel> = (0..80)
+        .map(|seed| Kernel::from_expr(random::expr(seed, shape)))
+        .filter(|kernel| !kernel.to_string().contains("noise"))
+        .filter(steady)
+        .take(24)
+        .collect();
     assert!(kernels.len() >= 20, "only {} of the expressions are of use", kernels.len());
     assert_close(&kernels, Precision::Double, |_| 1e-6);
 }

@@ -1,6 +1,5 @@
 //! `mercer discover`.
 
-use std::io::Write as _;
 use std::time::Instant;
 
 use mercer::data::{self, Matrix, Samples, Scaling};
@@ -120,8 +119,7 @@ fn search(arguments: &Discover, session: &Session<'_>) -> Result<Outcome, Failur
     if rows.outputs().len() > 1 {
         return Err(Failure::usage("discover explains one target; give one --target"));
     }
-    let search =
-        Search::default().candidates(arguments.candidates.max(1)).seconds(arguments.seconds).gp(gp);
+    let search = Search::default().candidates(arguments.candidates.max(1)).seconds(arguments.seconds).gp(gp);
     let split = rows.split(arguments.holdout, session)?;
     let (problem, _) = rows.part(split.as_ref().map(|split| &split.train[..]))?;
     let found = search.run(&problem, session)?;
@@ -213,7 +211,7 @@ fn components(
         // The other columns do not matter to this part.
         let mut entries = vec![0.0; CURVE * columns];
         places.iter().enumerate().for_each(|(k, place)| entries[k * columns + column] = *place);
-        let points = Samples::dense(CURVE, columns, entries)?;
+        let points = Samples::dense(CURVE, columns, entries).map_err(Failure::work)?;
         let scaled = fitted.model.scaling.apply(points.into())?;
         let part = Expansion { kernel, domain: None, intercepts: vec![0.0], ..process.mean.clone() };
         let at: Matrix<f64> = part.predict(&scaled, session)?;
