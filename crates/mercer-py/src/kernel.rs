@@ -103,6 +103,28 @@ impl NativeKernel {
         .map_err(value_error)
     }
 
+    /// What each `?` is, in order: the name of its parameter and the ends of the range that it is searched in, placed by the rows.
+    fn unknowns(&self, py: Python<'_>, rows: Rows<'_>, job: Job<'_>) -> PyResult<Vec<(String, f64, f64)>> {
+        let samples = rows.samples()?;
+        let tunables = self.0.tunables().map_err(value_error)?;
+        job.run(py, |session| {
+            let scales = session.scales(&samples);
+            let ends = |tunable: &Tunable| match tunable.search_space(&scales) {
+                SearchSpace::Between(low, high) => Ok((tunable.parameter.to_owned(), low, high)),
+                SearchSpace::OneOf(_) => Err(value_error(format!(
+                    "{} is a choice among numbers, which a likelihood has no derivative in: give it a number or a range",
+                    tunable.parameter
+                ))),
+            };
+            tunables.iter().map(ends).collect()
+        })?
+    }
+
+    /// The kernel with these numbers for each `?`.
+    fn with_values(&self, values: Vec<f64>) -> PyResult<Self> {
+        self.0.with_values(&values).map(Self).map_err(value_error)
+    }
+
     /// The text of the kernel's finite feature map.
     fn features(&self) -> PyResult<String> {
         let map = FeatureMap::of_kernel(&self.0, self.0.required_columns().max(1));

@@ -30,7 +30,7 @@ pub use error::SolveError;
 pub use falkon::FalkonPreconditioner;
 pub use hinge_newton::{HingeFit, HingeNewton};
 pub(crate) use inducing::{Bound, InducingSums, JITTER as INDUCING_JITTER};
-pub(crate) use laplace::{ClassRule, Laplace, Latent};
+pub use laplace::{ClassRule, Laplace, Latent};
 pub use lbfgs::{LinearLossFit, LinearLossSettings, minimise};
 pub use least_squares::{Group, normal_equations_bytes, solve_least_squares};
 pub use logistic::{Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver};

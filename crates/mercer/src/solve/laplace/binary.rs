@@ -91,8 +91,7 @@ impl Binary {
         let mut lower = self.factor.into_lower();
         for (i, row) in lower.chunks_exact_mut(n.max(1)).enumerate() {
             row[..=i].iter_mut().for_each(|l| *l /= self.roots[i]);
-            row[i + 1..].fill(0.0);
         }
-        Latent::Single { lower: Matrix::from_entries(n, n, lower) }
+        Latent::Single { factor: Cholesky::from_lower(n, lower) }
     }
 }

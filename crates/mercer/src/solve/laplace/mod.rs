@@ -26,7 +26,7 @@ use crate::watch::{Stopped, Watch};
 
 use super::SolveError;
 use binary::Binary;
-pub(crate) use latent::{ClassRule, Latent};
+pub use latent::{ClassRule, Latent};
 use softmax::Softmax;
 
 /// Newton steps at most.
@@ -37,7 +37,7 @@ const STEPS: usize = 100;
 const SMALL: f64 = 1e-9;
 
 /// The approximation at the mode, for the kernel matrix that it was made with.
-pub(crate) struct Laplace {
+pub struct Laplace {
     state: State,
     /// K⁻¹f̂ = ∇ log p(y | f̂), one column per latent function.
     coefficients: Matrix<f64>,
@@ -126,21 +126,25 @@ impl Laplace {
     }
 
     /// log q(y).
+    #[must_use]
     pub fn log_likelihood(&self) -> f64 {
         self.log_likelihood
     }
 
     /// K⁻¹f̂, one column per latent function: the latent mean at x is Σᵢ k(x, xᵢ)·coefficient i.
+    #[must_use]
     pub fn coefficients(&self) -> &Matrix<f64> {
         &self.coefficients
     }
 
     /// Newton steps taken.
+    #[must_use]
     pub fn iterations(&self) -> usize {
         self.iterations
     }
 
     /// Whether the mode was found.
+    #[must_use]
     pub fn converged(&self) -> bool {
         self.converged
     }
@@ -157,6 +161,7 @@ impl Laplace {
     }
 
     /// What latent variances need, apart from the coefficients and the kernel.
+    #[must_use]
     pub fn into_latent(self) -> Latent {
         match self.state {
             State::Binary(state) => state.into_latent(),

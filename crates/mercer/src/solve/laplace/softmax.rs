@@ -149,8 +149,6 @@ impl Softmax {
     }
 
     pub fn into_latent(self) -> Latent {
-        let n = self.pooled.order();
-        let pooled = Matrix::from_entries(n, n, self.pooled.into_lower());
-        Latent::PerClass { inverses: self.inverses, pooled }
+        Latent::PerClass { inverses: self.inverses, pooled: self.pooled }
     }
 }

@@ -117,16 +117,17 @@ fn determinants_and_covariances_are_those_of_the_definition() {
             .collect();
         // (I + KW) x = K-cross, and the determinant, by elimination.
         let own = all.row(n)[n];
-        let cross = |c: usize| (0..size).map(move |r| (r, c));
+        let places = |c: usize| (0..size).map(move |r| (r, c));
         let rhs: Vec<Vec<f64>> = (0..outputs)
-            .map(|c| cross(c).map(|(r, c)| if r / n == c { all.row(n)[r % n] } else { 0.0 }).collect())
+            .map(|c| places(c).map(|(r, c)| if r / n == c { all.row(n)[r % n] } else { 0.0 }).collect())
             .collect();
         let (determinant, solved) = eliminate(a, &rhs);
         let direct = at.objective - 0.5 * determinant.ln();
         assert!((direct - fit.log_likelihood()).abs() < 1e-9, "{direct} {}", fit.log_likelihood());
         // cov_cd = δ k** − k_cᵀ W (I + KW)⁻¹ k_d.
         let latent = fit.into_latent();
-        let covariance = latent.covariance(&all.row(n)[..n], own);
+        let cross = Matrix::from_entries(1, n, all.row(n)[..n].to_vec());
+        let covariance = latent.covariances(&cross, &[own], &Unwatched).unwrap().into_entries();
         for c in 0..outputs {
             for d in 0..outputs {
                 let mut expected = if c == d { own } else { 0.0 };
