@@ -164,7 +164,7 @@ pub fn gp_regression<'py>(
 }
 
 /// Gaussian process classification by Laplace's approximation: the approximate log marginal likelihood, the coefficients of the
-/// latent functions' mean, from those of `start` where it is given; where asked for, the derivative, and what variances need.
+/// latent functions' mean, from those of `start` where it is given, in at most `max_steps` Newton steps; where asked for, the derivative, and what variances need.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a call from Python by position")]
 pub fn gp_classification<'py>(
@@ -173,6 +173,7 @@ pub fn gp_classification<'py>(
     codes: PyReadonlyArray1<'py, usize>,
     classes: usize,
     start: Option<PyReadonlyArray2<'py, f64>>,
+    max_steps: usize,
     derivative: bool,
     factor: bool,
     job: Job<'py>,
@@ -183,7 +184,7 @@ pub fn gp_classification<'py>(
     prior.check_memory(if classes == 2 { 4 } else { classes + 4 })?;
     let found = job.run(py, |session| -> Result<_, LearnError> {
         let k = prior.matrix(session)?;
-        let laplace = Laplace::fit(&k, codes, classes, start.as_ref(), session)?;
+        let laplace = Laplace::fit(&k, codes, classes, start.as_ref(), max_steps, session)?;
         let derivative = if derivative {
             let weights = laplace.gradient_weights(&k, session).map_err(GramError::from)?;
             Some(prior.derivative(weights, session)?)

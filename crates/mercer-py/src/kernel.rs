@@ -120,6 +120,11 @@ impl NativeKernel {
         })?
     }
 
+    /// Whether it has a derivative in every `?` on rows of so many columns, with these numbers for them.
+    fn has_gradient(&self, values: Vec<f64>, columns: usize) -> bool {
+        self.0.gradient(&values, columns).is_ok()
+    }
+
     /// The kernel with these numbers for each `?`.
     fn with_values(&self, values: Vec<f64>) -> PyResult<Self> {
         self.0.with_values(&values).map(Self).map_err(value_error)

@@ -29,9 +29,6 @@ use binary::Binary;
 pub use latent::{ClassRule, Latent};
 use softmax::Softmax;
 
-/// Newton steps at most.
-const STEPS: usize = 100;
-
 /// Converged where a whole step moves f̂ by less than this, relative to its largest entry: the next step would move it by about
 /// the square.
 const SMALL: f64 = 1e-9;
@@ -52,7 +49,7 @@ enum State {
 }
 
 impl Laplace {
-    /// Finds the mode, from K·`start` where coefficients of an earlier fit are given.
+    /// Finds the mode in at most `max_steps` Newton steps, from K·`start` where coefficients of an earlier fit are given.
     ///
     /// `k` is the whole symmetric kernel matrix, `codes` the class of each row from 0. n³/3 multiply-adds a step for two classes;
     /// about Cn³ for C classes, with C + 2 matrices in memory.
@@ -64,6 +61,7 @@ impl Laplace {
         codes: &[usize],
         classes: usize,
         start: Option<&Matrix<f64>>,
+        max_steps: usize,
         watch: &dyn Watch,
     ) -> Result<Self, SolveError> {
         let n = codes.len();
@@ -96,7 +94,7 @@ impl Laplace {
             } else {
                 State::Softmax(Softmax::at(k, &at, watch)?)
             };
-            if converged || iterations == STEPS {
+            if converged || iterations == max_steps {
                 let log_likelihood = at.objective - 0.5 * state.log_determinant();
                 // At the mode the gradient of the log-likelihood equals K⁻¹f̂, without the rounding errors of a solution.
                 let coefficients = if converged { at.gradient } else { at.coefficients };
