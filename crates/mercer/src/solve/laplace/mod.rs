@@ -90,9 +90,9 @@ impl Laplace {
         let (mut iterations, mut converged) = (0, false);
         loop {
             let state = if outputs == 1 {
-                State::Binary(Binary::at(k, &at, watch)?)
+                State::Binary(Binary::at(k, at.gradient.entries(), watch)?)
             } else {
-                State::Softmax(Softmax::at(k, &at, watch)?)
+                State::Softmax(Softmax::at(k, at.probabilities.clone(), watch)?)
             };
             if converged || iterations == max_steps {
                 let log_likelihood = at.objective - 0.5 * state.log_determinant();
@@ -183,6 +183,27 @@ impl State {
             Self::Binary(state) => state.newton_target(k, at, watch),
             Self::Softmax(state) => state.newton_target(k, at, watch),
         }
+    }
+}
+
+impl Latent {
+    /// The variances at the mode that has these coefficients, as [`Laplace::coefficients`] returns them.
+    ///
+    /// # Errors
+    /// As [`Laplace::fit`].
+    pub fn at_mode(
+        k: &Matrix<f64>,
+        coefficients: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Self, SolveError> {
+        if coefficients.ncols() == 1 {
+            return Ok(Binary::at(k, coefficients.entries(), watch)?.into_latent());
+        }
+        // A coefficient is 1 − p for the row's own class and −p for every other.
+        let of = |&a: &f64| if a > 0.0 { 1.0 - a } else { -a };
+        let probabilities = coefficients.entries().iter().map(of).collect();
+        let probabilities = Matrix::from_entries(coefficients.nrows(), coefficients.ncols(), probabilities);
+        Ok(Softmax::at(k, probabilities, watch)?.into_latent())
     }
 }
 

@@ -125,9 +125,12 @@ fn determinants_and_covariances_are_those_of_the_definition() {
         let direct = at.objective - 0.5 * determinant.ln();
         assert!((direct - fit.log_likelihood()).abs() < 1e-9, "{direct} {}", fit.log_likelihood());
         // cov_cd = δ k** − k_cᵀ W (I + KW)⁻¹ k_d.
+        let again = Latent::at_mode(&k, fit.coefficients(), &Unwatched).unwrap();
         let latent = fit.into_latent();
         let cross = Matrix::from_entries(1, n, all.row(n)[..n].to_vec());
         let covariance = latent.covariances(&cross, &[own], &Unwatched).unwrap().into_entries();
+        let again = again.covariances(&cross, &[own], &Unwatched).unwrap().into_entries();
+        assert!(covariance.iter().zip(again).all(|(a, b)| (a - b).abs() < 1e-9));
         for c in 0..outputs {
             for d in 0..outputs {
                 let mut expected = if c == d { own } else { 0.0 };
