@@ -10,7 +10,7 @@ use mercer::design::Approximation;
 use mercer::gram::DenseGram;
 use mercer::learn::search::Split;
 use mercer::learn::{AnyLearner, Inputs, Learner, Lift, Origin, Problem, Requires, Targets};
-use mercer::model::{Method, Model};
+use mercer::model::{GaussianProcess, Method, Model, Predictor};
 use mercer::select::{Choose, Chosen, Open};
 use mercer::session::Session;
 
@@ -174,7 +174,15 @@ impl Rows {
         let outputs = model.predict(&self.dataset.features.select(&held_out), session)?;
         let mut score = Score::of(&model);
         match &self.targets {
-            Targets::Numbers(numbers) => score.add_numbers(&numbers.select(&held_out), &outputs),
+            Targets::Numbers(numbers) => {
+                let truth = numbers.select(&held_out);
+                score.add_numbers(&truth, &outputs);
+                if let Predictor::GaussianProcess(GaussianProcess { factor: Some(_), .. }) = &model.predictor
+                {
+                    let deviations = model.deviations(&self.dataset.features.select(&held_out), session)?;
+                    score.add_deviations(&truth, &outputs, &deviations);
+                }
+            }
             _ => match self.codes() {
                 Some(codes) => score.add_classes(held_out.iter().map(|&row| Ok(Some(codes[row]))), &outputs),
                 None => score = Score::of_inliers(&outputs),

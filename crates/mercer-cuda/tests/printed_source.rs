@@ -189,8 +189,10 @@ fn assert_close(kernels: &[Kernel], precision: Precision, tolerance: impl Fn(&Ke
 }
 
 fn all_kernels() -> Vec<Kernel> {
+    // The host computes what has to do with the identity of rows.
     let defaults = FAMILIES
         .iter()
+        .filter(|family| family.name() != "noise")
         .map(|family| Kernel::from_expr(mercer::kernel::Expr::Named(Named::with_defaults(*family))));
     KERNELS
         .iter()

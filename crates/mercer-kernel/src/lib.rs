@@ -9,6 +9,7 @@ pub mod eval;
 pub mod expr;
 pub mod family;
 pub mod formula;
+mod gradient;
 mod hyper_parameters;
 pub mod lower;
 pub mod named;

@@ -140,6 +140,7 @@ Examples:
   mercer predict m.mercer new.csv -o out.csv
   mercer predict classes.mercer new.csv --proba -o out.csv
   mercer predict svc.mercer new.csv --decision -o out.csv
+  mercer predict gp.mercer new.csv --std --interval 0.95 -o out.csv
   mercer predict m.mercer - < new.csv > out.csv")]
 pub struct Predict {
     /// A model that `mercer fit` wrote
@@ -156,6 +157,13 @@ pub struct Predict {
     /// positive for the second of two classes, `decision_A_vs_B` of a pair for A
     #[arg(long, conflicts_with = "proba")]
     pub decision: bool,
+    /// Gaussian processes: write the standard deviation of the target as well: a column std before the prediction
+    #[arg(long)]
+    pub std: bool,
+    /// Gaussian processes: write the interval that holds the target with this probability as well: columns lower and upper before
+    /// the prediction
+    #[arg(long, value_name = "P", value_parser = parse_probability)]
+    pub interval: Option<f64>,
     #[command(flatten)]
     pub common: Common,
 }
@@ -347,6 +355,13 @@ fn parse_column(text: &str) -> Result<ColumnRef, String> {
         Err("a column needs a name or a number".into())
     } else {
         Ok(text.parse().unwrap_or_else(|e| match e {}))
+    }
+}
+
+fn parse_probability(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
+        _ => Err("it is a number between 0 and 1, as in 0.95".into()),
     }
 }
 

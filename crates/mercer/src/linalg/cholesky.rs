@@ -114,6 +114,26 @@ impl<T: Scalar> Cholesky<T> {
         }
     }
 
+    /// The factor whose rows up to the diagonal are in `triangle`, one after another.
+    ///
+    /// # Panics
+    /// Where `triangle` does not have `order·(order + 1)/2` entries.
+    pub(crate) fn from_triangle(order: usize, triangle: &[T]) -> Self {
+        assert_eq!(triangle.len(), order * (order + 1) / 2, "a triangle of order {order}");
+        let mut factor = super::zeroed(order * order);
+        for i in 0..order {
+            let start = i * (i + 1) / 2;
+            factor[i * order..][..=i].copy_from_slice(&triangle[start..=start + i]);
+        }
+        Self { order, factor }
+    }
+
+    /// The rows of L up to the diagonal, one after another.
+    pub(crate) fn into_triangle(self) -> Vec<T> {
+        let n = self.order;
+        (0..n).flat_map(|i| self.factor[i * n..][..=i].to_vec()).collect()
+    }
+
     /// The order of the matrix.
     #[must_use]
     pub fn order(&self) -> usize {

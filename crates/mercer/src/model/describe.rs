@@ -10,7 +10,7 @@ use crate::design::Features;
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 
-use super::{Expansion, FORMAT, Model, Pairs, Predictor, Rule, Voted, Weights};
+use super::{Expansion, FORMAT, GaussianProcess, Model, Pairs, Predictor, Rule, Voted, Weights};
 
 impl Model {
     /// The model without its arrays, as one JSON object.
@@ -48,6 +48,15 @@ impl Predictor {
         match self {
             Self::Expansion(Expansion { kernel, domain, centres, intercepts, .. }) => {
                 over_centres(kernel, *domain, centres, [("intercepts", json!(intercepts))])
+            }
+            Self::GaussianProcess(GaussianProcess { mean, scales, noise, factor, .. }) => {
+                let own = [
+                    ("intercepts", json!(mean.intercepts)),
+                    ("scales", json!(scales)),
+                    ("noise", json!(noise)),
+                    ("variance", json!(factor.is_some())),
+                ];
+                over_centres(&mean.kernel, mean.domain, &mean.centres, own)
             }
             Self::Linear(linear) => {
                 let mut words = BTreeMap::from([

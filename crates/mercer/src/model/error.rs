@@ -95,6 +95,16 @@ pub enum ModelError {
         /// Its outputs.
         outputs: usize,
     },
+    /// The model keeps no variance.
+    #[error(
+        "the model has no variance: it was fitted with --no-variance, or by a method that has none; fit it again without that flag"
+    )]
+    NoVariance,
+    /// The covariance of a posterior has no Cholesky factor.
+    #[error(
+        "the posterior's covariance at these points is not positive definite to working precision, so nothing can be drawn from it"
+    )]
+    NoDraws,
     /// The samples do not have the model's features.
     #[error(transparent)]
     Design(#[from] DesignError),

@@ -7,6 +7,8 @@ mod design;
 mod extremes;
 mod features;
 mod golden;
+mod gp;
+mod gradient;
 mod gram;
 mod hinge_newton;
 mod iterative_ridge;

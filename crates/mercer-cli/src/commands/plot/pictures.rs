@@ -82,6 +82,7 @@ fn about(shown: &Shown) -> String {
         Predictor::Neighbours(neighbours) => neighbours.rule.to_string(),
         Predictor::Voted(voted) => voted.kernel.to_string(),
         Predictor::Pairs(pairs) => pairs.kernel.to_string(),
+        Predictor::GaussianProcess(process) => process.mean.kernel.to_string(),
     };
     format!("{}, {}{lambda}{own}", model.method, rounded(&what))
 }

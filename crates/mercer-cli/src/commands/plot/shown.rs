@@ -125,6 +125,9 @@ impl Shown {
             Predictor::Expansion(expansion) => {
                 Expansion { domain: None, ..expansion.clone() }.predict(&scaled, session)?
             }
+            Predictor::GaussianProcess(process) => {
+                Expansion { domain: None, ..process.mean.clone() }.predict(&scaled, session)?
+            }
             Predictor::Pairs(pairs) => Pairs { domain: None, ..pairs.clone() }.predict(&scaled, session)?,
             other => other.predict(&scaled, session)?,
         })
