@@ -6,7 +6,7 @@ use mercer::kernel::Kernel;
 use mercer::learn::LearnError;
 use mercer::linalg::{Cholesky, CholeskyError};
 use mercer::session::Session;
-use mercer::solve::{ClassRule, Laplace, Latent, SolveError};
+use mercer::solve::{ClassRule, Laplace, Latent};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
