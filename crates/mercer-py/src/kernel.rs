@@ -8,9 +8,7 @@ use mercer::design::FeatureMap;
 use mercer::gram::{GramError, Part, ValuesMut, Wanted, kernel_to_distance};
 use mercer::kernel::check::{Certificate, Dim, Domain};
 use mercer::kernel::named::{Argument, Named, Slot, Spelling, Value};
-use mercer::kernel::{
-    ComposeError, Expr, FamilyId, Kernel, ResolveError, SearchSpace, Tunable, check_size,
-};
+use mercer::kernel::{ComposeError, Expr, FamilyId, Kernel, ResolveError, SearchSpace, Tunable, check_size};
 use mercer::learn::search::Axis;
 use mercer::memory;
 use mercer::session::Session;

@@ -32,7 +32,7 @@ use crate::watch::{Stopped, Watch};
 use super::SolveError;
 
 /// What is added to the diagonal of K_MM, as a part of its mean, so that it can be factored.
-pub(crate) const JITTER: f64 = 1e-8;
+const JITTER: f64 = 1e-8;
 
 /// Sums over the rows, with weights w (1 by default).
 #[derive(Debug, Clone, PartialEq)]

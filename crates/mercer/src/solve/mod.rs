@@ -29,7 +29,7 @@ pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
 pub use error::SolveError;
 pub use falkon::FalkonPreconditioner;
 pub use hinge_newton::{HingeFit, HingeNewton};
-pub(crate) use inducing::{Bound, InducingSums, JITTER as INDUCING_JITTER};
+pub(crate) use inducing::{Bound, InducingSums};
 pub use laplace::{ClassRule, Laplace, Latent};
 pub use lbfgs::{LinearLossFit, LinearLossSettings, minimise};
 pub use least_squares::{Group, normal_equations_bytes, solve_least_squares};

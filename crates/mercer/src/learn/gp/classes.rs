@@ -120,14 +120,19 @@ impl Gp {
         };
         let mut warnings: Vec<String> = admitted.warning.iter().cloned().collect();
         if learns && found.is_none() {
-            warnings.push("no start has a likelihood: the hyper-parameters stay where they started".to_owned());
+            warnings
+                .push("no start has a likelihood: the hyper-parameters stay where they started".to_owned());
         }
         if found.is_some() {
             warnings.extend(unknowns::bound_warnings(&unknowns, theta));
         }
         let unfinished = found.as_ref().is_some_and(|minimum| !minimum.converged);
         let report = Report {
-            status: if unfinished || !laplace.converged() { Status::OutOfIterations } else { Status::Converged },
+            status: if unfinished || !laplace.converged() {
+                Status::OutOfIterations
+            } else {
+                Status::Converged
+            },
             solver: "laplace".to_owned(),
             iterations: found.as_ref().map_or(0, |minimum| minimum.steps),
             residual: 0.0,
@@ -156,7 +161,19 @@ impl Gp {
     /// Refuses what classification has no use for.
     fn check_classes(&self) -> Result<(), LearnError> {
         if self.noise.is_some() {
-            return Err(LearnError::Unsupported("the noise is that of a regression's targets; classes have none"));
+            return Err(LearnError::Unsupported(
+                "the noise is that of a regression's targets; classes have none",
+            ));
+        }
+        if !self.variance {
+            return Err(LearnError::Unsupported(
+                "a classifier by Gaussian processes keeps nothing beside its coefficients: leave --no-variance out",
+            ));
+        }
+        if self.inducing.is_some() {
+            return Err(LearnError::Unsupported(
+                "inducing points (--approx) are for regression; classes need all rows",
+            ));
         }
         if self.objective != super::GpObjective::Likelihood {
             return Err(LearnError::Unsupported("a Gaussian process for classes maximises its likelihood"));

@@ -1,18 +1,31 @@
 //! The collapsed variational bound of a Gaussian process on inducing points, in passes over blocks of rows.
 
-use crate::data::{AnySamples, Matrix};
+use serde_json::json;
+
+use crate::data::{AnySamples, Matrix, Number};
+use crate::design::LandmarkChoice;
 use crate::gram::{GramError, Part, Resident, Wanted};
 use crate::kernel::Kernel;
 use crate::linalg::dense::mirror_lower;
 use crate::linalg::{NormalEquations, zeroed};
+use crate::model::{Expansion, GaussianProcess};
 use crate::session::Session;
-use crate::solve::{Bound, InducingSums, SolveError};
+use crate::solve::{Bound, InducingSums, Report, SolveError, Status};
 use crate::watch::Watch;
 
 use super::super::error::LearnError;
+use super::super::fitted::{Answer, Facts, Fitted};
+use super::super::problem::Problem;
+use super::{Gp, GpObjective, Prepared, has_noise, unknowns};
 
 /// Rows whose kernel values with the inducing points are held at a time.
 const BLOCK: usize = 2_048;
+
+/// Bytes that the matrices of so many inducing points and of a block of rows take.
+pub(super) fn bytes(points: usize) -> u64 {
+    let m = points as u64;
+    m.saturating_mul(8 * (12 * m + 2 * BLOCK as u64))
+}
 
 /// Targets y of zero mean, to be explained by f ~ N(0, K) and noise of variance σ²/w, through f at inducing points.
 pub(super) struct Inducing<'a> {
@@ -44,14 +57,12 @@ pub(super) struct Bounded {
 impl<'a> Inducing<'a> {
     /// O(nd) time and memory.
     pub fn new(
-        samples: &AnySamples<'_>,
+        prepared: &'a Prepared,
         points: &AnySamples<'_>,
-        kernel: &'a Kernel,
-        targets: &Matrix<f64>,
-        weights: Option<&[f64]>,
-        noise: Option<f64>,
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
+        let Prepared { samples, kernel, targets, noise, .. } = prepared;
+        let weights = prepared.weights.as_deref();
         let n = samples.nrows();
         let block = |first: usize| {
             let rows: Vec<usize> = (first..n.min(first + BLOCK)).collect();
@@ -65,7 +76,7 @@ impl<'a> Inducing<'a> {
             blocks: (0..n).step_by(BLOCK).map(block).collect::<Result<_, _>>()?,
             points: session.load(&points.widened())?,
             kernel,
-            noise,
+            noise: *noise,
             outputs: targets.ncols(),
             rows: n,
             log_weights: weights.map_or(0.0, |weights| weights.iter().map(|w| w.ln()).sum()),
@@ -173,5 +184,106 @@ impl<'a> Inducing<'a> {
     ) -> Result<(), LearnError> {
         let cross = block.samples.cross(kernel, &*self.points)?;
         Ok(cross.fill(Part::Full, out.into(), &session.part()).map_err(GramError::from)?)
+    }
+}
+
+impl Gp {
+    /// Chooses inducing points among the rows: their numbers, and the rows.
+    pub(super) fn inducing_points(
+        &self,
+        count: usize,
+        prepared: &Prepared,
+        session: &Session<'_>,
+    ) -> Result<(Vec<usize>, AnySamples<'static>), LearnError> {
+        if self.objective != GpObjective::Likelihood {
+            return Err(LearnError::Unsupported("a process on inducing points maximises its likelihood"));
+        }
+        if has_noise(prepared.kernel.expr()) {
+            return Err(LearnError::Unsupported(
+                "a process on inducing points has its noise beside the kernel: leave noise(…) out of the kernel, or give --noise",
+            ));
+        }
+        if prepared.noise == Some(0.0) {
+            return Err(LearnError::Unsupported(
+                "a process on inducing points needs noise above 0: give a larger --noise, or leave it to be learnt",
+            ));
+        }
+        let samples = &prepared.samples;
+        let chosen = LandmarkChoice::KMeansPlusPlus.choose(&prepared.kernel, samples, count, session)?;
+        let points = samples.select(&chosen);
+        Ok((chosen, points))
+    }
+
+    /// Trains on inducing points among the rows.
+    pub(super) fn train_inducing(
+        &self,
+        count: usize,
+        prepared: Prepared,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Fitted, LearnError> {
+        let (chosen, points) = self.inducing_points(count, &prepared, session)?;
+        let process = Inducing::new(&prepared, &points, session)?;
+        let unknowns = &prepared.unknowns;
+        let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start).collect();
+        let learns = self.learn && !prepared.is_constant && !start.is_empty();
+        let found = if learns {
+            self.learnt(&mut |theta| process.evaluate(theta, session), unknowns, session)?
+        } else {
+            None
+        };
+        let theta = found.as_ref().map_or(&start, |found| &found.at);
+        let Some(Bounded { kernel, noise, bound }) = process.bound(theta, session)? else {
+            return Err(LearnError::Unsupported(
+                "the kernel matrix of the inducing points is not positive definite; give fewer of them, or check that the kernel \
+                 is one",
+            ));
+        };
+        let mut warnings: Vec<String> = prepared.admitted.warning.iter().cloned().collect();
+        if learns && found.is_none() {
+            warnings
+                .push("no start has a likelihood: the hyper-parameters stay where they started".to_owned());
+        }
+        if found.is_some() {
+            warnings.extend(unknowns::bound_warnings(unknowns, theta));
+        }
+        let unfinished = found.as_ref().is_some_and(|minimum| !minimum.converged);
+        let report = Report {
+            status: if unfinished { Status::OutOfIterations } else { Status::Converged },
+            solver: "inducing points".to_owned(),
+            iterations: found.as_ref().map_or(0, |minimum| minimum.steps),
+            residual: 0.0,
+            warnings,
+        };
+        let facts = Facts::from([
+            ("log_likelihood".to_owned(), json!(Number(bound.value))),
+            ("noise".to_owned(), json!(Number(noise))),
+            ("inducing_points".to_owned(), json!(count)),
+            ("parameters".to_owned(), unknowns::table(unknowns, theta)),
+        ]);
+        let Prepared { means, scales, admitted, .. } = prepared;
+        let mut coefficients = bound.coefficients.clone();
+        for i in 0..coefficients.nrows() {
+            coefficients.row_mut(i).iter_mut().zip(&scales).for_each(|(a, scale)| *a *= scale);
+        }
+        let factors = if self.variance { Some(bound.into_factors(&session.part())?) } else { None };
+        let (factor, posterior_factor) =
+            factors.map(|(prior, posterior)| (prior.into_triangle(), posterior.into_triangle())).unzip();
+        let model = GaussianProcess {
+            mean: Expansion {
+                kernel,
+                domain: admitted.domain,
+                centres: points,
+                shift: None,
+                coefficients,
+                intercepts: means,
+            },
+            scales,
+            noise,
+            factor,
+            posterior_factor,
+        };
+        let answer = Answer { facts, centres: Some(chosen), ..Answer::new(model, report) };
+        Ok(Fitted::new(self, problem, session, answer))
     }
 }
