@@ -12,7 +12,7 @@ use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{gram_error, learn_error, value_error};
+use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::rows::{Rows, from_matrix, matrix, square};
 use crate::work::Job;
