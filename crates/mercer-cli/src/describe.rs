@@ -12,6 +12,7 @@ pub fn lines(predictor: &Predictor) -> Vec<(&'static str, String)> {
     match predictor {
         Predictor::Expansion(expansion) => kernel(&expansion.kernel, expansion.domain),
         Predictor::Pairs(pairs) => kernel(&pairs.kernel, pairs.domain),
+        Predictor::GaussianClasses(classes) => kernel(&classes.latent.kernel, classes.latent.domain),
         Predictor::GaussianProcess(process) => {
             let mut lines = kernel(&process.mean.kernel, process.mean.domain);
             let deviations: Vec<String> =

@@ -1,6 +1,6 @@
 //! The arguments of `fit` as settings of the library's learners.
 
-use mercer::design::FeatureMap;
+use mercer::design::{Approximation, FeatureMap};
 use mercer::learn::svm::{self, Machine, Svm};
 use mercer::learn::{
     Admission, AnyLearner, Gp, Intercept, Knn, Lift, Lms, LmsSolver, Logistic, LogisticSolver, Perceptron,
@@ -114,10 +114,21 @@ fn gp(arguments: &Fit) -> Result<Gp, Failure> {
         Some(text) => text.parse()?,
         None => Gp::default_kernel(),
     };
+    let inducing = match arguments.approx {
+        None | Some(Approx::Exact) => None,
+        Some(Approx::As(Approximation::Nystrom { landmarks, .. })) => Some(landmarks),
+        Some(_) => {
+            return Err(Failure::usage(
+                "a Gaussian process is approximated by inducing points: --approx nystrom:M, or none",
+            ));
+        }
+    };
     Ok(Gp::new(kernel)
         .noise(arguments.noise)
         .variance(!arguments.no_variance)
         .restarts(arguments.restarts.unwrap_or(0))
+        .classify(arguments.classify)
+        .inducing(inducing)
         .admission(admission(arguments)))
 }
 
@@ -336,6 +347,8 @@ mod tests {
                 "gp --kernel rbf(sigma=?) --noise 0.1 --no-variance --restarts 2",
                 Gp::new("rbf(sigma=?)".parse().unwrap()).noise(Some(0.1)).variance(false).restarts(2).into(),
             ),
+            ("gp --approx nystrom:50", Gp::default().inducing(Some(50)).into()),
+            ("gp --classify", Gp::default().classify(true).into()),
             ("smoother --kernel linear", Smoother::new(Kernel::linear()).into()),
             ("nu-svr --nu 0.2", Svm::on(Lift::default(), Machine::NuSvr { c: 1.0, nu: 0.2 }).into()),
         ];

@@ -184,6 +184,11 @@ pub fn parts_of(py: Python<'_>, predictor: Predictor) -> PyResult<Bound<'_, PyDi
             parts.set_item("coefficients", from_matrix(py, coefficients)?)?;
             parts.set_item("rho", PyArray1::from_vec(py, rho))?;
         }
+        Predictor::GaussianClasses(classes) => {
+            let Expansion { kernel, domain, centres, coefficients, .. } = classes.latent;
+            on_kernel(kernel, domain, centres)?;
+            parts.set_item("coefficients", from_matrix(py, coefficients)?)?;
+        }
         Predictor::GaussianProcess(process) => {
             let Expansion { kernel, domain, centres, coefficients, intercepts, .. } = process.mean;
             on_kernel(kernel, domain, centres)?;

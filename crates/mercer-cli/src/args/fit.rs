@@ -138,7 +138,7 @@ pub struct Fit {
     /// How it is solved. ridge: auto, cholesky, mixed, primal, cg; lms: batch, sgd; logistic: newton, gd, sgd
     #[arg(long, value_enum)]
     pub solver: Option<Solver>,
-    /// ridge, logistic, svc: features in place of the kernel: D random ones, M landmarks, or whichever suits
+    /// ridge, logistic, svc: features in place of the kernel: D random ones, M landmarks, or whichever suits; gp: M inducing points
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
     /// ridge with --approx or --solver cg: keep the work half done in this file, and go on from what it holds
@@ -166,7 +166,7 @@ pub struct Fit {
     /// knn: the distance [default: euclidean]
     #[arg(long, value_parser = parse_metric, value_name = "euclidean|manhattan|chebyshev|minkowski:P")]
     pub metric: Option<Metric>,
-    /// knn: take a target of numbers as classes, too
+    /// knn, gp: take a target of numbers as classes, too
     #[arg(long)]
     pub classify: bool,
     /// logistic, svc: the weight of each class: uniform, balanced, or NAME=WEIGHT,… [default: all the same]

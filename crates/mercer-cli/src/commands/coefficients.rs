@@ -44,6 +44,7 @@ impl<'a> Table<'a> {
             Predictor::GaussianProcess(process) => Ok(Self::of_expansion(&process.mean, model)),
             Predictor::Linear(linear) => Self::of_linear(linear, model),
             Predictor::Pairs(pairs) => Ok(Self::of_pairs(pairs, model)),
+            Predictor::GaussianClasses(classes) => Ok(Self::of_expansion(&classes.latent, model)),
             Predictor::Neighbours(_) | Predictor::Voted(_) => Err(Failure::usage(format!(
                 "a {} model has no coefficients: it keeps the training rows",
                 model.method

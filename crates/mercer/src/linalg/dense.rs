@@ -105,7 +105,7 @@ impl Cholesky<f64> {
     ///
     /// # Errors
     /// [`Stopped`] where `watch` asks for it.
-    pub(crate) fn inverse(&self, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
+    pub fn inverse(&self, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
         let n = self.order();
         let x = self.inverse_lower(watch)?;
         let x = products::view(&x);
@@ -131,7 +131,8 @@ impl Cholesky<f64> {
     }
 
     /// log|A| = 2 Σ log Lᵢᵢ.
-    pub(crate) fn log_determinant(&self) -> f64 {
+    #[must_use]
+    pub fn log_determinant(&self) -> f64 {
         self.pivots().map(f64::ln).sum()
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::data::DataError;
 use crate::design::DesignError;
 use crate::gram::GramError;
+use crate::solve::SolveError;
 
 /// Why a model cannot be read, written or used.
 #[derive(Debug, thiserror::Error)]
@@ -108,4 +109,7 @@ pub enum ModelError {
     /// The samples do not have the model's features.
     #[error(transparent)]
     Design(#[from] DesignError),
+    /// The variances of latent functions could not be computed.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
 }

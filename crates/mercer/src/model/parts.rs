@@ -8,11 +8,21 @@ use crate::kernel::Kernel;
 
 use super::header::Words;
 use super::tensors::{self, Tensor};
-use super::{Expansion, GaussianProcess, Linear, Neighbours, Pairs, Predictor, Voted, VotedStep};
+use super::{
+    Expansion, GaussianClasses, GaussianProcess, Linear, Neighbours, Pairs, Predictor, Voted, VotedStep,
+};
 
 /// The kinds of predictor, as `requires` names them.
-pub(super) const KINDS: [&str; 7] =
-    ["expansion", "linear", "neighbours", "pairs", "voted", "random-features", "gaussian-process"];
+pub(super) const KINDS: [&str; 8] = [
+    "expansion",
+    "linear",
+    "neighbours",
+    "pairs",
+    "voted",
+    "random-features",
+    "gaussian-process",
+    "gaussian-classes",
+];
 
 /// The predictor's kind, its words and its arrays.
 pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tensor>) {
@@ -82,6 +92,10 @@ pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tens
             arrays.extend(process.posterior_factor.as_ref().map(|factor| vector("posterior_factor", factor)));
             ("gaussian-process", words, arrays)
         }
+        Predictor::GaussianClasses(classes) => {
+            let (_, words, arrays) = arrays_of(&Predictor::Expansion(classes.latent.clone()));
+            ("gaussian-classes", words, arrays)
+        }
     }
 }
 
@@ -94,6 +108,9 @@ pub(super) fn from_arrays(
     let kind = KINDS.into_iter().find(|kind| requires.iter().any(|feature| feature == kind));
     let predictor = match kind {
         Some("expansion") => Predictor::Expansion(expansion(words, file)?),
+        Some("gaussian-classes") => {
+            Predictor::GaussianClasses(GaussianClasses { latent: expansion(words, file)? })
+        }
         Some("gaussian-process") => Predictor::GaussianProcess(GaussianProcess {
             mean: expansion(words, file)?,
             scales: tensors::numbers::<f64>(file, "scales")?.1,
@@ -183,6 +200,10 @@ fn consistent(predictor: &Predictor) -> Result<(), String> {
         Predictor::GaussianProcess(process) => {
             consistent_expansion(&process.mean)?;
             faultless(process.fault(), predictor)
+        }
+        Predictor::GaussianClasses(classes) => {
+            consistent_expansion(&classes.latent)?;
+            faultless(classes.fault(), predictor)
         }
         Predictor::Linear(linear) => {
             finite("intercepts", &linear.intercepts)?;

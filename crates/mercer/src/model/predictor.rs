@@ -4,7 +4,9 @@ use crate::data::{AnySamples, Dtype, Matrix};
 use crate::kernel::Kernel;
 use crate::session::Session;
 
-use super::{Expansion, GaussianProcess, Linear, ModelError, Neighbours, Pairs, Rule, Voted};
+use super::{
+    Expansion, GaussianClasses, GaussianProcess, Linear, ModelError, Neighbours, Pairs, Rule, Voted,
+};
 
 /// A function learnt from samples, with one or several outputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +23,8 @@ pub enum Predictor {
     Pairs(Pairs),
     /// A mean and a variance: Gaussian processes.
     GaussianProcess(GaussianProcess),
+    /// Probabilities of classes averaged over latent functions: classification by Gaussian processes.
+    GaussianClasses(GaussianClasses),
 }
 
 impl Predictor {
@@ -34,6 +38,7 @@ impl Predictor {
             Self::Voted(voted) => voted.centres.ncols(),
             Self::Pairs(pairs) => pairs.centres.ncols(),
             Self::GaussianProcess(process) => process.mean.centres.ncols(),
+            Self::GaussianClasses(classes) => classes.latent.centres.ncols(),
         }
     }
 
@@ -47,6 +52,7 @@ impl Predictor {
             Self::Voted(voted) => voted.classes,
             Self::Pairs(pairs) => pairs.noutputs(),
             Self::GaussianProcess(process) => process.mean.noutputs(),
+            Self::GaussianClasses(classes) => classes.classes(),
         }
     }
 
@@ -69,6 +75,7 @@ impl Predictor {
             Self::Voted(voted) => Some(&voted.centres),
             Self::Pairs(pairs) => Some(&pairs.centres),
             Self::GaussianProcess(process) => Some(&process.mean.centres),
+            Self::GaussianClasses(classes) => Some(&classes.latent.centres),
         }
     }
 
@@ -80,6 +87,7 @@ impl Predictor {
             Self::Voted(voted) => Some(&voted.kernel),
             Self::Pairs(pairs) => Some(&pairs.kernel),
             Self::GaussianProcess(process) => Some(&process.mean.kernel),
+            Self::GaussianClasses(classes) => Some(&classes.latent.kernel),
             Self::Neighbours(Neighbours { rule: Rule::Smoother { kernel }, .. }) => Some(kernel),
             Self::Linear(Linear { map, .. }) => map.kernel(),
             Self::Neighbours(_) => None,
@@ -121,6 +129,7 @@ impl Predictor {
             Self::Voted(voted) => voted.predict(samples, session),
             Self::Pairs(pairs) => pairs.predict(samples, session),
             Self::GaussianProcess(process) => process.predict(samples, session),
+            Self::GaussianClasses(classes) => classes.predict(samples, session),
         }
     }
 }
@@ -135,4 +144,4 @@ macro_rules! from_kind {
     )*};
 }
 
-from_kind!(Expansion, Linear, Neighbours, Voted, Pairs, GaussianProcess);
+from_kind!(Expansion, Linear, Neighbours, Voted, Pairs, GaussianProcess, GaussianClasses);

@@ -32,7 +32,7 @@ use crate::watch::{Stopped, Watch};
 use super::SolveError;
 
 /// What is added to the diagonal of K_MM, as a part of its mean, so that it can be factored.
-pub(crate) const JITTER: f64 = 1e-8;
+const JITTER: f64 = 1e-8;
 
 /// Sums over the rows, with weights w (1 by default).
 #[derive(Debug, Clone, PartialEq)]
@@ -63,8 +63,10 @@ pub(crate) struct Bound {
     pub by_noise: f64,
     /// v: the mean at x is Σⱼ k(x, zⱼ)·vⱼ.
     pub coefficients: Matrix<f64>,
-    /// C = K_MM⁻¹ − S⁻¹: the variance at x is k(x, x) − kᵀCk, without the noise.
-    pub reduction: Matrix<f64>,
+    /// LLᵀ = K_MM with its jitter.
+    factor: Cholesky<f64>,
+    /// The factor of B.
+    inner: Cholesky<f64>,
     /// 2·∂F/∂Φ.
     twice_by_products: Matrix<f64>,
     /// ∂F/∂b, transposed.
@@ -109,7 +111,8 @@ impl Bound {
         let mean: f64 = (0..m).map(|i| k.row(i)[i]).sum::<f64>() / m as f64;
         let mut jittered = k.clone();
         (0..m).for_each(|i| jittered.row_mut(i)[i] += JITTER * mean);
-        let x = positive(Cholesky::factor(m, jittered.into_entries(), watch))?.inverse_lower(watch)?;
+        let factor = positive(Cholesky::factor(m, jittered.into_entries(), watch))?;
+        let x = factor.inverse_lower(watch)?;
         let x = products::view(&x);
         let a = congruent(x, products::view(&sums.products), x.transpose(), 1.0 / noise, watch)?;
         let mut b = a.clone();
@@ -145,7 +148,7 @@ impl Bound {
         });
         let trace_of_adjoint: f64 = (0..m).map(|i| by_inducing.row(i)[i]).sum();
         (0..m).for_each(|i| by_inducing.row_mut(i)[i] += JITTER / m as f64 * trace_of_adjoint);
-        let mut twice_by_products = reduction.clone();
+        let mut twice_by_products = reduction;
         twice_by_products.entries_mut().par_chunks_mut(m.max(1)).enumerate().for_each(|(i, row)| {
             row.iter_mut().enumerate().for_each(|(j, g)| *g = (o * *g - outer(i, j)) / noise);
         });
@@ -166,10 +169,26 @@ impl Bound {
             by_diagonal: -0.5 * o / noise,
             by_noise,
             coefficients,
-            reduction,
+            factor,
+            inner: b,
             twice_by_products,
             by_cross,
         })
+    }
+
+    /// L and P with LLᵀ = K_MM and PPᵀ = S: the variance at x is k(x, x) − |L⁻¹k|² + |P⁻¹k|², without the noise.
+    ///
+    /// # Errors
+    /// [`Stopped`] where `watch` asks for it.
+    pub fn into_factors(self, watch: &dyn Watch) -> Result<(Cholesky<f64>, Cholesky<f64>), Stopped> {
+        let m = self.factor.order();
+        let [l, inner] = [&self.factor, &self.inner].map(|factor| {
+            let mut entries = factor.lower().to_vec();
+            entries.chunks_exact_mut(m.max(1)).enumerate().for_each(|(i, row)| row[i + 1..].fill(0.0));
+            Matrix::from_entries(m, m, entries)
+        });
+        let posterior = multiply(products::view(&l), products::view(&inner), watch)?;
+        Ok((self.factor, Cholesky::from_lower(m, posterior.into_entries())))
     }
 
     /// ∂F/∂k for the kernel values `k` of some rows with the inducing points, into `out`, both row-major. `targets` and `weights` are
@@ -417,10 +436,13 @@ mod tests {
         let at: Vec<f64> = (0..n).map(|i| kernel(point(i), 3.3, &t)).collect();
         let mean = (dot(&at, bound.coefficients.entries()), dot(&at, alpha.entries()));
         assert!((mean.0 - mean.1).abs() < 1e-6, "{mean:?}");
-        let mut solved = Matrix::from_entries(n, 1, at.clone());
-        factor.solve(&mut solved, &Unwatched).unwrap();
-        let reduced: f64 = (0..n).map(|i| at[i] * dot(bound.reduction.row(i), &at)).sum();
-        assert!((reduced - dot(&at, solved.entries())).abs() < 1e-6);
+        let squared = |factor: &Cholesky<f64>| {
+            let mut solved = Matrix::from_entries(n, 1, at.clone());
+            factor.solve_lower(&mut solved, &Unwatched).unwrap();
+            dot(solved.entries(), solved.entries())
+        };
+        let (prior, posterior) = bound.into_factors(&Unwatched).unwrap();
+        assert!((squared(&prior) - squared(&posterior) - squared(&factor)).abs() < 1e-6);
     }
 
     #[test]

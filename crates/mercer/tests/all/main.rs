@@ -8,6 +8,7 @@ mod extremes;
 mod features;
 mod golden;
 mod gp;
+mod gp_classes;
 mod gradient;
 mod gram;
 mod hinge_newton;

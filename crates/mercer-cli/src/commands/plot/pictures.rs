@@ -87,6 +87,7 @@ fn about(shown: &Shown) -> String {
         Predictor::Voted(voted) => voted.kernel.to_string(),
         Predictor::Pairs(pairs) => pairs.kernel.to_string(),
         Predictor::GaussianProcess(process) => process.mean.kernel.to_string(),
+        Predictor::GaussianClasses(classes) => classes.latent.kernel.to_string(),
     };
     format!("{}, {}{lambda}{own}", model.method, rounded(&what))
 }

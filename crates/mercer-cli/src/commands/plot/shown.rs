@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use mercer::data::{self, AnySamples, Matrix, Samples, Scaling};
 use mercer::kernel::Kernel;
-use mercer::model::{Expansion, GaussianProcess, Method, Model, Pairs, Predictor};
+use mercer::model::{Expansion, GaussianClasses, GaussianProcess, Method, Model, Pairs, Predictor};
 use mercer::session::Session;
 
 use super::{Kind, Plot};
@@ -127,6 +127,10 @@ impl Shown {
             }
             Predictor::GaussianProcess(process) => {
                 Expansion { domain: None, ..process.mean.clone() }.predict(&scaled, session)?
+            }
+            Predictor::GaussianClasses(classes) => {
+                let latent = Expansion { domain: None, ..classes.latent.clone() };
+                GaussianClasses { latent }.predict(&scaled, session)?
             }
             Predictor::Pairs(pairs) => Pairs { domain: None, ..pairs.clone() }.predict(&scaled, session)?,
             other => other.predict(&scaled, session)?,

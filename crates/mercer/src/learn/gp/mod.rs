@@ -4,13 +4,15 @@
 //! maximise the likelihood of the targets (or the density of leaving one out) plus the logarithms of the priors, in logarithms and
 //! between bounds (Rasmussen and Williams 2006, chapters 2 and 5).
 
+mod classes;
 mod exact;
+mod inducing;
 mod unknowns;
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::data::{AnySamples, Matrix, Number};
 use crate::gram::{GramError, Resident};
@@ -27,10 +29,11 @@ use super::fitted::{Answer, Facts, Fitted, Settings};
 use super::knn::check_features;
 use super::learner::{Learner, Requires, Shape};
 use super::problem::Problem;
-use super::settings::{builder, kept};
+use super::settings::{builder, is_default, kept};
 use super::targets;
 
 use exact::{Exact, Factored};
+use inducing::Inducing;
 use unknowns::{Unknown, add_priors};
 
 /// What hyper-parameters maximise.
@@ -80,9 +83,17 @@ pub struct Gp {
     pub variance: bool,
     /// Most steps of one minimisation.
     pub max_iter: usize,
+    /// The number of inducing points among the rows, which f is known at; none for the exact process.
+    pub inducing: Option<usize>,
+    /// Whether numbers are classes; targets that are text always are.
+    #[serde(skip_serializing_if = "is_default")]
+    pub classify: bool,
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
 }
+
+/// The objective at θ and its gradient; none where it has no value.
+type Evaluate<'a> = dyn FnMut(&[f64]) -> Result<Option<(f64, Vec<f64>)>, LearnError> + 'a;
 
 impl Default for Gp {
     fn default() -> Self {
@@ -104,6 +115,8 @@ impl Gp {
             learn: true,
             variance: true,
             max_iter: 200,
+            inducing: None,
+            classify: false,
             admission: Admission::Check,
         }
     }
@@ -124,6 +137,8 @@ impl Gp {
         learn: bool,
         variance: bool,
         max_iter: usize,
+        inducing: Option<usize>,
+        classify: bool,
         admission: Admission,
     }
 
@@ -136,7 +151,7 @@ impl Gp {
     /// The objective and its gradient at `theta`: the logarithms of the kernel's unknowns in the order of its text, then that of σ²
     /// where it is learnt. Without priors. None where K + σ²/w is not positive definite there.
     ///
-    /// O(n³) time and 2½n² numbers of memory.
+    /// O(n³) time and 2½n² numbers of memory; on M inducing points it is a lower bound of the likelihood, in O(nM²) time.
     ///
     /// # Errors
     /// As [`train`](Learner::train), and where there is another number of values.
@@ -150,6 +165,10 @@ impl Gp {
         if theta.len() != prepared.unknowns.len() {
             let (rows, found) = (prepared.unknowns.len(), theta.len());
             return Err(LearnError::Length { what: "values of theta", rows, found });
+        }
+        if let Some(count) = self.inducing {
+            let (_, points) = self.inducing_points(count, &prepared, session)?;
+            return Inducing::new(&prepared, &points, session)?.evaluate(theta, session);
         }
         let samples = session.load(&prepared.samples)?;
         self.exact(&prepared, &*samples).evaluate(theta, session)
@@ -255,7 +274,7 @@ impl Gp {
     /// The best θ of all minimisations; none where the objective has no value at any start.
     fn learnt(
         &self,
-        exact: &Exact<'_>,
+        evaluate: &mut Evaluate<'_>,
         unknowns: &[Unknown],
         session: &Session<'_>,
     ) -> Result<Option<Minimum>, LearnError> {
@@ -269,7 +288,7 @@ impl Gp {
                 _ => unknowns.iter().map(|unknown| unknown.drawn(&mut random)).collect(),
             };
             let mut failure = None;
-            let mut objective = |theta: &[f64]| match exact.evaluate(theta, session) {
+            let mut objective = |theta: &[f64]| match evaluate(theta) {
                 Ok(Some((mut value, mut gradient))) => {
                     add_priors(unknowns, theta, &mut value, &mut gradient);
                     session.note(&format!("log-likelihood {value:.6}"));
@@ -317,17 +336,25 @@ impl Learner for Gp {
     }
 
     fn requires(&self) -> Requires {
-        Requires::Numbers
+        if self.classify { Requires::Classes } else { Requires::NumbersOrClasses }
     }
 
     fn settings(&self, session: &Session<'_>) -> Settings {
-        kept(self, &["kernel", "noise", "objective", "normalise", "restarts"], Some(session.seed()))
+        kept(
+            self,
+            &["kernel", "noise", "objective", "normalise", "restarts", "inducing", "classify"],
+            Some(session.seed()),
+        )
     }
 
     fn check(&self, shape: Shape, session: &Session<'_>) -> Result<(), LearnError> {
-        // The matrix, its inverse and the inverse of its factor.
         let rows = shape.rows as u64;
-        let (needed, budget) = (rows.saturating_mul(rows).saturating_mul(20), session.memory());
+        let needed = match self.inducing {
+            Some(points) => inducing::bytes(points),
+            // The matrix, its inverse and the inverse of its factor.
+            None => rows.saturating_mul(rows).saturating_mul(20),
+        };
+        let budget = session.memory();
         if needed > budget {
             return Err(LearnError::Memory { rows: shape.rows, what: KERNEL_MATRIX, needed, budget });
         }
@@ -335,14 +362,24 @@ impl Learner for Gp {
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
+        if problem.classes().is_some() {
+            return self.train_classes(problem, session);
+        }
         let prepared = self.prepare(problem, session)?;
         let (rows, columns) = (prepared.samples.nrows(), prepared.samples.ncols());
         self.check(Shape { rows, columns, targets: prepared.targets.ncols() }, session)?;
+        if let Some(points) = self.inducing {
+            return self.train_inducing(points, prepared, problem, session);
+        }
         let resident = session.load(&prepared.samples)?;
         let exact = self.exact(&prepared, &*resident);
         let start: Vec<f64> = prepared.unknowns.iter().map(|unknown| unknown.start).collect();
         let learns = self.learn && !prepared.is_constant && !start.is_empty();
-        let found = if learns { self.learnt(&exact, &prepared.unknowns, session)? } else { None };
+        let found = if learns {
+            self.learnt(&mut |theta| exact.evaluate(theta, session), &prepared.unknowns, session)?
+        } else {
+            None
+        };
         let theta = found.as_ref().map_or(&start, |found| &found.at);
         let factored = exact.factor(theta, session)?.ok_or(LearnError::Unsupported(
             "the kernel matrix with its noise is not positive definite; give more noise, or check that the kernel is one",
@@ -417,43 +454,18 @@ impl Gp {
             ));
         }
         if found.is_some() {
-            for (unknown, &value) in prepared.unknowns.iter().zip(theta) {
-                if let Some(end) = unknown.bound_at(value) {
-                    let columns =
-                        unknown.columns.as_deref().map_or(String::new(), |c| format!(" of columns {c:?}"));
-                    warnings.push(format!(
-                        "{} {}{columns} is at its {end} bound, {:.6e}; a wider range, ?lo..hi, may fit better",
-                        unknown.family,
-                        unknown.parameter,
-                        value.exp()
-                    ));
-                }
-            }
+            warnings.extend(unknowns::bound_warnings(&prepared.unknowns, theta));
         }
         warnings
     }
 }
 
 fn facts(prepared: &Prepared, theta: &[f64], factored: &Factored, log_likelihood: f64) -> Facts {
-    let parameters: Vec<Value> = prepared
-        .unknowns
-        .iter()
-        .zip(theta)
-        .map(|(unknown, &value)| {
-            json!({
-                "kernel": unknown.family,
-                "parameter": unknown.parameter,
-                "columns": unknown.columns,
-                "value": Number(value.exp()),
-                "at_bound": unknown.bound_at(value),
-            })
-        })
-        .collect();
     Facts::from([
         ("log_likelihood".to_owned(), json!(Number(log_likelihood))),
         ("noise".to_owned(), json!(Number(factored.noise))),
         ("jitter".to_owned(), json!(Number(factored.jitter))),
-        ("parameters".to_owned(), json!(parameters)),
+        ("parameters".to_owned(), unknowns::table(&prepared.unknowns, theta)),
     ])
 }
 

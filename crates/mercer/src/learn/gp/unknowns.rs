@@ -2,11 +2,13 @@
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Value, json};
 
+use crate::data::Number;
 use crate::gram::SampleScales;
 use crate::kernel::family::constant::CONSTANT;
 use crate::kernel::family::noise::NOISE;
-use crate::kernel::{Kernel, Prior, SearchSpace, Tunable, Value};
+use crate::kernel::{Kernel, Prior, SearchSpace, Tunable, Value as Written};
 
 use super::super::error::LearnError;
 
@@ -80,12 +82,12 @@ pub(super) fn of_kernel(
             }
         };
         let (draw, bounds) = match tunable.value {
-            Value::TuneOver(_) => {
+            Written::TuneOver(_) => {
                 return Err(LearnError::Unsupported(
                     "a Gaussian process learns numbers on a range: write ? or ?lo..hi, not ?{…}, which a search can try",
                 ));
             }
-            Value::TuneBetween(low, high) => ((low, high), (low, high)),
+            Written::TuneBetween(low, high) => ((low, high), (low, high)),
             _ => ((low * unit, high * unit), (low * unit / WIDER, high * unit * WIDER)),
         };
         let log = |(low, high): (f64, f64)| (low.ln(), high.ln());
@@ -116,6 +118,35 @@ pub(super) fn of_noise(variance: f64) -> Unknown {
         bounds: log(NOISE_RANGE),
         prior: None,
     }
+}
+
+/// A warning for each hyper-parameter that is at a bound.
+pub(super) fn bound_warnings(unknowns: &[Unknown], theta: &[f64]) -> Vec<String> {
+    let warning = |(unknown, &value): (&Unknown, &f64)| {
+        let end = unknown.bound_at(value)?;
+        let columns = unknown.columns.as_deref().map_or(String::new(), |c| format!(" of columns {c:?}"));
+        Some(format!(
+            "{} {}{columns} is at its {end} bound, {:.6e}; a wider range, ?lo..hi, may fit better",
+            unknown.family,
+            unknown.parameter,
+            value.exp()
+        ))
+    };
+    unknowns.iter().zip(theta).filter_map(warning).collect()
+}
+
+/// The hyper-parameters with their values, as a report keeps them.
+pub(super) fn table(unknowns: &[Unknown], theta: &[f64]) -> Value {
+    let row = |(unknown, &value): (&Unknown, &f64)| {
+        json!({
+            "kernel": unknown.family,
+            "parameter": unknown.parameter,
+            "columns": unknown.columns,
+            "value": Number(value.exp()),
+            "at_bound": unknown.bound_at(value),
+        })
+    };
+    unknowns.iter().zip(theta).map(row).collect()
 }
 
 /// The sum of the logarithms of the prior densities, added to `value`, and its derivatives, added to `gradient`.

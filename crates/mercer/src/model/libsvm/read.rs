@@ -365,7 +365,8 @@ impl Model {
             Predictor::Linear(_)
             | Predictor::Neighbours(_)
             | Predictor::Voted(_)
-            | Predictor::GaussianProcess(_) => return self,
+            | Predictor::GaussianProcess(_)
+            | Predictor::GaussianClasses(_) => return self,
         }
         if let Some(Schema { features: Features::Sparse { ncols: columns }, .. }) = &mut self.schema {
             *columns = ncols.max(*columns);

@@ -23,12 +23,14 @@ pub(super) struct Binary {
 }
 
 impl Binary {
-    pub fn at(k: &Matrix<f64>, at: &Point, watch: &dyn Watch) -> Result<Self, SolveError> {
+    /// At the latent values where ∇ log p(y | f) is `gradient`.
+    pub fn at(k: &Matrix<f64>, gradient: &[f64], watch: &dyn Watch) -> Result<Self, SolveError> {
         // |∇ log p| is the probability of the other class without cancellation, and W = p(1 − p).
         let curvature = |g: &f64| (g.abs() * (1.0 - g.abs())).max(TINY);
-        let roots: Vec<f64> = at.gradient.entries().iter().map(|g| curvature(g).sqrt()).collect();
+        let roots: Vec<f64> = gradient.iter().map(|g| curvature(g).sqrt()).collect();
+        let probabilities = gradient.iter().map(|&g| if g > 0.0 { 1.0 - g } else { -g }).collect();
         let factor = damped_factor(k, &roots, watch)?;
-        Ok(Self { factor, roots, probabilities: at.probabilities.entries().to_vec() })
+        Ok(Self { factor, roots, probabilities })
     }
 
     pub fn log_determinant(&self) -> f64 {
@@ -91,8 +93,7 @@ impl Binary {
         let mut lower = self.factor.into_lower();
         for (i, row) in lower.chunks_exact_mut(n.max(1)).enumerate() {
             row[..=i].iter_mut().for_each(|l| *l /= self.roots[i]);
-            row[i + 1..].fill(0.0);
         }
-        Latent::Single { lower: Matrix::from_entries(n, n, lower) }
+        Latent::Single { factor: Cholesky::from_lower(n, lower) }
     }
 }

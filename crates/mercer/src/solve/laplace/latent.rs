@@ -1,67 +1,94 @@
 //! Latent functions at new points, and the probabilities of classes that follow from them.
 
-use faer::MatMut;
+use rayon::prelude::*;
 
 use crate::data::Matrix;
 use crate::design::fourier::normal_quantile;
 use crate::design::{sigmoid, softmax};
-use crate::linalg::products;
-use crate::linalg::vectors::dot;
+use crate::linalg::dense::multiply;
+use crate::linalg::vectors::{column_dots, dot};
+use crate::linalg::{Cholesky, products};
+use crate::watch::{Stopped, Watch};
 
 /// What the variances of latent functions at new points need.
-#[derive(Debug, Clone)]
-pub(crate) enum Latent {
+#[derive(Debug)]
+pub enum Latent {
     /// One function.
     Single {
-        /// The Cholesky factor of K + W⁻¹, with zeros above the diagonal.
-        lower: Matrix<f64>,
+        /// The factor of K + W⁻¹.
+        factor: Cholesky<f64>,
     },
     /// One function for each class.
     PerClass {
-        /// E_c for each class.
+        /// E_c = (K + D_c⁻¹)⁻¹ for each class, with D_c its probabilities at the mode.
         inverses: Vec<Matrix<f64>>,
-        /// The factor M of Σ_c E_c; what is above the diagonal is unspecified.
-        pooled: Matrix<f64>,
+        /// The factor of Σ_c E_c.
+        pooled: Cholesky<f64>,
     },
 }
 
 impl Latent {
-    /// The covariance of the latent functions at one point, row-major. `k` are the kernel values with the training rows, `own` is
-    /// k(x, x). n² multiply-adds for each function.
-    pub fn covariance(&self, k: &[f64], own: f64) -> Vec<f64> {
+    /// The covariances of the latent functions at new points: a row for each, with the entries of its matrix row-major. `cross` has
+    /// the kernel values of the points (rows) with the training rows, `own` those with themselves.
+    ///
+    /// n² multiply-adds for each function and point.
+    ///
+    /// # Errors
+    /// [`Stopped`] where `watch` asks for it.
+    ///
+    /// # Panics
+    /// Where `cross` does not have a column for each training row, and `own` a number for each of its rows.
+    pub fn covariances(
+        &self,
+        cross: &Matrix<f64>,
+        own: &[f64],
+        watch: &dyn Watch,
+    ) -> Result<Matrix<f64>, Stopped> {
+        let points = cross.nrows();
+        assert_eq!(own.len(), points, "one value k(x, x) for each point");
         match self {
-            Self::Single { lower } => {
-                let half = solved(lower, k.to_vec());
-                vec![(own - dot(&half, &half)).max(0.0)]
+            Self::Single { factor } => {
+                let mut half = transposed(cross);
+                factor.solve_lower(&mut half, watch)?;
+                let reductions = column_dots(&half, &half);
+                let variances = own.iter().zip(reductions).map(|(own, reduction)| (own - reduction).max(0.0));
+                Ok(Matrix::from_entries(points, 1, variances.collect()))
             }
             Self::PerClass { inverses, pooled } => {
                 let classes = inverses.len();
-                let images: Vec<Vec<f64>> =
-                    inverses.iter().map(|e| (0..k.len()).map(|i| dot(e.row(i), k)).collect()).collect();
-                let halves: Vec<Vec<f64>> =
-                    images.iter().map(|image| solved(pooled, image.clone())).collect();
-                let mut covariance = vec![0.0; classes * classes];
+                let mut halves = Vec::with_capacity(classes);
+                let mut covariances = Matrix::zeros(points, classes * classes);
+                for (c, inverse) in inverses.iter().enumerate() {
+                    let image = multiply(products::view(cross), products::view(inverse), watch)?;
+                    for (i, own) in own.iter().enumerate() {
+                        covariances.row_mut(i)[c * classes + c] = own - dot(image.row(i), cross.row(i));
+                    }
+                    let mut half = transposed(&image);
+                    pooled.solve_lower(&mut half, watch)?;
+                    halves.push(half);
+                }
                 for c in 0..classes {
                     for d in 0..=c {
-                        let mut value = dot(&halves[c], &halves[d]);
-                        if c == d {
-                            value = (value + own - dot(&images[c], k)).max(0.0);
+                        for (i, value) in column_dots(&halves[c], &halves[d]).into_iter().enumerate() {
+                            let row = covariances.row_mut(i);
+                            row[c * classes + d] += value;
+                            if c == d {
+                                row[c * classes + c] = row[c * classes + c].max(0.0);
+                            } else {
+                                row[d * classes + c] = row[c * classes + d];
+                            }
                         }
-                        covariance[c * classes + d] = value;
-                        covariance[d * classes + c] = value;
                     }
                 }
-                covariance
+                Ok(covariances)
             }
         }
     }
 }
 
-/// L⁻¹v.
-fn solved(lower: &Matrix<f64>, mut v: Vec<f64>) -> Vec<f64> {
-    let rows = v.len();
-    products::solve_lower(products::view(lower), MatMut::from_row_major_slice_mut(&mut v, rows, 1));
-    v
+fn transposed(a: &Matrix<f64>) -> Matrix<f64> {
+    let (n, m) = (a.nrows(), a.ncols());
+    Matrix::from_entries(m, n, (0..n * m).map(|e| a.row(e % n)[e / n]).collect())
 }
 
 /// Nodes of the rule for several classes; each counts twice, with its mirror image.
@@ -75,14 +102,15 @@ const REACH: f64 = 9.0;
 /// For one function, the trapezoidal rule, whose error for the logistic function is below 1e-14. For several, a quasi-random rule of
 /// 2,048 nodes (the Kronecker sequence of Roberts 2018), with errors of about 1e-4.
 #[derive(Debug, Clone)]
-pub(crate) struct ClassRule {
+pub struct ClassRule {
     classes: usize,
     /// Standard normal nodes, one row per node; none for two classes.
     nodes: Vec<f64>,
 }
 
 impl ClassRule {
-    /// For this many classes.
+    /// For this many classes, 2 or more.
+    #[must_use]
     pub fn new(classes: usize) -> Self {
         if classes <= 2 {
             return Self { classes: 2, nodes: Vec::new() };
@@ -100,7 +128,23 @@ impl ClassRule {
         Self { classes, nodes }
     }
 
+    /// The probabilities at many points: rows of `means` have one number for each latent function, rows of `covariances` its matrix.
+    ///
+    /// # Panics
+    /// Where the shapes are not those of the latent functions of these classes.
+    #[must_use]
+    pub fn all(&self, means: &Matrix<f64>, covariances: &Matrix<f64>) -> Matrix<f64> {
+        let functions = if self.classes == 2 { 1 } else { self.classes };
+        assert_eq!(means.ncols(), functions, "one mean for each latent function");
+        assert_eq!((covariances.nrows(), covariances.ncols()), (means.nrows(), functions * functions));
+        let rows = (0..means.nrows()).into_par_iter();
+        let found: Vec<Vec<f64>> =
+            rows.map(|i| self.probabilities(means.row(i), covariances.row(i))).collect();
+        Matrix::from_entries(means.nrows(), self.classes, found.concat())
+    }
+
     /// The probabilities of the classes where the latent functions have this mean and covariance (row-major).
+    #[must_use]
     pub fn probabilities(&self, mean: &[f64], covariance: &[f64]) -> Vec<f64> {
         if self.classes == 2 {
             let p = mean_sigmoid(mean[0], covariance[0].sqrt());

@@ -26,18 +26,15 @@ use crate::watch::{Stopped, Watch};
 
 use super::SolveError;
 use binary::Binary;
-pub(crate) use latent::{ClassRule, Latent};
+pub use latent::{ClassRule, Latent};
 use softmax::Softmax;
-
-/// Newton steps at most.
-const STEPS: usize = 100;
 
 /// Converged where a whole step moves f̂ by less than this, relative to its largest entry: the next step would move it by about
 /// the square.
 const SMALL: f64 = 1e-9;
 
 /// The approximation at the mode, for the kernel matrix that it was made with.
-pub(crate) struct Laplace {
+pub struct Laplace {
     state: State,
     /// K⁻¹f̂ = ∇ log p(y | f̂), one column per latent function.
     coefficients: Matrix<f64>,
@@ -52,7 +49,7 @@ enum State {
 }
 
 impl Laplace {
-    /// Finds the mode, from K·`start` where coefficients of an earlier fit are given.
+    /// Finds the mode in at most `max_steps` Newton steps, from K·`start` where coefficients of an earlier fit are given.
     ///
     /// `k` is the whole symmetric kernel matrix, `codes` the class of each row from 0. n³/3 multiply-adds a step for two classes;
     /// about Cn³ for C classes, with C + 2 matrices in memory.
@@ -64,6 +61,7 @@ impl Laplace {
         codes: &[usize],
         classes: usize,
         start: Option<&Matrix<f64>>,
+        max_steps: usize,
         watch: &dyn Watch,
     ) -> Result<Self, SolveError> {
         let n = codes.len();
@@ -92,11 +90,11 @@ impl Laplace {
         let (mut iterations, mut converged) = (0, false);
         loop {
             let state = if outputs == 1 {
-                State::Binary(Binary::at(k, &at, watch)?)
+                State::Binary(Binary::at(k, at.gradient.entries(), watch)?)
             } else {
-                State::Softmax(Softmax::at(k, &at, watch)?)
+                State::Softmax(Softmax::at(k, at.probabilities.clone(), watch)?)
             };
-            if converged || iterations == STEPS {
+            if converged || iterations == max_steps {
                 let log_likelihood = at.objective - 0.5 * state.log_determinant();
                 // At the mode the gradient of the log-likelihood equals K⁻¹f̂, without the rounding errors of a solution.
                 let coefficients = if converged { at.gradient } else { at.coefficients };
@@ -126,21 +124,25 @@ impl Laplace {
     }
 
     /// log q(y).
+    #[must_use]
     pub fn log_likelihood(&self) -> f64 {
         self.log_likelihood
     }
 
     /// K⁻¹f̂, one column per latent function: the latent mean at x is Σᵢ k(x, xᵢ)·coefficient i.
+    #[must_use]
     pub fn coefficients(&self) -> &Matrix<f64> {
         &self.coefficients
     }
 
     /// Newton steps taken.
+    #[must_use]
     pub fn iterations(&self) -> usize {
         self.iterations
     }
 
     /// Whether the mode was found.
+    #[must_use]
     pub fn converged(&self) -> bool {
         self.converged
     }
@@ -157,6 +159,7 @@ impl Laplace {
     }
 
     /// What latent variances need, apart from the coefficients and the kernel.
+    #[must_use]
     pub fn into_latent(self) -> Latent {
         match self.state {
             State::Binary(state) => state.into_latent(),
@@ -180,6 +183,27 @@ impl State {
             Self::Binary(state) => state.newton_target(k, at, watch),
             Self::Softmax(state) => state.newton_target(k, at, watch),
         }
+    }
+}
+
+impl Latent {
+    /// The variances at the mode that has these coefficients, as [`Laplace::coefficients`] returns them.
+    ///
+    /// # Errors
+    /// As [`Laplace::fit`].
+    pub fn at_mode(
+        k: &Matrix<f64>,
+        coefficients: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Self, SolveError> {
+        if coefficients.ncols() == 1 {
+            return Ok(Binary::at(k, coefficients.entries(), watch)?.into_latent());
+        }
+        // A coefficient is 1 − p for the row's own class and −p for every other.
+        let of = |&a: &f64| if a > 0.0 { 1.0 - a } else { -a };
+        let probabilities = coefficients.entries().iter().map(of).collect();
+        let probabilities = Matrix::from_entries(coefficients.nrows(), coefficients.ncols(), probabilities);
+        Ok(Softmax::at(k, probabilities, watch)?.into_latent())
     }
 }
 

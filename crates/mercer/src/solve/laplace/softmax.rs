@@ -30,13 +30,14 @@ pub(super) struct Softmax {
 }
 
 impl Softmax {
-    pub fn at(k: &Matrix<f64>, at: &Point, watch: &dyn Watch) -> Result<Self, SolveError> {
-        let (n, classes) = (at.mode.nrows(), at.mode.ncols());
+    /// At the latent values with these probabilities.
+    pub fn at(k: &Matrix<f64>, probabilities: Matrix<f64>, watch: &dyn Watch) -> Result<Self, SolveError> {
+        let (n, classes) = (probabilities.nrows(), probabilities.ncols());
         let mut inverses = Vec::with_capacity(classes);
         let mut log_determinants = 0.0;
         let mut sum = vec![0.0; n * n];
         for c in 0..classes {
-            let roots: Vec<f64> = (0..n).map(|i| at.probabilities.row(i)[c].sqrt()).collect();
+            let roots: Vec<f64> = (0..n).map(|i| probabilities.row(i)[c].sqrt()).collect();
             let factor = damped_factor(k, &roots, watch)?;
             log_determinants += factor.log_determinant();
             let mut inverse = factor.inverse(watch)?;
@@ -53,7 +54,7 @@ impl Softmax {
             CholeskyError::NotPositiveDefinite { pivot, order } => SolveError::NegativePivot { pivot, order },
             CholeskyError::Stopped(stopped) => stopped.into(),
         })?;
-        Ok(Self { inverses, pooled, log_determinants, probabilities: at.probabilities.clone() })
+        Ok(Self { inverses, pooled, log_determinants, probabilities })
     }
 
     pub fn log_determinant(&self) -> f64 {
@@ -149,8 +150,6 @@ impl Softmax {
     }
 
     pub fn into_latent(self) -> Latent {
-        let n = self.pooled.order();
-        let pooled = Matrix::from_entries(n, n, self.pooled.into_lower());
-        Latent::PerClass { inverses: self.inverses, pooled }
+        Latent::PerClass { inverses: self.inverses, pooled: self.pooled }
     }
 }

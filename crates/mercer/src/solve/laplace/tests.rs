@@ -40,10 +40,10 @@ fn gradients_are_those_of_finite_differences() {
         for (factor, width) in [(1.0f64, 1.0f64), (20.0, 0.7), (3.0, 2.5)] {
             let value = |log_factor: f64, log_width: f64| {
                 let (k, _) = kernel(n, log_factor.exp(), log_width.exp());
-                Laplace::fit(&k, &codes, classes, None, &Unwatched).unwrap().log_likelihood()
+                Laplace::fit(&k, &codes, classes, None, 100, &Unwatched).unwrap().log_likelihood()
             };
             let (k, derivatives) = kernel(n, factor, width);
-            let fit = Laplace::fit(&k, &codes, classes, None, &Unwatched).unwrap();
+            let fit = Laplace::fit(&k, &codes, classes, None, 100, &Unwatched).unwrap();
             assert!(fit.converged() && fit.iterations() < 30, "{classes} classes: {}", fit.iterations());
             let weights = fit.gradient_weights(&k, &Unwatched).unwrap();
             let (t, h) = ([factor.ln(), width.ln()], 1e-4);
@@ -70,15 +70,15 @@ fn the_mode_is_stationary() {
     for classes in [2, 5] {
         let codes = codes(n, classes);
         let (k, _) = kernel(n, 30.0, 1.5);
-        let fit = Laplace::fit(&k, &codes, classes, None, &Unwatched).unwrap();
+        let fit = Laplace::fit(&k, &codes, classes, None, 100, &Unwatched).unwrap();
         let at = Point::at(&k, &codes, fit.coefficients().clone());
         let pairs = at.gradient.entries().iter().zip(fit.coefficients().entries());
         let worst = pairs.map(|(g, a)| (g - a).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-10, "{classes} classes: {worst}");
         // From the answer of another kernel, the same mode.
         let (other, _) = kernel(n, 10.0, 1.0);
-        let start = Laplace::fit(&other, &codes, classes, None, &Unwatched).unwrap();
-        let again = Laplace::fit(&k, &codes, classes, Some(start.coefficients()), &Unwatched).unwrap();
+        let start = Laplace::fit(&other, &codes, classes, None, 100, &Unwatched).unwrap();
+        let again = Laplace::fit(&k, &codes, classes, Some(start.coefficients()), 100, &Unwatched).unwrap();
         assert!((again.log_likelihood() - fit.log_likelihood()).abs() < 1e-9);
     }
 }
@@ -93,7 +93,7 @@ fn determinants_and_covariances_are_those_of_the_definition() {
         let (all, _) = kernel(n + 1, 4.0, 1.2);
         let mut k = Matrix::zeros(n, n);
         (0..n).for_each(|i| k.row_mut(i).copy_from_slice(&all.row(i)[..n]));
-        let fit = Laplace::fit(&k, &codes, classes, None, &Unwatched).unwrap();
+        let fit = Laplace::fit(&k, &codes, classes, None, 100, &Unwatched).unwrap();
         let at = Point::at(&k, &codes, fit.coefficients().clone());
         // W and K over all functions: index c·n + i.
         let size = n * outputs;
@@ -117,16 +117,20 @@ fn determinants_and_covariances_are_those_of_the_definition() {
             .collect();
         // (I + KW) x = K-cross, and the determinant, by elimination.
         let own = all.row(n)[n];
-        let cross = |c: usize| (0..size).map(move |r| (r, c));
+        let places = |c: usize| (0..size).map(move |r| (r, c));
         let rhs: Vec<Vec<f64>> = (0..outputs)
-            .map(|c| cross(c).map(|(r, c)| if r / n == c { all.row(n)[r % n] } else { 0.0 }).collect())
+            .map(|c| places(c).map(|(r, c)| if r / n == c { all.row(n)[r % n] } else { 0.0 }).collect())
             .collect();
         let (determinant, solved) = eliminate(a, &rhs);
         let direct = at.objective - 0.5 * determinant.ln();
         assert!((direct - fit.log_likelihood()).abs() < 1e-9, "{direct} {}", fit.log_likelihood());
         // cov_cd = δ k** − k_cᵀ W (I + KW)⁻¹ k_d.
+        let again = Latent::at_mode(&k, fit.coefficients(), &Unwatched).unwrap();
         let latent = fit.into_latent();
-        let covariance = latent.covariance(&all.row(n)[..n], own);
+        let cross = Matrix::from_entries(1, n, all.row(n)[..n].to_vec());
+        let covariance = latent.covariances(&cross, &[own], &Unwatched).unwrap().into_entries();
+        let again = again.covariances(&cross, &[own], &Unwatched).unwrap().into_entries();
+        assert!(covariance.iter().zip(again).all(|(a, b)| (a - b).abs() < 1e-9));
         for c in 0..outputs {
             for d in 0..outputs {
                 let mut expected = if c == d { own } else { 0.0 };
@@ -208,10 +212,10 @@ fn probabilities_are_averages_over_the_latent_functions() {
 fn bad_matrices_are_refused() {
     let codes = [0, 1, 0];
     let indefinite = Matrix::from_entries(3, 3, vec![1.0, 90.0, 0.0, 90.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
-    let error = Laplace::fit(&indefinite, &codes, 2, None, &Unwatched).err();
+    let error = Laplace::fit(&indefinite, &codes, 2, None, 100, &Unwatched).err();
     assert!(matches!(error, Some(SolveError::NegativePivot { .. })), "{error:?}");
     let nan = Matrix::from_entries(3, 3, vec![f64::NAN; 9]);
-    assert_eq!(Laplace::fit(&nan, &codes, 2, None, &Unwatched).err(), Some(SolveError::NotFinite));
-    let error = Laplace::fit(&nan, &[0, 1], 2, None, &Unwatched).err();
+    assert_eq!(Laplace::fit(&nan, &codes, 2, None, 100, &Unwatched).err(), Some(SolveError::NotFinite));
+    let error = Laplace::fit(&nan, &[0, 1], 2, None, 100, &Unwatched).err();
     assert!(matches!(error, Some(SolveError::Shape { .. })), "{error:?}");
 }
