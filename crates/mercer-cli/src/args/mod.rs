@@ -1,6 +1,8 @@
 //! The command line as typed.
 
 mod approx;
+#[cfg(feature = "explore")]
+mod explore;
 mod fit;
 mod flags;
 mod help;
@@ -22,6 +24,8 @@ use mercer::session::Session;
 use mercer::watch::Watch;
 
 pub use approx::Approx;
+#[cfg(feature = "explore")]
+pub use explore::Explore;
 pub use fit::{Fit, Multiclass, Solver};
 pub use flags::methods_of;
 pub use mistakes::hint;
@@ -72,6 +76,9 @@ pub enum Command {
     Plan(Plan),
     /// Draw a saved model: curves, maps, surfaces, residuals
     Plot(Plot),
+    /// Explore kernels and models in the browser, on a page served from this machine
+    #[cfg(feature = "explore")]
+    Explore(Explore),
     /// Describe a saved model
     Info(Info),
     /// Turn a support vector model into LIBSVM's text, or LIBSVM's text into a model

@@ -1,7 +1,7 @@
 //! `mercer plot`.
 
-mod pictures;
-mod shown;
+pub mod pictures;
+pub mod shown;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;

@@ -116,7 +116,7 @@ fn expect_columns(shown: &Shown, kind: &str, expected: usize) -> Result<(), Fail
 }
 
 /// Places that hold values with a margin, evenly.
-fn places(values: &[f64], margin: f64, count: usize) -> Vec<f64> {
+pub fn places(values: &[f64], margin: f64, count: usize) -> Vec<f64> {
     let lo = values.iter().copied().fold(f64::INFINITY, f64::min);
     let hi = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let room = if hi > lo { margin * (hi - lo) } else { 0.5 * lo.abs().max(1.0) };
@@ -291,7 +291,7 @@ fn classes(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
 
 /// What decides on the grid: probabilities where the model has them, the decision between two classes, else how the classes
 /// stand to each other.
-fn confidence(shown: &Shown, outputs: &Matrix<f64>) -> Confidence {
+pub fn confidence(shown: &Shown, outputs: &Matrix<f64>) -> Confidence {
     let model = &shown.model;
     let columns = |of: &Matrix<f64>| -> Vec<Vec<f64>> {
         (0..of.ncols()).map(|class| (0..of.nrows()).map(|place| of.row(place)[class]).collect()).collect()
