@@ -1,11 +1,11 @@
 import { snapshot } from "./state.js";
 
-// Requests to the server. On each channel one request is under way, and the newest one waits behind it; one that takes long is
-// overtaken, and the server stops its work.
+// Requests to the server. On each channel one request is under way, and the newest one waits behind it. One that takes long is
+// overtaken, and the server stops its work; the next is not, so that a slider that keeps moving does not keep pictures away.
 
 const recordedPicture = window.mercerRecorded ?? null;
 const pageName = Math.random().toString(36).slice(2);
-const OVERTAKE = 250;
+const OVERTAKE = 400;
 
 let turn = 0;
 const channels = new Map();
@@ -34,10 +34,12 @@ async function send(request, channel, state, body) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ page: pageName, channel, turn: (turn += 1), state }),
   });
-  if (reply.status === 409) return null;
-  if (reply.ok) return body === "blob" ? reply.blob() : reply.json();
-  const answer = await reply.json().catch(() => ({ error: `the server answered ${reply.status}` }));
-  throw new Refused(answer.error ?? "the request failed", answer.hint);
+  if (!reply.ok) throw new Refused(`the server answered ${reply.status}`);
+  if (body === "blob" && reply.headers.get("Content-Type") !== "application/json") return reply.blob();
+  const answer = await reply.json();
+  if (answer.superseded) return null;
+  if (answer.error) throw new Refused(answer.error, answer.hint);
+  return answer;
 }
 
 /** Asks for a document and hands it to `done`, or what went wrong to `failed`. A newer request on the channel replaces this one. */
@@ -48,12 +50,13 @@ export function ask(request, done, failed, { more = {}, channel = request } = {}
     return;
   }
   const job = { request, done, failed, more, channel };
-  const line = channels.get(channel) ?? { running: null, waiting: null, since: 0 };
+  const line = channels.get(channel) ?? { running: null, waiting: null, since: 0, overtaken: false };
   channels.set(channel, line);
-  if (line.running && performance.now() - line.since < OVERTAKE) {
+  if (line.running && (line.overtaken || performance.now() - line.since < OVERTAKE)) {
     line.waiting = job;
     return;
   }
+  line.overtaken = line.running !== null;
   start(line, job);
 }
 
@@ -70,6 +73,7 @@ async function start(line, job) {
   }
   if (line.running !== job) return;
   line.running = null;
+  line.overtaken = false;
   const next = line.waiting;
   if (next) start(line, next);
   finish();

@@ -1,4 +1,4 @@
-import { inks, css } from "./colour.js";
+import { inks } from "./colour.js";
 import { fewDigits } from "./dom.js";
 
 // Drawing on a canvas: axes, curves, points, fields of colour and their contours.
@@ -55,7 +55,7 @@ export class Plot {
     context.restore();
   }
 
-  axes(labels = ["", ""], { grid = false } = {}) {
+  axes(labels = ["", ""], { grid = false, both = true } = {}) {
     const { context, inner, ink } = this;
     context.font = "11px system-ui, sans-serif";
     context.fillStyle = ink.soft;
@@ -73,7 +73,7 @@ export class Plot {
     }
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const tick of roundTicks(this.y[0], this.y[1], inner.height / 50)) {
+    for (const tick of both ? roundTicks(this.y[0], this.y[1], inner.height / 50) : []) {
       const at = Math.round(this.py(tick)) + 0.5;
       context.beginPath();
       context.moveTo(inner.left - 4, at);
@@ -81,7 +81,7 @@ export class Plot {
       context.stroke();
       context.fillText(fewDigits(tick), inner.left - 7, at);
     }
-    context.strokeRect(inner.left + 0.5, inner.top + 0.5, inner.width - 1, inner.height - 1);
+    if (both) context.strokeRect(inner.left + 0.5, inner.top + 0.5, inner.width - 1, inner.height - 1);
     context.fillStyle = ink.ink;
     context.textAlign = "right";
     context.textBaseline = "bottom";
@@ -244,9 +244,4 @@ export function redrawOnResize(element, draw) {
 export function softened(colour, field, sure) {
   const t = 0.1 + 0.45 * Math.min(Math.max(sure, 0), 1);
   return field.map((v, i) => v + (colour[i] - v) * t);
-}
-
-/** A legend entry as an element's style would be: colour only. */
-export function swatchColour(colour) {
-  return css(colour);
 }

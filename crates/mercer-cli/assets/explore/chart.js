@@ -13,12 +13,15 @@ export class LineChart {
 
   options() {
     const ink = inks();
-    const axis = (label) => ({ label, stroke: ink.soft, labelFont: "12px system-ui", font: "11px system-ui", grid: { stroke: ink.line, width: 1 }, ticks: { stroke: ink.line }, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : fewDigits(tick, 2))) });
+    // On a logarithmic axis the powers of ten have lines, not what is between them.
+    const isDecade = (value) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9;
+    const decades = (log) => (log ? { filter: (_, splits) => splits.map((value) => (isDecade(value) ? value : null)) } : {});
+    const axis = (label, log) => ({ label, ...decades(log), stroke: ink.soft, labelFont: "12px system-ui", font: "11px system-ui", grid: { stroke: ink.line, width: 1, ...decades(log) }, ticks: { stroke: ink.line, ...decades(log) }, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : fewDigits(tick, 2))) });
     return {
       width: Math.max(this.host.clientWidth, 120), height: this.height,
       cursor: { y: false },
       scales: { x: { time: false, distr: this.logX ? 3 : 1 }, y: { distr: this.logY ? 3 : 1 } },
-      axes: [axis(this.xLabel), { ...axis(this.yLabel), size: 58 }],
+      axes: [axis(this.xLabel, this.logX), { ...axis(this.yLabel, this.logY), size: 58 }],
       series: [{ label: this.xLabel, value: (_, value) => fewDigits(value) }, ...this.series.map((own) => ({ value: (_, value) => fewDigits(value), ...own, stroke: ink[own.stroke] ?? own.stroke, points: own.points ? { ...own.points, fill: ink[own.stroke] ?? own.stroke } : { show: false } }))],
     };
   }

@@ -13,8 +13,8 @@ export function isDark() {
 /** The colours of lines and texts. */
 export function inks() {
   return isDark()
-    ? { ink: "#e8edf4", soft: "#a3afbf", line: "#2b3544", card: "#161d27", field: [22, 29, 39], accent: "#9aa8ff", bad: "#ff9d94", good: "#7fdca8", bump: "rgba(154,168,255,.55)" }
-    : { ink: "#18212d", soft: "#55606f", line: "#d9dfe7", card: "#ffffff", field: [255, 255, 255], accent: "#3346c4", bad: "#b3261e", good: "#0f6b3c", bump: "rgba(51,70,196,.38)" };
+    ? { ink: "#e8edf4", soft: "#a3afbf", line: "#2b3544", card: "#161d27", field: [22, 29, 39], accent: "#9aa8ff", bad: "#ff9d94", good: "#7fdca8", bump: "rgba(154,168,255,.4)" }
+    : { ink: "#18212d", soft: "#55606f", line: "#d9dfe7", card: "#ffffff", field: [255, 255, 255], accent: "#3346c4", bad: "#b3261e", good: "#0f6b3c", bump: "rgba(51,70,196,.28)" };
 }
 
 /** The colour of a class as red, green and blue. */

@@ -1,4 +1,4 @@
-import { byId, el, errorText } from "./dom.js";
+import { el, errorText } from "./dom.js";
 import { blend, classColour, css, inks, sequential } from "./colour.js";
 import { extent } from "./canvas.js";
 import { ask } from "./api.js";
@@ -170,10 +170,5 @@ function paintLift(space, plane, { rows, codes }) {
     }
   }
   parts.sort((a, b) => b.depth - a.depth).forEach((part) => part.draw());
-  space.label("x₁² + x₂²", [-0.55, -0.55, 0.58], ink);
-}
-
-/** Whether an element is on the screen: charts of hidden tabs are not drawn. */
-export function isShown(id) {
-  return byId(id)?.offsetParent !== null;
+  space.label("x₁² + x₂²", [-0.4, -0.4, 0.6], ink);
 }

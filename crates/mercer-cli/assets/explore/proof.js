@@ -45,7 +45,7 @@ export function counterExample(refutation) {
     if (dims > 1) plot.axes(["x₁", ""], { grid: true });
     else {
       plot.line(plot.x, [0, 0], plot.ink.soft, 1);
-      plot.axes(["x", ""]);
+      plot.axes(["x", ""], { both: false });
     }
     const most = Math.max(...weights.map(Math.abs));
     points.forEach((_, i) => {

@@ -114,7 +114,7 @@ export function tuningPanel() {
   map.caption.textContent = "Bright is better. Pointing at a cell, or moving by the arrow keys, shows that model.";
   let searched = "";
   return {
-    element: el("div", {}, el("div", { class: "buttons" }, search, use), told, el("div", { class: "figures" }, map.element)),
+    element: el("div", {}, el("div", { class: "buttons" }, search, use), told, el("div", { class: "narrow" }, map.element)),
     refresh() {
       // A new search only where something else than the searched numbers has changed.
       const shape = [methodName(), get("kernel").replace(/[0-9.e+-]+/g, "#"), get("data"), get("points"), get("n"), get("noise"), get("seed"), get("x"), get("z")].join("\n");

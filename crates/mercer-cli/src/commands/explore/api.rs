@@ -32,9 +32,24 @@ pub enum Answer {
     File(&'static str, Vec<u8>),
 }
 
-/// The requests whose answers make up a picture, in the order in which an export asks for them.
-pub const PARTS: [&str; 9] =
-    ["start", "check", "data", "fit", "gram", "spectrum", "distances", "lift", "compare"];
+/// The requests that are answered: first those whose answers make up a picture, in the order in which an export asks for them.
+pub const REQUESTS: [&str; 15] = [
+    "start",
+    "check",
+    "data",
+    "fit",
+    "gram",
+    "spectrum",
+    "distances",
+    "lift",
+    "compare",
+    "steps",
+    "tune",
+    "points.csv",
+    "model.mercer",
+    "picture.svg",
+    "picture.html",
+];
 
 impl<'a> Explorer<'a> {
     /// Reads the file.

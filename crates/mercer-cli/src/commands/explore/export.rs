@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::api::{Answer, Explorer, PARTS};
+use super::api::{Answer, Explorer, REQUESTS};
 use super::assets::{ASSETS, Asset};
 use super::state::State;
 use super::turns::Job;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// The page of a state with all its answers.
 pub fn page(explorer: &Explorer<'_>, state: &State, job: &Job) -> Result<String, Failure> {
     let mut answers = serde_json::Map::new();
-    for part in PARTS.into_iter().chain(["steps", "tune"]) {
+    for part in REQUESTS.into_iter().take_while(|part| !part.contains('.')) {
         let answer = match explorer.answer(part, state, job) {
             Ok(Answer::Json(bytes)) => serde_json::from_slice(&bytes).map_err(Failure::work)?,
             Ok(Answer::File(..)) => continue,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::api::{Answer, Explorer};
+use super::api::{Answer, Explorer, REQUESTS};
 use super::assets;
 use super::http::{Connection, Head, Refusal, Reply};
 use super::state::State;
@@ -161,23 +161,30 @@ impl<'a> Server<'a> {
         if page.len() > MOST_NAME || channel.len() > MOST_NAME {
             return Err(Refusal(400, "the name of the page or channel is too long"));
         }
-        let superseded = || document(409, &json!({"superseded": true}));
+        let state = state.check().map_err(|_| Refusal(400, "the state has a key that means nothing"))?;
+        if !REQUESTS.contains(&request) {
+            return Err(Refusal(404, "there is no such request"));
+        }
+        // What cannot be computed is an answer, too: a browser would log any other status as an error of the page.
+        let superseded = || document(&json!({"superseded": true}));
         let Some(job) = self.turns.begin(&format!("{page}/{channel}"), turn) else { return Ok(superseded()) };
-        let answer = state.check().and_then(|state| self.explorer.answer(request, &state, &job));
+        let answer = self.explorer.answer(request, &state, &job);
         Ok(match answer {
             _ if job.is_superseded() => superseded(),
-            Ok(Answer::Json(body)) => Reply { status: 200, content: "application/json", gzip: false, body },
+            Ok(Answer::Json(body)) => Reply { status: 200, content: JSON, gzip: false, body },
             Ok(Answer::File(content, body)) => Reply { status: 200, content, gzip: false, body },
             Err(failure) if failure.is_interrupt() => {
-                document(422, &json!({"error": "this took too long and was stopped; take fewer points"}))
+                document(&json!({"error": "this took too long and was stopped; take fewer points"}))
             }
-            Err(failure) => document(422, &json!({"error": failure.message(), "hint": failure.advice()})),
+            Err(failure) => document(&json!({"error": failure.message(), "hint": failure.advice()})),
         })
     }
 }
 
-fn document(status: u16, document: &serde_json::Value) -> Reply {
-    Reply { status, content: "application/json", gzip: false, body: document.to_string().into_bytes() }
+const JSON: &str = "application/json";
+
+fn document(document: &serde_json::Value) -> Reply {
+    Reply { status: 200, content: JSON, gzip: false, body: document.to_string().into_bytes() }
 }
 
 /// Whether two texts are the same, in a time that does not tell where they differ.

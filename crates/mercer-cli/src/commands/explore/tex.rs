@@ -40,22 +40,23 @@ fn written(expr: &Expr) -> (String, Level) {
             (text, Level::Sum)
         }
         Expr::Product(factors) => {
-            let factors: Vec<(String, bool)> =
-                factors.iter().map(|f| (at_least(f, Level::Product), matches!(f, Expr::Number(_)))).collect();
             let mut text = String::new();
-            for (i, (factor, is_number)) in factors.iter().enumerate() {
-                let between = if i > 0 && *is_number {
-                    r"\cdot "
-                } else if i > 0 {
-                    r"\,"
-                } else {
+            for (i, factor) in factors.iter().enumerate() {
+                let first_number = i == 0 && matches!(factor, Expr::Number(_));
+                let factor = if first_number { tex(factor) } else { at_least(factor, Level::Product) };
+                // Two numbers in a row need a sign between them.
+                let between = if i == 0 {
                     ""
+                } else if factor.starts_with(|c: char| c.is_ascii_digit()) {
+                    r"\cdot "
+                } else {
+                    r"\,"
                 };
                 text.push_str(between);
-                let signed = i > 0 && factor.starts_with('-');
-                text.push_str(&if signed { bracketed(factor) } else { factor.clone() });
+                text.push_str(&factor);
             }
-            (text, Level::Product)
+            let level = if text.starts_with('-') { Level::Sum } else { Level::Product };
+            (text, level)
         }
         Expr::Neg(inner) => (format!("-{}", at_least(inner, Level::Product)), Level::Sum),
         Expr::Div(a, b) => (format!(r"\frac{{{}}}{{{}}}", tex(a), tex(b)), Level::Product),
@@ -194,6 +195,8 @@ mod tests {
         assert_eq!(of("<x,z> - 2*|x|"), r"\langle x,z\rangle-2\,\lVert x\rVert");
         assert_eq!(of("sin(<x,z>)^2"), r"\sin^{2}\left(\langle x,z\rangle\right)");
         assert_eq!(of("rbf(sigma=0.5)"), r"\exp\left(-\frac{\lVert x-z\rVert^{2}}{2\cdot 0.5^{2}}\right)");
+        assert_eq!(of("<x,z>/(2*0.5^2)"), r"\frac{\langle x,z\rangle}{2\cdot 0.5^{2}}");
+        assert_eq!(of("exp(-2*|x|)"), r"\exp\left(-2\,\lVert x\rVert\right)");
         assert_eq!(of("2*(1+<x,z>)"), r"2\,\left(1+\langle x,z\rangle\right)");
         assert_eq!(of("rbf(sigma=?)"), r"\operatorname{rbf}(\sigma=?)");
     }
