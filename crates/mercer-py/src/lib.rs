@@ -3,6 +3,7 @@
 //! Nothing here keeps state between calls, holds the interpreter's lock while it computes, or lets a panic through.
 
 mod decisions;
+mod device;
 mod errors;
 mod features;
 mod kernel;

@@ -14,14 +14,16 @@ mod tune;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use mercer::data::{ColumnRef, Dates, Dtype, Missing, ReadOptions, ScaleMethod};
-use mercer::gram::CpuEngine;
 use mercer::kernel::check::{Dim, Domain};
 use mercer::session::Session;
 use mercer::watch::Watch;
+use mercer_cuda::DeviceChoice;
+
+use crate::device;
+use crate::failure::Failure;
 
 pub use approx::Approx;
 #[cfg(feature = "explore")]
@@ -320,6 +322,9 @@ pub struct Common {
     /// Seed of everything random
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub seed: u64,
+    /// Device to compute on; auto is the first GPU, or the CPU without one
+    #[arg(long, value_name = "auto|cpu|cuda[:N]", default_value_t, value_parser = DeviceChoice::from_str)]
+    pub device: DeviceChoice,
     /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
@@ -337,10 +342,13 @@ impl Common {
         self.threads.map(NonZeroUsize::get)
     }
 
-    /// The session of a command: on the CPU, with the seed and the memory budget asked for, watched by `watch`.
-    pub fn session<'a>(&self, memory: Option<u64>, watch: &'a dyn Watch) -> Session<'a> {
-        let session = Session::new(Arc::new(CpuEngine)).with_watch(watch).with_seed(self.seed);
-        memory.map_or(session.clone(), |bytes| session.with_memory(bytes))
+    /// The session of a command, with the device, the seed and the memory budget of its flags.
+    ///
+    /// # Errors
+    /// Where the device cannot be used.
+    pub fn session<'a>(&self, memory: Option<u64>, watch: &'a dyn Watch) -> Result<Session<'a>, Failure> {
+        let session = Session::new(device::engine(self.device)?).with_watch(watch).with_seed(self.seed);
+        Ok(memory.map_or(session.clone(), |bytes| session.with_memory(bytes)))
     }
 }
 

@@ -111,7 +111,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     output::check_output(&arguments.output, &[&arguments.data])?;
     let checkpoint = arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let mut session = arguments.common.session(arguments.memory, &watch);
+    let mut session = arguments.common.session(arguments.memory, &watch)?;
     if let Some(checkpoint) = &checkpoint {
         session = session.with_checkpoint(checkpoint);
     }

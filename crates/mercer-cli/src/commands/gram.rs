@@ -46,7 +46,7 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     let rows = scaling.apply(rows)?;
     let columns = columns.map(|columns| scaling.apply(columns)).transpose()?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = arguments.common.session(arguments.memory, &watch);
+    let session = arguments.common.session(arguments.memory, &watch)?;
     let kernel = kernel.resolve_auto(&session.scales(&rows))?;
     kernel.check_columns(rows.ncols())?;
 

@@ -36,7 +36,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         .transpose()
         .map_err(|error| Failure::usage(format!("in --features: {error}")))?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = &arguments.common.session(arguments.memory, &watch);
+    let session = &arguments.common.session(arguments.memory, &watch)?;
     let job = Job { arguments, kernel, features, session };
     let plan = pool::with(arguments.common.threads(), || match &arguments.data {
         // The rows of a file are gone through, not held: it may be larger than memory.

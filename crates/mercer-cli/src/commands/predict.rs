@@ -46,7 +46,7 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
     let began = Instant::now();
     let model = Model::load(&arguments.model)?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = arguments.common.session(None, &watch);
+    let session = arguments.common.session(None, &watch)?;
     let threads = arguments.common.threads();
     let mut run = Run {
         model: &model,

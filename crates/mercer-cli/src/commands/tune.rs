@@ -89,7 +89,7 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
     let format = arguments.plot.as_deref().map(plot::format_of).transpose()?;
     let searcher = Searcher { arguments, kernel, shared, draw: format.is_some() };
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = &arguments.common.session(arguments.memory, &watch);
+    let session = &arguments.common.session(arguments.memory, &watch)?;
     let outcome = pool::with(arguments.common.threads(), || {
         let streamed = match arguments.approx {
             Some(approx) if approx.is_asked() => searcher.in_passes(approx, session)?,

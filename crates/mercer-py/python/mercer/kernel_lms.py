@@ -5,7 +5,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight
 
-from mercer._constraints import FINITE, FORMULA_OR_NAME, NON_NEGATIVE, SHARED, at_least, one_of
+from mercer._constraints import FINITE, FORMULA_OR_NAME, NON_NEGATIVE, ON_DEVICE, at_least, one_of
 from mercer._estimator import fitting
 from mercer._kernel_regressor import KernelRegressor
 from mercer._rows import stacked
@@ -49,6 +49,8 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
         Shows progress where it is not 0.
 
@@ -79,7 +81,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
 
     _method = "lms"
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **FORMULA_OR_NAME,
         "step": [one_of("auto"), FINITE],
         "max_iter": [at_least(1)],
@@ -103,6 +105,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         bias="none",
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.kernel = kernel
@@ -117,6 +120,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         self.bias = bias
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @fitting

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from mercer import _native
-from mercer._constraints import ANY_KERNEL, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE, SHARED, at_least, one_of
+from mercer._constraints import ANY_KERNEL, CLASS_WEIGHT, NON_NEGATIVE, ON_DEVICE, POSITIVE, at_least, one_of
 from mercer._estimator import fitting
 from mercer._kernel_classifier import KernelClassifier
 
@@ -46,6 +46,8 @@ class KernelLogisticRegression(KernelClassifier):
         The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
         Shows progress where it is not 0.
 
@@ -80,7 +82,7 @@ class KernelLogisticRegression(KernelClassifier):
 
     _method = "logistic"
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **ANY_KERNEL,
         **CLASS_WEIGHT,
         "C": [POSITIVE],
@@ -108,6 +110,7 @@ class KernelLogisticRegression(KernelClassifier):
         kernel_params=None,
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.C = C
@@ -124,6 +127,7 @@ class KernelLogisticRegression(KernelClassifier):
         self.kernel_params = kernel_params
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @fitting

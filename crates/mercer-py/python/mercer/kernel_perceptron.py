@@ -6,7 +6,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _native
-from mercer._constraints import ANY_KERNEL, SHARED, at_least, one_of
+from mercer._constraints import ANY_KERNEL, ON_DEVICE, at_least, one_of
 from mercer._estimator import fitting
 from mercer._kernel_classifier import KernelClassifier
 from mercer._rows import borrowable, handed_back
@@ -57,6 +57,8 @@ class KernelPerceptron(KernelClassifier):
         The order of the rows; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
         Shows progress where it is not 0.
 
@@ -92,7 +94,7 @@ class KernelPerceptron(KernelClassifier):
 
     _method = "perceptron"
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **ANY_KERNEL,
         "max_iter": [at_least(1)],
         "shuffle": ["boolean"],
@@ -118,6 +120,7 @@ class KernelPerceptron(KernelClassifier):
         kernel_params=None,
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.kernel = kernel
@@ -133,6 +136,7 @@ class KernelPerceptron(KernelClassifier):
         self.kernel_params = kernel_params
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     def __sklearn_tags__(self):

@@ -6,7 +6,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from mercer import _least_squares, _native
-from mercer._constraints import FORMULA_OR_NAME, NON_NEGATIVE, SHARED, InvalidParameterError, at_least, one_of
+from mercer._constraints import FORMULA_OR_NAME, NON_NEGATIVE, ON_DEVICE, InvalidParameterError, at_least, one_of
 from mercer._estimator import fitting
 from mercer._file_fits import FileFits
 from mercer._kernel_regressor import KernelRegressor
@@ -118,6 +118,8 @@ class KernelRidge(FileFits, RidgeEstimator):
         Chooses the rows that ``auto`` looks at, random features and landmarks; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
         Shows progress where it is not 0.
 
@@ -169,7 +171,7 @@ class KernelRidge(FileFits, RidgeEstimator):
     """
 
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **FORMULA_OR_NAME,
         "alpha": [NON_NEGATIVE, "array-like"],
         "approx": [str, None],
@@ -200,6 +202,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         max_iter=None,
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.alpha = alpha
@@ -215,6 +218,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @fitting

@@ -6,7 +6,7 @@ from numbers import Integral
 import numpy as np
 
 from mercer import _native
-from mercer._constraints import FORMULA_OR_NAME, SHARED, one_of
+from mercer._constraints import FORMULA_OR_NAME, ON_DEVICE, one_of
 from mercer._estimator import fitting
 from mercer._rows import borrowable
 from mercer._search import KernelSearch, folds_of, ranks
@@ -52,6 +52,8 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         Chooses the rows that ``auto`` and ``?`` look at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
         Shows progress where it is not 0.
 
@@ -90,7 +92,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
     """
 
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **{name: allowed for name, allowed in FORMULA_OR_NAME.items() if name != "gamma"},
         "alphas": ["array-like", None],
         "gammas": ["array-like", None],
@@ -115,6 +117,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         bias="none",
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.kernel = kernel
@@ -129,6 +132,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         self.bias = bias
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @fitting
@@ -284,6 +288,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
             bias=self.bias,
             random_state=self._fit_seed,
             n_jobs=self.n_jobs,
+            device=self.device,
             verbose=self.verbose,
         )
         fitted = vars(ridge.fit(X, y, weights)).items()

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from mercer._constraints import FORMULA_OR_NAME, SHARED
+from mercer._constraints import FORMULA_OR_NAME, ON_DEVICE
 from mercer._estimator import fitting
 from mercer._kernel_estimator import KernelEstimator
 from mercer._rows import borrowable, stacked
@@ -31,6 +31,8 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
         Chooses the rows that ``auto`` looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
         Shows progress where it is not 0.
 
@@ -54,18 +56,19 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
     #: The weights of the rows; None where all are 1.
     _weights = None
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **{name: FORMULA_OR_NAME[name] for name in ("kernel", "gamma", "kernel_params", "random_state")},
     }
 
     def __init__(
-        self, kernel="rbf", *, gamma=None, kernel_params=None, random_state=None, n_jobs=None, verbose=0
+        self, kernel="rbf", *, gamma=None, kernel_params=None, random_state=None, n_jobs=None, device="cpu", verbose=0
     ):
         self.kernel = kernel
         self.gamma = gamma
         self.kernel_params = kernel_params
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     def __sklearn_tags__(self):

@@ -5,7 +5,7 @@ from sklearn.utils import check_random_state
 
 from mercer import _native
 from mercer._components import Components
-from mercer._constraints import FINITE, FORMULA_OR_NAME, NON_NEGATIVE, SHARED, one_of
+from mercer._constraints import FINITE, FORMULA_OR_NAME, NON_NEGATIVE, ON_DEVICE, one_of
 from mercer._estimator import fitting
 from mercer._kernel_choice import PAIRWISE_NAMES, Precomputed, of_name
 from mercer._kernel_estimator import KernelEstimator
@@ -45,6 +45,8 @@ class Nystroem(Components, KernelEstimator):
         The seed of the choice, and of the rows that ``auto`` looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
         Shows progress where it is not 0.
 
@@ -73,7 +75,7 @@ class Nystroem(Components, KernelEstimator):
     """
 
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **FORMULA_OR_NAME,
         **Components._parameter_constraints,
         "coef0": [FINITE, None],
@@ -96,6 +98,7 @@ class Nystroem(Components, KernelEstimator):
         landmarks="uniform",
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.kernel = kernel
@@ -107,6 +110,7 @@ class Nystroem(Components, KernelEstimator):
         self.landmarks = landmarks
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @fitting

@@ -33,7 +33,7 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
     cv : int, or an iterable or splitter of train and test rows, default=5
         An integer is that many folds, every class spread over them as by scikit-learn's ``StratifiedKFold``.
     degree, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter, decision_function_shape, break_ties,
-    random_state, n_jobs
+    random_state, n_jobs, device
         As in `SVC`.
 
     Attributes
@@ -95,6 +95,7 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
         break_ties=False,
         random_state=None,
         n_jobs=None,
+        device="cpu",
     ):
         self.kernel = kernel
         self.Cs = Cs
@@ -113,6 +114,7 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     @fitting
     def fit(self, X, y, sample_weight=None):

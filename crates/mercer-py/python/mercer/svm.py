@@ -51,6 +51,8 @@ class SVC(SupportVectorClassifier):
         Cuts the rows into parts for ``probability=True``, and chooses what ``auto`` in a kernel looks at; None draws a new seed at each fit.
     n_jobs : int, default=None
         Threads; None for all cores. The answer does not depend on it.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     approx : None, "auto" or str, default=None
         None for the kernel as it is. ``"fourier:1024"`` for so many random features, ``"nystrom:1000"`` for so many landmarks,
         ``"auto"`` as in `KernelRidge`: a linear machine on them for each class against all others, in O(n·D²) time for D features.
@@ -118,6 +120,7 @@ class SVC(SupportVectorClassifier):
         break_ties=False,
         random_state=None,
         n_jobs=None,
+        device="cpu",
         approx=None,
     ):
         self.C = C
@@ -136,6 +139,7 @@ class SVC(SupportVectorClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.approx = approx
 
     def _prepare(self, X, y, sample_weight):
@@ -165,7 +169,7 @@ class NuSVC(SupportVectorClassifier):
     class_weight : dict, "balanced" or None, default=None
         What the rows of each class count. LIBSVM's ν-classification takes no notice of it, this one does.
     kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, verbose, max_iter, decision_function_shape,
-    break_ties, random_state, n_jobs
+    break_ties, random_state, n_jobs, device
         As in `SVC`.
 
     Attributes
@@ -205,6 +209,7 @@ class NuSVC(SupportVectorClassifier):
         break_ties=False,
         random_state=None,
         n_jobs=None,
+        device="cpu",
     ):
         self.nu = nu
         self.kernel = kernel
@@ -222,6 +227,7 @@ class NuSVC(SupportVectorClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def _refuse_absent(self, counts):
         try:
@@ -276,7 +282,7 @@ class SVR(_Regression):
 
     Parameters
     ----------
-    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs, device
         As in `SVC`.
     C : float, default=1.0
         What a unit of error beyond the tube costs; ``inf`` counts as 1e10.
@@ -326,6 +332,7 @@ class SVR(_Regression):
         verbose=False,
         max_iter=-1,
         n_jobs=None,
+        device="cpu",
     ):
         self.kernel = kernel
         self.degree = degree
@@ -339,6 +346,7 @@ class SVR(_Regression):
         self.verbose = verbose
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.device = device
 
 
 class NuSVR(_Regression):
@@ -350,7 +358,7 @@ class NuSVR(_Regression):
         Above 0 and at most 1: bounds the fraction of rows outside of the tube from above and that of support vectors from below.
     C : float, default=1.0
         What a unit of error beyond the tube costs; ``inf`` counts as 1e10.
-    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, n_jobs
+    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, n_jobs, device
         As in `SVC`.
 
     Attributes
@@ -387,6 +395,7 @@ class NuSVR(_Regression):
         verbose=False,
         max_iter=-1,
         n_jobs=None,
+        device="cpu",
     ):
         self.nu = nu
         self.C = C
@@ -400,6 +409,7 @@ class NuSVR(_Regression):
         self.verbose = verbose
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.device = device
 
 
 class OneClassSVM(OutlierMixin, SupportVectorMachine):
@@ -407,7 +417,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
 
     Parameters
     ----------
-    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs, device
         As in `SVC`.
     nu : float, default=0.5
         Above 0 and at most 1: bounds the fraction of rows left outside from above and that of support vectors from below.
@@ -447,6 +457,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         verbose=False,
         max_iter=-1,
         n_jobs=None,
+        device="cpu",
     ):
         self.kernel = kernel
         self.degree = degree
@@ -459,6 +470,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         self.verbose = verbose
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.device = device
 
     @fitting
     def fit(self, X, y=None, sample_weight=None):

@@ -62,7 +62,7 @@ pub fn run(arguments: &Plot) -> Result<(), Failure> {
     progress::listen();
     let model = Model::load(&arguments.model)?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = arguments.common.session(None, &watch);
+    let session = arguments.common.session(None, &watch)?;
     let shown = Shown::new(model, arguments)?;
     shown.notes.iter().for_each(|note| output::note(&arguments.common, note));
     let kind = if arguments.surface { Kind::Surface } else { arguments.kind.unwrap_or(shown.default_kind()) };
