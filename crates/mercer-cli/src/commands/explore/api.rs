@@ -81,7 +81,7 @@ impl<'a> Explorer<'a> {
 
     /// Answers a request.
     pub fn answer(&self, request: &str, state: &State, job: &Job) -> Result<Answer, Failure> {
-        let session = self.arguments.common.session(None, job);
+        let session = self.arguments.common.session(None, job)?;
         let (file, session) = (self.file.as_ref(), &session);
         let on_pool = |work: &(dyn Fn() -> Result<Answer, Failure> + Sync)| {
             pool::with(self.arguments.common.threads(), work)
