@@ -63,7 +63,7 @@ export class Plot {
     context.lineWidth = 1;
     context.textAlign = "center";
     context.textBaseline = "top";
-    for (const tick of roundTicks(this.x[0], this.x[1], inner.width / 80)) {
+    for (const tick of roundTicks(this.x[0], this.x[1], inner.width / 64)) {
       const at = Math.round(this.px(tick)) + 0.5;
       context.beginPath();
       context.moveTo(at, grid ? inner.top : inner.top + inner.height);

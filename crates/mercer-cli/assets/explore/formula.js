@@ -102,12 +102,12 @@ function showVerdict(answer) {
   typesetInto(byId("typeset"), `k(x,z)=${answer.tex}`, true);
   const verdict = answer.verdict;
   const [heading, sentence] = HEADINGS[verdict] ?? [verdict, ""];
-  const where = `${answer.dim === "any" ? "in every dimension" : `in dimension ${answer.dim}`}, ${answer.domain === "all" ? "everywhere" : `on ${answer.domain}`}`;
+  const where = `${answer.dim === "any" ? "in every dimension" : `in dimension ${answer.dim}`}, ${answer.domain === "all" ? "on all of ℝᵈ" : `on ${answer.domain}`}`;
   const host = byId("verdict");
   host.className = `verdict ${verdict}`;
   host.dataset.verdict = verdict;
   host.dataset.kernel = answer.kernel;
-  host.replaceChildren(el("strong", {}, heading), `${sentence}, ${where}.`);
+  host.replaceChildren(el("strong", {}, heading), verdict === "proven" ? `${sentence} ${where}.` : `${sentence}. Asked: is it one ${where}?`);
   showEvidence(answer);
 }
 

@@ -81,6 +81,13 @@ fn python(prepared: &Prepared, method: Method) -> String {
     if value(words, "--scale") == Some("standard") {
         lines.push("X = (X - X.mean(axis=0)) / X.std(axis=0)".to_owned());
     }
+    if method == Method::Smoother && is_classes {
+        // The estimator predicts numbers: the shares of the classes.
+        lines.push("classes = np.unique(y)".to_owned());
+        lines.push(format!("model = mercer.{estimator}.fit(X, (y[:, None] == classes).astype(float))"));
+        lines.push("classes[model.predict(X[:5]).argmax(axis=1)]".to_owned());
+        return lines.join("\n");
+    }
     let fit = if method == Method::OneClass { "fit(X)" } else { "fit(X, y)" };
     lines.push(format!("model = mercer.{estimator}.{fit}"));
     lines.push("model.predict(X[:5])".to_owned());

@@ -92,9 +92,7 @@ impl Node {
             }
             Self::Negative(a) => a.is_extreme(),
             Self::Quotient(a, b) => a.is_extreme() || b.is_extreme(),
-            Self::Power(a, e) => {
-                a.is_extreme() || far(e) || e.parse::<f64>().is_ok_and(|e| e.abs() >= 16.0)
-            }
+            Self::Power(a, e) => a.is_extreme() || far(e) || e.parse::<f64>().is_ok_and(|e| e.abs() >= 16.0),
             _ => false,
         }
     }
