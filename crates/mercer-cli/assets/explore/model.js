@@ -140,7 +140,7 @@ function drawCurve(source) {
     if (source?.values) plot.line(xs, source.values, css(classColour(1)), 3);
     if (source?.decision) {
       const { kind, values } = source.decision;
-      values.forEach((own, code) => plot.line(xs, kind === "decision" ? own : own, css(classColour(kind === "decision" ? 1 : code)), 2.5));
+      values.forEach((own, code) => plot.line(xs, own, css(classColour(codeOf(kind === "decision" ? 1 : code))), 2.5));
     }
     for (let row = 0; row < rowCount(); row += 1) {
       const support = source?.support?.[row];
@@ -161,6 +161,13 @@ function twoSided(decision) {
   return null;
 }
 
+/** The place of a class of the model among the classes of the points, which may be more. */
+function codeOf(place) {
+  const name = fitted?.classes[place];
+  const code = classNames()?.indexOf(name) ?? -1;
+  return code >= 0 ? code : place;
+}
+
 /** Draws the map of a decision or of numbers on any plot. */
 export function paintMap(target, source, ink = inks()) {
   const { x: xs, y: ys } = source.grid;
@@ -179,7 +186,7 @@ export function paintMap(target, source, ink = inks()) {
     const scale = decision.kind === "decision" ? 1 : Math.max(1e-9, ...signed.map(Math.abs));
     target.field(xs.length, ys.length, (place) => {
       const f = signed[place] / scale;
-      return softened(classColour(f > 0 ? 1 : 0), ink.field, Math.abs(f));
+      return softened(classColour(codeOf(f > 0 ? 1 : 0)), ink.field, Math.abs(f));
     });
     target.clipped(() => {
       target.contour(xs, ys, signed, 0, ink.ink, 2.2);
@@ -194,7 +201,7 @@ export function paintMap(target, source, ink = inks()) {
     return best;
   };
   const sure = (place, code) => (decision.kind === "shares" ? (decision.values[code][place] * count - 1) / (count - 1) : 0.6);
-  target.field(xs.length, ys.length, (place) => { const code = winner(place); return softened(classColour(code), ink.field, sure(place, code)); });
+  target.field(xs.length, ys.length, (place) => { const code = winner(place); return softened(classColour(codeOf(code)), ink.field, sure(place, code)); });
   target.clipped(() => {
     for (let code = 0; code < count; code += 1) {
       const ahead = decision.values[code].map((v, place) => v - Math.max(...decision.values.filter((_, other) => other !== code).map((own) => own[place])));

@@ -10,17 +10,6 @@ import { canvasFigure, keepDrawn } from "./machinery.js";
 
 // The error over a grid of hyper-parameters; pointing at a cell shows that model.
 
-const SEARCHED = ["sigma", "length", "gamma", "radius", "alpha", "period", "number"];
-
-/** The kernel text with `?lo..hi` for its first width, and that number. */
-function searchText() {
-  const text = get("kernel");
-  const parameter = parametersOf(text).find((own) => SEARCHED.includes(own.key) && own.key !== "number");
-  if (!parameter) return text;
-  const middle = Number.isFinite(Number(parameter.value)) ? Number(parameter.value) : 1;
-  return withParameter(text, parameter, `?${fewDigits(middle / 16, 3)}..${fewDigits(middle * 16, 3)}`);
-}
-
 export function tuningPanel() {
   const map = canvasFigure("Error on rows left out", "Error over two hyper-parameters as a heat map");
   map.canvas.tabIndex = 0;
@@ -101,7 +90,7 @@ export function tuningPanel() {
 
   const run = () => {
     told.textContent = "Searching …";
-    const more = { method: methodName(), search: searchText() };
+    const more = { method: methodName() };
     if (frame()) more.frame = frame();
     ask("tune", (document_) => {
       answer = document_;

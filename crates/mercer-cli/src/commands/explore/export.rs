@@ -116,7 +116,8 @@ mod tests {
     fn an_export_stands_alone() {
         let page = assembled(&json!({"evil": "</script><script>alert(1)"}));
         assert!(!page.contains("</script><script>alert"));
-        for elsewhere in ["<link rel=\"stylesheet\"", "src=\"", "\nimport ", "\nexport ", "url(fonts/"] {
+        for elsewhere in ["<link rel=\"stylesheet\"", "<script src=", "\nimport ", "\nexport ", "url(fonts/"]
+        {
             assert!(!page.contains(elsewhere), "{elsewhere}");
         }
     }

@@ -112,6 +112,8 @@ pub struct Picture {
     values: Option<Vec<f32>>,
     /// Of a classifier.
     decision: Option<Decision>,
+    /// The classes that the model knows, in the order of its decisions.
+    classes: Vec<String>,
     /// Of a regression over one column: the terms aᵢ k(cᵢ, ·), the largest first, and the constant they stand on.
     bumps: Vec<Vec<f32>>,
     intercept: f64,
@@ -160,6 +162,12 @@ pub fn fit(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Resu
         kernel: shown.kernel().map(ToString::to_string),
         values: if regression { Some(short(&shown.at(grid.rows.clone(), session)?)) } else { None },
         decision: if regression { None } else { Some(Decision::of(&shown, &grid, session)?) },
+        classes: shown
+            .model
+            .classes
+            .iter()
+            .flat_map(|known| (0..known.len()).map(|code| known.name(code)))
+            .collect(),
         bumps: bumps.iter().map(|bump| short(bump)).collect(),
         intercept: shown.intercept(),
         terms: shown.nterms(),

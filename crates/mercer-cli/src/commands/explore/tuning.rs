@@ -15,6 +15,9 @@ use crate::failure::Failure;
 /// Values along each side of the grid.
 const SIDE: usize = 13;
 
+/// How far from its value a width is searched, as a factor.
+const AROUND: f64 = 16.0;
+
 /// Rows that a search takes, at most: it is to answer while the user waits.
 const MOST_ROWS: usize = 600;
 
@@ -37,7 +40,8 @@ pub struct TuningPicture {
     kernels: Vec<String>,
 }
 
-/// The errors of a state's learner: `search` is its kernel with one `?lo..hi`.
+/// The errors of a state's learner: `search` is its kernel with one `?lo..hi`; without it the first width of the kernel is
+/// searched.
 pub fn tune(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Result<TuningPicture, Failure> {
     let prepared = Prepared::new(state, file)?;
     if prepared.points.nrows() > MOST_ROWS {
@@ -68,7 +72,12 @@ fn grid<L: Tunable>(
     let scales = session.scales(samples);
     let has_kernel = learner.open_kernel().is_some();
     let open: Kernel = state.text("search").unwrap_or(kernel(state)).parse()?;
-    let open = open.resolve_auto(&scales)?;
+    let mut open = open.resolve_auto(&scales)?;
+    if open.tunables()?.is_empty()
+        && let Some(text) = opened(&open.to_string())
+    {
+        open = text.parse()?;
+    }
     let (parameter, values, kernels) = match Axis::of_kernel(&open, &scales)?.as_slice() {
         _ if !has_kernel => (String::new(), vec![0.0], vec![Kernel::gaussian_auto()]),
         [] => (String::new(), vec![0.0], vec![open]),
@@ -87,9 +96,7 @@ fn grid<L: Tunable>(
         name => Axis::new(name, shared.read("?").map_err(Failure::usage)?).grid(SIDE),
     };
     let measure = Measure::of(&learner, &problem.targets);
-    let tune = Tune::new(learner);
-    let kernels_or_none = kernels.clone();
-    let found = tune.grid(&kernels_or_none, &settings, problem, session)?;
+    let found = Tune::new(learner).grid(&kernels, &settings, problem, session)?;
     let score = |loss: f64| Some(measure.readable(loss)).filter(|score| score.is_finite());
     Ok(TuningPicture {
         parameter,
@@ -105,4 +112,33 @@ fn grid<L: Tunable>(
         best: found.best,
         kernels: if has_kernel { kernels.iter().map(ToString::to_string).collect() } else { Vec::new() },
     })
+}
+
+/// A kernel text with `?lo..hi` for its first width; none where it has none.
+fn opened(text: &str) -> Option<String> {
+    ["sigma=", "length=", "radius=", "gamma=", "period=", "alpha="].into_iter().find_map(|name| {
+        let start = text.find(name)? + name.len();
+        let end = text[start..].find([',', ')']).map_or(text.len(), |length| start + length);
+        let value: f64 = text[start..end].trim().parse().ok().filter(|value| *value > 0.0)?;
+        let (low, high) = (value / AROUND, value * AROUND);
+        Some(format!("{}?{low:e}..{high:e}{}", &text[..start], &text[end..]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_width_is_opened() {
+        assert_eq!(
+            opened("0.5*rbf(sigma=2) + linear").as_deref(),
+            Some("0.5*rbf(sigma=?1.25e-1..3.2e1) + linear")
+        );
+        assert_eq!(opened("rq(alpha=1, length=1)").as_deref(), Some("rq(alpha=1, length=?6.25e-2..1.6e1)"));
+        assert_eq!(opened("rbf(sigma=[1, 2])"), None);
+        assert_eq!(opened("<x,z> + 1"), None);
+        let kernel: Kernel = opened("rbf(sigma=0.5)").unwrap().parse().unwrap();
+        assert_eq!(kernel.tunables().unwrap().len(), 1);
+    }
 }
