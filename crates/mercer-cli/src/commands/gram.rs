@@ -37,9 +37,7 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     progress::listen();
     let kernel: Kernel = arguments.kernel.parse()?;
     if !kernel.tunables()?.is_empty() {
-        return Err(Failure::usage(
-            "the kernel has `?`, which asks for tuning; `gram` needs numbers or `auto`",
-        ));
+        return Err(Failure::usage("the kernel has an unknown value `?`; `gram` needs numbers or `auto`"));
     }
     let (rows, columns) = read(arguments)?;
     let (scaling, _) = Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::None), &rows)?;

@@ -121,7 +121,7 @@ impl Job<'_> {
                 Ok(Task::TuneRidge { kernels, lambdas: arguments.lambdas })
             }
             AnyLearner::Svm(_) if tunables > 0 => Err(Failure::usage(
-                "there is no plan for the tuning of support vectors",
+                "`plan` does not cover the tuning of support vector machines",
             )
             .hint(
                 "give the kernel's numbers to plan one fit; folds and values of C share its kernel matrix",

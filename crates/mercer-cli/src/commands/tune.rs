@@ -299,7 +299,7 @@ impl Searcher<'_> {
             Some(path) => {
                 let (checkpoint, trials) = Checkpoint::of_trials(path)?;
                 if trials > 0 {
-                    output::note(&self.arguments.common, &format!("going on from {trials} trials"));
+                    output::note(&self.arguments.common, &format!("resuming from {trials} trials"));
                 }
                 let tuned = tune.run(problem, &session.with_checkpoint(&checkpoint))?;
                 checkpoint.failure().map_or(Ok(tuned), Err)?
@@ -372,7 +372,7 @@ fn check_approximation(arguments: &Tune) -> Result<(), Failure> {
         Some(Approx::Exact) | None => return Ok(()),
     }
     if arguments.bias == Some(Intercept::Column) {
-        return Err(Failure::usage("--approx has --bias centred or none"));
+        return Err(Failure::usage("--approx supports --bias centred and none only"));
     }
     Ok(())
 }

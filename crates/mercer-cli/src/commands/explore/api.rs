@@ -13,7 +13,7 @@ use super::state::State;
 use super::turns::Job;
 use super::verdict::Verdicts;
 use super::{compare, data_sets, export, gram, lift, picture, spectral, steps, tuning};
-use crate::args::{Explore, Kind};
+use crate::args::Explore;
 use crate::commands::plot::pictures;
 use crate::failure::Failure;
 
@@ -140,9 +140,5 @@ fn json(document: &impl Serialize) -> Result<Answer, Failure> {
 fn svg(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Result<String, Failure> {
     let prepared = Prepared::new(state, file)?;
     let shown = picture::shown(picture::train(&prepared, session)?.model, &prepared);
-    let kind = shown.default_kind();
-    if kind == Kind::Reliability {
-        return Err(Failure::usage("a classifier is drawn over two columns"));
-    }
-    Ok(pictures::draw(&shown, kind, None, session)?.to_svg())
+    Ok(pictures::draw(&shown, shown.default_kind(0), &[], session)?.to_svg())
 }

@@ -81,7 +81,7 @@ fn side(prepared: &Prepared, grid: &Grid, session: &Session<'_>) -> Result<(Side
     let model = train(prepared, session)?.model;
     let training = training(&prepared.rows, &model, session)?;
     let shown = shown(model, prepared);
-    let values = shown.at(grid.rows.clone(), session)?;
+    let values = grid.values(&shown, session)?;
     let side = match shown.model.classes {
         None => Side { values: Some(short(&values)), decision: None, training },
         Some(_) => Side { values: None, decision: Some(Decision::of(&shown, grid, session)?), training },

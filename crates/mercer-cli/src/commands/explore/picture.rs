@@ -1,6 +1,6 @@
 //! A fit as numbers to draw: values on a grid, the bumps they are the sum of, support vectors, and what is known of the fit.
 
-use mercer::data::Dataset;
+use mercer::data::{Dataset, Matrix};
 use mercer::learn::{Fitted, Learner};
 use mercer::model::{Method, Model};
 use mercer::session::Session;
@@ -11,11 +11,10 @@ use super::points::{Points, Values};
 use super::prepared::Prepared;
 use super::reproduce::{self, Lines};
 use super::state::State;
-use crate::commands::plot::pictures::{confidence, places};
-use crate::commands::plot::shown::Shown;
+use crate::commands::plot::pictures::places;
+use crate::commands::plot::shown::{Decisions, Shown};
 use crate::failure::Failure;
 use crate::input::Rows;
-use crate::plot::Confidence;
 use crate::score::Score;
 
 /// Places along a curve.
@@ -61,6 +60,21 @@ impl Grid {
     }
 }
 
+impl Grid {
+    /// Every output of a model at the places.
+    fn outputs(&self, shown: &Shown, session: &Session<'_>) -> Result<Matrix<f64>, Failure> {
+        let columns = shown.names.len();
+        let fill =
+            |place: usize, row: &mut [f64]| row.copy_from_slice(&self.rows[place * columns..][..columns]);
+        shown.outputs_of(self.rows.len() / columns, fill, session)
+    }
+
+    /// The first output of a model at the places.
+    pub fn values(&self, shown: &Shown, session: &Session<'_>) -> Result<Vec<f64>, Failure> {
+        Ok(shown.chosen(&self.outputs(shown, session)?))
+    }
+}
+
 /// The ends of the picture: `x0,x1` or `x0,x1,y0,y1`.
 fn frame(state: &State) -> Result<Option<Vec<f64>>, Failure> {
     let Some(text) = state.text("frame") else { return Ok(None) };
@@ -91,12 +105,17 @@ pub struct Decision {
 impl Decision {
     /// The decision of a model on a grid.
     pub fn of(shown: &Shown, grid: &Grid, session: &Session<'_>) -> Result<Self, Failure> {
-        let outputs = shown.outputs(grid.rows.clone(), session)?;
         let lists = |lists: Vec<Vec<f64>>| lists.iter().map(|list| short(list)).collect();
-        Ok(match confidence(shown, &outputs) {
-            Confidence::Decision(values) => Self { kind: "decision", values: lists(vec![values]) },
-            Confidence::Decisions(values) => Self { kind: "decisions", values: lists(values) },
-            Confidence::Probabilities(values) => Self { kind: "shares", values: lists(values) },
+        Ok(match (shown.decisions(&grid.outputs(shown, session)?), shown.model.method) {
+            (Decisions::Second(f), Method::Svc | Method::NuSvc) => {
+                Self { kind: "decision", values: lists(vec![f]) }
+            }
+            (Decisions::Second(f), _) => {
+                let first = f.iter().map(|f| -f).collect();
+                Self { kind: "decisions", values: lists(vec![first, f]) }
+            }
+            (Decisions::Each(values), _) => Self { kind: "decisions", values: lists(values) },
+            (Decisions::Probabilities(values), _) => Self { kind: "shares", values: lists(values) },
         })
     }
 }
@@ -160,14 +179,9 @@ pub fn fit(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Resu
     Ok(Picture {
         method,
         kernel: shown.kernel().map(ToString::to_string),
-        values: if regression { Some(short(&shown.at(grid.rows.clone(), session)?)) } else { None },
+        values: if regression { Some(short(&grid.values(&shown, session)?)) } else { None },
         decision: if regression { None } else { Some(Decision::of(&shown, &grid, session)?) },
-        classes: shown
-            .model
-            .classes
-            .iter()
-            .flat_map(|known| (0..known.len()).map(|code| known.name(code)))
-            .collect(),
+        classes: shown.class_names(),
         bumps: bumps.iter().map(|bump| short(bump)).collect(),
         intercept: shown.intercept(),
         terms: shown.nterms(),
@@ -200,7 +214,7 @@ pub fn training(rows: &Rows, model: &Model, session: &Session<'_>) -> Result<Str
         }
         (None, Some(target)) => {
             if let Some(numbers) = target.values.numbers() {
-                let truth = mercer::data::Matrix::from_entries(numbers.len(), 1, numbers.into_owned());
+                let truth = Matrix::from_entries(numbers.len(), 1, numbers.into_owned());
                 score.add_numbers(&truth, &outputs);
             }
         }
@@ -224,15 +238,7 @@ pub fn shown(model: Model, prepared: &Prepared) -> Shown {
             (None, Some(codes.iter().map(|&code| places[code]).collect()))
         }
     };
-    Shown {
-        output: 0,
-        output_name: model.outputs.first().cloned().unwrap_or_default(),
-        names: points.names.clone(),
-        samples: prepared.rows.dataset.features.clone(),
-        observed,
-        classes: classes.filter(|_| model.method != Method::OneClass),
-        from_data: true,
-        notes: Vec::new(),
-        model,
-    }
+    let classes = classes.filter(|_| model.method != Method::OneClass);
+    let samples = prepared.rows.dataset.features.clone();
+    Shown::of_training(model, points.names.clone(), samples, observed, classes)
 }

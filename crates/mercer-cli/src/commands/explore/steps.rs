@@ -70,7 +70,7 @@ fn epochs(prepared: &Prepared, grid: &Grid, session: &Session<'_>) -> Result<Vec
         frames.push(Frame {
             label: format!("epoch {epochs}"),
             row: None,
-            values: Some(short(&shown.at(grid.rows.clone(), session)?)),
+            values: Some(short(&grid.values(&shown, session)?)),
             decision: None,
             error: (squares / outputs.nrows() as f64).sqrt(),
         });
