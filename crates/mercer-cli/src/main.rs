@@ -54,6 +54,8 @@ fn main() -> ExitCode {
         Command::Gram(arguments) => commands::gram::run(&arguments),
         Command::Plan(arguments) => commands::plan::run(&arguments),
         Command::Plot(arguments) => commands::plot::run(&arguments),
+        #[cfg(feature = "explore")]
+        Command::Explore(arguments) => commands::explore::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Convert(arguments) => commands::convert::run(&arguments),
         Command::SvmTrain(typed) => return libsvm::train(&typed.arguments),

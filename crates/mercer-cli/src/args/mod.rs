@@ -1,6 +1,8 @@
 //! The command line as typed.
 
 mod approx;
+#[cfg(feature = "explore")]
+mod explore;
 mod fit;
 mod flags;
 mod help;
@@ -24,6 +26,8 @@ use crate::device;
 use crate::failure::Failure;
 
 pub use approx::Approx;
+#[cfg(feature = "explore")]
+pub use explore::Explore;
 pub use fit::{Fit, Multiclass, Solver};
 pub use flags::methods_of;
 pub use mistakes::hint;
@@ -74,6 +78,9 @@ pub enum Command {
     Plan(Plan),
     /// Draw a saved model: curves, maps, residuals, ROC curves and more
     Plot(Plot),
+    /// Explore kernels and models in the browser, on a page served from this machine
+    #[cfg(feature = "explore")]
+    Explore(Explore),
     /// Describe a saved model
     Info(Info),
     /// Convert a support vector model to or from LIBSVM's format

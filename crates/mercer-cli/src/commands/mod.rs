@@ -4,6 +4,8 @@ pub mod check;
 mod coefficients;
 pub mod completions;
 pub mod convert;
+#[cfg(feature = "explore")]
+pub mod explore;
 pub mod fit;
 pub mod gram;
 pub mod info;

@@ -8,4 +8,5 @@ mod check_soundness;
 mod check_table;
 mod check_textbook;
 mod eval;
+mod spectral_density;
 mod text;

@@ -111,6 +111,20 @@ impl Shown {
         Ok(shown)
     }
 
+    /// A model with the rows that it was trained on.
+    #[cfg(feature = "explore")]
+    pub fn of_training(
+        model: Model,
+        names: Vec<String>,
+        samples: AnySamples<'static>,
+        observed: Option<Vec<f64>>,
+        classes: Option<Vec<Option<usize>>>,
+    ) -> Self {
+        let output_name = model.outputs.first().cloned().unwrap_or_default();
+        let (medians, notes, rows) = (medians(&samples), Vec::new(), RowKind::Training);
+        Self { model, output: 0, output_name, names, samples, rows, observed, classes, medians, notes }
+    }
+
     /// Whether there are data.
     pub fn from_data(&self) -> bool {
         matches!(self.rows, RowKind::Data | RowKind::Training)
