@@ -135,6 +135,20 @@ impl NativeSums {
         NormalEquations::bytes_needed(self.0.features(), self.0.targets())
     }
 
+    /// The sums over the rows of all of several, added up in their order.
+    #[staticmethod]
+    fn total(py: Python<'_>, parts: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+        let parts: Vec<&NormalEquations> = parts.iter().map(|part| &part.0).collect();
+        let Some((first, others)) = parts.split_first() else {
+            return Err(value_error("the total of no sums"));
+        };
+        let total = py.detach(|| {
+            let mut total = (*first).clone();
+            others.iter().try_for_each(|other| total.merge(other)).map(|()| total)
+        });
+        total.map(Self).map_err(value_error)
+    }
+
     /// Adds the sums over other rows.
     fn merge(&mut self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<()> {
         let other =
