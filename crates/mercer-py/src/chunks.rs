@@ -28,7 +28,6 @@ pub struct LossRequest<'py> {
 
 /// The answer of some labelled rows to a request of `RemoteFit.classes`; answers add up.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "a call from Python has the arrays and their meaning")]
 pub fn sum_losses<'py>(
     py: Python<'py>,
     prepared: PreparedParts<'py>,
@@ -79,7 +78,6 @@ pub fn sum_losses<'py>(
 
 /// The rows from `first` up to `last` of the kernel matrix of all `rows`, times `rhs`.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "a call from Python has the arrays and their meaning")]
 pub fn product_rows<'py>(
     py: Python<'py>,
     kernel: &NativeKernel,

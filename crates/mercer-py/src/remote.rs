@@ -167,7 +167,6 @@ impl RemoteFit {
     /// The fit of a classifier to this many labelled rows of features, whose weights are C times those of their classes and
     /// their own; `sums` are over the features with these weights.
     #[staticmethod]
-    #[expect(clippy::needless_pass_by_value, reason = "a call from Python hands over what it read")]
     fn classes<'py>(
         settings: &Bound<'py, PyAny>,
         prepared: PreparedParts<'py>,
@@ -187,7 +186,6 @@ impl RemoteFit {
 
     /// Ridge regression on the kernel itself by conjugate gradients, whose products with the kernel matrix Python answers with.
     #[staticmethod]
-    #[expect(clippy::needless_pass_by_value, reason = "a call from Python hands over what it read")]
     fn ridge<'py>(
         settings: &Bound<'py, PyAny>,
         rows: Rows<'py>,
@@ -215,7 +213,6 @@ impl RemoteFit {
 
     /// Hands over the answer to the last request, and returns the next one; none where the fit has ended.
     #[pyo3(signature = (answer=None))]
-    #[expect(clippy::needless_pass_by_value, reason = "a call from Python hands over what it read")]
     fn next<'py>(
         &self,
         py: Python<'py>,

@@ -27,7 +27,8 @@ class ClassifierOnDask(DaskEstimator):
 
     def _solve_rows(self, cluster, rows, expected, found, each):
         """The predictor and its report, as `_train` has them; `each` are the weights of the classes."""
-        prepared, shared = self._features(cluster, found)
+        self._settle_approx(found)
+        prepared, shared = self._share_features(cluster, found)
         settings = self._kernel_settings()
         penalty = settings["C"] if "C" in settings else 1.0 / settings["lambda"]
         labels = cluster.shared((self.classes_, penalty * each))

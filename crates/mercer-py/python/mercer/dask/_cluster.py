@@ -1,12 +1,12 @@
 """Passes over partitions: tasks for Dask, and waiting for their answer."""
 
 import threading
+from concurrent.futures import CancelledError
 from uuid import uuid4
 
 import dask
 from dask import delayed
 from distributed import default_client
-from distributed.client import FutureCancelledError
 
 from mercer import _work
 from mercer.dask import _chunk
@@ -74,9 +74,12 @@ class Cluster:
 
     def result(self, future):
         """The value of a future that is done."""
+        failed = future.status == "error"
         try:
             return future.result()
-        except (FutureCancelledError, OSError, TimeoutError) as error:
+        except (CancelledError, OSError, TimeoutError) as error:
+            if failed:  # by an error of its own
+                raise
             raise self._lost() from error
 
     def _wait(self, root, stage, topic, count):

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import _native
 from mercer._gamma import gamma_of
+from mercer._rows import borrowable
 from mercer.dask import _chunk
 from mercer.dask._cluster import Cluster
 from mercer.dask._partitions import Partitions, is_dask_collection
@@ -88,6 +89,11 @@ class DaskEstimator:
             raise ValueError("X has no rows")
         if found.weight == 0:
             raise ValueError("all rows have a weight of 0")
+        if found.negative is not None and self.__sklearn_tags__().input_tags.positive_only:
+            raise ValueError(
+                f"partition {found.negative} (counted from 0): X contains negative values, for which kernel={self.kernel!r} is "
+                "not defined"
+            )
         self._keep_columns(rows)
         return found
 
@@ -102,25 +108,20 @@ class DaskEstimator:
             return super()._scale_gamma(X, weights)
         return gamma_of(self._found.moments, X.shape[1])
 
-    def _features(self, cluster, found):
-        """Chooses the kernel and the features by the sample, and shares the features with the workers."""
-        self._refuse_negative(found)
+    def _settle_approx(self, found):
+        """Sets `approx_`, for a kernel that was chosen by the sample."""
         self._choose_approx(found.sample, found.rows)
         if self.approx_ is None:
             raise ValueError(
                 f"approx='auto' takes the kernel as it is for {found.rows} rows; use the estimator of mercer itself, or an "
                 "approximation such as approx='nystrom:1000'"
             )
-        with self._job() as job:
-            sample = _chunk.borrowable(found.sample)
-            prepared = _native.prepare_features(self._kernel_settings(), sample, found.rows, job)
-        return prepared, cluster.shared(prepared)
 
-    def _refuse_negative(self, found):
-        if getattr(self._choice, "non_negative", False) and found.negative is not None:
-            raise ValueError(
-                f"partition {found.negative} (counted from 0): X contains negative values, for which the kernel is not defined"
-            )
+    def _share_features(self, cluster, found):
+        """The features, and a future of them for the workers."""
+        with self._job() as job:
+            prepared = _native.prepare_features(self._kernel_settings(), borrowable(found.sample), found.rows, job)
+        return prepared, cluster.shared(prepared)
 
     # Predictions.
 

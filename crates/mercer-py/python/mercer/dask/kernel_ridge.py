@@ -105,7 +105,8 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
         self._forget("n_samples_seen_")
         self._prepared = self._sums = self._settled = None
         self._choose_kernel(found.sample)
-        prepared, shared = self._features(cluster, found)
+        self._settle_approx(found)
+        prepared, shared = self._share_features(cluster, found)
         sums = self._sum(cluster, rows, expected, shared)
         self._names, self._settled = self._target_names(rows), self._settles()
         self._prepared, self._sums, self.n_samples_seen_ = prepared, sums, sums.rows

@@ -64,12 +64,14 @@ class KernelRidgeCV(RidgeOnDask, kernel_ridge_cv.KernelRidgeCV):
             if not folds <= found.rows:
                 raise ValueError(f"Cannot have number of splits n_splits={folds} for n_samples={found.rows}")
             candidates = self._candidates(found.sample)
+            self._choice = candidates[len(candidates) // 2][0]
+            self._settle_approx(found)
             starts = np.cumsum([0, *found.sizes])[:-1].tolist()
             ends = np.cumsum([len(part) for part in np.array_split(np.arange(found.rows), folds)]).tolist()
             scores, best = np.empty((len(candidates), len(alphas))), None
             for row, (choice, _) in zip(scores, candidates, strict=True):
                 self._choice = choice
-                prepared, shared = self._features(cluster, found)
+                prepared, shared = self._share_features(cluster, found)
                 arguments = [(part, expected, shared, first, ends) for part, first in zip(rows.parts, starts, strict=True)]
                 by_fold = cluster.reduce("sums", _chunk.fold_sums, arguments, _chunk.merge_folds)
                 sums = [part for part in by_fold.values() if part.weight > 0]
