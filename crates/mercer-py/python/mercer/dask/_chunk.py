@@ -14,6 +14,7 @@ from mercer.dask._survey import Survey
 
 __all__ = [
     "add",
+    "aligned",
     "class_sums",
     "concatenate",
     "fold_sums",
@@ -94,15 +95,28 @@ class Chunk:
         return codes.astype(np.uintp), each if self.weights is None else each * self.weights
 
 
+def aligned(value):
+    """The same value with arrays that native code can borrow: those that came over a connection may start at any byte."""
+    if isinstance(value, np.ndarray):
+        return value if value.dtype == object else np.require(value, requirements=("C", "A"))
+    if isinstance(value, dict):
+        return {name: aligned(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(aligned, value))
+    if is_sparse(value):
+        parts = tuple(map(aligned, (value.data, value.indices, value.indptr)))
+        return type(value)(parts, shape=value.shape)
+    return value
+
+
 def _matrix(x, dtype):
     if hasattr(x, "to_numpy"):
         x = x.to_numpy(dtype=dtype, na_value=np.nan)
-    X = as_matrix(x).astype(dtype, copy=False)
-    return X if is_sparse(X) else np.ascontiguousarray(X)
+    return aligned(as_matrix(x).astype(dtype, copy=False))
 
 
 def _targets(y, targets):
-    y = np.ascontiguousarray(y, dtype=np.float64)
+    y = aligned(y.astype(np.float64, copy=False))
     if not np.isfinite(y).all():
         raise ValueError("y contains NaN or infinity")
     y = y.reshape(len(y), -1) if len(y) else y.reshape(0, targets)
@@ -112,7 +126,7 @@ def _targets(y, targets):
 
 
 def _weights(weights, clip):
-    weights = np.ascontiguousarray(weights, dtype=np.float64).ravel()
+    weights = aligned(np.asarray(weights, dtype=np.float64)).ravel()
     if not np.isfinite(weights).all():
         raise ValueError("sample_weight contains NaN or infinity")
     if clip:
@@ -191,18 +205,19 @@ def class_sums(chunk, prepared, labels):
 def losses(chunk, prepared, labels, request):
     """The answer to a solver that asks for sums of losses."""
     codes, weights = chunk.labels(*labels)
-    return _native.sum_losses(prepared, borrowable(chunk.X), codes, weights, request, job())
+    return _native.sum_losses(aligned(prepared), borrowable(chunk.X), codes, weights, aligned(request), job())
 
 
 def _sum(prepared, X, targets, weights):
-    (found,) = _native.sum_features(prepared, borrowable(X), np.ascontiguousarray(targets), weights, None, 1, job())
+    targets = np.ascontiguousarray(targets)
+    (found,) = _native.sum_features(aligned(prepared), borrowable(X), targets, weights, None, 1, job())
     return found
 
 
 def product(partition, topic, whole, first, last, kernel, request):
     """Rows of the kernel matrix of all rows, times the vectors of a request."""
-    X = whole.astype(np.float64 if request["double"] else np.float32, copy=False)
-    found = _native.product_rows(kernel, borrowable(X), first, last, request["rhs"], job())
+    X = aligned(whole.astype(np.float64 if request["double"] else np.float32, copy=False))
+    found = _native.product_rows(kernel, borrowable(X), first, last, aligned(request["rhs"]), job())
     if topic is not None:
         get_worker().log_event(topic, partition)
     return found
@@ -214,6 +229,7 @@ def predict(x, model, method, empty):
         return empty
     # The model is shared by the tasks of a worker: what is changed is a copy.
     local = copy(model)
+    vars(local).update(aligned(vars(model)))
     local.n_jobs = _threads()
     return getattr(local, method)(x)
 

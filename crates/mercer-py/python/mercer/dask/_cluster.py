@@ -76,7 +76,7 @@ class Cluster:
         """The value of a future that is done."""
         failed = future.status == "error"
         try:
-            return future.result()
+            return _chunk.aligned(future.result())
         except (CancelledError, OSError, TimeoutError) as error:
             if failed:  # by an error of its own
                 raise
