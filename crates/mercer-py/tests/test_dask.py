@@ -26,7 +26,7 @@ from dask.distributed import Client, LocalCluster  # noqa: E402
 from mercer.dask import _chunk  # noqa: E402
 from mercer.dask._cluster import Cluster  # noqa: E402
 
-ROWS, CHUNK = 420, 60
+ROWS, CHUNK = 350, 50
 KERNEL = "rbf(sigma=1.5)"
 
 
@@ -77,9 +77,9 @@ PAIRS = {
         "numbers",
         {"alphas": [0.1, 1.0, 10.0], "kernel": "rbf(sigma=?{1,2})", "approx": "fourier:40"},
     ),
-    "ridge by conjugate gradients": (md.KernelRidge, mercer.KernelRidge, "numbers", {"alpha": 0.5, "solver": "cg", "tol": 1e-12}),
-    "logistic": (md.KernelLogisticRegression, mercer.KernelLogisticRegression, "three", {"approx": "nystrom:20", "tol": 1e-5}),
-    "support vectors": (md.SVC, mercer.SVC, "two", {"approx": "fourier:40", "tol": 0.05}),
+    "ridge by conjugate gradients": (md.KernelRidge, mercer.KernelRidge, "numbers", {"alpha": 5.0, "solver": "cg", "tol": 1e-12}),
+    "logistic": (md.KernelLogisticRegression, mercer.KernelLogisticRegression, "three", {"approx": "nystrom:20", "C": 0.1, "tol": 1e-2}),
+    "support vectors": (md.SVC, mercer.SVC, "two", {"approx": "fourier:40", "C": 0.01, "tol": 0.3}),
 }
 
 
@@ -162,10 +162,10 @@ def test_answers_are_those_in_memory(two_workers, data, kind, weighted):
 @pytest.mark.parametrize("labels", ["two", "three"])
 def test_support_vectors_are_those_of_the_same_sums(two_workers, data, labels):
     X, y, weights = data[0], two(data[2]) if labels == "two" else data[2], data[3]
-    model = md.SVC(kernel=KERNEL, approx="fourier:40", tol=0.05, random_state=3, class_weight="balanced")
+    model = md.SVC(kernel=KERNEL, approx="fourier:40", C=0.02, tol=0.2, random_state=3, class_weight="balanced")
     model.fit(*chunked(X, y, weights))
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    each = weights * (len(y) / (len(classes) * counts))[codes]
+    each = 0.02 * weights * (len(y) / (len(classes) * counts))[codes]
     job = {"threads": 1, "progress": None, "seed": 3}
     prepared = _native.prepare_features(model._kernel_settings(), X, len(X), job)
     (sums,) = _native.sum_features(prepared, X, np.empty((len(X), 0)), each, None, 1, job)
@@ -176,14 +176,14 @@ def test_support_vectors_are_those_of_the_same_sums(two_workers, data, labels):
     parts, *_ = fit.result()
     np.testing.assert_allclose(parts["weights"], model._parts()["weights"], rtol=0, atol=1e-10 * np.abs(parts["weights"]).max())
     # The objective is within the tolerance of the minimum, which the solver in memory finds.
-    exact = mercer.SVC(kernel=KERNEL, approx="fourier:40", tol=1e-6, random_state=3, class_weight="balanced").fit(X, y, weights)
+    exact = mercer.SVC(kernel=KERNEL, approx="fourier:40", C=0.02, tol=1e-6, random_state=3, class_weight="balanced").fit(X, y, weights)
     signs = np.where(codes == 1, 1, -1)[:, None] if len(classes) == 2 else np.where(codes[:, None] == np.arange(3), 1, -1)
 
     def objective(model):
         outputs = model.decision_function(X).reshape(len(X), -1)
         return each @ np.maximum(0, 1 - signs * outputs).sum(axis=1) + 0.5 * (model._parts()["weights"] ** 2).sum()
 
-    assert objective(exact) <= objective(model) * (1 + 1e-6) and objective(model) <= objective(exact) * 1.06
+    assert objective(exact) <= objective(model) * (1 + 1e-6) and objective(model) <= objective(exact) * 1.25
 
 
 def test_frames_and_files(two_workers, data, tmp_path):
@@ -253,12 +253,12 @@ def test_predictions_are_lazy_and_models_are_files(two_workers, data, tmp_path):
 def test_later_rows_are_added_to_the_sums(two_workers, data, approx):
     X, y, _, weights = data
     settings = {"kernel": KERNEL, "approx": approx, "random_state": 3}
-    model = md.KernelRidge(0.5, **settings).fit(*chunked(X[:300], y[:300], weights[:300]))
+    model = md.KernelRidge(0.5, **settings).fit(*chunked(X[:250], y[:250], weights[:250]))
     model = pickle.loads(pickle.dumps(model))
-    model.partial_fit(*chunked(X[300:400], y[300:400], weights[300:400])).partial_fit(X[400:], y[400:], weights[400:])
+    model.partial_fit(*chunked(X[250:300], y[250:300], weights[250:300])).partial_fit(X[300:], y[300:], weights[300:])
     assert model.n_samples_seen_ == ROWS
-    expected = mercer.KernelRidge(0.5, **settings).partial_fit(X[:300], y[:300], weights[:300])
-    expected.partial_fit(X[300:], y[300:], weights[300:])
+    expected = mercer.KernelRidge(0.5, **settings).partial_fit(X[:250], y[:250], weights[:250])
+    expected.partial_fit(X[250:], y[250:], weights[250:])
     for one, other in zip(numbers(model), numbers(expected), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-10 * np.abs(other).max())
     with pytest.raises(ValueError, match="there are 2 features, but the rows before had 3"):
@@ -270,7 +270,7 @@ def test_later_rows_are_added_to_the_sums(two_workers, data, approx):
 def test_defaults_of_kernels_look_at_all_rows(two_workers, data):
     X, _, labels, weights = data
     for made, there in ((md.KernelLogisticRegression, mercer.KernelLogisticRegression), (md.SVC, mercer.SVC)):
-        settings = {"approx": "fourier:20", "random_state": 0, "tol": 0.1}
+        settings = {"approx": "fourier:20", "random_state": 0, "tol": 0.3, "C": 0.01}
         model, expected = made(**settings).fit(*chunked(X, labels, weights)), there(**settings).fit(X, labels, weights)
         # γ is 1/(n_features · variance).
         found, wanted = (float(m.kernel_._native.text().split("=")[1].rstrip(")")) for m in (model, expected))
@@ -283,7 +283,7 @@ def test_defaults_of_kernels_look_at_all_rows(two_workers, data):
 def test_errors_name_the_partition(two_workers, data, kind):
     y = targets(kind, data)
     broken = data[0].copy()
-    broken[250, 1] = np.nan
+    broken[220, 1] = np.nan
     with pytest.raises(ValueError, match=r"partition 4 \(counted from 0\): X contains NaN"):
         estimator(kind).fit(*chunked(broken, y))
     wide = chunked(data[0])[0].map_blocks(
@@ -300,15 +300,15 @@ def test_what_does_not_fit_is_refused(two_workers, data):
         model.fit(data[0], data[1])
     with pytest.raises(TypeError, match="y must be a dask"):
         model.fit(X, data[1])
-    with pytest.raises(ValueError, match="X has 420 rows, but y has 60"):
-        model.fit(X, y[:60])
+    with pytest.raises(ValueError, match="X has 350 rows, but y has 50"):
+        model.fit(X, y[:50])
     with pytest.raises(ValueError, match="partition 1 .*sample_weight contains negative"):
         model.fit(X, y, da.where(da.arange(ROWS, chunks=CHUNK) == 70, -1.0, weights))
     with pytest.raises(ValueError, match="all rows have a weight of 0"):
         model.fit(X, y, 0 * weights)
     with pytest.raises(ValueError, match="needs features of the kernel"):
         md.KernelRidge(kernel=KERNEL).fit(X, y)
-    with pytest.raises(ValueError, match="takes the kernel as it is for 420 rows"):
+    with pytest.raises(ValueError, match="takes the kernel as it is for 350 rows"):
         md.KernelRidge(kernel=KERNEL, approx="auto").fit(X, y)
     with pytest.raises(ValueError, match="solver='cholesky' needs all rows"):
         md.KernelRidge(kernel=KERNEL, solver="cholesky").fit(X, y)
@@ -351,7 +351,7 @@ def test_workers_use_their_threads(data):
     # One pool for the client's solver and the tasks of a worker in the same process does not end in a deadlock.
     with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, set_as_default=False) as client:
         assert_same(clone(model).set_params(client=client, n_jobs=1).fit(*chunked(data[0], data[1])), first)
-        svc = md.SVC(kernel=KERNEL, approx="fourier:40", tol=0.1, n_jobs=1, random_state=0, client=client)
+        svc = md.SVC(kernel=KERNEL, approx="fourier:40", C=0.01, tol=0.3, n_jobs=1, random_state=0, client=client)
         assert svc.fit(*chunked(data[0], two(data[2]))).fit_status_ == 0
 
 
