@@ -6,6 +6,7 @@ mod checkpoint;
 mod choice;
 mod commands;
 mod describe;
+mod device;
 mod failure;
 mod input;
 mod libsvm;
@@ -80,6 +81,6 @@ fn misunderstood(error: &clap::Error) -> ExitCode {
 fn finish(outcome: Result<u8, Failure>) -> ExitCode {
     match outcome {
         Ok(code) => ExitCode::from(code),
-        Err(failure) => failure.report(),
+        Err(failure) => device::explain(failure, progress::interrupted()).report(),
     }
 }

@@ -4,6 +4,7 @@
 
 mod chunks;
 mod decisions;
+mod device;
 mod errors;
 mod features;
 mod kernel;

@@ -100,20 +100,6 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// Finite numbers for names of rows: up to three figures, all with a power of ten where one needs it.
-pub fn numbers(values: &[f64]) -> Vec<String> {
-    let rounded: Vec<_> = values.iter().map(|value| rounded(*value, 3)).collect();
-    let plain = rounded.iter().all(|(_, _, exponent)| (-3..=4).contains(exponent));
-    let name = |&(figures, last, exponent): &(i64, i32, i32)| {
-        if plain || figures == 0 {
-            decimal(figures, last)
-        } else {
-            scientific_figures(figures, last, exponent)
-        }
-    };
-    rounded.iter().map(name).collect()
-}
-
 /// A finite number rounded to some figures: these without zeros at their end, the power of ten of the last of them, and
 /// that of the first.
 fn rounded(value: f64, figures: usize) -> (i64, i32, i32) {
@@ -240,12 +226,6 @@ mod tests {
     fn numbers_for_legends() {
         let found = [0.0, 1.0, 0.1, -2.5, 1234.56, 1e-9, 2.5e12, 0.000_123_4, 1e5].map(number);
         assert_eq!(found, ["0", "1", "0.1", "−2.5", "1235", "10⁻⁹", "2.5×10¹²", "0.0001234", "100000"]);
-    }
-
-    #[test]
-    fn names_of_rows_are_alike() {
-        assert_eq!(numbers(&[0.05, 0.1445, 1.207, 10.08]), ["0.05", "0.144", "1.21", "10.1"]);
-        assert_eq!(numbers(&[1e-6, 1e-3, 0.0, 2.0]), ["10⁻⁶", "10⁻³", "0", "2×10⁰"]);
     }
 
     proptest! {

@@ -65,7 +65,7 @@ impl NumberErrors {
         let r2 = self.r2.map_or_else(|| "undefined (all targets are equal)".into(), |r2| format!("{r2:.4}"));
         let mae = self.mae.map_or_else(String::new, |mae| format!("MAE {mae:.6}, "));
         format!(
-            "RMSE {:.6}, {mae}R² {r2} on {} rows; the mean alone: RMSE {:.6}",
+            "RMSE {:.6}, {mae}R² {r2} on {} rows; predicting the mean: RMSE {:.6}",
             self.rmse, self.rows, self.baseline_rmse
         )
     }

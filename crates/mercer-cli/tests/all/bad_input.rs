@@ -30,6 +30,25 @@ fn an_instruction_set_that_cannot_be_followed() {
 }
 
 #[test]
+fn a_device_that_is_not_there() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(20));
+    let fit = |device: &str| {
+        let output = bench.command(&[&FIT[..], &["--device", device]].concat()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, error) = fit("gpu");
+    assert_eq!(code, Some(2), "{error}");
+    assert!(error.contains("auto, cpu, cuda and cuda:N"), "{error}");
+    // No machine has this many.
+    let (code, error) = fit("cuda:4096");
+    assert_eq!(code, Some(2), "{error}");
+    assert!(error.contains("--device cuda:4096: no "), "{error}");
+    assert_eq!(bench.files(), ["d.csv"]);
+    assert_eq!(fit("cpu").0, Some(0));
+}
+
+#[test]
 fn empty_file() {
     refused("", 2, &["d.csv"]);
 }

@@ -49,10 +49,10 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training data, or the kernel matrix where ``kernel="precomputed"``.
+            Training data, or the kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
         sample_weight : float or array-like of shape (n_samples,), default=None
-            What each row counts. Rows of weight 0 or less do not count.
+            Weight of each row. Rows of weight 0 or less are ignored.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+            Samples, or their kernel matrix with the training samples if ``kernel="precomputed"``.
 
         Returns
         -------

@@ -55,6 +55,8 @@ class DaskEstimator:
         return {**super().__getstate__(), "client": None}
 
     def _cluster(self):
+        if self.device != "cpu":
+            raise ValueError(f"the workers of a Dask cluster compute on the CPU: device={self.device!r} is for rows in memory")
         return Cluster(self.client, self.verbose)
 
     # The first pass.

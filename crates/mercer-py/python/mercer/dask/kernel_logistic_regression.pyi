@@ -27,6 +27,7 @@ class KernelLogisticRegression(ClassifierOnDask, kernel_logistic_regression.Kern
         kernel_params: Mapping[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
         client: Any = None,
     ) -> None: ...

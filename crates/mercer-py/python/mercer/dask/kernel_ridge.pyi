@@ -30,6 +30,7 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
         max_iter: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
         client: Any = None,
     ) -> None: ...

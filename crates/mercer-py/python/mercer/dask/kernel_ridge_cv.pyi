@@ -26,6 +26,7 @@ class KernelRidgeCV(RidgeOnDask, kernel_ridge_cv.KernelRidgeCV):
         bias: Literal["none", "centred", "column"] = "none",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
         client: Any = None,
     ) -> None: ...

@@ -29,6 +29,7 @@ class SVC(ClassifierOnDask, svm.SVC):
         break_ties: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         approx: str | None = None,
         client: Any = None,
     ) -> None: ...
