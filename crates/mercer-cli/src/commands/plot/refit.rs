@@ -207,7 +207,7 @@ fn repeated(
     shown: &Shown,
     session: &Session<'_>,
 ) -> Result<(Vec<(f64, f64)>, &'static str, &'static str), Failure> {
-    let solver = shown.model.report.get("solver").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let solver = shown.model.report.get("solver").and_then(Value::as_str).unwrap_or_default();
     let is_cg = shown.model.method == Method::Ridge && solver.contains("conjugate gradients");
     let (x, y) = match shown.model.method {
         Method::Logistic => ("iterations", "norm of the gradient"),
@@ -231,7 +231,7 @@ fn repeated(
     let rows: Vec<usize> = (0..refit.samples.nrows()).collect();
     let mut points = Vec::new();
     for limit in (0..40).map(|power| 1usize << power) {
-        let fitted = refit.fit(&limited(&refit.learner, limit, &solver), &rows, session)?;
+        let fitted = refit.fit(&limited(&refit.learner, limit, &shown.model), &rows, session)?;
         let Some(report) = &fitted.report else { break };
         let done = report.status != Status::OutOfIterations || report.iterations < limit;
         let steps = if done { report.iterations.min(limit) } else { limit } as f64;
@@ -248,11 +248,15 @@ fn repeated(
     Ok((points, x, y))
 }
 
-/// The learner with at most this many iterations.
-fn limited(learner: &AnyLearner, limit: usize, solver: &str) -> AnyLearner {
+/// The learner with at most this many iterations, and the settings that only the report of a model tells.
+fn limited(learner: &AnyLearner, limit: usize, model: &Model) -> AnyLearner {
+    let solver = model.report.get("solver").and_then(Value::as_str).unwrap_or_default();
     match learner.clone() {
         AnyLearner::Ridge(mut ridge) => {
             (ridge.solver, ridge.max_iter) = (RidgeSolver::Cg, limit as u64);
+            if let Some(residual) = model.report.get("residual").and_then(Value::as_f64) {
+                ridge.tol = residual.max(f64::EPSILON);
+            }
             ridge.into()
         }
         AnyLearner::Logistic(mut logistic) => {
