@@ -42,13 +42,18 @@ def client(cluster):
         yield client
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def two_workers(cluster, client):
     """A client of a cluster with two workers at least."""
-    if len(client.scheduler_info()["workers"]) < 2:
-        cluster.scale(2)
+    if len(workers_of(client)) < 2:
+        cluster.scale(len(cluster.worker_spec) + 2)
         client.wait_for_workers(2)
     return client
+
+
+def workers_of(client):
+    """The addresses of the workers, as the scheduler knows them now."""
+    return client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.workers))
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +113,7 @@ def numbers(model):
 @pytest.fixture(scope="module")
 def answers(client, data):
     """The numbers of each kind of model, from one worker."""
-    assert len(client.scheduler_info()["workers"]) == 1
+    assert len(workers_of(client)) == 1
     return {kind: numbers(fitted(kind, data)) for kind in PAIRS}
 
 
@@ -126,7 +131,6 @@ def test_the_number_of_workers_does_not_matter(cluster, client, data, answers):
         client.wait_for_workers(workers)
         for kind in PAIRS:
             assert_same(fitted(kind, data), answers[kind])
-    cluster.scale(2)
 
 
 @pytest.mark.parametrize("kind", PAIRS)
@@ -136,8 +140,8 @@ def test_a_worker_lost_in_the_middle_does_not_matter(two_workers, data, answers,
     def kill_in_the_middle(self, *arguments):
         calls.append(None)
         if len(calls) == 2:
-            pid = next(iter(client.run(os.getpid).values()))
-            os.kill(pid, signal.SIGKILL)
+            victim = workers_of(client)[0]
+            os.kill(client.run(os.getpid, workers=[victim])[victim], signal.SIGKILL)
         return watch(self, *arguments)
 
     monkeypatch.setattr(Cluster, "_watch", kill_in_the_middle)
