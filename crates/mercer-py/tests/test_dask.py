@@ -247,7 +247,7 @@ def test_predictions_are_lazy_and_models_are_files(two_workers, data, tmp_path):
         np.testing.assert_array_equal(loaded.predict(X), here)
         again = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(again.predict(rows).compute(), here)
-    pd.DataFrame(X).to_csv(tmp_path / "rows.csv", index=False)
+    pd.DataFrame(X, columns=["a", "b", "c"]).to_csv(tmp_path / "rows.csv", index=False)
     command = [os.environ.get("MERCER_CLI", "mercer"), "predict", path, tmp_path / "rows.csv", "-o", tmp_path / "out.csv"]
     subprocess.run(command, check=True, capture_output=True)
     assert pd.read_csv(tmp_path / "out.csv")["prediction"].tolist() == here.tolist()
