@@ -364,14 +364,26 @@ def slow(x):
     return x
 
 
-def test_an_interrupt_cancels_the_work(two_workers, data):
+def after_the_start(monkeypatch, action):
+    """Runs an action half a second after the first pass has begun."""
+    watch, timers = Cluster._watch, []
+
+    def act(self, *arguments):
+        if not timers:
+            timers.append(threading.Timer(0.5, action))
+            timers[0].start()
+        return watch(self, *arguments)
+
+    monkeypatch.setattr(Cluster, "_watch", act)
+
+
+def test_an_interrupt_cancels_the_work(two_workers, data, monkeypatch):
     client = two_workers
     X, y = chunked(data[0], data[1])
-    timer = threading.Timer(0.8, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    after_the_start(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         md.KernelRidge(kernel=KERNEL, approx="fourier:20").fit(X.map_blocks(slow, dtype=float), y)
-    timer.join()
+    # The scheduler hears of it a moment later.
     for _ in range(100):
         left = client.run_on_scheduler(lambda dask_scheduler: [k for k in dask_scheduler.tasks if "mercer" in str(k)])
         if not left:
@@ -385,20 +397,19 @@ def test_progress(two_workers, data, capfd):
     assert "mercer: sums" in capfd.readouterr().err
 
 
-def test_a_lost_scheduler_is_an_error(data, tmp_path):
+def test_a_lost_scheduler_is_an_error(data, tmp_path, monkeypatch):
     file = tmp_path / "scheduler.json"
     python = [sys.executable, "-m"]
     common = ["--no-dashboard", "--scheduler-file", file]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     scheduler = subprocess.Popen([*python, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", *common], **quiet)
-    worker = subprocess.Popen([*python, "distributed.cli.dask_worker", "--nthreads", "1", "--death-timeout", "5", *common], **quiet)
+    worker = subprocess.Popen([*python, "distributed.cli.dask_worker", "--nthreads", "1", "--death-timeout", "60", *common], **quiet)
     try:
         with Client(scheduler_file=str(file), set_as_default=False, timeout=60) as client:
             client.wait_for_workers(1, timeout=60)
             X, y = chunked(data[0], data[1])
             model = md.KernelRidge(kernel=KERNEL, approx="fourier:20", client=client)
-            timer = threading.Timer(0.8, scheduler.kill)
-            timer.start()
+            after_the_start(monkeypatch, scheduler.kill)
             began = time.monotonic()
             with pytest.raises(RuntimeError, match="the work on the Dask cluster was lost"):
                 model.fit(X.map_blocks(slow, dtype=float), y)
