@@ -1,6 +1,7 @@
 //! The native half of the Python package: kernels, fits, predictions and model files over borrowed arrays.
 //!
-//! Nothing but [`remote::RemoteFit`] keeps state between calls; nothing holds the interpreter's lock while it computes, or lets a panic through.
+//! Only [`remote::RemoteFit`] keeps state between calls. Nothing holds the interpreter's lock while it computes, or lets a panic
+//! through.
 
 mod chunks;
 mod decisions;

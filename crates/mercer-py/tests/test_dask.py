@@ -42,13 +42,18 @@ def client(cluster):
         yield client
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def two_workers(cluster, client):
     """A client of a cluster with two workers at least."""
-    if len(client.scheduler_info()["workers"]) < 2:
-        cluster.scale(2)
+    if len(workers_of(client)) < 2:
+        cluster.scale(len(cluster.worker_spec) + 2)
         client.wait_for_workers(2)
     return client
+
+
+def workers_of(client):
+    """The addresses of the workers, as the scheduler knows them now."""
+    return client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.workers))
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +113,7 @@ def numbers(model):
 @pytest.fixture(scope="module")
 def answers(client, data):
     """The numbers of each kind of model, from one worker."""
-    assert len(client.scheduler_info()["workers"]) == 1
+    assert len(workers_of(client)) == 1
     return {kind: numbers(fitted(kind, data)) for kind in PAIRS}
 
 
@@ -126,7 +131,6 @@ def test_the_number_of_workers_does_not_matter(cluster, client, data, answers):
         client.wait_for_workers(workers)
         for kind in PAIRS:
             assert_same(fitted(kind, data), answers[kind])
-    cluster.scale(2)
 
 
 @pytest.mark.parametrize("kind", PAIRS)
@@ -136,8 +140,8 @@ def test_a_worker_lost_in_the_middle_does_not_matter(two_workers, data, answers,
     def kill_in_the_middle(self, *arguments):
         calls.append(None)
         if len(calls) == 2:
-            pid = next(iter(client.run(os.getpid).values()))
-            os.kill(pid, signal.SIGKILL)
+            victim = workers_of(client)[0]
+            os.kill(client.run(os.getpid, workers=[victim])[victim], signal.SIGKILL)
         return watch(self, *arguments)
 
     monkeypatch.setattr(Cluster, "_watch", kill_in_the_middle)
@@ -243,7 +247,7 @@ def test_predictions_are_lazy_and_models_are_files(two_workers, data, tmp_path):
         np.testing.assert_array_equal(loaded.predict(X), here)
         again = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(again.predict(rows).compute(), here)
-    pd.DataFrame(X).to_csv(tmp_path / "rows.csv", index=False)
+    pd.DataFrame(X, columns=["a", "b", "c"]).to_csv(tmp_path / "rows.csv", index=False)
     command = [os.environ.get("MERCER_CLI", "mercer"), "predict", path, tmp_path / "rows.csv", "-o", tmp_path / "out.csv"]
     subprocess.run(command, check=True, capture_output=True)
     assert pd.read_csv(tmp_path / "out.csv")["prediction"].tolist() == here.tolist()
@@ -360,14 +364,26 @@ def slow(x):
     return x
 
 
-def test_an_interrupt_cancels_the_work(two_workers, data):
+def after_the_start(monkeypatch, action):
+    """Runs an action half a second after the first pass has begun."""
+    watch, timers = Cluster._watch, []
+
+    def act(self, *arguments):
+        if not timers:
+            timers.append(threading.Timer(0.5, action))
+            timers[0].start()
+        return watch(self, *arguments)
+
+    monkeypatch.setattr(Cluster, "_watch", act)
+
+
+def test_an_interrupt_cancels_the_work(two_workers, data, monkeypatch):
     client = two_workers
     X, y = chunked(data[0], data[1])
-    timer = threading.Timer(0.8, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    after_the_start(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         md.KernelRidge(kernel=KERNEL, approx="fourier:20").fit(X.map_blocks(slow, dtype=float), y)
-    timer.join()
+    # The scheduler hears of it a moment later.
     for _ in range(100):
         left = client.run_on_scheduler(lambda dask_scheduler: [k for k in dask_scheduler.tasks if "mercer" in str(k)])
         if not left:
@@ -381,20 +397,19 @@ def test_progress(two_workers, data, capfd):
     assert "mercer: sums" in capfd.readouterr().err
 
 
-def test_a_lost_scheduler_is_an_error(data, tmp_path):
+def test_a_lost_scheduler_is_an_error(data, tmp_path, monkeypatch):
     file = tmp_path / "scheduler.json"
     python = [sys.executable, "-m"]
     common = ["--no-dashboard", "--scheduler-file", file]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     scheduler = subprocess.Popen([*python, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", *common], **quiet)
-    worker = subprocess.Popen([*python, "distributed.cli.dask_worker", "--nthreads", "1", "--death-timeout", "5", *common], **quiet)
+    worker = subprocess.Popen([*python, "distributed.cli.dask_worker", "--nthreads", "1", "--death-timeout", "60", *common], **quiet)
     try:
         with Client(scheduler_file=str(file), set_as_default=False, timeout=60) as client:
             client.wait_for_workers(1, timeout=60)
             X, y = chunked(data[0], data[1])
             model = md.KernelRidge(kernel=KERNEL, approx="fourier:20", client=client)
-            timer = threading.Timer(0.8, scheduler.kill)
-            timer.start()
+            after_the_start(monkeypatch, scheduler.kill)
             began = time.monotonic()
             with pytest.raises(RuntimeError, match="the work on the Dask cluster was lost"):
                 model.fit(X.map_blocks(slow, dtype=float), y)

@@ -19,10 +19,10 @@ class ClassifierOnDask(DaskEstimator):
         check_classification_targets(found.classes)
         self.classes_ = found.classes
         if len(self.classes_) < 2:
-            raise ValueError(f"y must have two classes or more, but it has only {self.classes_[0]!r}")
+            raise ValueError(f"y must have two classes or more, but it has only {self.classes_.tolist()[0]!r}")
         absent = self.classes_[found.weights == 0]
         if len(absent):
-            raise ValueError(f"no row of class {absent[0]!r} has a positive weight")
+            raise ValueError(f"no row of class {absent.tolist()[0]!r} has a positive weight")
         return found
 
     def _solve_rows(self, cluster, rows, expected, found, each):

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import dask
 from dask import delayed
-from distributed import default_client
+from distributed import Future, default_client
 
 from mercer import _work
 from mercer.dask import _chunk
@@ -67,8 +67,7 @@ class Cluster:
 
     def compute(self, stage, value):
         """A future of a delayed value, computed and kept on the cluster."""
-        with dask.config.set(_LARGE):
-            future = self.client.compute(value)
+        future = self._begin(value)
         self._watch(future, stage, None, 0)
         return future
 
@@ -83,10 +82,19 @@ class Cluster:
             raise self._lost() from error
 
     def _wait(self, root, stage, topic, count):
-        with dask.config.set(_LARGE):
-            future = self.client.compute(root)
+        future = self._begin(root)
         self._watch(future, stage, topic, count)
         return self.result(future)
+
+    def _begin(self, value):
+        try:
+            with dask.config.set(_LARGE):
+                return self.client.compute(value)
+        except BaseException:
+            # An interrupt may come after the tasks were sent.
+            if self.client.status == "running":
+                Future(value.key, self.client).cancel(force=True)
+            raise
 
     def _watch(self, future, stage, topic, count):
         """Waits for a future; cancels it where the wait is interrupted."""

@@ -70,6 +70,10 @@ class Partitions:
 
 
 def _delayed(collection):
+    if hasattr(collection, "simplify"):
+        # Only the columns that are needed are read. The full optimisation may also merge the files of X and of y into different
+        # numbers of partitions.
+        return list(collection.simplify().to_delayed(optimize_graph=False))
     return np.ravel(collection.to_delayed()).tolist()
 
 
