@@ -143,10 +143,10 @@ impl Rows {
         let fraction = if self.gram.is_some() { 0.0 } else { fraction };
         let rows = self.dataset.nrows();
         let split = Split::hold_out(rows, fraction, session.seed())
-            .map_err(|error| Failure::usage(format!("--holdout: {error}")))?;
+            .map_err(|error| Failure::usage(error.to_string()))?;
         if split.is_none() && rows as f64 * fraction >= 1.0 {
             return Err(Failure::usage(format!(
-                "--holdout {fraction} leaves fewer than two of the {rows} rows to train on; hold out a smaller fraction"
+                "a held-out fraction of {fraction} leaves fewer than two of the {rows} rows to train on; hold out less"
             )));
         }
         Ok(split)
@@ -164,6 +164,12 @@ impl Rows {
         let (problem, _) = self.part(split.as_ref().map(|split| &split.train[..]))?;
         let choose = Choose { learner: learner.clone(), open };
         Ok(choose.run(&problem, self.dataset.nrows(), session)?)
+    }
+
+    /// The problem of the rows that are not held out.
+    pub fn training(&self, fraction: f64, session: &Session<'_>) -> Result<Problem<'_>, Failure> {
+        let split = self.split(fraction, session)?;
+        Ok(self.part(split.as_ref().map(|split| &split.train[..]))?.0)
     }
 
     /// The errors on held-out rows of a model that is trained on the others; none where no row is held out, and the reason where

@@ -15,6 +15,7 @@ mod plot;
 mod progress;
 mod score;
 mod settings;
+mod tune_settings;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -2,7 +2,8 @@
 
 mod canonical;
 pub mod check;
-pub mod compose;
+pub mod column_names;
+mod compose;
 mod cursor;
 pub mod error;
 pub mod eval;
@@ -32,6 +33,7 @@ mod token;
 use std::str::FromStr;
 use std::sync::Arc;
 
+pub use column_names::{ColumnNameError, bind_columns, names_columns, without_named_columns};
 pub use compose::ComposeError;
 #[doc(hidden)]
 pub use cursor::{Cursor, nested};

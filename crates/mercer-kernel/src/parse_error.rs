@@ -138,14 +138,19 @@ fn did_you_mean(suggestion: &Option<&'static str>) -> String {
     suggestion.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
-/// The name nearest to `found`, if any is within a third of its length (at least one edit) of it.
+/// The name nearest to `found`, if any is within a third of its length (at least one edit) of it; capitals do not count.
 pub fn nearest<'n>(found: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let length = found.chars().count();
     if length > 32 {
         return None;
     }
     let allowed = (length / 3).max(1);
-    names.map(|name| (edit_distance(found, name), name)).min().filter(|best| best.0 <= allowed).map(|b| b.1)
+    let found = found.to_lowercase();
+    names
+        .map(|name| (edit_distance(&found, &name.to_lowercase()), name))
+        .min()
+        .filter(|best| best.0 <= allowed)
+        .map(|b| b.1)
 }
 
 /// Levenshtein's distance: insertions, deletions and replacements of characters.

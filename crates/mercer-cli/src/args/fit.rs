@@ -140,7 +140,8 @@ pub struct Fit {
     /// ridge with --approx or --solver cg: save progress to this file, and resume from it
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// lms: step size, below 2/(largest eigenvalue); `auto` takes 1/(its estimate) [default: auto]
+    /// lms: step size, below 2/(largest eigenvalue); `auto` takes 1/(its estimate) [default: auto]; logistic: step size of
+    /// --solver gd and sgd [default: auto]; perceptron: step size, which only scales the decisions [default: 1]
     #[arg(long, value_name = "NUMBER|auto", value_parser = parse_step, allow_negative_numbers = true)]
     pub step: Option<Step>,
     /// lms: maximum number of epochs [default: 200]; perceptron, logistic: maximum number of epochs or Newton steps
@@ -254,7 +255,7 @@ pub fn parse_bias(text: &str) -> Result<Intercept, String> {
     }
 }
 
-fn parse_balance(text: &str) -> Result<ClassWeight, String> {
+pub fn parse_balance(text: &str) -> Result<ClassWeight, String> {
     let each = |part: &str| {
         let (name, weight) = part.rsplit_once('=')?;
         let weight: f64 = weight.trim().parse().ok()?;

@@ -31,11 +31,11 @@ pub use discover::Discover;
 #[cfg(feature = "explore")]
 pub use explore::Explore;
 pub use fit::{Fit, Multiclass, Solver};
-pub use flags::methods_of;
+pub use flags::{methods_of, tuned_methods_of};
 pub use mistakes::hint;
 pub use plan::Plan;
 pub use plot::{Kind, Plot};
-pub use tune::{Criterion, Score, Search, Tune};
+pub use tune::{Criterion, Score, Tune};
 
 /// Kernel machines: write a kernel as a formula, train with it, and predict.
 #[derive(Debug, Parser)]

@@ -10,7 +10,9 @@ use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::learn::cost::{Size, Task};
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{AnyLearner, Gp, Knn, Lift, Lms, LmsSolver, Logistic, Perceptron, Ridge, Smoother};
+use mercer::learn::{
+    AnyLearner, Gp, Knn, Learner, Lift, Lms, LmsSolver, Logistic, Perceptron, Ridge, Smoother,
+};
 use mercer::model::Method;
 use mercer::pool;
 use mercer::select::plan::{self, PlanError};
@@ -126,6 +128,11 @@ impl Job<'_> {
             .hint(
                 "give the kernel's numbers to plan one fit; folds and values of C share its kernel matrix",
             )),
+            learner if tunables > 0 => {
+                let method = learner.method();
+                Err(Failure::usage(format!("there is no plan for the tuning of {method}"))
+                    .hint("give the kernel's numbers to plan one fit"))
+            }
             AnyLearner::Ridge(_) if !arguments.lambda.is_finite() || arguments.lambda < 0.0 => {
                 let lambda = arguments.lambda;
                 Err(Failure::usage(format!("lambda is {lambda}; it must be a finite number, 0 or more")))

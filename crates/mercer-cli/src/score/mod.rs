@@ -2,12 +2,12 @@
 
 mod classes;
 mod numbers;
-mod ranks;
 
 use mercer::data::Matrix;
 use mercer::learn::TargetError;
 use mercer::model::Model;
 use serde::Serialize;
+use serde_json::Value;
 
 use classes::{ClassErrors, Hits};
 use numbers::{Moments, NumberErrors};
@@ -121,6 +121,21 @@ impl<'a> Score<'a> {
             }
         }
     }
+}
+
+/// What the report of a model keeps of the errors on held-out rows: `held_out`, by target where there are several.
+pub fn facts(errors: &[Errors]) -> Option<(String, Value)> {
+    let of = |errors: &Errors| {
+        let all = serde_json::to_value(errors).unwrap_or_default();
+        let kept = all.as_object().into_iter().flatten().filter(|(_, value)| value.is_number());
+        Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+    };
+    let facts = match errors {
+        [] => return None,
+        [single] => of(single),
+        several => several.iter().map(|errors| (errors.target().to_owned(), of(errors))).collect(),
+    };
+    Some(("held_out".to_owned(), facts))
 }
 
 impl Errors {

@@ -16,6 +16,7 @@ mod neighbours;
 mod pairs;
 mod parts;
 mod predictor;
+mod ranks;
 mod smoothing;
 mod tensors;
 mod voted;
@@ -44,6 +45,7 @@ pub(crate) use neighbours::{Mean, queries_at_once};
 pub use neighbours::{Neighbours, Rule, Weights};
 pub use pairs::{Pairs, classes_of_pairs, one_vs_rest_decisions, pairs_of, vote};
 pub use predictor::Predictor;
+pub use ranks::Ranks;
 pub(crate) use smoothing::smooth_leaving_out;
 pub use voted::{Voted, VotedStep};
 

@@ -6,4 +6,4 @@ pub mod plan;
 mod tune;
 
 pub use choose::{Choose, Chosen, Open, default_kernel};
-pub use tune::{Grid, Tune, Tuned};
+pub use tune::{Grid, Tune, Tuned, Values};

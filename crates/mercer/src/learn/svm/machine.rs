@@ -116,6 +116,26 @@ impl Machine {
         }
     }
 
+    /// The hyper-parameter beside C that can be searched for: ε or ν of a regression.
+    #[must_use]
+    pub fn second(&self) -> Shared {
+        match self {
+            Self::Svr { .. } => Shared::Epsilon,
+            Self::NuSvr { .. } => Shared::Nu,
+            Self::Svc { .. } | Self::NuSvc { .. } | Self::OneClass { .. } => Shared::None,
+        }
+    }
+
+    /// The same machine with another value of [`second`](Self::second).
+    #[must_use]
+    pub fn with_second(self, value: f64) -> Self {
+        match self {
+            Self::Svr { c, .. } => Self::Svr { c, epsilon: value },
+            Self::NuSvr { c, .. } => Self::NuSvr { c, nu: value },
+            other => other,
+        }
+    }
+
     /// The bound of a variable whose sample has the weight 1: C, and 1 for the machines without C.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ use crate::learn::{AnyLearner, Gp, LearnError, Problem, Requires};
 use crate::model::Method;
 use crate::session::Session;
 
+pub(super) use baseline::baseline;
 use drawn::Drawn;
 
 /// A choice of what a user leaves open, by the errors on rows left out.
