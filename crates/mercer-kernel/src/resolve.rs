@@ -76,6 +76,24 @@ pub enum ResolveError {
         /// Its hyper-parameter.
         parameter: &'static str,
     },
+    /// A hyper-parameter that has no derivative.
+    #[error(
+        "{family}: {parameter} is a choice and has no derivative, so it cannot be learnt with the others: give it a number"
+    )]
+    NoDerivative {
+        /// The named kernel.
+        family: &'static str,
+        /// Its hyper-parameter.
+        parameter: &'static str,
+    },
+    /// An unknown inside of a function that has a corner.
+    #[error(
+        "an unknown inside of {function} has no derivative everywhere, so it cannot be learnt: give it a number"
+    )]
+    Corner {
+        /// `min` or `max`.
+        function: &'static str,
+    },
     /// A subset asks for columns that its outer subset does not have.
     #[error(transparent)]
     Columns(#[from] EvalError),

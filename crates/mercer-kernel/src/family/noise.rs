@@ -1,6 +1,6 @@
 //! `noise(value)`: value ≥ 0 where both points are the same row of the data, else 0.
 
-use super::{Allowed, EvalError, Family, FamilyId, Fault, Interval, Lower};
+use super::{Allowed, EvalError, Expr, Family, FamilyId, Fault, Interval, Lower};
 use super::{Named, NodeId, Q, Search, Slot, Space, Written, exact, slot, spelling};
 use num_traits::{Signed, Zero};
 
@@ -60,5 +60,10 @@ impl Family for Noise {
 
     fn range(&self, named: &Written, _: &Space) -> Option<(f64, f64)> {
         Some((0.0, named.exact(0).map_or(f64::INFINITY, |value| exact::to_f64(&value))))
+    }
+
+    /// k itself.
+    fn derivative(&self, named: &Named, _: usize, _: Option<usize>, _: usize) -> Option<Expr> {
+        Some(Expr::Named(named.clone()))
     }
 }

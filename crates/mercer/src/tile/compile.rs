@@ -72,18 +72,20 @@ impl Compiler {
         root
     }
 
-    /// The nodes that `root` needs, in order, `root` last; and the groups and statistics they use.
-    pub fn finish(self, root: usize) -> (Vec<Group>, Vec<Statistic>, Vec<Node>) {
-        let mut needed = vec![false; root + 1];
-        needed[root] = true;
-        for i in (0..=root).rev() {
+    /// The nodes that `roots` need, in order, and the groups and statistics they use; then the places of the roots. A single root
+    /// is the last node.
+    pub fn finish(self, roots: &[usize]) -> (Vec<Group>, Vec<Statistic>, Vec<Node>, Vec<usize>) {
+        let last = roots.iter().copied().max().unwrap_or(0);
+        let mut needed = vec![false; last + 1];
+        roots.iter().for_each(|&root| needed[root] = true);
+        for i in (0..=last).rev() {
             if needed[i] {
                 self.nodes[i].operands().for_each(|a| needed[a] = true);
             }
         }
-        let mut place = vec![usize::MAX; root + 1];
+        let mut place = vec![usize::MAX; last + 1];
         let mut nodes = Vec::new();
-        for i in (0..=root).filter(|&i| needed[i]) {
+        for i in (0..=last).filter(|&i| needed[i]) {
             place[i] = nodes.len();
             nodes.push(renumbered(self.nodes[i], &place));
         }
@@ -97,7 +99,8 @@ impl Compiler {
                 }
             }
         }
-        (self.groups, statistics, nodes)
+        let outputs = roots.iter().map(|&root| place[root]).collect();
+        (self.groups, statistics, nodes, outputs)
     }
 
     pub fn expression(&mut self, expr: &Expr) -> Result<usize, EvalError> {

@@ -22,6 +22,8 @@ pub struct Program {
     pub(crate) groups: Vec<Group>,
     pub(crate) statistics: Vec<Statistic>,
     pub(crate) nodes: Vec<Node>,
+    /// The values that the program is for, by their nodes: k(x, z) alone, or several functions that share nodes.
+    pub(crate) outputs: Vec<usize>,
     symmetric: bool,
     ncols: usize,
 }
@@ -137,11 +139,26 @@ impl Program {
 
     /// As [`compile`](Self::compile), from an expression.
     pub(crate) fn compile_expr(expr: &Expr, ncols: usize) -> Result<Self, EvalError> {
+        Self::compile_all(std::iter::once(expr), ncols)
+    }
+
+    /// One program for several expressions, which share statistics and nodes.
+    ///
+    /// # Errors
+    /// As [`compile`](Self::compile).
+    pub(crate) fn compile_all<'e>(
+        exprs: impl Iterator<Item = &'e Expr>,
+        ncols: usize,
+    ) -> Result<Self, EvalError> {
         let mut compiler = Compiler::new(ncols);
-        let root = compiler.expression(expr)?;
-        let symmetric = compiler.mirrored(expr)? == root;
-        let (groups, statistics, nodes) = compiler.finish(root);
-        Ok(Self { groups, statistics, nodes, symmetric, ncols })
+        let (mut roots, mut symmetric) = (Vec::new(), true);
+        for expr in exprs {
+            let root = compiler.expression(expr)?;
+            symmetric &= compiler.mirrored(expr)? == root;
+            roots.push(root);
+        }
+        let (groups, statistics, nodes, outputs) = compiler.finish(&roots);
+        Ok(Self { groups, statistics, nodes, outputs, symmetric, ncols })
     }
 
     /// The column groups that statistics are taken over.

@@ -3,10 +3,10 @@
 mod classifier;
 mod dependence;
 mod kernel_matrix;
-mod pictures;
+pub mod pictures;
 mod refit;
 mod regression;
-mod shown;
+pub mod shown;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
