@@ -14,7 +14,7 @@ use mercer::solve::svm::SvmSettings;
 use crate::args::{Approx, Fit, Multiclass, Solver, methods_of};
 use crate::failure::Failure;
 
-/// The learner that the command line asks for. Columns that the kernel or the features choose by name are not bound to places yet.
+/// The learner that the command line describes. Columns that the kernel or the features choose by name are not bound to places yet.
 pub fn learner(arguments: &Fit) -> Result<AnyLearner, Failure> {
     refuse_what_does_not_apply(arguments)?;
     refuse_contradictions(arguments)?;

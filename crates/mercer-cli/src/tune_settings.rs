@@ -169,7 +169,7 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
     }
 }
 
-/// Refuses what does not go with an approximation, whatever the data is.
+/// Refuses options that cannot be combined with an approximation.
 fn check_approximation(arguments: &Tune) -> Result<(), Failure> {
     match arguments.approx {
         Some(Approx::As(_)) => check_criterion(arguments)?,

@@ -235,7 +235,7 @@ pub enum Solver {
     Gd,
 }
 
-/// How more than two classes are told apart.
+/// How more than two classes are distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Multiclass {
     /// One update per mistake: the true class against the predicted one

@@ -98,7 +98,7 @@ pub struct Outcome {
     pub features: usize,
     /// Where the time went; the total is taken later.
     pub seconds: Seconds,
-    /// Lines for people, beside those that every fit has.
+    /// Further lines for people.
     pub lines: Vec<(&'static str, String)>,
 }
 

@@ -41,7 +41,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     let session = &arguments.common.session(arguments.memory, &watch)?;
     let job = Job { arguments, kernel, features, session };
     let plan = pool::with(arguments.common.threads(), || match &arguments.data {
-        // The rows of a file are gone through, not held: it may be larger than memory.
+        // The rows of a file are read once and not kept: it may be larger than memory.
         Some(path) if arguments.method == Method::Ridge && Source::path(path).is_restartable() => {
             job.of_passes(path)
         }

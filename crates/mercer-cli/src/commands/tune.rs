@@ -68,7 +68,7 @@ struct Outcome {
     /// Rows of the data, and those that were searched on.
     rows: (usize, usize),
     figure: Option<Figure>,
-    /// Lines for people, beside those that every search has.
+    /// Further lines for people.
     lines: Vec<(&'static str, String)>,
 }
 

@@ -47,7 +47,7 @@ impl Components {
             check_length(&curve.name, &curve.values, curve.places.len())?;
             check(&curve.name, curve.values.iter().copied())?;
             let x = Axis::around(&curve.x_label, curve.places.iter().copied(), 0.02);
-            let y = Axis::around(&format!("part {}", index + 1), curve.values.iter().copied(), 0.08);
+            let y = Axis::around(format!("part {}", index + 1), curve.values.iter().copied(), 0.08);
             let mut panel = Panel::new(x.clone(), y);
             panel.share = 1.0;
             let ground = vec![(x.lo, 0.0), (x.hi, 0.0)];

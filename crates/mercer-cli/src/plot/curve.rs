@@ -44,7 +44,7 @@ pub struct FittedCurve {
     pub draws: Vec<Vec<f64>>,
 }
 
-/// More bumps than this are not told apart.
+/// More bumps than this are not distinguished.
 pub const MOST_BUMPS: usize = 40;
 
 /// Bumps share the panel of the curve where this many times what data and curve span holds them all.

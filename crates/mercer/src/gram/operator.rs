@@ -25,7 +25,7 @@ pub trait LinearOperator: Sync {
     /// The order of summation does not depend on the number of threads.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it; `out` is then unspecified.
+    /// [`Stopped`] if `watch` requests it; `out` is then unspecified.
     fn apply(&self, out: &mut Matrix<f64>, rhs: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped>;
 }
 
@@ -34,7 +34,7 @@ pub trait KernelValues: LinearOperator {
     /// Writes the matrix into `out`, row-major, rounded to the precision of `out`. `part` applies to square matrices.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it; `out` is then unspecified.
+    /// [`Stopped`] if `watch` requests it; `out` is then unspecified.
     ///
     /// # Panics
     /// Where `out` does not have `nrows·ncols` entries.
@@ -61,7 +61,7 @@ pub trait Gram: KernelValues {
     /// out[c, o] = Σᵣ rhs[r, o]·K(rows[r], columns[c]).
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it; `out` is then unspecified.
+    /// [`Stopped`] if `watch` requests it; `out` is then unspecified.
     ///
     /// # Panics
     /// Where `rhs` does not have one row for each of `rows`, or `out` one for each of `columns` and a column for each of `rhs`.
@@ -80,7 +80,7 @@ pub trait Gram: KernelValues {
     /// maxᵢ Σⱼ|kᵢⱼ|: an upper bound of the eigenvalues. O(n) memory; NaN where a value is NaN.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     fn largest_row_sum(&self, watch: &dyn Watch) -> Result<f64, Stopped> {
         let n = self.nrows();
         let all: Vec<usize> = (0..n).collect();
@@ -100,7 +100,7 @@ pub trait Gram: KernelValues {
     /// The matrix stored for many products.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     fn store(&self, form: StoreAs, watch: &dyn Watch) -> Result<Stored, Stopped>;
 }
 
@@ -126,7 +126,7 @@ pub trait KernelGradient: Sync {
     /// O(nm(d + p)) time and O(1) memory a thread. The order of summation does not depend on the number of threads.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
     /// Where there are not `nrows·ncols` weights.
@@ -175,7 +175,7 @@ pub trait RowSums: Send {
     /// For each column the sum runs over the kept rows, then over the others, each in the order of `terms`.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it; `f` and the kept rows are then unspecified.
+    /// [`Stopped`] if `watch` requests it; `f` and the kept rows are then unspecified.
     fn add(
         &mut self,
         terms: &[(usize, f64)],

@@ -167,7 +167,7 @@ impl<T: Scalar> Cholesky<T> {
     /// 2n² multiply-adds a column; reads the factor twice.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     pub fn solve(&self, rhs: &mut Matrix<T>, watch: &dyn Watch) -> Result<(), Stopped> {
         self.solve_lower(rhs, watch)?;
         self.solve_upper(rhs, watch)
@@ -176,7 +176,7 @@ impl<T: Scalar> Cholesky<T> {
     /// Solves L·X = B for every column of `rhs`, in place, block rows downwards.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     pub fn solve_lower(&self, rhs: &mut Matrix<T>, watch: &dyn Watch) -> Result<(), Stopped> {
         let (n, m) = (self.order, rhs.ncols());
         for start in (0..n).step_by(BLOCK) {

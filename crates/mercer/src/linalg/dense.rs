@@ -20,7 +20,7 @@ const BLOCK: usize = 256;
 /// AB.
 ///
 /// # Errors
-/// [`Stopped`] where `watch` asks for it.
+/// [`Stopped`] if `watch` requests it.
 pub fn multiply(a: MatRef<'_, f64>, b: MatRef<'_, f64>, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
     let (height, width) = (a.nrows(), b.ncols());
     let mut out = zeroed(height * width);
@@ -37,7 +37,7 @@ pub fn multiply(a: MatRef<'_, f64>, b: MatRef<'_, f64>, watch: &dyn Watch) -> Re
 /// AᵀA, both triangles.
 ///
 /// # Errors
-/// [`Stopped`] where `watch` asks for it.
+/// [`Stopped`] if `watch` requests it.
 pub fn gram_of_columns(a: MatRef<'_, f64>, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
     let n = a.ncols();
     let mut out = zeroed(n * n);
@@ -74,7 +74,7 @@ impl Cholesky<f64> {
     /// L⁻¹, row-major, with zeros above the diagonal. n³/6 multiply-adds.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     pub(crate) fn inverse_lower(&self, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
         let n = self.order();
         let l = MatRef::from_row_major_slice(self.lower(), n, n);
@@ -104,7 +104,7 @@ impl Cholesky<f64> {
     /// A⁻¹ = L⁻ᵀL⁻¹, both triangles. n³/3 multiply-adds, and the memory of L⁻¹ meanwhile.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     pub fn inverse(&self, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
         let n = self.order();
         let x = self.inverse_lower(watch)?;

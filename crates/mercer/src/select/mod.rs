@@ -1,4 +1,4 @@
-//! Choosing: the hyper-parameters to train with, and the way to do a piece of work.
+//! Choosing hyper-parameters and algorithms.
 
 mod choose;
 pub mod discover;

@@ -108,7 +108,7 @@ impl<L: Tunable> Tune<L> {
     /// Searches for the hyper-parameters with which the targets of rows left out are predicted best.
     ///
     /// Trials in the checkpoint of the session are not made again, and the answer is as if they had been; the checkpoint keeps
-    /// all trials after each kernel. Rows of weight 0 count in no fit and in no score. A stream is gone through once for each
+    /// all trials after each kernel. Rows of weight 0 count in no fit and in no score. A stream is read once for each
     /// kernel; its rows are left out by a hash of their number and the seed of the session.
     ///
     /// # Errors

@@ -179,7 +179,7 @@ impl Bound {
     /// L and P with LLᵀ = K_MM and PPᵀ = S: the variance at x is k(x, x) − |L⁻¹k|² + |P⁻¹k|², without the noise.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     pub fn into_factors(self, watch: &dyn Watch) -> Result<(Cholesky<f64>, Cholesky<f64>), Stopped> {
         let m = self.factor.order();
         let [l, inner] = [&self.factor, &self.inner].map(|factor| {

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 /// Rows that are explored, at most.
 pub const MOST_ROWS: usize = 2_000;
 
-/// Classes that are told apart, at most.
+/// Classes that are distinguished, at most.
 const MOST_CLASSES: usize = 10;
 
 /// Rows of one or two columns, and their target.

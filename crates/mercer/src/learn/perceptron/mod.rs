@@ -46,7 +46,7 @@ use train::{Course, History, train};
 
 pub use budgeted::BudgetedPerceptron;
 
-/// How more than two classes are told apart.
+/// How more than two classes are distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -88,7 +88,7 @@ pub struct Perceptron {
     /// The size of every correction, more than 0: it scales the function and changes no decision. 1 with votes or a budget.
     #[serde(skip_serializing_if = "is_one")]
     pub step: f64,
-    /// How more than two classes are told apart.
+    /// How more than two classes are distinguished.
     #[serde(rename = "multiclass")]
     pub rule: Rule,
     /// Whether the kernel must be proven to be one.

@@ -1,6 +1,6 @@
 //! Mean squared errors of ridge regression on approximate features for every λ, from sums over each fold.
 //!
-//! For each kernel the samples are gone through once, into sums over the features of each part. The fit without a part is that of
+//! For each kernel the samples are read once, into sums over the features of each part. The fit without a part is that of
 //! all sums less its own, and its error on the part follows from the part's: one eigen-decomposition for each part answers for
 //! every λ, and the best model follows from the sums already there.
 

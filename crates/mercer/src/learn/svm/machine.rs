@@ -54,7 +54,7 @@ pub enum Machine {
     },
 }
 
-/// The rows of one quadratic program; of a classification, the first `positive` are told from the others.
+/// The rows of one quadratic program; of a classification, the first `positive` are separated from the others.
 pub(super) struct Part {
     pub rows: Vec<usize>,
     pub positive: usize,

@@ -142,7 +142,7 @@ pub(super) struct Predicted {
     pub decisions: Option<Vec<f64>>,
 }
 
-/// A fold, and the pair of classes that is told apart without it.
+/// A fold, and the pair of classes that is distinguished without it.
 type Program = (usize, (usize, usize));
 
 /// The rows of every fold, and those of the other folds by their class.

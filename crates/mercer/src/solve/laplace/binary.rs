@@ -11,7 +11,7 @@ use crate::watch::{Stopped, Watch};
 use super::super::SolveError;
 use super::{Latent, Point, damped_factor, times};
 
-/// The smallest curvature that is told apart from 0: its root has an inverse.
+/// The smallest curvature that is distinguished from 0: its root has an inverse.
 const TINY: f64 = 1e-290;
 
 pub(super) struct Binary {

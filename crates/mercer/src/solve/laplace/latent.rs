@@ -34,7 +34,7 @@ impl Latent {
     /// n² multiply-adds for each function and point.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
     /// Where `cross` does not have a column for each training row, and `own` a number for each of its rows.

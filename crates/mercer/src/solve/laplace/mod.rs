@@ -150,7 +150,7 @@ impl Laplace {
     /// G with ∂ log q/∂θ = Σᵢⱼ Gᵢⱼ ∂Kᵢⱼ/∂θ, symmetric.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     pub fn gradient_weights(&self, k: &Matrix<f64>, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
         match &self.state {
             State::Binary(state) => state.gradient_weights(k, &self.coefficients, watch),

@@ -98,7 +98,7 @@ impl<'a> LogisticProblem<'a> {
     /// λ ≥ `smallest`, else in double, else not at all, so that every product computes it again.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
     /// Where there is not a label for every row of `gram`.
@@ -117,7 +117,7 @@ impl<'a> LogisticProblem<'a> {
     /// Whichever of two starts has the smaller objective at λ; the first where the other has none.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     pub fn better_start<'s>(
         &self,
         lambda: f64,
