@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => commands::verify::run(&arguments),
         Command::Fit(arguments) => commands::fit::run(&arguments),
         Command::Tune(arguments) => commands::tune::run(&arguments),
+        Command::Discover(arguments) => commands::discover::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Gram(arguments) => commands::gram::run(&arguments),
         Command::Plan(arguments) => commands::plan::run(&arguments),

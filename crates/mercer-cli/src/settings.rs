@@ -1,10 +1,10 @@
 //! The arguments of `fit` as settings of the library's learners.
 
-use mercer::design::FeatureMap;
+use mercer::design::{Approximation, FeatureMap};
 use mercer::learn::svm::{self, Machine, Svm};
 use mercer::learn::{
-    Admission, AnyLearner, Intercept, Knn, Lift, Lms, LmsSolver, Logistic, LogisticSolver, Perceptron, Ridge,
-    RidgeSolver, Rule, Smoother,
+    Admission, AnyLearner, Gp, Intercept, Knn, Lift, Lms, LmsSolver, Logistic, LogisticSolver, Perceptron,
+    Ridge, RidgeSolver, Rule, Smoother,
 };
 use mercer::model::Method;
 use mercer::select::{Open, default_kernel};
@@ -17,6 +17,9 @@ use crate::failure::Failure;
 pub fn learner(arguments: &Fit) -> Result<AnyLearner, Failure> {
     refuse_what_does_not_apply(arguments)?;
     refuse_contradictions(arguments)?;
+    if arguments.method == Method::Gp {
+        return Ok(gp(arguments)?.into());
+    }
     let lift = lift(arguments)?;
     Ok(match (arguments.method, lift) {
         (Method::Ridge, lift) => ridge(arguments, lift).into(),
@@ -106,6 +109,29 @@ fn lms(arguments: &Fit, lift: Lift) -> Lms {
         .admission(admission(arguments))
 }
 
+fn gp(arguments: &Fit) -> Result<Gp, Failure> {
+    let kernel = match arguments.kernel.as_deref() {
+        Some(text) => text.parse()?,
+        None => Gp::default_kernel(),
+    };
+    let inducing = match arguments.approx {
+        None | Some(Approx::Exact) => None,
+        Some(Approx::As(Approximation::Nystrom { landmarks, .. })) => Some(landmarks),
+        Some(_) => {
+            return Err(Failure::usage(
+                "a Gaussian process is approximated by inducing points: --approx nystrom:M, or none",
+            ));
+        }
+    };
+    Ok(Gp::new(kernel)
+        .noise(arguments.noise)
+        .variance(!arguments.no_variance)
+        .restarts(arguments.restarts.unwrap_or(0))
+        .classify(arguments.classify)
+        .inducing(inducing)
+        .admission(admission(arguments)))
+}
+
 fn knn(arguments: &Fit) -> Knn {
     let knn = Knn::default();
     knn.k(arguments.k.unwrap_or(knn.k))
@@ -190,6 +216,9 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
         ("tol", arguments.tol.is_some()),
         ("approx", arguments.approx.is_some()),
         ("checkpoint", arguments.checkpoint.is_some()),
+        ("noise", arguments.noise.is_some()),
+        ("no-variance", arguments.no_variance),
+        ("restarts", arguments.restarts.is_some()),
         ("k", arguments.k.is_some()),
         ("weights", arguments.weights.is_some()),
         ("metric", arguments.metric.is_some()),
@@ -309,6 +338,13 @@ mod tests {
                 Perceptron::new(by_gamma).averaged(false).budget(Some(9)).into(),
             ),
             ("knn -k 3 --classify", Knn::new(3).classify(true).into()),
+            ("gp", Gp::default().into()),
+            (
+                "gp --kernel rbf(sigma=?) --noise 0.1 --no-variance --restarts 2",
+                Gp::new("rbf(sigma=?)".parse().unwrap()).noise(Some(0.1)).variance(false).restarts(2).into(),
+            ),
+            ("gp --approx nystrom:50", Gp::default().inducing(Some(50)).into()),
+            ("gp --classify", Gp::default().classify(true).into()),
             ("smoother --kernel linear", Smoother::new(Kernel::linear()).into()),
             ("nu-svr --nu 0.2", Svm::on(Lift::default(), Machine::NuSvr { c: 1.0, nu: 0.2 }).into()),
         ];

@@ -117,6 +117,12 @@ impl Parameter {
                 .zip(exact::from_decimal(*high))
                 .map(|(low, high)| Self::Between(low, high)),
             Value::TuneOver(values) => list(values).map(Self::Over),
+            Value::WithPrior(value, _) | Value::EachColumn(value) => Some(Self::of(value)),
+            // Unknowns that differ in their ranges are no single statement about all of them.
+            Value::Unknowns(each) => {
+                let first = each.first().map(Self::of);
+                first.filter(|first| each.iter().all(|value| Self::of(value) == *first))
+            }
         };
         parameter.unwrap_or(Self::Unknown)
     }

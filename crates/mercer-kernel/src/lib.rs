@@ -9,6 +9,7 @@ pub mod eval;
 pub mod expr;
 pub mod family;
 pub mod formula;
+mod gradient;
 mod hyper_parameters;
 pub mod lower;
 pub mod named;
@@ -39,7 +40,7 @@ pub use error::EvalError;
 pub use expr::{Columns, Expr, Function};
 pub use family::{FAMILIES, Family, FamilyId};
 use formula::Formula;
-pub use named::{Argument, Named, Value};
+pub use named::{Argument, Named, Prior, Value};
 #[doc(hidden)]
 pub use parse_error::nearest;
 pub use parse_error::{ParseError, Problem};

@@ -98,6 +98,17 @@ pub enum Problem {
         /// The upper end found.
         high: f64,
     },
+    /// A prior of an unknown that takes one of a few values.
+    #[error("a prior belongs to an unknown on a range, `?` or `?lo..hi`, not to one of a list")]
+    PriorOfList,
+    /// A prior without a density.
+    #[error("lognormal(mu,s) takes a finite mu and s > 0, found mu = {mu} and s = {s}")]
+    Prior {
+        /// The mean of the logarithm found.
+        mu: f64,
+        /// The standard deviation of the logarithm found.
+        s: f64,
+    },
     /// A hyper-parameter that depends on x or z.
     #[error("a hyper-parameter must be a constant, this depends on x or z")]
     NotConstant,

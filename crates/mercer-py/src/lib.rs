@@ -1,17 +1,21 @@
 //! The native half of the Python package: kernels, fits, predictions and model files over borrowed arrays.
 //!
-//! Nothing here keeps state between calls, holds the interpreter's lock while it computes, or lets a panic through.
+//! Nothing but [`remote::RemoteFit`] keeps state between calls; nothing holds the interpreter's lock while it computes, or lets a panic through.
 
+mod chunks;
 mod decisions;
 mod device;
 mod errors;
 mod features;
+mod gaussian_process;
 mod kernel;
 mod landmarks;
 mod model;
 mod neighbours;
 mod parts;
 mod random_features;
+mod remote;
+mod remote_gram;
 mod rows;
 mod settings;
 mod stream;
@@ -24,11 +28,17 @@ mod work;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
+    use super::chunks::{product_rows, row_hashes, sample_rows, sum_losses};
+    #[pymodule_export]
     use super::decisions::{couple_pairs, probabilities, rank_pairs, vote_pairs};
     #[pymodule_export]
     use super::errors::{IndefiniteMatrix, NotAKernel, SingularMatrix};
     #[pymodule_export]
     use super::features::NativeFeatureMap;
+    #[pymodule_export]
+    use super::gaussian_process::{
+        gp_class_covariances, gp_classification, gp_probabilities, gp_regression, solve_lower,
+    };
     #[pymodule_export]
     use super::kernel::NativeKernel;
     #[pymodule_export]
@@ -41,6 +51,8 @@ mod _native {
     use super::parts::predict;
     #[pymodule_export]
     use super::random_features::{draw_features, random_features};
+    #[pymodule_export]
+    use super::remote::RemoteFit;
     #[pymodule_export]
     use super::stream::fit_ridge_file;
     #[pymodule_export]

@@ -19,7 +19,7 @@ use crate::device;
 use crate::errors::value_error;
 
 /// How often the calling thread looks for signals: a quarter of the tenth of a second that Ctrl-C may take.
-const LISTEN: Duration = Duration::from_millis(25);
+pub const LISTEN: Duration = Duration::from_millis(25);
 
 /// The number of threads that `n_jobs=None` uses.
 #[pyfunction]
@@ -83,6 +83,16 @@ impl Board {
 }
 
 impl Job<'_> {
+    /// The number of threads; none for all cores.
+    pub fn threads(&self) -> Option<usize> {
+        self.threads
+    }
+
+    /// The seed of the session.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Runs `work` with the interpreter's lock released.
     ///
     /// Python runs its signal handlers on the main thread only, so that thread must not be the one that computes:
@@ -175,7 +185,8 @@ fn listen(py: Python<'_>, board: &Board, progress: Option<&Bound<'_, PyAny>>) ->
     }
 }
 
-fn internal_error(panic: &(dyn Any + Send)) -> PyErr {
+/// A panic as a Python exception.
+pub fn internal_error(panic: &(dyn Any + Send)) -> PyErr {
     if let Some(error) = panic.downcast_ref::<OutOfMemory>() {
         return PyMemoryError::new_err(error.to_string());
     }

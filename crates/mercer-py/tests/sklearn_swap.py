@@ -10,6 +10,8 @@ import pytest
 
 #: Where scikit-learn keeps a class, and the class of mercer that takes its place.
 SWAPPED = {
+    ("sklearn.gaussian_process", "GaussianProcessClassifier"): "GaussianProcessClassifier",
+    ("sklearn.gaussian_process", "GaussianProcessRegressor"): "GaussianProcessRegressor",
     ("sklearn.kernel_approximation", "Nystroem"): "Nystroem",
     ("sklearn.kernel_approximation", "RBFSampler"): "RBFSampler",
     ("sklearn.kernel_ridge", "KernelRidge"): "KernelRidge",
@@ -24,6 +26,8 @@ SWAPPED = {
 
 #: scikit-learn's test modules of swapped classes.
 SUITES = [
+    "sklearn.gaussian_process.tests.test_gpc",
+    "sklearn.gaussian_process.tests.test_gpr",
     "sklearn.tests.test_kernel_approximation",
     "sklearn.tests.test_kernel_ridge",
     "sklearn.neighbors.tests.test_neighbors",

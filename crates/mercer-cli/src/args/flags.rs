@@ -2,12 +2,12 @@
 
 use mercer::model::Method;
 use mercer::model::Method::{
-    Knn, Lms, Logistic, NuSvc, NuSvr, OneClass, Perceptron, Ridge, Smoother, Svc, Svr,
+    Gp, Knn, Lms, Logistic, NuSvc, NuSvr, OneClass, Perceptron, Ridge, Smoother, Svc, Svr,
 };
 
 /// Flags that do not apply to every method, without their dashes.
-const FLAGS: [(&str, &[Method]); 26] = [
-    ("kernel", &[Ridge, Lms, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+const FLAGS: [(&str, &[Method]); 29] = [
+    ("kernel", &[Ridge, Lms, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass, Gp]),
     ("features", &[Ridge, Lms, Perceptron]),
     ("lambda", &[Ridge, Logistic]),
     ("C", &[Logistic, Svc, Svr, NuSvr]),
@@ -19,20 +19,23 @@ const FLAGS: [(&str, &[Method]); 26] = [
     ("step", &[Lms]),
     ("epochs", &[Lms, Perceptron, Logistic]),
     ("tol", &[Ridge, Lms, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
-    ("approx", &[Ridge, Logistic, Svc]),
+    ("approx", &[Ridge, Logistic, Svc, Gp]),
     ("checkpoint", &[Ridge]),
     ("k", &[Knn]),
     ("weights", &[Knn]),
     ("metric", &[Knn]),
-    ("classify", &[Knn]),
-    ("assume-psd", &[Ridge, Lms, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+    ("classify", &[Knn, Gp]),
+    ("assume-psd", &[Ridge, Lms, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass, Gp]),
     ("class-weight", &[Logistic, Svc]),
-    ("sample-weight", &[Ridge, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+    ("sample-weight", &[Ridge, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass, Gp]),
     ("probability", &[Svc, NuSvc, Svr, NuSvr, OneClass]),
     ("last", &[Perceptron]),
     ("vote", &[Perceptron]),
     ("budget", &[Perceptron]),
     ("multiclass", &[Perceptron, Svc, NuSvc]),
+    ("noise", &[Gp]),
+    ("no-variance", &[Gp]),
+    ("restarts", &[Gp]),
 ];
 
 /// The methods that a flag applies to; none where that is all of them.

@@ -126,7 +126,9 @@ fn capitalised(text: &str) -> String {
 fn examples(subcommand: &str, method: Method, name: &str) -> String {
     let target = match method {
         Method::OneClass => "",
-        Method::Ridge | Method::Lms | Method::Smoother | Method::Svr | Method::NuSvr => " --target price",
+        Method::Ridge | Method::Lms | Method::Smoother | Method::Svr | Method::NuSvr | Method::Gp => {
+            " --target price"
+        }
         _ => " --target species",
     };
     let plain = format!("  mercer {subcommand} {name} data.csv{target} -o m.mercer");
@@ -146,6 +148,7 @@ fn examples(subcommand: &str, method: Method, name: &str) -> String {
         (_, Method::Svr) => "--C 10 --epsilon 0.1",
         (_, Method::NuSvr) => "--C 10 --nu 0.3",
         (_, Method::OneClass) => "--nu 0.05",
+        (_, Method::Gp) => "--kernel \"?*rbf(sigma=[?]) + ?*linear\" --restarts 3",
         _ => "--json",
     };
     format!("{plain}\n  mercer {subcommand} {name} data.csv{target} {flags} -o m.mercer")

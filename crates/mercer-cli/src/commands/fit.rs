@@ -208,7 +208,8 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
             notes.push(format!("held-out error not available: {reason}"));
             None
         });
-        let (source, lines) = (rows.dataset.source.clone(), Vec::new());
+        let lines = describe::learnt(&fitted.facts, &rows.dataset.feature_names);
+        let source = rows.dataset.source.clone();
         Ok(Outcome { fitted, chosen, notes, holdout, source, rows: count, features: columns, seconds, lines })
     })
 }
@@ -244,6 +245,7 @@ fn finish(
             let (unit, flag) = match arguments.method {
                 Method::Lms | Method::Perceptron => ("epochs", "--epochs"),
                 Method::Logistic => ("steps", "--epochs"),
+                Method::Gp => ("steps", "--restarts, or give narrower ranges ?lo..hi"),
                 _ => ("steps", "--tol"),
             };
             output::warn(&format!("stopped after {steps} {unit} without converging; raise {flag}"));

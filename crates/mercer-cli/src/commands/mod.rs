@@ -4,6 +4,7 @@ pub mod check;
 mod coefficients;
 pub mod completions;
 pub mod convert;
+pub mod discover;
 #[cfg(feature = "explore")]
 pub mod explore;
 pub mod fit;

@@ -10,7 +10,7 @@ use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::learn::cost::{Size, Task};
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{AnyLearner, Knn, Lift, Lms, LmsSolver, Logistic, Perceptron, Ridge, Smoother};
+use mercer::learn::{AnyLearner, Gp, Knn, Lift, Lms, LmsSolver, Logistic, Perceptron, Ridge, Smoother};
 use mercer::model::Method;
 use mercer::pool;
 use mercer::select::plan::{self, PlanError};
@@ -150,6 +150,7 @@ impl Job<'_> {
             }
             Method::Smoother => Smoother::new(kernel).into(),
             Method::Knn => Knn::new(arguments.k).into(),
+            Method::Gp => Gp::new(kernel).into(),
             Method::Logistic => Logistic::new(kernel).into(),
             Method::Perceptron => {
                 let perceptron = Perceptron::new(kernel);

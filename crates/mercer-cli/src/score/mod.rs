@@ -75,6 +75,16 @@ impl<'a> Score<'a> {
         }
     }
 
+    /// Takes in the standard deviations of rows that were taken in as numbers.
+    pub fn add_deviations(&mut self, truth: &Matrix<f64>, outputs: &Matrix<f64>, deviations: &Matrix<f64>) {
+        let Self::Numbers(moments) = self else { return };
+        for i in 0..outputs.nrows() {
+            for (o, moments) in moments.iter_mut().enumerate() {
+                moments.add_deviation(truth.row(i)[o], outputs.row(i)[o], deviations.row(i)[o]);
+            }
+        }
+    }
+
     /// Takes in rows of a classifier: their classes (none where it is not known, `Err` where no training row had it) and the
     /// outputs.
     pub fn add_classes(
@@ -118,7 +128,15 @@ impl Errors {
     pub fn of_sums(errors: &[TargetError], targets: &[String]) -> Vec<Self> {
         let of_target = |(error, target): (&TargetError, &String)| {
             let TargetError { rows, rmse, r2, baseline_rmse } = *error;
-            Self::Numbers(NumberErrors { target: target.clone(), rows, rmse, mae: None, r2, baseline_rmse })
+            Self::Numbers(NumberErrors {
+                target: target.clone(),
+                rows,
+                rmse,
+                mae: None,
+                r2,
+                baseline_rmse,
+                density: None,
+            })
         };
         errors.iter().zip(targets).map(of_target).collect()
     }

@@ -10,6 +10,7 @@ mod everyday;
 mod explore;
 mod fit_predict;
 mod golden_models;
+mod gp;
 mod interrupt;
 mod large;
 mod libsvm;

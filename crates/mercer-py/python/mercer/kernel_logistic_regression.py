@@ -146,8 +146,7 @@ class KernelLogisticRegression(KernelClassifier):
         -------
         self
         """
-        if self._check_approx() is not None and self.solver != "newton":
-            raise ValueError(f"approx={self.approx!r} needs solver='newton'. Got solver={self.solver!r} instead.")
+        self._check_solver()
         X, y = self._fit_input(X, y)
         codes = self._classes(y)
         if sample_weight is not None:
@@ -161,6 +160,10 @@ class KernelLogisticRegression(KernelClassifier):
             self._keep(X, parts, report)
             self._tell(report)
         return self
+
+    def _check_solver(self):
+        if self._check_approx() is not None and self.solver != "newton":
+            raise ValueError(f"approx={self.approx!r} needs solver='newton'. Got solver={self.solver!r} instead.")
 
     def _is_random(self):
         return super()._is_random() or self.solver == "sgd"
@@ -178,13 +181,17 @@ class KernelLogisticRegression(KernelClassifier):
         """The weights of the rows times those of their classes; None where all are 1."""
         if self.class_weight is None:
             return weights
-        if isinstance(self.class_weight, str):
-            counts = np.bincount(codes.view(np.intp), weights, minlength=len(self.classes_))
-            # A class without weight weighs nothing, however often its rows would count.
-            each = counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
-        else:
-            each = np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()], dtype=np.float64)
+        each = self._each_class_weight(np.bincount(codes.view(np.intp), weights, minlength=len(self.classes_)))
         return each[codes] if weights is None else each[codes] * weights
+
+    def _each_class_weight(self, counts):
+        """The weight of each class, of the summed weights of the rows of each."""
+        if self.class_weight is None:
+            return np.ones(len(self.classes_))
+        if isinstance(self.class_weight, str):
+            # A class without weight weighs nothing, however often its rows would count.
+            return counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
+        return np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()], dtype=np.float64)
 
     def predict_proba(self, X):
         """The probability of each class at every row of X.

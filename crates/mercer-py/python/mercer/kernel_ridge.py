@@ -40,10 +40,10 @@ class RidgeEstimator(MultiOutputMixin, RegressorMixin, KernelRegressor):
     def _forget(self, *names):
         super()._forget("quality_", *names)
 
-    def _prepare(self, X):
-        """The features of the approximation for these rows."""
+    def _prepare(self, X, rows=None):
+        """The features of the approximation for so many rows, of which X is a sample; None where X is all of them."""
         with self._job() as job:
-            return _native.prepare_features(self._kernel_settings(), borrowable(X), job)
+            return _native.prepare_features(self._kernel_settings(), borrowable(X), X.shape[0] if rows is None else rows, job)
 
     def _solve_sums(self, prepared, sums, X, alpha, names):
         """The predictor from sums over features and its report; its quality is measured on X."""

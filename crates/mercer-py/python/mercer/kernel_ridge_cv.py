@@ -221,7 +221,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
 
     def _feature_scores(self, X, y, targets, weights, choices, alphas):
         """The scores on features, as `_scores` has them; and the features and sums over all rows of the best."""
-        metric = _summed_metric(self.scoring)
+        _summed_metric(self.scoring)
         if isinstance(self.cv, str) and self.cv == "gcv":
             raise ValueError(f"cv='gcv' needs the kernel matrix; with approx={self.approx_!r} use a number of folds")
         folds = self._folds(X, y, default=min(5, X.shape[0]))
@@ -240,9 +240,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
             prepared = self._prepare(X)
             with self._job() as job:
                 sums = _native.sum_features(prepared, borrowable(rows), targets, weights, folds.tolist(), len(names), job)
-                errors = _native.fold_errors(sums, alphas.tolist(), self.bias == "centred", job)
-            row[:] = np.mean([metric(*fold) for fold in zip(errors, sizes, spreads, strict=True)], axis=0)
-            row[~np.isfinite(row)] = -np.inf
+            row[:] = self._score_sums(sums, alphas, sizes, spreads)
             if best is None or row.max() > best[0]:
                 total, *others = sums
                 for part in others:
@@ -251,6 +249,14 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         if not np.isfinite(scores).any():
             raise ValueError("no candidate has a finite score: the data or the targets are too large, or alphas too small")
         return scores, best[1]
+
+    def _score_sums(self, sums, alphas, sizes, spreads):
+        """The score of each α from the sums over each fold, its weight and the spread of its targets."""
+        metric = _summed_metric(self.scoring)
+        with self._job() as job:
+            errors = _native.fold_errors(sums, alphas.tolist(), self.bias == "centred", job)
+        scores = np.mean([metric(*fold) for fold in zip(errors, sizes, spreads, strict=True)], axis=0)
+        return np.where(np.isfinite(scores), scores, -np.inf)
 
     def _folds(self, X, y, default=None):
         """Each row's fold, or None for leave-one-out and generalised cross-validation; `default` is what cv=None stands for."""

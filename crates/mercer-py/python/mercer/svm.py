@@ -143,6 +143,11 @@ class SVC(SupportVectorClassifier):
         self.approx = approx
 
     def _prepare(self, X, y, sample_weight):
+        self._check_features()
+        return super()._prepare(X, y, sample_weight)
+
+    def _check_features(self):
+        """Refuses what machines on features do not have."""
         by_pairs = self.decision_function_shape == "ovo"
         if self._check_approx() is not None:
             for name, asked in (("probability=True", self._wants_probabilities()), ("decision_function_shape='ovo'", by_pairs)):
@@ -150,7 +155,6 @@ class SVC(SupportVectorClassifier):
                     raise ValueError(
                         f"{name} needs a machine for every pair of classes, which approx={self.approx!r} does not train"
                     )
-        return super()._prepare(X, y, sample_weight)
 
     def _fit_classes(self, X, codes, weights):
         self._choose_approx(X)

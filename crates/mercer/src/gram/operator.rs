@@ -104,6 +104,41 @@ pub trait Gram: KernelValues {
     fn store(&self, form: StoreAs, watch: &dyn Watch) -> Result<Stored, Stopped>;
 }
 
+/// Matrices of derivatives ∂k(xᵢ, zⱼ)/∂log θₚ, one for each hyper-parameter θₚ, that can be summed but are never stored.
+pub trait KernelGradient: Sync {
+    /// Number of rows.
+    fn nrows(&self) -> usize;
+
+    /// Number of columns.
+    fn ncols(&self) -> usize;
+
+    /// Number of hyper-parameters.
+    fn len(&self) -> usize;
+
+    /// Whether there are no hyper-parameters.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Σᵢⱼ W[i,j]·∂k(xᵢ, zⱼ)/∂log θₚ for every p, in one pass over the tiles. `weights` holds W row after row; where the samples meet
+    /// themselves, W is symmetric and its lower triangle is read.
+    ///
+    /// O(nm(d + p)) time and O(1) memory a thread. The order of summation does not depend on the number of threads.
+    ///
+    /// # Errors
+    /// [`Stopped`] where `watch` asks for it.
+    ///
+    /// # Panics
+    /// Where there are not `nrows·ncols` weights.
+    fn contract(&self, weights: &[f64], watch: &dyn Watch) -> Result<Vec<f64>, Stopped>;
+
+    /// Σᵢ wᵢ·∂k(xᵢ, zᵢ)/∂log θₚ for every p. O(n(d + p)) time.
+    ///
+    /// # Panics
+    /// Where the matrix is not square, or there is not one weight for each row.
+    fn contract_diagonal(&self, weights: &[f64]) -> Vec<f64>;
+}
+
 /// Rows that [`Gram::largest_row_sum`] computes at a time.
 const BAND: usize = 64;
 

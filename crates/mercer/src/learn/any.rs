@@ -4,15 +4,18 @@ use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::design::DesignError;
+use crate::data::AnySamples;
+use crate::design::{DesignError, LabelledRows};
+use crate::linalg::NormalEquations;
 use crate::model::Method;
 use crate::session::Session;
 
 use super::error::LearnError;
 use super::fitted::{Fitted, Settings};
+use super::gp::Gp;
 use super::knn::Knn;
 use super::learner::{Learner, Requires, Shape};
-use super::lift::Lift;
+use super::lift::{Lift, Prepared};
 use super::lms::Lms;
 use super::logistic::Logistic;
 use super::perceptron::Perceptron;
@@ -47,6 +50,8 @@ pub enum AnyLearner {
     Perceptron(Perceptron),
     /// Logistic regression.
     Logistic(Logistic),
+    /// A Gaussian process.
+    Gp(Gp),
     /// A support vector machine, which has a method for each [`Machine`](super::svm::Machine).
     #[serde(untagged)]
     Svm(Svm),
@@ -70,6 +75,45 @@ impl AnyLearner {
         Ok(self)
     }
 
+    /// The features of an approximation for this number of rows, of which samples are all or a part.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`]; where the learner is not on an approximation or does not work on features.
+    pub fn prepare(
+        &self,
+        rows: (&AnySamples<'_>, u64),
+        session: &Session<'_>,
+    ) -> Result<Prepared, LearnError> {
+        let (lift, admission) = match self {
+            Self::Ridge(ridge) => return ridge.prepare(rows, session),
+            Self::Logistic(Logistic { lift, admission, .. }) | Self::Svm(Svm { lift, admission, .. }) => {
+                (lift, *admission)
+            }
+            _ => return Err(LearnError::Unsupported("this learner does not work on approximate features")),
+        };
+        let (kernel, approximation) = lift.approximation()?;
+        Prepared::new(kernel, approximation, admission, rows, session)
+    }
+
+    /// Fits a classifier to rows of features that need not be at hand: see [`Logistic::fit_rows`] and [`Svm::fit_rows`].
+    ///
+    /// # Errors
+    /// Those of the learner, and where it is not one of these two.
+    pub fn fit_rows(
+        &self,
+        prepared: &Prepared,
+        rows: &dyn LabelledRows,
+        sums: &NormalEquations,
+        classes: usize,
+        session: &Session<'_>,
+    ) -> Result<Fitted, LearnError> {
+        match self {
+            Self::Logistic(logistic) => logistic.fit_rows(prepared, rows, sums, classes, session),
+            Self::Svm(svm) => svm.fit_rows(prepared, rows, sums, classes, session),
+            _ => Err(LearnError::Unsupported("this learner is not a classifier on approximate features")),
+        }
+    }
+
     fn inner(&self) -> &dyn Learner {
         match self {
             Self::Ridge(ridge) => ridge,
@@ -78,6 +122,7 @@ impl AnyLearner {
             Self::Knn(knn) => knn,
             Self::Perceptron(perceptron) => perceptron,
             Self::Logistic(logistic) => logistic,
+            Self::Gp(gp) => gp,
             Self::Svm(svm) => svm,
         }
     }
@@ -118,6 +163,7 @@ impl<'de> Deserialize<'de> for AnyLearner {
             Method::Knn => Self::Knn(read(settings)?),
             Method::Perceptron => Self::Perceptron(read(settings)?),
             Method::Logistic => Self::Logistic(read(settings)?),
+            Method::Gp => Self::Gp(read(settings)?),
             Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => {
                 Self::Svm(read(settings)?)
             }
@@ -141,7 +187,7 @@ macro_rules! from {
     };
 }
 
-from!(Ridge, Lms, Smoother, Knn, Perceptron, Logistic, Svm);
+from!(Ridge, Lms, Smoother, Knn, Perceptron, Logistic, Gp, Svm);
 
 #[cfg(test)]
 mod tests {
@@ -158,11 +204,12 @@ mod tests {
     #[test]
     fn settings_are_read_as_they_are_written() {
         let approximate = (kernel(), Approximation::nystrom(40));
-        let learners: [AnyLearner; 9] = [
+        let learners: [AnyLearner; 10] = [
             Ridge::on(approximate.clone()).lambdas(vec![0.1, 2.0]).intercept(Intercept::Column).into(),
             Ridge::on(Lift::Auto(kernel())).solver(RidgeSolver::Cg).rank(Some(7)).into(),
             Lms::new(kernel()).step(Step::Value(0.25)).epochs(3).into(),
             Smoother::new(kernel()).into(),
+            Gp::new(kernel()).noise(Some(0.1)).restarts(2).into(),
             Knn::new(7).classify(true).into(),
             Perceptron::on("x, x^2".parse::<crate::design::FeatureMap>().unwrap())
                 .rule(Rule::OneVsRest)

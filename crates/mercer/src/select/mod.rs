@@ -1,6 +1,7 @@
 //! Choosing: the hyper-parameters to train with, and the way to do a piece of work.
 
 mod choose;
+pub mod discover;
 pub mod plan;
 mod tune;
 

@@ -97,7 +97,7 @@ impl<T: Element> Strips<'_, T> {
         }
         let one = s.number(1.0);
         match node {
-            Node::Pair(_) | Node::Point(..) => {}
+            Node::Pair(_) | Node::Point(..) | Node::SameRow => {}
             Node::Number(value) => self.register(out).fill(T::from_f64(value)),
             Node::Affine { of, scale, shift } => {
                 let (scale, shift) = (s.number(scale), s.number(shift));

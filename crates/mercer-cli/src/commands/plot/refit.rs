@@ -178,8 +178,8 @@ pub fn learning_curve(shown: &Shown, session: &Session<'_>) -> Result<Figure, Fa
 /// Error against the number of iterations.
 pub fn convergence(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     let (points, x, y) = match recorded(&shown.model) {
-        Some(points) => (points, "epochs", "training RMSE"),
-        None => repeated(shown, session)?,
+        Some(points) => (points, Scale::linear("epochs"), "training RMSE"),
+        None => repeated(shown, session).map(|(points, x, y)| (points, Scale::log(x), y))?,
     };
     // A step that reaches 0 has no place on a logarithmic axis.
     let points: Vec<(f64, f64)> = points.into_iter().filter(|(_, error)| *error > 0.0).collect();
@@ -190,11 +190,7 @@ pub fn convergence(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failu
     let lines = vec![NamedLine { name: y.into(), points, marked }];
     let figure = LinePlot {
         subtitle: about(shown),
-        ..LinePlot::new(
-            format!("Convergence of {}", shown.model.method),
-            [Scale::linear(x), Scale::log(y)],
-            lines,
-        )
+        ..LinePlot::new(format!("Convergence of {}", shown.model.method), [x, Scale::log(y)], lines)
     };
     Ok(figure.figure()?)
 }

@@ -1,7 +1,7 @@
 //! One hyper-parameter of a search: its name, and the values to search.
 
 use crate::gram::SampleScales;
-use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
+use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable, Value};
 
 /// A hyper-parameter to search over.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,10 +24,16 @@ impl Axis {
     /// One for each `?` of a kernel, in the order of its text; the range of a bare one follows from the scales of the samples.
     ///
     /// # Errors
-    /// Where a `?` stands in the place of something that cannot be searched.
+    /// Where a `?` stands in the place of something that cannot be searched, or has a prior.
     pub fn of_kernel(kernel: &Kernel, scales: &SampleScales<'_>) -> Result<Vec<Self>, ResolveError> {
-        let axis = |t: &Tunable| Self::new(t.parameter, t.search_space(scales));
-        Ok(kernel.tunables()?.iter().map(axis).collect())
+        let axis = |t: &Tunable| match (t.prior, &t.value) {
+            (Some(_), _) => Err(ResolveError::Prior { family: t.family.name(), parameter: t.parameter }),
+            (_, Value::EachColumn(_)) => {
+                Err(ResolveError::EachColumn { family: t.family.name(), parameter: t.parameter })
+            }
+            _ => Ok(Self::new(t.parameter, t.search_space(scales))),
+        };
+        kernel.tunables()?.iter().map(axis).collect()
     }
 
     /// A kernel with every `auto` from the samples and every `?` in the middle of its range or list.
