@@ -116,6 +116,7 @@ fn words(state: &State, points: &Points, has_file: bool) -> Result<Vec<String>, 
             flag("--nu", number("nu", 0.5)?);
         }
         Method::NuSvc | Method::OneClass => flag("--nu", number("nu", 0.2)?),
+        Method::Gp => flag("--noise", number("gpnoise", 0.1)?),
         _ => {}
     }
     if let (Method::Ridge | Method::Lms, Some(bias)) = (kind, state.text("bias")) {
