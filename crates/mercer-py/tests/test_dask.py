@@ -205,7 +205,7 @@ def test_frames_and_files(two_workers, data, tmp_path):
     found = predicted.compute()
     np.testing.assert_allclose(found, expected.predict(table[["a", "b", "c"]]), rtol=1e-8, atol=1e-10)
     pd.testing.assert_index_equal(found.index, frame.index.compute())
-    logistic = md.KernelLogisticRegression(**settings).fit(inputs, frame["label"])
+    logistic = md.KernelLogisticRegression(0.1, tol=0.01, **settings).fit(inputs, frame["label"])
     shares = logistic.predict_proba(inputs)
     assert isinstance(shares, dd.DataFrame) and shares.compute().shape == (ROWS, 3)
     # A partition without rows counts for nothing.
