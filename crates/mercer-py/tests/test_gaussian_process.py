@@ -259,6 +259,12 @@ def test_models_are_copied_and_pickled():
             assert not hasattr(clone(model), "base_estimator_") and not hasattr(clone(model), "alpha_")
 
 
+def test_model_files_are_refused(tmp_path):
+    X, y, _ = data(1)
+    with pytest.raises(ValueError, match="pickle it"):
+        mercer.GaussianProcessRegressor("rbf(sigma=1)", alpha=0.1).fit(X, y).save(tmp_path / "m.mercer")
+
+
 def test_threads_do_not_change_the_answer():
     X, y, Z = data(3, n=300)
     found = [
