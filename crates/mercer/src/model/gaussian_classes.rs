@@ -68,7 +68,7 @@ impl GaussianClasses {
 
     /// What is wrong with the parts.
     pub(super) fn fault(&self) -> Option<String> {
-        let outside = |a: &&f64| !(a.abs() <= 1.0);
+        let outside = |a: &&f64| a.is_nan() || a.abs() > 1.0;
         let coefficients = self.latent.coefficients.entries();
         if let Some(a) = coefficients.iter().find(outside) {
             return Some(format!("a coefficient of {a}, which is no difference of probabilities"));

@@ -60,6 +60,9 @@ pub(crate) struct Minimum {
     pub converged: bool,
 }
 
+/// A function to minimise: its value and gradient at a point.
+pub(crate) type Objective<'a> = dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>), SolveError> + 'a;
+
 /// Minimises `objective`, which returns its value and gradient, over the box `bounds` of (lower, upper) pairs.
 ///
 /// `start` is moved into the box first. Where the objective is not finite there, no step is taken. The number of steps is
@@ -68,7 +71,7 @@ pub(crate) struct Minimum {
 /// # Errors
 /// Those of the objective, and where `watch` asks to stop.
 pub(crate) fn minimise(
-    objective: &mut dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>), SolveError>,
+    objective: &mut Objective<'_>,
     start: Vec<f64>,
     bounds: &[(f64, f64)],
     options: Options,
@@ -121,7 +124,7 @@ struct Point {
 }
 
 struct Problem<'a> {
-    objective: &'a mut dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>), SolveError>,
+    objective: &'a mut Objective<'a>,
     bounds: &'a [(f64, f64)],
 }
 

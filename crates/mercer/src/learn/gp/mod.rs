@@ -187,7 +187,7 @@ impl Gp {
         Ok(exact.factor(theta, session)?.map(|factored| exact.log_likelihood(&factored)))
     }
 
-    /// Where the learning of each hyper-parameter starts, and its bounds, as logarithms, in the order of
+    /// The start, the lower and the upper bound of each hyper-parameter, as logarithms, in the order of
     /// [`objective_at`](Self::objective_at).
     ///
     /// # Errors
@@ -196,9 +196,10 @@ impl Gp {
         &self,
         problem: &Problem<'_>,
         session: &Session<'_>,
-    ) -> Result<Vec<(f64, (f64, f64))>, LearnError> {
+    ) -> Result<Vec<(f64, f64, f64)>, LearnError> {
         let prepared = self.prepare(problem, session)?;
-        Ok(prepared.unknowns.iter().map(|unknown| (unknown.start, unknown.bounds)).collect())
+        let three = |u: &Unknown| (u.start, u.bounds.0, u.bounds.1);
+        Ok(prepared.unknowns.iter().map(three).collect())
     }
 
     /// What the rows that count give: samples, normalised targets and unknowns.

@@ -285,7 +285,7 @@ impl<'a> FeatureScorer<'a> {
     /// The rows of a stream that are held out of the search; none where there are none.
     fn held_out(&self) -> Option<HeldOut> {
         match self.problem.inputs {
-            Inputs::Stream(passes) => Some(passes.survey().held_out.clone()).filter(|held| held.count() > 0),
+            Inputs::Stream(passes) => Some(passes.survey().held_out).filter(|held| held.count() > 0),
             _ => None,
         }
     }

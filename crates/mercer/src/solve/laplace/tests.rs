@@ -195,7 +195,7 @@ fn probabilities_are_averages_over_the_latent_functions() {
     for (mean, s) in [([0.0, 0.5, -0.5], 1.0f64), ([2.0, -1.0, 0.0], 3.0)] {
         let covariance = [0.0, 0.0, 0.0, 0.0, s * s, 0.0, 0.0, 0.0, 0.0];
         let found = rule.probabilities(&mean, &covariance);
-        let others = ((mean[0] as f64).exp() + (mean[2] as f64).exp()).ln();
+        let others = (mean[0].exp() + mean[2].exp()).ln();
         let expected = grid(mean[1] - others, s);
         assert!((found[1] - expected).abs() < 1e-3, "{found:?} against {expected}");
         assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-12);
