@@ -139,7 +139,7 @@ test("a formula that is no kernel is refused, and fitted where the user insists"
 });
 
 test("every method draws its data", async () => {
-  for (const [data, methods] of [["moons", ["svc", "logistic", "perceptron", "knn", "smoother", "one-class"]], ["blobs", ["svc", "logistic", "perceptron", "knn", "smoother"]], ["sine", ["ridge", "lms", "svr", "smoother", "knn"]], ["peaks", ["ridge", "lms", "svr", "smoother", "knn", "one-class"]]]) {
+  for (const [data, methods] of [["moons", ["svc", "logistic", "perceptron", "knn", "smoother", "one-class"]], ["blobs", ["svc", "logistic", "perceptron", "knn", "smoother"]], ["sine", ["ridge", "lms", "svr", "gp", "smoother", "knn"]], ["peaks", ["ridge", "lms", "svr", "smoother", "knn", "one-class"]]]) {
     for (const method of methods) {
       const page = await open(context, server.link, `data=${data}&method=${method}&n=60`);
       assert.equal(await page.inputValue("#method"), method);

@@ -1,7 +1,7 @@
 //! The arguments of `fit` as settings of the library's learners.
 
 use mercer::design::{Approximation, FeatureMap};
-use mercer::kernel::{Kernel, bind_columns, names_columns, without_named_columns};
+use mercer::kernel::{Kernel, bind_columns, names_columns, with_unknown_columns};
 use mercer::learn::svm::{self, Machine, Svm};
 use mercer::learn::{
     Admission, AnyLearner, Gp, Intercept, Knn, Lift, Lms, LmsSolver, Logistic, LogisticSolver, Perceptron,
@@ -29,12 +29,12 @@ pub fn bound(learner: AnyLearner, arguments: &Fit, names: &[String]) -> Result<A
     Ok(learner.bind(names)?)
 }
 
-/// A kernel text as a kernel: with the places of the columns it names or, where they are not known yet, on all columns.
+/// A kernel text as a kernel: with the places of the columns it names or, where they are not known yet, a column that no data has.
 pub fn kernel(text: &str, names: Option<&[String]>) -> Result<Kernel, Failure> {
     let text = match names {
         _ if !names_columns(text) => text.to_owned(),
         Some(names) => bind_columns(text, names).map_err(|error| Failure::usage(error.to_string()))?,
-        None => without_named_columns(text),
+        None => with_unknown_columns(text),
     };
     Ok(text.parse()?)
 }

@@ -2,6 +2,9 @@
 
 use super::parse_error::nearest;
 
+/// A column that no data has: the last one that a text can name.
+const UNKNOWN: usize = 1 << 24;
+
 /// Names that an error lists at most.
 const LISTED: usize = 12;
 
@@ -86,12 +89,13 @@ pub fn names_columns(text: &str) -> bool {
     pieces(text).iter().any(|piece| matches!(piece, Piece::Choice(choice) if has_names(choice)))
 }
 
-/// The text with every choice of columns by name left out, so that the rest can be checked before the names are known.
+/// The text with a column that no data has in the place of those chosen by name, so that the rest can be checked before the names
+/// are known.
 #[must_use]
-pub fn without_named_columns(text: &str) -> String {
+pub fn with_unknown_columns(text: &str) -> String {
     let shown = |piece: &Piece<'_>| match piece {
         Piece::Plain(text) => (*text).to_owned(),
-        Piece::Choice(choice) if has_names(choice) => String::new(),
+        Piece::Choice(choice) if has_names(choice) => format!("[{UNKNOWN}]"),
         Piece::Choice(choice) => format!("[{choice}]"),
     };
     pieces(text).iter().map(shown).collect()
@@ -172,7 +176,7 @@ mod tests {
         ] {
             assert_eq!(bind_columns(text, &names()).unwrap(), expected, "{text}");
         }
-        assert_eq!(without_named_columns("rbf[crim] + linear[0,1]"), "rbf + linear[0,1]");
+        assert_eq!(with_unknown_columns("rbf[crim] + linear[0,1]"), "rbf[16777216] + linear[0,1]");
     }
 
     #[test]

@@ -12,9 +12,9 @@ import { leavePanel } from "./leave.js";
 
 // The page: starts the parts and tells them what has changed.
 
-const KNOWN = new Set(["kernel", "dim", "domain", "data", "n", "noise", "seed", "points", "dims", "kind", "labels", "names", "x", "z", "scale", "method", "lambda", "C", "nu", "epsilon", "k", "epochs", "step", "bias", "assume", "approx", "features", "pivot", "tab", "view", "bumps"]);
+const KNOWN = new Set(["kernel", "dim", "domain", "data", "n", "noise", "seed", "points", "dims", "kind", "labels", "names", "x", "z", "scale", "method", "lambda", "C", "nu", "epsilon", "k", "gpnoise", "epochs", "step", "bias", "assume", "approx", "features", "pivot", "tab", "view", "bumps"]);
 const DATA_KEYS = ["data", "n", "noise", "seed", "dims", "kind", "labels", "names", "x", "z", "scale"];
-const FIT_KEYS = ["kernel", "method", "lambda", "C", "nu", "epsilon", "k", "epochs", "step", "bias", "assume", "points"];
+const FIT_KEYS = ["kernel", "method", "lambda", "C", "nu", "epsilon", "k", "gpnoise", "epochs", "step", "bias", "assume", "points"];
 const TABS = [["machinery", "Machinery", machineryPanel], ["compare", "Exact and approximate", comparePanel], ["tuning", "Tuning", tuningPanel], ["points", "Own data", dataPanel], ["leave", "Take it away", leavePanel]];
 
 const panels = new Map();

@@ -10,7 +10,7 @@ import { drawSurface } from "./lift.js";
 // The model: its picture, its settings, and the points on it.
 
 export const METHODS = {
-  ridge: ["Ridge regression", ["numbers"], ["lambda"]], lms: ["Least mean squares", ["numbers"], ["epochs"]], svr: ["Support vector regression", ["numbers"], ["C", "epsilon"]],
+  ridge: ["Ridge regression", ["numbers"], ["lambda"]], lms: ["Least mean squares", ["numbers"], ["epochs"]], svr: ["Support vector regression", ["numbers"], ["C", "epsilon"]], gp: ["Gaussian process", ["numbers"], ["gpnoise"]],
   smoother: ["Kernel smoother", ["numbers", "classes"], []], knn: ["k nearest neighbours", ["numbers", "classes"], ["k"]],
   svc: ["Support vector classification", ["classes"], ["C"]], logistic: ["Logistic regression", ["classes"], ["lambda"]], perceptron: ["Perceptron", ["classes"], ["epochs"]],
   "one-class": ["One-class support vectors", ["classes", "numbers"], ["nu"]],
@@ -18,6 +18,7 @@ export const METHODS = {
 
 const SETTINGS = {
   lambda: ["λ", "penalty λ", 1e-6, 1e3, "log"], C: ["C", "cost C", 1e-2, 1e4, "log"], epsilon: ["ε", "half the width ε of the tube", 0, 1, "linear"],
+  gpnoise: ["noise", "variance of the noise, as a part of the variance of the target", 1e-4, 1, "log"],
   nu: ["ν", "fraction ν of outliers", 0.01, 0.9, "linear"], k: ["neighbours k", "number of neighbours k", 1, 50, "whole"], epochs: ["epochs", "epochs", 1, 5000, "log"],
 };
 
@@ -136,6 +137,10 @@ function drawCurve(source) {
     if (source?.epsilon > 0) {
       plot.band(xs, source.values.map((v) => v - source.epsilon), source.values.map((v) => v + source.epsilon), css(classColour(0), 0.14));
     }
+    if (source?.deviations) {
+      plot.band(xs, source.values.map((v, i) => v - 2 * source.deviations[i]), source.values.map((v, i) => v + 2 * source.deviations[i]), css(classColour(1), 0.16));
+      for (const drawn of source.draws) plot.line(xs, drawn, ink.bump, 1.2);
+    }
     if (source?.bumps && get("bumps") === "yes") for (const bump of source.bumps) plot.line(xs, bump.map((v) => v + source.intercept), ink.bump, 1);
     if (source?.values) plot.line(xs, source.values, css(classColour(1)), 3);
     if (source?.decision) {
@@ -251,6 +256,7 @@ function describe() {
   if (held > 0) parts.push(`${held} of ${fitted.support.length} rows are ${fitted.method === "perceptron" ? "centres" : "support vectors"} (ringed)`);
   if (fitted.bumps.length > 0 && get("bumps") === "yes") parts.push(`${fitted.bumps.length < fitted.terms ? `the largest ${fitted.bumps.length} of ${fitted.terms}` : `all ${fitted.terms}`} bumps`);
   if (fitted.method === "svc") parts.push("dashed: the margins");
+  if (fitted.deviations) parts.push("band: two standard deviations; thin: functions drawn from the posterior");
   parts.push(...fitted.warnings);
   text.textContent = parts.join(" · ");
   byId("picture").setAttribute("aria-label", `${METHODS[fitted.method]?.[0] ?? fitted.method} on ${rowCount()} points. ${parts.join(". ")}. Arrow keys move a cross, Enter adds a point, Delete removes one.`);

@@ -2,7 +2,7 @@
 
 export const defaults = {
   kernel: "rbf(sigma=0.5)", dim: "any", domain: "all", n: "120", seed: "0", lambda: "0.1", C: "1", nu: "0.2", epsilon: "0.1",
-  k: "5", epochs: "100", bias: "centred", approx: "fourier", features: "100", pivot: "0", tab: "machinery", bumps: "yes", view: "map",
+  k: "5", gpnoise: "0.1", epochs: "100", bias: "centred", approx: "fourier", features: "100", pivot: "0", tab: "machinery", bumps: "yes", view: "map",
 };
 
 const values = new Map();

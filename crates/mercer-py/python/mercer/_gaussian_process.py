@@ -36,6 +36,11 @@ class GaussianProcess(Estimator):
     def _takes_sparse(self):
         return False
 
+    def _parts(self):
+        raise ValueError(
+            f"{type(self).__name__} has no model file: pickle it, or fit with the command line (mercer fit gp)"
+        )
+
     def _x_checks(self):
         """Rows of numbers, or anything where the kernel takes anything."""
         if getattr(self.kernel, "requires_vector_input", True):

@@ -23,6 +23,9 @@ const CURVE: usize = 301;
 /// Bumps that are drawn, at most.
 const MOST_BUMPS: usize = 60;
 
+/// Functions that are drawn from a posterior.
+const DRAWS: usize = 4;
+
 /// Where the numbers of a picture are: along one column, or on a grid over two, row after row from the bottom.
 #[derive(Debug, Clone, Serialize)]
 pub struct Grid {
@@ -142,6 +145,9 @@ pub struct Picture {
     support: Vec<bool>,
     /// Half the width of the tube of support vector regression.
     epsilon: Option<f64>,
+    /// Of a Gaussian process over one column: the standard deviation at each place, and functions drawn from its posterior.
+    deviations: Option<Vec<f32>>,
+    draws: Vec<Vec<f32>>,
     /// The error on the training rows, in words.
     training: String,
     solver: Option<String>,
@@ -171,6 +177,8 @@ pub fn fit(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Resu
     } else {
         Vec::new()
     };
+    let spread = if curve { shown.spread(0, &grid.rows, DRAWS, session)? } else { None };
+    let (deviations, draws) = spread.unzip();
     let epsilon = match method {
         Method::Svr => shown.model.settings.get("epsilon").and_then(Value::as_f64),
         Method::NuSvr => facts.get("epsilon").and_then(Value::as_f64),
@@ -187,6 +195,8 @@ pub fn fit(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Resu
         terms: shown.nterms(),
         support,
         epsilon,
+        deviations: deviations.map(|deviations| short(&deviations)),
+        draws: draws.unwrap_or_default().iter().map(|draw| short(draw)).collect(),
         training,
         solver: report.as_ref().map(|report| report.solver.to_string()),
         warnings: report.map(|report| report.warnings).unwrap_or_default(),

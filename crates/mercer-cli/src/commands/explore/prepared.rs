@@ -48,7 +48,7 @@ impl Prepared {
         let learner = settings::learner(&fit)?;
         let source = Source::bytes(FILE, points.csv().into_bytes());
         let read = data::read_source(&source, &fit.input.read_options())?;
-        let learner = learner.bind(&read.0.feature_names)?;
+        let learner = settings::bound(learner, &fit, &read.0.feature_names)?;
         let rows = Rows::new(read, &learner, fit.input.scale)?;
         Ok(Self { points, words, learner, rows })
     }
@@ -116,6 +116,7 @@ fn words(state: &State, points: &Points, has_file: bool) -> Result<Vec<String>, 
             flag("--nu", number("nu", 0.5)?);
         }
         Method::NuSvc | Method::OneClass => flag("--nu", number("nu", 0.2)?),
+        Method::Gp => flag("--noise", number("gpnoise", 0.1)?),
         _ => {}
     }
     if let (Method::Ridge | Method::Lms, Some(bias)) = (kind, state.text("bias")) {

@@ -81,6 +81,11 @@ fn python(prepared: &Prepared, method: Method) -> String {
     if value(words, "--scale") == Some("standard") {
         lines.push("X = (X - X.mean(axis=0)) / X.std(axis=0)".to_owned());
     }
+    if method == Method::Gp {
+        lines.push("model = mercer.load(\"model.mercer\")".to_owned());
+        lines.push("model.predict(X[:5])".to_owned());
+        return lines.join("\n");
+    }
     if method == Method::Smoother && is_classes {
         // The estimator predicts numbers: the shares of the classes.
         lines.push("classes = np.unique(y)".to_owned());

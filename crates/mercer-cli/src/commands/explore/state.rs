@@ -12,7 +12,7 @@ use crate::failure::Failure;
 const KEYS: &[&str] = &[
     "kernel", "dim", "domain", "data", "n", "noise", "seed", "points", "dims", "kind", "labels", "names",
     "x", "z", "scale", "method", "lambda", "C", "nu", "epsilon", "k", "epochs", "step", "bias", "assume",
-    "approx", "features", "pivot", "search", "frame", "cells", "tab", "view", "bumps",
+    "gpnoise", "approx", "features", "pivot", "search", "frame", "cells", "tab", "view", "bumps",
 ];
 
 /// A state; what it does not say has its default.

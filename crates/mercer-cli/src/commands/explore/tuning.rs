@@ -56,6 +56,9 @@ pub fn tune(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Res
         AnyLearner::Smoother(learner) => grid(learner, state, &problem, session),
         AnyLearner::Perceptron(learner) => grid(learner, state, &problem, session),
         AnyLearner::Knn(learner) => grid(learner, state, &problem, session),
+        AnyLearner::Gp(_) => Err(Failure::usage(
+            "a Gaussian process learns by its marginal likelihood: `mercer fit gp` with `?` in the kernel",
+        )),
         _ => Err(Failure::usage(
             "lms has nothing to tune: more epochs are what a smaller λ is to ridge regression",
         )),

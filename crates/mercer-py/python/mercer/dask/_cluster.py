@@ -83,8 +83,12 @@ class Cluster:
 
     def _wait(self, root, stage, topic, count):
         future = self._begin(root)
-        self._watch(future, stage, topic, count)
-        return self.result(future)
+        try:
+            self._watch(future, stage, topic, count)
+            return self.result(future)
+        finally:
+            # The traceback of an error would keep the tasks on the cluster.
+            future.release()
 
     def _begin(self, value):
         try:
