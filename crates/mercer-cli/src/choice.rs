@@ -37,16 +37,13 @@ impl Choice {
         };
         let values: Vec<String> = settings.iter().map(named).collect();
         let kind = if targets > 1 { " of standardised targets" } else { "" };
-        let (name, constant) = match measure {
-            Measure::SquaredError => ("RMSE", "predicting the mean"),
-            Measure::Wrong => ("accuracy", "predicting the most frequent class"),
-            Measure::LogLoss => ("log-loss", "predicting the class frequencies"),
-            Measure::Consistency => ("", ""),
+        let name = measure.figure_name();
+        let constant = match measure {
+            Measure::SquaredError => "predicting the mean",
+            Measure::LogLoss => "predicting the class frequencies",
+            _ => "predicting the most frequent class",
         };
-        let figure = |score: f64| match measure {
-            Measure::Wrong => format!("{:.4}", 1.0 - score),
-            _ => format!("{:.4}", measure.readable(score)),
-        };
+        let figure = |score: f64| format!("{:.4}", measure.figure(score));
         let judged = match baseline {
             None => format!("by {criterion} consistency on {rows} rows"),
             Some(baseline) => format!(
@@ -62,9 +59,9 @@ impl Choice {
         });
         Self {
             settings: settings.iter().map(|(name, value)| (*name, value.clone())).collect(),
-            measure: measure.name(),
-            score: measure.readable(*score),
-            baseline: baseline.map(|baseline| measure.readable(baseline)),
+            measure: measure.figure_name(),
+            score: measure.figure(*score),
+            baseline: baseline.map(|baseline| measure.figure(baseline)),
             criterion,
             rows: *rows,
             command: command(std::env::args().skip(1), settings),

@@ -12,6 +12,17 @@ pub fn lines(predictor: &Predictor) -> Vec<(&'static str, String)> {
     match predictor {
         Predictor::Expansion(expansion) => kernel(&expansion.kernel, expansion.domain),
         Predictor::Pairs(pairs) => kernel(&pairs.kernel, pairs.domain),
+        Predictor::GaussianClasses(classes) => kernel(&classes.latent.kernel, classes.latent.domain),
+        Predictor::GaussianProcess(process) => {
+            let mut lines = kernel(&process.mean.kernel, process.mean.domain);
+            let deviations: Vec<String> =
+                process.scales.iter().map(|scale| format!("{:.6}", scale * process.noise.sqrt())).collect();
+            lines.push(("noise", format!("standard deviation {}", deviations.join(", "))));
+            if process.factor.is_none() {
+                lines.push(("variance", "left out: there are no standard deviations".to_owned()));
+            }
+            lines
+        }
         Predictor::Linear(linear) => {
             vec![("features", format!("{} ({} of them)", linear.map, linear.weights.nrows()))]
         }
@@ -29,6 +40,45 @@ fn kernel(kernel: &Kernel, domain: Option<Domain>) -> Vec<(&'static str, String)
     lines.extend(
         domain.map(|domain| ("check", format!("proven positive semidefinite on {}", domain.describe()))),
     );
+    lines
+}
+
+/// Lines about what a Gaussian process learnt: its likelihood, and its hyper-parameters, those of single columns from the most to the
+/// least relevant.
+pub fn learnt(facts: &Facts, columns: &[String]) -> Vec<(&'static str, String)> {
+    let Some(parameters) = facts.get("parameters").and_then(Value::as_array) else { return Vec::new() };
+    let likelihood = facts.get("log_likelihood").and_then(Value::as_f64).unwrap_or(f64::NAN);
+    let mut lines = vec![("likelihood", format!("log-likelihood {likelihood:.4} of the normalised targets"))];
+    let name = |column: &Value| {
+        let place = column.as_u64().and_then(|c| usize::try_from(c).ok());
+        place.and_then(|c| columns.get(c).cloned()).unwrap_or_else(|| column.to_string())
+    };
+    let mut rows: Vec<(f64, String)> = Vec::new();
+    for parameter in parameters {
+        let value = parameter["value"].as_f64().unwrap_or(f64::NAN);
+        let of = parameter["columns"].as_array().map_or(&[][..], Vec::as_slice);
+        let subset = match of {
+            [] => String::new(),
+            several => format!(" [{}]", several.iter().map(name).collect::<Vec<_>>().join(", ")),
+        };
+        let bound =
+            parameter["at_bound"].as_str().map_or(String::new(), |end| format!("  at its {end} bound"));
+        let (kernel, parameter) = (
+            parameter["kernel"].as_str().unwrap_or_default(),
+            parameter["parameter"].as_str().unwrap_or_default(),
+        );
+        let is_length = ["sigma", "length", "radius"].contains(&parameter);
+        // A column with a long length scale hardly matters; other parameters stay before the columns.
+        let rank = match (of.len(), is_length, parameter) {
+            (1, true, _) => value,
+            (1, _, "gamma") => 1.0 / value,
+            _ => 0.0,
+        };
+        rows.push((rank, format!("{:<24} {value:.6}{bound}", format!("{kernel} {parameter}{subset}"))));
+    }
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let labels = std::iter::once("parameters").chain(std::iter::repeat(""));
+    lines.extend(labels.zip(rows).map(|(label, (_, row))| (label, row)));
     lines
 }
 

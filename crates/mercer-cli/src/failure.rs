@@ -65,6 +65,12 @@ impl Failure {
         &self.message
     }
 
+    /// What the user can do about it, where that is known.
+    #[cfg(feature = "explore")]
+    pub fn advice(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// What the user can do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -10,7 +10,7 @@ use mercer::design::Approximation;
 use mercer::gram::DenseGram;
 use mercer::learn::search::Split;
 use mercer::learn::{AnyLearner, Inputs, Learner, Lift, Origin, Problem, Requires, Targets};
-use mercer::model::{Method, Model};
+use mercer::model::{GaussianProcess, Method, Model, Predictor};
 use mercer::select::{Choose, Chosen, Open};
 use mercer::session::Session;
 
@@ -89,6 +89,16 @@ impl Rows {
         }
     }
 
+    /// The names of the targets.
+    pub fn outputs(&self) -> &[String] {
+        &self.outputs
+    }
+
+    /// The targets.
+    pub fn targets_of(&self) -> &Targets<'static> {
+        &self.targets
+    }
+
     /// The number of classes; 1 for a regression.
     pub fn targets(&self) -> usize {
         match &self.targets {
@@ -105,7 +115,7 @@ impl Rows {
     }
 
     /// The problem of some rows or of all, and the columns with one value throughout.
-    fn part(&self, chosen: Option<&[usize]>) -> Result<(Problem<'_>, Vec<usize>), Failure> {
+    pub fn part(&self, chosen: Option<&[usize]>) -> Result<(Problem<'_>, Vec<usize>), Failure> {
         let features = match chosen {
             Some(rows) => self.dataset.features.select(rows),
             None => self.dataset.features.view(),
@@ -128,15 +138,15 @@ impl Rows {
     }
 
     /// The rows to train on and those held out; none where none are.
-    fn split(&self, fraction: f64, session: &Session<'_>) -> Result<Option<Split>, Failure> {
+    pub fn split(&self, fraction: f64, session: &Session<'_>) -> Result<Option<Split>, Failure> {
         // A row of a kernel matrix that is held out takes its column with it, which the model would have to do without.
         let fraction = if self.gram.is_some() { 0.0 } else { fraction };
         let rows = self.dataset.nrows();
         let split = Split::hold_out(rows, fraction, session.seed())
-            .map_err(|error| Failure::usage(format!("--holdout: {error}")))?;
+            .map_err(|error| Failure::usage(error.to_string()))?;
         if split.is_none() && rows as f64 * fraction >= 1.0 {
             return Err(Failure::usage(format!(
-                "--holdout {fraction} leaves fewer than two of the {rows} rows to train on; hold out a smaller fraction"
+                "a held-out fraction of {fraction} leaves fewer than two of the {rows} rows to train on; hold out less"
             )));
         }
         Ok(split)
@@ -154,6 +164,12 @@ impl Rows {
         let (problem, _) = self.part(split.as_ref().map(|split| &split.train[..]))?;
         let choose = Choose { learner: learner.clone(), open };
         Ok(choose.run(&problem, self.dataset.nrows(), session)?)
+    }
+
+    /// The problem of the rows that are not held out.
+    pub fn training(&self, fraction: f64, session: &Session<'_>) -> Result<Problem<'_>, Failure> {
+        let split = self.split(fraction, session)?;
+        Ok(self.part(split.as_ref().map(|split| &split.train[..]))?.0)
     }
 
     /// The errors on held-out rows of a model that is trained on the others; none where no row is held out, and the reason where
@@ -174,7 +190,15 @@ impl Rows {
         let outputs = model.predict(&self.dataset.features.select(&held_out), session)?;
         let mut score = Score::of(&model);
         match &self.targets {
-            Targets::Numbers(numbers) => score.add_numbers(&numbers.select(&held_out), &outputs),
+            Targets::Numbers(numbers) => {
+                let truth = numbers.select(&held_out);
+                score.add_numbers(&truth, &outputs);
+                if let Predictor::GaussianProcess(GaussianProcess { factor: Some(_), .. }) = &model.predictor
+                {
+                    let deviations = model.deviations(&self.dataset.features.select(&held_out), session)?;
+                    score.add_deviations(&truth, &outputs, &deviations);
+                }
+            }
             _ => match self.codes() {
                 Some(codes) => score.add_classes(held_out.iter().map(|&row| Ok(Some(codes[row]))), &outputs),
                 None => score = Score::of_inliers(&outputs),

@@ -15,6 +15,7 @@ mod plot;
 mod progress;
 mod score;
 mod settings;
+mod tune_settings;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -50,10 +51,13 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => commands::verify::run(&arguments),
         Command::Fit(arguments) => commands::fit::run(&arguments),
         Command::Tune(arguments) => commands::tune::run(&arguments),
+        Command::Discover(arguments) => commands::discover::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Gram(arguments) => commands::gram::run(&arguments),
         Command::Plan(arguments) => commands::plan::run(&arguments),
         Command::Plot(arguments) => commands::plot::run(&arguments),
+        #[cfg(feature = "explore")]
+        Command::Explore(arguments) => commands::explore::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Convert(arguments) => commands::convert::run(&arguments),
         Command::SvmTrain(typed) => return libsvm::train(&typed.arguments),

@@ -65,7 +65,7 @@ pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     tempfile::tempfile_in(folder).map(drop).map_err(|error| Failure::write(path, &error))
 }
 
-/// Tells something on standard error, unless told to be quiet.
+/// Prints a note on standard error, unless quiet.
 pub fn note(common: &Common, text: &str) {
     if !common.quiet {
         tell(format_args!("note: {text}"));

@@ -61,7 +61,7 @@ pub fn interrupted() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
-/// Draws a bar on standard error for stages that take a while, unless told to be quiet.
+/// Draws a bar on standard error for stages that take a while, unless quiet.
 #[derive(Debug)]
 pub struct Progress {
     quiet: bool,

@@ -1,10 +1,11 @@
 //! The arguments of `fit` as settings of the library's learners.
 
-use mercer::design::FeatureMap;
+use mercer::design::{Approximation, FeatureMap};
+use mercer::kernel::{Kernel, bind_columns, names_columns, with_unknown_columns};
 use mercer::learn::svm::{self, Machine, Svm};
 use mercer::learn::{
-    Admission, AnyLearner, Intercept, Knn, Lift, Lms, LmsSolver, Logistic, LogisticSolver, Perceptron, Ridge,
-    RidgeSolver, Rule, Smoother,
+    Admission, AnyLearner, Gp, Intercept, Knn, Lift, Lms, LmsSolver, Logistic, LogisticSolver, Perceptron,
+    Ridge, RidgeSolver, Rule, Smoother, Step,
 };
 use mercer::model::Method;
 use mercer::select::{Open, default_kernel};
@@ -13,11 +14,37 @@ use mercer::solve::svm::SvmSettings;
 use crate::args::{Approx, Fit, Multiclass, Solver, methods_of};
 use crate::failure::Failure;
 
-/// The learner that the command line asks for. The columns that features name are not bound to places yet.
+/// The learner that the command line describes. Columns that the kernel or the features choose by name are not bound to places yet.
 pub fn learner(arguments: &Fit) -> Result<AnyLearner, Failure> {
     refuse_what_does_not_apply(arguments)?;
     refuse_contradictions(arguments)?;
-    let lift = lift(arguments)?;
+    of_columns(arguments, None)
+}
+
+/// The same learner on data with these columns.
+pub fn bound(learner: AnyLearner, arguments: &Fit, names: &[String]) -> Result<AnyLearner, Failure> {
+    if arguments.kernel.as_deref().is_some_and(names_columns) {
+        return of_columns(arguments, Some(names));
+    }
+    Ok(learner.bind(names)?)
+}
+
+/// A kernel text as a kernel: with the places of the columns it names or, where they are not known yet, a column that no data has.
+pub fn kernel(text: &str, names: Option<&[String]>) -> Result<Kernel, Failure> {
+    let text = match names {
+        _ if !names_columns(text) => text.to_owned(),
+        Some(names) => bind_columns(text, names).map_err(|error| Failure::usage(error.to_string()))?,
+        None => with_unknown_columns(text),
+    };
+    Ok(text.parse()?)
+}
+
+/// The learner on data with these columns, or with columns that are not known yet.
+fn of_columns(arguments: &Fit, names: Option<&[String]>) -> Result<AnyLearner, Failure> {
+    if arguments.method == Method::Gp {
+        return Ok(gp(arguments, names)?.into());
+    }
+    let lift = lift(arguments, names)?;
     Ok(match (arguments.method, lift) {
         (Method::Ridge, lift) => ridge(arguments, lift).into(),
         (Method::Lms, lift) => lms(arguments, lift).into(),
@@ -52,7 +79,7 @@ pub fn is_precomputed(arguments: &Fit) -> bool {
     arguments.kernel.as_deref().map(str::trim) == Some("precomputed")
 }
 
-fn lift(arguments: &Fit) -> Result<Lift, Failure> {
+fn lift(arguments: &Fit, names: Option<&[String]>) -> Result<Lift, Failure> {
     if let Some(text) = &arguments.features {
         let map =
             text.parse::<FeatureMap>().map_err(|error| Failure::usage(format!("in --features: {error}")));
@@ -60,7 +87,8 @@ fn lift(arguments: &Fit) -> Result<Lift, Failure> {
     }
     // The kernel value with training row i is the inner product with the unit vector of column i.
     let text = if is_precomputed(arguments) { Some("linear") } else { arguments.kernel.as_deref() };
-    let kernel = text.map(str::parse).transpose()?.unwrap_or_else(|| default_kernel(arguments.method));
+    let kernel = text.map(|text| kernel(text, names)).transpose()?;
+    let kernel = kernel.unwrap_or_else(|| default_kernel(arguments.method));
     if !kernel.tunables()?.is_empty() {
         return Err(Failure::usage("the kernel has an unknown value `?`")
             .hint("use `mercer tune` to search, or give a number or `auto`"));
@@ -106,6 +134,29 @@ fn lms(arguments: &Fit, lift: Lift) -> Lms {
         .admission(admission(arguments))
 }
 
+fn gp(arguments: &Fit, names: Option<&[String]>) -> Result<Gp, Failure> {
+    let kernel = match arguments.kernel.as_deref() {
+        Some(text) => kernel(text, names)?,
+        None => Gp::default_kernel(),
+    };
+    let inducing = match arguments.approx {
+        None | Some(Approx::Exact) => None,
+        Some(Approx::As(Approximation::Nystrom { landmarks, .. })) => Some(landmarks),
+        Some(_) => {
+            return Err(Failure::usage(
+                "a Gaussian process is approximated by inducing points: --approx nystrom:M, or none",
+            ));
+        }
+    };
+    Ok(Gp::new(kernel)
+        .noise(arguments.noise)
+        .variance(!arguments.no_variance)
+        .restarts(arguments.restarts.unwrap_or(0))
+        .classify(arguments.classify)
+        .inducing(inducing)
+        .admission(admission(arguments)))
+}
+
 fn knn(arguments: &Fit) -> Knn {
     let knn = Knn::default();
     knn.k(arguments.k.unwrap_or(knn.k))
@@ -123,6 +174,10 @@ fn perceptron(arguments: &Fit, lift: Lift) -> Perceptron {
         .averaged(!arguments.last)
         .vote(arguments.vote)
         .budget(arguments.budget)
+        .step(match arguments.step {
+            Some(Step::Value(step)) => step,
+            Some(Step::Auto) | None => 1.0,
+        })
         .rule(if one_vs_rest { Rule::OneVsRest } else { Rule::Direct })
         .admission(admission(arguments))
 }
@@ -149,6 +204,7 @@ fn logistic(arguments: &Fit, lift: Lift) -> Result<Logistic, Failure> {
             _ => LogisticSolver::Newton,
         })
         .class_weight(arguments.class_weight.clone().unwrap_or_default())
+        .step(arguments.step.unwrap_or_default())
         .tol(tol)
         .max_iter(arguments.epochs)
         .admission(admission(arguments)))
@@ -190,6 +246,9 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
         ("tol", arguments.tol.is_some()),
         ("approx", arguments.approx.is_some()),
         ("checkpoint", arguments.checkpoint.is_some()),
+        ("noise", arguments.noise.is_some()),
+        ("no-variance", arguments.no_variance),
+        ("restarts", arguments.restarts.is_some()),
         ("k", arguments.k.is_some()),
         ("weights", arguments.weights.is_some()),
         ("metric", arguments.metric.is_some()),
@@ -252,6 +311,12 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
             arguments.checkpoint.is_some() && !(cg || approximate),
             "--checkpoint needs --solver cg or --approx",
         ),
+        (
+            method == Method::Logistic
+                && arguments.step.is_some()
+                && !matches!(arguments.solver, Some(Gd | Sgd)),
+            "--step of logistic is for --solver gd and sgd; Newton's method finds its own",
+        ),
         (precomputed && !vectors, "--kernel precomputed is supported by support vector machines only"),
         (precomputed && approximate, "--approx cannot be used with precomputed kernel values"),
         (approximate && arguments.features.is_some(), "--approx cannot be combined with --features"),
@@ -275,7 +340,6 @@ mod tests {
     use super::*;
     use crate::args::{Arguments, Command};
     use clap::Parser;
-    use mercer::kernel::Kernel;
     use serde_json::json;
 
     fn parsed(text: &str) -> Result<AnyLearner, Failure> {
@@ -309,6 +373,13 @@ mod tests {
                 Perceptron::new(by_gamma).averaged(false).budget(Some(9)).into(),
             ),
             ("knn -k 3 --classify", Knn::new(3).classify(true).into()),
+            ("gp", Gp::default().into()),
+            (
+                "gp --kernel rbf(sigma=?) --noise 0.1 --no-variance --restarts 2",
+                Gp::new("rbf(sigma=?)".parse().unwrap()).noise(Some(0.1)).variance(false).restarts(2).into(),
+            ),
+            ("gp --approx nystrom:50", Gp::default().inducing(Some(50)).into()),
+            ("gp --classify", Gp::default().classify(true).into()),
             ("smoother --kernel linear", Smoother::new(Kernel::linear()).into()),
             ("nu-svr --nu 0.2", Svm::on(Lift::default(), Machine::NuSvr { c: 1.0, nu: 0.2 }).into()),
         ];

@@ -4,7 +4,9 @@ use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use mercer::data::AnySamples;
-use mercer::gram::{CpuEngine, Engine, Gram, GramError, KernelValues, Metric, Nearest, Resident, Wanted};
+use mercer::gram::{
+    CpuEngine, Engine, Gram, GramError, KernelGradient, KernelValues, Metric, Nearest, Resident, Wanted,
+};
 use mercer::kernel::Kernel;
 use mercer::real::Precision;
 use mercer::tile::{Plan, Program};
@@ -185,6 +187,15 @@ impl Resident for CudaResident {
             Some(matrix) => Ok(Box::new(matrix)),
             None => self.host()?.cross(kernel, other.host()?),
         }
+    }
+
+    fn gradient<'a>(
+        &'a self,
+        derivatives: &[Kernel],
+        other: Option<&'a dyn Resident>,
+    ) -> Result<Box<dyn KernelGradient + 'a>, GramError> {
+        let other = other.map(|other| on_device(other, &self.device)?.host()).transpose()?;
+        self.host()?.gradient(derivatives, other)
     }
 
     fn nearest(

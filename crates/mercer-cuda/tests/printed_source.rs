@@ -189,8 +189,10 @@ fn assert_close(kernels: &[Kernel], precision: Precision, tolerance: impl Fn(&Ke
 }
 
 fn all_kernels() -> Vec<Kernel> {
+    // The host computes what has to do with the identity of rows.
     let defaults = FAMILIES
         .iter()
+        .filter(|family| family.name() != "noise")
         .map(|family| Kernel::from_expr(mercer::kernel::Expr::Named(Named::with_defaults(*family))));
     KERNELS
         .iter()
@@ -228,8 +230,12 @@ fn random_expressions() {
             })
         })
     };
-    let kernels: Vec<Kernel> =
-        (0..80).map(|seed| Kernel::from_expr(random::expr(seed, shape))).filter(steady).take(24).collect();
+    let kernels: Vec<Kernel> = (0..80)
+        .map(|seed| Kernel::from_expr(random::expr(seed, shape)))
+        .filter(|kernel| !kernel.to_string().contains("noise"))
+        .filter(steady)
+        .take(24)
+        .collect();
     assert!(kernels.len() >= 20, "only {} of the expressions are of use", kernels.len());
     assert_close(&kernels, Precision::Double, |_| 1e-6);
 }

@@ -93,7 +93,7 @@ impl Iterator for FileChunks {
 pub(super) trait Stream: Send {
     fn read_chunk(&mut self, schema: &Schema, limit: usize) -> Result<Option<Dataset>, DataError>;
 
-    /// What a user should be told about the rows read since the last call.
+    /// Notes for the user about the rows read since the last call.
     fn take_notes(&mut self) -> Vec<String>;
 }
 

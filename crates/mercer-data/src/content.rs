@@ -1,4 +1,4 @@
-//! A hash of numbers, by which one set of rows is told from another.
+//! A hash of numbers, by which one set of rows is distinguished from another.
 
 use super::{AnySamples, Samples, Storage};
 use crate::real::Real;

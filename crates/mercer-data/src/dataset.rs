@@ -13,7 +13,7 @@ pub struct Dataset {
     pub feature_names: Vec<String>,
     /// The targets; none where the file has none.
     pub targets: Vec<Target>,
-    /// What a user should be told about the reading: rows left out, values filled in.
+    /// Notes for the user about the reading: rows left out, values filled in.
     pub notes: Vec<String>,
     /// Name of the file the rows came from.
     pub source: String,

@@ -81,7 +81,7 @@ pub enum DataError {
         /// Fields of this row.
         found: usize,
     },
-    /// A line goes on beyond what any row of data needs.
+    /// A line is longer than any row of data.
     #[error("{place}: the line is longer than {limit} bytes; is this a text file?")]
     LineTooLong {
         /// The line.

@@ -37,6 +37,11 @@ pub(super) fn foreign(name: &str, head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"BZh") || head.starts_with(b"\xfd7zXZ") || head.starts_with(b"\x28\xb5\x2f\xfd") {
         return Some("this file is compressed, but not with gzip; decompress it first");
     }
+    // The last byte may be the first half of \r\n.
+    let ends_in_returns = head.len() > 1 && memchr::memchr(b'\r', &head[..head.len() - 1]).is_some();
+    if ends_in_returns && !head.contains(&b'\n') && !head.contains(&0) && head.is_ascii() {
+        return Some("its lines end in carriage returns alone; convert it with `tr '\\r' '\\n'`");
+    }
     let tag = text.get(..14).unwrap_or(text).to_ascii_lowercase();
     if tag.starts_with(b"<!doctype html") || tag.starts_with(b"<html") {
         return Some(
@@ -63,6 +68,7 @@ mod tests {
             ),
             ("page.csv", b"\n<!DOCTYPE HTML><html>", "HTML"),
             ("a.json", b"[1, 2]", "JSON"),
+            ("a.csv", b"a,b\r1,2\r3,4", "carriage returns"),
             ("a.csv.zst", b"\x28\xb5\x2f\xfd", "gzip"),
             ("a.pkl", b"\x80\x04\x95", "pickle"),
         ] {

@@ -1,4 +1,4 @@
-//! What a reader is told about a file: which columns are targets, what stands for a missing value, how the text is laid out.
+//! Options of a reader: which columns are targets, what stands for a missing value, how the text is laid out.
 
 use std::convert::Infallible;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Training files gone through in passes: a survey first, then chunks of scaled rows, as often as they are needed.
+//! Training files read in passes: a survey first, then chunks of scaled rows, as often as they are needed.
 
 use super::content::Content;
 use super::dataset::Dataset;
@@ -23,7 +23,7 @@ pub enum PassError {
     Stopped(#[from] Stopped),
 }
 
-/// Scaled rows with numbers as targets that can be gone through any number of times without holding them.
+/// Scaled rows with numbers as targets that can be read any number of times without being kept in memory.
 pub trait Passes: Sync {
     /// What the first pass found.
     fn survey(&self) -> &Survey;

@@ -476,7 +476,7 @@ impl<T: Real> RowBuilder<T> {
         DataError::NoRows { file, what }
     }
 
-    /// What a user should be told about the rows gathered since the last call.
+    /// Notes for the user about the rows gathered since the last call.
     pub fn take_notes(&mut self) -> Vec<String> {
         let counts = std::mem::take(&mut self.counts);
         let mut notes = Vec::new();

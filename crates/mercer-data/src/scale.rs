@@ -120,6 +120,10 @@ impl Scaling {
         match self {
             Self::None => "none",
             Self::Standard { .. } => "standardised",
+            // Sparse data are not shifted.
+            Self::MinMax { mins, .. } if mins.iter().all(|min| *min == 0.0) => {
+                "divided by the largest magnitude of each column"
+            }
             Self::MinMax { .. } => "to [0, 1]",
         }
     }

@@ -80,7 +80,7 @@ impl TrainingChunks {
         &self.file
     }
 
-    /// What a user should be told about the rows since the first.
+    /// Notes for the user about the rows since the first.
     pub fn notes(&mut self) -> Vec<String> {
         self.stream.take_notes()
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[error("stopped before completion")]
 pub struct Stopped;
 
-/// Follows one long call: it is told how far the work is and says whether to go on.
+/// Follows one long call: it receives the progress of the work and decides whether to continue.
 ///
 /// Called from worker threads, often: implementations must be quick and must not block.
 pub trait Watch: Sync {

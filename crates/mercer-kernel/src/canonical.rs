@@ -7,7 +7,8 @@
 //! - sums hold no sums and products no products; constants are folded, equal terms and factors collected, and
 //!   operands sorted by their text, constants first;
 //! - a subset of columns that all operands share stands outside of them, and subsets of subsets are composed;
-//! - formulas of named kernels are those named kernels ([`recognise`]).
+//! - formulas of named kernels are those named kernels ([`recognise`]);
+//! - parts with a `?` are never collected, because two `?` are two unknowns.
 //!
 //! Every rule keeps the value wherever the expression has one, up to rounding: exponents are added and
 //! multiplied only where that is no division by zero made good, nor a root of a square. What varies never becomes a
@@ -88,6 +89,10 @@ fn flat_sum(numbers: Vec<f64>, terms: Vec<Expr>) -> Expr {
     let mut apart = Vec::new();
     for term in terms {
         let (coefficient, rest) = split_coefficient(term);
+        if has_unknown(&rest) {
+            apart.push(scaled(coefficient, rest));
+            continue;
+        }
         match like.get_mut(&rest.to_string()) {
             Some((total, _)) if (*total + coefficient).is_finite() => *total += coefficient,
             Some(_) => apart.push(scaled(coefficient, rest)),
@@ -97,6 +102,7 @@ fn flat_sum(numbers: Vec<f64>, terms: Vec<Expr>) -> Expr {
         }
     }
     collected.extend(like.into_values().map(|(coefficient, rest)| scaled(coefficient, rest)));
+    apart.sort_by_cached_key(ToString::to_string);
     collected.extend(apart);
     match collected.len() {
         0 => Expr::Number(0.0),
@@ -178,7 +184,8 @@ fn flat_product(numbers: Vec<f64>, factors: Vec<Expr>) -> Expr {
     for factor in factors {
         let (base, exponent) = split_exponent(factor);
         let same_base = powers.entry(base.to_string()).or_default();
-        match same_base.iter_mut().find(|(base, other)| exponents_add(base, exponent, *other)) {
+        let collects = |base: &Expr, other: f64| exponents_add(base, exponent, other) && !has_unknown(base);
+        match same_base.iter_mut().find(|(base, other)| collects(base, *other)) {
             Some((_, total)) => *total += exponent,
             None => same_base.push((base, exponent)),
         }
@@ -219,6 +226,14 @@ fn exponents_add(base: &Expr, p: f64, q: f64) -> bool {
 /// Whether (b^p)^q is b^(pq) wherever it is defined, and nowhere else.
 fn exponents_multiply(base: &Expr, p: f64, q: f64) -> bool {
     ((is_integer(p) && is_integer(q)) || is_nonnegative(base)) && (p * q).is_normal()
+}
+
+/// Whether a hyper-parameter of the expression is `?`.
+fn has_unknown(expr: &Expr) -> bool {
+    match expr {
+        Expr::Named(named) => named.arguments.iter().any(|argument| argument.value.is_unknown()),
+        _ => expr.children().into_iter().any(has_unknown),
+    }
 }
 
 fn is_integer(value: f64) -> bool {
@@ -346,15 +361,18 @@ fn extremes(function: Function, arguments: Vec<Expr>) -> Vec<Expr> {
     });
     let mut number: Option<f64> = None;
     let mut others = BTreeMap::new();
+    let mut apart = Vec::new();
     for argument in opened {
         match argument {
             Expr::Number(value) => {
                 number = Some(number.map_or(value, |n| function.apply(&[n, value])));
             }
+            other if has_unknown(&other) => apart.push(other),
             other => {
                 others.insert(other.to_string(), other);
             }
         }
     }
-    number.map(Expr::Number).into_iter().chain(others.into_values()).collect()
+    apart.sort_by_cached_key(ToString::to_string);
+    number.map(Expr::Number).into_iter().chain(others.into_values()).chain(apart).collect()
 }

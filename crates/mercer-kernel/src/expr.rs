@@ -79,6 +79,11 @@ impl Expr {
         Self::Pow(Box::new(self), Box::new(Self::Number(n)))
     }
 
+    /// a on one column.
+    pub(super) fn on_column(self, column: usize) -> Self {
+        Self::Columns(Box::new(self), Columns(std::iter::once(column..column + 1).collect()))
+    }
+
     /// f(a).
     pub(super) fn call(self, function: Function) -> Self {
         Self::Call(function, vec![self])

@@ -1,4 +1,4 @@
-//! Formulas as they were written: decimals are exact, π is π, and every open hyper-parameter is a symbol of its own.
+//! Formulas as they were written: decimals are exact, π is π, and every open hyper-parameter is a separate symbol.
 //!
 //! [`Expr`] holds what a kernel computes with, doubles. A proof speaks of what the text says, so the parser keeps both.
 
@@ -117,6 +117,12 @@ impl Parameter {
                 .zip(exact::from_decimal(*high))
                 .map(|(low, high)| Self::Between(low, high)),
             Value::TuneOver(values) => list(values).map(Self::Over),
+            Value::WithPrior(value, _) | Value::EachColumn(value) => Some(Self::of(value)),
+            // Unknowns that differ in their ranges are no single statement about all of them.
+            Value::Unknowns(each) => {
+                let first = each.first().map(Self::of);
+                first.filter(|first| each.iter().all(|value| Self::of(value) == *first))
+            }
         };
         parameter.unwrap_or(Self::Unknown)
     }
@@ -255,7 +261,7 @@ impl Formula {
         }
     }
 
-    /// Puts other formulas in the place of parts; what was put there is not gone through again.
+    /// Replaces parts by other formulas; replacements are not searched again.
     pub(crate) fn replace(&mut self, change: &mut dyn FnMut(&Self) -> Option<Self>) {
         match change(self) {
             Some(other) => *self = other,
@@ -263,7 +269,7 @@ impl Formula {
         }
     }
 
-    /// The formula with a symbol of its own for every named kernel that has an open hyper-parameter.
+    /// The formula with a separate symbol for every named kernel that has an open hyper-parameter.
     pub(crate) fn numbered(mut self) -> Self {
         fn number(formula: &mut Formula, next: &mut usize) {
             if let Formula::Named(written) = formula {

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! arguments = ("(" (name "=" value ("," name "=" value)*)? ")")?
-//! value     = constant | "auto" | "?" | "?" constant ".." constant | "?{" constants "}" | "[" constants "]"
+//! value     = constant | "auto" | unknown | "?{" constants "}" | "[" constants "]" | "[" unknown ("," unknown)* "]"
+//! unknown   = "?" (constant ".." constant)? ("~" "lognormal" "(" constant "," constant ")")?
 //! ```
 
 use super::family::FamilyId;
-use super::named::{Allowed, Argument, Named, Spelling, Value};
+use super::named::{Allowed, Argument, Named, Prior, Spelling, Value};
 use super::parse::{Parsed, Parser};
 use super::parse_error::{Problem, nearest};
 use super::token::{Kind, Token};
@@ -102,6 +103,9 @@ impl Parser {
                     return Err(self.error(Problem::NoList { family, parameter: name }, at));
                 }
                 self.advance();
+                if self.peek() == Kind::Question {
+                    return self.unknowns(parameter);
+                }
                 let (values, exact) =
                     self.numbers(parameter, Kind::CloseBracket, "`]`, `,` or an operator")?;
                 Ok((Value::PerColumn(values), Exact::list(&exact, Exact::PerColumn)))
@@ -120,22 +124,75 @@ impl Parser {
     /// What follows a `?` that stands for a number of its own.
     pub(super) fn unknown_value(&mut self, family: FamilyId) -> Parsed<(Value, Exact)> {
         match self.peek() {
-            Kind::OpenBrace | Kind::Number(_) => {
+            Kind::OpenBrace | Kind::Number(_) | Kind::Tilde => {
                 self.search(Parameter { family, spelling: &family.slots()[0].spellings[0] })
             }
             _ => Ok((Value::Tune, Exact::Any)),
         }
     }
 
-    /// What follows a `?`.
+    /// `?, ?…]`: one unknown for each column, or one that each column has.
+    fn unknowns(&mut self, parameter: Parameter) -> Parsed<(Value, Exact)> {
+        let mut each = Vec::new();
+        loop {
+            let at = self.token();
+            if !self.eat(Kind::Question) {
+                return Err(self.unexpected("`?`: a list has either numbers or unknowns"));
+            }
+            each.push(self.search(parameter)?);
+            // Counted here, because the parts of a list of unknowns do not follow from the text's length.
+            self.count(1, at)?;
+            if !self.eat(Kind::Comma) {
+                break;
+            }
+        }
+        self.expect(Kind::CloseBracket, "`]` or `,`")?;
+        let (mut values, mut exact): (Vec<Value>, Vec<Exact>) = each.into_iter().unzip();
+        let same = exact.iter().all(|one| *one == exact[0]);
+        let all = if same { exact.swap_remove(0) } else { Exact::Unknown };
+        Ok(match values.len() {
+            1 => (Value::EachColumn(Box::new(values.remove(0))), all),
+            _ => (Value::Unknowns(values), all),
+        })
+    }
+
+    /// What follows a `?`: a range or a list, and a prior.
     fn search(&mut self, parameter: Parameter) -> Parsed<(Value, Exact)> {
+        let (value, exact) = self.searched(parameter)?;
+        let at = self.token();
+        if !self.eat(Kind::Tilde) {
+            return Ok((value, exact));
+        }
+        if matches!(value, Value::TuneOver(_)) {
+            return Err(self.error(Problem::PriorOfList, at));
+        }
+        let name = self.token();
+        if self.written(name) != "lognormal" {
+            return Err(self.unexpected("`lognormal(mu,s)`, the prior that there is"));
+        }
+        self.advance();
+        self.expect(Kind::Open, "`(` after the name of a prior")?;
+        let (mu, _) = self.constant()?;
+        self.expect(Kind::Comma, "`,` and the standard deviation of the logarithm")?;
+        let deviation = self.token();
+        let (s, _) = self.constant()?;
+        self.expect(Kind::Close, "`)` or an operator")?;
+        if !(s > 0.0 && s.is_finite() && mu.is_finite()) {
+            return Err(self.error(Problem::Prior { mu, s }, deviation));
+        }
+        Ok((Value::WithPrior(Box::new(value), Prior::LogNormal { mu, s }), exact))
+    }
+
+    fn searched(&mut self, parameter: Parameter) -> Parsed<(Value, Exact)> {
         match self.peek() {
             Kind::OpenBrace => {
                 self.advance();
                 let (values, exact) = self.numbers(parameter, Kind::CloseBrace, "`}`, `,` or an operator")?;
                 Ok((Value::TuneOver(values), Exact::list(&exact, Exact::Over)))
             }
-            Kind::Comma | Kind::Close | Kind::End => Ok((Value::Tune, Exact::Any)),
+            Kind::Comma | Kind::Close | Kind::CloseBracket | Kind::Tilde | Kind::End => {
+                Ok((Value::Tune, Exact::Any))
+            }
             _ => {
                 let at = self.token();
                 let (low, from) = self.number(parameter)?;

@@ -2,13 +2,15 @@
 
 mod canonical;
 pub mod check;
-pub mod compose;
+pub mod column_names;
+mod compose;
 mod cursor;
 pub mod error;
 pub mod eval;
 pub mod expr;
 pub mod family;
 pub mod formula;
+mod gradient;
 mod hyper_parameters;
 pub mod lower;
 pub mod named;
@@ -24,12 +26,14 @@ mod resolve;
 mod shared_columns;
 mod size;
 pub mod special;
+mod spectral_density;
 pub mod spectrum;
 mod token;
 
 use std::str::FromStr;
 use std::sync::Arc;
 
+pub use column_names::{ColumnNameError, bind_columns, names_columns, with_unknown_columns};
 pub use compose::ComposeError;
 #[doc(hidden)]
 pub use cursor::{Cursor, nested};
@@ -38,7 +42,7 @@ pub use error::EvalError;
 pub use expr::{Columns, Expr, Function};
 pub use family::{FAMILIES, Family, FamilyId};
 use formula::Formula;
-pub use named::{Argument, Named, Value};
+pub use named::{Argument, Named, Prior, Value};
 #[doc(hidden)]
 pub use parse_error::nearest;
 pub use parse_error::{ParseError, Problem};
@@ -47,6 +51,7 @@ pub use print::Shortest;
 pub use resolve::{ResolveError, Scales, SearchSpace, Tunable};
 use size::MAX_STORED_CHARACTERS;
 pub use size::{MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, TooLarge, check_size};
+pub use spectral_density::Marginal;
 pub use spectrum::{Spectrum, SpectrumError};
 #[doc(hidden)]
 pub use token::{Kind as TokenKind, Token};

@@ -227,6 +227,10 @@ pub trait Lower {
     /// A statistic of one row as it is.
     fn point(&mut self, what: PointStatistic, side: Side) -> NodeId;
 
+    /// 1 where both rows are the same row of one set of samples, else 0: the identity matrix where a set meets itself, 0 where
+    /// it meets another.
+    fn same_row(&mut self) -> NodeId;
+
     /// scale·a + shift.
     fn affine(&mut self, of: NodeId, scale: f64, shift: f64) -> NodeId;
 

@@ -76,6 +76,69 @@ pub enum Value {
     TuneBetween(f64, f64),
     /// `?{a,b,c}`: tune over these.
     TuneOver(Vec<f64>),
+    /// `?~lognormal(mu,s)` or `?lo..hi~lognormal(mu,s)`: an unknown with a prior.
+    WithPrior(Box<Value>, Prior),
+    /// `[?]`: one unknown per column; their number follows from the data.
+    EachColumn(Box<Value>),
+    /// `[?, ?, …]`: one unknown per column, two or more.
+    Unknowns(Vec<Value>),
+}
+
+/// The distribution that an unknown is believed to have before the data is seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Prior {
+    /// `lognormal(mu,s)`: the logarithm is normal with mean μ and standard deviation s > 0.
+    LogNormal {
+        /// μ.
+        mu: f64,
+        /// s.
+        s: f64,
+    },
+}
+
+impl Prior {
+    /// The logarithm of the density of log θ at `log_value`, and its derivative.
+    #[must_use]
+    pub fn log_density(self, log_value: f64) -> (f64, f64) {
+        let Self::LogNormal { mu, s } = self;
+        let deviation = (log_value - mu) / s;
+        let normaliser = s.ln() + 0.5 * (2.0 * std::f64::consts::PI).ln();
+        (-0.5 * deviation * deviation - normaliser, -deviation / s)
+    }
+}
+
+impl Value {
+    /// Whether the data or a tuner has yet to give it.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        !matches!(self, Self::Number(_) | Self::PerColumn(_))
+    }
+
+    /// Whether it is a `?` or a list of them.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.is_open() && *self != Self::Auto
+    }
+
+    /// The unknown without its prior, and the prior.
+    #[must_use]
+    pub fn split_prior(&self) -> (&Self, Option<Prior>) {
+        match self {
+            Self::WithPrior(value, prior) => (value, Some(*prior)),
+            value => (value, None),
+        }
+    }
+
+    /// The number of values that it lists, where it is a list of known length.
+    #[must_use]
+    pub fn listed(&self) -> Option<usize> {
+        match self {
+            Self::PerColumn(values) => Some(values.len()),
+            Self::Unknowns(values) => Some(values.len()),
+            _ => None,
+        }
+    }
 }
 
 /// A hyper-parameter as given: which of the slot's spellings, and its value.

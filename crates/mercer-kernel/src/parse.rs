@@ -313,7 +313,11 @@ impl Parser {
         let kernels = || FAMILIES.iter().map(|family| family.name());
         let functions = || Function::ALL.into_iter().map(Function::name);
         let problem = Problem::UnknownName {
-            suggestion: nearest(&name, kernels().chain(functions())),
+            // What scikit-learn calls `scale`.
+            suggestion: match name.as_str() {
+                "scale" => Some("auto"),
+                name => nearest(name, kernels().chain(functions())),
+            },
             name: name.chars().take(40).collect(),
             kernels: kernels().collect::<Vec<_>>().join(" "),
             functions: functions().collect::<Vec<_>>().join(" "),

@@ -93,6 +93,10 @@ impl Parser {
                 self.advance();
                 Ok(column)
             }
+            _ if token.kind == Kind::Name => {
+                Err(self
+                    .unexpected("a column number, counted from 0: names of columns need data that has them"))
+            }
             _ => Err(self.unexpected("a column number, counted from 0 and at most 16777216")),
         }
     }

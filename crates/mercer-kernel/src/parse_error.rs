@@ -98,6 +98,17 @@ pub enum Problem {
         /// The upper end found.
         high: f64,
     },
+    /// A prior of an unknown that takes one of a few values.
+    #[error("a prior belongs to an unknown on a range, `?` or `?lo..hi`, not to one of a list")]
+    PriorOfList,
+    /// A prior without a density.
+    #[error("lognormal(mu,s) takes a finite mu and s > 0, found mu = {mu} and s = {s}")]
+    Prior {
+        /// The mean of the logarithm found.
+        mu: f64,
+        /// The standard deviation of the logarithm found.
+        s: f64,
+    },
     /// A hyper-parameter that depends on x or z.
     #[error("a hyper-parameter must be a constant, this depends on x or z")]
     NotConstant,
@@ -127,14 +138,19 @@ fn did_you_mean(suggestion: &Option<&'static str>) -> String {
     suggestion.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
-/// The name nearest to `found`, if any is within a third of its length (at least one edit) of it.
+/// The name nearest to `found`, if any is within a third of its length (at least one edit) of it; capitals do not count.
 pub fn nearest<'n>(found: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let length = found.chars().count();
     if length > 32 {
         return None;
     }
     let allowed = (length / 3).max(1);
-    names.map(|name| (edit_distance(found, name), name)).min().filter(|best| best.0 <= allowed).map(|b| b.1)
+    let found = found.to_lowercase();
+    names
+        .map(|name| (edit_distance(&found, &name.to_lowercase()), name))
+        .min()
+        .filter(|best| best.0 <= allowed)
+        .map(|b| b.1)
 }
 
 /// Levenshtein's distance: insertions, deletions and replacements of characters.

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::Kernel;
 use super::expr::{Columns, Expr};
-use super::named::{Named, Value};
+use super::named::{Named, Prior, Value};
 
 /// How tightly the outermost operator of a text binds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -177,7 +177,20 @@ impl fmt::Display for Value {
             Self::Tune => f.write_str("?"),
             Self::TuneBetween(low, high) => write!(f, "?{}..{}", Shortest(*low), Shortest(*high)),
             Self::TuneOver(values) => write!(f, "?{{{}}}", list(values)),
+            Self::WithPrior(value, prior) => write!(f, "{value}~{prior}"),
+            Self::EachColumn(value) => write!(f, "[{value}]"),
+            Self::Unknowns(each) => {
+                let each: Vec<String> = each.iter().map(ToString::to_string).collect();
+                write!(f, "[{}]", each.join(", "))
+            }
         }
+    }
+}
+
+impl fmt::Display for Prior {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::LogNormal { mu, s } = self;
+        write!(f, "lognormal({}, {})", Shortest(*mu), Shortest(*s))
     }
 }
 

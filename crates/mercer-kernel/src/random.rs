@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::eval::constant;
 use super::expr::{Columns, Expr, Function};
 use super::family::FAMILIES;
-use super::named::{Allowed, Argument, Named, Slot, Value};
+use super::named::{Allowed, Argument, Named, Prior, Slot, Value};
 
 /// Which expressions to draw.
 #[derive(Debug, Clone, Copy)]
@@ -105,6 +105,12 @@ fn argument(rng: &mut impl Rng, slot: &Slot, shape: Shape) -> Argument {
             Value::TuneBetween(low, 2.0 * low)
         }
         4 if shape.unresolved => Value::TuneOver(list(rng, 3)),
+        5 if shape.unresolved && slot.spellings[spelling].per_column => {
+            let prior =
+                Prior::LogNormal { mu: number(rng, Allowed::Finite), s: number(rng, Allowed::Positive) };
+            let one = Value::WithPrior(Box::new(Value::Tune), prior);
+            if rng.random_bool(0.5) { Value::EachColumn(Box::new(one)) } else { one }
+        }
         _ => Value::Number(number(rng, allowed)),
     };
     Argument { spelling, value }

@@ -6,7 +6,7 @@ use super::Kernel;
 use super::error::EvalError;
 use super::expr::{Columns, Expr};
 use super::family::FamilyId;
-use super::named::{Auto, Named, Search, Value};
+use super::named::{Allowed, Auto, Named, Prior, Search, Value};
 
 /// What `auto` needs to know of the data.
 pub trait Scales {
@@ -15,6 +15,9 @@ pub trait Scales {
 
     /// 1/(d·variance of all entries), over these columns of the data (all where none are named).
     fn inverse_variance(&self, columns: Option<&[usize]>) -> f64;
+
+    /// The number of columns of the data.
+    fn columns(&self) -> usize;
 }
 
 /// Why hyper-parameters could not be filled in.
@@ -55,6 +58,42 @@ pub enum ResolveError {
         /// Values received.
         received: usize,
     },
+    /// A prior where no posterior is sought.
+    #[error(
+        "{family}: {parameter} has a prior, which Gaussian processes use and a search does not: write ? or ?lo..hi"
+    )]
+    Prior {
+        /// The named kernel.
+        family: &'static str,
+        /// Its hyper-parameter.
+        parameter: &'static str,
+    },
+    /// One unknown per column, before the number of columns is known.
+    #[error("{family}: {parameter}=[?] is one unknown per column, and their number follows from the data")]
+    EachColumn {
+        /// The named kernel.
+        family: &'static str,
+        /// Its hyper-parameter.
+        parameter: &'static str,
+    },
+    /// A hyper-parameter that has no derivative.
+    #[error(
+        "{family}: {parameter} is a choice and has no derivative, so it cannot be learnt with the others: give it a number"
+    )]
+    NoDerivative {
+        /// The named kernel.
+        family: &'static str,
+        /// Its hyper-parameter.
+        parameter: &'static str,
+    },
+    /// An unknown inside of a function that has a corner.
+    #[error(
+        "an unknown inside of {function} has no derivative everywhere, so it cannot be learnt: give it a number"
+    )]
+    Corner {
+        /// `min` or `max`.
+        function: &'static str,
+    },
     /// A subset asks for columns that its outer subset does not have.
     #[error(transparent)]
     Columns(#[from] EvalError),
@@ -71,8 +110,17 @@ pub struct Tunable {
     pub family: FamilyId,
     /// Its name.
     pub parameter: &'static str,
-    /// What the text says: [`Value::Tune`], [`Value::TuneBetween`] or [`Value::TuneOver`].
+    /// Its place among the slots of the family.
+    pub slot: usize,
+    /// The column it belongs to, counted among the columns its kernel sees, where there is one unknown per column.
+    pub column: Option<usize>,
+    /// What the text says: [`Value::Tune`], [`Value::TuneBetween`], [`Value::TuneOver`], or [`Value::EachColumn`] where the
+    /// number of columns is not known yet.
     pub value: Value,
+    /// Its prior, where the text gives one.
+    pub prior: Option<Prior>,
+    /// The numbers it may take.
+    pub allowed: Allowed,
     default_search: &'static Search,
     auto: Option<Auto>,
 }
@@ -110,18 +158,6 @@ fn scale(auto: Auto, scales: &dyn Scales, columns: Option<&[usize]>) -> f64 {
     }
 }
 
-impl Value {
-    /// Whether it still waits for data or for a tuner.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        !matches!(self, Self::Number(_) | Self::PerColumn(_))
-    }
-
-    fn is_tuned(&self) -> bool {
-        matches!(self, Self::Tune | Self::TuneBetween(..) | Self::TuneOver(_))
-    }
-}
-
 impl Kernel {
     /// The least number of columns of points the kernel can be evaluated on; 0 where any number will do.
     #[must_use]
@@ -146,7 +182,7 @@ impl Kernel {
         !open
     }
 
-    /// The kernel with every `auto` replaced by the number it stands for; each `?` stays.
+    /// The kernel with every `auto` replaced by the number it stands for, and every `[?]` by one `?` per column; each `?` stays.
     ///
     /// Where the data has the columns is for [`check_columns`](Self::check_columns) to say, before this.
     ///
@@ -157,6 +193,14 @@ impl Kernel {
             let mut resolved = named.clone();
             for slot in 0..named.arguments.len() {
                 let spelling = named.spelling(slot);
+                if let Value::EachColumn(unknown) = &named.arguments[slot].value {
+                    let columns = scope.columns.as_ref().map_or_else(|| scales.columns(), |c| c.len());
+                    // One column has one unknown; so it is printed and read again.
+                    resolved.arguments[slot].value = match columns {
+                        1 => (**unknown).clone(),
+                        _ => Value::Unknowns(vec![(**unknown).clone(); columns]),
+                    };
+                }
                 if let (Value::Auto, Some(auto)) = (&named.arguments[slot].value, spelling.auto) {
                     let value = scale(auto, scales, scope.columns().as_deref());
                     if !spelling.allowed.contains(value) {
@@ -187,17 +231,36 @@ impl Kernel {
     pub fn tunables(&self) -> Result<Vec<Tunable>, ResolveError> {
         let mut found = Vec::new();
         rewrite(&self.expr, &Scope::default(), &mut |named, scope| {
-            for slot in (0..named.arguments.len()).filter(|&slot| named.arguments[slot].value.is_tuned()) {
+            for slot in (0..named.arguments.len()).filter(|&slot| named.arguments[slot].value.is_unknown()) {
                 let spelling = named.spelling(slot);
-                found.push(Tunable {
-                    path: scope.path.clone(),
-                    columns: scope.columns(),
-                    family: named.family,
-                    parameter: spelling.name,
-                    value: named.arguments[slot].value.clone(),
-                    default_search: &spelling.search,
-                    auto: spelling.auto,
-                });
+                let mut tunable = |value: &Value, column: Option<usize>| {
+                    let (value, prior) = value.split_prior();
+                    let within = |c: usize| scope.columns().map_or(c, |columns| columns[c]);
+                    let seen = column.map_or_else(|| scope.columns(), |c| Some(vec![within(c)]));
+                    found.push(Tunable {
+                        path: scope.path.clone(),
+                        columns: seen,
+                        family: named.family,
+                        parameter: spelling.name,
+                        slot,
+                        column,
+                        value: value.clone(),
+                        prior,
+                        allowed: spelling.allowed,
+                        default_search: &spelling.search,
+                        auto: spelling.auto,
+                    });
+                };
+                match &named.arguments[slot].value {
+                    Value::Unknowns(each) => {
+                        let available = scope.columns.as_ref().map_or(each.len(), |c| c.len());
+                        if available != each.len() {
+                            return Err(list_length(named, slot, each.len(), available).into());
+                        }
+                        each.iter().enumerate().for_each(|(c, value)| tunable(value, Some(c)));
+                    }
+                    value => tunable(value, None),
+                }
             }
             Ok(named.clone())
         })?;
@@ -212,20 +275,24 @@ impl Kernel {
         let mut used = 0;
         let expr = rewrite(&self.expr, &Scope::default(), &mut |named, _| {
             let mut filled = named.clone();
-            for slot in (0..named.arguments.len()).filter(|&slot| named.arguments[slot].value.is_tuned()) {
+            for slot in (0..named.arguments.len()).filter(|&slot| named.arguments[slot].value.is_unknown()) {
                 let spelling = named.spelling(slot);
-                used += 1;
+                let (family, parameter) = (named.family.name(), spelling.name);
+                let count = match &named.arguments[slot].value {
+                    Value::EachColumn(_) => return Err(ResolveError::EachColumn { family, parameter }),
+                    value => value.listed().unwrap_or(1),
+                };
+                used += count;
                 // Missing values are counted to the end, to say how many there should have been.
-                let Some(&value) = values.get(used - 1) else { continue };
-                if !spelling.allowed.contains(value) {
-                    return Err(ResolveError::OutOfRange {
-                        family: named.family.name(),
-                        parameter: spelling.name,
-                        allowed: spelling.allowed.describe(),
-                        value,
-                    });
+                let Some(given) = values.get(used - count..used) else { continue };
+                if let Some(&value) = given.iter().find(|value| !spelling.allowed.contains(**value)) {
+                    let allowed = spelling.allowed.describe();
+                    return Err(ResolveError::OutOfRange { family, parameter, allowed, value });
                 }
-                filled.arguments[slot].value = Value::Number(value);
+                filled.arguments[slot].value = match named.arguments[slot].value {
+                    Value::Unknowns(_) => Value::PerColumn(given.to_vec()),
+                    _ => Value::Number(given[0]),
+                };
             }
             Ok(filled)
         })?;
@@ -240,8 +307,7 @@ fn required_columns(expr: &Expr) -> usize {
     match expr {
         Expr::Columns(_, columns) => columns.span(),
         Expr::Named(named) => {
-            let list = |value: &Value| if let Value::PerColumn(values) = value { values.len() } else { 0 };
-            named.arguments.iter().map(|argument| list(&argument.value)).max().unwrap_or(0)
+            named.arguments.iter().filter_map(|argument| argument.value.listed()).max().unwrap_or(0)
         }
         _ => expr.children().into_iter().map(required_columns).max().unwrap_or(0),
     }
@@ -257,21 +323,19 @@ fn check_columns(expr: &Expr, ncols: usize) -> Result<(), EvalError> {
         }
         Expr::Named(named) => {
             for (slot, argument) in named.arguments.iter().enumerate() {
-                if let Value::PerColumn(values) = &argument.value
-                    && values.len() != ncols
-                {
-                    return Err(EvalError::ListLength {
-                        family: named.family.name(),
-                        parameter: named.spelling(slot).name,
-                        values: values.len(),
-                        columns: ncols,
-                    });
+                if let Some(values) = argument.value.listed().filter(|&values| values != ncols) {
+                    return Err(list_length(named, slot, values, ncols));
                 }
             }
             Ok(())
         }
         _ => expr.children().into_iter().try_for_each(|child| check_columns(child, ncols)),
     }
+}
+
+fn list_length(named: &Named, slot: usize, values: usize, columns: usize) -> EvalError {
+    let (family, parameter) = (named.family.name(), named.spelling(slot).name);
+    EvalError::ListLength { family, parameter, values, columns }
 }
 
 fn visit_named(expr: &Expr, visit: &mut dyn FnMut(&Named)) {
@@ -357,6 +421,10 @@ mod tests {
         fn inverse_variance(&self, columns: Option<&[usize]>) -> f64 {
             columns.map_or(0.5, |columns| columns.iter().sum::<usize>() as f64)
         }
+
+        fn columns(&self) -> usize {
+            8
+        }
     }
 
     fn kernel(text: &str) -> Kernel {
@@ -415,6 +483,36 @@ mod tests {
             open.with_values(&[-1.0, 2.5, 0.7, 2.0]),
             Err(ResolveError::OutOfRange { parameter: "sigma", .. })
         ));
+    }
+
+    #[test]
+    fn one_unknown_for_each_column() {
+        let open =
+            kernel("?*rbf(sigma=[?]) + matern(length=[?~lognormal(0, 2)])[3,5] + laplacian(gamma=[?])[7]");
+        assert!(matches!(open.with_values(&[1.0]), Err(ResolveError::EachColumn { parameter: "sigma", .. })));
+        let resolved = open.resolve_auto(&Columned).unwrap();
+        assert_eq!(
+            resolved.to_string(),
+            "const(value=?)*rbf(sigma=[?, ?, ?, ?, ?, ?, ?, ?]) + matern(nu=1.5, length=[?~lognormal(0, 2), \
+             ?~lognormal(0, 2)])[3,5] + laplacian(gamma=?)[7]"
+        );
+        assert_eq!(kernel(&resolved.to_string()), resolved);
+        let tunables = resolved.tunables().unwrap();
+        assert_eq!(tunables.len(), 12);
+        assert_eq!((tunables[3].column, tunables[3].columns.as_deref()), (Some(2), Some(&[2][..])));
+        assert_eq!((tunables[10].column, tunables[10].columns.as_deref()), (Some(1), Some(&[5][..])));
+        assert_eq!(tunables[10].prior, Some(Prior::LogNormal { mu: 0.0, s: 2.0 }));
+        let values: Vec<f64> = (1..=12).map(f64::from).collect();
+        assert_eq!(
+            resolved.with_values(&values).unwrap().to_string(),
+            "const(value=1)*rbf(sigma=[2, 3, 4, 5, 6, 7, 8, 9]) + matern(nu=1.5, length=[10, 11])[3,5] + \
+             laplacian(gamma=12)[7]"
+        );
+        assert_eq!(
+            resolved.with_values(&values[..5]).unwrap_err(),
+            ResolveError::Count { expected: 12, received: 5 }
+        );
+        assert!(resolved.check_columns(7).is_err() && resolved.check_columns(8).is_ok());
     }
 
     #[test]

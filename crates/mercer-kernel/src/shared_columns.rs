@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::expr::{Columns, Expr};
-use super::named::Value;
 
 /// Operands by the subset of columns they stand on; the first group is that of all columns.
 pub(super) type Groups = BTreeMap<Vec<(usize, usize)>, Vec<Expr>>;
@@ -50,7 +49,7 @@ pub(super) fn choose(inner: Expr, columns: Columns) -> Expr {
 fn knows_column_order(expr: &Expr) -> bool {
     match expr {
         Expr::Columns(..) => true,
-        Expr::Named(named) => named.arguments.iter().any(|a| matches!(a.value, Value::PerColumn(_))),
+        Expr::Named(named) => named.arguments.iter().any(|a| a.value.listed().is_some()),
         _ => expr.children().into_iter().any(knows_column_order),
     }
 }

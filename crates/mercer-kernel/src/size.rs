@@ -58,10 +58,16 @@ fn parts(expr: &Expr) -> usize {
 
 /// The parts that the hyper-parameters of a named kernel add.
 pub(super) fn argument_parts(arguments: &[Argument]) -> usize {
-    let parts = arguments.iter().map(|argument| match &argument.value {
+    arguments.iter().map(|argument| value_parts(&argument.value)).sum()
+}
+
+fn value_parts(value: &Value) -> usize {
+    match value {
         Value::PerColumn(values) | Value::TuneOver(values) => 1 + values.len(),
         Value::TuneBetween(..) => 2,
-        _ => 1,
-    });
-    parts.sum()
+        Value::WithPrior(value, _) => 2 + value_parts(value),
+        Value::EachColumn(value) => 1 + value_parts(value),
+        Value::Unknowns(each) => 1 + each.iter().map(value_parts).sum::<usize>(),
+        Value::Number(_) | Value::Auto | Value::Tune => 1,
+    }
 }

@@ -45,6 +45,8 @@ pub enum Kind {
     To,
     /// `?`.
     Question,
+    /// `~`.
+    Tilde,
     /// The end of the text.
     End,
 }
@@ -110,6 +112,7 @@ fn token(text: &[char], noun: &'static str) -> Result<(Kind, usize), SyntaxProbl
         ',' => Kind::Comma,
         '=' => Kind::Equals,
         '?' => Kind::Question,
+        '~' => Kind::Tilde,
         '.' if follows('.') => return Ok((Kind::To, 2)),
         '.' if digit_follows => return number(text),
         c if c.is_ascii_digit() => return number(text),

@@ -43,7 +43,9 @@ pub fn value_error(error: impl Display) -> PyErr {
 pub fn learn_error(error: LearnError) -> PyErr {
     match &error {
         LearnError::Solve(SolveError::Singular { .. }) => SingularMatrix::new_err(error.to_string()),
-        LearnError::Solve(SolveError::Indefinite { .. }) => IndefiniteMatrix::new_err(error.to_string()),
+        LearnError::Solve(SolveError::Indefinite { .. } | SolveError::NegativePivot { .. }) => {
+            IndefiniteMatrix::new_err(error.to_string())
+        }
         LearnError::NotAKernel { .. } => NotAKernel::new_err(format!(
             "{error}. To train with it anyway, compute the matrix, mercer.Kernel(...)(X), and use kernel='precomputed'"
         )),

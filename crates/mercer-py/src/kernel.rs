@@ -8,7 +8,7 @@ use mercer::design::FeatureMap;
 use mercer::gram::{GramError, Part, ValuesMut, Wanted, kernel_to_distance};
 use mercer::kernel::check::{Certificate, Dim, Domain};
 use mercer::kernel::named::{Argument, Named, Slot, Spelling, Value};
-use mercer::kernel::{ComposeError, Expr, FamilyId, Kernel, ResolveError, Tunable, check_size};
+use mercer::kernel::{ComposeError, Expr, FamilyId, Kernel, ResolveError, SearchSpace, Tunable, check_size};
 use mercer::learn::search::Axis;
 use mercer::memory;
 use mercer::session::Session;
@@ -92,16 +92,42 @@ impl NativeKernel {
     fn candidates(&self, py: Python<'_>, rows: Rows<'_>, points: usize, job: Job<'_>) -> PyResult<Vec<Self>> {
         let samples = rows.samples()?;
         self.0.check_columns(samples.ncols()).map_err(value_error)?;
-        let tunables = self.0.tunables().map_err(value_error)?;
         job.run(py, |session| {
             let scales = session.scales(&samples);
-            let values =
-                |tunable: &Tunable| Axis::new(tunable.parameter, tunable.search_space(&scales)).grid(points);
-            let axes: Vec<Vec<f64>> = tunables.iter().map(values).collect();
-            let resolve = |values: Vec<f64>| self.0.with_values(&values)?.resolve_auto(&scales).map(Self);
+            let open = self.0.resolve_auto(&scales)?;
+            let axes: Vec<Vec<f64>> =
+                Axis::of_kernel(&open, &scales)?.iter().map(|axis| axis.grid(points)).collect();
+            let resolve = |values: Vec<f64>| open.with_values(&values).map(Self);
             combinations(&axes).into_iter().map(resolve).collect::<Result<Vec<_>, ResolveError>>()
         })?
         .map_err(value_error)
+    }
+
+    /// What each `?` is, in order: the name of its parameter and the ends of the range that it is searched in, placed by the rows.
+    fn unknowns(&self, py: Python<'_>, rows: Rows<'_>, job: Job<'_>) -> PyResult<Vec<(String, f64, f64)>> {
+        let samples = rows.samples()?;
+        let tunables = self.0.tunables().map_err(value_error)?;
+        job.run(py, |session| {
+            let scales = session.scales(&samples);
+            let ends = |tunable: &Tunable| match tunable.search_space(&scales) {
+                SearchSpace::Between(low, high) => Ok((tunable.parameter.to_owned(), low, high)),
+                SearchSpace::OneOf(_) => Err(value_error(format!(
+                    "{} is a choice among numbers, which a likelihood has no derivative in: give it a number or a range",
+                    tunable.parameter
+                ))),
+            };
+            tunables.iter().map(ends).collect()
+        })?
+    }
+
+    /// Whether it has a derivative in every `?` on rows of so many columns, with these numbers for them.
+    fn has_gradient(&self, values: Vec<f64>, columns: usize) -> bool {
+        self.0.gradient(&values, columns).is_ok()
+    }
+
+    /// The kernel with these numbers for each `?`.
+    fn with_values(&self, values: Vec<f64>) -> PyResult<Self> {
+        self.0.with_values(&values).map(Self).map_err(value_error)
     }
 
     /// The text of the kernel's finite feature map.

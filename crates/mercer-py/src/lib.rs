@@ -8,6 +8,7 @@ mod decisions;
 mod device;
 mod errors;
 mod features;
+mod gaussian_process;
 mod kernel;
 mod landmarks;
 mod model;
@@ -35,6 +36,10 @@ mod _native {
     use super::errors::{IndefiniteMatrix, NotAKernel, SingularMatrix};
     #[pymodule_export]
     use super::features::NativeFeatureMap;
+    #[pymodule_export]
+    use super::gaussian_process::{
+        gp_class_covariances, gp_classification, gp_probabilities, gp_regression, solve_lower,
+    };
     #[pymodule_export]
     use super::kernel::NativeKernel;
     #[pymodule_export]

@@ -184,6 +184,22 @@ pub fn parts_of(py: Python<'_>, predictor: Predictor) -> PyResult<Bound<'_, PyDi
             parts.set_item("coefficients", from_matrix(py, coefficients)?)?;
             parts.set_item("rho", PyArray1::from_vec(py, rho))?;
         }
+        Predictor::GaussianClasses(classes) => {
+            let Expansion { kernel, domain, centres, coefficients, .. } = classes.latent;
+            on_kernel(kernel, domain, centres)?;
+            parts.set_item("coefficients", from_matrix(py, coefficients)?)?;
+        }
+        Predictor::GaussianProcess(process) => {
+            let Expansion { kernel, domain, centres, coefficients, intercepts, .. } = process.mean;
+            on_kernel(kernel, domain, centres)?;
+            parts.set_item("coefficients", from_matrix(py, coefficients)?)?;
+            parts.set_item("intercepts", PyArray1::from_vec(py, intercepts))?;
+            parts.set_item("scales", PyArray1::from_vec(py, process.scales))?;
+            parts.set_item("noise", process.noise)?;
+            parts.set_item("factor", process.factor.map(|factor| PyArray1::from_vec(py, factor)))?;
+            let posterior = process.posterior_factor;
+            parts.set_item("posterior_factor", posterior.map(|factor| PyArray1::from_vec(py, factor)))?;
+        }
         Predictor::Neighbours(Neighbours { rows, targets, rule }) => {
             parts.set_item("rows", from_samples(py, rows)?)?;
             parts.set_item("targets", from_matrix(py, targets)?)?;

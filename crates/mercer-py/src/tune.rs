@@ -177,7 +177,9 @@ impl GridProblem<'_> {
         let cs = &self.cs;
         let found = job.run(py, |session| tune.grid(kernels, cs, &problem, session))?;
         let found = found.map_err(learn_error)?;
-        let accuracies = |score: Option<Score>| score.map(|score| score.accuracies);
+        let accuracies = |score: Option<Score>| {
+            score.map(|score| score.folds.iter().map(|wrong| 1.0 - wrong).collect::<Vec<f64>>())
+        };
         let scores = found.scores.into_iter().map(|row| row.into_iter().map(accuracies).collect());
         Ok((scores.collect(), found.warnings))
     }

@@ -10,6 +10,8 @@ import pytest
 
 #: Where scikit-learn keeps a class, and the class of mercer that takes its place.
 SWAPPED = {
+    ("sklearn.gaussian_process", "GaussianProcessClassifier"): "GaussianProcessClassifier",
+    ("sklearn.gaussian_process", "GaussianProcessRegressor"): "GaussianProcessRegressor",
     ("sklearn.kernel_approximation", "Nystroem"): "Nystroem",
     ("sklearn.kernel_approximation", "RBFSampler"): "RBFSampler",
     ("sklearn.kernel_ridge", "KernelRidge"): "KernelRidge",
@@ -24,6 +26,8 @@ SWAPPED = {
 
 #: scikit-learn's test modules of swapped classes.
 SUITES = [
+    "sklearn.gaussian_process.tests.test_gpc",
+    "sklearn.gaussian_process.tests.test_gpr",
     "sklearn.tests.test_kernel_approximation",
     "sklearn.tests.test_kernel_ridge",
     "sklearn.neighbors.tests.test_neighbors",
@@ -59,6 +63,9 @@ ROUNDING = {
     *(f"test_sparse_oneclasssvm[{form}-rbf-X_train2-None-X_test2]" for form in FORMS),
     *(f"test_svc_iris[{kernel}-{form}]" for kernel in ("rbf", "poly") for form in FORMS),
 }
+
+#: A test whose latent function is zero by symmetry: the class and whether the probability is at least 1/2 depend on rounding.
+TIES = {"test_predict_consistent_structured"}
 
 #: Tests of these modules that are not of swapped classes: {test name: what they are of}.
 NOT_OURS = {
@@ -110,3 +117,5 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
         elif item.name in ROUNDING:
             item.add_marker(pytest.mark.xfail(reason="rounding of dense and sparse rows", strict=False))
+        elif item.name in TIES:
+            item.add_marker(pytest.mark.xfail(reason="a tie", strict=False))

@@ -6,6 +6,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
 
 ESTIMATORS = [
+    mercer.GaussianProcessClassifier(),
+    mercer.GaussianProcessClassifier("?*rbf(sigma=?)", multi_class="softmax"),
+    mercer.GaussianProcessRegressor(),
+    mercer.GaussianProcessRegressor("?*rbf(sigma=[?])", alpha=1e-3, normalize_y=True),
     mercer.KNeighborsClassifier(),
     mercer.KNeighborsRegressor(),
     mercer.KNeighborsRegressor(weights="distance", p=1),

@@ -1,4 +1,4 @@
-//! Where and how work runs: what every `fit`, `predict` and `tune` is given beside its data.
+//! Where and how work runs: passed to every `fit`, `predict` and `tune` with its data.
 
 use std::fmt;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl<'a> Session<'a> {
         Session { watch, silent: false, ..self.clone() }
     }
 
-    /// The same session, whose long work is kept in `checkpoint` and goes on from there.
+    /// The same session, whose long work is saved to `checkpoint` and resumed from it.
     #[must_use]
     pub fn with_checkpoint<'b>(&self, checkpoint: &'b dyn Checkpoint) -> Session<'b>
     where
@@ -123,7 +123,7 @@ impl<'a> Session<'a> {
         &*self.engine
     }
 
-    /// The bytes that the work may take beside its samples.
+    /// The bytes that the work may take in addition to its samples.
     #[must_use]
     pub fn memory(&self) -> u64 {
         self.budget

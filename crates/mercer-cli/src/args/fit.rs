@@ -13,7 +13,7 @@ use super::approx::{Approx, parse as parse_approx};
 use super::{Common, Input, parse_column, parse_size};
 
 /// The methods: their name and their help.
-pub(super) const METHODS: [(Method, &str, &str); 11] = [
+pub(super) const METHODS: [(Method, &str, &str); 12] = [
     (Method::Ridge, "ridge", "Ridge regression on a kernel, or on features with --features"),
     (Method::Lms, "lms", "Least mean squares: gradient descent on the squared error"),
     (Method::Smoother, "smoother", "Nadaraya–Watson smoothing: a kernel-weighted mean"),
@@ -29,6 +29,7 @@ pub(super) const METHODS: [(Method, &str, &str); 11] = [
         "one-class",
         "One-class support vector machine: inliers (1) and outliers (-1); needs no target",
     ),
+    (Method::Gp, "gp", "Gaussian processes: a mean and a standard deviation; each ? of the kernel is learnt"),
 ];
 
 /// The methods by name.
@@ -86,6 +87,7 @@ Examples:
   mercer fit svc data.csv --target ill --class-weight yes=5,no=1 -o m.mercer
   mercer fit svr data.csv --target y --C 10 --epsilon 0.1 -o m.mercer
   mercer fit one-class data.csv --nu 0.05 -o m.mercer
+  mercer fit gp co2.csv --target ppm --kernel \"?*rbf(sigma=?) + ?*periodic(period=1,length=?)*rbf(sigma=?)\" -o m.mercer
   mercer fit ridge data.csv --target height,weight --bias none --scale none --holdout 0 -o m.mercer
   zcat data.csv.gz | mercer fit ridge - --target -1 --threads 1 --json -o m.mercer")]
 pub struct Fit {
@@ -131,13 +133,15 @@ pub struct Fit {
     /// Solver. ridge: auto, cholesky, mixed, primal, cg; lms: batch, sgd; logistic: newton, gd, sgd
     #[arg(long, value_enum)]
     pub solver: Option<Solver>,
-    /// ridge, logistic, svc: approximate the kernel by D random features or M landmarks; `auto` picks one for large data
+    /// ridge, logistic, svc: approximate the kernel by D random features or M landmarks; `auto` picks one for large data; gp: M inducing
+    /// points
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
     /// ridge with --approx or --solver cg: save progress to this file, and resume from it
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// lms: step size, below 2/(largest eigenvalue); `auto` takes 1/(its estimate) [default: auto]
+    /// lms: step size, below 2/(largest eigenvalue); `auto` takes 1/(its estimate) [default: auto]; logistic: step size of
+    /// --solver gd and sgd [default: auto]; perceptron: step size, which only scales the decisions [default: 1]
     #[arg(long, value_name = "NUMBER|auto", value_parser = parse_step, allow_negative_numbers = true)]
     pub step: Option<Step>,
     /// lms: maximum number of epochs [default: 200]; perceptron, logistic: maximum number of epochs or Newton steps
@@ -158,7 +162,7 @@ pub struct Fit {
     /// knn: distance [default: euclidean]
     #[arg(long, value_parser = parse_metric, value_name = "euclidean|manhattan|chebyshev|minkowski:P")]
     pub metric: Option<Metric>,
-    /// knn: treat a numeric target as classes
+    /// knn, gp: treat a numeric target as classes
     #[arg(long)]
     pub classify: bool,
     /// logistic, svc: weight of each class: uniform, balanced, or NAME=WEIGHT,… [default: uniform]
@@ -184,6 +188,15 @@ pub struct Fit {
     /// [default: one-vs-one]
     #[arg(long, value_enum)]
     pub multiclass: Option<Multiclass>,
+    /// gp: the variance of the noise, as a part of the variance of the target [default: learnt, unless the kernel has a noise(…)]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub noise: Option<f64>,
+    /// gp: leave out of the model what standard deviations need: n²/2 numbers for n rows
+    #[arg(long)]
+    pub no_variance: bool,
+    /// gp: learn from this many random starts as well, and keep the best [default: 0]
+    #[arg(long, value_name = "N")]
+    pub restarts: Option<usize>,
     /// Fraction of the rows held out to estimate the error; the final model is fitted on all rows. 0 skips this
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub holdout: f64,
@@ -222,7 +235,7 @@ pub enum Solver {
     Gd,
 }
 
-/// How more than two classes are told apart.
+/// How more than two classes are distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Multiclass {
     /// One update per mistake: the true class against the predicted one
@@ -242,7 +255,7 @@ pub fn parse_bias(text: &str) -> Result<Intercept, String> {
     }
 }
 
-fn parse_balance(text: &str) -> Result<ClassWeight, String> {
+pub fn parse_balance(text: &str) -> Result<ClassWeight, String> {
     let each = |part: &str| {
         let (name, weight) = part.rsplit_once('=')?;
         let weight: f64 = weight.trim().parse().ok()?;

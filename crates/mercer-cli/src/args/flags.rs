@@ -1,13 +1,13 @@
-//! Which methods the flags of `fit` apply to.
+//! Which methods the flags of `fit` and `tune` apply to.
 
 use mercer::model::Method;
 use mercer::model::Method::{
-    Knn, Lms, Logistic, NuSvc, NuSvr, OneClass, Perceptron, Ridge, Smoother, Svc, Svr,
+    Gp, Knn, Lms, Logistic, NuSvc, NuSvr, OneClass, Perceptron, Ridge, Smoother, Svc, Svr,
 };
 
 /// Flags that do not apply to every method, without their dashes.
-const FLAGS: [(&str, &[Method]); 26] = [
-    ("kernel", &[Ridge, Lms, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+const FLAGS: [(&str, &[Method]); 29] = [
+    ("kernel", &[Ridge, Lms, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass, Gp]),
     ("features", &[Ridge, Lms, Perceptron]),
     ("lambda", &[Ridge, Logistic]),
     ("C", &[Logistic, Svc, Svr, NuSvr]),
@@ -16,31 +16,64 @@ const FLAGS: [(&str, &[Method]); 26] = [
     ("epsilon", &[Svr]),
     ("bias", &[Ridge, Lms]),
     ("solver", &[Ridge, Lms, Logistic]),
-    ("step", &[Lms]),
+    ("step", &[Lms, Perceptron, Logistic]),
     ("epochs", &[Lms, Perceptron, Logistic]),
     ("tol", &[Ridge, Lms, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
-    ("approx", &[Ridge, Logistic, Svc]),
+    ("approx", &[Ridge, Logistic, Svc, Gp]),
     ("checkpoint", &[Ridge]),
     ("k", &[Knn]),
     ("weights", &[Knn]),
     ("metric", &[Knn]),
-    ("classify", &[Knn]),
-    ("assume-psd", &[Ridge, Lms, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+    ("classify", &[Knn, Gp]),
+    ("assume-psd", &[Ridge, Lms, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass, Gp]),
     ("class-weight", &[Logistic, Svc]),
-    ("sample-weight", &[Ridge, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+    ("sample-weight", &[Ridge, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass, Gp]),
     ("probability", &[Svc, NuSvc, Svr, NuSvr, OneClass]),
     ("last", &[Perceptron]),
     ("vote", &[Perceptron]),
     ("budget", &[Perceptron]),
     ("multiclass", &[Perceptron, Svc, NuSvc]),
+    ("noise", &[Gp]),
+    ("no-variance", &[Gp]),
+    ("restarts", &[Gp]),
 ];
 
-/// The methods that a flag applies to; none where that is all of them.
+/// The flags of `tune` that do not apply to every method.
+const TUNE_FLAGS: [(&str, &[Method]); 20] = [
+    ("kernel", &[Ridge, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+    ("features", &[Ridge]),
+    ("lambda", &[Ridge, Logistic]),
+    ("C", &[Svc, Svr, NuSvr]),
+    ("nu", &[NuSvc, NuSvr, OneClass]),
+    ("epsilon", &[Svr]),
+    ("k", &[Knn]),
+    ("bias", &[Ridge]),
+    ("class-weight", &[Logistic, Svc]),
+    ("approx", &[Ridge]),
+    ("criterion", &[Ridge, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+    ("score", &[Ridge, Smoother, Knn, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr]),
+    ("one-se", &[Ridge, Knn, Logistic, Svc, NuSvc, Svr, NuSvr]),
+    ("folds", &[Ridge, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+    ("holdout", &[Ridge, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+    ("search", &[Ridge, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+    ("points", &[Ridge, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+    ("trials", &[Ridge, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+    ("checkpoint", &[Ridge, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+    ("assume-psd", &[Ridge, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
+];
+
+/// The methods that a flag of `fit` applies to; none where that is all of them.
 pub fn methods_of(flag: &str) -> Option<&'static [Method]> {
     FLAGS.iter().find(|(known, _)| *known == flag).map(|(_, methods)| *methods)
 }
 
-/// Whether a flag applies to a method.
-pub fn applies(flag: &str, method: Method) -> bool {
-    methods_of(flag).is_none_or(|methods| methods.contains(&method))
+/// The methods that a flag of `tune` applies to; none where that is all of them.
+pub fn tuned_methods_of(flag: &str) -> Option<&'static [Method]> {
+    TUNE_FLAGS.iter().find(|(known, _)| *known == flag).map(|(_, methods)| *methods)
+}
+
+/// Whether a flag of `fit` or `tune` applies to a method.
+pub fn applies(subcommand: &str, flag: &str, method: Method) -> bool {
+    let methods = if subcommand == "tune" { tuned_methods_of(flag) } else { methods_of(flag) };
+    methods.is_none_or(|methods| methods.contains(&method))
 }

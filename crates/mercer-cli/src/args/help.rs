@@ -23,6 +23,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "dtype",
             "sample_weight",
             "holdout",
+            "outer",
         ],
     ),
     ("Kernel", &["kernel", "features", "approx", "assume_psd"]),
@@ -60,7 +61,7 @@ pub fn tailored(command: Command, words: impl IntoIterator<Item = OsString>) -> 
             .about(*about)
             .override_usage(usage)
             .after_help(format!("Examples:\n{examples}\n\nOther methods: mercer {subcommand} --help"))
-            .mut_args(|arg| of_method(arg, *method))
+            .mut_args(|arg| of_method(arg, subcommand, *method))
             .disable_help_flag(true)
             .arg(
                 Arg::new("help")
@@ -74,12 +75,12 @@ pub fn tailored(command: Command, words: impl IntoIterator<Item = OsString>) -> 
 }
 
 /// An argument in its group, hidden where it does not apply to the method, and without the names of methods before its help.
-fn of_method(arg: Arg, method: Method) -> Arg {
+fn of_method(arg: Arg, subcommand: &str, method: Method) -> Arg {
     let id = arg.get_id().as_str().to_owned();
     if id == "method" {
         return arg.hide(true);
     }
-    let of_others = !applies(arg.get_long().unwrap_or(&id), method);
+    let of_others = !applies(subcommand, arg.get_long().unwrap_or(&id), method);
     let heading =
         GROUPS.iter().find(|(_, ids)| ids.contains(&id.as_str())).map_or("Method", |(heading, _)| *heading);
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
@@ -126,7 +127,9 @@ fn capitalised(text: &str) -> String {
 fn examples(subcommand: &str, method: Method, name: &str) -> String {
     let target = match method {
         Method::OneClass => "",
-        Method::Ridge | Method::Lms | Method::Smoother | Method::Svr | Method::NuSvr => " --target price",
+        Method::Ridge | Method::Lms | Method::Smoother | Method::Svr | Method::NuSvr | Method::Gp => {
+            " --target price"
+        }
         _ => " --target species",
     };
     let plain = format!("  mercer {subcommand} {name} data.csv{target} -o m.mercer");
@@ -146,6 +149,7 @@ fn examples(subcommand: &str, method: Method, name: &str) -> String {
         (_, Method::Svr) => "--C 10 --epsilon 0.1",
         (_, Method::NuSvr) => "--C 10 --nu 0.3",
         (_, Method::OneClass) => "--nu 0.05",
+        (_, Method::Gp) => "--kernel \"?*rbf(sigma=[?]) + ?*linear\" --restarts 3",
         _ => "--json",
     };
     format!("{plain}\n  mercer {subcommand} {name} data.csv{target} {flags} -o m.mercer")

@@ -1,6 +1,9 @@
 //! The command line as typed.
 
 mod approx;
+mod discover;
+#[cfg(feature = "explore")]
+mod explore;
 mod fit;
 mod flags;
 mod help;
@@ -24,12 +27,15 @@ use crate::device;
 use crate::failure::Failure;
 
 pub use approx::Approx;
+pub use discover::Discover;
+#[cfg(feature = "explore")]
+pub use explore::Explore;
 pub use fit::{Fit, Multiclass, Solver};
-pub use flags::methods_of;
+pub use flags::{methods_of, tuned_methods_of};
 pub use mistakes::hint;
 pub use plan::Plan;
 pub use plot::{Kind, Plot};
-pub use tune::{Criterion, Score, Search, Tune};
+pub use tune::{Criterion, Score, Tune};
 
 /// Kernel machines: write a kernel as a formula, train with it, and predict.
 #[derive(Debug, Parser)]
@@ -66,6 +72,8 @@ pub enum Command {
     Fit(Fit),
     /// Search for the best hyper-parameters and fit with them
     Tune(Tune),
+    /// Grow a kernel formula for a Gaussian process, and explain it
+    Discover(Discover),
     /// Predict with a saved model; report the error if the data has the target
     Predict(Predict),
     /// Write the kernel matrix of a data set, or the distances it induces
@@ -74,6 +82,9 @@ pub enum Command {
     Plan(Plan),
     /// Draw a saved model: curves, maps, residuals, ROC curves and more
     Plot(Plot),
+    /// Explore kernels and models in the browser, on a page served from this machine
+    #[cfg(feature = "explore")]
+    Explore(Explore),
     /// Describe a saved model
     Info(Info),
     /// Convert a support vector model to or from LIBSVM's format
@@ -142,6 +153,7 @@ Examples:
   mercer predict m.mercer new.csv -o out.csv
   mercer predict classes.mercer new.csv --proba -o out.csv
   mercer predict svc.mercer new.csv --decision -o out.csv
+  mercer predict gp.mercer new.csv --std --interval 0.95 -o out.csv
   mercer predict m.mercer - < new.csv > out.csv")]
 pub struct Predict {
     /// A model written by `mercer fit` or `mercer tune`
@@ -158,6 +170,13 @@ pub struct Predict {
     /// positive for the second of two classes; `decision_A_vs_B` is positive for A
     #[arg(long, conflicts_with = "proba")]
     pub decision: bool,
+    /// Gaussian processes: write the standard deviation of the target as well: a column std before the prediction
+    #[arg(long)]
+    pub std: bool,
+    /// Gaussian processes: write the interval that holds the target with this probability as well: columns lower and upper before
+    /// the prediction
+    #[arg(long, value_name = "P", value_parser = parse_probability)]
+    pub interval: Option<f64>,
     #[command(flatten)]
     pub common: Common,
 }
@@ -355,6 +374,13 @@ fn parse_column(text: &str) -> Result<ColumnRef, String> {
         Err("expected a column name or number".into())
     } else {
         Ok(text.parse().unwrap_or_else(|e| match e {}))
+    }
+}
+
+fn parse_probability(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
+        _ => Err("it is a number between 0 and 1, as in 0.95".into()),
     }
 }
 

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use mercer::learn::Intercept;
+use mercer::learn::search::{Measure, Strategy};
+use mercer::learn::{ClassWeight, Intercept};
 use mercer::model::Method;
 
 use super::approx::{Approx, parse as parse_approx};
-use super::fit::{parse_bias, tuned_methods};
+use super::fit::{parse_balance, parse_bias, tuned_methods};
 use super::{Common, Input, parse_size};
 
 /// `mercer tune`.
@@ -25,7 +26,9 @@ Examples:
   mercer tune logistic data.csv --target species --score log-loss --folds 10 -o best.mercer
   mercer tune perceptron data.csv --target species --kernel \"poly(degree=?{1,2,3})\" -o best.mercer
   mercer tune svc data.csv --target species --kernel \"rbf(gamma=?)\" --C \"?0.1..1000\" -o best.mercer
-  mercer tune svr data.csv --target y --C \"?1..1000\" --epsilon 0.05 -o best.mercer
+  mercer tune svc data.csv --target ill --class-weight balanced --score f1 -o best.mercer
+  mercer tune svr data.csv --target y --C \"?1..1000\" --epsilon \"?\" -o best.mercer
+  mercer tune ridge data.csv --target y --kernel \"rbf(sigma=[?])\" --one-se -o best.mercer
 
 With --checkpoint FILE, trials are saved to FILE and an interrupted search resumes from them.")]
 pub struct Tune {
@@ -40,50 +43,60 @@ pub struct Tune {
     /// Kernel with `?` for each unknown value [default: rbf(sigma=?)]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub kernel: Option<String>,
+    /// ridge: features instead of a kernel, as for `mercer fit`; λ is then searched for
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["kernel", "approx"])]
+    pub features: Option<String>,
     /// ridge, logistic: λ, or `?` [default: ?]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub lambda: Option<String>,
     /// svc, svr, nu-svr: C, or `?` [default: ?]
     #[arg(long = "C", value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub c: Option<String>,
-    /// nu-svc: ν, or `?` [default: ?]; nu-svr, one-class: ν [default: 0.5]
+    /// nu-svc: ν, or `?` [default: ?]; nu-svr: ν, or `?` [default: 0.5]; one-class: ν [default: 0.5]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub nu: Option<String>,
-    /// svr: half width of the tube within which errors cost nothing [default: 0.1]
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    pub epsilon: Option<f64>,
+    /// svr: half width of the tube within which errors cost nothing, or `?` [default: 0.1]
+    #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
+    pub epsilon: Option<String>,
     /// knn: number of neighbours, or `?` [default: ?]
     #[arg(short, value_name = "N|?")]
     pub k: Option<String>,
     /// ridge: intercept [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Intercept>,
-    /// ridge: approximate the kernel by D random features or M landmarks; `auto` picks one. The file is read in chunks, once
-    /// for each kernel, so it may be larger than memory
+    /// logistic, svc: weight of each class: uniform, balanced, or NAME=WEIGHT,… [default: uniform]
+    #[arg(long, value_name = "balanced|NAME=W,…", value_parser = parse_balance)]
+    pub class_weight: Option<ClassWeight>,
+    /// ridge: approximate the kernel by D random features or M landmarks; `auto` picks one
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
-    /// How the error of a trial is estimated [default: loo for ridge, smoother and knn; folds for the others and with
-    /// --approx; holdout with --holdout]
+    /// Fraction of the rows that the search does not see, to score the tuned model on; it is then fitted on all rows
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
+    pub outer: f64,
+    /// How the error of a trial is estimated [default: loo for ridge, smoother and knn; folds for others and with --approx]
     #[arg(long, value_enum)]
     pub criterion: Option<Criterion>,
-    /// logistic, perceptron: score of a trial [default: log-loss for logistic, accuracy for the perceptron]
+    /// Score of a trial [default: rmse for numbers, accuracy for classes, log-loss for logistic]
     #[arg(long, value_enum)]
     pub score: Option<Score>,
+    /// Take the strongest penalty whose score is within one standard error of the best, at the best kernel
+    #[arg(long)]
+    pub one_se: bool,
     /// Number of folds for --criterion folds [default: 5]
     #[arg(long, value_name = "N")]
     pub folds: Option<usize>,
     /// Fraction of the rows to hold out for --criterion holdout [default: 0.2]
     #[arg(conflicts_with = "folds", long, value_name = "FRACTION", allow_negative_numbers = true)]
     pub holdout: Option<f64>,
-    /// Search strategy
-    #[arg(long, value_enum, default_value = "grid")]
-    pub search: Search,
-    /// Grid points for each `?` of the kernel, before refinement around the best [default: 10 for one `?`, 7 for two]
+    /// Search strategy [default: grid for up to two `?`, else coordinates]
+    #[arg(long, value_enum)]
+    pub search: Option<Search>,
+    /// Grid points for each `?`, before refinement around the best [default: 10 for one `?`, 7 for two]
     #[arg(long, value_name = "N")]
     pub points: Option<usize>,
-    /// Number of trials of --search random
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub trials: usize,
+    /// Kernels that --search random and coordinates try [default: 100, and 60 with 6 for each `?`]
+    #[arg(long, value_name = "N")]
+    pub trials: Option<usize>,
     /// Draw the search: .svg, .png, .pdf or .txt
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
@@ -103,7 +116,7 @@ pub struct Tune {
 }
 
 impl Tune {
-    /// Folds to judge by.
+    /// The number of folds.
     pub fn folds(&self) -> usize {
         self.folds.unwrap_or(5)
     }
@@ -113,17 +126,29 @@ impl Tune {
         self.holdout.unwrap_or(0.2)
     }
 
-    /// Which rows a trial is judged by, on features that stand in for the kernel or on the kernel as it is.
+    /// Which rows a trial is judged by, on features that approximate the kernel or on the kernel itself.
     pub fn criterion(&self, approximate: bool) -> Criterion {
-        let judged = matches!(self.method, Method::Ridge | Method::Logistic | Method::Perceptron);
-        self.criterion.unwrap_or(match (self.method, self.folds, self.holdout) {
-            (_, None, Some(_)) if judged => Criterion::Holdout,
-            (_, Some(_), _) if judged => Criterion::Folds,
-            (Method::Smoother | Method::Knn, ..) => Criterion::Loo,
-            (method, ..) if method != Method::Ridge => Criterion::Folds,
-            _ if approximate => Criterion::Folds,
-            _ => Criterion::Loo,
+        let one_by_one = matches!(self.method, Method::Ridge | Method::Smoother | Method::Knn);
+        self.criterion.unwrap_or(match (self.folds, self.holdout) {
+            (None, Some(_)) => Criterion::Holdout,
+            (None, None) if one_by_one && !approximate => Criterion::Loo,
+            _ => Criterion::Folds,
         })
+    }
+
+    /// The points that are tried; none for the default of the number of hyper-parameters.
+    pub fn strategy(&self) -> Option<Strategy> {
+        let grid = |points| Strategy::Grid { points, refinements: 3 };
+        match (self.search, self.points, self.trials) {
+            (Some(Search::Random), _, trials) => Some(Strategy::Random { trials: trials.unwrap_or(100) }),
+            (Some(Search::Coordinates), _, trials) => {
+                Some(Strategy::Coordinates { trials: trials.unwrap_or(120) })
+            }
+            (Some(Search::Grid), points, _) => Some(grid(points.unwrap_or(7))),
+            (None, Some(points), _) => Some(grid(points)),
+            (None, None, Some(trials)) => Some(Strategy::Coordinates { trials }),
+            (None, None, None) => None,
+        }
     }
 }
 
@@ -152,13 +177,41 @@ impl Criterion {
     }
 }
 
-/// What a trial of a classifier is judged by.
+/// The score of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Score {
-    /// Fraction of correct classes
+    /// Classes: fraction of correct classes
     Accuracy,
-    /// Mean of −log of the probability of the true class
+    /// Classes: fraction of correct classes, averaged over the classes
+    BalancedAccuracy,
+    /// Classes: F1, averaged over the classes
+    F1,
+    /// Classes: the area under the ROC curve
+    Auc,
+    /// Classes: mean of −log of the probability of the true class
     LogLoss,
+    /// Numbers: the root of the mean squared error
+    Rmse,
+    /// Numbers: the mean absolute error
+    Mae,
+    /// Numbers: the share of the variance that is explained
+    R2,
+}
+
+impl Score {
+    /// The library's name for it.
+    pub fn measure(self) -> Measure {
+        match self {
+            Self::Accuracy => Measure::Wrong,
+            Self::BalancedAccuracy => Measure::WrongPerClass,
+            Self::F1 => Measure::F1,
+            Self::Auc => Measure::Auc,
+            Self::LogLoss => Measure::LogLoss,
+            Self::Rmse => Measure::SquaredError,
+            Self::Mae => Measure::AbsoluteError,
+            Self::R2 => Measure::Unexplained,
+        }
+    }
 }
 
 /// How values are tried.
@@ -168,4 +221,6 @@ pub enum Search {
     Grid,
     /// Random points of the ranges
     Random,
+    /// All on one diagonal first, then one value at a time
+    Coordinates,
 }

@@ -41,8 +41,10 @@ impl<'a> Table<'a> {
     fn of(model: &'a Model) -> Result<Self, Failure> {
         match &model.predictor {
             Predictor::Expansion(expansion) => Ok(Self::of_expansion(expansion, model)),
+            Predictor::GaussianProcess(process) => Ok(Self::of_expansion(&process.mean, model)),
             Predictor::Linear(linear) => Self::of_linear(linear, model),
             Predictor::Pairs(pairs) => Ok(Self::of_pairs(pairs, model)),
+            Predictor::GaussianClasses(classes) => Ok(Self::of_expansion(&classes.latent, model)),
             Predictor::Neighbours(_) | Predictor::Voted(_) => Err(Failure::usage(format!(
                 "a {} model has no coefficients: it keeps the training rows",
                 model.method

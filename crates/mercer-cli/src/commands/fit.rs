@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::input::{self, Rows};
 use crate::output;
 use crate::progress::{self, Progress};
-use crate::score::Errors;
+use crate::score::{self, Errors};
 use crate::settings;
 
 /// What `--json` prints.
@@ -98,7 +98,7 @@ pub struct Outcome {
     pub features: usize,
     /// Where the time went; the total is taken later.
     pub seconds: Seconds,
-    /// Lines for people, beside those that every fit has.
+    /// Further lines for people.
     pub lines: Vec<(&'static str, String)>,
 }
 
@@ -139,7 +139,10 @@ fn in_passes(arguments: &Fit, ridge: &Ridge, session: &Session<'_>) -> Result<Op
     let problem = Problem::stream(&passes);
     seconds.read = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
-    let (mut ridge, mut notes) = (ridge.clone(), input::notes(&passes));
+    let names = passes.schema().map(|schema| schema.feature_names()).unwrap_or_default();
+    let bound = settings::bound(ridge.clone().into(), arguments, &names)?;
+    let AnyLearner::Ridge(mut ridge) = bound else { return Ok(None) };
+    let mut notes = input::notes(&passes);
     let chosen = match settings::open(arguments) {
         Some(open) => {
             Choose { learner: ridge.clone().into(), open }.run(&problem, problem.nrows(), session)?
@@ -175,7 +178,7 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
     let clock = Instant::now();
     let mut seconds = Seconds::default();
     let (mut dataset, schema) = input::read(arguments.method, &arguments.data, &read_options(arguments))?;
-    let learner = learner.bind(&dataset.feature_names)?;
+    let learner = settings::bound(learner, arguments, &dataset.feature_names)?;
     // The weights were read as the last of the targets.
     let weights = arguments.sample_weight.as_ref().and_then(|_| dataset.targets.pop());
     let mut rows = Rows::new((dataset, schema), &learner, arguments.input.scale)?.weighted(weights)?;
@@ -208,7 +211,8 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
             notes.push(format!("held-out error not available: {reason}"));
             None
         });
-        let (source, lines) = (rows.dataset.source.clone(), Vec::new());
+        let lines = describe::learnt(&fitted.facts, &rows.dataset.feature_names);
+        let source = rows.dataset.source.clone();
         Ok(Outcome { fitted, chosen, notes, holdout, source, rows: count, features: columns, seconds, lines })
     })
 }
@@ -226,10 +230,11 @@ fn finish(
     checkpoint: Option<Checkpoint>,
     began: Instant,
 ) -> Result<(), Failure> {
-    let Outcome { fitted: Fitted { model, mut report, facts, .. }, mut seconds, .. } = outcome;
+    let Outcome { fitted: Fitted { mut model, mut report, facts, .. }, mut seconds, .. } = outcome;
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
+    model.report.extend(outcome.holdout.as_deref().and_then(score::facts));
     model.save(&arguments.output)?;
     if let Some(checkpoint) = checkpoint {
         report.iter_mut().for_each(|report| report.warnings.extend(checkpoint.warning()));
@@ -244,6 +249,7 @@ fn finish(
             let (unit, flag) = match arguments.method {
                 Method::Lms | Method::Perceptron => ("epochs", "--epochs"),
                 Method::Logistic => ("steps", "--epochs"),
+                Method::Gp => ("steps", "--restarts, or give narrower ranges ?lo..hi"),
                 _ => ("steps", "--tol"),
             };
             output::warn(&format!("stopped after {steps} {unit} without converging; raise {flag}"));

@@ -16,6 +16,7 @@ use crate::args::GramArguments;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::{self, Progress};
+use crate::settings;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -35,11 +36,12 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(|path| &**path).collect();
     output::refuse_overwriting(&arguments.output, &inputs)?;
     progress::listen();
-    let kernel: Kernel = arguments.kernel.parse()?;
+    let kernel = settings::kernel(&arguments.kernel, None)?;
     if !kernel.tunables()?.is_empty() {
         return Err(Failure::usage("the kernel has an unknown value `?`; `gram` needs numbers or `auto`"));
     }
-    let (rows, columns) = read(arguments)?;
+    let (names, rows, columns) = read(arguments)?;
+    let kernel = settings::kernel(&arguments.kernel, Some(&names))?;
     let (scaling, _) = Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::None), &rows)?;
     let rows = scaling.apply(rows)?;
     let columns = columns.map(|columns| scaling.apply(columns)).transpose()?;
@@ -103,13 +105,15 @@ fn bytes((rows, columns): (usize, usize), dtype: Dtype, budget: u64) -> Result<u
 
 type Samples = AnySamples<'static>;
 
-fn read(arguments: &GramArguments) -> Result<(Samples, Option<Samples>), Failure> {
+/// The names of the columns, the rows, and those of the other file.
+fn read(arguments: &GramArguments) -> Result<(Vec<String>, Samples, Option<Samples>), Failure> {
     let (dataset, schema) = data::read(&arguments.data, &arguments.input.read_options())?;
     dataset.notes.iter().for_each(|note| output::note(&arguments.common, note));
-    let Some(other) = &arguments.other else { return Ok((dataset.features, None)) };
+    let names = dataset.feature_names;
+    let Some(other) = &arguments.other else { return Ok((names, dataset.features, None)) };
     let chunk = data::chunks(other, &schema, usize::MAX)?.next();
     let columns = chunk.transpose()?.map(|columns| columns.features);
-    Ok((dataset.features, columns))
+    Ok((names, dataset.features, columns))
 }
 
 fn write<T: Real>(path: &Path, shape: (usize, usize), entries: &[T]) -> Result<(), Failure> {

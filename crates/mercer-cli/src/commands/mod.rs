@@ -4,6 +4,9 @@ pub mod check;
 mod coefficients;
 pub mod completions;
 pub mod convert;
+pub mod discover;
+#[cfg(feature = "explore")]
+pub mod explore;
 pub mod fit;
 pub mod gram;
 pub mod info;

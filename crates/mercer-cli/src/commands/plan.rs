@@ -10,7 +10,9 @@ use mercer::design::FeatureMap;
 use mercer::kernel::Kernel;
 use mercer::learn::cost::{Size, Task};
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{AnyLearner, Knn, Lift, Lms, LmsSolver, Logistic, Perceptron, Ridge, Smoother};
+use mercer::learn::{
+    AnyLearner, Gp, Knn, Learner, Lift, Lms, LmsSolver, Logistic, Perceptron, Ridge, Smoother,
+};
 use mercer::model::Method;
 use mercer::pool;
 use mercer::select::plan::{self, PlanError};
@@ -39,7 +41,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     let session = &arguments.common.session(arguments.memory, &watch)?;
     let job = Job { arguments, kernel, features, session };
     let plan = pool::with(arguments.common.threads(), || match &arguments.data {
-        // The rows of a file are gone through, not held: it may be larger than memory.
+        // The rows of a file are read once and not kept: it may be larger than memory.
         Some(path) if arguments.method == Method::Ridge && Source::path(path).is_restartable() => {
             job.of_passes(path)
         }
@@ -126,6 +128,11 @@ impl Job<'_> {
             .hint(
                 "give the kernel's numbers to plan one fit; folds and values of C share its kernel matrix",
             )),
+            learner if tunables > 0 => {
+                let method = learner.method();
+                Err(Failure::usage(format!("there is no plan for the tuning of {method}"))
+                    .hint("give the kernel's numbers to plan one fit"))
+            }
             AnyLearner::Ridge(_) if !arguments.lambda.is_finite() || arguments.lambda < 0.0 => {
                 let lambda = arguments.lambda;
                 Err(Failure::usage(format!("lambda is {lambda}; it must be a finite number, 0 or more")))
@@ -150,6 +157,7 @@ impl Job<'_> {
             }
             Method::Smoother => Smoother::new(kernel).into(),
             Method::Knn => Knn::new(arguments.k).into(),
+            Method::Gp => Gp::new(kernel).into(),
             Method::Logistic => Logistic::new(kernel).into(),
             Method::Perceptron => {
                 let perceptron = Perceptron::new(kernel);

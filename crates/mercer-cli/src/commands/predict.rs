@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{self, Dataset, Matrix};
-use mercer::model::{Link, Method, Model, pairs_of};
+use mercer::model::{GaussianProcess, Link, Method, Model, Predictor, pairs_of};
 use mercer::pool;
 use mercer::session::Session;
 use mercer::watch::Watch;
@@ -54,6 +54,7 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
         session: &session,
         rows: 0,
         extra: Extra::of(arguments, &model)?,
+        spread: Spread::of(arguments, &model)?,
         score: Score::of(&model),
     };
     match &arguments.output {
@@ -125,7 +126,69 @@ struct Run<'a> {
     session: &'a Session<'a>,
     rows: usize,
     extra: Extra,
+    spread: Spread,
     score: Score<'a>,
+}
+
+/// What is written of the distribution of a target.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Spread {
+    /// The standard deviation.
+    deviation: bool,
+    /// The ends of an interval, in standard deviations from the mean.
+    half_width: Option<f64>,
+}
+
+impl Spread {
+    fn of(arguments: &Predict, model: &Model) -> Result<Self, Failure> {
+        let spread = Self {
+            deviation: arguments.std,
+            half_width: arguments.interval.map(GaussianProcess::half_width),
+        };
+        let path = arguments.model.display();
+        match &model.predictor {
+            Predictor::GaussianProcess(process) if process.factor.is_some() && model.classes.is_none() => {
+                Ok(spread)
+            }
+            _ if !spread.is_asked() => Ok(spread),
+            Predictor::GaussianProcess(_) if model.classes.is_none() => Err(Failure::usage(format!(
+                "{path} was fitted with --no-variance, so it has no standard deviations"
+            ))
+            .hint("fit it again without --no-variance")),
+            _ => {
+                let wrong = format!("{path} is a {} model, which has no standard deviations", model.method);
+                Err(Failure::usage(wrong).hint("fit numbers with `mercer fit gp` for --std and --interval"))
+            }
+        }
+    }
+
+    fn is_asked(self) -> bool {
+        self.deviation || self.half_width.is_some()
+    }
+
+    /// The names of the columns of one output.
+    fn names(self, output: &str) -> Vec<String> {
+        let mut names = Vec::new();
+        if self.deviation {
+            names.push(format!("std{output}"));
+        }
+        if self.half_width.is_some() {
+            names.extend([format!("lower{output}"), format!("upper{output}")]);
+        }
+        names
+    }
+
+    /// The columns of one output.
+    fn numbers(self, mean: f64, deviation: f64) -> Vec<f64> {
+        let mut numbers = Vec::new();
+        if self.deviation {
+            numbers.push(deviation);
+        }
+        if let Some(half_width) = self.half_width {
+            numbers.extend([mean - half_width * deviation, mean + half_width * deviation]);
+        }
+        numbers
+    }
 }
 
 /// What is written before the prediction.
@@ -174,7 +237,17 @@ impl Run<'_> {
             let chunk = chunk?;
             self.session.check()?;
             let predictions = pool::with(self.threads, || self.model.predict(&chunk.features, self.session))?;
-            self.score(&chunk, &predictions);
+            let has_spread = matches!(&self.model.predictor, Predictor::GaussianProcess(process)
+                if process.factor.is_some() && self.model.classes.is_none());
+            // The score tells how good the distributions are, where the data has the target.
+            let wanted = has_spread && (self.spread.is_asked() || !chunk.targets.is_empty());
+            let deviations = match wanted {
+                true => {
+                    Some(pool::with(self.threads, || self.model.deviations(&chunk.features, self.session))?)
+                }
+                false => None,
+            };
+            self.score(&chunk, &predictions, deviations.as_ref());
             self.rows += chunk.nrows();
             let shares = match self.extra {
                 Extra::Probabilities => self.model.probabilities(&predictions),
@@ -185,7 +258,8 @@ impl Run<'_> {
             }
             for i in 0..predictions.nrows() {
                 let shares = shares.as_ref().map(|shares| shares.row(i));
-                writeln!(out, "{}", self.line(predictions.row(i), shares)).map_err(written)?;
+                let deviations = deviations.as_ref().map(|deviations| deviations.row(i));
+                writeln!(out, "{}", self.line(predictions.row(i), shares, deviations)).map_err(written)?;
             }
         }
         Ok(())
@@ -208,17 +282,28 @@ impl Run<'_> {
             }
         }
         match self.model.outputs.as_slice() {
-            [_] => names.push("prediction".into()),
-            several => names.extend(several.iter().map(|name| format!("prediction_{name}"))),
+            [_] => {
+                names.extend(self.spread.names(""));
+                names.push("prediction".into());
+            }
+            several => {
+                names.extend(several.iter().flat_map(|name| self.spread.names(&format!("_{name}"))));
+                names.extend(several.iter().map(|name| format!("prediction_{name}")));
+            }
         }
         names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",")
     }
 
     /// One row of the answer.
-    fn line(&self, outputs: &[f64], shares: Option<&[f64]>) -> String {
+    fn line(&self, outputs: &[f64], shares: Option<&[f64]>, deviations: Option<&[f64]>) -> String {
         let texts = |numbers: &[f64]| numbers.iter().map(f64::to_string).collect::<Vec<String>>();
         let fields = match &self.model.classes {
-            None => texts(outputs),
+            None => {
+                let each = outputs.iter().zip(deviations.unwrap_or_default());
+                let spread: Vec<f64> =
+                    each.flat_map(|(mean, deviation)| self.spread.numbers(*mean, *deviation)).collect();
+                texts(&spread).into_iter().chain(texts(outputs)).collect()
+            }
             Some(classes) => {
                 let mut fields = match self.extra {
                     Extra::Nothing => Vec::new(),
@@ -236,7 +321,7 @@ impl Run<'_> {
         fields.join(",")
     }
 
-    fn score(&mut self, chunk: &Dataset, predictions: &Matrix<f64>) {
+    fn score(&mut self, chunk: &Dataset, predictions: &Matrix<f64>, deviations: Option<&Matrix<f64>>) {
         if let Some(classes) = &self.model.classes {
             let target = chunk.targets.iter().find(|target| self.model.outputs.contains(&target.name));
             if let Some(target) = target {
@@ -257,6 +342,9 @@ impl Run<'_> {
             }
         }
         self.score.add_numbers(&truth, predictions);
+        if let Some(deviations) = deviations {
+            self.score.add_deviations(&truth, predictions, deviations);
+        }
     }
 
     fn errors(&self) -> Option<Vec<Errors>> {

@@ -1,10 +1,10 @@
 //! The picture of a search: the error along one hyper-parameter and, where there are several, a map over two.
 
+use mercer::kernel::Kernel;
 use mercer::learn::search::{Measure, Trial, Trials, Tunable};
-use mercer::learn::{Learner as _, Problem, RidgeSolver};
+use mercer::learn::{Learner as _, Problem, Ridge, RidgeSolver};
 use mercer::session::Session;
 
-use super::tune::Searcher;
 use crate::args::Criterion;
 use crate::failure::Failure;
 use crate::plot::{Figure, Tuning, TuningMap, number};
@@ -95,13 +95,13 @@ pub fn figure(
 /// The error on the training rows of a fit at each trial; where there are many, at some of them.
 pub fn training_errors(
     trials: &[Option<&Trial>],
-    searcher: &Searcher<'_>,
+    (ridge, kernel): (&Ridge, &Kernel),
     problem: &Problem<'_>,
     session: &Session<'_>,
 ) -> Result<Vec<Option<f64>>, Failure> {
     let (samples, targets) = (problem.samples()?, problem.numbers()?);
-    let ridge = searcher.ridge().solver(RidgeSolver::Dual);
-    let kernel = searcher.kernel.resolve_auto(&session.scales(samples))?;
+    let ridge = ridge.clone().solver(RidgeSolver::Dual);
+    let kernel = kernel.resolve_auto(&session.scales(samples))?;
     let stride = trials.len().div_ceil(FITTED).max(1);
     let mut errors = vec![None; trials.len()];
     for (place, trial) in trials.iter().enumerate().step_by(stride) {

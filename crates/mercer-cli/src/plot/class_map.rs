@@ -33,7 +33,7 @@ pub struct ClassMap {
 pub enum Confidence {
     /// The probability of each class.
     Probabilities(Vec<Vec<f64>>),
-    /// f of each class, of which the largest decides; what it is measured in means nothing.
+    /// f of each class; the largest decides, and its unit has no meaning.
     Decisions(Vec<Vec<f64>>),
     /// f of two classes, measured in margins: above 0 is the second. The lines f = ±1 are drawn too.
     Decision(Vec<f64>),
@@ -52,7 +52,7 @@ pub struct ClassPoint {
     pub support: bool,
 }
 
-/// More classes than this are not told apart by colours.
+/// More classes than this are not distinguished by colours.
 pub const MOST_CLASSES: usize = 30;
 
 /// Shades from the boundary to certainty.

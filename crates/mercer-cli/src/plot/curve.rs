@@ -1,7 +1,7 @@
 //! A function of one variable with the data, the terms it is the sum of, or the tube around it.
 
 use super::axis::{Axis, extent};
-use super::colour::{CATEGORIES, INK, SLATE};
+use super::colour::{CATEGORIES, INK, SLATE, WHITE};
 use super::error::{PlotError, check, check_length, check_points, check_some};
 use super::figure::{Dot, Figure, Key, Mark, Panel, Point};
 use super::scene::Stroke;
@@ -36,9 +36,15 @@ pub struct FittedCurve {
     pub intercept: f64,
     /// How many bumps there are, where not all are given.
     pub all_bumps: usize,
+    /// The lower and the upper end of a band around the curve; may be empty.
+    pub band: Vec<(f64, f64)>,
+    /// What the band is.
+    pub band_name: String,
+    /// Other curves that the data leaves possible.
+    pub draws: Vec<Vec<f64>>,
 }
 
-/// More bumps than this are not told apart.
+/// More bumps than this are not distinguished.
 pub const MOST_BUMPS: usize = 40;
 
 /// Bumps share the panel of the curve where this many times what data and curve span holds them all.
@@ -58,7 +64,9 @@ impl FittedCurve {
         );
         let tube = self.tube.unwrap_or(0.0);
         let around = |f: &f64| [f - tube, f + tube];
-        let heights = || self.curve.iter().flat_map(around).chain(self.points.iter().map(|p| p.1));
+        let banded = || self.band.iter().flat_map(|(low, high)| [*low, *high]);
+        let heights =
+            || self.curve.iter().flat_map(around).chain(self.points.iter().map(|p| p.1)).chain(banded());
         let bumps = self.largest();
         let (lo, hi) = extent(heights());
         let raised = || bumps.iter().flat_map(|bump| bump.iter().map(|v| v + self.intercept));
@@ -71,6 +79,9 @@ impl FittedCurve {
         legend.push(Key::line(curve, self.curve_name()));
         let bump_name = || Key::line(thin, self.bump_name(bumps.len(), shared));
         legend.extend((!bumps.is_empty()).then(bump_name));
+        let (band, possible) = (CATEGORIES[0].mix(WHITE, 0.78), Stroke::new(CATEGORIES[0], 0.9).faint(0.5));
+        legend.extend((!self.band.is_empty()).then(|| Key::line(Stroke::new(band, 7.0), &self.band_name)));
+        legend.extend((!self.draws.is_empty()).then(|| Key::line(possible, "draws from the posterior")));
         let y = if shared {
             Axis::around(&self.y_label, raised().chain(heights()), 0.05)
         } else {
@@ -89,6 +100,13 @@ impl FittedCurve {
             main.marks.push(ground(self.intercept));
             main.marks.extend(bumps.iter().map(|bump| line(bump, self.intercept, thin)));
         }
+        if !self.band.is_empty() {
+            let low = self.places.iter().zip(&self.band).map(|(x, (low, _))| (*x, *low));
+            let high = self.places.iter().zip(&self.band).map(|(x, (_, high))| (*x, *high));
+            let ring: Vec<Point> = low.chain(high.rev()).collect();
+            main.marks.insert(0, Mark::Area { rings: vec![ring], fill: band, outline: None, tone: 0.15 });
+        }
+        main.marks.extend(self.draws.iter().map(|draw| line(draw, 0.0, possible)));
         main.marks.push(Mark::Dots { points: self.points.clone(), dot: data });
         main.marks.push(line(&self.curve, 0.0, curve));
         if let Some(tube) = self.tube {
@@ -128,6 +146,14 @@ impl FittedCurve {
         check_points(self.points.iter().copied())?;
         check_points(self.support.iter().copied())?;
         check("the intercept and the tube", [self.intercept, self.tube.unwrap_or(0.0)])?;
+        if !self.band.is_empty() {
+            check_length("the band", &self.band, self.places.len())?;
+            check("the band", self.band.iter().flat_map(|(low, high)| [*low, *high]))?;
+        }
+        for draw in &self.draws {
+            check_length("a draw", draw, self.places.len())?;
+            check("a draw", draw.iter().copied())?;
+        }
         for (index, bump) in self.bumps.iter().enumerate() {
             check_length(&format!("bump {index}"), bump, self.places.len())?;
             check(&format!("bump {index}"), bump.iter().copied())?;

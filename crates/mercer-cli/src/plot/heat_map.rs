@@ -26,7 +26,7 @@ pub struct HeatMap {
 /// Above this many cells along a side, each drawn cell is the mean of several.
 const MOST_CELLS: usize = 128;
 
-/// Colours are told apart up to this many.
+/// Colours are distinguished up to this many.
 const SHADES: f64 = 96.0;
 
 impl HeatMap {

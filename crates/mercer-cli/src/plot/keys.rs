@@ -1,4 +1,4 @@
-//! What explains a figure: the legend above its panels and the bar of colours beside them.
+//! The legend above the panels and the colour bar next to them.
 
 use super::colour::SLATE;
 use super::figure::{ColourBar, Dot, Key, Ramp, Symbol};
@@ -45,7 +45,7 @@ fn disc(at: Place, dot: Dot) -> Item {
     Item::Discs { centres: vec![at], radius: dot.radius, fill: dot.fill, stroke: dot.outline }
 }
 
-/// Room that the bar, its ticks and its label take beside the panels.
+/// Width of the bar with its ticks and label.
 pub fn bar_width(bar: &ColourBar) -> f64 {
     let ticks = bar.axis.ticks(8);
     let widest = ticks.labelled.iter().map(|(_, label)| font::width(label, SMALL)).fold(0.0, f64::max);

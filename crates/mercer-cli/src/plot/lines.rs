@@ -137,7 +137,7 @@ impl LinePlot {
             self.lines.iter().enumerate().map(|(i, line)| draw(i, line, &mut panel)).collect();
         figure.legend.splice(0..0, keys);
         if !self.background.1.is_empty() {
-            figure.legend.push(Key::line(Stroke::new(SLATE, 0.8).faint(0.6), &self.background.0));
+            figure.legend.push(Key::line(Stroke::new(SLATE, 0.8).faint(0.45), &self.background.0));
         }
         figure.panels.push(panel);
         Ok(figure)

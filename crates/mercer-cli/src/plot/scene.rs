@@ -12,7 +12,7 @@ pub struct Scene {
     pub width: f64,
     /// Height of the page.
     pub height: f64,
-    /// What readers who cannot see the picture are told.
+    /// A description for readers who cannot see the picture.
     pub description: String,
     /// What is on it.
     pub items: Vec<Item>,
@@ -47,7 +47,7 @@ pub enum Item {
     },
     /// Words.
     Text(Text),
-    /// Items of which only what is inside of a rectangle is seen.
+    /// Items clipped to a rectangle.
     Clip {
         /// The rectangle.
         to: Rectangle,

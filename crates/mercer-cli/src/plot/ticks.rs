@@ -55,7 +55,7 @@ fn far_base(lo: f64, hi: f64, span: f64) -> f64 {
     if (lo..=hi).contains(&(base + unit)) { base + unit } else { base }
 }
 
-/// Ticks at powers of ten, or at 1, 2 and 5 times them where fewer than two powers are in sight; `lo` > 0.
+/// Ticks at powers of ten, or at 1, 2 and 5 times them on an axis of little more than one decade; `lo` > 0.
 pub fn log(lo: f64, hi: f64, most: usize) -> Ticks {
     let (low, high) = (lo * (1.0 - 1e-9), hi * (1.0 + 1e-9));
     let (first, last) = (low.log10().ceil() as i32, high.log10().floor() as i32);
@@ -65,7 +65,7 @@ pub fn log(lo: f64, hi: f64, most: usize) -> Ticks {
         let all = (first - 1..=last).flat_map(|e| multiples.iter().map(move |m| (*m, e)));
         all.filter(|(m, e)| seen(&(*m as f64 * power(*e)))).collect()
     };
-    if decades < 2 {
+    if decades < 2 || (decades == 2 && high < 30.0 * low) {
         let chosen = times(&[1, 2, 5]);
         if chosen.len() < 2 {
             return linear(lo, hi, most);
@@ -218,7 +218,8 @@ mod tests {
         assert_eq!(labels(&log(1e-8, 1.0, 5)), ["10⁻⁸", "10⁻⁶", "10⁻⁴", "10⁻²", "10⁰"]);
         assert_eq!(labels(&log(0.9, 6.0, 5)), ["1", "2", "5"]);
         assert_eq!(log(0.95, 6.0, 5).minor, [3.0, 4.0, 6.0]);
-        assert_eq!(log(1.0, 10.0, 5).minor, [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+        assert_eq!(labels(&log(10.0, 110.0, 5)), ["10", "20", "50", "100"]);
+        assert_eq!(log(1.0, 50.0, 5).minor[..4], [2.0, 3.0, 4.0, 5.0]);
         assert!(labels(&log(1.01, 1.02, 5)).len() >= 3);
     }
 

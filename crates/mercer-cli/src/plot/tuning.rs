@@ -47,7 +47,7 @@ pub struct TuningMap {
 /// Cells of the map along its sides.
 const CELLS: [usize; 2] = [96, 48];
 
-/// Colours are told apart up to this many.
+/// Colours are distinguished up to this many.
 const SHADES: f64 = 64.0;
 
 impl Tuning {

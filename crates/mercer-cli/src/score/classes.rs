@@ -1,10 +1,8 @@
 //! Right and wrong classes, and how good the probabilities are.
 
 use mercer::data::Classes;
-use mercer::model::Link;
+use mercer::model::{Link, Ranks};
 use serde::Serialize;
-
-use super::ranks::Ranks;
 
 /// Bins of the calibration table.
 const BINS: usize = 10;

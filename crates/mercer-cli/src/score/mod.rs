@@ -2,12 +2,12 @@
 
 mod classes;
 mod numbers;
-mod ranks;
 
 use mercer::data::Matrix;
 use mercer::learn::TargetError;
 use mercer::model::Model;
 use serde::Serialize;
+use serde_json::Value;
 
 use classes::{ClassErrors, Hits};
 use numbers::{Moments, NumberErrors};
@@ -75,6 +75,16 @@ impl<'a> Score<'a> {
         }
     }
 
+    /// Takes in the standard deviations of rows that were taken in as numbers.
+    pub fn add_deviations(&mut self, truth: &Matrix<f64>, outputs: &Matrix<f64>, deviations: &Matrix<f64>) {
+        let Self::Numbers(moments) = self else { return };
+        for i in 0..outputs.nrows() {
+            for (o, moments) in moments.iter_mut().enumerate() {
+                moments.add_deviation(truth.row(i)[o], outputs.row(i)[o], deviations.row(i)[o]);
+            }
+        }
+    }
+
     /// Takes in rows of a classifier: their classes (none where it is not known, `Err` where no training row had it) and the
     /// outputs.
     pub fn add_classes(
@@ -113,12 +123,35 @@ impl<'a> Score<'a> {
     }
 }
 
+/// What the report of a model keeps of the errors on held-out rows: `held_out`, by target where there are several.
+pub fn facts(errors: &[Errors]) -> Option<(String, Value)> {
+    let of = |errors: &Errors| {
+        let all = serde_json::to_value(errors).unwrap_or_default();
+        let kept = all.as_object().into_iter().flatten().filter(|(_, value)| value.is_number());
+        Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+    };
+    let facts = match errors {
+        [] => return None,
+        [single] => of(single),
+        several => several.iter().map(|errors| (errors.target().to_owned(), of(errors))).collect(),
+    };
+    Some(("held_out".to_owned(), facts))
+}
+
 impl Errors {
     /// The errors of a regression as sums over the rows have them: without absolute ones.
     pub fn of_sums(errors: &[TargetError], targets: &[String]) -> Vec<Self> {
         let of_target = |(error, target): (&TargetError, &String)| {
             let TargetError { rows, rmse, r2, baseline_rmse } = *error;
-            Self::Numbers(NumberErrors { target: target.clone(), rows, rmse, mae: None, r2, baseline_rmse })
+            Self::Numbers(NumberErrors {
+                target: target.clone(),
+                rows,
+                rmse,
+                mae: None,
+                r2,
+                baseline_rmse,
+                density: None,
+            })
         };
         errors.iter().zip(targets).map(of_target).collect()
     }

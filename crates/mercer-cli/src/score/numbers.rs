@@ -1,5 +1,6 @@
 //! Errors of a regression.
 
+use mercer::model::GaussianProcess;
 use serde::Serialize;
 
 /// Sums from which the errors of one output follow.
@@ -10,6 +11,27 @@ pub struct Moments {
     absolute: f64,
     mean: f64,
     spread: f64,
+    /// Rows with a standard deviation.
+    predictive: u64,
+    log_density: f64,
+    /// How many targets were inside of each of [`LEVELS`].
+    inside: [u64; LEVELS.len()],
+}
+
+/// The intervals whose coverage is counted.
+const LEVELS: [f64; 3] = [0.5, 0.9, 0.95];
+
+/// How good the distributions of a regression are.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DensityErrors {
+    /// The mean of −log p(y).
+    pub nlpd: f64,
+    /// The part of the targets inside of the interval that should hold half of them.
+    pub coverage_50: f64,
+    /// The same for nine tenths.
+    pub coverage_90: f64,
+    /// The same for 95 of 100.
+    pub coverage_95: f64,
 }
 
 /// The errors of one output.
@@ -28,9 +50,33 @@ pub struct NumberErrors {
     pub r2: Option<f64>,
     /// The root mean squared error of predicting the mean of these targets everywhere.
     pub baseline_rmse: f64,
+    /// How good the distributions are, where the model has them.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub density: Option<DensityErrors>,
 }
 
 impl Moments {
+    /// Takes in the standard deviation of a row.
+    pub fn add_deviation(&mut self, target: f64, prediction: f64, deviation: f64) {
+        if target.is_nan() {
+            return;
+        }
+        self.predictive += 1;
+        let standardised = (target - prediction) / deviation;
+        let tau = 2.0 * std::f64::consts::PI;
+        self.log_density -= 0.5 * standardised * standardised + deviation.ln() + 0.5 * tau.ln();
+        for (inside, level) in self.inside.iter_mut().zip(LEVELS) {
+            *inside += u64::from(standardised.abs() <= GaussianProcess::half_width(level));
+        }
+    }
+
+    fn density(&self) -> Option<DensityErrors> {
+        let rows = self.predictive as f64;
+        let [coverage_50, coverage_90, coverage_95] = self.inside.map(|inside| inside as f64 / rows);
+        let nlpd = -self.log_density / rows;
+        (self.predictive > 0).then_some(DensityErrors { nlpd, coverage_50, coverage_90, coverage_95 })
+    }
+
     /// Takes one row in; a target that is not known (NaN) is passed over.
     pub fn add(&mut self, target: f64, prediction: f64) {
         if target.is_nan() {
@@ -55,6 +101,7 @@ impl Moments {
             mae: Some(self.absolute / rows),
             r2: (self.spread > 0.0).then(|| 1.0 - self.squared / self.spread),
             baseline_rmse: (self.spread / rows).sqrt(),
+            density: self.density(),
         })
     }
 }
@@ -64,8 +111,17 @@ impl NumberErrors {
     pub fn line(&self) -> String {
         let r2 = self.r2.map_or_else(|| "undefined (all targets are equal)".into(), |r2| format!("{r2:.4}"));
         let mae = self.mae.map_or_else(String::new, |mae| format!("MAE {mae:.6}, "));
+        let density = self.density.as_ref().map_or_else(String::new, |density| {
+            let DensityErrors { nlpd, coverage_50, coverage_90, coverage_95 } = density;
+            format!(
+                "; NLPD {nlpd:.4}, intervals of 50/90/95% hold {:.1}/{:.1}/{:.1}%",
+                100.0 * coverage_50,
+                100.0 * coverage_90,
+                100.0 * coverage_95
+            )
+        });
         format!(
-            "RMSE {:.6}, {mae}R² {r2} on {} rows; predicting the mean: RMSE {:.6}",
+            "RMSE {:.6}, {mae}R² {r2} on {} rows; predicting the mean: RMSE {:.6}{density}",
             self.rmse, self.rows, self.baseline_rmse
         )
     }
@@ -88,6 +144,21 @@ mod tests {
         // Σ(y−3)² = 4 + 1 + 9.
         assert!((errors.r2.unwrap() - (1.0 - 5.0 / 14.0)).abs() < 1e-15);
         assert!((errors.baseline_rmse - (14.0f64 / 3.0).sqrt()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn densities_of_standard_deviations() {
+        let mut score = Moments::default();
+        for (y, f, deviation) in [(0.0, 0.0, 1.0), (2.0, 0.0, 2.0), (3.0, 0.0, 1.0), (1.8, 0.0, 1.0)] {
+            score.add(y, f);
+            score.add_deviation(y, f, deviation);
+        }
+        let density = score.errors("y").unwrap().density.unwrap();
+        // Half the rows are within 0.674 deviations of ±1 at most; 1.8 is beyond 1.645 but within 1.96.
+        assert_eq!((density.coverage_50, density.coverage_90, density.coverage_95), (0.25, 0.5, 0.75));
+        let squares = (0.0 + 1.0 + 9.0 + 3.24) / 4.0;
+        let expected = 0.5 * squares + 0.25 * 2.0f64.ln() + 0.5 * (2.0 * std::f64::consts::PI).ln();
+        assert!((density.nlpd - expected).abs() < 1e-15);
     }
 
     #[test]

@@ -25,7 +25,7 @@ fn an_instruction_set_that_cannot_be_followed() {
         let output = bench.command(&FIT).env("MERCER_SIMD", value).output().unwrap();
         let error = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), code, "{error}");
-        assert_eq!(error.contains("`avx512`, `avx2` and `portable`"), code == Some(2), "{error}");
+        assert_eq!(error.contains("`avx512`, `avx2`, `neon` and `portable`"), code == Some(2), "{error}");
     }
 }
 

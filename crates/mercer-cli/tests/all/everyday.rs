@@ -89,7 +89,7 @@ fn requests_that_cannot_be_met_are_refused() {
         2,
         &["fit", "ridge", "d.csv", "--target", "y", "--lambda", "1", "--holdout", "0.99", "-o", "m"],
     );
-    assert!(error.contains("--holdout 0.99 leaves fewer than two of the 30 rows"), "{error}");
+    assert!(error.contains("a held-out fraction of 0.99 leaves fewer than two of the 30 rows"), "{error}");
     bench.fails(
         2,
         &["tune", "ridge", "d.csv", "--target", "y", "--folds", "3", "--holdout", "0.2", "-o", "m"],
@@ -174,4 +174,58 @@ fn errors_are_json_where_that_is_asked_for() {
         assert!(document["error"].is_string() && document["code"] == 2, "{document}");
         assert!(output.stderr.is_empty());
     }
+}
+
+#[test]
+fn columns_of_a_kernel_go_by_their_names() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(40));
+    let fit = |kernel: &str, model: &str| {
+        bench.ok(&[
+            "fit", "ridge", "d.csv", "--target", "y", "--kernel", kernel, "--lambda", "0.1", "-o", model,
+        ])
+    };
+    fit("rbf(sigma=1)[b] + linear[a..b]", "named.mercer");
+    fit("rbf(sigma=1)[1] + linear[0..2]", "numbered.mercer");
+    assert_eq!(
+        std::fs::read(bench.path("named.mercer")).unwrap(),
+        std::fs::read(bench.path("numbered.mercer")).unwrap()
+    );
+    bench.ok(&["gram", "d.csv", "--drop", "y", "--kernel", "rbf(sigma=1)[b]", "-o", "K.csv"]);
+    let unknown =
+        ["fit", "ridge", "d.csv", "--target", "y", "--kernel", "rbf[bb]", "--lambda", "0.1", "-o", "m"];
+    let error = bench.fails(2, &unknown);
+    assert!(
+        error.contains("`bb`") && error.contains("did you mean `b`") && error.contains("a, b"),
+        "{error}"
+    );
+    let error = bench.fails(2, &["check", "rbf(sigma=1)[crim]"]);
+    assert!(error.contains("names of columns need data"), "{error}");
+    for (kernel, near) in [("RBF", "`rbf`"), ("rbf(gamma=scale)", "`auto`")] {
+        let error = bench.fails(2, &["check", kernel]);
+        assert!(error.contains(&format!("did you mean {near}")), "{error}");
+    }
+}
+
+#[test]
+fn a_step_scales_the_perceptron_and_moves_logistic_regression() {
+    let bench = Bench::new();
+    let rows: String = (0..40)
+        .map(|i| format!("{},{}\n", i as f64 * 0.1, if i % 40 < 20 { "low" } else { "high" }))
+        .collect();
+    bench.write("d.csv", format!("a,y\n{rows}"));
+    let decision = |method: &str, more: &[&str]| {
+        let fit = ["fit", method, "d.csv", "--target", "y", "--kernel", "rbf(sigma=1)", "-q", "-o", "m"];
+        bench.run(&[&fit[..], more].concat());
+        let text = bench.ok(&["predict", "m", "d.csv", "--decision", "-q"]);
+        text.lines().nth(1).unwrap().split(',').rev().nth(1).unwrap().parse::<f64>().unwrap()
+    };
+    let (one, two) = (decision("perceptron", &[]), decision("perceptron", &["--step", "2"]));
+    assert!((two - 2.0 * one).abs() < 1e-12 && one != 0.0, "{one} {two}");
+    let gd = |step: &str| {
+        decision("logistic", &["--lambda", "1", "--solver", "gd", "--epochs", "3", "--step", step])
+    };
+    assert_ne!(gd("0.01"), gd("0.02"));
+    let newton = ["fit", "logistic", "d.csv", "--target", "y", "--C", "1", "--step", "1", "-o", "m"];
+    assert!(bench.fails(2, &newton).contains("--solver gd and sgd"));
 }

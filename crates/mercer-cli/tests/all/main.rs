@@ -6,8 +6,11 @@ mod check;
 mod classifiers;
 mod defaults;
 mod everyday;
+#[cfg(feature = "explore")]
+mod explore;
 mod fit_predict;
 mod golden_models;
+mod gp;
 mod interrupt;
 mod large;
 mod libsvm;

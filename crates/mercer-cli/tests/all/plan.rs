@@ -36,3 +36,13 @@ fn bad_requests_are_named() {
     assert!(bench.fails(2, &["plan", "ridge", "none.csv"]).contains("none.csv"));
     assert!(bench.fails(2, &["plan", "ridge", "--shape", "10,2", "--features", "x9"]).contains('9'));
 }
+
+#[test]
+fn there_is_no_plan_for_the_tuning_of_other_methods_than_ridge() {
+    let bench = Bench::new();
+    for method in ["logistic", "svc", "smoother", "perceptron"] {
+        let plan = ["plan", method, "--shape", "1000,3", "--kernel", "rbf(sigma=?)"];
+        let error = bench.fails(2, &plan);
+        assert!(error.contains("there is no plan for the tuning"), "{method}: {error}");
+    }
+}

@@ -327,7 +327,7 @@ fn what_would_be_ignored_is_refused() {
     };
     refused(&[&fit[..], &["--multiclass", "one-vs-one"]].concat(), "one-vs-one");
     refused(&[&fit[..], &["--kernel", "precomputed"]].concat(), "precomputed kernel values");
-    refused(&["tune", "svc", "d.csv", "--target", "kind", "--holdout", "0.3", "-o", "m.mercer"], "--holdout");
+    refused(&["tune", "svc", "d.csv", "--target", "kind", "--lambda", "0.3", "-o", "m.mercer"], "--lambda");
     // The column that is not a number is likely the target, so it is not asked to be encoded.
     for command in ["fit", "tune"] {
         refused(

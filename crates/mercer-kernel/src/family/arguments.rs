@@ -5,8 +5,6 @@ use super::{EvalError, Expr, Fault, Named, Q, Space, Value, Written, exact};
 use crate::formula::Parameter;
 use num_traits::Signed;
 
-use crate::expr::Columns;
-
 impl Named {
     /// Bounds of the kernel's values at all points where it is defined.
     pub(crate) fn bounds(&self) -> Option<(f64, f64)> {
@@ -29,14 +27,39 @@ impl Named {
         match &self.arguments[slot].value {
             Value::Number(value) => Some(statistic.scaled(weight(*value))),
             Value::PerColumn(values) => {
-                let term = |(j, value): (usize, &f64)| {
-                    let column = Columns::from_ranges(std::iter::once(j..j + 1).collect());
-                    Expr::Columns(Box::new(statistic.clone()), column).scaled(weight(*value))
-                };
+                let term = |(j, value): (usize, &f64)| statistic.clone().on_column(j).scaled(weight(*value));
                 Some(Expr::Sum(values.iter().enumerate().map(term).collect()))
             }
             _ => None,
         }
+    }
+
+    /// The part of Σⱼ weight(hⱼ)·statistic that depends on the hyper-parameter of one column; all of it where the columns share it.
+    pub(super) fn share(
+        &self,
+        slot: usize,
+        column: Option<usize>,
+        weight: impl Fn(f64) -> f64,
+        statistic: Expr,
+    ) -> Option<Expr> {
+        match (&self.arguments[slot].value, column) {
+            (Value::Number(value), None) => Some(statistic.scaled(weight(*value))),
+            (Value::PerColumn(values), Some(j)) => {
+                Some(statistic.on_column(j).scaled(weight(*values.get(j)?)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The same kernel with other numbers in a slot.
+    pub(super) fn mapped(&self, slot: usize, map: impl Fn(f64) -> f64) -> Option<Self> {
+        let mut mapped = self.clone();
+        mapped.arguments[slot].value = match &self.arguments[slot].value {
+            Value::Number(value) => Value::Number(map(*value)),
+            Value::PerColumn(values) => Value::PerColumn(values.iter().map(|value| map(*value)).collect()),
+            _ => return None,
+        };
+        Some(mapped)
     }
 
     /// Σⱼ ((xⱼ−zⱼ)/ℓⱼ)² as a formula.

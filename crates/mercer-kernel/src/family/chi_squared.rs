@@ -2,8 +2,8 @@
 
 use num_traits::Zero;
 
-use super::{Allowed, Embedding, EvalError, Family, FamilyId, Fault, Function, Interval, Kind};
-use super::{Lower, Named, NodeId, Q, Slot, Space, Written, gamma, slot};
+use super::{Allowed, Embedding, EvalError, Expr, Family, FamilyId, Fault, Function, Interval, Kind};
+use super::{Lower, Named, NodeId, Q, Slot, Space, Written, above_zero, gamma, product, slot};
 
 /// `chi2(gamma)`: exp(−γ Σⱼ (xⱼ−zⱼ)²/(xⱼ+zⱼ)), 0/0 = 0.
 pub const CHI_SQUARED: FamilyId = FamilyId::of(&ChiSquared);
@@ -61,6 +61,12 @@ impl Family for ChiSquared {
 
     fn defined(&self, _: &Written, space: &Space) -> bool {
         space.domain.is_in_orthant()
+    }
+
+    /// k·log k, which is −γ times the statistic times k; 0 where k underflows.
+    fn derivative(&self, named: &Named, _: usize, _: Option<usize>, _: usize) -> Option<Expr> {
+        let k = Expr::Named(named.clone());
+        Some(product([k.clone(), above_zero(k).call(Function::Log)]))
     }
 
     fn range(&self, _: &Written, space: &Space) -> Option<(f64, f64)> {

@@ -71,4 +71,9 @@ impl Family for Constant {
     fn power_series(&self, named: &Named) -> Option<PowerSeries> {
         Some(PowerSeries::Coefficients(vec![named.number(0).ok()?]))
     }
+
+    /// k itself.
+    fn derivative(&self, named: &Named, _: usize, _: Option<usize>, _: usize) -> Option<Expr> {
+        Some(Expr::Named(named.clone()))
+    }
 }

@@ -6,7 +6,7 @@ use super::check::enclose;
 use super::recognise::{named_kernel, tidy, usable};
 use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval};
 use super::{Invariance, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space, Value};
-use super::{Written, eval, exact, gamma, length, slot};
+use super::{Written, eval, exact, gamma, length, product, slot};
 use crate::compose::ComposeError;
 use crate::{Argument, Kernel};
 
@@ -158,6 +158,13 @@ impl Family for Gaussian {
 
     fn logarithm(&self, named: &Named) -> Option<Expr> {
         Some(named.weighted_sum(0, gamma_of(named), Expr::Distance.power(2.0))?.scaled(-1.0))
+    }
+
+    /// ∂k/∂log σ = k·|x−z|²/σ² and ∂k/∂log γ = −γ|x−z|²·k.
+    fn derivative(&self, named: &Named, slot: usize, column: Option<usize>, _: usize) -> Option<Expr> {
+        let (gamma, factor) = (gamma_of(named), if is_sigma(named) { 2.0 } else { -1.0 });
+        let share = named.share(slot, column, |h| factor * gamma(h), Expr::Distance.power(2.0))?;
+        Some(product([Expr::Named(named.clone()), share]))
     }
 
     fn spectrum(&self, named: &Named, columns: usize) -> Result<Option<(Shape, Vec<f64>)>, EvalError> {

@@ -4,7 +4,7 @@ use super::check::enclose;
 use super::recognise::named_kernel;
 use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval};
 use super::{Invariance, Kind, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space};
-use super::{Written, eval, gamma, slot};
+use super::{Written, eval, gamma, product, slot};
 use num_traits::Signed;
 
 /// `laplacian(gamma)`: exp(−γ|x−z|₁).
@@ -73,6 +73,12 @@ impl Family for Laplacian {
 
     fn logarithm(&self, named: &Named) -> Option<Expr> {
         Some(named.weighted_sum(0, |gamma| gamma, Expr::Distance1)?.scaled(-1.0))
+    }
+
+    /// −γ|x−z|₁·k.
+    fn derivative(&self, named: &Named, slot: usize, column: Option<usize>, _: usize) -> Option<Expr> {
+        let share = named.share(slot, column, |gamma| -gamma, Expr::Distance1)?;
+        Some(product([Expr::Named(named.clone()), share]))
     }
 
     fn spectrum(&self, named: &Named, columns: usize) -> Result<Option<(Shape, Vec<f64>)>, EvalError> {

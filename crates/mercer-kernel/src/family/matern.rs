@@ -2,7 +2,8 @@
 
 use super::recognise::{agrees, named_kernel, tidy, usable};
 use super::{EvalError, Expr, Family, FamilyId, Fault, Function, Interval, Invariance, Lower, Named};
-use super::{NodeId, Pattern, Q, Shape, Slot, Space, Special, Written, exact, length, shape, slot, special};
+use super::{NodeId, Pattern, Q, Shape, Slot, Space, Special, Value, Written};
+use super::{above_zero, exact, length, product, shape, slot, special};
 use crate::canonical::split_coefficient;
 
 /// `matern(nu, length)`: the Matérn function of √(2ν)|x−z|/ℓ.
@@ -130,6 +131,44 @@ impl Family for Matern {
             1.5 => Expr::Sum(vec![log(vec![one, r]), minus_r]),
             2.5 => Expr::Sum(vec![log(vec![one, r, square.scaled(1.0 / 3.0)]), minus_r]),
             _ => Expr::Sum(vec![r.call(Function::Log).scaled(nu - 0.5), minus_r]),
+        })
+    }
+
+    /// −s·dM/ds at s² = 2νq, of which a column has the part qⱼ/q. With M_ν(s) the Matérn function, dM_ν/ds is
+    /// −s·M_{ν−1}(s)/(2(ν−1)) for ν > 1, and −s·dM_ν/ds = 2ν(M_{ν+1}(s) − M_ν(s)) for every ν, by the recurrence of K_ν (DLMF
+    /// 10.29.1). There is no derivative with respect to ν.
+    fn derivative(&self, named: &Named, slot: usize, column: Option<usize>, _: usize) -> Option<Expr> {
+        if slot != 1 {
+            return None;
+        }
+        let nu = named.number(0).ok()?;
+        let share = named.share(1, column, |length| 1.0 / (length * length), Expr::Distance.power(2.0))?;
+        // The Matérn function of another order at the same s.
+        let of_order = |order: f64| {
+            let mut other = named.mapped(1, |length| length * (order / nu).sqrt())?;
+            other.arguments[0].value = Value::Number(order);
+            Some(Expr::Named(other))
+        };
+        let k = Expr::Named(named.clone());
+        Some(if nu > 1.0 {
+            product([share, of_order(nu - 1.0)?]).scaled(nu / (nu - 1.0))
+        } else if nu == 0.5 {
+            match column {
+                None => product([k, Expr::Distance.scaled(1.0 / named.number(1).ok()?)]),
+                Some(_) => {
+                    let r = named.squared_distance_formula(1)?.call(Function::Sqrt);
+                    product([k, Expr::Div(Box::new(share), Box::new(above_zero(r)))])
+                }
+            }
+        } else {
+            let whole = Expr::Sum(vec![of_order(nu + 1.0)?, k.scaled(-1.0)]).scaled(2.0 * nu);
+            match column {
+                None => whole,
+                Some(_) => {
+                    let squared = above_zero(named.squared_distance_formula(1)?);
+                    product([whole, Expr::Div(Box::new(share), Box::new(squared))])
+                }
+            }
         })
     }
 

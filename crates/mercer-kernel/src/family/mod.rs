@@ -13,6 +13,7 @@ pub mod gaussian;
 pub mod laplacian;
 pub mod linear;
 pub mod matern;
+pub mod noise;
 pub mod periodic;
 pub mod polynomial;
 pub mod rational_quadratic;
@@ -50,6 +51,7 @@ pub static FAMILIES: &[FamilyId] = &[
     wendland::WENDLAND,
     spline::SPLINE,
     constant::CONSTANT,
+    noise::NOISE,
     sigmoid::SIGMOID,
 ];
 
@@ -274,10 +276,33 @@ pub trait Family: fmt::Debug + Sync {
         Ok(None)
     }
 
+    /// ∂k/∂log h for the hyper-parameter h in `slot`, which every point of `columns` coordinates shares or, where it is a list,
+    /// belongs to the coordinate `column`. Written in the kernel language, with a value wherever k has one. None where h is a choice,
+    /// such as a degree, or where no derivative is known. The hyper-parameters are numbers.
+    fn derivative(
+        &self,
+        _named: &Named,
+        _slot: usize,
+        _column: Option<usize>,
+        _columns: usize,
+    ) -> Option<Expr> {
+        None
+    }
+
     /// The polynomial in ⟨x,z⟩ that it is, from which its finite feature map follows.
     fn power_series(&self, _named: &Named) -> Option<PowerSeries> {
         None
     }
+}
+
+/// The product of factors.
+fn product(factors: impl Into<Vec<Expr>>) -> Expr {
+    Expr::Product(factors.into())
+}
+
+/// `a`, or a tiny number in the place of 0: a divisor of something that vanishes with it.
+pub(crate) fn above_zero(a: Expr) -> Expr {
+    Expr::Call(Function::Max, vec![a, Expr::Number(f64::MIN_POSITIVE)])
 }
 
 const LENGTH_SEARCH: Search = Search::AroundAuto(0.05, 20.0);

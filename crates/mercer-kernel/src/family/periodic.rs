@@ -2,8 +2,9 @@
 
 use std::f64::consts::PI;
 
-use super::{Allowed, Embedding, EvalError, Family, FamilyId, Fault, Function, Interval, Invariance};
-use super::{Kind, Lower, Named, NodeId, Q, Search, Slot, Space, Written, exact, length, slot, spelling};
+use super::{Allowed, Embedding, EvalError, Expr, Family, FamilyId, Fault, Function, Interval, Invariance};
+use super::{Kind, Lower, Named, NodeId, Q, Search, Slot, Space, Written};
+use super::{exact, length, product, slot, spelling};
 
 /// `periodic(period, length)`: exp(−2 Σⱼ sin²(π(xⱼ−zⱼ)/p)/ℓ²).
 pub const PERIODIC: FamilyId = FamilyId::of(&Periodic);
@@ -68,6 +69,28 @@ impl Family for Periodic {
 
     fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {
         Some((0.0, 1.0))
+    }
+
+    /// With δ = |xⱼ−zⱼ| and θ = πδ/p, the sum over the columns that the hyper-parameter belongs to of k·4sin²θ/ℓ² for log ℓ and of
+    /// k·2θ·sin(2θ)/ℓ² for log p.
+    fn derivative(&self, named: &Named, slot: usize, column: Option<usize>, columns: usize) -> Option<Expr> {
+        let periods = named.per_column(0, columns).ok()?;
+        let lengths = named.per_column(1, columns).ok()?;
+        let term = |j: usize| {
+            let angle = Expr::Distance.scaled(PI / periods[j]);
+            let scale = 1.0 / (lengths[j] * lengths[j]);
+            let term = if slot == 0 {
+                product([angle.clone(), angle.scaled(2.0).call(Function::Sin)]).scaled(2.0 * scale)
+            } else {
+                angle.call(Function::Sin).power(2.0).scaled(4.0 * scale)
+            };
+            term.on_column(j)
+        };
+        let terms = match column {
+            Some(j) => term(j),
+            None => Expr::Sum((0..columns).map(term).collect()),
+        };
+        Some(product([Expr::Named(named.clone()), terms]))
     }
 
     fn invariance(&self) -> Invariance {

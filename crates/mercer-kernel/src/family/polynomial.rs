@@ -97,6 +97,17 @@ impl Family for Polynomial {
         named.every_natural(0, None)
     }
 
+    /// With b = γ⟨x,z⟩ + c and n the degree: n·γ⟨x,z⟩·b^(n−1) for log γ and n·c·b^(n−1) for log c.
+    fn derivative(&self, named: &Named, slot: usize, _: Option<usize>, _: usize) -> Option<Expr> {
+        let (degree, gamma, c) = numbers(named)?;
+        let rest = Expr::Dot.scaled(gamma).plus(c).power(degree - 1.0);
+        match slot {
+            1 => Some(super::product([rest, Expr::Dot.scaled(gamma)]).scaled(degree)),
+            2 => Some(rest.scaled(degree * c)),
+            _ => None,
+        }
+    }
+
     fn power_series(&self, named: &Named) -> Option<PowerSeries> {
         let (degree, gamma, c) = numbers(named)?;
         Some(PowerSeries::Power { degree, gamma, c })

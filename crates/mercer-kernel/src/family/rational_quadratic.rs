@@ -3,7 +3,8 @@
 use super::recognise::{affine, named_kernel, tidy, usable};
 use super::{Binary, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval};
 use super::{
-    Invariance, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space, Written, exact, length, shape, slot,
+    Invariance, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space, Written, exact, length, product, shape,
+    slot,
 };
 
 /// `rq(alpha, length)`: (1 + |x−z|²/(2αℓ²))^(−α).
@@ -91,6 +92,24 @@ impl Family for RationalQuadratic {
         let scaled = named.squared_distance_formula(1)?.scaled(0.5 / alpha);
         let base = Expr::Sum(vec![Expr::Number(1.0), scaled]);
         Some(base.call(Function::Log).scaled(-alpha))
+    }
+
+    /// With q = |x−z|²/ℓ² and b = 1 + q/(2α): ∂k/∂log ℓ = k·q/b, of which a column has the part qⱼ/q, and
+    /// ∂k/∂log α = αk(1 − 1/b − log b).
+    fn derivative(&self, named: &Named, slot: usize, column: Option<usize>, _: usize) -> Option<Expr> {
+        let alpha = named.number(0).ok()?;
+        let base = named.squared_distance_formula(1)?.scaled((0.5 / alpha).min(f64::MAX)).plus(1.0);
+        let k = Expr::Named(named.clone());
+        if slot == 0 {
+            let terms = vec![
+                Expr::Number(1.0),
+                base.clone().power(-1.0).scaled(-1.0),
+                base.call(Function::Log).scaled(-1.0),
+            ];
+            return Some(product([k, Expr::Sum(terms).scaled(alpha)]));
+        }
+        let share = named.share(1, column, |length| 1.0 / (length * length), Expr::Distance.power(2.0))?;
+        Some(product([k, share, base.power(-1.0)]))
     }
 
     fn spectrum(&self, named: &Named, columns: usize) -> Result<Option<(Shape, Vec<f64>)>, EvalError> {

@@ -4,7 +4,8 @@ use super::check::enclose;
 use super::check::form::Fun;
 use super::recognise::{affine, linear, named_kernel};
 use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval, Lower};
-use super::{Named, NodeId, OFFSET_SEARCH, Pattern, Q, Slot, Space, Written, eval, gamma, slot, spelling};
+use super::{Named, NodeId, OFFSET_SEARCH, Pattern, Q, Slot, Space, Written, eval, gamma};
+use super::{product, slot, spelling};
 
 /// `sigmoid(gamma, c)`: tanh(γ⟨x,z⟩ + c). Not positive semidefinite.
 pub const SIGMOID: FamilyId = FamilyId::of(&Sigmoid);
@@ -62,6 +63,13 @@ impl Family for Sigmoid {
         let (gamma, c) = (named.exact(0).ok()?, named.exact(1).ok()?);
         let inner = Form::dot(cols, space).scale(&gamma).add(&Form::constant(c));
         Form::call(Fun::Tanh, vec![inner], space)
+    }
+
+    /// (1 − k²)·γ⟨x,z⟩ for log γ and (1 − k²)·c for log c.
+    fn derivative(&self, named: &Named, slot: usize, _: Option<usize>, _: usize) -> Option<Expr> {
+        let slope = Expr::Named(named.clone()).power(2.0).scaled(-1.0).plus(1.0);
+        let inner = if slot == 0 { Expr::Dot } else { Expr::Number(1.0) };
+        Some(product([slope, inner.scaled(named.number(slot).ok()?)]))
     }
 
     fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {

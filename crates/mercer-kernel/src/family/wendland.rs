@@ -13,8 +13,8 @@
 
 use num_traits::{One, Signed};
 
-use super::{Binary, EvalError, Family, FamilyId, Fault, Function, Interval, Invariance, Lower, Named};
-use super::{NodeId, Q, Slot, Space, Written, exact, length, order, slot};
+use super::{Binary, EvalError, Expr, Family, FamilyId, Fault, Function, Interval, Invariance, Lower, Named};
+use super::{NodeId, Q, Slot, Space, Written, above_zero, exact, length, order, product, slot};
 
 /// `wendland(k, radius)`: Wendland's function of |x−z|/radius with smoothness 2k, for the dimension of the data.
 pub const WENDLAND: FamilyId = FamilyId::of(&Wendland);
@@ -114,6 +114,35 @@ impl Family for Wendland {
             "d = {d} and k = {k}: ℓ = ⌊d/2⌋ + k + 1 = {} ({theorem})",
             exponent(d, exact::to_f64(&k))
         ))
+    }
+
+    /// −φ′(r)·qⱼ/r with r² = q, where qⱼ is the part of q that depends on the radius:
+    ///
+    /// ```text
+    /// k = 0:  ℓ(1−r)^(ℓ−1)·qⱼ/r
+    /// k = 1:  (ℓ+1)(ℓ+2)(1−r)^ℓ·qⱼ
+    /// k = 2:  (ℓ+3)(ℓ+4)/3·(1−r)^(ℓ+1)·(1 + (ℓ+1)r)·qⱼ
+    /// ```
+    fn derivative(&self, named: &Named, slot: usize, column: Option<usize>, columns: usize) -> Option<Expr> {
+        if slot != 1 {
+            return None;
+        }
+        let k = named.number(0).ok()?;
+        let l = exponent(columns, k);
+        let share = named.share(1, column, |radius| 1.0 / (radius * radius), Expr::Distance.power(2.0))?;
+        let r = named.squared_distance_formula(1)?.call(Function::Sqrt);
+        let inside = Expr::Call(Function::Max, vec![Expr::Number(0.0), r.clone().scaled(-1.0).plus(1.0)]);
+        Some(match k {
+            0.0 => {
+                let quotient = Expr::Div(Box::new(share), Box::new(above_zero(r)));
+                product([inside.power(l - 1.0), quotient]).scaled(l)
+            }
+            1.0 => product([inside.power(l), share]).scaled((l + 1.0) * (l + 2.0)),
+            _ => {
+                let line = r.scaled(l + 1.0).plus(1.0);
+                product([inside.power(l + 1.0), line, share]).scaled((l + 3.0) * (l + 4.0) / 3.0)
+            }
+        })
     }
 
     fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {

@@ -8,4 +8,6 @@ mod check_soundness;
 mod check_table;
 mod check_textbook;
 mod eval;
+mod gradient;
+mod spectral_density;
 mod text;

@@ -216,6 +216,55 @@ fn the_deepest_kernels_work_in_a_small_stack() {
 }
 
 #[test]
+fn unknowns_of_columns_and_priors_are_read_and_printed() {
+    for (text, printed) in [
+        ("?*rbf(sigma=[?])", "const(value=?)*rbf(sigma=[?])"),
+        ("rbf(sigma=[?0.1..10~lognormal(0,1)])", "rbf(sigma=[?0.1..10~lognormal(0, 1)])"),
+        ("?~lognormal(-1, 1/2)*linear", "const(value=?~lognormal(-1, 0.5))*linear"),
+        ("rbf(sigma=[?,?~lognormal(0,1)])", "rbf(sigma=[?, ?~lognormal(0, 1)])"),
+        ("rbf + noise(value=?)", "rbf(sigma=1) + noise(value=?)"),
+    ] {
+        let kernel: Kernel = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(kernel.to_string(), printed);
+        assert_eq!(kernel.to_string().parse::<Kernel>().unwrap(), kernel);
+    }
+    assert!(matches!(refused("rbf(sigma=?{1,2}~lognormal(0,1))").0, Problem::PriorOfList));
+    assert!(matches!(refused("rbf(sigma=?~lognormal(0,0))").0, Problem::Prior { .. }));
+    assert!(matches!(refused("rbf(sigma=?~normal(0,1))").0, Problem::Syntax(_)));
+    assert!(matches!(refused("rbf(sigma=[?,1])").0, Problem::Syntax(_)));
+    assert!(matches!(refused("poly(degree=[?])").0, Problem::NoList { .. }));
+}
+
+#[test]
+fn two_unknowns_are_never_collected() {
+    for (text, form) in [
+        ("rbf(sigma=?) + rbf(sigma=?)", "rbf(sigma=?) + rbf(sigma=?)"),
+        ("?*?*linear", "const(value=?)*const(value=?)*linear"),
+        ("max(?, ?)", "max(const(value=?), const(value=?))"),
+        ("rbf(sigma=auto) + rbf(sigma=auto)", "2*rbf(sigma=auto)"),
+    ] {
+        let canonical = text.parse::<Kernel>().unwrap().canonical();
+        assert_eq!(canonical.to_string(), form);
+        assert_eq!(canonical.canonical(), canonical);
+    }
+}
+
+#[test]
+fn noise_is_a_kernel_of_rows() {
+    let kernel: Kernel = "rbf + noise(value=0.5)".parse().unwrap();
+    assert_eq!(kernel.eval(&[1.0], &[1.0]), Ok(1.5));
+    assert_eq!(kernel.eval(&[0.0], &[1.0]), Ok((-0.5f64).exp()));
+    for text in
+        ["noise(value=?)", "?*rbf(sigma=[?]) + noise(value=?)*linear^2", "rbf(sigma=[?~lognormal(0,1)])*?"]
+    {
+        let kernel: Kernel = text.parse().unwrap();
+        let verdict =
+            kernel.check(mercer_kernel::check::Dim::Any, mercer_kernel::check::Domain::All).unwrap();
+        assert!(verdict.is_proven(), "{text}");
+    }
+}
+
+#[test]
 fn the_widest_kernels_can_be_stored() {
     let text = vec!["rbf"; 9_999].join("+");
     let kernel: Kernel = text.parse().unwrap();

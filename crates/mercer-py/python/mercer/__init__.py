@@ -19,6 +19,8 @@ __version__ = "0.1.0"
 
 _HOME = {
     "FeatureMap": "mercer.feature_map",
+    "GaussianProcessClassifier": "mercer.gaussian_process_classifier",
+    "GaussianProcessRegressor": "mercer.gaussian_process_regressor",
     "IndefiniteMatrix": "mercer._native",
     "KNeighborsClassifier": "mercer.neighbors",
     "KNeighborsRegressor": "mercer.neighbors",

@@ -3,6 +3,8 @@ from mercer._native import NotAKernel as NotAKernel
 from mercer._native import SingularMatrix as SingularMatrix
 from mercer.feature_map import FeatureMap as FeatureMap
 from mercer.feature_map import PolynomialFeatureMap as PolynomialFeatureMap
+from mercer.gaussian_process_classifier import GaussianProcessClassifier as GaussianProcessClassifier
+from mercer.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
 from mercer.kernel import Kernel as Kernel
 from mercer.kernel_lms import KernelLMS as KernelLMS
 from mercer.kernel_logistic_regression import KernelLogisticRegression as KernelLogisticRegression
@@ -30,6 +32,8 @@ __version__: str
 
 __all__ = [
     "FeatureMap",
+    "GaussianProcessClassifier",
+    "GaussianProcessRegressor",
     "IndefiniteMatrix",
     "KNeighborsClassifier",
     "KNeighborsRegressor",

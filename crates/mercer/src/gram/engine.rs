@@ -7,7 +7,7 @@ use crate::kernel::{EvalError, Kernel};
 use crate::watch::{Stopped, Watch};
 
 use super::nearest::{Metric, Nearest};
-use super::operator::{Gram, KernelValues};
+use super::operator::{Gram, KernelGradient, KernelValues};
 use super::values::ValuesRef;
 
 /// Why a kernel matrix could not be computed.
@@ -117,6 +117,21 @@ pub trait Resident: Any + Send + Sync {
         kernel: &Kernel,
         other: &'a dyn Resident,
     ) -> Result<Box<dyn KernelValues + 'a>, GramError>;
+
+    /// Derivatives of a kernel matrix, of the samples with themselves or with `other`: one matrix for each of `derivatives`,
+    /// which are what [`Kernel::gradient`] returns. They are computed tile by tile in double precision and never stored.
+    ///
+    /// # Errors
+    /// Where a derivative does not fit the samples, where `other` has other columns or is held by another engine, and where the engine
+    /// has no derivatives.
+    fn gradient<'a>(
+        &'a self,
+        derivatives: &[Kernel],
+        other: Option<&'a dyn Resident>,
+    ) -> Result<Box<dyn KernelGradient + 'a>, GramError> {
+        let _ = (derivatives, other);
+        Err(GramError::Engine("this engine computes no derivatives of kernels; use the processor".into()))
+    }
 
     /// The `min(k, n)` samples nearest to each of `queries`; of equally distant ones those with the lowest numbers.
     ///

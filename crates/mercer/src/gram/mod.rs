@@ -18,7 +18,8 @@ pub use engine::{Engine, GramError, Part, Resident, Wanted};
 pub use nearest::{Metric, Nearest};
 pub use numerical_rank::{NumericalRank, numerical_rank};
 pub use operator::{
-    EXPENSIVE_VALUE, Ends, Gram, KeepRows, KernelValues, LinearOperator, Policy, RowSums, StoreAs, Stored,
+    EXPENSIVE_VALUE, Ends, Gram, KeepRows, KernelGradient, KernelValues, LinearOperator, Policy, RowSums,
+    StoreAs, Stored,
 };
 pub use pivoted_cholesky::{PivotedCholesky, randomly_pivoted};
 pub use scales::SampleScales;

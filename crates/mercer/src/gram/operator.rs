@@ -25,7 +25,7 @@ pub trait LinearOperator: Sync {
     /// The order of summation does not depend on the number of threads.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it; `out` is then unspecified.
+    /// [`Stopped`] if `watch` requests it; `out` is then unspecified.
     fn apply(&self, out: &mut Matrix<f64>, rhs: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped>;
 }
 
@@ -34,7 +34,7 @@ pub trait KernelValues: LinearOperator {
     /// Writes the matrix into `out`, row-major, rounded to the precision of `out`. `part` applies to square matrices.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it; `out` is then unspecified.
+    /// [`Stopped`] if `watch` requests it; `out` is then unspecified.
     ///
     /// # Panics
     /// Where `out` does not have `nrows·ncols` entries.
@@ -61,7 +61,7 @@ pub trait Gram: KernelValues {
     /// out[c, o] = Σᵣ rhs[r, o]·K(rows[r], columns[c]).
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it; `out` is then unspecified.
+    /// [`Stopped`] if `watch` requests it; `out` is then unspecified.
     ///
     /// # Panics
     /// Where `rhs` does not have one row for each of `rows`, or `out` one for each of `columns` and a column for each of `rhs`.
@@ -80,7 +80,7 @@ pub trait Gram: KernelValues {
     /// maxᵢ Σⱼ|kᵢⱼ|: an upper bound of the eigenvalues. O(n) memory; NaN where a value is NaN.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     fn largest_row_sum(&self, watch: &dyn Watch) -> Result<f64, Stopped> {
         let n = self.nrows();
         let all: Vec<usize> = (0..n).collect();
@@ -100,8 +100,43 @@ pub trait Gram: KernelValues {
     /// The matrix stored for many products.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     fn store(&self, form: StoreAs, watch: &dyn Watch) -> Result<Stored, Stopped>;
+}
+
+/// Matrices of derivatives ∂k(xᵢ, zⱼ)/∂log θₚ, one for each hyper-parameter θₚ, that can be summed but are never stored.
+pub trait KernelGradient: Sync {
+    /// Number of rows.
+    fn nrows(&self) -> usize;
+
+    /// Number of columns.
+    fn ncols(&self) -> usize;
+
+    /// Number of hyper-parameters.
+    fn len(&self) -> usize;
+
+    /// Whether there are no hyper-parameters.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Σᵢⱼ W[i,j]·∂k(xᵢ, zⱼ)/∂log θₚ for every p, in one pass over the tiles. `weights` holds W row after row; where the samples meet
+    /// themselves, W is symmetric and its lower triangle is read.
+    ///
+    /// O(nm(d + p)) time and O(1) memory a thread. The order of summation does not depend on the number of threads.
+    ///
+    /// # Errors
+    /// [`Stopped`] if `watch` requests it.
+    ///
+    /// # Panics
+    /// Where there are not `nrows·ncols` weights.
+    fn contract(&self, weights: &[f64], watch: &dyn Watch) -> Result<Vec<f64>, Stopped>;
+
+    /// Σᵢ wᵢ·∂k(xᵢ, zᵢ)/∂log θₚ for every p. O(n(d + p)) time.
+    ///
+    /// # Panics
+    /// Where the matrix is not square, or there is not one weight for each row.
+    fn contract_diagonal(&self, weights: &[f64]) -> Vec<f64>;
 }
 
 /// Rows that [`Gram::largest_row_sum`] computes at a time.
@@ -140,7 +175,7 @@ pub trait RowSums: Send {
     /// For each column the sum runs over the kept rows, then over the others, each in the order of `terms`.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it; `f` and the kept rows are then unspecified.
+    /// [`Stopped`] if `watch` requests it; `f` and the kept rows are then unspecified.
     fn add(
         &mut self,
         terms: &[(usize, f64)],

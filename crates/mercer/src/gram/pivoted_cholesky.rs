@@ -51,7 +51,7 @@ pub struct PivotedCholesky<T> {
 /// the number of threads.
 ///
 /// # Errors
-/// [`Stopped`] where `watch` asks for it.
+/// [`Stopped`] if `watch` requests it.
 pub fn randomly_pivoted<T: Scalar>(
     gram: &dyn Gram,
     rank: usize,

@@ -48,6 +48,10 @@ impl Scales for SampleScales<'_> {
         if positive.is_empty() { 1.0 } else { positive.iter().sum::<f64>() / positive.len() as f64 }
     }
 
+    fn columns(&self) -> usize {
+        self.samples.ncols()
+    }
+
     /// 1/(d·variance), with the variance over all entries of the given columns (scikit-learn's `gamma="scale"`); 1
     /// where that is zero. Two passes over what is stored.
     fn inverse_variance(&self, columns: Option<&[usize]>) -> f64 {

@@ -21,7 +21,7 @@ const MOST_STEPS: u64 = 1_000_000;
 /// Verdicts kept for later fits with the same kernel.
 const KEPT: usize = 1_000;
 
-/// Whether a learner asks for a proof that its kernel is positive semidefinite.
+/// Whether a learner requires a proof that its kernel is positive semidefinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Admission {
@@ -51,7 +51,7 @@ impl Admission {
             return Ok(Admitted { domain: None, warning: None });
         }
         let dim = Dim::Exactly(samples.ncols());
-        // Samples are gone through only where the kernel is not proven everywhere.
+        // The samples are examined only if the kernel is not proven everywhere.
         let narrower = std::iter::once_with(|| narrower_domains(samples)).flatten();
         let mut narrowest = None;
         for domain in std::iter::once(Domain::All).chain(narrower) {

@@ -12,6 +12,7 @@ use crate::session::Session;
 
 use super::error::LearnError;
 use super::fitted::{Fitted, Settings};
+use super::gp::Gp;
 use super::knn::Knn;
 use super::learner::{Learner, Requires, Shape};
 use super::lift::{Lift, Prepared};
@@ -49,6 +50,8 @@ pub enum AnyLearner {
     Perceptron(Perceptron),
     /// Logistic regression.
     Logistic(Logistic),
+    /// A Gaussian process.
+    Gp(Gp),
     /// A support vector machine, which has a method for each [`Machine`](super::svm::Machine).
     #[serde(untagged)]
     Svm(Svm),
@@ -119,6 +122,7 @@ impl AnyLearner {
             Self::Knn(knn) => knn,
             Self::Perceptron(perceptron) => perceptron,
             Self::Logistic(logistic) => logistic,
+            Self::Gp(gp) => gp,
             Self::Svm(svm) => svm,
         }
     }
@@ -159,6 +163,7 @@ impl<'de> Deserialize<'de> for AnyLearner {
             Method::Knn => Self::Knn(read(settings)?),
             Method::Perceptron => Self::Perceptron(read(settings)?),
             Method::Logistic => Self::Logistic(read(settings)?),
+            Method::Gp => Self::Gp(read(settings)?),
             Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => {
                 Self::Svm(read(settings)?)
             }
@@ -182,7 +187,7 @@ macro_rules! from {
     };
 }
 
-from!(Ridge, Lms, Smoother, Knn, Perceptron, Logistic, Svm);
+from!(Ridge, Lms, Smoother, Knn, Perceptron, Logistic, Gp, Svm);
 
 #[cfg(test)]
 mod tests {
@@ -199,11 +204,12 @@ mod tests {
     #[test]
     fn settings_are_read_as_they_are_written() {
         let approximate = (kernel(), Approximation::nystrom(40));
-        let learners: [AnyLearner; 9] = [
+        let learners: [AnyLearner; 10] = [
             Ridge::on(approximate.clone()).lambdas(vec![0.1, 2.0]).intercept(Intercept::Column).into(),
             Ridge::on(Lift::Auto(kernel())).solver(RidgeSolver::Cg).rank(Some(7)).into(),
             Lms::new(kernel()).step(Step::Value(0.25)).epochs(3).into(),
             Smoother::new(kernel()).into(),
+            Gp::new(kernel()).noise(Some(0.1)).restarts(2).into(),
             Knn::new(7).classify(true).into(),
             Perceptron::on("x, x^2".parse::<crate::design::FeatureMap>().unwrap())
                 .rule(Rule::OneVsRest)

@@ -6,7 +6,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use crate::data::Matrix;
 use crate::gram::{DenseGram, Resident};
 use crate::kernel::Kernel;
-use crate::model::{Link, probabilities};
+use crate::model::Link;
 use crate::pool;
 use crate::session::Session;
 use crate::watch::Watch;
@@ -14,10 +14,13 @@ use crate::watch::Watch;
 use super::error::LearnError;
 use super::problem::Problem;
 use super::ridge::finite_gram;
-use super::search::{Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, require_memory};
+use super::search::{Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, Tally, require_memory};
 
 /// A classifier Σᵢ aᵢ k(xᵢ, ·) + b that is trained on the rows outside of a fold.
 pub(super) trait FoldTrainer {
+    /// How its outputs are read.
+    const LINK: Link;
+
     /// The answer for each of `shared`, in their order; none where there is none.
     fn train_fold(
         &self,
@@ -45,9 +48,10 @@ pub(super) struct Fold {
 
 /// The folds of labelled samples, ready for any kernel.
 pub(super) struct ClassScorer<'a, L> {
-    learner: &'a L,
+    learner: L,
     resident: Box<dyn Resident>,
     codes: &'a [usize],
+    classes: usize,
     weights: Option<&'a [f64]>,
     folds: Vec<Fold>,
     measure: Measure,
@@ -57,7 +61,7 @@ impl<'a, L: FoldTrainer> ClassScorer<'a, L> {
     /// # Errors
     /// Where the criterion is not one of folds or leaves rows of one class alone, and where the memory budget is exceeded.
     pub fn new(
-        learner: &'a L,
+        learner: L,
         problem: &'a Problem<'a>,
         criterion: &Criterion,
         measure: Measure,
@@ -69,29 +73,28 @@ impl<'a, L: FoldTrainer> ClassScorer<'a, L> {
         let LeftOut::Parts(parts) = criterion.on(problem, session)? else {
             return Err(LearnError::Unsupported("a classifier is judged by folds or held-out rows"));
         };
-        let ((codes, _), weights) = (problem.codes()?, problem.weights());
+        let ((codes, classes), weights) = (problem.codes()?, problem.weights());
         Ok(Self {
             learner,
             resident: session.load(problem.samples()?)?,
             codes,
+            classes,
             weights,
             folds: folds(codes, weights, &parts, &problem.counted())?,
             measure,
         })
     }
 
-    /// The sum of the losses of one fold's held-out rows.
-    fn loss(&self, fold: &Fold, outputs: &Matrix<f64>) -> f64 {
-        let shares = (self.measure == Measure::LogLoss).then(|| probabilities(outputs));
-        let loss = |(place, &row): (usize, &usize)| {
-            let truth = fold.present.binary_search(&self.codes[row]);
-            let loss = match &shares {
-                Some(shares) => Measure::log_loss(truth.ok().map(|class| shares.row(place)[class])),
-                None => f64::from(u8::from(truth != Ok(Link::Decisions.class(outputs.row(place))))),
-            };
-            self.weight(row) * loss
-        };
-        fold.held_out.iter().enumerate().map(loss).sum()
+    /// The predictions at the held-out rows of one fold.
+    fn tally(&self, fold: &Fold, outputs: &Matrix<f64>) -> Tally {
+        let outputs = among_all(outputs, &fold.present, self.classes);
+        let shares = L::LINK.probabilities(&outputs);
+        let mut tally = Tally::of_classes(self.measure, self.classes);
+        for (place, &row) in fold.held_out.iter().enumerate() {
+            let shares = shares.as_ref().map(|shares| shares.row(place));
+            tally.add_outputs(self.codes[row], L::LINK, outputs.row(place), shares, self.weight(row));
+        }
+        tally
     }
 
     fn weight(&self, row: usize) -> f64 {
@@ -100,7 +103,7 @@ impl<'a, L: FoldTrainer> ClassScorer<'a, L> {
 }
 
 impl<L: FoldTrainer> Scorer for ClassScorer<'_, L> {
-    /// The mean loss over the rows that are held out.
+    /// The predictions at the rows that are held out, judged.
     fn score(
         &mut self,
         kernel: Option<&Kernel>,
@@ -109,24 +112,40 @@ impl<L: FoldTrainer> Scorer for ClassScorer<'_, L> {
     ) -> Result<Vec<Option<Score>>, LearnError> {
         let session = &session.part();
         let gram = finite_gram(&*self.resident, kernel.ok_or(NO_KERNEL)?, session)?;
-        let mut losses: Vec<Option<f64>> = vec![Some(0.0); shared.len()];
-        let mut total = 0.0;
+        let mut tallies: Vec<Option<Vec<Tally>>> = vec![Some(Vec::new()); shared.len()];
         for fold in &self.folds {
             session.check()?;
             let part = block(&gram, &fold.train, &fold.train);
             let part = DenseGram::new(fold.train.len(), part.into_entries());
             let trained = self.learner.train_fold(&part, fold, shared, session)?;
             let cross = block(&gram, &fold.held_out, &fold.train);
-            total += fold.held_out.iter().map(|&row| self.weight(row)).sum::<f64>();
-            for (loss, found) in losses.iter_mut().zip(trained) {
-                *loss = match (loss.take(), found) {
-                    (Some(sum), Some(found)) => Some(sum + self.loss(fold, &outputs(&cross, &found))),
-                    _ => None,
-                };
+            for (tallies, found) in tallies.iter_mut().zip(trained) {
+                match (tallies.as_mut(), found) {
+                    (Some(tallies), Some(found)) => tallies.push(self.tally(fold, &outputs(&cross, &found))),
+                    _ => *tallies = None,
+                }
             }
         }
-        Ok(losses.into_iter().map(|loss| loss.map(|sum| Score::from(sum / total))).collect())
+        Ok(tallies.into_iter().map(|tallies| Tally::score(&tallies?)).collect())
     }
+}
+
+/// Outputs of a classifier of the classes `present` as those of one of all classes: the others are impossible.
+fn among_all(outputs: &Matrix<f64>, present: &[usize], classes: usize) -> Matrix<f64> {
+    if present.len() == classes {
+        return outputs.clone();
+    }
+    let mut all =
+        Matrix::from_entries(outputs.nrows(), classes, vec![f64::NEG_INFINITY; outputs.nrows() * classes]);
+    for row in 0..outputs.nrows() {
+        let of_present = match outputs.row(row) {
+            [decision] => vec![0.0, *decision],
+            several => several.to_vec(),
+        };
+        let place = all.row_mut(row);
+        present.iter().zip(of_present).for_each(|(&class, output)| place[class] = output);
+    }
+    all
 }
 
 /// The rows `counted` outside and inside of each part.

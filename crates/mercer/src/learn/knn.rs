@@ -1,5 +1,7 @@
 //! k nearest neighbours.
 
+use std::slice;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +16,7 @@ use super::error::LearnError;
 use super::fitted::{Answer, Fitted, Settings};
 use super::learner::{Learner, Requires};
 use super::problem::Problem;
-use super::search::{Criterion, LeftOut, Measure, Score, Scorer, Shared, Tunable};
+use super::search::{Criterion, LeftOut, Measure, Score, Scorer, Shared, Tally, Tunable};
 use super::settings::{builder, kept};
 use super::targets;
 
@@ -71,10 +73,23 @@ impl Knn {
         measure: Measure,
         session: &Session<'_>,
     ) -> Result<Vec<f64>, LearnError> {
+        let scores = self.left_out(samples, targets, kmax, measure, session)?;
+        Ok(scores.into_iter().map(|score| score.map_or(f64::NAN, |score| score.loss)).collect())
+    }
+
+    /// The score of every k from 1 to `kmax`.
+    fn left_out(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        kmax: usize,
+        measure: Measure,
+        session: &Session<'_>,
+    ) -> Result<Vec<Option<Score>>, LearnError> {
         targets::check(samples.nrows(), targets)?;
         check_features(samples)?;
         self.check_k(kmax, samples.nrows() - 1)?;
-        let mut losses = vec![0.0; kmax];
+        let mut tallies = vec![Tally::of_targets(measure, targets.ncols()); kmax];
         let all: Vec<usize> = (0..samples.nrows()).collect();
         let resident = session.load(samples)?;
         for rows in all.chunks(queries_at_once(kmax + 1)) {
@@ -83,24 +98,25 @@ impl Knn {
                 let mut mean = Mean::new(self.weights, targets.ncols());
                 let others = nearest.of(query).filter(|(row, _)| *row != i).take(kmax);
                 others
-                    .map(|(row, distance)| {
+                    .flat_map(|(row, distance)| {
                         mean.add(targets.row(row), distance);
-                        measure.of_row(mean.value(), targets.row(i))
+                        mean.value().to_vec()
                     })
                     .collect::<Vec<f64>>()
             };
-            // A thousand rows at a time, so that their losses at every k take little memory.
+            // A thousand rows at a time, so that their predictions at every k take little memory.
             for (block, rows) in rows.chunks(1_000).enumerate() {
                 session.check()?;
                 let numbered = rows.par_iter().enumerate().map(|(r, i)| (block * 1_000 + r, i));
                 let of_rows: Vec<Vec<f64>> = numbered.map(of_row).collect();
-                for of_row in of_rows {
-                    losses.iter_mut().zip(of_row).for_each(|(sum, loss)| *sum += loss);
+                for (&row, predicted) in rows.iter().zip(&of_rows) {
+                    for (tally, predicted) in tallies.iter_mut().zip(predicted.chunks(targets.ncols())) {
+                        tally.add_predicted(predicted, targets.row(row));
+                    }
                 }
             }
         }
-        losses.iter_mut().for_each(|sum| *sum /= samples.nrows() as f64);
-        Ok(losses)
+        Ok(tallies.iter().map(|tally| Tally::score(slice::from_ref(tally))).collect())
     }
 
     fn check_k(&self, k: usize, rows: usize) -> Result<(), LearnError> {
@@ -165,8 +181,8 @@ impl Tunable for Knn {
         let (samples, targets) = (problem.samples()?, problem.numbers_or_shares()?);
         Ok(Box::new(move |_: Option<&Kernel>, ks: &[f64], session: &Session<'_>| {
             let largest = ks.iter().copied().fold(1.0, f64::max) as usize;
-            let losses = self.leave_one_out(samples, &targets, largest, measure, session)?;
-            Ok(ks.iter().map(|&k| Some(Score::from(losses[k as usize - 1]))).collect())
+            let scores = self.left_out(samples, &targets, largest, measure, session)?;
+            Ok(ks.iter().map(|&k| scores[k as usize - 1].clone()).collect())
         }))
     }
 }

@@ -17,7 +17,7 @@ use super::fitted::{Answer, Fitted, Settings};
 use super::knn::{check_features, neighbours, only_leave_one_out};
 use super::learner::{Learner, Requires};
 use super::problem::Problem;
-use super::search::{Criterion, Measure, Score, Scorer, Tunable};
+use super::search::{Criterion, Measure, Score, Scorer, Tally, Tunable};
 use super::settings::kept;
 use super::targets;
 
@@ -55,6 +55,17 @@ impl Smoother {
         measure: Measure,
         session: &Session<'_>,
     ) -> Result<f64, LearnError> {
+        let score = self.left_out(samples, targets, measure, session)?;
+        Ok(score.map_or(f64::NAN, |score| score.loss))
+    }
+
+    fn left_out(
+        &self,
+        samples: &AnySamples<'_>,
+        targets: &Matrix<f64>,
+        measure: Measure,
+        session: &Session<'_>,
+    ) -> Result<Option<Score>, LearnError> {
         targets::check(samples.nrows(), targets)?;
         check_features(samples)?;
         if samples.nrows() < 2 {
@@ -62,7 +73,9 @@ impl Smoother {
         }
         self.check_kernel(samples, session)?;
         let predicted = smooth_leaving_out(&self.kernel, samples, targets, session)?;
-        Ok(measure.mean(&predicted, targets))
+        let mut tally = Tally::of_targets(measure, targets.ncols());
+        (0..targets.nrows()).for_each(|row| tally.add_predicted(predicted.row(row), targets.row(row)));
+        Ok(Tally::score(&[tally]))
     }
 
     /// Checks that the kernel is a weight on these samples: by its formula, else by its values at pairs of some of them.
@@ -150,8 +163,8 @@ impl Tunable for Smoother {
         let (samples, targets) = (problem.samples()?, problem.numbers_or_shares()?);
         Ok(Box::new(move |kernel: Option<&Kernel>, shared: &[f64], session: &Session<'_>| {
             let smoother = Self { kernel: kernel.unwrap_or(&self.kernel).clone() };
-            let loss = smoother.leave_one_out(samples, &targets, measure, &session.part())?;
-            Ok(vec![Some(Score::from(loss)); shared.len()])
+            let score = smoother.left_out(samples, &targets, measure, &session.part())?;
+            Ok(vec![score; shared.len()])
         }))
     }
 }

@@ -92,6 +92,16 @@ impl<T: Scalar> Cholesky<T> {
         Ok(Self { order, factor: matrix })
     }
 
+    /// The factorisation whose factor L is `lower`, row-major; what is above the diagonal is not read.
+    ///
+    /// # Panics
+    /// Where `lower` does not have `order²` entries.
+    #[must_use]
+    pub fn from_lower(order: usize, lower: Vec<T>) -> Self {
+        assert_eq!(lower.len(), order * order, "a square matrix of order {order}");
+        Self { order, factor: lower }
+    }
+
     /// As [`factor`](Self::factor), with a stop apart from a matrix that is not positive definite.
     pub(crate) fn try_factor(
         order: usize,
@@ -102,6 +112,26 @@ impl<T: Scalar> Cholesky<T> {
             Err(CholeskyError::Stopped(stopped)) => Err(stopped),
             other => Ok(other),
         }
+    }
+
+    /// The factor whose rows up to the diagonal are in `triangle`, one after another.
+    ///
+    /// # Panics
+    /// Where `triangle` does not have `order·(order + 1)/2` entries.
+    pub(crate) fn from_triangle(order: usize, triangle: &[T]) -> Self {
+        assert_eq!(triangle.len(), order * (order + 1) / 2, "a triangle of order {order}");
+        let mut factor = super::zeroed(order * order);
+        for i in 0..order {
+            let start = i * (i + 1) / 2;
+            factor[i * order..][..=i].copy_from_slice(&triangle[start..=start + i]);
+        }
+        Self { order, factor }
+    }
+
+    /// The rows of L up to the diagonal, one after another.
+    pub(crate) fn into_triangle(self) -> Vec<T> {
+        let n = self.order;
+        (0..n).flat_map(|i| self.factor[i * n..][..=i].to_vec()).collect()
     }
 
     /// The order of the matrix.
@@ -116,7 +146,8 @@ impl<T: Scalar> Cholesky<T> {
     }
 
     /// The buffer of L, row-major; what is above the diagonal is unspecified.
-    pub(crate) fn into_lower(self) -> Vec<T> {
+    #[must_use]
+    pub fn into_lower(self) -> Vec<T> {
         self.factor
     }
 
@@ -136,14 +167,17 @@ impl<T: Scalar> Cholesky<T> {
     /// 2n² multiply-adds a column; reads the factor twice.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     pub fn solve(&self, rhs: &mut Matrix<T>, watch: &dyn Watch) -> Result<(), Stopped> {
         self.solve_lower(rhs, watch)?;
         self.solve_upper(rhs, watch)
     }
 
-    /// L·X = B, block rows downwards.
-    fn solve_lower(&self, rhs: &mut Matrix<T>, watch: &dyn Watch) -> Result<(), Stopped> {
+    /// Solves L·X = B for every column of `rhs`, in place, block rows downwards.
+    ///
+    /// # Errors
+    /// [`Stopped`] if `watch` requests it.
+    pub fn solve_lower(&self, rhs: &mut Matrix<T>, watch: &dyn Watch) -> Result<(), Stopped> {
         let (n, m) = (self.order, rhs.ncols());
         for start in (0..n).step_by(BLOCK) {
             watch.check()?;

@@ -1,6 +1,7 @@
 //! Dense linear algebra: factorisations, normal equations, products with rows.
 
 mod cholesky;
+pub(crate) mod dense;
 mod eigen;
 pub mod normal_equations;
 pub(crate) mod products;

@@ -20,7 +20,7 @@ const PARALLEL_TASKS: usize = 64;
 /// of its first row, and the place for v at these rows, one output after the other.
 ///
 /// # Errors
-/// [`Stopped`] where `watch` asks for it.
+/// [`Stopped`] if `watch` requests it.
 pub fn combined_rows<T: Real>(
     matrix: &Matrix<T>,
     outputs: usize,
@@ -62,7 +62,7 @@ pub fn combined_rows<T: Real>(
 /// out = matrix · v, for all rows.
 ///
 /// # Errors
-/// [`Stopped`] where `watch` asks for it.
+/// [`Stopped`] if `watch` requests it.
 pub fn row_dots<T: Real>(
     matrix: &Matrix<T>,
     v: &[f64],
@@ -82,7 +82,7 @@ pub fn row_dots<T: Real>(
 /// Chosen rows of `matrix` · v.
 ///
 /// # Errors
-/// [`Stopped`] where `watch` asks for it.
+/// [`Stopped`] if `watch` requests it.
 pub fn chosen_row_dots<T: Real>(
     matrix: &Matrix<T>,
     rows: &[usize],
@@ -101,7 +101,7 @@ pub fn chosen_row_dots<T: Real>(
 /// Σ vᵣ·(row r of `matrix`) over chosen rows.
 ///
 /// # Errors
-/// [`Stopped`] where `watch` asks for it.
+/// [`Stopped`] if `watch` requests it.
 pub fn chosen_rows_combined<T: Real>(
     matrix: &Matrix<T>,
     rows: &[usize],

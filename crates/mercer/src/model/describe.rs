@@ -10,7 +10,9 @@ use crate::design::Features;
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 
-use super::{Expansion, FORMAT, Model, Pairs, Predictor, Rule, Voted, Weights};
+use super::{
+    Expansion, FORMAT, GaussianClasses, GaussianProcess, Model, Pairs, Predictor, Rule, Voted, Weights,
+};
 
 impl Model {
     /// The model without its arrays, as one JSON object.
@@ -48,6 +50,18 @@ impl Predictor {
         match self {
             Self::Expansion(Expansion { kernel, domain, centres, intercepts, .. }) => {
                 over_centres(kernel, *domain, centres, [("intercepts", json!(intercepts))])
+            }
+            Self::GaussianClasses(GaussianClasses { latent }) => {
+                over_centres(&latent.kernel, latent.domain, &latent.centres, [])
+            }
+            Self::GaussianProcess(GaussianProcess { mean, scales, noise, factor, .. }) => {
+                let own = [
+                    ("intercepts", json!(mean.intercepts)),
+                    ("scales", json!(scales)),
+                    ("noise", json!(noise)),
+                    ("variance", json!(factor.is_some())),
+                ];
+                over_centres(&mean.kernel, mean.domain, &mean.centres, own)
             }
             Self::Linear(linear) => {
                 let mut words = BTreeMap::from([

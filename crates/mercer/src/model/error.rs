@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::data::DataError;
 use crate::design::DesignError;
 use crate::gram::GramError;
+use crate::solve::SolveError;
 
 /// Why a model cannot be read, written or used.
 #[derive(Debug, thiserror::Error)]
@@ -97,7 +98,20 @@ pub enum ModelError {
         /// Its outputs.
         outputs: usize,
     },
+    /// The model keeps no variance.
+    #[error(
+        "the model has no variance: it was fitted with --no-variance, or by a method that has none; fit it again without that flag"
+    )]
+    NoVariance,
+    /// The covariance of a posterior has no Cholesky factor.
+    #[error(
+        "the posterior's covariance at these points is not positive definite to working precision, so nothing can be drawn from it"
+    )]
+    NoDraws,
     /// The samples do not have the model's features.
     #[error(transparent)]
     Design(#[from] DesignError),
+    /// The variances of latent functions could not be computed.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
 }

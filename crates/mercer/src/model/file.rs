@@ -190,7 +190,7 @@ fn verify(file: &SafeTensors<'_>, document: &str, stated: &str) -> Result<(), St
     }
 }
 
-/// The document with another checksum in the place of the one it has.
+/// The document with another checksum.
 fn signed(document: &str, from: &str, to: &str) -> String {
     document.replacen(&format!("\"checksum\":\"{from}\""), &format!("\"checksum\":\"{to}\""), 1)
 }

@@ -6,6 +6,8 @@ mod domain;
 mod error;
 mod expansion;
 mod file;
+mod gaussian_classes;
+mod gaussian_process;
 mod header;
 pub mod libsvm;
 mod linear;
@@ -14,6 +16,7 @@ mod neighbours;
 mod pairs;
 mod parts;
 mod predictor;
+mod ranks;
 mod smoothing;
 mod tensors;
 mod voted;
@@ -33,6 +36,8 @@ pub(crate) use domain::{first_negative, norm};
 pub use error::ModelError;
 pub use expansion::Expansion;
 pub(crate) use expansion::subtract;
+pub use gaussian_classes::GaussianClasses;
+pub use gaussian_process::GaussianProcess;
 pub use header::FORMAT;
 pub use linear::Linear;
 pub use link::{Link, probabilities};
@@ -40,6 +45,7 @@ pub(crate) use neighbours::{Mean, queries_at_once};
 pub use neighbours::{Neighbours, Rule, Weights};
 pub use pairs::{Pairs, classes_of_pairs, one_vs_rest_decisions, pairs_of, vote};
 pub use predictor::Predictor;
+pub use ranks::Ranks;
 pub(crate) use smoothing::smooth_leaving_out;
 pub use voted::{Voted, VotedStep};
 
@@ -70,6 +76,8 @@ pub enum Method {
     NuSvr,
     /// One-class estimation: inliers and outliers.
     OneClass,
+    /// A Gaussian process.
+    Gp,
 }
 
 impl fmt::Display for Method {
@@ -86,6 +94,7 @@ impl fmt::Display for Method {
             Self::Svr => "svr",
             Self::NuSvr => "nu-svr",
             Self::OneClass => "one-class",
+            Self::Gp => "gp",
         })
     }
 }
@@ -138,6 +147,21 @@ impl Model {
     ) -> Result<Matrix<f64>, ModelError> {
         domain::check_samples(samples, self.predictor.ncols(), None)?;
         self.predictor.predict(&self.scaling.apply(samples.view())?, session)
+    }
+
+    /// The standard deviations of the targets at raw samples, given the model: one row per sample, one column per output.
+    ///
+    /// # Errors
+    /// [`ModelError::NoVariance`] where the model is not a Gaussian process or was saved without its variance; otherwise as
+    /// [`predict`](Self::predict).
+    pub fn deviations(
+        &self,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, ModelError> {
+        let Predictor::GaussianProcess(process) = &self.predictor else { return Err(ModelError::NoVariance) };
+        domain::check_samples(samples, self.predictor.ncols(), None)?;
+        process.deviations(&self.scaling.apply(samples.view())?, true, session)
     }
 
     /// How the outputs of a classifier are read.

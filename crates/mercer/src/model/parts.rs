@@ -8,11 +8,21 @@ use crate::kernel::Kernel;
 
 use super::header::Words;
 use super::tensors::{self, Tensor};
-use super::{Expansion, Linear, Neighbours, Pairs, Predictor, Voted, VotedStep};
+use super::{
+    Expansion, GaussianClasses, GaussianProcess, Linear, Neighbours, Pairs, Predictor, Voted, VotedStep,
+};
 
 /// The kinds of predictor, as `requires` names them.
-pub(super) const KINDS: [&str; 6] =
-    ["expansion", "linear", "neighbours", "pairs", "voted", "random-features"];
+pub(super) const KINDS: [&str; 8] = [
+    "expansion",
+    "linear",
+    "neighbours",
+    "pairs",
+    "voted",
+    "random-features",
+    "gaussian-process",
+    "gaussian-classes",
+];
 
 /// The predictor's kind, its words and its arrays.
 pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tensor>) {
@@ -75,6 +85,17 @@ pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tens
             ]);
             ("pairs", words, arrays)
         }
+        Predictor::GaussianProcess(process) => {
+            let (_, words, mut arrays) = arrays_of(&Predictor::Expansion(process.mean.clone()));
+            arrays.extend([vector("scales", &process.scales), vector("noise", &[process.noise])]);
+            arrays.extend(process.factor.as_ref().map(|factor| vector("factor", factor)));
+            arrays.extend(process.posterior_factor.as_ref().map(|factor| vector("posterior_factor", factor)));
+            ("gaussian-process", words, arrays)
+        }
+        Predictor::GaussianClasses(classes) => {
+            let (_, words, arrays) = arrays_of(&Predictor::Expansion(classes.latent.clone()));
+            ("gaussian-classes", words, arrays)
+        }
     }
 }
 
@@ -86,13 +107,19 @@ pub(super) fn from_arrays(
 ) -> Result<Predictor, String> {
     let kind = KINDS.into_iter().find(|kind| requires.iter().any(|feature| feature == kind));
     let predictor = match kind {
-        Some("expansion") => Predictor::Expansion(Expansion {
-            kernel: words.kernel()?,
-            domain: words.domain()?,
-            centres: tensors::samples(file)?,
-            shift: optional(file, "shift")?,
-            coefficients: tensors::matrix(file, "coefficients")?,
-            intercepts: tensors::numbers::<f64>(file, "intercepts")?.1,
+        Some("expansion") => Predictor::Expansion(expansion(words, file)?),
+        Some("gaussian-classes") => {
+            Predictor::GaussianClasses(GaussianClasses { latent: expansion(words, file)? })
+        }
+        Some("gaussian-process") => Predictor::GaussianProcess(GaussianProcess {
+            mean: expansion(words, file)?,
+            scales: tensors::numbers::<f64>(file, "scales")?.1,
+            noise: match tensors::numbers::<f64>(file, "noise")?.1[..] {
+                [noise] => noise,
+                _ => return Err("its noise is not one number".into()),
+            },
+            factor: optional(file, "factor")?,
+            posterior_factor: optional(file, "posterior_factor")?,
         }),
         Some(kind @ ("linear" | "random-features")) => Predictor::Linear(Linear {
             map: match kind {
@@ -135,6 +162,17 @@ pub(super) fn from_arrays(
     Ok(predictor)
 }
 
+fn expansion(words: &Words, file: &SafeTensors<'_>) -> Result<Expansion, String> {
+    Ok(Expansion {
+        kernel: words.kernel()?,
+        domain: words.domain()?,
+        centres: tensors::samples(file)?,
+        shift: optional(file, "shift")?,
+        coefficients: tensors::matrix(file, "coefficients")?,
+        intercepts: tensors::numbers::<f64>(file, "intercepts")?.1,
+    })
+}
+
 fn voted_steps(numbers: &Matrix<f64>) -> Result<Vec<VotedStep>, String> {
     // A cast of what is no whole number, or too large, gives another number.
     let place = |number: f64| match number as u32 {
@@ -158,12 +196,14 @@ fn voted_steps(numbers: &Matrix<f64>) -> Result<Vec<VotedStep>, String> {
 fn consistent(predictor: &Predictor) -> Result<(), String> {
     let columns = predictor.ncols();
     match predictor {
-        Predictor::Expansion(expansion) => {
-            let (centres, outputs) = (expansion.centres.nrows(), expansion.noutputs());
-            shape("coefficients", &expansion.coefficients, centres, outputs)?;
-            finite("intercepts", &expansion.intercepts)?;
-            shifts(expansion.shift.as_deref(), columns)?;
-            usable(&expansion.kernel, columns)
+        Predictor::Expansion(expansion) => consistent_expansion(expansion),
+        Predictor::GaussianProcess(process) => {
+            consistent_expansion(&process.mean)?;
+            faultless(process.fault(), predictor)
+        }
+        Predictor::GaussianClasses(classes) => {
+            consistent_expansion(&classes.latent)?;
+            faultless(classes.fault(), predictor)
         }
         Predictor::Linear(linear) => {
             finite("intercepts", &linear.intercepts)?;
@@ -186,6 +226,15 @@ fn consistent(predictor: &Predictor) -> Result<(), String> {
         Predictor::Voted(voted) => faultless(voted.fault().map(str::to_owned), predictor),
         Predictor::Pairs(pairs) => faultless(pairs.fault(), predictor),
     }
+}
+
+fn consistent_expansion(expansion: &Expansion) -> Result<(), String> {
+    let (centres, outputs, columns) =
+        (expansion.centres.nrows(), expansion.noutputs(), expansion.centres.ncols());
+    shape("coefficients", &expansion.coefficients, centres, outputs)?;
+    finite("intercepts", &expansion.intercepts)?;
+    shifts(expansion.shift.as_deref(), columns)?;
+    usable(&expansion.kernel, columns)
 }
 
 fn faultless(fault: Option<String>, predictor: &Predictor) -> Result<(), String> {

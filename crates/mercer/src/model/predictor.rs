@@ -4,7 +4,9 @@ use crate::data::{AnySamples, Dtype, Matrix};
 use crate::kernel::Kernel;
 use crate::session::Session;
 
-use super::{Expansion, Linear, ModelError, Neighbours, Pairs, Rule, Voted};
+use super::{
+    Expansion, GaussianClasses, GaussianProcess, Linear, ModelError, Neighbours, Pairs, Rule, Voted,
+};
 
 /// A function learnt from samples, with one or several outputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +21,10 @@ pub enum Predictor {
     Voted(Voted),
     /// Σₛ aₛ k(cₛ, x) − ρ for every pair of classes: support vector machines.
     Pairs(Pairs),
+    /// A mean and a variance: Gaussian processes.
+    GaussianProcess(GaussianProcess),
+    /// Probabilities of classes averaged over latent functions: classification by Gaussian processes.
+    GaussianClasses(GaussianClasses),
 }
 
 impl Predictor {
@@ -31,6 +37,8 @@ impl Predictor {
             Self::Neighbours(neighbours) => neighbours.ncols(),
             Self::Voted(voted) => voted.centres.ncols(),
             Self::Pairs(pairs) => pairs.centres.ncols(),
+            Self::GaussianProcess(process) => process.mean.centres.ncols(),
+            Self::GaussianClasses(classes) => classes.latent.centres.ncols(),
         }
     }
 
@@ -43,6 +51,8 @@ impl Predictor {
             Self::Neighbours(neighbours) => neighbours.noutputs(),
             Self::Voted(voted) => voted.classes,
             Self::Pairs(pairs) => pairs.noutputs(),
+            Self::GaussianProcess(process) => process.mean.noutputs(),
+            Self::GaussianClasses(classes) => classes.classes(),
         }
     }
 
@@ -64,6 +74,8 @@ impl Predictor {
             Self::Neighbours(neighbours) => Some(&neighbours.rows),
             Self::Voted(voted) => Some(&voted.centres),
             Self::Pairs(pairs) => Some(&pairs.centres),
+            Self::GaussianProcess(process) => Some(&process.mean.centres),
+            Self::GaussianClasses(classes) => Some(&classes.latent.centres),
         }
     }
 
@@ -74,17 +86,20 @@ impl Predictor {
             Self::Expansion(expansion) => Some(&expansion.kernel),
             Self::Voted(voted) => Some(&voted.kernel),
             Self::Pairs(pairs) => Some(&pairs.kernel),
+            Self::GaussianProcess(process) => Some(&process.mean.kernel),
+            Self::GaussianClasses(classes) => Some(&classes.latent.kernel),
             Self::Neighbours(Neighbours { rule: Rule::Smoother { kernel }, .. }) => Some(kernel),
             Self::Linear(Linear { map, .. }) => map.kernel(),
             Self::Neighbours(_) => None,
         }
     }
 
-    /// The expansion, where it is one.
+    /// The expansion, where it is one or has one as its mean.
     #[must_use]
     pub fn expansion(&self) -> Option<&Expansion> {
         match self {
             Self::Expansion(expansion) => Some(expansion),
+            Self::GaussianProcess(process) => Some(&process.mean),
             _ => None,
         }
     }
@@ -113,6 +128,8 @@ impl Predictor {
             Self::Neighbours(neighbours) => neighbours.predict(samples, session),
             Self::Voted(voted) => voted.predict(samples, session),
             Self::Pairs(pairs) => pairs.predict(samples, session),
+            Self::GaussianProcess(process) => process.predict(samples, session),
+            Self::GaussianClasses(classes) => classes.predict(samples, session),
         }
     }
 }
@@ -127,4 +144,4 @@ macro_rules! from_kind {
     )*};
 }
 
-from_kind!(Expansion, Linear, Neighbours, Voted, Pairs);
+from_kind!(Expansion, Linear, Neighbours, Voted, Pairs, GaussianProcess, GaussianClasses);

@@ -1,8 +1,9 @@
-//! Choosing: the hyper-parameters to train with, and the way to do a piece of work.
+//! Choosing hyper-parameters and algorithms.
 
 mod choose;
+pub mod discover;
 pub mod plan;
 mod tune;
 
 pub use choose::{Choose, Chosen, Open, default_kernel};
-pub use tune::{Grid, Tune, Tuned};
+pub use tune::{Grid, Tune, Tuned, Values};

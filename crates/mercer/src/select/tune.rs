@@ -6,13 +6,15 @@ use crate::data::AnySamples;
 use crate::design::DesignError;
 use crate::kernel::{Kernel, SearchSpace};
 use crate::learn::search::{
-    Axis, Criterion, Measure, Score, Scorer, Search, Strategy, Trial, Trials, Tunable,
+    Axis, Criterion, Measure, Score, Scorer, Search, Shared, Strategy, Trial, Trials, Tunable,
 };
 use crate::learn::{Digest, Fitted, Inputs, LearnError, Problem, Requires};
 use crate::linalg::NormalEquationsError;
 use crate::session::Session;
 use crate::solve::SolveError;
 use crate::watch::Watch;
+
+use super::choose::baseline;
 
 /// Rows that a search needs.
 const LEAST_ROWS: usize = 3;
@@ -45,6 +47,19 @@ pub struct Tune<L> {
     pub strategy: Option<Strategy>,
     /// The values of λ, C or k; none for their default range.
     pub shared: Option<SearchSpace>,
+    /// The values of the [second](Tunable::second) hyper-parameter; none to keep that of the learner.
+    pub second: Option<Values>,
+    /// Whether the strongest penalty within one standard error of the best score is taken, at the best kernel, instead of the best.
+    pub one_standard_error: bool,
+}
+
+/// The values that a search goes through.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// The usual range, in units that the targets give.
+    Usual,
+    /// These.
+    Within(SearchSpace),
 }
 
 /// The result of a search.
@@ -79,13 +94,21 @@ impl<L: Tunable> Tune<L> {
     #[must_use]
     pub fn new(learner: L) -> Self {
         let criterion = learner.usual_criterion();
-        Self { learner, criterion, measure: None, strategy: None, shared: None }
+        Self {
+            learner,
+            criterion,
+            measure: None,
+            strategy: None,
+            shared: None,
+            second: None,
+            one_standard_error: false,
+        }
     }
 
     /// Searches for the hyper-parameters with which the targets of rows left out are predicted best.
     ///
     /// Trials in the checkpoint of the session are not made again, and the answer is as if they had been; the checkpoint keeps
-    /// all trials after each kernel. Rows of weight 0 count in no fit and in no score. A stream is gone through once for each
+    /// all trials after each kernel. Rows of weight 0 count in no fit and in no score. A stream is read once for each
     /// kernel; its rows are left out by a hash of their number and the seed of the session.
     ///
     /// # Errors
@@ -102,7 +125,22 @@ impl<L: Tunable> Tune<L> {
             digest.problem(problem);
         }
         let mut scorer = self.learner.scorer(problem, &self.criterion, measure, session)?;
-        self.search((samples, problem.nrows()), digest, &mut *scorer, session)
+        let second = self.second_axis(problem)?;
+        self.search((samples, problem.nrows()), second, digest, &mut *scorer, session)
+    }
+
+    /// The axis of the second hyper-parameter, where it is searched for.
+    fn second_axis(&self, problem: &Problem<'_>) -> Result<Option<Axis>, LearnError> {
+        let Some(values) = &self.second else { return Ok(None) };
+        let second = self.learner.second();
+        if second == Shared::None {
+            return Err(LearnError::Unsupported("this learner has no second hyper-parameter to search for"));
+        }
+        let space = match values {
+            Values::Usual => second.usual(baseline(Measure::SquaredError, problem).map_or(1.0, f64::sqrt)),
+            Values::Within(space) => space.clone(),
+        };
+        second.axis(Some(&space), problem.nrows()).map(Some)
     }
 
     /// The scores of every one of `kernels`, all of whose hyper-parameters are numbers, with every one of `shared`. Where the
@@ -154,6 +192,9 @@ impl<L: Tunable> Tune<L> {
     fn check(&self, problem: &Problem<'_>) -> Result<Measure, LearnError> {
         let measure = self.measure.unwrap_or_else(|| Measure::of(&self.learner, &problem.targets));
         measure.check(&self.learner, &problem.targets)?;
+        if measure == Measure::Auc && problem.weights().is_some() {
+            return Err(LearnError::Unsupported("auc does not take weights of rows; use another score"));
+        }
         if let Inputs::Stream(_) = problem.inputs {
             // Its targets are known after the first pass.
             return problem.unweighted().map(|()| measure);
@@ -193,6 +234,7 @@ impl<L: Tunable> Tune<L> {
     fn search(
         &self,
         (samples, rows): (Option<&AnySamples<'_>>, usize),
+        second: Option<Axis>,
         digest: Option<Digest>,
         scorer: &mut dyn Scorer,
         session: &Session<'_>,
@@ -205,6 +247,13 @@ impl<L: Tunable> Tune<L> {
             axes = Axis::of_kernel(&resolved, &scales)?;
             kernel = Some(resolved);
         }
+        let of_kernel = axes.len();
+        axes.extend(second);
+        if self.one_standard_error && self.learner.shared() == Shared::None {
+            return Err(LearnError::Unsupported(
+                "the rule of one standard error chooses a penalty, which this learner does not have",
+            ));
+        }
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
             axes,
@@ -212,13 +261,19 @@ impl<L: Tunable> Tune<L> {
             seed: session.seed(),
         };
         let mut trials = Trials::starting(digest.map(Digest::finish), &search, session)?;
-        let at = |values: &[f64]| kernel.as_ref().map(|kernel| kernel.with_values(values)).transpose();
-        let mut score = |values: &[f64], shared: &[f64], session: &Session<'_>| {
-            let found = self.score(scorer, at(values)?.as_ref(), shared, samples, session)?;
-            Ok(found.into_iter().map(|score| score.map(|score| score.loss)).collect())
+        let at = |values: &[f64]| {
+            kernel.as_ref().map(|kernel| kernel.with_values(&values[..of_kernel])).transpose()
         };
-        let best = search.run(&mut score, &mut trials, session)?;
-        let Trial { values, setting, score } = &best;
+        let mut score = |values: &[f64], shared: &[f64], session: &Session<'_>| {
+            values.get(of_kernel).iter().for_each(|&&second| scorer.set_second(second));
+            self.score(scorer, at(values)?.as_ref(), shared, samples, session)
+        };
+        let mut best = search.run(&mut score, &mut trials, session)?;
+        if self.one_standard_error {
+            let stronger = |value, than| self.learner.shared().is_stronger(value, than);
+            best = search.within_one_error(&best, stronger, &mut score, &mut trials, session)?;
+        }
+        let Trial { values, setting, score, .. } = &best;
         let (kernel, mut warnings) = (at(values)?, search.edge_warnings(&best));
         warnings.extend(self.warning(kernel.as_ref(), samples)?);
         let found = scorer.finish(kernel.as_ref(), *setting, session)?;
@@ -226,6 +281,10 @@ impl<L: Tunable> Tune<L> {
         let learner = match kernel {
             Some(kernel) => self.learner.clone().with_kernel(kernel),
             None => self.learner.clone(),
+        };
+        let learner = match values.get(of_kernel) {
+            Some(second) => learner.with_second(*second),
+            None => learner,
         };
         Ok(Tuned {
             learner: learner.with_shared(*setting),

@@ -118,6 +118,17 @@ pub enum SolveError {
         /// The matrix's order.
         order: usize,
     },
+    /// The kernel matrix has a negative eigenvalue.
+    #[error(
+        "the kernel matrix is not positive semidefinite (pivot {pivot} of {order}): \
+         the kernel is not positive semidefinite on these samples, or a value of it is not finite"
+    )]
+    NegativePivot {
+        /// The pivot that failed, from 0.
+        pivot: usize,
+        /// The matrix's order.
+        order: usize,
+    },
     /// λ = 0 and the features are linearly dependent on the samples.
     #[error(
         "with λ = 0 the {features} features have no unique weights: on these rows they are linearly dependent{}; \

@@ -11,14 +11,13 @@
 //! bound. Where the bound turns out to be far from the mean curvature of the rows, that takes its place, at the cost of another
 //! factorisation: half as many steps where classes are well separated.
 
-use std::collections::VecDeque;
-
 use crate::data::Matrix;
 use crate::design::{DesignError, LabelledRows, Loss};
 use crate::linalg::vectors::{add_multiple, dot, norm};
 use crate::linalg::{Intercept, NormalEquations, RidgeFactor};
 use crate::watch::Watch;
 
+use super::quasi_newton::Memory;
 use super::report::{Report, Status};
 
 /// Steps that the curvature is learnt from.
@@ -92,7 +91,7 @@ pub fn minimise(
         x = problem.centred(&start.weights, &start.intercepts);
         at = problem.at(&x)?;
     }
-    let mut memory: VecDeque<Pair> = VecDeque::new();
+    let mut memory = Memory::new(MEMORY);
     let (mut status, mut iterations) = (Status::OutOfIterations, 0);
     watch.begin("steps", settings.max_iter as u64);
     while iterations < settings.max_iter {
@@ -120,10 +119,8 @@ pub fn minimise(
         iterations += 1;
         watch.advance(1);
         watch.note(&format!("gradient {:.1e}", norm(value.gradient.entries()) / first));
-        memory.extend(Pair::of(along(&there, &x, -1.0), along(&value.gradient, &at.gradient, -1.0)));
-        if memory.len() > MEMORY {
-            memory.pop_front();
-        }
+        let change = along(&value.gradient, &at.gradient, -1.0);
+        memory.push(along(&there, &x, -1.0).into_entries(), change.into_entries());
         (x, at) = (there, value);
     }
     let residual = norm(at.gradient.entries()) / first;
@@ -131,22 +128,6 @@ pub fn minimise(
     let solver = "l-bfgs on features".to_owned();
     let report = Report { status, solver, iterations, residual, warnings: Vec::new() };
     Ok(LinearLossFit { weights, intercepts, objective: at.objective, report })
-}
-
-/// A step and what it did to the gradient.
-struct Pair {
-    step: Matrix<f64>,
-    change: Matrix<f64>,
-    inverse: f64,
-}
-
-impl Pair {
-    /// None where the curvature along the step is not positive to working precision.
-    fn of(step: Matrix<f64>, change: Matrix<f64>) -> Option<Self> {
-        let product = dot(step.entries(), change.entries());
-        let positive = product > f64::EPSILON * norm(step.entries()) * norm(change.entries());
-        positive.then(|| Self { step, change, inverse: 1.0 / product })
-    }
 }
 
 struct Value {
@@ -240,25 +221,17 @@ impl Problem<'_> {
         mean
     }
 
-    /// −Hg with H the estimate of the inverse curvature from the steps so far: the two loops of Nocedal and Wright (2006), algorithm 7.4.
-    fn direction(&self, gradient: &Matrix<f64>, memory: &VecDeque<Pair>) -> Result<Matrix<f64>, DesignError> {
+    /// −Hg with H the estimate of the inverse curvature from the steps so far.
+    fn direction(&self, gradient: &Matrix<f64>, memory: &Memory) -> Result<Matrix<f64>, DesignError> {
         let mut q = gradient.clone();
-        let mut shares = Vec::with_capacity(memory.len());
-        for pair in memory.iter().rev() {
-            let share = pair.inverse * dot(pair.step.entries(), q.entries());
-            add_multiple(&mut q, -share, &pair.change);
-            shares.push(share);
-        }
         let (d, m) = (self.rows.features(), q.ncols());
-        let mut upper = Matrix::from_entries(d, m, q.entries()[..d * m].to_vec());
-        self.factor.solve(&mut upper, self.watch)?;
-        let to = q.entries_mut()[..d * m].iter_mut().zip(upper.entries());
-        to.for_each(|(to, from)| *to = from / self.curvature);
-        q.row_mut(d).iter_mut().for_each(|b| *b /= self.curvature * self.weight);
-        for (pair, share) in memory.iter().zip(shares.into_iter().rev()) {
-            let back = pair.inverse * dot(pair.change.entries(), q.entries());
-            add_multiple(&mut q, share - back, &pair.step);
-        }
+        memory.apply(q.entries_mut(), |q| {
+            let mut upper = Matrix::from_entries(d, m, q[..d * m].to_vec());
+            self.factor.solve(&mut upper, self.watch)?;
+            q.iter_mut().zip(upper.entries()).for_each(|(to, from)| *to = from / self.curvature);
+            q[d * m..].iter_mut().for_each(|b| *b /= self.curvature * self.weight);
+            Ok::<_, DesignError>(())
+        })?;
         q.entries_mut().iter_mut().for_each(|v| *v = -*v);
         Ok(q)
     }

@@ -1,21 +1,26 @@
 //! Solvers: they see a matrix as an operator and never a kernel.
 
+mod bounded_lbfgs;
 mod conjugate_gradient;
 pub mod descent;
 mod direct;
 mod error;
 mod falkon;
 mod hinge_newton;
+mod inducing;
+mod laplace;
 mod lbfgs;
 mod least_squares;
 mod logistic;
 mod normal_cg;
 mod path;
+mod quasi_newton;
 mod report;
 pub mod svm;
 mod system;
 mod wide;
 
+pub(crate) use bounded_lbfgs::{Minimum, Options as MinimiseOptions, minimise as minimise_in_box};
 pub use conjugate_gradient::{
     CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Preconditioner, Unconditioned,
 };
@@ -24,6 +29,8 @@ pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
 pub use error::SolveError;
 pub use falkon::FalkonPreconditioner;
 pub use hinge_newton::{HingeFit, HingeNewton};
+pub(crate) use inducing::{Bound, InducingSums};
+pub use laplace::{ClassRule, Laplace, Latent};
 pub use lbfgs::{LinearLossFit, LinearLossSettings, minimise};
 pub use least_squares::{Group, normal_equations_bytes, solve_least_squares};
 pub use logistic::{Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver};

@@ -152,6 +152,7 @@ fn point(what: PointStatistic, extent: Extent, unit: f64) -> Bound {
 fn operation(node: Node, bounds: &[Bound], u: f64) -> Bound {
     match node {
         Node::Pair(_) | Node::Point(..) => Bound::unknown(),
+        Node::SameRow => Bound { low: 0.0, high: 1.0, absolute: 0.0, relative: 0.0 },
         Node::Number(value) => Bound { low: value, high: value, absolute: 0.0, relative: u },
         Node::Affine { of, scale, shift } => affine(bounds[of], scale, shift, u),
         Node::Exp { of, slope, shift, scale } => {

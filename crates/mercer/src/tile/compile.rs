@@ -29,6 +29,7 @@ impl From<Node> for NodeKey {
             Node::Number(value) => [value.to_bits(), 0, 0, 0],
             Node::Pair(statistic) => [index(statistic), 0, 0, 0],
             Node::Point(what, side, group) => [what as u64, side as u64, index(group), 0],
+            Node::SameRow => [0; 4],
             Node::Affine { of, scale, shift } => [index(of), scale.to_bits(), shift.to_bits(), 0],
             Node::Exp { of, slope, shift, scale } => {
                 [index(of), slope.to_bits(), shift.to_bits(), scale.to_bits()]
@@ -71,18 +72,20 @@ impl Compiler {
         root
     }
 
-    /// The nodes that `root` needs, in order, `root` last; and the groups and statistics they use.
-    pub fn finish(self, root: usize) -> (Vec<Group>, Vec<Statistic>, Vec<Node>) {
-        let mut needed = vec![false; root + 1];
-        needed[root] = true;
-        for i in (0..=root).rev() {
+    /// The nodes that `roots` need, in order, and the groups and statistics they use; then the places of the roots. A single root
+    /// is the last node.
+    pub fn finish(self, roots: &[usize]) -> (Vec<Group>, Vec<Statistic>, Vec<Node>, Vec<usize>) {
+        let last = roots.iter().copied().max().unwrap_or(0);
+        let mut needed = vec![false; last + 1];
+        roots.iter().for_each(|&root| needed[root] = true);
+        for i in (0..=last).rev() {
             if needed[i] {
                 self.nodes[i].operands().for_each(|a| needed[a] = true);
             }
         }
-        let mut place = vec![usize::MAX; root + 1];
+        let mut place = vec![usize::MAX; last + 1];
         let mut nodes = Vec::new();
-        for i in (0..=root).filter(|&i| needed[i]) {
+        for i in (0..=last).filter(|&i| needed[i]) {
             place[i] = nodes.len();
             nodes.push(renumbered(self.nodes[i], &place));
         }
@@ -96,7 +99,8 @@ impl Compiler {
                 }
             }
         }
-        (self.groups, statistics, nodes)
+        let outputs = roots.iter().map(|&root| place[root]).collect();
+        (self.groups, statistics, nodes, outputs)
     }
 
     pub fn expression(&mut self, expr: &Expr) -> Result<usize, EvalError> {
@@ -272,6 +276,10 @@ impl Lower for Compiler {
         self.node(Node::Point(what, side, group))
     }
 
+    fn same_row(&mut self) -> usize {
+        self.node(Node::SameRow)
+    }
+
     fn affine(&mut self, of: usize, scale: f64, shift: f64) -> usize {
         match self.nodes[of] {
             Node::Number(value) => self.number(scale * value + shift),
@@ -317,7 +325,7 @@ impl Lower for Compiler {
 /// The node with its operands at their new places.
 fn renumbered(node: Node, place: &[usize]) -> Node {
     match node {
-        Node::Number(_) | Node::Pair(_) | Node::Point(..) => node,
+        Node::Number(_) | Node::Pair(_) | Node::Point(..) | Node::SameRow => node,
         Node::Affine { of, scale, shift } => Node::Affine { of: place[of], scale, shift },
         Node::Exp { of, slope, shift, scale } => Node::Exp { of: place[of], slope, shift, scale },
         Node::Sum(a, b) => Node::Sum(place[a], place[b]),

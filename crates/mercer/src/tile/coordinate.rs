@@ -1,7 +1,7 @@
 //! Statistics that fold a short program over the coordinates: one interpreter for all of them.
 //!
 //! Every step of the program runs on a vector of columns for [`ROWS`] rows at a time, so that finding out what the step is
-//! costs little beside it.
+//! costs little compared with it.
 
 use std::ops::Range;
 

@@ -96,6 +96,16 @@ impl Filler {
         scratch: &mut Scratch<T>,
         sink: &mut dyn FnMut(&ValueBlock<'_, T>),
     ) {
+        self.fill_outputs(rectangle, scratch, &mut |_, block| sink(block));
+    }
+
+    /// As [`fill`](Self::fill) for a program with several outputs: `sink` receives each block with the number of its output.
+    pub fn fill_outputs<T: Element>(
+        &self,
+        rectangle: &Rectangle<'_, T>,
+        scratch: &mut Scratch<T>,
+        sink: &mut dyn FnMut(usize, &ValueBlock<'_, T>),
+    ) {
         if rectangle.rows.is_empty() || rectangle.cols.is_empty() {
             return;
         }
@@ -122,7 +132,7 @@ struct FillWork<'a, 'b, T: Element> {
     filler: &'a Filler,
     rectangle: &'a Rectangle<'b, T>,
     scratch: &'a mut Scratch<T>,
-    sink: &'a mut dyn FnMut(&ValueBlock<'_, T>),
+    sink: &'a mut dyn FnMut(usize, &ValueBlock<'_, T>),
 }
 
 impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
@@ -181,11 +191,24 @@ impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
                             }
                         }
                     }
+                    Node::SameRow => {
+                        let strip = strips.register(out);
+                        strip.fill(T::default());
+                        for (r, row) in here.clone().enumerate() {
+                            let same = |col: &usize| rectangle.x.is_row_of(row, rectangle.z, *col);
+                            if let Some(col) = cols.clone().find(same) {
+                                strip[r * padded + col - cols.start] = T::from_f64(1.0);
+                            }
+                        }
+                    }
                     _ => strips.compute(s, node, out, &filler.place),
                 }
+                // Handed on at once: the register is free again after the last use of its node.
+                for (number, _) in filler.program.outputs.iter().enumerate().filter(|(_, node)| **node == i) {
+                    let values = strips.register(out);
+                    sink(number, &ValueBlock { rows: here.clone(), values, stride: padded });
+                }
             }
-            let value = strips.register(filler.place[nodes.len() - 1]);
-            sink(&ValueBlock { rows: here, values: value, stride: padded });
         }
     }
 }

@@ -24,6 +24,17 @@ pub(crate) struct Operand<T: Element> {
     packs: Vec<Pack<T>>,
     /// Norms of the rows over each group whose point statistics are used.
     norms: Vec<Vec<f64>>,
+    /// Which rows of which set of samples these are.
+    identity: Identity,
+}
+
+/// Rows of a set of samples, told apart from rows of other sets.
+#[derive(Debug, Clone)]
+struct Identity {
+    /// 0 for the samples of a matrix's rows, 1 for those of its columns where they are another set.
+    set: u8,
+    /// The rows in their order; all of them where there is no list.
+    rows: Option<Vec<usize>>,
 }
 
 /// One set of features.
@@ -181,7 +192,19 @@ impl<T: Element> Operand<T> {
                 }
             })
             .collect();
-        Self { nrows, packs, norms }
+        Self { nrows, packs, norms, identity: Identity { set: 0, rows: None } }
+    }
+
+    /// The same rows as another set than those packed by [`new`](Self::new) alone: none of them is the same row as one of those.
+    pub fn apart(mut self) -> Self {
+        self.identity.set = 1;
+        self
+    }
+
+    /// Whether row `row` is the same row of the same samples as row `other_row` of `other`.
+    pub fn is_row_of(&self, row: usize, other: &Self, other_row: usize) -> bool {
+        let number = |of: &Self, row: usize| of.identity.rows.as_ref().map_or(row, |rows| rows[row]);
+        self.identity.set == other.identity.set && number(self, row) == number(other, other_row)
     }
 
     /// Number of rows.
@@ -228,7 +251,10 @@ impl<T: Element> Operand<T> {
             .iter()
             .map(|norms| if norms.is_empty() { Vec::new() } else { rows.iter().map(|&r| norms[r]).collect() })
             .collect();
-        Self { nrows: rows.len(), packs, norms }
+        let numbers = self.identity.rows.as_ref();
+        let chosen = rows.iter().map(|&r| numbers.map_or(r, |numbers| numbers[r])).collect();
+        let identity = Identity { set: self.identity.set, rows: Some(chosen) };
+        Self { nrows: rows.len(), packs, norms, identity }
     }
 }
 

@@ -145,6 +145,11 @@ impl Plan {
         Self::with(program, known, Differences, true)
     }
 
+    /// The most accurate plan: double precision, distances of dense rows from differences.
+    pub(crate) fn accurate(program: &Program, known: Known<'_>) -> Self {
+        Self::with(program, known, Distances::Differences, true)
+    }
+
     /// The plan of one distance, whatever its error: from rows less `means` (from sparse rows as they are), a Euclidean
     /// distance from inner products.
     pub(crate) fn of_distance(program: &Program, means: &[f64], sparse: bool, double: bool) -> Self {

@@ -22,6 +22,8 @@ pub struct Program {
     pub(crate) groups: Vec<Group>,
     pub(crate) statistics: Vec<Statistic>,
     pub(crate) nodes: Vec<Node>,
+    /// The values that the program is for, by their nodes: k(x, z) alone, or several functions that share nodes.
+    pub(crate) outputs: Vec<usize>,
     symmetric: bool,
     ncols: usize,
 }
@@ -46,6 +48,8 @@ pub enum Node {
     Pair(usize),
     /// A statistic of the row x or z over the columns of a group, without its embedding: |x|, or 1 where |x| ≠ 0 and 0 otherwise.
     Point(PointStatistic, Side, usize),
+    /// 1 where x and z are the same row of one set of samples, else 0; always 0 between two sets.
+    SameRow,
     /// scale·a + shift.
     Affine {
         /// a.
@@ -106,7 +110,7 @@ impl Node {
     /// The nodes it uses.
     pub fn operands(self) -> impl Iterator<Item = usize> {
         let (a, b) = match self {
-            Self::Number(_) | Self::Pair(_) | Self::Point(..) => (None, None),
+            Self::Number(_) | Self::Pair(_) | Self::Point(..) | Self::SameRow => (None, None),
             Self::Affine { of, .. }
             | Self::Exp { of, .. }
             | Self::IntegerPower(of, _)
@@ -135,11 +139,26 @@ impl Program {
 
     /// As [`compile`](Self::compile), from an expression.
     pub(crate) fn compile_expr(expr: &Expr, ncols: usize) -> Result<Self, EvalError> {
+        Self::compile_all(std::iter::once(expr), ncols)
+    }
+
+    /// One program for several expressions, which share statistics and nodes.
+    ///
+    /// # Errors
+    /// As [`compile`](Self::compile).
+    pub(crate) fn compile_all<'e>(
+        exprs: impl Iterator<Item = &'e Expr>,
+        ncols: usize,
+    ) -> Result<Self, EvalError> {
         let mut compiler = Compiler::new(ncols);
-        let root = compiler.expression(expr)?;
-        let symmetric = compiler.mirrored(expr)? == root;
-        let (groups, statistics, nodes) = compiler.finish(root);
-        Ok(Self { groups, statistics, nodes, symmetric, ncols })
+        let (mut roots, mut symmetric) = (Vec::new(), true);
+        for expr in exprs {
+            let root = compiler.expression(expr)?;
+            symmetric &= compiler.mirrored(expr)? == root;
+            roots.push(root);
+        }
+        let (groups, statistics, nodes, outputs) = compiler.finish(&roots);
+        Ok(Self { groups, statistics, nodes, outputs, symmetric, ncols })
     }
 
     /// The column groups that statistics are taken over.

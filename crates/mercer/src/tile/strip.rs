@@ -97,7 +97,7 @@ impl<T: Element> Strips<'_, T> {
         }
         let one = s.number(1.0);
         match node {
-            Node::Pair(_) | Node::Point(..) => {}
+            Node::Pair(_) | Node::Point(..) | Node::SameRow => {}
             Node::Number(value) => self.register(out).fill(T::from_f64(value)),
             Node::Affine { of, scale, shift } => {
                 let (scale, shift) = (s.number(scale), s.number(shift));
@@ -161,7 +161,7 @@ impl<T: Element> Strips<'_, T> {
     }
 }
 
-/// A squared distance, or 10⁶ in the place of a larger one, where e^(−r) is 0 and a polynomial of r still finite. NaN stays.
+/// A squared distance, or 10⁶ instead of a larger one, where e^(−r) is 0 and a polynomial of r still finite. NaN stays.
 #[inline(always)]
 fn not_far<S: Simd>(s: S, v: S::V) -> S::V {
     let far = s.number(1e6);

@@ -37,7 +37,7 @@ pub(crate) struct Waves {
     shifts: Vec<f64>,
     /// a, padded.
     amplitudes: Vec<f64>,
-    /// Whether the sine is wanted beside the cosine.
+    /// Whether the sine is needed in addition to the cosine.
     sines: bool,
 }
 

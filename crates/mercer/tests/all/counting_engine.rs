@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::oracle;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{
-    CpuEngine, Ends, Engine, Gram, GramError, KeepRows, KernelValues, LinearOperator, Metric, Nearest, Part,
-    Resident, RowSums, StoreAs, Stored, TileMut, ValuesMut, ValuesRef, Wanted,
+    CpuEngine, Ends, Engine, Gram, GramError, KeepRows, KernelGradient, KernelValues, LinearOperator, Metric,
+    Nearest, Part, Resident, RowSums, StoreAs, Stored, TileMut, ValuesMut, ValuesRef, Wanted,
 };
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Svm};
@@ -101,6 +101,14 @@ impl Resident for CountingResident {
         count(&self.calls.crosses);
         let inner = self.inner.cross(kernel, unwrap(other)?)?;
         Ok(Box::new(Counting { inner, calls: Arc::clone(&self.calls) }))
+    }
+
+    fn gradient<'a>(
+        &'a self,
+        derivatives: &[Kernel],
+        other: Option<&'a dyn Resident>,
+    ) -> Result<Box<dyn KernelGradient + 'a>, GramError> {
+        self.inner.gradient(derivatives, other.map(unwrap).transpose()?)
     }
 
     fn nearest(

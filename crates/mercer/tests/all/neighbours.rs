@@ -264,7 +264,7 @@ fn mean_loss(loss: Measure, predicted: &[Vec<f64>], y: &Matrix<f64>) -> f64 {
             p.iter().zip(y.row(i)).map(|(p, y)| (p - y).powi(2)).sum::<f64>() / p.len() as f64
         }
         Measure::Wrong => f64::from(u8::from(best(p) != best(y.row(i)))),
-        Measure::LogLoss | Measure::Consistency => unreachable!(),
+        _ => unreachable!(),
     };
     predicted.iter().enumerate().map(of).sum::<f64>() / y.nrows() as f64
 }

@@ -63,6 +63,7 @@ fn interpret(program: &Program, x: &[f64], z: &[f64]) -> f64 {
                     PointStatistic::NonZero => f64::from(u8::from(norm != 0.0)),
                 }
             }
+            Node::SameRow => f64::from(u8::from(x == z)),
             Node::Affine { of, scale, shift } => scale * at(of) + shift,
             Node::Exp { of, slope, shift, scale } => scale * (slope * at(of) + shift).exp(),
             Node::Sum(a, b) => at(a) + at(b),

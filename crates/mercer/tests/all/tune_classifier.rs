@@ -32,11 +32,11 @@ fn codes(classes: usize) -> Vec<usize> {
 
 fn tune<L: Tunable>(learner: L, measure: Measure) -> Tune<L> {
     Tune {
-        learner,
         criterion: Criterion::Folds(4),
         measure: Some(measure),
         strategy: Some(Strategy::Grid { points: 2, refinements: 0 }),
         shared: Some(SearchSpace::OneOf(vec![0.1, 3.0])),
+        ..Tune::new(learner)
     }
 }
 

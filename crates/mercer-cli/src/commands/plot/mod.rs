@@ -3,10 +3,10 @@
 mod classifier;
 mod dependence;
 mod kernel_matrix;
-mod pictures;
+pub mod pictures;
 mod refit;
 mod regression;
-mod shown;
+pub mod shown;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -100,7 +100,7 @@ pub fn run(arguments: &Plot) -> Result<(), Failure> {
     output::report(&arguments.common, &document, &lines)
 }
 
-/// The format that a file's name asks for.
+/// The format that belongs to a file name.
 pub fn format_of(path: &Path) -> Result<Format, Failure> {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {

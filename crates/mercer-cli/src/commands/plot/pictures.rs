@@ -88,6 +88,8 @@ pub fn about(shown: &Shown) -> String {
         Predictor::Neighbours(neighbours) => neighbours.rule.to_string(),
         Predictor::Voted(voted) => voted.kernel.to_string(),
         Predictor::Pairs(pairs) => pairs.kernel.to_string(),
+        Predictor::GaussianProcess(process) => process.mean.kernel.to_string(),
+        Predictor::GaussianClasses(classes) => classes.latent.kernel.to_string(),
     };
     format!("{}, {}{settings}", model.method, rounded(&what))
 }

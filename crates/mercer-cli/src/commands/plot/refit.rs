@@ -178,8 +178,8 @@ pub fn learning_curve(shown: &Shown, session: &Session<'_>) -> Result<Figure, Fa
 /// Error against the number of iterations.
 pub fn convergence(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     let (points, x, y) = match recorded(&shown.model) {
-        Some(points) => (points, "epochs", "training RMSE"),
-        None => repeated(shown, session)?,
+        Some(points) => (points, Scale::linear("epochs"), "training RMSE"),
+        None => repeated(shown, session).map(|(points, x, y)| (points, Scale::log(x), y))?,
     };
     // A step that reaches 0 has no place on a logarithmic axis.
     let points: Vec<(f64, f64)> = points.into_iter().filter(|(_, error)| *error > 0.0).collect();
@@ -190,11 +190,7 @@ pub fn convergence(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failu
     let lines = vec![NamedLine { name: y.into(), points, marked }];
     let figure = LinePlot {
         subtitle: about(shown),
-        ..LinePlot::new(
-            format!("Convergence of {}", shown.model.method),
-            [Scale::linear(x), Scale::log(y)],
-            lines,
-        )
+        ..LinePlot::new(format!("Convergence of {}", shown.model.method), [x, Scale::log(y)], lines)
     };
     Ok(figure.figure()?)
 }
@@ -211,7 +207,7 @@ fn repeated(
     shown: &Shown,
     session: &Session<'_>,
 ) -> Result<(Vec<(f64, f64)>, &'static str, &'static str), Failure> {
-    let solver = shown.model.report.get("solver").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let solver = shown.model.report.get("solver").and_then(Value::as_str).unwrap_or_default();
     let is_cg = shown.model.method == Method::Ridge && solver.contains("conjugate gradients");
     let (x, y) = match shown.model.method {
         Method::Logistic => ("iterations", "norm of the gradient"),
@@ -235,7 +231,7 @@ fn repeated(
     let rows: Vec<usize> = (0..refit.samples.nrows()).collect();
     let mut points = Vec::new();
     for limit in (0..40).map(|power| 1usize << power) {
-        let fitted = refit.fit(&limited(&refit.learner, limit, &solver), &rows, session)?;
+        let fitted = refit.fit(&limited(&refit.learner, limit, &shown.model), &rows, session)?;
         let Some(report) = &fitted.report else { break };
         let done = report.status != Status::OutOfIterations || report.iterations < limit;
         let steps = if done { report.iterations.min(limit) } else { limit } as f64;
@@ -252,11 +248,15 @@ fn repeated(
     Ok((points, x, y))
 }
 
-/// The learner with at most this many iterations.
-fn limited(learner: &AnyLearner, limit: usize, solver: &str) -> AnyLearner {
+/// The learner with at most this many iterations, and the settings that only the report of a model tells.
+fn limited(learner: &AnyLearner, limit: usize, model: &Model) -> AnyLearner {
+    let solver = model.report.get("solver").and_then(Value::as_str).unwrap_or_default();
     match learner.clone() {
         AnyLearner::Ridge(mut ridge) => {
             (ridge.solver, ridge.max_iter) = (RidgeSolver::Cg, limit as u64);
+            if let Some(residual) = model.report.get("residual").and_then(Value::as_f64) {
+                ridge.tol = residual.max(f64::EPSILON);
+            }
             ridge.into()
         }
         AnyLearner::Logistic(mut logistic) => {

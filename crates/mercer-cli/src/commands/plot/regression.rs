@@ -1,7 +1,7 @@
 //! Pictures of regressions.
 
 use mercer::data::Matrix;
-use mercer::model::Method;
+use mercer::model::{GaussianProcess, Method};
 use mercer::session::Session;
 use serde_json::Value;
 
@@ -14,6 +14,10 @@ use crate::plot::{
 };
 use crate::score::{Errors, Score};
 
+/// The part of new data that the band of a Gaussian process holds, and the functions drawn from its posterior.
+const BAND: f64 = 0.95;
+const DRAWS: usize = 4;
+
 /// More points than this hide a surface.
 const IN_SPACE: usize = 400;
 
@@ -24,6 +28,9 @@ pub fn curve(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
         return Err(Failure::usage(message).hint("--kind slice --columns NAME draws along one of them"));
     }
     let mut figure = along(shown, 0, session)?;
+    if !figure.band.is_empty() {
+        return Ok(figure.figure()?);
+    }
     if figure.tube.is_none() {
         figure.bumps = shown.bumps(&figure.places, 4 * MOST_BUMPS, session)?;
         figure.intercept = shown.intercept();
@@ -46,7 +53,7 @@ fn along(shown: &Shown, column: usize, session: &Session<'_>) -> Result<FittedCu
     let values = shown.values(column);
     let places = places(&values, 0.04, CURVE);
     let at: Vec<Vec<f64>> = places.iter().map(|place| vec![*place]).collect();
-    Ok(FittedCurve {
+    let mut figure = FittedCurve {
         title: format!("{} against {}", shown.output_name, shown.names[column]),
         subtitle: format!("{}{}", shown.others(1), about(shown)),
         x_label: shown.names[column].clone(),
@@ -57,7 +64,15 @@ fn along(shown: &Shown, column: usize, session: &Session<'_>) -> Result<FittedCu
         tube: tube(shown),
         places,
         ..FittedCurve::default()
-    })
+    };
+    if let Some((deviations, draws)) = shown.spread(column, &figure.places, DRAWS, session)? {
+        let half_width = GaussianProcess::half_width(BAND);
+        let around = figure.curve.iter().zip(deviations);
+        figure.band = around.map(|(mean, s)| (mean - half_width * s, mean + half_width * s)).collect();
+        figure.band_name = format!("{:.0}% of new data", 100.0 * BAND);
+        figure.draws = draws;
+    }
+    Ok(figure)
 }
 
 /// ε of a support vector regression: a setting, or what ν-regression found.

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 
 use mercer::data::{self, AnySamples, Matrix, Samples, Scaling};
 use mercer::kernel::Kernel;
-use mercer::model::{Expansion, Link, Method, Model, Pairs, Predictor, one_vs_rest_decisions};
+use mercer::model::{
+    Expansion, GaussianClasses, GaussianProcess, Link, Method, Model, Pairs, Predictor, one_vs_rest_decisions,
+};
 use mercer::session::Session;
 
 use super::{Kind, Plot};
@@ -109,6 +111,20 @@ impl Shown {
             shown.rows = RowKind::Training;
         }
         Ok(shown)
+    }
+
+    /// A model with the rows that it was trained on.
+    #[cfg(feature = "explore")]
+    pub fn of_training(
+        model: Model,
+        names: Vec<String>,
+        samples: AnySamples<'static>,
+        observed: Option<Vec<f64>>,
+        classes: Option<Vec<Option<usize>>>,
+    ) -> Self {
+        let output_name = model.outputs.first().cloned().unwrap_or_default();
+        let (medians, notes, rows) = (medians(&samples), Vec::new(), RowKind::Training);
+        Self { model, output: 0, output_name, names, samples, rows, observed, classes, medians, notes }
     }
 
     /// Whether there are data.
@@ -221,6 +237,10 @@ impl Shown {
         let predictor = match &self.model.predictor {
             Predictor::Expansion(expansion) => Expansion { domain: None, ..expansion.clone() }.into(),
             Predictor::Pairs(pairs) => Pairs { domain: None, ..pairs.clone() }.into(),
+            Predictor::GaussianProcess(process) => Expansion { domain: None, ..process.mean.clone() }.into(),
+            Predictor::GaussianClasses(classes) => {
+                GaussianClasses { latent: Expansion { domain: None, ..classes.latent.clone() } }.into()
+            }
             other => other.clone(),
         };
         let columns = self.names.len();
@@ -234,6 +254,31 @@ impl Shown {
             entries.extend_from_slice(predictor.predict(&scaled, session)?.entries());
         }
         Ok(Matrix::from_entries(count, predictor.noutputs(), entries))
+    }
+
+    /// The standard deviations of the output that is drawn where a column has these values and the others their medians, and
+    /// functions drawn from its posterior; none of a model without them.
+    pub fn spread(
+        &self,
+        column: usize,
+        places: &[f64],
+        draws: usize,
+        session: &Session<'_>,
+    ) -> Result<Option<(Vec<f64>, Vec<Vec<f64>>)>, Failure> {
+        let Predictor::GaussianProcess(process) = &self.model.predictor else { return Ok(None) };
+        if process.factor.is_none() {
+            return Ok(None);
+        }
+        let mut rows = self.medians.repeat(places.len());
+        places.iter().enumerate().for_each(|(i, place)| rows[i * self.names.len() + column] = *place);
+        let samples = Samples::dense(places.len(), self.names.len(), rows).map_err(Failure::work)?;
+        let scaled = self.model.scaling.apply(AnySamples::F64(samples))?;
+        let mean = Expansion { domain: None, ..process.mean.clone() };
+        let process = GaussianProcess { mean, ..process.clone() };
+        let deviations = self.chosen(&process.deviations(&scaled, true, session)?);
+        let drawn = process.draws(&scaled, self.output, draws, session)?;
+        let functions = (0..draws).map(|d| (0..drawn.nrows()).map(|i| drawn.row(i)[d]).collect()).collect();
+        Ok(Some((deviations, functions)))
     }
 
     /// The model's outputs at the samples.

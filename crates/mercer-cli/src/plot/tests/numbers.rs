@@ -5,27 +5,30 @@ use crate::plot::figure::{Cell, Mark, Point, Symbol};
 use crate::plot::{Figure, Tuning};
 
 fn lines(figure: &Figure, panel: usize) -> Vec<&Vec<Point>> {
-    let of = |mark| match mark {
-        &Mark::Line { ref points, .. } => Some(points),
+    let marks = figure.panels[panel].marks.iter();
+    let points = marks.filter_map(|mark| match mark {
+        Mark::Line { points, .. } => Some(points),
         _ => None,
-    };
-    figure.panels[panel].marks.iter().filter_map(of).collect()
+    });
+    points.collect()
 }
 
 fn dots(figure: &Figure, panel: usize) -> Vec<&Vec<Point>> {
-    let of = |mark| match mark {
-        &Mark::Dots { ref points, .. } => Some(points),
+    let marks = figure.panels[panel].marks.iter();
+    let points = marks.filter_map(|mark| match mark {
+        Mark::Dots { points, .. } => Some(points),
         _ => None,
-    };
-    figure.panels[panel].marks.iter().filter_map(of).collect()
+    });
+    points.collect()
 }
 
 fn cells(figure: &Figure, panel: usize) -> &[Cell] {
-    let of = |mark| match mark {
-        &Mark::Cells(ref cells) => Some(&cells[..]),
+    let mut marks = figure.panels[panel].marks.iter();
+    let cells = marks.find_map(|mark| match mark {
+        Mark::Cells(cells) => Some(&cells[..]),
         _ => None,
-    };
-    figure.panels[panel].marks.iter().find_map(of).unwrap_or(&[])
+    });
+    cells.unwrap_or(&[])
 }
 
 fn labels(figure: &Figure) -> Vec<&str> {

@@ -52,6 +52,7 @@ pub fn curve() -> FittedCurve {
         places,
         intercept: 0.3,
         all_bumps: 5,
+        ..FittedCurve::default()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What every picture keeps to: it is XML, its words are on the page and beside each other, its points in their panel.
+//! Properties of every picture: it is valid XML, its texts are on the page and do not overlap, its points are in their panel.
 
 use super::samples;
 use crate::plot::Figure;

@@ -49,7 +49,7 @@ pub(super) fn find(about: About<'_>) -> Option<Conditional> {
     Some(Conditional { order, proof: None, completed, space })
 }
 
-/// The formula with |x−z| in the place of log |x−z|.
+/// The formula with log |x−z| replaced by |x−z|.
 fn without_logarithm(formula: &Formula) -> Formula {
     let mut changed = formula.clone();
     changed.replace(&mut |part| match part {

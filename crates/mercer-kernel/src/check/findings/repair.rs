@@ -84,7 +84,7 @@ fn changed(about: About<'_>, formula: &Formula, text: String) -> Option<Repair> 
     Some(Repair { text, kernel, dim: about.dim, domain: about.domain, proof })
 }
 
-/// Another exponent in the place of one that was written: the next whole number, 2, or (d+1)/2.
+/// Replaces an exponent by another: the next whole number, 2, or (d+1)/2.
 fn exponent(about: About<'_>) -> Option<Repair> {
     let mut found = Vec::new();
     exponents(about.formula, &mut found);

@@ -200,7 +200,7 @@ pub(super) fn is_monotone_of_extremum(form: &Form, space: &Space) -> bool {
     })
 }
 
-/// The form with |x−z| in the place of every min, or max.
+/// The form with every min, or max, replaced by |x−z|.
 fn with_distance(form: &Form, fun: Fun) -> Form {
     fn monomial(m: &Monomial, fun: Fun) -> Monomial {
         let atom = |a: &Atom| match a {

@@ -33,6 +33,7 @@ use crate::tile::{Element, WaveScratch, Waves};
 use crate::watch::Watch;
 
 use super::error::{DesignError, check_columns, check_memory};
+pub(crate) use quantile::normal as normal_quantile;
 
 /// How frequencies are drawn from a spectral density.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

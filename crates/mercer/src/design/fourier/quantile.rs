@@ -9,7 +9,7 @@ pub(super) fn cauchy(p: f64) -> f64 {
 }
 
 /// Of the standard normal law, for 0 < p < 1, to about 1e-15 relative: Wichura's algorithm AS 241 (1988), PPND16.
-pub(super) fn normal(p: f64) -> f64 {
+pub(crate) fn normal(p: f64) -> f64 {
     const CENTRE: [[f64; 8]; 2] = [
         [
             3.387_132_872_796_366_6,

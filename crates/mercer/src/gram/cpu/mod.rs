@@ -5,6 +5,7 @@ pub(super) mod columns;
 mod combine;
 pub(super) mod compact;
 mod density;
+mod gradient;
 mod nearest;
 pub(super) mod part;
 pub(super) mod row_sums;
@@ -23,10 +24,11 @@ use crate::watch::Watch;
 
 use super::engine::{Engine, GramError, Resident, Wanted};
 use super::nearest::{Metric, Nearest};
-use super::operator::{Gram, KernelValues};
+use super::operator::{Gram, KernelGradient, KernelValues};
 use super::stored::DenseGram;
 use super::values::ValuesRef;
 use density::walks_sparse;
+use gradient::GradientMatrix;
 use nearest::Arranged;
 use tiled::KernelMatrix;
 
@@ -91,6 +93,28 @@ impl CpuResident {
             return Err(GramError::Columns { rows, cols });
         }
         let program = Program::compile(kernel, rows)?;
+        let precision = match wanted {
+            Wanted::Exact => None,
+            Wanted::Single => Some(Precision::Single),
+            Wanted::Double => Some(Precision::Double),
+        };
+        let plan = self.planned(&program, other, precision, Plan::new);
+        match (plan.double, wanted) {
+            (true, Wanted::Single) => Err(GramError::TooCoarse),
+            (true, _) => Ok(AnyMatrix::Double(self.packed(program, plan, other))),
+            (false, _) => Ok(AnyMatrix::Single(self.packed(program, plan, other))),
+        }
+    }
+
+    /// The plan that `choose` makes of what is known of these samples and `other`.
+    fn planned(
+        &self,
+        program: &Program,
+        other: Option<&Self>,
+        wanted: Option<Precision>,
+        choose: fn(&Program, Known<'_>) -> Plan,
+    ) -> Plan {
+        let rows = self.ncols();
         let sides = || std::iter::once(self).chain(other);
         // Sparse rows are not centred: their zeros would not stay zeros, and filled in they gain little by it.
         let zeros;
@@ -114,23 +138,14 @@ impl CpuResident {
             sparse: walks_sparse(&self.samples, &other.unwrap_or(self).samples),
             double: sides().any(|side| matches!(side.samples, AnySamples::F64(_))),
             zeros: sides().all(|side| side.zeros),
-            wanted: match wanted {
-                Wanted::Exact => None,
-                Wanted::Single => Some(Precision::Single),
-                Wanted::Double => Some(Precision::Double),
-            },
+            wanted,
         };
-        let plan = Plan::new(&program, known);
-        match (plan.double, wanted) {
-            (true, Wanted::Single) => Err(GramError::TooCoarse),
-            (true, _) => Ok(AnyMatrix::Double(self.packed(program, plan, other))),
-            (false, _) => Ok(AnyMatrix::Single(self.packed(program, plan, other))),
-        }
+        choose(program, known)
     }
 
     fn packed<T: Element>(&self, program: Program, plan: Plan, other: Option<&Self>) -> KernelMatrix<T> {
         let x = Operand::new(&program, &plan, &self.samples);
-        let z = other.map(|o| Operand::new(&program, &plan, &o.samples));
+        let z = other.map(|o| Operand::new(&program, &plan, &o.samples).apart());
         KernelMatrix::new(Filler::new(program, plan), x, z)
     }
 }
@@ -200,6 +215,23 @@ impl Resident for CpuResident {
             AnyMatrix::Single(matrix) => Box::new(matrix),
             AnyMatrix::Double(matrix) => Box::new(matrix),
         })
+    }
+
+    fn gradient<'a>(
+        &'a self,
+        derivatives: &[Kernel],
+        other: Option<&'a dyn Resident>,
+    ) -> Result<Box<dyn KernelGradient + 'a>, GramError> {
+        let other = other.map(on_cpu).transpose()?;
+        let (rows, cols) = (self.ncols(), other.map_or(self.ncols(), Resident::ncols));
+        if rows != cols {
+            return Err(GramError::Columns { rows, cols });
+        }
+        let program = Program::compile_all(derivatives.iter().map(Kernel::expr), rows)?;
+        let plan = self.planned(&program, other, Some(Precision::Double), Plan::accurate);
+        let x = Operand::new(&program, &plan, &self.samples);
+        let z = other.map(|other| Operand::new(&program, &plan, &other.samples).apart());
+        Ok(Box::new(GradientMatrix::new(Filler::new(program, plan), x, z)))
     }
 
     fn nearest(

@@ -22,7 +22,7 @@ use super::store::{Shared, converted, store, store_transposed};
 
 /// Rows and columns of a tile: a multiple of every panel. The panels of its columns stay in the second-level
 /// cache while blocks of rows go by.
-const TILE: usize = 256;
+pub(super) const TILE: usize = 256;
 
 /// The kernel matrix of `x` (rows) and `z` (columns), packed for a program whose tiles are computed in `T`.
 #[derive(Debug)]

@@ -72,6 +72,11 @@ pub enum Task {
         /// Passes over the data, at most.
         epochs: usize,
     },
+    /// Fitting a Gaussian process.
+    GaussianProcess {
+        /// Times that the likelihood and its gradient are computed.
+        evaluations: usize,
+    },
     /// Fitting a support vector machine: the most it takes where every row becomes a support vector.
     SupportVectors,
     /// Predicting with one coefficient per sample.
@@ -125,6 +130,7 @@ impl Task {
             AnyLearner::Knn(knn) => Self::Neighbours { queries, k: knn.k },
             AnyLearner::Logistic(_) => Self::Logistic,
             AnyLearner::Perceptron(perceptron) => Self::Perceptron { epochs: perceptron.passes },
+            AnyLearner::Gp(gp) => Self::GaussianProcess { evaluations: gp.expected_evaluations() },
             AnyLearner::Svm(_) => Self::SupportVectors,
         })
     }

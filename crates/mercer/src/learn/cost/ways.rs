@@ -145,6 +145,7 @@ impl Task {
             Self::TuneRidge { kernels, lambdas } => work.tune_ridge(kernels as f64, lambdas as f64),
             Self::Logistic => work.logistic(),
             Self::Perceptron { epochs } => work.perceptron(epochs as f64),
+            Self::GaussianProcess { evaluations } => vec![work.gaussian_process(evaluations as f64)],
             Self::SupportVectors => work.support_vectors(),
             Self::Predict { queries } => {
                 vec![work.for_queries(queries, Way::Tiled, ("kernel values", Cross(size.targets)))]
@@ -209,6 +210,20 @@ impl Work {
             (last, product),
         ];
         Cost::new(way, bytes + self.samples, stages)
+    }
+
+    /// For each evaluation of the likelihood and its gradient n²/2 kernel values, n³/3 multiply-adds for the factor, 2n³/3 for the
+    /// inverse, and n²/2 values of each derivative, of which there is about one per column.
+    fn gaussian_process(self, evaluations: f64) -> Cost {
+        let (n, each) = (self.n, self.filling(Dtype::F64));
+        let derivatives = self.triangle() * (1.0 + self.size.columns as f64 / 8.0);
+        let stages = vec![
+            ("kernel matrices", each.into_iter().map(|(count, of)| (evaluations * count, of)).collect()),
+            ("Cholesky factors", vec![(evaluations, Factor(Dtype::F64, n))]),
+            ("inverses", vec![(evaluations * 2.0 * n * n * n / 3.0, Product(Dtype::F64))]),
+            ("derivatives", vec![(evaluations * derivatives, Fill(Dtype::F64))]),
+        ];
+        Cost::new(Way::DualDouble, 20.0 * n * n + self.samples, stages)
     }
 
     /// n·D to compute the features, nD² + D³/3 for the normal equations.

@@ -29,6 +29,9 @@ use super::problem::{Inputs, Problem};
 use super::ridge::{Coefficients, explain};
 use super::settings::{builder, is_default, kept, listed, number};
 
+/// The residual of a trial, for each row.
+const TRIAL_RESIDUAL: f64 = 1e-3;
+
 /// Logistic regression: its settings.
 ///
 /// The model has one output for two classes, the logit of class 1, else one per class;
@@ -171,9 +174,13 @@ impl Logistic {
                 tol: self.tol,
                 max_iter: self.max_iter.unwrap_or(if newton { 100 } else { 1_000 }),
             };
-            let answer = problem
-                .solve(&settings, answers.last(), session)
-                .map_err(|error| explain_failure(gram, error))?;
+            let ahead = if newton { extrapolated(lambda, lambdas, &answers) } else { None };
+            let start = match (answers.last(), &ahead) {
+                (Some(last), Some(ahead)) => Some(problem.better_start(lambda, last, ahead, session)?),
+                (last, _) => last,
+            };
+            let answer =
+                problem.solve(&settings, start, session).map_err(|error| explain_failure(gram, error))?;
             answers.push(answer);
         }
         let coefficients = |answer: LogisticSolution| Coefficients {
@@ -182,6 +189,13 @@ impl Logistic {
             report: answer.report,
         };
         Ok(answers.into_iter().map(coefficients).collect())
+    }
+
+    /// The same settings with a tolerance for trials of a search on this many rows: far below what changes a score.
+    #[must_use]
+    pub fn for_trials(self, rows: usize) -> Self {
+        let tol = self.tol.max(TRIAL_RESIDUAL * (rows as f64).sqrt());
+        self.tol(tol)
     }
 
     fn validate(&self) -> Result<(), LearnError> {
@@ -244,6 +258,27 @@ impl Learner for Logistic {
         };
         Ok(Fitted::new(self, problem, session, answer))
     }
+}
+
+/// A start for the next λ of a path: every entry of λa = w(y − p) keeps its sign and is nearly a power of λ, which the last two
+/// answers give.
+fn extrapolated(lambda: f64, lambdas: &[f64], answers: &[LogisticSolution]) -> Option<LogisticSolution> {
+    let [.., earlier, last] = answers else { return None };
+    let (second, first) = (lambdas[answers.len() - 2], lambdas[answers.len() - 1]);
+    let part = (lambda / first).ln() / (first / second).ln();
+    if !(part > 0.0 && part <= 2.0) {
+        return None;
+    }
+    let mut start = last.clone();
+    for (a, before) in start.dual.entries_mut().iter_mut().zip(earlier.dual.entries()) {
+        let ratio = (first * *a) / (second * before);
+        let growth = if ratio > 0.0 { ratio.clamp(0.1, 10.0).powf(part) } else { 1.0 };
+        *a *= growth * first / lambda;
+    }
+    for (b, before) in start.intercepts.iter_mut().zip(&earlier.intercepts) {
+        *b += part * (*b - before);
+    }
+    Some(start)
 }
 
 fn check_lambda(lambda: f64) -> Result<(), LearnError> {

@@ -9,6 +9,7 @@ use crate::learn::lift::Lift;
 use crate::learn::problem::{Inputs, Problem, Targets};
 use crate::learn::ridge::Coefficients;
 use crate::learn::search::{Criterion, Measure, Scorer, Shared, Tunable};
+use crate::model::Link;
 use crate::session::Session;
 use crate::solve::SolveError;
 
@@ -46,11 +47,15 @@ impl Tunable for Logistic {
         if !matches!(self.lift, Lift::Kernel(_)) {
             return Err(LearnError::Unsupported("a classifier is tuned on a kernel itself, not on features"));
         }
-        Ok(Box::new(ClassScorer::new(self, problem, criterion, measure, session)?))
+        let class_weight = self.class_weight.resolved(problem.classes())?;
+        let learner = self.clone().class_weight(class_weight);
+        Ok(Box::new(ClassScorer::new(learner, problem, criterion, measure, session)?))
     }
 }
 
 impl FoldTrainer for Logistic {
+    const LINK: Link = Link::Logits;
+
     fn train_fold(
         &self,
         gram: &DenseGram<'_, f64>,

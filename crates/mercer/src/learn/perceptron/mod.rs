@@ -8,7 +8,7 @@
 //! direct                  where f_y(xᵢ) ≤ f_c(xᵢ), c the best of the other classes:  a_iy ← a_iy + 1, a_ic ← a_ic − 1
 //! ```
 //!
-//! A value of exactly 0 is a mistake. The step size would only scale f, so it is 1. There is no intercept: add a constant to
+//! A value of exactly 0 is a mistake. A step size only scales f: the mistakes are the same for all of them. There is no intercept: add a constant to
 //! the kernel for one. A correction costs O(n) with a row of the kernel matrix at hand, a visit O(1).
 //!
 //! Rosenblatt (1958); Novikoff (1962); Freund & Schapire (1999) for the averaged and voted forms.
@@ -46,7 +46,7 @@ use train::{Course, History, train};
 
 pub use budgeted::BudgetedPerceptron;
 
-/// How more than two classes are told apart.
+/// How more than two classes are distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -85,7 +85,10 @@ pub struct Perceptron {
     pub vote: bool,
     /// The most centres, 1 or more: see [`BudgetedPerceptron`]. The last function is taken, and no margin is known.
     pub budget: Option<usize>,
-    /// How more than two classes are told apart.
+    /// The size of every correction, more than 0: it scales the function and changes no decision. 1 with votes or a budget.
+    #[serde(skip_serializing_if = "is_one")]
+    pub step: f64,
+    /// How more than two classes are distinguished.
     #[serde(rename = "multiclass")]
     pub rule: Rule,
     /// Whether the kernel must be proven to be one.
@@ -109,6 +112,7 @@ impl Perceptron {
             averaged: true,
             vote: false,
             budget: None,
+            step: 1.0,
             rule: Rule::Direct,
             admission: Admission::Check,
         }
@@ -121,6 +125,7 @@ impl Perceptron {
         averaged: bool,
         vote: bool,
         budget: Option<usize>,
+        step: f64,
         rule: Rule,
         admission: Admission,
     }
@@ -232,7 +237,8 @@ impl Perceptron {
 
     /// What an update adds to the coefficients of the function taken.
     fn amount(&self, history: &History, update: &train::Update) -> f64 {
-        if self.averaged { update.change.amount * history.share(update) } else { update.change.amount }
+        let share = if self.averaged { history.share(update) } else { 1.0 };
+        self.step * update.change.amount * share
     }
 
     fn coefficients(&self, history: &History, rows: usize, outputs: usize) -> Matrix<f64> {
@@ -267,6 +273,13 @@ impl Learner for Perceptron {
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
         problem.unweighted()?;
         self.check_passes()?;
+        if !(self.step > 0.0 && self.step.is_finite()) {
+            let (received, allowed) = (self.step.to_string(), "a finite number above 0");
+            return Err(LearnError::Parameter { parameter: "step", received, allowed });
+        }
+        if self.step != 1.0 && (self.vote || self.budget.is_some()) {
+            return Err(LearnError::Unsupported("votes and a budget do not depend on a step; leave it out"));
+        }
         if self.vote && self.budget.is_some() {
             return Err(LearnError::Unsupported("votes need all mistaken rows, so they have no budget"));
         }
@@ -279,6 +292,10 @@ impl Learner for Perceptron {
         };
         Ok(Fitted::new(self, problem, session, answer))
     }
+}
+
+fn is_one(step: &f64) -> bool {
+    *step == 1.0
 }
 
 /// One decision value for two classes, else one per class.

@@ -8,6 +8,7 @@ use crate::learn::error::LearnError;
 use crate::learn::lift::Lift;
 use crate::learn::problem::Problem;
 use crate::learn::search::{Criterion, Measure, Scorer, Tunable};
+use crate::model::Link;
 use crate::session::Session;
 
 use super::Perceptron;
@@ -36,11 +37,13 @@ impl Tunable for Perceptron {
         if !matches!(self.lift, Lift::Kernel(_)) {
             return Err(LearnError::Unsupported("a classifier is tuned on a kernel itself, not on features"));
         }
-        Ok(Box::new(ClassScorer::new(self, problem, criterion, measure, session)?))
+        Ok(Box::new(ClassScorer::new(self.clone(), problem, criterion, measure, session)?))
     }
 }
 
 impl FoldTrainer for Perceptron {
+    const LINK: Link = Link::Decisions;
+
     fn train_fold(
         &self,
         gram: &DenseGram<'_, f64>,

@@ -1,6 +1,6 @@
 //! Mean squared errors of ridge regression on approximate features for every λ, from sums over each fold.
 //!
-//! For each kernel the samples are gone through once, into sums over the features of each part. The fit without a part is that of
+//! For each kernel the samples are read once, into sums over the features of each part. The fit without a part is that of
 //! all sums less its own, and its error on the part follows from the part's: one eigen-decomposition for each part answers for
 //! every λ, and the best model follows from the sums already there.
 
@@ -15,7 +15,9 @@ use crate::learn::error::LearnError;
 use crate::learn::fitted::Facts;
 use crate::learn::lift::Prepared;
 use crate::learn::problem::{Inputs, Problem};
-use crate::learn::search::{Criterion, Found, LeftOut, NO_KERNEL, Parts, Score, Scorer, Tunable};
+use crate::learn::search::{
+    Criterion, Found, LeftOut, NO_KERNEL, Parts, Score, Scorer, Tunable, standard_error,
+};
 use crate::linalg::normal_equations::RidgePath;
 use crate::linalg::{Intercept, NormalEquations};
 use crate::session::Session;
@@ -102,6 +104,8 @@ impl Cut {
 struct FoldSums {
     prepared: Prepared,
     cut: Cut,
+    /// Rows that count in no sum.
+    held_out: Option<HeldOut>,
     sums: Vec<NormalEquations>,
     /// The targets of the first sample, and whether others differ.
     first: Option<Vec<f64>>,
@@ -109,10 +113,15 @@ struct FoldSums {
 }
 
 impl FoldSums {
-    fn new(prepared: Prepared, cut: &Cut, targets: usize, columns: usize) -> Result<Self, LearnError> {
+    fn new(
+        prepared: Prepared,
+        cut: &Cut,
+        held_out: Option<HeldOut>,
+        (targets, columns): (usize, usize),
+    ) -> Result<Self, LearnError> {
         let features = prepared.features.count(columns)?;
         let sums = vec![NormalEquations::new(features, targets); cut.parts()];
-        Ok(Self { prepared, cut: cut.clone(), sums, first: None, varies: false })
+        Ok(Self { prepared, cut: cut.clone(), held_out, sums, first: None, varies: false })
     }
 
     /// Adds samples, the first of which is row `first` of all. Those of weight 0 are left out.
@@ -127,7 +136,11 @@ impl FoldSums {
         session: &Session<'_>,
     ) -> Result<(), LearnError> {
         let mut table = vec![None; samples.nrows()];
-        for row in (0..samples.nrows()).filter(|&row| weights.is_none_or(|w| w[row] != 0.0)) {
+        let counts = |row: usize| {
+            let held_out = self.held_out.as_ref().is_some_and(|held| held.contains(first + row as u64));
+            !held_out && weights.is_none_or(|w| w[row] != 0.0)
+        };
+        for row in (0..samples.nrows()).filter(|&row| counts(row)) {
             table[row] = Some(self.cut.of_row(first + row as u64));
             let known = self.first.get_or_insert_with(|| targets.row(row).to_vec());
             self.varies |= known != targets.row(row);
@@ -204,18 +217,23 @@ impl Judged {
     ///
     /// # Errors
     /// Where the session asks to stop.
-    fn scores(&self, lambdas: &[f64], session: &Session<'_>) -> Result<Vec<Option<f64>>, LearnError> {
+    fn scores(&self, lambdas: &[f64], session: &Session<'_>) -> Result<Vec<Option<Score>>, LearnError> {
+        let targets = self.all.targets() as f64;
         let weight: f64 = self.left_out.iter().map(NormalEquations::weight).sum();
-        let entries = weight * self.all.targets() as f64;
-        let mut scores = vec![Some(0.0); lambdas.len()];
+        let mut sums = vec![Some(0.0); lambdas.len()];
+        let mut folds = vec![Vec::new(); lambdas.len()];
         for (path, left_out) in self.paths.iter().zip(&self.left_out) {
             let errors = path.squared_errors(left_out, lambdas, session)?;
-            for (score, squares) in scores.iter_mut().zip(errors) {
-                let squares = squares.map(|squares| squares.iter().sum::<f64>() / entries);
-                *score = score.zip(squares).map(|(sum, squares)| sum + squares);
+            for ((sum, folds), squares) in sums.iter_mut().zip(&mut folds).zip(errors) {
+                let squares = squares.map(|squares| squares.iter().sum::<f64>() / targets);
+                folds.extend(squares.map(|squares| squares / left_out.weight()));
+                *sum = sum.zip(squares).map(|(sum, squares)| sum + squares / weight);
             }
         }
-        Ok(scores)
+        let score = |(loss, folds): (Option<f64>, Vec<f64>)| {
+            Some(Score { loss: loss?, error: standard_error(&folds), folds })
+        };
+        Ok(sums.into_iter().zip(folds).map(score).collect())
     }
 }
 
@@ -264,12 +282,21 @@ impl<'a> FeatureScorer<'a> {
         Ok(Self { ridge, problem, targets, cut, last: None, best: None })
     }
 
+    /// The rows of a stream that are held out of the search; none where there are none.
+    fn held_out(&self) -> Option<HeldOut> {
+        match self.problem.inputs {
+            Inputs::Stream(passes) => Some(passes.survey().held_out.clone()).filter(|held| held.count() > 0),
+            _ => None,
+        }
+    }
+
     /// One pass over the samples.
     fn judge(&self, kernel: &Kernel, session: &Session<'_>) -> Result<Judged, LearnError> {
         let (sample, rows) = self.problem.sample()?;
         let ridge = self.ridge.clone().with_kernel(kernel.clone());
         let prepared = ridge.prepare((sample, rows), session)?;
-        let mut sums = FoldSums::new(prepared, &self.cut, self.targets, sample.ncols())?;
+        let shape = (self.targets, sample.ncols());
+        let mut sums = FoldSums::new(prepared, &self.cut, self.held_out(), shape)?;
         sums.add_all(self.problem, session)?;
         sums.finish(ridge.intercept, session)
     }
@@ -316,9 +343,9 @@ impl Scorer for FeatureScorer<'_> {
             }
         };
         let scores = last.known.scores(lambdas, session)?;
-        last.score = scores.iter().flatten().copied().fold(last.score, f64::min);
+        last.score = scores.iter().flatten().map(|score| score.loss).fold(last.score, f64::min);
         self.last = Some(last);
-        Ok(scores.into_iter().map(|score| score.map(Score::from)).collect())
+        Ok(scores)
     }
 
     /// The fit from the sums of the best kernel.
@@ -329,6 +356,10 @@ impl Scorer for FeatureScorer<'_> {
         session: &Session<'_>,
     ) -> Result<Found, LearnError> {
         let kernel = kernel.ok_or(NO_KERNEL)?;
+        // The sums are without the rows held out, which a fit is to have.
+        if self.held_out().is_some() {
+            return Ok(Found::default());
+        }
         let (prepared, sums) = self.sums_of(kernel, session)?;
         let ridge = self.ridge.clone().with_kernel(kernel.clone()).with_shared(lambda);
         let solution = ridge.solve(&sums, session)?;

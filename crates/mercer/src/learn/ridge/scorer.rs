@@ -1,6 +1,6 @@
 //! Mean squared errors of ridge regression for every λ at one kernel.
 
-use crate::data::Matrix;
+use crate::data::{AnySamples, Matrix, Samples};
 use crate::gram::{DenseGram, Resident};
 use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
@@ -8,7 +8,7 @@ use crate::learn::error::LearnError;
 use crate::learn::lift::Lift;
 use crate::learn::problem::Problem;
 use crate::learn::search::{
-    Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, Shared, Tunable, require_memory,
+    Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, Shared, Tally, Tunable, require_memory,
 };
 use crate::linalg::Intercept;
 use crate::pool;
@@ -50,13 +50,18 @@ impl Tunable for Ridge {
         }
     }
 
-    fn identity(&self, criterion: &str, _: Measure, seed: u64) -> Option<String> {
+    fn identity(&self, criterion: &str, measure: Measure, seed: u64) -> Option<String> {
         let bias = self.intercept;
+        let measure = match measure {
+            Measure::SquaredError => String::new(),
+            other => format!(" {other:?}"),
+        };
         Some(match &self.lift {
             Lift::Approximate { kernel, approx } => {
-                format!("{kernel} {approx:?} {bias:?} {criterion} {seed}")
+                format!("{kernel} {approx:?} {bias:?} {criterion} {seed}{measure}")
             }
-            lift => format!("{} {bias:?} {criterion}", lift.kernel()?),
+            Lift::Features(map) => format!("{map:?} {bias:?} {criterion}{measure}"),
+            lift => format!("{} {bias:?} {criterion}{measure}", lift.kernel()?),
         })
     }
 
@@ -64,14 +69,19 @@ impl Tunable for Ridge {
         &'a self,
         problem: &'a Problem<'a>,
         criterion: &Criterion,
-        _: Measure,
+        measure: Measure,
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer + 'a>, LearnError> {
         match &self.lift {
-            Lift::Kernel(_) => Ok(Box::new(RidgeScorer::new(self, problem, criterion, session)?)),
+            Lift::Kernel(_) | Lift::Features(_) => {
+                Ok(Box::new(RidgeScorer::new(self, problem, criterion, measure, session)?))
+            }
+            Lift::Approximate { .. } if measure != Measure::SquaredError => Err(LearnError::Unsupported(
+                "on approximate features the squared error alone follows from sums over the rows; use rmse",
+            )),
             Lift::Approximate { .. } => Ok(Box::new(FeatureScorer::new(self, problem, criterion, session)?)),
-            Lift::Features(_) | Lift::Auto(_) => Err(LearnError::Unsupported(
-                "ridge regression is tuned on a kernel or on features of a chosen approximation",
+            Lift::Auto(_) => Err(LearnError::Unsupported(
+                "ridge regression is tuned on a kernel, on features or on a chosen approximation",
             )),
         }
     }
@@ -80,11 +90,14 @@ impl Tunable for Ridge {
 /// Samples and targets, ready for any kernel. Rows of weight 0 are left out: they count in no fit and in no score.
 struct RidgeScorer {
     resident: Box<dyn Resident>,
+    /// The kernel of rows that are features.
+    linear: Option<Kernel>,
     targets: Matrix<f64>,
     root_weights: Option<Vec<f64>>,
     /// Of the rows that count.
     left_out: LeftOut,
     intercept: bool,
+    measure: Measure,
 }
 
 impl RidgeScorer {
@@ -92,6 +105,7 @@ impl RidgeScorer {
         ridge: &Ridge,
         problem: &Problem<'_>,
         criterion: &Criterion,
+        measure: Measure,
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
         if ridge.intercept == Intercept::Column {
@@ -104,13 +118,32 @@ impl RidgeScorer {
         if let LeftOut::Parts(Parts { of_row, .. }) = &mut left_out {
             *of_row = counted.iter().map(|&row| of_row[row]).collect();
         }
+        if measure != Measure::SquaredError && matches!(left_out, LeftOut::Generalised) {
+            return Err(LearnError::Unsupported(
+                "generalised cross-validation estimates the squared error alone; use rmse, or another criterion",
+            ));
+        }
         require_memory(problem.nrows(), bytes(&left_out, counted.len(), pool::available()), session)?;
+        let samples = problem.samples()?.select(&counted);
+        let resident = match &ridge.lift {
+            // The inner products of explicit features are their kernel.
+            Lift::Features(map) => {
+                let features = map.transform(&samples, session)?;
+                let (rows, columns) = (features.nrows(), features.ncols());
+                let features = Samples::dense(rows, columns, features.into_entries());
+                let features = features.map_err(|_| LearnError::Empty { rows, columns })?;
+                session.load(&AnySamples::F64(features))?
+            }
+            _ => session.load(&samples)?,
+        };
         Ok(Self {
-            resident: session.load(&problem.samples()?.select(&counted))?,
+            resident,
+            linear: matches!(ridge.lift, Lift::Features(_)).then(Kernel::linear),
             targets: problem.numbers()?.select(&counted),
             root_weights: problem.weights().map(|w| counted.iter().map(|&i| w[i].sqrt()).collect()),
             left_out,
             intercept: ridge.intercept == Intercept::Centred,
+            measure,
         })
     }
 
@@ -118,14 +151,16 @@ impl RidgeScorer {
         self.root_weights.as_ref().map_or(1.0, |roots| roots[row] * roots[row])
     }
 
-    /// Σᵢ wᵢ eᵢ²/Σᵢ wᵢ over some of the rows, the mean over the targets.
-    fn mean_square(&self, residuals: &Matrix<f64>, rows: &[usize]) -> f64 {
-        let (mut sum, mut total) = (0.0, 0.0);
-        for &i in rows {
-            total += self.weight(i);
-            sum += self.weight(i) * residuals.row(i).iter().map(|e| e * e).sum::<f64>();
-        }
-        sum / total / residuals.ncols() as f64
+    /// The score of residuals, those of each group of rows apart.
+    fn judged(&self, residuals: &Matrix<f64>, groups: &[Vec<usize>]) -> Option<Score> {
+        let tallied = |rows: &Vec<usize>| {
+            let mut tally = Tally::of_numbers(self.measure, residuals.ncols());
+            for &row in rows {
+                tally.add_residuals(residuals.row(row), self.targets.row(row), self.weight(row));
+            }
+            tally
+        };
+        Tally::score(&groups.iter().map(tallied).collect::<Vec<_>>())
     }
 }
 
@@ -139,33 +174,36 @@ impl Scorer for RidgeScorer {
     ) -> Result<Vec<Option<Score>>, LearnError> {
         let session = &session.part();
         let n = self.resident.nrows();
-        let gram = finite_gram(&*self.resident, kernel.ok_or(NO_KERNEL)?, session)?;
+        let gram = match &self.linear {
+            Some(linear) => finite_gram(&*self.resident, linear, session)?,
+            None => finite_gram(&*self.resident, kernel.ok_or(NO_KERNEL)?, session)?,
+        };
         let problem = PathProblem {
             targets: &self.targets,
             root_weights: self.root_weights.as_deref(),
             intercept: self.intercept,
             lambdas,
         };
-        let all = || (0..n).collect::<Vec<_>>();
-        let (residuals, rows) = match &self.left_out {
+        let (residuals, groups) = match &self.left_out {
             LeftOut::Generalised => {
                 let scores = RidgePath::factor(gram, problem, session)?.generalised(session)?;
                 let mean_weight = (0..n).map(|i| self.weight(i)).sum::<f64>() / n as f64;
                 let mean = |scores: Vec<f64>| scores.iter().sum::<f64>() / scores.len() as f64 / mean_weight;
                 return Ok(scores.into_iter().map(|scores| scores.map(mean).map(Score::from)).collect());
             }
-            LeftOut::EachRow => (RidgePath::factor(gram, problem, session)?.leave_one_out(session)?, all()),
+            LeftOut::EachRow => {
+                (RidgePath::factor(gram, problem, session)?.leave_one_out(session)?, vec![(0..n).collect()])
+            }
             LeftOut::Parts(parts) if parts.others => {
                 let groups = parts.rows();
-                (refit(&gram, problem, &groups, session)?, groups.concat())
+                (refit(&gram, problem, &groups, session)?, groups)
             }
             LeftOut::Parts(parts) => {
                 let folds: Vec<usize> = parts.of_row.iter().copied().flatten().collect();
-                (cross_validate(gram, problem, &folds, session)?, all())
+                (cross_validate(gram, problem, &folds, session)?, parts.rows())
             }
         };
-        let score = |found: &Option<Matrix<f64>>| Some(self.mean_square(found.as_ref()?, &rows).into());
-        Ok(residuals.iter().map(score).collect())
+        Ok(residuals.iter().map(|found| self.judged(found.as_ref()?, &groups)).collect())
     }
 }
 

@@ -1,7 +1,7 @@
 //! One hyper-parameter of a search: its name, and the values to search.
 
 use crate::gram::SampleScales;
-use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable};
+use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable, Value};
 
 /// A hyper-parameter to search over.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,12 +22,28 @@ impl Axis {
     }
 
     /// One for each `?` of a kernel, in the order of its text; the range of a bare one follows from the scales of the samples.
+    /// Those that share a name are numbered: `sigma_1`, `sigma_2`.
     ///
     /// # Errors
-    /// Where a `?` stands in the place of something that cannot be searched.
+    /// Where a `?` stands in the place of something that cannot be searched, or has a prior.
     pub fn of_kernel(kernel: &Kernel, scales: &SampleScales<'_>) -> Result<Vec<Self>, ResolveError> {
-        let axis = |t: &Tunable| Self::new(t.parameter, t.search_space(scales));
-        Ok(kernel.tunables()?.iter().map(axis).collect())
+        let tunables = kernel.tunables()?;
+        let axis = |(place, t): (usize, &Tunable)| {
+            let (family, parameter) = (t.family.name(), t.parameter);
+            if t.prior.is_some() {
+                return Err(ResolveError::Prior { family, parameter });
+            }
+            if matches!(t.value, Value::EachColumn(_)) {
+                return Err(ResolveError::EachColumn { family, parameter });
+            }
+            let same =
+                |others: &[Tunable]| others.iter().filter(|other| other.parameter == parameter).count();
+            let number = same(&tunables[..place]) + 1;
+            let name =
+                if same(&tunables) > 1 { format!("{parameter}_{number}") } else { parameter.to_owned() };
+            Ok(Self::new(name, t.search_space(scales)))
+        };
+        tunables.iter().enumerate().map(axis).collect()
     }
 
     /// A kernel with every `auto` from the samples and every `?` in the middle of its range or list.
@@ -69,6 +85,21 @@ impl Axis {
             SearchSpace::Between(..) if self.whole.is_some() => None,
             SearchSpace::Between(low, high) => Some((high / low).powf(1.0 / (points.max(2) - 1) as f64)),
         }
+    }
+
+    /// The values either side of one: a part `step` of a step of [`grid`](Self::grid) away, or its neighbours in a list.
+    pub(super) fn beside(&self, value: f64, step: f64, points: usize) -> Vec<f64> {
+        let moved: Vec<f64> = match (self.ratio(points), &self.space) {
+            (Some(ratio), _) => vec![value * ratio.powf(-step), value * ratio.powf(step)],
+            (None, _) if step < 1.0 => Vec::new(),
+            (None, SearchSpace::OneOf(values)) => {
+                let place = values.iter().position(|known| *known == value).unwrap_or(0);
+                let near = [place.checked_sub(1), Some(place + 1)];
+                near.into_iter().flatten().filter_map(|place| values.get(place).copied()).collect()
+            }
+            (None, SearchSpace::Between(..)) => vec![value - 1.0, value + 1.0],
+        };
+        moved.into_iter().filter(|&value| self.contains(value)).collect()
     }
 
     /// Whether a value is within the range, or in the list.

@@ -1,10 +1,9 @@
 //! The number that a trial is judged by.
 
-use crate::data::Matrix;
 use crate::learn::error::LearnError;
 use crate::learn::learner::Learner;
 use crate::learn::problem::Targets;
-use crate::model::{Link, Method};
+use crate::model::Method;
 
 /// The least probability that counts: a class that was predicted to be impossible costs no more than −log of this.
 const LEAST: f64 = 1e-15;
@@ -14,8 +13,18 @@ const LEAST: f64 = 1e-15;
 pub enum Measure {
     /// (ŷ − y)², averaged over rows and outputs.
     SquaredError,
+    /// |ŷ − y|, averaged over rows and outputs.
+    AbsoluteError,
+    /// Σ(ŷ − y)²/Σ(y − ȳ)², which is 1 − R², averaged over outputs.
+    Unexplained,
     /// 1 for a wrong class, averaged over rows.
     Wrong,
+    /// 1 less the balanced accuracy: the share of wrong rows of each class, averaged over the classes.
+    WrongPerClass,
+    /// 1 less F1, averaged over the classes.
+    F1,
+    /// 1 less the area under the ROC curve: of the second of two classes, else averaged over the classes.
+    Auc,
     /// −log of the probability of the right class, averaged over rows.
     LogLoss,
     /// How much one-class estimation rejects beyond ν of the rows left out; of machines that do not, the similarity of rows less 1.
@@ -35,58 +44,68 @@ impl Measure {
         }
     }
 
+    /// Whether it judges numbers, not classes.
+    pub(super) fn is_of_numbers(self) -> bool {
+        matches!(self, Self::SquaredError | Self::AbsoluteError | Self::Unexplained)
+    }
+
     /// Refuses a measure that does not suit the learner or the targets.
     ///
     /// # Errors
     /// [`LearnError::Unsupported`].
     pub(crate) fn check(self, learner: &dyn Learner, targets: &Targets<'_>) -> Result<(), LearnError> {
-        let classes = matches!(targets, Targets::Classes { .. });
+        let classes = match targets {
+            Targets::Classes { classes, .. } => Some(classes.len()),
+            _ => None,
+        };
         Err(LearnError::Unsupported(match (self, learner.method()) {
             (Self::Consistency, Method::OneClass) => return Ok(()),
             (Self::Consistency, _) | (_, Method::OneClass) => {
-                "consistency is the measure of one-class estimation, and its only one"
+                "one-class estimation is judged by its consistency, and nothing else is"
             }
-            (Self::SquaredError, _) if classes => "classes are judged by accuracy or log-loss",
-            (Self::Wrong | Self::LogLoss, _) if !classes => "numbers are judged by their squared error",
+            _ if self.is_of_numbers() && classes.is_some() => {
+                "classes are judged by accuracy, balanced-accuracy, f1, auc or log-loss"
+            }
+            _ if !self.is_of_numbers() && classes.is_none() => "numbers are judged by rmse, mae or r2",
             (Self::LogLoss, Method::Logistic | Method::Knn | Method::Smoother) => return Ok(()),
             (Self::LogLoss, _) => {
-                "this learner has no probabilities to judge it by; judge it by its accuracy"
+                "log-loss needs probabilities, which this method does not have in a search; use accuracy, balanced-accuracy, \
+                 f1 or auc"
             }
-            (Self::SquaredError | Self::Wrong, _) => return Ok(()),
+            (Self::Auc, Method::Svc | Method::NuSvc) if classes > Some(2) => {
+                "with more than two classes pairs of them vote, which gives no scores for auc; use accuracy, \
+                 balanced-accuracy or f1"
+            }
+            _ => return Ok(()),
         }))
     }
 
-    /// The error of one row of numbers or of shares of the classes; for classes the target is 1 in one column and 0 in others.
-    pub(crate) fn of_row(self, predicted: &[f64], target: &[f64]) -> f64 {
-        match self {
-            Self::SquaredError => {
-                let squares = predicted.iter().zip(target).map(|(p, y)| (p - y) * (p - y));
-                squares.sum::<f64>() / target.len() as f64
-            }
-            // Of classes with equal shares the first.
-            Self::Wrong => f64::from(u8::from(Link::Shares.class(predicted) != Link::Shares.class(target))),
-            Self::LogLoss => Self::log_loss(Some(predicted[Link::Shares.class(target)])),
-            Self::Consistency => f64::NAN,
-        }
+    /// The mean error over the outputs of one row; not a number for other measures than squared and absolute errors.
+    pub(super) fn of_residuals(self, residuals: &[f64]) -> f64 {
+        let sum: f64 = match self {
+            Self::SquaredError => residuals.iter().map(|e| e * e).sum(),
+            Self::AbsoluteError => residuals.iter().map(|e| e.abs()).sum(),
+            _ => f64::NAN,
+        };
+        sum / residuals.len() as f64
     }
 
     /// −log p, for the probability of the right class; none where it cannot be predicted.
-    pub(crate) fn log_loss(probability: Option<f64>) -> f64 {
+    pub(super) fn log_loss(probability: Option<f64>) -> f64 {
         -probability.unwrap_or(LEAST).max(LEAST).ln()
     }
 
-    /// The mean error of all rows, summed in their order.
-    pub(crate) fn mean(self, predicted: &Matrix<f64>, targets: &Matrix<f64>) -> f64 {
-        let errors = (0..targets.nrows()).map(|i| self.of_row(predicted.row(i), targets.row(i)));
-        errors.sum::<f64>() / targets.nrows() as f64
-    }
-
-    /// Its name; the squared error is read as its root.
+    /// The name of the error; the squared error is read as its root.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::SquaredError => "RMSE",
+            Self::AbsoluteError => "MAE",
+            Self::Unexplained => "1 − R²",
             Self::Wrong => "share of wrong classes",
+            Self::WrongPerClass => "1 − balanced accuracy",
+            Self::F1 => "1 − F1",
+            Self::Auc => "1 − AUC",
             Self::LogLoss => "log-loss",
             Self::Consistency => "inconsistency",
         }
@@ -97,17 +116,26 @@ impl Measure {
     pub fn readable(self, score: f64) -> f64 {
         if self == Self::SquaredError { score.sqrt() } else { score }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// The customary name of the figure that [`figure`](Self::figure) gives: `accuracy`, `F1`, `R²`.
+    #[must_use]
+    pub fn figure_name(self) -> &'static str {
+        match self {
+            Self::Unexplained => "R²",
+            Self::Wrong => "accuracy",
+            Self::WrongPerClass => "balanced accuracy",
+            Self::F1 => "F1",
+            Self::Auc => "AUC",
+            other => other.name(),
+        }
+    }
 
-    #[test]
-    fn ties_go_to_the_first_class() {
-        assert_eq!(Measure::Wrong.of_row(&[0.5, 0.5], &[1.0, 0.0]), 0.0);
-        assert_eq!(Measure::Wrong.of_row(&[0.5, 0.5], &[0.0, 1.0]), 1.0);
-        assert_eq!(Measure::SquaredError.of_row(&[1.0, 3.0], &[0.0, 0.0]), 5.0);
-        assert_eq!(Measure::LogLoss.of_row(&[0.0, 1.0], &[1.0, 0.0]), -(1e-15f64.ln()));
+    /// A score as the figure people know: the accuracy, not the share of wrong rows.
+    #[must_use]
+    pub fn figure(self, score: f64) -> f64 {
+        match self {
+            Self::Unexplained | Self::Wrong | Self::WrongPerClass | Self::F1 | Self::Auc => 1.0 - score,
+            other => other.readable(score),
+        }
     }
 }

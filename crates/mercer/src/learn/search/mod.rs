@@ -10,6 +10,7 @@ mod scorer;
 mod search;
 mod shared;
 mod split;
+mod tally;
 mod trials;
 
 pub use axis::Axis;
@@ -22,4 +23,5 @@ pub(crate) use scorer::{NO_KERNEL, require_memory};
 pub use search::{Search, Strategy};
 pub use shared::{InvalidSpace, Shared};
 pub use split::{InvalidFraction, Split};
+pub(crate) use tally::{Tally, standard_error};
 pub use trials::{Trial, Trials};

@@ -17,16 +17,17 @@ use super::shared::Shared;
 /// The score of one choice of hyper-parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
-    /// The mean of the measure over the rows that were left out; for support vector classification 1 less the mean accuracy of
-    /// the folds.
+    /// The measure over the rows that were left out; for the accuracy of support vector classification its mean over the folds.
     pub loss: f64,
-    /// The accuracy on each fold, of support vector classification; empty for other learners.
-    pub accuracies: Vec<f64>,
+    /// The standard error of the loss, from the spread of the folds or of the rows; none where that is not known.
+    pub error: Option<f64>,
+    /// The loss on each fold, where there are folds.
+    pub folds: Vec<f64>,
 }
 
 impl From<f64> for Score {
     fn from(loss: f64) -> Self {
-        Self { loss, accuracies: Vec::new() }
+        Self { loss, error: None, folds: Vec::new() }
     }
 }
 
@@ -43,6 +44,11 @@ pub trait Scorer {
         shared: &[f64],
         session: &Session<'_>,
     ) -> Result<Vec<Option<Score>>, LearnError>;
+
+    /// Takes another value of the learner's [second](Tunable::second) hyper-parameter for the scores to come.
+    fn set_second(&mut self, value: f64) {
+        let _ = value;
+    }
 
     /// The model with the best hyper-parameters, where the scorer has what it follows from, and warnings.
     ///
@@ -100,6 +106,19 @@ pub trait Tunable: Learner + Clone + fmt::Debug {
     /// The learner with another value of it.
     #[must_use]
     fn with_shared(self, value: f64) -> Self {
+        let _ = value;
+        self
+    }
+
+    /// A second hyper-parameter beside the kernel's, which can be searched for at a fit for each of its values: ε or ν of
+    /// support vector regression.
+    fn second(&self) -> Shared {
+        Shared::None
+    }
+
+    /// The learner with another value of it.
+    #[must_use]
+    fn with_second(self, value: f64) -> Self {
         let _ = value;
         self
     }

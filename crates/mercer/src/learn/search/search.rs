@@ -1,4 +1,5 @@
-//! The search over hyper-parameters: a grid that is refined around its best point, or random points.
+//! The search over hyper-parameters: a grid that is refined around its best point, random points, or one hyper-parameter after the
+//! other.
 //!
 //! A point is the hyper-parameters of a kernel. At each point the scores of many values of one more hyper-parameter, the setting,
 //! are computed together, because one factorisation serves them all.
@@ -13,6 +14,7 @@ use crate::session::Session;
 use crate::watch::Watch;
 
 use super::axis::Axis;
+use super::scorer::Score;
 use super::trials::{Trial, Trials};
 
 /// The points that a search tries.
@@ -31,23 +33,30 @@ pub enum Strategy {
         /// Points drawn, 1 or more.
         trials: usize,
     },
+    /// Points with all hyper-parameters at the same place of their ranges; then the best of them with one hyper-parameter moved at
+    /// a time, in steps that are halved where no move helps (a compass search; Kolda, Lewis and Torczon 2003). For many
+    /// hyper-parameters, such as a width for each column.
+    Coordinates {
+        /// Points at most, 1 or more.
+        trials: usize,
+    },
 }
 
 impl Strategy {
-    /// A grid for up to two hyper-parameters of the kernel; random points for more, where a grid would be large.
+    /// A grid for up to two hyper-parameters of the kernel; one after the other for more, where a grid would be large.
     #[must_use]
     pub fn for_axes(axes: usize) -> Self {
         match axes {
             0 | 1 => Self::Grid { points: 10, refinements: 3 },
             2 => Self::Grid { points: 7, refinements: 3 },
-            _ => Self::Random { trials: 100 },
+            many => Self::Coordinates { trials: 60 + 6 * many },
         }
     }
 }
 
 /// Computes the score of each setting at the hyper-parameters of a kernel, smaller is better; none where there is no answer.
 pub type PointScores<'a> =
-    dyn FnMut(&[f64], &[f64], &Session<'_>) -> Result<Vec<Option<f64>>, LearnError> + 'a;
+    dyn FnMut(&[f64], &[f64], &Session<'_>) -> Result<Vec<Option<Score>>, LearnError> + 'a;
 
 /// A search: its axes and the points that it tries.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +73,12 @@ pub struct Search {
 
 /// Values of the setting per factor of ten: many, as they are almost free.
 const SETTINGS_PER_DECADE: f64 = 2.0;
+
+/// Points along the diagonal with which a search by coordinates starts; its first steps are as long as theirs.
+const DIAGONAL: usize = 7;
+
+/// The shortest step of a search by coordinates, as a part of the first.
+const SHORTEST_STEP: f64 = 0.1;
 
 /// Points to score, each with the settings to score it at.
 type Round = Vec<(Vec<f64>, Vec<f64>)>;
@@ -95,12 +110,19 @@ impl Search {
         session.begin("tune", self.planned(first.len()) as u64);
         let mut best = None;
         self.score_round(&first, &mut best, score, trials, session)?;
-        if let Strategy::Grid { points, refinements } = self.strategy {
-            for halvings in 1..=refinements {
-                let Some(centre) = best.clone() else { break };
-                let round = self.refined_round(&centre, points, halvings);
-                self.score_round(&round, &mut best, score, trials, session)?;
+        match self.strategy {
+            Strategy::Grid { points, refinements } => {
+                for halvings in 1..=refinements {
+                    let Some(centre) = best.clone() else { break };
+                    let round = self.refined_round(&centre, points, halvings);
+                    self.score_round(&round, &mut best, score, trials, session)?;
+                }
             }
+            Strategy::Coordinates { trials: most } => {
+                let left = most.saturating_sub(first.len());
+                self.move_coordinates(left, &mut best, score, trials, session)?;
+            }
+            Strategy::Random { .. } => {}
         }
         best.ok_or(LearnError::NoScore { trials: trials.rows.len() })
     }
@@ -110,13 +132,52 @@ impl Search {
         match self.strategy {
             Strategy::Grid { refinements, .. } => first + refinements * (1 + 2 * self.axes.len()),
             Strategy::Random { .. } => first,
+            Strategy::Coordinates { trials } => trials,
         }
+    }
+
+    /// Moves one hyper-parameter of the best point at a time, `left` times at most.
+    fn move_coordinates(
+        &self,
+        mut left: usize,
+        best: &mut Option<Trial>,
+        score: &mut PointScores<'_>,
+        trials: &mut Trials,
+        session: &Session<'_>,
+    ) -> Result<(), LearnError> {
+        let mut step = 1.0;
+        while step >= SHORTEST_STEP {
+            let mut helped = false;
+            for (place, axis) in self.axes.iter().enumerate() {
+                let Some(centre) = best.clone() else { return Ok(()) };
+                for moved in axis.beside(centre.values[place], step, DIAGONAL) {
+                    if left == 0 {
+                        return Ok(());
+                    }
+                    left -= 1;
+                    let mut values = centre.values.clone();
+                    values[place] = moved;
+                    let settings = self.settings_beside(centre.setting, &[-1.0, -0.5, 0.0, 0.5, 1.0]);
+                    self.score_round(&vec![(values, settings)], best, score, trials, session)?;
+                    if *best != Some(centre.clone()) {
+                        helped = true;
+                        break;
+                    }
+                }
+            }
+            if !helped {
+                step *= 0.5;
+            }
+        }
+        Ok(())
     }
 
     fn first_round(&self) -> Result<Round, LearnError> {
         let settings = self.setting.grid(self.setting_points());
         let points = match self.strategy {
-            Strategy::Grid { points: 0, .. } | Strategy::Random { trials: 0 } => {
+            Strategy::Grid { points: 0, .. }
+            | Strategy::Random { trials: 0 }
+            | Strategy::Coordinates { trials: 0 } => {
                 return Err(LearnError::Parameter {
                     parameter: "points of the search",
                     received: "0".into(),
@@ -136,6 +197,12 @@ impl Search {
                 let count = if self.axes.is_empty() { 1 } else { trials };
                 (0..count).map(|_| self.axes.iter().map(|axis| draw(axis, &mut rng)).collect()).collect()
             }
+            Strategy::Coordinates { trials } => {
+                let grids: Vec<Vec<f64>> = self.axes.iter().map(|axis| axis.grid(DIAGONAL)).collect();
+                let at = |grid: &Vec<f64>, k: usize| grid[k * (grid.len() - 1) / (DIAGONAL - 1)];
+                let count = if self.axes.is_empty() { 1 } else { DIAGONAL.min(trials) };
+                (0..count).map(|k| grids.iter().map(|grid| at(grid, k)).collect()).collect()
+            }
         };
         Ok(points.into_iter().map(|point| (point, settings.clone())).collect())
     }
@@ -153,11 +220,9 @@ impl Search {
     /// The best point and its neighbours, one hyper-parameter moved at a time, with the setting near its best.
     fn refined_round(&self, best: &Trial, points: usize, halvings: usize) -> Round {
         let step = 0.5f64.powi(halvings as i32);
-        let ratio = self.setting.ratio(self.setting_points());
-        let settings = |places: &[f64]| -> Vec<f64> {
-            let Some(ratio) = ratio else { return self.setting.grid(1) };
-            let moved = places.iter().map(|place| best.setting * ratio.powf(place * step));
-            moved.filter(|&setting| self.setting.contains(setting)).collect()
+        let settings = |places: &[f64]| {
+            let places: Vec<f64> = places.iter().map(|place| place * step).collect();
+            self.settings_beside(best.setting, &places)
         };
         // At the best point itself the settings a whole step away are known.
         let mut round = vec![(best.values.clone(), settings(&[-1.0, 1.0]))];
@@ -172,6 +237,42 @@ impl Search {
             }
         }
         round
+    }
+
+    /// Values of the setting this many steps of its grid away from one; all of a list.
+    fn settings_beside(&self, setting: f64, steps: &[f64]) -> Vec<f64> {
+        let Some(ratio) = self.setting.ratio(self.setting_points()) else { return self.setting.grid(1) };
+        let moved = steps.iter().map(|step| setting * ratio.powf(*step));
+        moved.filter(|&setting| self.setting.contains(setting)).collect()
+    }
+
+    /// The trial with the strongest penalty, by `is_stronger`, whose score is within one standard error of that of the best
+    /// one, at the same kernel; all values of the setting are scored there (Breiman et al. 1984).
+    ///
+    /// # Errors
+    /// Those of `score`, and where no standard error is known.
+    pub(crate) fn within_one_error(
+        &self,
+        best: &Trial,
+        is_stronger: impl Fn(f64, f64) -> bool,
+        score: &mut PointScores<'_>,
+        trials: &mut Trials,
+        session: &Session<'_>,
+    ) -> Result<Trial, LearnError> {
+        let (Some(least), Some(error)) = (best.score, best.error) else {
+            return Err(LearnError::Unsupported(
+                "the rule of one standard error needs several folds, or rows left out one at a time",
+            ));
+        };
+        let settings = self.setting.grid(self.setting_points());
+        let here = vec![(best.values.clone(), settings)];
+        self.score_round(&here, &mut Some(best.clone()), score, trials, session)?;
+        trials.keep(true, session);
+        let close = trials.rows.iter().filter(|trial| {
+            trial.values == best.values && trial.score.is_some_and(|score| score <= least + error)
+        });
+        let chosen = close.fold(best, |a, b| if is_stronger(b.setting, a.setting) { b } else { a });
+        Ok(chosen.clone())
     }
 
     fn score_round(
@@ -196,8 +297,9 @@ impl Search {
             };
             for (&setting, score) in settings.iter().zip(scores) {
                 // What is not a number is no score.
-                let score = score.filter(|score| score.is_finite());
-                let trial = Trial { values: values.clone(), setting, score };
+                let found = score.filter(|score| score.loss.is_finite());
+                let (score, error) = (found.as_ref().map(|found| found.loss), found.and_then(|f| f.error));
+                let trial = Trial { values: values.clone(), setting, score, error };
                 if score.is_some_and(|s| best.as_ref().and_then(|b| b.score).is_none_or(|b| s < b)) {
                     session.note(&self.describe(&trial));
                     *best = Some(trial.clone());
@@ -247,12 +349,12 @@ mod tests {
     struct Bowl(usize);
 
     impl Bowl {
-        fn score(&mut self, values: &[f64], settings: &[f64]) -> Vec<Option<f64>> {
+        fn score(&mut self, values: &[f64], settings: &[f64]) -> Vec<Option<Score>> {
             self.0 += 1;
             let outer: f64 = values.iter().zip([3.0, 0.7]).map(|(v, at)| (v / at).ln().powi(2)).sum();
             settings
                 .iter()
-                .map(|s| if *s < 1e-5 { None } else { Some(outer + (s / 0.02).ln().powi(2)) })
+                .map(|s| if *s < 1e-5 { None } else { Some((outer + (s / 0.02).ln().powi(2)).into()) })
                 .collect()
         }
     }
@@ -303,6 +405,37 @@ mod tests {
             assert!(fewer < calls && fewer > 0, "{fewer} of {calls}");
             assert_eq!(run(&search, &mut trials), (best, 0));
         }
+    }
+
+    #[test]
+    fn coordinates_close_in_on_the_best_point_within_their_budget() {
+        let (best, calls) = run(&search(Strategy::Coordinates { trials: 60 }), &mut none());
+        assert!(calls <= 60, "{calls}");
+        assert!(
+            (best.values[0] / 3.0).ln().abs() < 0.3 && (best.values[1] / 0.7).ln().abs() < 0.3,
+            "{best:?}"
+        );
+        assert!((best.setting / 0.02).ln().abs() < 0.5, "{best:?}");
+        let (_, calls) = run(&search(Strategy::Coordinates { trials: 5 }), &mut none());
+        assert_eq!(calls, 5);
+    }
+
+    #[test]
+    fn within_one_error_the_strongest_penalty_is_chosen() {
+        let search = search(Strategy::Grid { points: 3, refinements: 0 });
+        // Errors of 1, 1.05, 1.2 at λ = 0.01, 0.1 and 1; one standard error is 0.1.
+        let mut score = |_: &[f64], settings: &[f64], _: &Session<'_>| {
+            let loss = |s: f64| 1.0 + 0.05 * (s / 0.01).log10().abs().powi(2);
+            Ok(settings.iter().map(|s| Some(Score { error: Some(0.1), ..loss(*s).into() })).collect())
+        };
+        let (mut trials, session) = (none(), Session::default());
+        let best = search.run(&mut score, &mut trials, &session).unwrap();
+        assert!((best.setting / 0.01 - 1.0).abs() < 1e-9);
+        let stronger = |a: f64, b: f64| a > b;
+        let chosen = search.within_one_error(&best, stronger, &mut score, &mut trials, &session).unwrap();
+        assert!((chosen.setting / 10f64.powf(-0.5) * 1.0).log10().abs() < 1e-9, "{chosen:?}");
+        let unknown = Trial { error: None, ..best };
+        assert!(search.within_one_error(&unknown, stronger, &mut score, &mut trials, &session).is_err());
     }
 
     #[test]

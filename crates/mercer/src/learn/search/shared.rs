@@ -27,6 +27,8 @@ pub enum Shared {
     Neighbours,
     /// ν, above 0 and at most 1. A bare `?` is 0.01 to 0.8.
     Nu,
+    /// ε ≥ 0. A bare `?` is 0.001 to 1, in units of the targets' standard deviation.
+    Epsilon,
     /// None: each kernel has one score.
     None,
 }
@@ -52,6 +54,7 @@ impl Shared {
             Self::Cost => "C",
             Self::Neighbours => "k",
             Self::Nu => "nu",
+            Self::Epsilon => "epsilon",
             Self::None => "",
         }
     }
@@ -96,6 +99,7 @@ impl Shared {
             Self::Cost => SearchSpace::Between(1.0 / 32.0, 1024.0),
             Self::Neighbours => SearchSpace::Between(1.0, 50.0),
             Self::Nu => SearchSpace::Between(0.01, 0.8),
+            Self::Epsilon => SearchSpace::Between(1e-3, 1.0),
             Self::None => SearchSpace::OneOf(vec![1.0]),
         }
     }
@@ -103,7 +107,7 @@ impl Shared {
     fn allows(self, value: f64) -> bool {
         value.is_finite()
             && match self {
-                Self::Lambda => value >= 0.0,
+                Self::Lambda | Self::Epsilon => value >= 0.0,
                 Self::Cost => value > 0.0,
                 Self::Neighbours => value >= 1.0 && value.fract() == 0.0,
                 Self::Nu => value > 0.0 && value <= 1.0,
@@ -113,11 +117,30 @@ impl Shared {
 
     fn allowed(self) -> &'static str {
         match self {
-            Self::Lambda => "a number, 0 or more",
+            Self::Lambda | Self::Epsilon => "a number, 0 or more",
             Self::Cost => "a number above 0",
             Self::Neighbours => "a whole number above 0",
             Self::Nu => "a number above 0 and at most 1",
             Self::None => "a number",
+        }
+    }
+
+    /// Whether a value is a stronger penalty than another, and so gives a smoother model.
+    pub(crate) fn is_stronger(self, value: f64, than: f64) -> bool {
+        match self {
+            Self::Cost => value < than,
+            Self::Lambda | Self::Neighbours | Self::Nu | Self::Epsilon => value > than,
+            Self::None => false,
+        }
+    }
+
+    /// The values that a bare `?` stands for, of targets with this standard deviation.
+    pub(crate) fn usual(self, deviation: f64) -> SearchSpace {
+        match (self, self.space()) {
+            (Self::Epsilon, SearchSpace::Between(low, high)) if deviation > 0.0 => {
+                SearchSpace::Between(low * deviation, high * deviation)
+            }
+            (_, space) => space,
         }
     }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::learn::error::LearnError;
 use crate::session::Session;
 
+use super::scorer::Score;
 use super::search::Search;
 
 /// One row of the table: hyper-parameters and their score.
@@ -16,6 +17,9 @@ pub struct Trial {
     pub setting: f64,
     /// The score, smaller is better; none where there is no answer, such as a system that is not positive definite.
     pub score: Option<f64>,
+    /// The standard error of the score, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<f64>,
 }
 
 /// The trials of a search, in the order they were made.
@@ -81,10 +85,11 @@ impl Trials {
     }
 
     /// The scores at these hyper-parameters for each of `settings`, where all of them are known.
-    pub(super) fn known(&self, values: &[f64], settings: &[f64]) -> Option<Vec<Option<f64>>> {
+    pub(super) fn known(&self, values: &[f64], settings: &[f64]) -> Option<Vec<Option<Score>>> {
         let score = |setting: &f64| {
             let same = |trial: &&Trial| trial.values == values && trial.setting == *setting;
-            self.rows.iter().find(same).map(|trial| trial.score)
+            let trial = self.rows.iter().find(same)?;
+            Some(trial.score.map(|loss| Score { error: trial.error, ..loss.into() }))
         };
         settings.iter().map(score).collect()
     }

@@ -54,7 +54,7 @@ pub enum Machine {
     },
 }
 
-/// The rows of one quadratic program; of a classification, the first `positive` are told from the others.
+/// The rows of one quadratic program; of a classification, the first `positive` are separated from the others.
 pub(super) struct Part {
     pub rows: Vec<usize>,
     pub positive: usize,
@@ -113,6 +113,26 @@ impl Machine {
             Self::NuSvr { nu, .. } => Self::NuSvr { c: value, nu },
             Self::NuSvc { .. } => Self::NuSvc { nu: value },
             Self::OneClass { nu } => Self::OneClass { nu },
+        }
+    }
+
+    /// The hyper-parameter beside C that can be searched for: ε or ν of a regression.
+    #[must_use]
+    pub fn second(&self) -> Shared {
+        match self {
+            Self::Svr { .. } => Shared::Epsilon,
+            Self::NuSvr { .. } => Shared::Nu,
+            Self::Svc { .. } | Self::NuSvc { .. } | Self::OneClass { .. } => Shared::None,
+        }
+    }
+
+    /// The same machine with another value of [`second`](Self::second).
+    #[must_use]
+    pub fn with_second(self, value: f64) -> Self {
+        match self {
+            Self::Svr { c, .. } => Self::Svr { c, epsilon: value },
+            Self::NuSvr { c, .. } => Self::NuSvr { c, nu: value },
+            other => other,
         }
     }
 

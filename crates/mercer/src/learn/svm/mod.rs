@@ -83,7 +83,7 @@ pub struct Svm {
     /// A factor of C for each class; for C-classification only.
     #[serde(default, skip_serializing_if = "is_default")]
     pub class_weight: ClassWeight,
-    /// How several classes are told apart on the kernel itself.
+    /// How several classes are distinguished on the kernel itself.
     #[serde(default, skip_serializing_if = "is_default")]
     pub multiclass: Multiclass,
     /// Whether decisions are calibrated on held-out rows, which the seed of the session chooses. About four times the work of

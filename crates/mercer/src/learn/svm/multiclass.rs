@@ -12,7 +12,7 @@ use super::dual::{Labels, Work};
 use super::machine::{Decision, Part};
 use super::machines::Machines;
 
-/// How several classes are told apart.
+/// How several classes are distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Multiclass {
@@ -23,7 +23,7 @@ pub enum Multiclass {
     OneVsRest,
 }
 
-/// From this many rows on a program is solved by all threads together; below, each thread solves programs of its own.
+/// From this many rows on a program is solved by all threads together; below, each thread solves separate programs.
 pub(super) const LARGE: usize = 8_000;
 
 /// The programs of a scheme: the rows of each class, and which classes each program tells apart.
@@ -108,7 +108,7 @@ pub(super) fn members(labels: &Labels<'_>) -> Result<Vec<Vec<usize>>, LearnError
 }
 
 /// Does each piece of work, given how many rows it has: large ones one after the other, by all threads together; then small
-/// ones, each by a thread of its own. Answers are in the order of the pieces.
+/// ones, each by a separate thread. Answers are in the order of the pieces.
 pub(super) fn largest_together<W: Sync, R: Send>(
     work: &[W],
     rows: impl Fn(&W) -> usize + Sync,

@@ -43,7 +43,7 @@ impl Svm {
         Ok(along.into_iter().map(checked).collect())
     }
 
-    /// The class of every row of a fold by the machines trained on the rows outside of it, for each of `values` of C or ν, none
+    /// The prediction at every row of a fold by the machines trained on the rows outside of it, for each of `values` of C or ν, none
     /// where ν is infeasible; 0 for rows of no fold. Rows of weight 0 are not trained on. A class without rows to train on is never
     /// the answer.
     ///
@@ -58,7 +58,7 @@ impl Svm {
         training: &Training<'_>,
         labels: Labels<'_>,
         session: &Session<'_>,
-    ) -> Result<Vec<Option<Vec<usize>>>, LearnError> {
+    ) -> Result<Vec<Option<Predicted>>, LearnError> {
         let work = self.along(values, training, labels, session)?;
         members(&labels)?;
         let cut = Cut::new(folds, &labels)?;
@@ -74,7 +74,10 @@ impl Svm {
         let rows = folds.of_row.len();
         let voted = |k: usize| {
             let feasible = verdicts.iter().all(|outputs| outputs[k].is_some());
-            feasible.then(|| cut.voted(k, rows, &programs, &verdicts))
+            feasible.then(|| Predicted {
+                classes: cut.voted(k, rows, &programs, &verdicts),
+                decisions: cut.decisions(k, rows, &programs, &verdicts),
+            })
         };
         Ok((0..values.len()).map(voted).collect())
     }
@@ -131,7 +134,15 @@ impl Svm {
     }
 }
 
-/// A fold, and the pair of classes that is told apart without it.
+/// The predictions of machines at rows that they were not trained on.
+pub(super) struct Predicted {
+    /// The class of each row.
+    pub classes: Vec<usize>,
+    /// Of two classes, the decision at each row, positive for the first.
+    pub decisions: Option<Vec<f64>>,
+}
+
+/// A fold, and the pair of classes that is distinguished without it.
 type Program = (usize, (usize, usize));
 
 /// The rows of every fold, and those of the other folds by their class.
@@ -172,6 +183,25 @@ impl Cut {
             !(self.held[fold].is_empty() || self.rest[fold][i].is_empty() || self.rest[fold][j].is_empty())
         };
         self.rest.iter().enumerate().flat_map(of).filter(present).collect()
+    }
+
+    /// The decision for every row at the k-th C, where there are two classes.
+    fn decisions(
+        &self,
+        k: usize,
+        rows: usize,
+        programs: &[Program],
+        outputs: &[Vec<Option<Vec<f64>>>],
+    ) -> Option<Vec<f64>> {
+        if self.rest.first().map_or(0, Vec::len) != 2 {
+            return None;
+        }
+        let mut decisions = vec![0.0; rows];
+        for ((fold, _), outputs) in programs.iter().zip(outputs) {
+            let outputs = outputs[k].iter().flatten();
+            self.held[*fold].iter().zip(outputs).for_each(|(&row, output)| decisions[row] = *output);
+        }
+        Some(decisions)
     }
 
     /// The class with most votes for every row, the first of equals, at the k-th C.

@@ -8,12 +8,16 @@ use crate::learn::error::LearnError;
 use crate::learn::learner::{Learner, Requires};
 use crate::learn::lift::Lift;
 use crate::learn::problem::{Inputs, Problem};
-use crate::learn::search::{Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, Shared, Tunable};
+use crate::learn::search::{
+    Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, Shared, Tally, Tunable,
+};
+use crate::model::Link;
 use crate::session::Session;
 
 use super::Svm;
 use super::dual::Labels;
 use super::machine::Machine;
+use super::path::Predicted;
 use super::training::Training;
 
 /// Each kernel's matrix is computed once for all folds, pairs of classes and values of C; each machine starts from the one with
@@ -35,6 +39,14 @@ impl Tunable for Svm {
         Self { machine: self.machine.with_shared(value), ..self }
     }
 
+    fn second(&self) -> Shared {
+        self.machine.second()
+    }
+
+    fn with_second(self, value: f64) -> Self {
+        Self { machine: self.machine.with_second(value), ..self }
+    }
+
     fn usual_criterion(&self) -> Criterion {
         Criterion::Folds(5)
     }
@@ -47,7 +59,7 @@ impl Tunable for Svm {
         &'a self,
         problem: &'a Problem<'a>,
         criterion: &Criterion,
-        _: Measure,
+        measure: Measure,
         session: &Session<'_>,
     ) -> Result<Box<dyn Scorer + 'a>, LearnError> {
         if !matches!(self.lift, Lift::Kernel(_)) {
@@ -60,7 +72,7 @@ impl Tunable for Svm {
                 "support vector machines are judged by folds or held-out rows",
             ));
         };
-        Ok(Box::new(SvmScorer::new(self, problem, folds, session)?))
+        Ok(Box::new(SvmScorer::new(self.clone().resolved(problem)?, problem, folds, measure, session)?))
     }
 }
 
@@ -69,7 +81,8 @@ impl Tunable for Svm {
 /// Rows are in the order of their folds and, within these, of their classes: the rows that one machine trains on, or one fold is
 /// judged by, are then contiguous in the kernel matrix.
 struct SvmScorer<'a> {
-    svm: &'a Svm,
+    svm: Svm,
+    measure: Measure,
     rows: Rows<'a>,
     codes: Vec<usize>,
     classes: usize,
@@ -89,9 +102,10 @@ enum Rows<'a> {
 
 impl<'a> SvmScorer<'a> {
     fn new(
-        svm: &'a Svm,
+        svm: Svm,
         problem: &'a Problem<'a>,
         folds: Parts,
+        measure: Measure,
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
         let labels = Labels::of(problem, &svm.machine)?;
@@ -107,6 +121,7 @@ impl<'a> SvmScorer<'a> {
         let of_row = order.iter().map(|&i| folds.of_row[i]).collect();
         Ok(Self {
             svm,
+            measure,
             rows,
             codes: order.iter().filter_map(|&i| labels.codes.get(i).copied()).collect(),
             classes: labels.classes,
@@ -118,6 +133,10 @@ impl<'a> SvmScorer<'a> {
 }
 
 impl Scorer for SvmScorer<'_> {
+    fn set_second(&mut self, value: f64) {
+        self.svm.machine = self.svm.machine.with_second(value);
+    }
+
     /// Rows count by their weights.
     fn score(
         &mut self,
@@ -126,7 +145,7 @@ impl Scorer for SvmScorer<'_> {
         session: &Session<'_>,
     ) -> Result<Vec<Option<Score>>, LearnError> {
         let session = &session.part();
-        let Self { svm, rows, codes, classes, targets, folds, weights } = self;
+        let Self { svm, measure, rows, codes, classes, targets, folds, weights } = self;
         let training = match rows {
             Rows::Gram(gram) => Training::precomputed(*gram),
             Rows::Samples { resident, store } => {
@@ -142,11 +161,11 @@ impl Scorer for SvmScorer<'_> {
         let found: Vec<Option<Score>> = match svm.requires() {
             Requires::Classes => {
                 let found = svm.classes_left_out(&ascending, folds, &training, labels, session)?;
-                found.iter().map(|found| Some(accuracy(found.as_ref()?, labels, folds))).collect()
+                found.iter().map(|found| class_score(*measure, found.as_ref()?, labels, folds)).collect()
             }
             Requires::Numbers | Requires::NumbersOrClasses => {
                 let found = svm.outputs_left_out(&ascending, folds, &training, labels, session)?;
-                found.iter().map(|found| Some(squared_error(found.as_ref()?, labels, folds))).collect()
+                found.iter().map(|found| number_score(*measure, found.as_ref()?, labels, folds)).collect()
             }
             Requires::Nothing => {
                 let found = svm.outputs_left_out(&ascending, folds, &training, labels, session)?;
@@ -174,9 +193,28 @@ fn mean(labels: Labels<'_>, folds: &Parts, loss: impl Fn(usize) -> f64) -> f64 {
     sum / total
 }
 
-/// The mean squared error of a regression.
-fn squared_error(found: &[f64], labels: Labels<'_>, folds: &Parts) -> Score {
-    mean(labels, folds, |row| (found[row] - labels.targets[row]).powi(2)).into()
+/// The rows of every fold with their weights, tallied by `add`.
+fn tallied(
+    empty: &Tally,
+    labels: Labels<'_>,
+    folds: &Parts,
+    add: impl Fn(&mut Tally, usize, f64),
+) -> Vec<Tally> {
+    let mut tallies = vec![empty.clone(); folds.count];
+    for (row, fold) in folds.of_row.iter().enumerate() {
+        if let Some(fold) = *fold {
+            add(&mut tallies[fold], row, labels.weights.map_or(1.0, |w| w[row]));
+        }
+    }
+    tallies
+}
+
+/// The score of a regression.
+fn number_score(measure: Measure, found: &[f64], labels: Labels<'_>, folds: &Parts) -> Option<Score> {
+    let add = |tally: &mut Tally, row: usize, weight: f64| {
+        tally.add_numbers(&[found[row]], &[labels.targets[row]], weight);
+    };
+    Tally::score(&tallied(&Tally::of_numbers(measure, 1), labels, folds, add))
 }
 
 /// How one-class machines are compared: the most complex one that is consistent is best (Tax and Müller 2004, A consistency-based
@@ -203,15 +241,15 @@ fn similarity(training: &Training<'_>, session: &Session<'_>) -> Result<f64, Lea
     Ok(others / ((rows.max(2) - 1) as f64 * own))
 }
 
-/// The accuracy on each fold, and 1 less their mean.
-fn accuracy(found: &[usize], labels: Labels<'_>, folds: &Parts) -> Score {
-    let (mut right, mut all) = (vec![0.0; folds.count], vec![0.0; folds.count]);
-    for (row, fold) in folds.of_row.iter().enumerate() {
-        let Some(fold) = *fold else { continue };
-        let weight = labels.weights.map_or(1.0, |w| w[row]);
-        all[fold] += weight;
-        right[fold] += if found[row] == labels.codes[row] { weight } else { 0.0 };
-    }
-    let accuracies: Vec<f64> = right.iter().zip(&all).map(|(right, all)| right / all).collect();
-    Score { loss: 1.0 - accuracies.iter().sum::<f64>() / accuracies.len() as f64, accuracies }
+/// The score of a classification; the accuracy is the mean over the folds, as scikit-learn has it.
+fn class_score(measure: Measure, found: &Predicted, labels: Labels<'_>, folds: &Parts) -> Option<Score> {
+    let add = |tally: &mut Tally, row: usize, weight: f64| match &found.decisions {
+        Some(decisions) => {
+            tally.add_outputs(labels.codes[row], Link::Votes, &decisions[row..=row], None, weight);
+        }
+        None => tally.add_class(labels.codes[row], found.classes[row], weight),
+    };
+    let score = Tally::score(&tallied(&Tally::of_classes(measure, labels.classes), labels, folds, add))?;
+    let mean = score.folds.iter().sum::<f64>() / score.folds.len() as f64;
+    Some(if measure == Measure::Wrong { Score { loss: mean, ..score } } else { score })
 }

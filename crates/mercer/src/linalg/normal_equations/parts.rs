@@ -42,6 +42,16 @@ impl NormalEquations {
 }
 
 impl NormalEquations {
+    /// Σwφyᵀ, one row per feature.
+    pub(crate) fn cross(&self) -> &Matrix<f64> {
+        &self.cross
+    }
+
+    /// Σwy² of each target.
+    pub(crate) fn target_squares(&self) -> &[f64] {
+        &self.target_squares
+    }
+
     /// Σw(y − ȳ)² of each target, at least 0.
     #[must_use]
     pub fn target_spreads(&self) -> Vec<f64> {

@@ -52,7 +52,7 @@ impl NormalEquations {
 /// Σw(y − f)² over each fold (first index) for every λ (second) and target, by a fit on the other folds; none for a λ that the
 /// fit does not exist with.
 ///
-/// One eigen-decomposition for each fold, each on a thread of its own, and O(D²) for each fold, λ and target.
+/// One eigen-decomposition for each fold, each on a separate thread, and O(D²) for each fold, λ and target.
 ///
 /// # Errors
 /// Where there are fewer than two folds, as [`NormalEquations::path_without`] and [`RidgePath::squared_errors`], and where

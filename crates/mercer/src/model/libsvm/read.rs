@@ -362,7 +362,11 @@ impl Model {
         match &mut self.predictor {
             Predictor::Pairs(pairs) => wider(&mut pairs.centres),
             Predictor::Expansion(expansion) => wider(&mut expansion.centres),
-            Predictor::Linear(_) | Predictor::Neighbours(_) | Predictor::Voted(_) => return self,
+            Predictor::Linear(_)
+            | Predictor::Neighbours(_)
+            | Predictor::Voted(_)
+            | Predictor::GaussianProcess(_)
+            | Predictor::GaussianClasses(_) => return self,
         }
         if let Some(Schema { features: Features::Sparse { ncols: columns }, .. }) = &mut self.schema {
             *columns = ncols.max(*columns);

@@ -189,7 +189,7 @@ impl Table {
     fn best(&self, measure: Measure, shared: Shared) -> Option<(usize, usize)> {
         let slack = match measure {
             Measure::SquaredError | Measure::LogLoss => 0.01,
-            Measure::Wrong | Measure::Consistency => 0.0,
+            _ => 0.0,
         };
         let judged = |(i, j): (usize, usize)| {
             let score = if measure == Measure::Wrong { self.smoothed(i, j) } else { self.scores[i][j] };

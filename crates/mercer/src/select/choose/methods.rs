@@ -18,9 +18,6 @@ const FEW: usize = 500;
 /// Up to this many approximate features are searched for as they are; more stand in for the kernel well enough on a sample.
 const FEW_FEATURES: usize = 512;
 
-/// The residual of logistic regression in a trial, for each row: far below what changes a score.
-const TRIAL_RESIDUAL: f64 = 1e-3;
-
 /// The violation of optimality that ends a trial of a classification, and of a regression as a part of the residuals.
 const TRIAL_TOL: (f64, f64) = (1e-2, 0.05);
 
@@ -121,9 +118,8 @@ impl Choose {
         session: &Session<'_>,
     ) -> Result<Chosen, LearnError> {
         let drawn = &drawn.first(COARSE)?;
-        let tol = TRIAL_RESIDUAL * (drawn.nrows() as f64).sqrt();
         let class_weight = logistic.class_weight.resolved(drawn.problem().classes())?;
-        let learner = logistic.clone().lift(exact(&logistic.lift)).tol(logistic.tol.max(tol));
+        let learner = logistic.clone().lift(exact(&logistic.lift)).for_trials(drawn.nrows());
         let learner = learner.class_weight(class_weight);
         let size = self.size(&learner, drawn, session)?;
         let screened = self.screened(&learner.lift, drawn, session)?;

@@ -14,10 +14,11 @@ mod methods;
 
 use crate::kernel::Kernel;
 use crate::learn::search::Measure;
-use crate::learn::{AnyLearner, LearnError, Problem, Requires};
+use crate::learn::{AnyLearner, Gp, LearnError, Problem, Requires};
 use crate::model::Method;
 use crate::session::Session;
 
+pub(super) use baseline::baseline;
 use drawn::Drawn;
 
 /// A choice of what a user leaves open, by the errors on rows left out.
@@ -119,6 +120,7 @@ pub fn default_kernel(method: Method) -> Kernel {
         Method::Svc | Method::NuSvc | Method::OneClass | Method::Logistic | Method::Perceptron => {
             grid::gaussian("gamma", "auto")
         }
+        Method::Gp => Gp::default_kernel(),
         _ => Kernel::gaussian_auto(),
     }
 }

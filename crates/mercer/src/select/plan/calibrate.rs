@@ -24,7 +24,7 @@ use crate::session::Session;
 use crate::solve::{PathProblem, RidgePath};
 use crate::watch::{Stopped, Watch};
 
-/// A run of this many seconds is told from noise.
+/// A run of this many seconds is distinguishable from noise.
 const LONG: f64 = 0.01;
 
 /// A run of this many seconds is not repeated.

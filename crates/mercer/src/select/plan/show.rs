@@ -72,6 +72,9 @@ impl fmt::Display for Task {
             }
             Self::Logistic => f.write_str("fit logistic"),
             Self::Perceptron { epochs } => write!(f, "fit perceptron, {} passes at most", count(epochs)),
+            Self::GaussianProcess { evaluations } => {
+                write!(f, "fit gp, {} evaluations of the likelihood", count(evaluations))
+            }
             Self::SupportVectors => f.write_str("fit support vectors"),
             Self::Predict { queries } => write!(f, "predict {} rows", count(queries)),
             Self::Smoother { queries } => write!(f, "smoother, predicting {} rows", count(queries)),

@@ -14,7 +14,7 @@ pub trait Preconditioner: Sync {
     /// `out` = P⁻¹·`residual`, for every column.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     fn apply(&self, out: &mut Matrix<f64>, residual: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped>;
 
     /// In a few words, for the report.

@@ -15,7 +15,7 @@ pub trait Coordinates: Sync {
     /// Where `residual` pulls the coordinates, and what a unit step there does to the fit: K·`residual`.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     fn pull(
         &self,
         residual: &Matrix<f64>,
@@ -27,13 +27,13 @@ pub trait Coordinates: Sync {
     /// f at the samples.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     fn fitted(&self, unknown: &Matrix<f64>, out: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped>;
 
     /// One step for each sample of `order`, one after the other; `residual` is y − f before and after.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     fn visit(
         &self,
         order: &[usize],

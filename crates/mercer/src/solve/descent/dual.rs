@@ -42,7 +42,7 @@ impl<'a> Dual<'a> {
     /// f = HKHβ. Applies K once, for the means of its rows.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     pub fn centred(gram: &'a dyn Gram, watch: &dyn Watch) -> Result<Self, Stopped> {
         let n = gram.nrows();
         let mut rows = Matrix::zeros(n, 1);

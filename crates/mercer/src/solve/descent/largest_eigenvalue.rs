@@ -28,7 +28,7 @@ const FIRST_STEPS: usize = 20;
 /// The residual is no more than this fraction of the quotient at the end.
 const ACCURACY: f64 = 0.002;
 
-/// Eigenvalues closer together than this are not told apart in a few steps, so the upper bound allows for them.
+/// Eigenvalues closer together than this are not distinguished in a few steps, so the upper bound allows for them.
 const MARGIN: f64 = 0.01;
 
 /// Any start that is not chosen against us.
@@ -42,7 +42,7 @@ const SEED: u64 = 0x6c61_6e63_7a6f_7321;
 /// applications of the operator, at most 60, and as many vectors of memory. Both bounds are NaN where it is not finite.
 ///
 /// # Errors
-/// [`Stopped`] where `watch` asks for it.
+/// [`Stopped`] if `watch` requests it.
 pub fn largest_eigenvalue(
     operator: &dyn LinearOperator,
     watch: &dyn Watch,

@@ -38,6 +38,7 @@ pub use labels::Labels;
 use super::error::SolveError;
 use super::report::Report;
 use iterate::{Iterate, Minimum};
+use loss::Loss;
 use products::Products;
 
 /// How the minimum is looked for.
@@ -97,7 +98,7 @@ impl<'a> LogisticProblem<'a> {
     /// λ ≥ `smallest`, else in double, else not at all, so that every product computes it again.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
     /// Where there is not a label for every row of `gram`.
@@ -111,6 +112,24 @@ impl<'a> LogisticProblem<'a> {
         assert_eq!(gram.nrows(), labels.nrows(), "one label a row");
         let products = Products::new(gram, &labels, smallest, budget, watch)?;
         Ok(Self { products, labels })
+    }
+
+    /// Whichever of two starts has the smaller objective at λ; the first where the other has none.
+    ///
+    /// # Errors
+    /// [`Stopped`] if `watch` requests it.
+    pub fn better_start<'s>(
+        &self,
+        lambda: f64,
+        first: &'s LogisticSolution,
+        other: &'s LogisticSolution,
+        watch: &dyn Watch,
+    ) -> Result<&'s LogisticSolution, Stopped> {
+        let objective = |start: &LogisticSolution| {
+            let at = Iterate::new(&self.products, start.dual.clone(), start.intercepts.clone(), watch)?;
+            Ok::<f64, Stopped>(Loss::at(&self.labels, &at.logits()).total + at.penalty(lambda))
+        };
+        Ok(if objective(other)? < objective(first)? { other } else { first })
     }
 
     /// Solves for one λ, from another λ's answer where there is one.

@@ -20,7 +20,7 @@ impl RidgePath {
     /// O(n²b) a λ for blocks of b = 16, and 4n³/3 flops once to form Q.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     pub fn leave_one_out(&mut self, watch: &dyn Watch) -> Result<Vec<Option<Matrix<f64>>>, Stopped> {
         self.form_rows(watch)?;
         let inverses = self.inverses(watch)?;
@@ -91,7 +91,7 @@ impl RidgePath {
     /// n³/k flops a λ for k folds of one size, and 4n³/3 flops once to form Q; O(n²/k) memory a thread.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
     /// Where `folds` does not have one entry per row.
@@ -182,7 +182,7 @@ impl RidgePath {
     /// O(nb²) a λ, and O(n²) for all targets of a λ together: Q is not formed.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     pub fn generalised(&self, watch: &dyn Watch) -> Result<Vec<Option<Vec<f64>>>, Stopped> {
         let n = self.order as f64;
         let score = |inverse: Inverse| {

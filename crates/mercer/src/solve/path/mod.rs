@@ -136,7 +136,7 @@ impl RidgePath {
     /// Little memory beyond the matrix itself.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
     /// Where the matrix is not square, or targets or weights do not have as many rows.
@@ -199,7 +199,7 @@ impl RidgePath {
     /// The coefficients at each λ. O(n²) a λ and target.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     pub fn coefficients(&self, watch: &dyn Watch) -> Result<Vec<Option<PathSolution>>, Stopped> {
         let solution = |inverse: Inverse| {
             let (n, targets) = (self.order, inverse.dual.nrows());

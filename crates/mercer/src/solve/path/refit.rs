@@ -23,7 +23,7 @@ const SLICE: usize = 32;
 /// Exact either way, by refits or by [`RidgePath::k_fold`], whichever has fewer flops.
 ///
 /// # Errors
-/// [`Stopped`] where `watch` asks for it.
+/// [`Stopped`] if `watch` requests it.
 ///
 /// # Panics
 /// Where the matrix is not square, or targets, weights or folds do not have as many rows.
@@ -56,7 +56,7 @@ fn prefers_refits(folds: &[usize], count: usize, lambdas: usize) -> bool {
 /// 4m³/3 flops for each group that leaves m rows, whatever the number of λ; m² numbers beside `gram`.
 ///
 /// # Errors
-/// [`Stopped`] where `watch` asks for it.
+/// [`Stopped`] if `watch` requests it.
 ///
 /// # Panics
 /// Where the matrix is not square, or targets or weights do not have as many rows.

@@ -207,7 +207,7 @@ impl Vectorized<f64> for Solve<'_> {
     #[inline(always)]
     fn run<S: Simd<T = f64>>(self, _: S) -> bool {
         let m = self.numbers.len();
-        // A = UᵀDU with ones on the diagonal of U: row k of DU stands in the place of row k of A.
+        // A = UᵀDU with ones on the diagonal of U: row k of DU overwrites row k of A.
         for k in 0..m {
             let (above, below) = self.matrix.split_at_mut((k + 1) * m);
             let row = &above[k * m..];

@@ -2,7 +2,7 @@
 //!
 //! Argument reductions and polynomials are written once over [`Simd`]. Single precision has its own exponential, the
 //! one function on the path of most kernels; its other functions go through `f64` and are rounded, which leaves an error
-//! of barely more than half an ulp. Coefficients are Chebyshev fits, their errors given beside them.
+//! of barely more than half an ulp. Coefficients are Chebyshev fits, with their errors.
 
 mod exp;
 mod hyperbolic;

@@ -65,7 +65,7 @@ impl CompactGram {
     /// Stores `gram`. O(n²d) time, about that of one product; [`bytes`](Self::bytes) of memory.
     ///
     /// # Errors
-    /// [`Stopped`] where `watch` asks for it.
+    /// [`Stopped`] if `watch` requests it.
     pub fn store(gram: &dyn ColumnSource<f32>, watch: &dyn Watch) -> Result<Self, Stopped> {
         let n = gram.order();
         let bands = n.div_ceil(TILE);

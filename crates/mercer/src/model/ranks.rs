@@ -2,12 +2,23 @@
 
 use std::borrow::Cow;
 
-use mercer::model::Link;
+use super::Link;
 
 /// Scores kept at most: 80 MB of them.
 const MOST: usize = 5_000_000;
 
-/// Scores of rows with whether they are of a class: one list for the second of two classes, else one per class.
+/// Gathers the scores of rows and computes the area under the ROC curve.
+///
+/// One list of scores for the second of two classes, else one per class.
+///
+/// ```
+/// use mercer::model::{Link, Ranks};
+/// let mut ranks = Ranks::new(2);
+/// for (truth, decision) in [(0, 0.1), (0, 0.4), (1, 0.35), (1, 0.8)] {
+///     ranks.add(truth, Link::Decisions, &[decision], None);
+/// }
+/// assert_eq!(ranks.auc(), Some(0.75));
+/// ```
 #[derive(Debug, Clone)]
 pub struct Ranks {
     lists: Vec<Vec<(f64, bool)>>,
@@ -16,12 +27,13 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    /// No rows yet, of this many classes.
+    /// Creates empty lists for this many classes.
+    #[must_use]
     pub fn new(classes: usize) -> Self {
         Self { lists: vec![Vec::new(); if classes == 2 { 1 } else { classes }], known: true }
     }
 
-    /// Takes in a row.
+    /// Adds a row of class `truth` with its outputs and, where there are any, its probabilities.
     pub fn add(&mut self, truth: usize, link: Link, outputs: &[f64], probabilities: Option<&[f64]>) {
         let scores = scores(link, outputs, probabilities, self.lists.len());
         self.known &= scores.is_some() && self.lists[0].len() < MOST / self.lists.len();
@@ -34,6 +46,7 @@ impl Ranks {
 
     /// The probability that a row of a class has a higher score than one of another, a half for equal ones: the mean over the
     /// classes; for two classes that of the second. None where scores are not known or there is nothing to compare.
+    #[must_use]
     pub fn auc(&self) -> Option<f64> {
         let areas: Vec<f64> = self.lists.iter().filter_map(|list| area(list)).collect();
         (self.known && !areas.is_empty()).then(|| areas.iter().sum::<f64>() / areas.len() as f64)

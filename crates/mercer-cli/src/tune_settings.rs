@@ -1,0 +1,239 @@
+//! The arguments of `tune` as a search of the library.
+
+use mercer::design::FeatureMap;
+use mercer::kernel::SearchSpace;
+use mercer::learn::search::Shared;
+use mercer::learn::svm::{Machine, Svm};
+use mercer::learn::{Admission, AnyLearner, Intercept, Knn, Lift, Logistic, Perceptron, Ridge, Smoother};
+use mercer::model::Method;
+use mercer::select::Values;
+
+use crate::args::{Approx, Criterion, Tune, tuned_methods_of};
+use crate::failure::Failure;
+use crate::settings::kernel;
+
+/// What is searched for, beside the `?` of the kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The learner; its kernel has a `?` for each hyper-parameter to search for.
+    pub learner: AnyLearner,
+    /// ε or ν of support vector regression and one-class estimation, where it is a number.
+    number: f64,
+    /// The values of λ, C, ν or k; none for their usual range.
+    pub shared: Option<SearchSpace>,
+    /// The values of ε or ν of support vector regression; none where it is a number.
+    pub second: Option<Values>,
+}
+
+/// The search that the command line asks for. Columns that are chosen by name are not bound to places yet.
+pub fn settings(arguments: &Tune) -> Result<Settings, Failure> {
+    refuse_what_does_not_apply(arguments)?;
+    check_approximation(arguments)?;
+    let method = arguments.method;
+    let shared = match method {
+        Method::Knn => Some((Shared::Neighbours, arguments.k.as_deref())),
+        Method::Svc | Method::Svr | Method::NuSvr => Some((Shared::Cost, arguments.c.as_deref())),
+        Method::NuSvc => Some((Shared::Nu, arguments.nu.as_deref())),
+        Method::Ridge | Method::Logistic => Some((Shared::Lambda, arguments.lambda.as_deref())),
+        _ => None,
+    };
+    let shared = shared.and_then(|(shared, text)| Some(read(shared, text?)));
+    let second = match method {
+        Method::Svr => Some((Shared::Epsilon, arguments.epsilon.as_deref().unwrap_or("0.1"))),
+        Method::NuSvr | Method::OneClass => Some((Shared::Nu, arguments.nu.as_deref().unwrap_or("0.5"))),
+        _ => None,
+    };
+    let (number, second) = match second {
+        None => (0.5, None),
+        Some((_, text)) if method == Method::OneClass && text.trim().starts_with('?') => {
+            return Err(Failure::usage(
+                "nu of one-class is the share of outliers that you expect; without known outliers there is nothing to search \
+                 it by",
+            )
+            .hint("give a number, such as --nu 0.05"));
+        }
+        Some((_, text)) if text.trim() == "?" => (0.5, Some(Values::Usual)),
+        Some((second, text)) => match (read(second, text)?, text.trim().starts_with('?')) {
+            (SearchSpace::OneOf(values), false) => (values[0], None),
+            (space, _) => (0.5, Some(Values::Within(space))),
+        },
+    };
+    let learner = learner(arguments, number, None)?;
+    Ok(Settings { learner, number, shared: shared.transpose()?, second })
+}
+
+impl Settings {
+    /// The learner on data with these columns.
+    pub fn bound(&self, arguments: &Tune, names: &[String]) -> Result<AnyLearner, Failure> {
+        Ok(learner(arguments, self.number, Some(names))?.bind(names)?)
+    }
+}
+
+fn read(shared: Shared, text: &str) -> Result<SearchSpace, Failure> {
+    shared.read(text).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// The learner, with `second` for ε or ν of machines that have it beside what is searched for.
+fn learner(arguments: &Tune, second: f64, names: Option<&[String]>) -> Result<AnyLearner, Failure> {
+    let admission = if arguments.assume_psd { Admission::Assume } else { Admission::Check };
+    let weights = arguments.class_weight.clone().unwrap_or_default();
+    let lift = lift(arguments, names)?;
+    let svm = |lift: Lift, machine| Svm::on(lift, machine).admission(admission).class_weight(weights.clone());
+    Ok(match (arguments.method, lift) {
+        (Method::Knn, _) => Knn::default().into(),
+        (Method::Smoother, Lift::Kernel(kernel)) => Smoother::new(kernel).into(),
+        (Method::Perceptron, lift) => Perceptron::on(lift).admission(admission).into(),
+        (Method::Logistic, lift) => Logistic::on(lift).admission(admission).class_weight(weights).into(),
+        (Method::Svr, lift) => svm(lift, Machine::Svr { c: 1.0, epsilon: second }).into(),
+        (Method::NuSvr, lift) => svm(lift, Machine::NuSvr { c: 1.0, nu: second }).into(),
+        (Method::NuSvc, lift) => svm(lift, Machine::NuSvc { nu: 0.5 }).into(),
+        (Method::OneClass, lift) => svm(lift, Machine::OneClass { nu: second }).into(),
+        (Method::Svc, lift) => svm(lift, Machine::Svc { c: 1.0 }).into(),
+        (_, lift) => Ridge::on(lift)
+            .intercept(arguments.bias.unwrap_or(Intercept::Centred))
+            .admission(admission)
+            .into(),
+    })
+}
+
+fn lift(arguments: &Tune, names: Option<&[String]>) -> Result<Lift, Failure> {
+    if let Some(text) = &arguments.features {
+        let map =
+            text.parse::<FeatureMap>().map_err(|error| Failure::usage(format!("in --features: {error}")));
+        return map.map(Lift::from);
+    }
+    let kernel = kernel(arguments.kernel.as_deref().unwrap_or("rbf(sigma=?)"), names)?;
+    Ok(match arguments.approx {
+        None | Some(Approx::Exact) => kernel.into(),
+        Some(Approx::Auto) => Lift::Auto(kernel),
+        Some(Approx::As(approximation)) => (kernel, approximation).into(),
+    })
+}
+
+/// A flag that the method would ignore is a mistake of the user's: say so.
+fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
+    let method = arguments.method;
+    let flags = [
+        ("kernel", arguments.kernel.is_some()),
+        ("features", arguments.features.is_some()),
+        ("lambda", arguments.lambda.is_some()),
+        ("C", arguments.c.is_some()),
+        ("nu", arguments.nu.is_some()),
+        ("epsilon", arguments.epsilon.is_some()),
+        ("k", arguments.k.is_some()),
+        ("bias", arguments.bias.is_some()),
+        ("class-weight", arguments.class_weight.is_some()),
+        ("approx", arguments.approx.is_some()),
+        ("criterion", arguments.criterion.is_some()),
+        ("score", arguments.score.is_some()),
+        ("one-se", arguments.one_se),
+        ("folds", arguments.folds.is_some()),
+        ("holdout", arguments.holdout.is_some()),
+        ("search", arguments.search.is_some()),
+        ("points", arguments.points.is_some()),
+        ("trials", arguments.trials.is_some()),
+        ("checkpoint", arguments.checkpoint.is_some()),
+        ("assume-psd", arguments.assume_psd),
+    ];
+    for (flag, _) in flags.into_iter().filter(|(_, given)| *given) {
+        let Some(methods) = tuned_methods_of(flag) else { continue };
+        if !methods.contains(&method) {
+            let those: Vec<String> = methods.iter().map(Method::to_string).collect();
+            let dashes = if flag == "k" { "-" } else { "--" };
+            return Err(Failure::usage(format!(
+                "{dashes}{flag} does not apply to the tuning of {method}; it is for {}",
+                those.join(", ")
+            )));
+        }
+    }
+    let one_fit = matches!(arguments.criterion, Some(Criterion::Loo | Criterion::Gcv));
+    if one_fit && method != Method::Ridge {
+        return Err(Failure::usage(format!(
+            "--criterion loo and gcv are for methods whose left-out errors follow from one fit; {method} is judged by folds or \
+             holdout"
+        )));
+    }
+    let contradictions = [
+        (
+            arguments.folds.is_some() && arguments.criterion.is_some_and(|by| by != Criterion::Folds),
+            "--folds is for --criterion folds",
+        ),
+        (
+            arguments.holdout.is_some() && arguments.criterion.is_some_and(|by| by != Criterion::Holdout),
+            "--holdout is for --criterion holdout; --outer keeps rows apart from the search",
+        ),
+    ];
+    match contradictions.iter().find(|(found, _)| *found) {
+        Some((_, message)) => Err(Failure::usage(message)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses options that cannot be combined with an approximation.
+fn check_approximation(arguments: &Tune) -> Result<(), Failure> {
+    match arguments.approx {
+        Some(Approx::As(_)) => check_criterion(arguments)?,
+        Some(Approx::Auto) => {}
+        Some(Approx::Exact) | None => return Ok(()),
+    }
+    if arguments.bias == Some(Intercept::Column) {
+        return Err(Failure::usage("--approx supports --bias centred and none only"));
+    }
+    Ok(())
+}
+
+/// Refuses a criterion that needs the kernel matrix.
+pub fn check_criterion(arguments: &Tune) -> Result<(), Failure> {
+    match arguments.criterion(true) {
+        Criterion::Folds | Criterion::Holdout => Ok(()),
+        Criterion::Loo | Criterion::Gcv => {
+            Err(Failure::usage("--criterion loo and gcv need the kernel matrix, which --approx does without")
+                .hint("use --folds 5 or --holdout 0.2"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Arguments, Command};
+    use clap::Parser;
+
+    fn parsed(text: &str) -> Result<Settings, Failure> {
+        let typed = ["mercer", "tune"].into_iter().chain(text.split(' ')).chain(["d.csv", "-o", "m"]);
+        match Arguments::parse_from(typed).command {
+            Command::Tune(tune) => settings(&tune),
+            _ => panic!("tune"),
+        }
+    }
+
+    #[test]
+    fn arguments_become_searches() {
+        let svr = parsed("svr --epsilon ?0.01..1 --C 3").unwrap();
+        assert_eq!(svr.second, Some(Values::Within(SearchSpace::Between(0.01, 1.0))));
+        assert_eq!(svr.shared, Some(SearchSpace::OneOf(vec![3.0])));
+        assert_eq!(parsed("svr --epsilon ?").unwrap().second, Some(Values::Usual));
+        let fixed = parsed("svr --epsilon 0.3").unwrap();
+        let AnyLearner::Svm(svm) = &fixed.learner else { panic!("svr") };
+        assert_eq!((svm.machine, fixed.second), (Machine::Svr { c: 1.0, epsilon: 0.3 }, None));
+        assert_eq!(parsed("nu-svr --nu ?").unwrap().second, Some(Values::Usual));
+        assert_eq!(parsed("nu-svc --nu ?").unwrap().shared, Some(SearchSpace::Between(0.01, 0.8)));
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        for (text, message) in [
+            ("one-class --nu ?", "the share of outliers that you expect"),
+            ("knn --folds 5", "--folds does not apply to the tuning of knn"),
+            ("svc --lambda 1", "it is for ridge, logistic"),
+            ("smoother --one-se", "--one-se does not apply to the tuning of smoother"),
+            ("svc --criterion loo", "svc is judged by folds or holdout"),
+            ("ridge --criterion loo --folds 4", "--folds is for --criterion folds"),
+            ("svr --epsilon -1", "epsilon is `-1`"),
+            ("ridge --approx fourier:8 --bias column", "centred and none only"),
+        ] {
+            let failure = parsed(text).unwrap_err();
+            assert!(failure.message().contains(message), "{text}: {}", failure.message());
+        }
+    }
+}

@@ -1,0 +1,107 @@
+"""What the estimators by Gaussian processes share: input, kernels, and the search for the largest likelihood."""
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.optimize import _check_optimize_result
+from sklearn.utils.validation import validate_data
+
+from mercer._constraints import SHARED, at_least, has_methods, one_of
+from mercer._estimator import Estimator
+from mercer._gp_kernels import prior_of, start_kernel, warn_of_bounds
+from mercer._warn import warn
+
+__all__ = ["GaussianProcess"]
+
+#: What ``kernel=None`` stands for: scikit-learn's default, with its bounds.
+FREE = "const(value=?0.00001..100000)*rbf(sigma=?0.00001..100000)"
+FIXED = "const(value=1)*rbf(sigma=1)"
+
+
+class GaussianProcess(Estimator):
+    """Base of the estimators by Gaussian processes."""
+
+    _parameter_constraints = {
+        **SHARED,
+        "kernel": [None, str, has_methods("diag")],
+        "optimizer": [one_of("fmin_l_bfgs_b"), callable, None],
+        "n_restarts_optimizer": [at_least(0)],
+        "copy_X_train": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    #: The kernel of ``kernel=None``.
+    _default_kernel = FREE
+
+    def _takes_sparse(self):
+        return False
+
+    def _parts(self):
+        raise ValueError(
+            f"{type(self).__name__} has no model file: pickle it, or fit with the command line (mercer fit gp)"
+        )
+
+    def _x_checks(self):
+        """Rows of numbers, or anything where the kernel takes anything."""
+        if getattr(self.kernel, "requires_vector_input", True):
+            return {"dtype": np.float64, "order": "C"}
+        return {"dtype": None, "ensure_2d": False}
+
+    def _query(self, X):
+        return validate_data(self, X, reset=False, **self._x_checks())
+
+    def _start_kernel(self, X):
+        return start_kernel(self._default_kernel if self.kernel is None else self.kernel, X)
+
+    @staticmethod
+    def _prior(kernel, X):
+        return prior_of(kernel, X.shape[1] if getattr(X, "ndim", 1) == 2 and X.dtype.kind == "f" else None)
+
+    def _kernel_matrix(self, kernel, X, Z=None):
+        with self._job() as job:
+            return self._prior(kernel, X).matrix(kernel.theta, X, Z, job)
+
+    def _kernel_diagonal(self, kernel, X):
+        with self._job() as job:
+            return self._prior(kernel, X).diagonal(kernel.theta, X, job)
+
+    def _at(self, theta, clone_kernel):
+        """The kernel at another theta: a copy, or the estimator's own."""
+        if clone_kernel:
+            return self.kernel_.clone_with_theta(theta)
+        self.kernel_.theta = theta
+        return self.kernel_
+
+    def _maximise(self, likelihood, random_state):
+        """Gives the kernel the theta of the largest likelihood that is found, and returns that."""
+
+        def objective(theta, eval_gradient=True):
+            if not eval_gradient:
+                return -likelihood(theta, eval_gradient=False)
+            value, gradient = likelihood(theta, eval_gradient=True)
+            return -value, -gradient
+
+        start, bounds = self.kernel_.theta, self.kernel_.bounds
+        optima = [self._minimise(objective, start, bounds)]
+        if self.n_restarts_optimizer > 0:
+            if not np.isfinite(bounds).all():
+                raise ValueError(
+                    "Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite."
+                )
+            random = check_random_state(random_state)
+            for _ in range(self.n_restarts_optimizer):
+                optima.append(self._minimise(objective, random.uniform(bounds[:, 0], bounds[:, 1]), bounds))
+        best = int(np.argmin([value for _, value in optima]))
+        theta, value = optima[best]
+        self.kernel_.theta = theta
+        warn_of_bounds(self.kernel_, warn, ConvergenceWarning)
+        return -value
+
+    def _minimise(self, objective, start, bounds):
+        if callable(self.optimizer):
+            return self.optimizer(objective, start, bounds=bounds)
+        from scipy.optimize import minimize
+
+        found = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
+        _check_optimize_result("lbfgs", found)
+        return found.x, found.fun

@@ -1,0 +1,183 @@
+//! Classification: Laplace's approximation, one latent function for two classes, else one for each.
+
+use serde_json::json;
+
+use crate::data::{Matrix, Number};
+use crate::gram::{GramError, Part, Resident, Wanted};
+use crate::kernel::Kernel;
+use crate::model::{Expansion, GaussianClasses};
+use crate::session::Session;
+use crate::solve::{Laplace, Report, SolveError, Status};
+
+use super::super::error::{KERNEL_MATRIX, LearnError};
+use super::super::fitted::{Answer, Facts, Fitted};
+use super::super::knn::check_features;
+use super::super::problem::Problem;
+use super::{Gp, has_noise, unknowns};
+
+/// Newton steps to the mode at most.
+const STEPS: usize = 100;
+
+/// Classes of rows, to be explained by latent functions with the prior N(0, K).
+struct ClassProcess<'a> {
+    samples: Box<dyn Resident>,
+    /// The kernel with its unknowns.
+    kernel: &'a Kernel,
+    codes: &'a [usize],
+    classes: usize,
+    /// Coefficients of the last mode, where the next search for one starts.
+    last: Option<Matrix<f64>>,
+}
+
+impl ClassProcess<'_> {
+    /// K and the approximation at `theta`; none where K is not positive semidefinite to working precision.
+    fn at(
+        &mut self,
+        theta: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Option<(Matrix<f64>, Laplace)>, LearnError> {
+        let values: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
+        let gram = self.samples.gram(&self.kernel.with_values(&values)?, Wanted::Double)?;
+        let n = gram.nrows();
+        let mut k = Matrix::zeros(n, n);
+        gram.fill(Part::Full, k.entries_mut().into(), &session.part()).map_err(GramError::from)?;
+        let start = self.last.as_ref();
+        match Laplace::fit(&k, self.codes, self.classes, start, STEPS, &session.part()) {
+            Ok(laplace) => {
+                self.last = Some(laplace.coefficients().clone());
+                Ok(Some((k, laplace)))
+            }
+            Err(SolveError::NegativePivot { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The approximate log marginal likelihood and its gradient.
+    fn evaluate(
+        &mut self,
+        theta: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Option<(f64, Vec<f64>)>, LearnError> {
+        let Some((k, laplace)) = self.at(theta, session)? else { return Ok(None) };
+        let weights = laplace.gradient_weights(&k, &session.part()).map_err(GramError::from)?;
+        drop(k);
+        let values: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
+        let derivatives = self.kernel.gradient(&values, self.samples.ncols())?;
+        let of_kernel = self.samples.gradient(&derivatives, None)?;
+        let gradient = of_kernel.contract(weights.entries(), &session.part()).map_err(GramError::from)?;
+        Ok(Some((laplace.log_likelihood(), gradient)))
+    }
+}
+
+impl Gp {
+    /// Trains a classifier.
+    pub(super) fn train_classes(
+        &self,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Fitted, LearnError> {
+        self.check_classes()?;
+        problem.unweighted()?;
+        let (codes, classes) = problem.codes()?;
+        let samples = problem.samples()?;
+        check_features(samples)?;
+        let rows = samples.nrows();
+        let matrices = if classes == 2 { 4 } else { classes as u64 + 5 };
+        let (needed, budget) = ((rows as u64).pow(2).saturating_mul(8 * matrices), session.memory());
+        if needed > budget {
+            return Err(LearnError::Memory { rows, what: KERNEL_MATRIX, needed, budget });
+        }
+        self.kernel.check_columns(samples.ncols())?;
+        let kernel = self.kernel.resolve_auto(&session.scales(samples))?;
+        if has_noise(kernel.expr()) {
+            return Err(LearnError::Unsupported(
+                "a kernel with noise is for regression; classes have a likelihood of their own",
+            ));
+        }
+        let unknowns = unknowns::of_kernel(&kernel, &session.scales(samples), 1.0)?;
+        let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start).collect();
+        let values: Vec<f64> = start.iter().map(|t| t.exp()).collect();
+        kernel.gradient(&values, samples.ncols())?;
+        let admitted = self.admission.decide(&kernel, samples)?;
+        let mut process = ClassProcess {
+            samples: session.load(&samples.widened())?,
+            kernel: &kernel,
+            codes,
+            classes,
+            last: None,
+        };
+        let learns = self.learn && !start.is_empty();
+        let found = if learns {
+            self.learnt(&mut |theta| process.evaluate(theta, session), &unknowns, session)?
+        } else {
+            None
+        };
+        let theta = found.as_ref().map_or(&start, |found| &found.at);
+        let Some((_, laplace)) = process.at(theta, session)? else {
+            return Err(LearnError::Unsupported(
+                "the kernel matrix is not positive semidefinite; check that the kernel is one",
+            ));
+        };
+        let mut warnings: Vec<String> = admitted.warning.iter().cloned().collect();
+        if learns && found.is_none() {
+            warnings
+                .push("no start has a likelihood: the hyper-parameters stay where they started".to_owned());
+        }
+        if found.is_some() {
+            warnings.extend(unknowns::bound_warnings(&unknowns, theta));
+        }
+        let unfinished = found.as_ref().is_some_and(|minimum| !minimum.converged);
+        let report = Report {
+            status: if unfinished || !laplace.converged() {
+                Status::OutOfIterations
+            } else {
+                Status::Converged
+            },
+            solver: "laplace".to_owned(),
+            iterations: found.as_ref().map_or(0, |minimum| minimum.steps),
+            residual: 0.0,
+            warnings,
+        };
+        let facts = Facts::from([
+            ("log_likelihood".to_owned(), json!(Number(laplace.log_likelihood()))),
+            ("parameters".to_owned(), unknowns::table(&unknowns, theta)),
+        ]);
+        let values: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
+        let coefficients = laplace.coefficients().clone();
+        let model = GaussianClasses {
+            latent: Expansion {
+                kernel: kernel.with_values(&values)?,
+                domain: admitted.domain,
+                centres: samples.view().into_owned(),
+                shift: None,
+                intercepts: vec![0.0; coefficients.ncols()],
+                coefficients,
+            },
+        };
+        let answer = Answer { facts, ..Answer::new(model, report) };
+        Ok(Fitted::new(self, problem, session, answer))
+    }
+
+    /// Refuses what classification has no use for.
+    fn check_classes(&self) -> Result<(), LearnError> {
+        if self.noise.is_some() {
+            return Err(LearnError::Unsupported(
+                "the noise is that of a regression's targets; classes have none",
+            ));
+        }
+        if !self.variance {
+            return Err(LearnError::Unsupported(
+                "a classifier by Gaussian processes keeps nothing beside its coefficients: leave --no-variance out",
+            ));
+        }
+        if self.inducing.is_some() {
+            return Err(LearnError::Unsupported(
+                "inducing points (--approx) are for regression; classes need all rows",
+            ));
+        }
+        if self.objective != super::GpObjective::Likelihood {
+            return Err(LearnError::Unsupported("a Gaussian process for classes maximises its likelihood"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,544 @@
+//! Gaussian processes: regression with a distribution in place of a number.
+//!
+//! y = f(x) + ε with f ~ GP(0, k) and ε ~ N(0, σ²/w). Hyper-parameters that are written `?` in the kernel, and σ² unless it is given,
+//! maximise the likelihood of the targets (or the density of leaving one out) plus the logarithms of the priors, in logarithms and
+//! between bounds (Rasmussen and Williams 2006, chapters 2 and 5).
+
+mod classes;
+mod exact;
+mod inducing;
+mod unknowns;
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::data::{AnySamples, Matrix, Number};
+use crate::gram::{GramError, Resident};
+use crate::kernel::family::noise::NOISE;
+use crate::kernel::{Expr, Kernel};
+use crate::model::{Expansion, GaussianProcess, Method};
+use crate::session::Session;
+use crate::solve::{MinimiseOptions, Minimum, Report, SolveError, Status, minimise_in_box};
+use crate::watch::{Stopped, Watch};
+
+use super::admission::Admission;
+use super::error::{KERNEL_MATRIX, LearnError};
+use super::fitted::{Answer, Facts, Fitted, Settings};
+use super::knn::check_features;
+use super::learner::{Learner, Requires, Shape};
+use super::problem::Problem;
+use super::settings::{builder, is_default, kept};
+use super::targets;
+
+use exact::{Exact, Factored};
+use inducing::Inducing;
+use unknowns::{Unknown, add_priors};
+
+/// What hyper-parameters maximise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GpObjective {
+    /// The likelihood of the targets with f integrated out.
+    #[default]
+    Likelihood,
+    /// The density of each target given all other rows.
+    LeaveOneOut,
+}
+
+/// A Gaussian process: its settings.
+///
+/// ```
+/// use mercer::kernel::Kernel;
+/// use mercer::learn::{Gp, Learner};
+/// let x: Vec<[f64; 1]> = (0..40).map(|i| [0.1 * i as f64]).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x[0].sin()).collect();
+/// let kernel: Kernel = "?*rbf(sigma=?)".parse()?;
+/// let fitted = Gp::new(kernel).fit(&x[..], &y)?;
+/// assert!((fitted.predict(&[[0.75]])?.row(0)[0] - 0.75f64.sin()).abs() < 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Gp {
+    /// The kernel; each `?` is learnt.
+    pub kernel: Kernel,
+    /// σ², the variance of the noise; learnt where it is not given, unless the kernel has a `noise` of its own.
+    pub noise: Option<f64>,
+    /// What hyper-parameters maximise.
+    pub objective: GpObjective,
+    /// Whether targets are brought to mean 0 and variance 1 first. Factors and σ² are then in units of their variance.
+    pub normalise: bool,
+    /// Minimisations from seeded random starts beside the one from the scales of the data.
+    pub restarts: usize,
+    /// Where learning starts, in place of the scales of the data: the logarithms of the kernel's unknowns in the order of its text, then
+    /// that of σ² where it is learnt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<Vec<f64>>,
+    /// Whether hyper-parameters are learnt; if not, they stay where they start.
+    pub learn: bool,
+    /// Whether the model keeps what its variance needs: n(n+1)/2 numbers.
+    pub variance: bool,
+    /// Most steps of one minimisation.
+    pub max_iter: usize,
+    /// The number of inducing points among the rows, which f is known at; none for the exact process.
+    pub inducing: Option<usize>,
+    /// Whether numbers are classes; targets that are text always are.
+    #[serde(skip_serializing_if = "is_default")]
+    pub classify: bool,
+    /// Whether the kernel must be proven to be one.
+    pub admission: Admission,
+}
+
+/// The objective at θ and its gradient; none where it has no value.
+type Evaluate<'a> = dyn FnMut(&[f64]) -> Result<Option<(f64, Vec<f64>)>, LearnError> + 'a;
+
+impl Default for Gp {
+    fn default() -> Self {
+        Self::new(Self::default_kernel())
+    }
+}
+
+impl Gp {
+    /// Creates a learner with this kernel that learns its unknowns and the noise, on normalised targets.
+    #[must_use]
+    pub fn new(kernel: Kernel) -> Self {
+        Self {
+            kernel,
+            noise: None,
+            objective: GpObjective::Likelihood,
+            normalise: true,
+            restarts: 0,
+            initial: None,
+            learn: true,
+            variance: true,
+            max_iter: 200,
+            inducing: None,
+            classify: false,
+            admission: Admission::Check,
+        }
+    }
+
+    /// `?*rbf(sigma=[?])`: a Gaussian with one width per column.
+    #[must_use]
+    pub fn default_kernel() -> Kernel {
+        "?*rbf(sigma=[?])".parse().unwrap_or_else(|_| Kernel::gaussian_auto())
+    }
+
+    builder! {
+        kernel: Kernel,
+        noise: Option<f64>,
+        objective: GpObjective,
+        normalise: bool,
+        restarts: usize,
+        initial: Option<Vec<f64>>,
+        learn: bool,
+        variance: bool,
+        max_iter: usize,
+        inducing: Option<usize>,
+        classify: bool,
+        admission: Admission,
+    }
+
+    /// About how often the likelihood and its gradient are computed, by which a plan counts.
+    pub(crate) fn expected_evaluations(&self) -> usize {
+        const STEPS: usize = 40;
+        STEPS.min(self.max_iter + 1) * (1 + self.restarts)
+    }
+
+    /// The objective and its gradient at `theta`: the logarithms of the kernel's unknowns in the order of its text, then that of σ²
+    /// where it is learnt. Without priors. None where K + σ²/w is not positive definite there.
+    ///
+    /// O(n³) time and 2½n² numbers of memory; on M inducing points it is a lower bound of the likelihood, in O(nM²) time.
+    ///
+    /// # Errors
+    /// As [`train`](Learner::train), and where there is another number of values.
+    pub fn objective_at(
+        &self,
+        problem: &Problem<'_>,
+        theta: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Option<(f64, Vec<f64>)>, LearnError> {
+        let prepared = self.prepare(problem, session)?;
+        if theta.len() != prepared.unknowns.len() {
+            let (rows, found) = (prepared.unknowns.len(), theta.len());
+            return Err(LearnError::Length { what: "values of theta", rows, found });
+        }
+        if let Some(count) = self.inducing {
+            let (_, points) = self.inducing_points(count, &prepared, session)?;
+            return Inducing::new(&prepared, &points, session)?.evaluate(theta, session);
+        }
+        let samples = session.load(&prepared.samples)?;
+        self.exact(&prepared, &*samples).evaluate(theta, session)
+    }
+
+    /// The logarithm of the likelihood at `theta`, as [`objective_at`](Self::objective_at) without its gradient.
+    pub(crate) fn log_likelihood_at(
+        &self,
+        problem: &Problem<'_>,
+        theta: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Option<f64>, LearnError> {
+        let prepared = self.prepare(problem, session)?;
+        let samples = session.load(&prepared.samples)?;
+        let exact = self.exact(&prepared, &*samples);
+        Ok(exact.factor(theta, session)?.map(|factored| exact.log_likelihood(&factored)))
+    }
+
+    /// Where the learning of each hyper-parameter starts, and its bounds, as logarithms, in the order of
+    /// [`objective_at`](Self::objective_at).
+    ///
+    /// # Errors
+    /// As [`train`](Learner::train).
+    pub fn start(
+        &self,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Vec<(f64, (f64, f64))>, LearnError> {
+        let prepared = self.prepare(problem, session)?;
+        Ok(prepared.unknowns.iter().map(|unknown| (unknown.start, unknown.bounds)).collect())
+    }
+
+    /// What the rows that count give: samples, normalised targets and unknowns.
+    fn prepare(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Prepared, LearnError> {
+        let numbers = problem.numbers()?;
+        let all = problem.samples()?;
+        check_features(all)?;
+        let rows = problem.counted();
+        let (samples, numbers) = (all.select(&rows), numbers.select(&rows));
+        let weights = problem.weights().map(|weights| rows.iter().map(|&row| weights[row]).collect());
+        self.kernel.check_columns(samples.ncols())?;
+        let kernel = self.kernel.resolve_auto(&session.scales(&samples))?;
+        let (targets, means, scales) = normalised(&numbers, self.normalise);
+        let variance = mean_square(&targets);
+        let is_constant = variance == 0.0;
+        let variance = if is_constant { 1.0 } else { variance };
+        let mut unknowns = unknowns::of_kernel(&kernel, &session.scales(&samples), variance)?;
+        let noise = match self.noise {
+            Some(noise) if !(noise.is_finite() && noise >= 0.0) => {
+                let (parameter, received) = ("noise", noise.to_string());
+                return Err(LearnError::Parameter {
+                    parameter,
+                    received,
+                    allowed: "a finite number, 0 or more",
+                });
+            }
+            Some(noise) => Some(noise),
+            None if has_noise(kernel.expr()) => Some(0.0),
+            None => {
+                unknowns.push(unknowns::of_noise(variance));
+                None
+            }
+        };
+        if let Some(initial) = &self.initial {
+            if initial.len() != unknowns.len() {
+                let (rows, found) = (unknowns.len(), initial.len());
+                return Err(LearnError::Length { what: "initial values", rows, found });
+            }
+            for (unknown, &at) in unknowns.iter_mut().zip(initial) {
+                unknown.start = at.clamp(unknown.bounds.0, unknown.bounds.1);
+            }
+        }
+        let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start.exp()).collect();
+        let of_kernel = kernel.tunables()?.len();
+        // Refuses unknowns without a derivative before any work.
+        kernel.gradient(&start[..of_kernel], samples.ncols())?;
+        let admitted = self.admission.decide(&kernel, &samples)?;
+        Ok(Prepared {
+            samples,
+            kernel,
+            targets,
+            means,
+            scales,
+            weights,
+            noise,
+            unknowns,
+            is_constant,
+            admitted,
+        })
+    }
+
+    fn exact<'a>(&self, prepared: &'a Prepared, samples: &'a dyn Resident) -> Exact<'a> {
+        Exact {
+            samples,
+            kernel: &prepared.kernel,
+            targets: &prepared.targets,
+            weights: prepared.weights.as_deref(),
+            noise: prepared.noise,
+            objective: self.objective,
+        }
+    }
+
+    /// The best θ of all minimisations; none where the objective has no value at any start.
+    fn learnt(
+        &self,
+        evaluate: &mut Evaluate<'_>,
+        unknowns: &[Unknown],
+        session: &Session<'_>,
+    ) -> Result<Option<Minimum>, LearnError> {
+        let bounds: Vec<(f64, f64)> = unknowns.iter().map(|unknown| unknown.bounds).collect();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(session.seed());
+        let mut best: Option<Minimum> = None;
+        session.begin("Gaussian process", (self.max_iter * (1 + self.restarts)) as u64);
+        for restart in 0..=self.restarts {
+            let start = match restart {
+                0 => unknowns.iter().map(|unknown| unknown.start).collect(),
+                _ => unknowns.iter().map(|unknown| unknown.drawn(&mut random)).collect(),
+            };
+            let mut failure = None;
+            let mut objective = |theta: &[f64]| match evaluate(theta) {
+                Ok(Some((mut value, mut gradient))) => {
+                    add_priors(unknowns, theta, &mut value, &mut gradient);
+                    session.note(&format!("log-likelihood {value:.6}"));
+                    gradient.iter_mut().for_each(|slope| *slope = -*slope);
+                    Ok((-value, gradient))
+                }
+                Ok(None) => Ok((f64::INFINITY, vec![0.0; theta.len()])),
+                Err(error) => {
+                    failure = Some(error);
+                    Err(SolveError::Stopped(Stopped))
+                }
+            };
+            let options = MinimiseOptions { max_steps: self.max_iter, ..MinimiseOptions::default() };
+            let found = minimise_in_box(&mut objective, start, &bounds, options, session);
+            if let Some(error) = failure {
+                return Err(error);
+            }
+            let found = found?;
+            if found.value.is_finite() && best.as_ref().is_none_or(|best| found.value < best.value) {
+                best = Some(found);
+            }
+        }
+        Ok(best)
+    }
+}
+
+/// A problem ready for the likelihood.
+struct Prepared {
+    samples: AnySamples<'static>,
+    /// The kernel with its unknowns, every `auto` a number.
+    kernel: Kernel,
+    targets: Matrix<f64>,
+    means: Vec<f64>,
+    scales: Vec<f64>,
+    weights: Option<Vec<f64>>,
+    noise: Option<f64>,
+    unknowns: Vec<Unknown>,
+    is_constant: bool,
+    admitted: super::Admitted,
+}
+
+impl Learner for Gp {
+    fn method(&self) -> Method {
+        Method::Gp
+    }
+
+    fn requires(&self) -> Requires {
+        if self.classify { Requires::Classes } else { Requires::NumbersOrClasses }
+    }
+
+    fn settings(&self, session: &Session<'_>) -> Settings {
+        kept(
+            self,
+            &["kernel", "noise", "objective", "normalise", "restarts", "inducing", "classify"],
+            Some(session.seed()),
+        )
+    }
+
+    fn check(&self, shape: Shape, session: &Session<'_>) -> Result<(), LearnError> {
+        let rows = shape.rows as u64;
+        let needed = match self.inducing {
+            Some(points) => inducing::bytes(points),
+            // The matrix, its inverse and the inverse of its factor.
+            None => rows.saturating_mul(rows).saturating_mul(20),
+        };
+        let budget = session.memory();
+        if needed > budget {
+            return Err(LearnError::Memory { rows: shape.rows, what: KERNEL_MATRIX, needed, budget });
+        }
+        Ok(())
+    }
+
+    fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
+        if problem.classes().is_some() {
+            return self.train_classes(problem, session);
+        }
+        let prepared = self.prepare(problem, session)?;
+        let (rows, columns) = (prepared.samples.nrows(), prepared.samples.ncols());
+        self.check(Shape { rows, columns, targets: prepared.targets.ncols() }, session)?;
+        if let Some(points) = self.inducing {
+            return self.train_inducing(points, prepared, problem, session);
+        }
+        let resident = session.load(&prepared.samples)?;
+        let exact = self.exact(&prepared, &*resident);
+        let start: Vec<f64> = prepared.unknowns.iter().map(|unknown| unknown.start).collect();
+        let learns = self.learn && !prepared.is_constant && !start.is_empty();
+        let found = if learns {
+            self.learnt(&mut |theta| exact.evaluate(theta, session), &prepared.unknowns, session)?
+        } else {
+            None
+        };
+        let theta = found.as_ref().map_or(&start, |found| &found.at);
+        let factored = exact.factor(theta, session)?.ok_or(LearnError::Unsupported(
+            "the kernel matrix with its noise is not positive definite; give more noise, or check that the kernel is one",
+        ))?;
+        let log_likelihood = exact.log_likelihood(&factored);
+        let residual = residual(&exact, &factored, session)?;
+        let warnings = self.warnings(&prepared, theta, &factored, found.as_ref(), learns);
+        let report = Report {
+            status: match &found {
+                Some(minimum) if !minimum.converged => Status::OutOfIterations,
+                _ => Status::Converged,
+            },
+            solver: "cholesky f64".to_owned(),
+            iterations: found.as_ref().map_or(0, |minimum| minimum.steps),
+            residual,
+            warnings,
+        };
+        let facts = facts(&prepared, theta, &factored, log_likelihood);
+        let Prepared { samples, means, scales, admitted, .. } = prepared;
+        let mut coefficients = factored.alpha;
+        for i in 0..coefficients.nrows() {
+            coefficients.row_mut(i).iter_mut().zip(&scales).for_each(|(a, scale)| *a *= scale);
+        }
+        let model = GaussianProcess {
+            mean: Expansion {
+                kernel: factored.kernel,
+                domain: admitted.domain,
+                centres: samples,
+                shift: None,
+                coefficients,
+                intercepts: means,
+            },
+            scales,
+            noise: factored.noise,
+            factor: self.variance.then(|| factored.factor.into_triangle()),
+            posterior_factor: None,
+        };
+        let answer = Answer { facts, ..Answer::new(model, report) };
+        Ok(Fitted::new(self, problem, session, answer))
+    }
+}
+
+impl Gp {
+    fn warnings(
+        &self,
+        prepared: &Prepared,
+        theta: &[f64],
+        factored: &Factored,
+        found: Option<&Minimum>,
+        learns: bool,
+    ) -> Vec<String> {
+        let mut warnings: Vec<String> = prepared.admitted.warning.iter().cloned().collect();
+        if prepared.is_constant && self.learn {
+            warnings.push(
+                "the targets are the same in every row: nothing is learnt, and the model predicts them everywhere"
+                    .to_owned(),
+            );
+        }
+        if learns && found.is_none() {
+            warnings
+                .push("no start has a likelihood: the hyper-parameters stay where they started".to_owned());
+        }
+        if factored.jitter > 0.0 {
+            let conflict = conflicting_rows(&prepared.samples, &prepared.targets)
+                .map_or(String::new(), |(i, j)| {
+                    format!("; rows {i} and {j} are equal but have different targets")
+                });
+            warnings.push(format!(
+                "{:.3e} was added to the diagonal of the kernel matrix, which is not positive definite otherwise{conflict}; give \
+                 more noise to avoid it",
+                factored.jitter
+            ));
+        }
+        if found.is_some() {
+            warnings.extend(unknowns::bound_warnings(&prepared.unknowns, theta));
+        }
+        warnings
+    }
+}
+
+fn facts(prepared: &Prepared, theta: &[f64], factored: &Factored, log_likelihood: f64) -> Facts {
+    Facts::from([
+        ("log_likelihood".to_owned(), json!(Number(log_likelihood))),
+        ("noise".to_owned(), json!(Number(factored.noise))),
+        ("jitter".to_owned(), json!(Number(factored.jitter))),
+        ("parameters".to_owned(), unknowns::table(&prepared.unknowns, theta)),
+    ])
+}
+
+/// ‖y − (K + σ²/w + jitter)α‖/‖y‖, the largest over the outputs.
+fn residual(exact: &Exact<'_>, factored: &Factored, session: &Session<'_>) -> Result<f64, LearnError> {
+    let gram = exact.samples.gram(&factored.kernel, crate::gram::Wanted::Double)?;
+    let alpha = &factored.alpha;
+    let mut product = Matrix::zeros(alpha.nrows(), alpha.ncols());
+    gram.apply(&mut product, alpha, &session.part()).map_err(GramError::from)?;
+    let mut largest = 0.0f64;
+    for o in 0..alpha.ncols() {
+        let (mut error, mut size) = (0.0, 0.0);
+        for i in 0..alpha.nrows() {
+            let noise = exact.weights.map_or(factored.noise, |w| factored.noise / w[i]) + factored.jitter;
+            let y = exact.targets.row(i)[o];
+            error += (y - product.row(i)[o] - noise * alpha.row(i)[o]).powi(2);
+            size += y * y;
+        }
+        largest = largest.max(if size == 0.0 { 0.0 } else { (error / size).sqrt() });
+    }
+    Ok(largest)
+}
+
+/// Whether an expression has a `noise` in it.
+fn has_noise(expr: &Expr) -> bool {
+    match expr {
+        Expr::Named(named) => named.family == NOISE,
+        _ => expr.children().into_iter().any(has_noise),
+    }
+}
+
+/// The targets less their means and divided by their standard deviations, the means, and the deviations; 0 and 1 where they stay as
+/// they are.
+fn normalised(targets: &Matrix<f64>, normalise: bool) -> (Matrix<f64>, Vec<f64>, Vec<f64>) {
+    let outputs = targets.ncols();
+    if !normalise {
+        return (targets.clone(), vec![0.0; outputs], vec![1.0; outputs]);
+    }
+    let (mut centred, means) = targets::centred(targets);
+    let scales: Vec<f64> = (0..outputs)
+        .map(|o| {
+            let squares: f64 = (0..centred.nrows()).map(|i| centred.row(i)[o].powi(2)).sum();
+            let deviation = (squares / centred.nrows() as f64).sqrt();
+            // A mean that was rounded leaves a rest of a few units in the last place.
+            let rounding = 8.0 * f64::EPSILON * means[o].abs();
+            if deviation > rounding && deviation.is_finite() { deviation } else { 0.0 }
+        })
+        .collect();
+    for i in 0..centred.nrows() {
+        for (y, scale) in centred.row_mut(i).iter_mut().zip(&scales) {
+            *y = if *scale > 0.0 { *y / scale } else { 0.0 };
+        }
+    }
+    let scales = scales.into_iter().map(|scale| if scale > 0.0 { scale } else { 1.0 }).collect();
+    (centred, means, scales)
+}
+
+fn mean_square(targets: &Matrix<f64>) -> f64 {
+    let entries = targets.entries();
+    entries.iter().map(|y| y * y).sum::<f64>() / entries.len().max(1) as f64
+}
+
+/// Two equal rows with different targets.
+fn conflicting_rows(samples: &AnySamples<'_>, targets: &Matrix<f64>) -> Option<(usize, usize)> {
+    let mut seen = std::collections::HashMap::new();
+    let mut row = vec![0.0; samples.ncols()];
+    for i in 0..samples.nrows() {
+        samples.copy_row(i, &mut row);
+        let key: Vec<u64> = row.iter().map(|value| (value + 0.0).to_bits()).collect();
+        let first = *seen.entry(key).or_insert(i);
+        if targets.row(first) != targets.row(i) {
+            return Some((first, i));
+        }
+    }
+    None
+}

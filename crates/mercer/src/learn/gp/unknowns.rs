@@ -1,0 +1,163 @@
+//! The hyper-parameters that a Gaussian process learns: where each starts, its bounds and its prior, in logarithms.
+
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Value, json};
+
+use crate::data::Number;
+use crate::gram::SampleScales;
+use crate::kernel::family::constant::CONSTANT;
+use crate::kernel::family::noise::NOISE;
+use crate::kernel::{Kernel, Prior, SearchSpace, Tunable, Value as Written};
+
+use super::super::error::LearnError;
+
+/// The range of a bare `?` is this much wider at both ends than a search's: an irrelevant column has a very large width.
+const WIDER: f64 = 100.0;
+
+/// The variance of the noise is learnt between these parts of the variance of the targets.
+const NOISE_RANGE: (f64, f64) = (1e-8, 1e2);
+
+/// Where the variance of the noise starts, as a part of the variance of the targets.
+const NOISE_START: f64 = 1e-2;
+
+/// One hyper-parameter, as its logarithm.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Unknown {
+    /// Its named kernel, or `noise`.
+    pub family: &'static str,
+    /// Its name.
+    pub parameter: &'static str,
+    /// The columns of the data that it belongs to; none for all of them.
+    pub columns: Option<Vec<usize>>,
+    /// Where the first minimisation starts.
+    pub start: f64,
+    /// Where others start.
+    pub draw: (f64, f64),
+    /// The least and the largest value.
+    pub bounds: (f64, f64),
+    /// What is believed of it.
+    pub prior: Option<Prior>,
+}
+
+impl Unknown {
+    /// Whether a value is at a bound, up to a thousandth of the range.
+    pub fn bound_at(&self, value: f64) -> Option<&'static str> {
+        let room = 1e-3 * (self.bounds.1 - self.bounds.0);
+        if value <= self.bounds.0 + room {
+            Some("lower")
+        } else if value >= self.bounds.1 - room {
+            Some("upper")
+        } else {
+            None
+        }
+    }
+
+    /// A place to start at.
+    pub fn drawn(&self, random: &mut Xoshiro256PlusPlus) -> f64 {
+        let (low, high) = (self.draw.0.max(self.bounds.0), self.draw.1.min(self.bounds.1));
+        if low < high { random.random_range(low..high) } else { self.start }
+    }
+}
+
+/// The unknowns of a kernel in the order of its text. `variance` is that of the targets: factors and noise are in its units.
+pub(super) fn of_kernel(
+    kernel: &Kernel,
+    scales: &SampleScales<'_>,
+    variance: f64,
+) -> Result<Vec<Unknown>, LearnError> {
+    let tunables = kernel.tunables()?;
+    let of = |tunable: &Tunable| {
+        let listed = tunables.iter().filter(|t| t.path == tunable.path && t.slot == tunable.slot).count();
+        // Columns at their median distance each are √d apart together.
+        let spread = if tunable.column.is_some() { (listed as f64).sqrt() } else { 1.0 };
+        let spread = if tunable.parameter == "gamma" { 1.0 / listed as f64 } else { spread };
+        let is_variance = tunable.family == CONSTANT || tunable.family == NOISE;
+        let unit = if is_variance { variance } else { spread };
+        let (low, high) = match tunable.search_space(scales) {
+            SearchSpace::Between(low, high) => (low, high),
+            SearchSpace::OneOf(values) => {
+                let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+                (least, values.iter().copied().fold(0.0, f64::max))
+            }
+        };
+        let (draw, bounds) = match tunable.value {
+            Written::TuneOver(_) => {
+                return Err(LearnError::Unsupported(
+                    "a Gaussian process learns numbers on a range: write ? or ?lo..hi, not ?{…}, which a search can try",
+                ));
+            }
+            Written::TuneBetween(low, high) => ((low, high), (low, high)),
+            _ => ((low * unit, high * unit), (low * unit / WIDER, high * unit * WIDER)),
+        };
+        let log = |(low, high): (f64, f64)| (low.ln(), high.ln());
+        let middle = 0.5 * (low * unit).ln() + 0.5 * (high * unit).ln();
+        let bounds = log(bounds);
+        Ok(Unknown {
+            family: tunable.family.name(),
+            parameter: tunable.parameter,
+            columns: tunable.columns.clone(),
+            start: middle.clamp(bounds.0, bounds.1),
+            draw: log(draw),
+            bounds,
+            prior: tunable.prior,
+        })
+    };
+    tunables.iter().map(of).collect()
+}
+
+/// The variance of the noise, where it is learnt.
+pub(super) fn of_noise(variance: f64) -> Unknown {
+    let log = |(low, high): (f64, f64)| ((low * variance).ln(), (high * variance).ln());
+    Unknown {
+        family: "noise",
+        parameter: "variance",
+        columns: None,
+        start: (NOISE_START * variance).ln(),
+        draw: log((1e-4, 1.0)),
+        bounds: log(NOISE_RANGE),
+        prior: None,
+    }
+}
+
+/// A warning for each hyper-parameter that is at a bound.
+pub(super) fn bound_warnings(unknowns: &[Unknown], theta: &[f64]) -> Vec<String> {
+    let warning = |(unknown, &value): (&Unknown, &f64)| {
+        let end = unknown.bound_at(value)?;
+        let columns = unknown.columns.as_deref().map_or(String::new(), |c| format!(" of columns {c:?}"));
+        Some(format!(
+            "{} {}{columns} is at its {end} bound, {:.6e}; a wider range, ?lo..hi, may fit better",
+            unknown.family,
+            unknown.parameter,
+            value.exp()
+        ))
+    };
+    unknowns.iter().zip(theta).filter_map(warning).collect()
+}
+
+/// The hyper-parameters with their values, as a report keeps them.
+pub(super) fn table(unknowns: &[Unknown], theta: &[f64]) -> Value {
+    let row = |(unknown, &value): (&Unknown, &f64)| {
+        json!({
+            "kernel": unknown.family,
+            "parameter": unknown.parameter,
+            "columns": unknown.columns,
+            "value": Number(value.exp()),
+            "at_bound": unknown.bound_at(value),
+        })
+    };
+    unknowns.iter().zip(theta).map(row).collect()
+}
+
+/// The sum of the logarithms of the prior densities, added to `value`, and its derivatives, added to `gradient`.
+pub(super) fn add_priors(unknowns: &[Unknown], theta: &[f64], value: &mut f64, gradient: &mut [f64]) {
+    for (p, (unknown, &at)) in unknowns.iter().zip(theta).enumerate() {
+        if let Some(prior) = unknown.prior {
+            let (density, slope) = prior.log_density(at);
+            *value += density;
+            if let Some(derivative) = gradient.get_mut(p) {
+                *derivative += slope;
+            }
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! The search for a kernel: formulas are grown from base kernels by sums and products, and pruned, while their likelihood with a penalty
+//! for each unknown rises (Duvenaud, Lloyd, Grosse, Tenenbaum and Ghahramani 2013).
+//!
+//! Every formula is a sum of products of kernels with factors ≥ 0, so that it is positive semidefinite by construction.
+
+mod formula;
+mod words;
+
+use std::collections::HashSet;
+
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::data::AnySamples;
+use crate::learn::{Admission, Fitted, Gp, LearnError, Learner, Problem};
+use crate::session::Session;
+use crate::watch::{Unwatched, Watch};
+
+pub use formula::{Base, Formula, Shape};
+pub use words::Units;
+
+/// Rows that formulas are compared on at most: a seeded sample of more.
+const ROWS: usize = 500;
+
+/// Single columns that formulas may stand on at most: the most relevant ones.
+const COLUMNS: usize = 5;
+
+/// Periods that are tried before one is learnt.
+const PERIODS: usize = 24;
+
+/// Steps of one formula's minimisation on the sample.
+const STEPS: usize = 60;
+
+/// A search for a kernel.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Discover {
+    /// Formulas that are tried at most.
+    pub candidates: usize,
+    /// Seconds after which no further formula is tried; what is found then depends on the machine.
+    pub seconds: Option<f64>,
+    /// How the final model is learnt; its kernel is replaced by the one that is found.
+    pub gp: Gp,
+}
+
+impl Default for Discover {
+    fn default() -> Self {
+        Self { candidates: 80, seconds: None, gp: Gp::default() }
+    }
+}
+
+/// One formula that was tried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rung {
+    /// The formula.
+    pub formula: Formula,
+    /// Its kernel with what was learnt on the sample.
+    pub kernel: String,
+    /// The logarithm of the likelihood of the sample's targets.
+    pub log_likelihood: f64,
+    /// The score: the logarithm of the likelihood less ½·log n for each unknown.
+    pub score: f64,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Discovered {
+    /// The best formulas, from the first to the winner, each better than the one before.
+    pub ladder: Vec<Rung>,
+    /// Formulas that were tried.
+    pub tried: usize,
+    /// Rows that they were compared on.
+    pub rows: usize,
+    /// Whether the search ended before its candidates did: by the watch or by its seconds.
+    pub ended_early: bool,
+    /// The winner's model, learnt on all rows.
+    pub fitted: Fitted,
+    /// What the unknowns of the winner have learnt, in the order of its text, the noise last.
+    pub values: Vec<f64>,
+}
+
+impl Discovered {
+    /// The formula that won.
+    ///
+    /// # Panics
+    /// Never: a ladder has at least one rung.
+    #[must_use]
+    pub fn winner(&self) -> &Rung {
+        self.ladder.last().expect("a ladder has at least one rung")
+    }
+}
+
+/// A formula with what it learnt.
+struct Tried {
+    rung: Rung,
+    /// The logarithms of its unknowns and of the noise.
+    theta: Vec<f64>,
+}
+
+impl Discover {
+    /// The same search with another limit on its formulas.
+    #[must_use]
+    pub fn candidates(self, candidates: usize) -> Self {
+        Self { candidates, ..self }
+    }
+
+    /// The same search for another final model.
+    #[must_use]
+    pub fn gp(self, gp: Gp) -> Self {
+        Self { gp, ..self }
+    }
+
+    /// The same search with another limit on its time.
+    #[must_use]
+    pub fn seconds(self, seconds: Option<f64>) -> Self {
+        Self { seconds, ..self }
+    }
+
+    /// Searches for a kernel and learns a model with it on all rows.
+    ///
+    /// Stopping the session ends the search; the best formula so far is kept.
+    ///
+    /// # Errors
+    /// As training a Gaussian process, and where the session is stopped before any formula was tried.
+    pub fn run(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Discovered, LearnError> {
+        let samples = problem.samples()?;
+        let targets = problem.numbers()?;
+        let rows = some_rows(samples.nrows(), session.seed());
+        let (part, part_targets) = (samples.select(&rows), targets.select(&rows));
+        let weights: Option<Vec<f64>> =
+            problem.weights().map(|all| rows.iter().map(|&row| all[row]).collect());
+        let small = Problem::new(part.view(), &part_targets).weighted(weights);
+        let clock = std::time::Instant::now();
+        let is_late = || self.seconds.is_some_and(|seconds| clock.elapsed().as_secs_f64() > seconds);
+        let columns = samples.ncols();
+        let trial = Trial { gp: &self.gp, problem: &small, samples: &part, session, columns };
+        session.begin("discover", self.candidates as u64);
+        let (mut tried, mut ended_early) = (0, false);
+        let mut seen: HashSet<Formula> = HashSet::new();
+        let mut best: Option<Tried> = None;
+        let mut ladder: Vec<Rung> = Vec::new();
+        let mut bases = first_bases(columns);
+        let mut waiting: Vec<(Formula, Vec<Option<usize>>)> =
+            bases.iter().map(|&base| (Formula::of(base), Vec::new())).collect();
+        loop {
+            let parent = best.as_ref().map(|best| best.theta.clone());
+            let mut improved = false;
+            for (formula, origins) in waiting.drain(..) {
+                if tried == self.candidates || is_late() {
+                    ended_early |= is_late();
+                    break;
+                }
+                if !seen.insert(formula.clone()) {
+                    continue;
+                }
+                let found = match trial.run(formula, parent.as_deref(), &origins) {
+                    Err(error) if error.is_stop() && best.is_some() => {
+                        ended_early = true;
+                        break;
+                    }
+                    // A formula without a likelihood loses.
+                    Err(LearnError::Unsupported(_)) => None,
+                    found => Some(found?),
+                };
+                tried += 1;
+                session.advance(1);
+                let Some(found) = found else { continue };
+                if best.as_ref().is_none_or(|best| found.rung.score > best.rung.score + 1e-6) {
+                    session.note(&format!(
+                        "score {:.2}: {}",
+                        found.rung.score,
+                        found.rung.formula.text(columns)
+                    ));
+                    improved = true;
+                    ladder.push(found.rung.clone());
+                    best = Some(found);
+                }
+            }
+            let Some(best) = &best else {
+                return Err(LearnError::Unsupported("no formula has a likelihood on these rows"));
+            };
+            if !improved || ended_early || tried == self.candidates {
+                break;
+            }
+            if columns > 1 && bases.iter().all(|base| base.column.is_none()) {
+                bases = all_bases(columns, &relevant(best, columns));
+            }
+            waiting = best.rung.formula.steps(&bases, columns);
+        }
+        let best = best.ok_or(LearnError::Unsupported("no formula has a likelihood on these rows"))?;
+        // What was found is kept where the session asks to stop, so the final model is not watched then.
+        let stopped = session.stop_requested();
+        let last = if stopped { session.with_watch(&Unwatched) } else { session.clone() };
+        let kernel = best.rung.formula.text(columns).parse().map_err(|_| {
+            LearnError::Unsupported("the formula that was found is larger than a kernel may be")
+        })?;
+        let gp = self.gp.clone().kernel(kernel).initial(Some(best.theta.clone())).learn(!stopped);
+        let fitted = gp.train(problem, &last)?;
+        let learnt = fitted.facts.get("parameters").and_then(|parameters| parameters.as_array());
+        let values =
+            learnt.into_iter().flatten().filter_map(|parameter| parameter["value"].as_f64()).collect();
+        Ok(Discovered { ladder, tried, rows: rows.len(), ended_early, fitted, values })
+    }
+}
+
+/// What formulas are tried on.
+struct Trial<'a> {
+    gp: &'a Gp,
+    problem: &'a Problem<'a>,
+    samples: &'a AnySamples<'a>,
+    session: &'a Session<'a>,
+    columns: usize,
+}
+
+impl Trial<'_> {
+    /// Learns the unknowns of a formula on the sample, those of its parent from where they were.
+    fn run(
+        &self,
+        formula: Formula,
+        parent: Option<&[f64]>,
+        origins: &[Option<usize>],
+    ) -> Result<Tried, LearnError> {
+        let session = self.session.part();
+        let text = formula.text(self.columns);
+        let kernel = text
+            .parse()
+            .map_err(|_| LearnError::Unsupported("the formula is larger than a kernel may be"))?;
+        // A sum of products of kernels is one.
+        let mut gp =
+            self.gp.clone().kernel(kernel).variance(false).max_iter(STEPS).admission(Admission::Assume);
+        let places = gp.start(self.problem, &session)?;
+        let mut start: Vec<f64> = places.iter().map(|(start, _)| *start).collect();
+        if let Some(parent) = parent {
+            for (place, origin) in origins.iter().enumerate() {
+                if let Some(from) = origin {
+                    start[place] = parent[*from];
+                }
+            }
+            if start.len() > origins.len()
+                && let (Some(noise), Some(before)) = (start.last_mut(), parent.last())
+            {
+                *noise = *before;
+            }
+        }
+        self.choose_periods(&gp, &formula, origins, &places, &mut start, &session)?;
+        gp = gp.initial(Some(start));
+        let fitted = gp.train(self.problem, &session)?;
+        let number =
+            |key: &str| fitted.facts.get(key).and_then(serde_json::Value::as_f64).unwrap_or(f64::NAN);
+        let log_likelihood = number("log_likelihood");
+        let learnt = fitted.facts.get("parameters").and_then(|parameters| parameters.as_array());
+        let value = |parameter: &serde_json::Value| parameter["value"].as_f64().unwrap_or(1.0).ln();
+        let theta: Vec<f64> = learnt.into_iter().flatten().map(value).collect();
+        let penalty = 0.5 * (self.samples.nrows() as f64).ln() * theta.len() as f64;
+        let kernel = fitted.model.predictor.kernel().map(ToString::to_string).unwrap_or_default();
+        let rung = Rung { formula, kernel, log_likelihood, score: log_likelihood - penalty };
+        Ok(Tried { rung, theta })
+    }
+
+    /// Starts each new period at the one of the greatest likelihood: likelihoods have many maxima in a period.
+    fn choose_periods(
+        &self,
+        gp: &Gp,
+        formula: &Formula,
+        origins: &[Option<usize>],
+        places: &[(f64, (f64, f64))],
+        start: &mut [f64],
+        session: &Session<'_>,
+    ) -> Result<(), LearnError> {
+        let mut next = 0;
+        for term in &formula.terms {
+            next += 1;
+            for base in term {
+                let is_new = origins.get(next).is_none_or(Option::is_none);
+                if base.shape == Shape::Cycle && is_new {
+                    let (shortest, longest) = self.periods(base.column.unwrap_or(0));
+                    let mut best = (f64::NEG_INFINITY, start[next]);
+                    for k in 0..PERIODS {
+                        let part = k as f64 / (PERIODS - 1) as f64;
+                        let period = shortest.ln() + part * (longest / shortest).ln();
+                        let (low, high) = places[next].1;
+                        start[next] = period.clamp(low, high);
+                        if let Some(value) = gp.log_likelihood_at(self.problem, start, session)?
+                            && value > best.0
+                        {
+                            best = (value, start[next]);
+                        }
+                    }
+                    start[next] = best.1;
+                }
+                next += base.unknowns(self.columns);
+            }
+        }
+        Ok(())
+    }
+
+    /// The shortest and the longest period that rows can show in a column: four mean gaps, and half the span.
+    fn periods(&self, column: usize) -> (f64, f64) {
+        let mut values: Vec<f64> = Vec::with_capacity(self.samples.nrows());
+        let mut row = vec![0.0; self.columns];
+        for i in 0..self.samples.nrows() {
+            self.samples.copy_row(i, &mut row);
+            values.push(row[column]);
+        }
+        values.sort_by(f64::total_cmp);
+        let span = values.last().zip(values.first()).map_or(1.0, |(high, low)| high - low);
+        values.dedup();
+        let span = if span > 0.0 { span } else { 1.0 };
+        let shortest = 4.0 * span / values.len().max(9) as f64;
+        (shortest, (0.5 * span).max(2.0 * shortest))
+    }
+}
+
+/// The bases of the first formulas: on all columns.
+fn first_bases(columns: usize) -> Vec<Base> {
+    let shapes: &[Shape] = match columns {
+        1 => &[Shape::Smooth, Shape::Line, Shape::Cycle, Shape::Scales, Shape::Rough],
+        _ => &[Shape::Smooth, Shape::Line, Shape::Rough, Shape::Scales],
+    };
+    shapes.iter().map(|&shape| Base { shape, column: None }).collect()
+}
+
+/// The bases of later formulas: on all columns, and on each of the relevant ones.
+fn all_bases(columns: usize, relevant: &[usize]) -> Vec<Base> {
+    let single =
+        |&column: &usize| [Shape::Smooth, Shape::Line].map(|shape| Base { shape, column: Some(column) });
+    first_bases(columns).into_iter().chain(relevant.iter().flat_map(single)).collect()
+}
+
+/// The columns with the shortest lengths of the best formula that has one length per column; the first ones where none has.
+fn relevant(best: &Tried, columns: usize) -> Vec<usize> {
+    let mut next = 0;
+    let mut order: Vec<usize> = (0..columns).collect();
+    for term in &best.rung.formula.terms {
+        next += 1;
+        for base in term {
+            let own = base.unknowns(columns);
+            if base.column.is_none() && own >= columns {
+                let lengths = &best.theta[next + own - columns..next + own];
+                order.sort_by(|&a, &b| lengths[a].total_cmp(&lengths[b]));
+            }
+            next += own;
+        }
+    }
+    order.truncate(COLUMNS);
+    order
+}
+
+/// A seeded sample of the rows, in their order.
+fn some_rows(rows: usize, seed: u64) -> Vec<usize> {
+    if rows <= ROWS {
+        return (0..rows).collect();
+    }
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut chosen = index::sample(&mut random, rows, ROWS).into_vec();
+    chosen.sort_unstable();
+    chosen
+}
