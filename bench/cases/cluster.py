@@ -1,6 +1,7 @@
 """Ridge regression on a Dask cluster of worker processes on this machine, from rows that are generated chunk by chunk."""
 
 import os
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -49,9 +50,11 @@ def client_of(workers):
         from dask.distributed import Client, LocalCluster
     except ImportError as error:
         raise Unavailable("needs dask.distributed") from error
-    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0)
+    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0)
     client = Client(cluster, set_as_default=False)
     client.wait_for_workers(workers)
+    # A worker imports mercer once, not in each fit.
+    client.run(import_module, "mercer.dask._chunk")
     return client
 
 

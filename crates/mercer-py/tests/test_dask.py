@@ -32,7 +32,7 @@ KERNEL = "rbf(sigma=1.5)"
 
 @pytest.fixture(scope="module")
 def cluster():
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
         yield cluster
 
 
@@ -348,12 +348,12 @@ def threads_of_mercer(rows):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads are counted in /proc")
 def test_workers_use_their_threads(data):
-    with Client(n_workers=1, threads_per_worker=3, processes=True, dashboard_address=None, set_as_default=False) as client:
+    with Client(n_workers=1, threads_per_worker=3, processes=True, dashboard_address=":0", set_as_default=False) as client:
         assert client.submit(threads_of_mercer, data[0]).result() == (3, 3)
         model = md.KernelRidge(0.5, kernel=KERNEL, approx="fourier:40", bias="centred", random_state=3, client=client)
         first = numbers(model.fit(*chunked(data[0], data[1])))
     # One pool for the client's solver and the tasks of a worker in the same process does not end in a deadlock.
-    with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, set_as_default=False) as client:
+    with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", set_as_default=False) as client:
         assert_same(clone(model).set_params(client=client, n_jobs=1).fit(*chunked(data[0], data[1])), first)
         svc = md.SVC(kernel=KERNEL, approx="fourier:40", C=0.01, tol=0.3, n_jobs=1, random_state=0, client=client)
         assert svc.fit(*chunked(data[0], two(data[2]))).fit_status_ == 0
