@@ -195,6 +195,12 @@ impl From<LearnError> for Failure {
             LearnError::NotAWeight { .. } => Self::usage(error)
                 .hint("use a kernel of |x-z| that is nowhere negative, such as rbf(sigma=1)"),
             LearnError::NoFiniteMap { .. } => Self::usage(error).hint("use --solver auto"),
+            LearnError::Resolve(
+                ResolveError::NoDerivative { .. }
+                | ResolveError::Corner { .. }
+                | ResolveError::Prior { .. }
+                | ResolveError::EachColumn { .. },
+            ) => Self::usage(error),
             LearnError::TooManyNeighbours { rows, .. } => {
                 Self::usage(&error).hint(format!("-k must be from 1 to {rows}"))
             }
