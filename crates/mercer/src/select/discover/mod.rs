@@ -230,7 +230,7 @@ impl Trial<'_> {
         let mut gp =
             self.gp.clone().kernel(kernel).variance(false).max_iter(STEPS).admission(Admission::Assume);
         let places = gp.start(self.problem, &session)?;
-        let mut start: Vec<f64> = places.iter().map(|(start, _)| *start).collect();
+        let mut start: Vec<f64> = places.iter().map(|(start, ..)| *start).collect();
         if let Some(parent) = parent {
             for (place, origin) in origins.iter().enumerate() {
                 if let Some(from) = origin {
@@ -264,7 +264,7 @@ impl Trial<'_> {
         gp: &Gp,
         formula: &Formula,
         origins: &[Option<usize>],
-        places: &[(f64, (f64, f64))],
+        places: &[(f64, f64, f64)],
         start: &mut [f64],
         session: &Session<'_>,
     ) -> Result<(), LearnError> {
@@ -279,7 +279,7 @@ impl Trial<'_> {
                     for k in 0..PERIODS {
                         let part = k as f64 / (PERIODS - 1) as f64;
                         let period = shortest.ln() + part * (longest / shortest).ln();
-                        let (low, high) = places[next].1;
+                        let (_, low, high) = places[next];
                         start[next] = period.clamp(low, high);
                         if let Some(value) = gp.log_likelihood_at(self.problem, start, session)?
                             && value > best.0
