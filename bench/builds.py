@@ -97,7 +97,7 @@ def main():
     parser.add_argument("new", type=Path)
     parser.add_argument("--data", type=Path, help="folder with a9a.npz, cod_rna.npz, letter.npz and usps.npz")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--simd", choices=("avx512", "avx2", "portable"), help="instruction set of both builds")
+    parser.add_argument("--simd", choices=("avx512", "avx2", "neon", "portable"), help="instruction set of both builds")
     parser.add_argument("-o", "--output", type=Path, help="Markdown file to append the table to")
     arguments = parser.parse_args()
     builds = [arguments.old.resolve(), arguments.new.resolve()]

@@ -1,8 +1,8 @@
 """The cases, one file per area. Each file has ``cases(settings)``, which yields `Case`s and `Peak`s."""
 
-from cases import gp, gram, large, logistic, neighbours, plan, predict, ridge, svm, tune
+from cases import cluster, gp, gram, large, logistic, neighbours, plan, predict, ridge, svm, tune
 
-AREAS = (gram, predict, ridge, tune, svm, neighbours, plan, large, logistic, gp)
+AREAS = (gram, predict, ridge, tune, svm, neighbours, plan, large, logistic, cluster, gp)
 
 
 def all_cases(settings):

@@ -17,7 +17,7 @@ X, y = rng.uniform(-1, 1, (30, d)), rng.standard_normal(30)
 
 
 def ordered_products(x):
-    """All products of at most three coordinates, each order of the factors counted as a feature of its own."""
+    """All products of at most three coordinates, with each order of the factors as a separate feature."""
     features = [1.0]
     for degree in (1, 2, 3):
         features += [np.prod(factors) for factors in product(x, repeat=degree)]
@@ -66,7 +66,7 @@ for _ in range(200):
     beta = beta + step * (y - K @ beta)
 assert np.allclose(theta, Phi.T @ beta)
 
-# One sweep over β costs O(n²) whatever the number of features: O(n) for each of its n entries.
+# One sweep over β costs O(n²), independent of the number of features: O(n) for each of its n entries.
 # A prediction needs no θ either: θᵀφ(z) = Σᵢ βᵢ k(xᵢ, z).
 Z = rng.uniform(-1, 1, (5, d))
 with_features = np.array([ordered_products(z) for z in Z]) @ theta

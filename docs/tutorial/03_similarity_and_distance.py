@@ -51,7 +51,7 @@ for combined in (a + b, a * b, 3 * a, b**2):
 # negative coefficients, and the points show it.
 assert smallest_eigenvalue("sin(<x,z>)") < -0.1
 # But in the sum they meet the coefficients 1/k! of the exponential: for k = 1, 5, 9, … they add up to 2/k!, for
-# k = 3, 7, … they cancel, and for even k the exponential stands alone. None is negative.
+# k = 3, 7, … they cancel, and for even k only the exponential contributes. None is negative.
 coefficients = [1 / np.prod(np.arange(1.0, i + 1)) + [0, 1, 0, -1][i % 4] / np.prod(np.arange(1.0, i + 1)) for i in range(12)]
 assert min(coefficients) >= 0
 assert smallest_eigenvalue("sin(<x,z>) + exp(<x,z>)", X / 2) > -rounding

@@ -56,8 +56,8 @@ def objective(a):
 best = objective(gaussian.dual_coef_)
 assert all(objective(gaussian.dual_coef_ + 0.01 * rng.standard_normal(n)) > best for _ in range(100))
 
-# With λ = 0 the dual is Ka = y, and that has an answer of its own only where K is not singular. K = ΦΦᵀ with six features
-# has rank six, whatever the number of samples. mercer then says so and gives the least-squares solution of least norm.
+# With λ = 0 the dual is Ka = y, which has a unique solution only if K is not singular. K = ΦΦᵀ with six features
+# has rank six for any number of samples. mercer then gives a warning and the least-squares solution of least norm.
 assert np.linalg.matrix_rank(Phi @ Phi.T) == 6
 with warnings.catch_warnings(record=True) as heard:
     warnings.simplefilter("always")

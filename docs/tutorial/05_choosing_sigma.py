@@ -34,7 +34,7 @@ assert np.allclose(model.predict(grid), bumps @ model.dual_coef_)
 narrow = fitted(0.005)
 assert np.abs(narrow.predict(X) - y).max() < 0.15
 assert np.median(np.abs(narrow.predict(grid))) < 0.01
-# Wide bumps are all the same bump: K is close to the matrix of ones, and the model can only say how high the middle is.
+# Very wide bumps are nearly equal: K is close to the matrix of ones, and the model can only represent the mean.
 wide = fitted(1000.0)
 assert np.ptp(wide.predict(grid)) < 0.1
 assert np.linalg.matrix_rank(Kernel("rbf(sigma=1000)")(X), tol=1e-3) == 1

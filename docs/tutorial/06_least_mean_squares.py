@@ -67,7 +67,7 @@ long_run = KernelLMS(narrow, max_iter=20_000, tol=1e-10).fit(grid, targets)
 assert np.allclose(long_run.dual_coef_, np.linalg.solve(narrow(grid), targets), atol=1e-7)
 
 # Two equal rows with different targets have no interpolation. Their βᵢ run away from each other for ever while the
-# prediction stands still at the mean: so the fit stops on what it can still change, K(y − Kβ), and not on β.
+# prediction stays at the mean: so the stopping rule uses what can still change, K(y − Kβ), and not β.
 twice = np.repeat(grid, 2, axis=0)
 conflicting = rng.standard_normal(24)
 stopped = KernelLMS(narrow, max_iter=100_000, tol=1e-8).fit(twice, conflicting)

@@ -2,7 +2,7 @@
 
 Visit the rows one after the other. Where the decision f = Σⱼ aⱼ k(xⱼ, ·) has row i on the wrong side, add the row's own bump:
 aᵢ ← aᵢ + yᵢ. Stop when a whole pass finds nothing wrong. If some function of length one keeps every row at least γ away from
-its boundary, and no row is longer than R in the feature space, there are at most R²/γ² corrections, in whatever order.
+its boundary, and no row is longer than R in the feature space, there are at most R²/γ² corrections, in any order of the rows.
 """
 
 import numpy as np

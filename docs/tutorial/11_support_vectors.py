@@ -39,7 +39,7 @@ primal = 0.5 * signed @ K @ signed + C * np.maximum(0, 1 - margin).sum()
 print(f"objective between {dual:.6f} and {primal:.6f}")
 assert 0 <= primal - dual < 1e-3 * primal
 
-# C and the width from five folds; every machine goes on from the one with the next smaller C.
+# C and the width from five folds; every machine starts from the solution for the next smaller C.
 search = SVCCV(Cs=[0.1, 1, 10, 100], gammas=[0.05, 0.5, 5]).fit(X, y)
 new = rng.standard_normal((2_000, 2))
 truth = np.where(new[:, 1] > np.sin(2 * new[:, 0]), 1, -1)

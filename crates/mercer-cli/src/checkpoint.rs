@@ -39,9 +39,8 @@ impl Checkpoint {
     pub fn open(path: &Path) -> Result<Self, Failure> {
         check_output(path, &[])?;
         let states = match read(path)? {
-            Some(bytes) => decode(&bytes).ok_or_else(|| {
-                unreadable(format!("{}: this is not a checkpoint, or it is damaged", path.display()))
-            })?,
+            Some(bytes) => decode(&bytes)
+                .ok_or_else(|| unreadable(format!("{}: not a checkpoint, or damaged", path.display())))?,
             None => BTreeMap::new(),
         };
         Ok(Self::of(path, false, states))
@@ -52,7 +51,7 @@ impl Checkpoint {
         let (mut states, mut count) = (BTreeMap::new(), 0);
         if let Some(bytes) = read(path)? {
             let trials: Trials = serde_json::from_slice(&bytes).map_err(|error| {
-                unreadable(format!("{}: these are not the trials of a search: {error}", path.display()))
+                unreadable(format!("{}: not the trials of a search: {error}", path.display()))
             })?;
             count = trials.rows.len();
             states.insert(0, bytes);
@@ -73,7 +72,7 @@ impl Checkpoint {
     /// What a user should know where a state could not be written: the work is done all the same.
     pub fn warning(&self) -> Option<String> {
         let failure = &self.kept().failure;
-        failure.as_ref().map(|failure| format!("there is no checkpoint: {}", failure.message()))
+        failure.as_ref().map(|failure| format!("the checkpoint was not saved: {}", failure.message()))
     }
 
     /// Removes the file: the work is done.

@@ -38,9 +38,9 @@ impl Choice {
         let values: Vec<String> = settings.iter().map(named).collect();
         let kind = if targets > 1 { " of standardised targets" } else { "" };
         let (name, constant) = match measure {
-            Measure::SquaredError => ("RMSE", "the mean alone"),
-            Measure::Wrong => ("accuracy", "the most frequent class alone"),
-            Measure::LogLoss => ("log-loss", "the shares of the classes alone"),
+            Measure::SquaredError => ("RMSE", "predicting the mean"),
+            Measure::Wrong => ("accuracy", "predicting the most frequent class"),
+            Measure::LogLoss => ("log-loss", "predicting the class frequencies"),
             Measure::Consistency => ("", ""),
         };
         let figure = |score: f64| match measure {
@@ -56,7 +56,9 @@ impl Choice {
             ),
         };
         let warning = chosen.is_no_better_than_baseline().then(|| {
-            format!("the best settings found predict no better than {constant}; look at the columns and the target")
+            format!(
+                "the best settings found predict no better than {constant}; check the columns and the target"
+            )
         });
         Self {
             settings: settings.iter().map(|(name, value)| (*name, value.clone())).collect(),

@@ -65,6 +65,12 @@ impl Failure {
         &self.message
     }
 
+    /// What the user can do about it, where that is known.
+    #[cfg(feature = "explore")]
+    pub fn advice(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// What the user can do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -164,7 +170,7 @@ impl From<ModelError> for Failure {
             ModelError::Data(error) => error.into(),
             ModelError::Design(error) if !error.is_of_map() => error.into(),
             ModelError::Newer { .. } | ModelError::Requires { .. } => {
-                Self::usage(error).hint("update mercer, or fit the model again with this one")
+                Self::usage(error).hint("update mercer, or refit the model with this version")
             }
             other => Self::usage(other),
         }
@@ -182,7 +188,7 @@ impl From<LearnError> for Failure {
         match &error {
             LearnError::Design(map) if map.is_of_map() => Self::usage(format!("in --features: {error}")),
             LearnError::Design(DesignError::Spectrum(_)) => {
-                Self::usage(format!("no random features: {error}"))
+                Self::usage(format!("random features are not available: {error}"))
                     .hint("--approx nystrom:2000 works with every kernel")
             }
             LearnError::Design(DesignError::Parameter { .. }) => Self::usage(format!("--approx: {error}")),
@@ -190,7 +196,7 @@ impl From<LearnError> for Failure {
                 .hint("use a kernel of |x-z| that is nowhere negative, such as rbf(sigma=1)"),
             LearnError::NoFiniteMap { .. } => Self::usage(error).hint("use --solver auto"),
             LearnError::TooManyNeighbours { rows, .. } => {
-                Self::usage(&error).hint(format!("-k is from 1 to {rows}"))
+                Self::usage(&error).hint(format!("-k must be from 1 to {rows}"))
             }
             LearnError::UnknownClass { .. } => Self::usage(format!("--class-weight: {error}")),
             LearnError::Solve(
@@ -229,7 +235,7 @@ fn hint(error: &LearnError) -> Option<String> {
         LearnError::Memory { what, needed, .. } => {
             let size = memory::human(*needed).replace(' ', "");
             let instead = if *what == KERNEL_MATRIX {
-                "--approx fourier:4096, --approx nystrom:2000 and --solver cg need no such matrix (`mercer plan` says which)"
+                "--approx fourier:4096, --approx nystrom:2000 and --solver cg need no such matrix; `mercer plan` compares them"
             } else {
                 "--approx fourier:256 and --approx nystrom:256 need less"
             };
@@ -239,9 +245,9 @@ fn hint(error: &LearnError) -> Option<String> {
             "pass a larger --lambda, or --dtype f64".into()
         }
         LearnError::Design(DesignError::Memory { .. }) => {
-            "ask for fewer features or landmarks, or allow more with --memory".into()
+            "use fewer features or landmarks, or raise --memory".into()
         }
-        LearnError::NotAKernel { .. } => "pass --assume-psd to train all the same".into(),
+        LearnError::NotAKernel { .. } => "pass --assume-psd to train anyway".into(),
         LearnError::KernelValue { .. }
         | LearnError::Solve(SolveError::KernelValue { .. } | SolveError::NotFinite) => {
             "scale the data, or change the kernel".into()

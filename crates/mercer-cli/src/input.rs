@@ -251,9 +251,7 @@ pub fn passes(
         Lift::Approximate { approx: Approximation::Nystrom { landmarks, .. }, .. }
             if *landmarks as u64 > rows =>
         {
-            Err(Failure::usage(format!(
-                "--approx nystrom:{landmarks} asks for more landmarks than there are rows, {rows}"
-            )))
+            Err(Failure::usage(format!("--approx nystrom:{landmarks}: there are only {rows} rows")))
         }
         _ => Ok(passes),
     }
@@ -276,7 +274,7 @@ fn constant_columns(constant: &[usize], names: &[String]) -> Option<String> {
     let name = |&c: &usize| names.get(c).cloned().unwrap_or_else(|| format!("column {c}"));
     let first: Vec<String> = constant.iter().take(8).map(name).collect();
     let more = if constant.len() > 8 { format!(" and {} more", constant.len() - 8) } else { String::new() };
-    (!constant.is_empty()).then(|| format!("constant, so not scaled: {}{more}", first.join(", ")))
+    (!constant.is_empty()).then(|| format!("constant columns, not scaled: {}{more}", first.join(", ")))
 }
 
 /// The class of each row where the target is 1 for inliers and -1 for outliers.
@@ -328,14 +326,14 @@ fn refuse_measurements(dataset: &Dataset, target: &Target, method: Method) -> Re
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{}: the target {} looks continuous: {} different numbers in {} rows, such as {}; {method} tells classes apart",
+        "{}: the target {} looks continuous: {} different numbers in {} rows, such as {}; {method} expects classes",
         dataset.source,
         target.name,
         distinct.len(),
         values.len(),
         fraction.unwrap_or(&distinct[0]),
     ))
-    .hint("predict numbers with `mercer fit ridge`, or write the classes as texts"))
+    .hint("predict numbers with `mercer fit ridge`, or write the classes as text"))
 }
 
 /// One column per target.

@@ -6,6 +6,7 @@ mod checkpoint;
 mod choice;
 mod commands;
 mod describe;
+mod device;
 mod failure;
 mod input;
 mod libsvm;
@@ -54,6 +55,8 @@ fn main() -> ExitCode {
         Command::Gram(arguments) => commands::gram::run(&arguments),
         Command::Plan(arguments) => commands::plan::run(&arguments),
         Command::Plot(arguments) => commands::plot::run(&arguments),
+        #[cfg(feature = "explore")]
+        Command::Explore(arguments) => commands::explore::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Convert(arguments) => commands::convert::run(&arguments),
         Command::SvmTrain(typed) => return libsvm::train(&typed.arguments),
@@ -81,6 +84,6 @@ fn misunderstood(error: &clap::Error) -> ExitCode {
 fn finish(outcome: Result<u8, Failure>) -> ExitCode {
     match outcome {
         Ok(code) => ExitCode::from(code),
-        Err(failure) => failure.report(),
+        Err(failure) => device::explain(failure, progress::interrupted()).report(),
     }
 }

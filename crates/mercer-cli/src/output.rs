@@ -41,7 +41,7 @@ pub fn refuse_overwriting(path: &Path, inputs: &[&Path]) -> Result<(), Failure> 
     let Some(file) = path.canonicalize().ok().filter(|file| file.is_file()) else { return Ok(()) };
     match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == file)) {
         Some(input) => {
-            let message = format!("{} would overwrite {}, which is read", path.display(), input.display());
+            let message = format!("{} would overwrite the input {}", path.display(), input.display());
             Err(Failure::usage(message).hint("write to another file"))
         }
         None => Ok(()),

@@ -65,7 +65,7 @@ fn lift(arguments: &Fit) -> Result<Lift, Failure> {
     let text = if is_precomputed(arguments) { Some("linear") } else { arguments.kernel.as_deref() };
     let kernel = text.map(str::parse).transpose()?.unwrap_or_else(|| default_kernel(arguments.method));
     if !kernel.tunables()?.is_empty() {
-        return Err(Failure::usage("the kernel has `?`, which asks for tuning")
+        return Err(Failure::usage("the kernel has an unknown value `?`")
             .hint("use `mercer tune` to search, or give a number or `auto`"));
     }
     Ok(match arguments.approx {
@@ -161,8 +161,10 @@ fn logistic(arguments: &Fit, lift: Lift) -> Result<Logistic, Failure> {
         }
         (None, []) => 1.0,
         (None, [lambda]) => *lambda,
-        (Some(_), _) => return Err(Failure::usage("--C is 1 over --lambda; give one of them")),
-        (None, _) => return Err(Failure::usage("a classifier has one --lambda")),
+        (Some(_), _) => {
+            return Err(Failure::usage("--C and --lambda set the same penalty (C = 1/λ); give one of them"));
+        }
+        (None, _) => return Err(Failure::usage("a classifier takes one value of --lambda")),
     };
     let logistic = Logistic::on(lift).lambda(lambda);
     let tol = arguments.tol.unwrap_or(logistic.tol);
@@ -254,7 +256,7 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
         _ => (&[Auto, Cholesky, Mixed, Primal, Cg], "auto, cholesky, mixed, primal or cg"),
     };
     if arguments.solver.is_some_and(|solver| !solvers.contains(&solver)) {
-        return Err(Failure::usage(format!("{method} is solved by {names}")));
+        return Err(Failure::usage(format!("--solver for {method} must be {names}")));
     }
     let (ridge, perceptron) = (method == Method::Ridge, method == Method::Perceptron);
     let vectors =
@@ -264,37 +266,31 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
     let one_vs_one = arguments.multiclass == Some(Multiclass::OneVsOne);
     let direct = arguments.multiclass == Some(Multiclass::Direct);
     let contradictions = [
-        (perceptron && one_vs_one, "--multiclass of a perceptron is direct or one-vs-rest"),
-        (vectors && direct, "--multiclass of support vectors is one-vs-one or one-vs-rest"),
-        (
-            approximate && one_vs_one,
-            "--multiclass one-vs-one is for the kernel itself; with --approx each class is told from all others",
-        ),
+        (perceptron && one_vs_one, "--multiclass for a perceptron must be direct or one-vs-rest"),
+        (vectors && direct, "--multiclass for a support vector machine must be one-vs-one or one-vs-rest"),
+        (approximate && one_vs_one, "--multiclass one-vs-one cannot be combined with --approx"),
         (
             ridge && arguments.tol.is_some() && !cg,
-            "--tol of ridge is for --solver cg; the other solvers are direct",
+            "--tol applies to ridge with --solver cg only; the other solvers are direct",
         ),
         (
             ridge && arguments.sample_weight.is_some() && (cg || approximate),
-            "--sample-weight does not go with --solver cg or --approx",
+            "--sample-weight cannot be combined with --solver cg or --approx",
         ),
         (
             arguments.checkpoint.is_some() && !(cg || approximate),
-            "--checkpoint is for --solver cg and for --approx",
+            "--checkpoint needs --solver cg or --approx",
         ),
-        (precomputed && !vectors, "--kernel precomputed is for support vector machines"),
+        (precomputed && !vectors, "--kernel precomputed is supported by support vector machines only"),
+        (precomputed && approximate, "--approx cannot be used with precomputed kernel values"),
+        (approximate && arguments.features.is_some(), "--approx cannot be combined with --features"),
         (
-            precomputed && approximate,
-            "--approx stands in for a kernel, but the data are kernel values already",
+            approximate && arguments.bias == Some(Intercept::Column),
+            "--approx supports --bias centred and none only",
         ),
-        (
-            approximate && arguments.features.is_some(),
-            "--approx stands in for a kernel, but --features are features already",
-        ),
-        (approximate && arguments.bias == Some(Intercept::Column), "--approx has --bias centred or none"),
         (
             approximate && ridge && arguments.solver.is_some_and(|solver| solver != Auto),
-            "with --approx the problem is solved in the features; leave --solver out, or leave --approx out",
+            "--approx cannot be combined with --solver",
         ),
     ];
     match contradictions.iter().find(|(found, _)| *found) {
@@ -395,14 +391,14 @@ mod tests {
     fn contradictions_are_refused() {
         for (text, message) in [
             ("ridge --C 1", "--C does not apply to ridge; it is for logistic, svc, svr, nu-svr"),
-            ("lms --solver cg", "lms is solved by batch or sgd"),
+            ("lms --solver cg", "--solver for lms must be batch or sgd"),
             ("ridge --tol 1e-3", "--solver cg"),
             ("ridge --kernel precomputed", "support vector machines"),
-            ("svc --kernel precomputed --approx auto", "kernel values already"),
-            ("ridge --features x --approx fourier:8", "features already"),
-            ("ridge --bias column --approx fourier:8", "centred or none"),
-            ("ridge --kernel rbf(sigma=?)", "asks for tuning"),
-            ("ridge --checkpoint half", "--checkpoint is for"),
+            ("svc --kernel precomputed --approx auto", "precomputed kernel values"),
+            ("ridge --features x --approx fourier:8", "combined with --features"),
+            ("ridge --bias column --approx fourier:8", "centred and none"),
+            ("ridge --kernel rbf(sigma=?)", "unknown value `?`"),
+            ("ridge --checkpoint half", "--checkpoint needs"),
         ] {
             let failure = parsed(text).unwrap_err();
             assert!(failure.message().contains(message), "{text}: {}", failure.message());

@@ -277,7 +277,7 @@ fn learn(engine: &CudaEngine, checks: &mut Checks) {
                 let begin = Instant::now();
                 let fitted = match learner.train(&problem, session) {
                     Ok(fitted) => fitted,
-                    Err(error) => return format!("{error} {:?}", engine.fault()),
+                    Err(error) => return format!("{error} {:?}", engine.take_fault()),
                 };
                 times.push(begin.elapsed().as_secs_f64());
                 format!("{:?}", fitted.model.predict(&z, session).unwrap())
@@ -391,7 +391,7 @@ fn large(engine: &CudaEngine) {
             begin.elapsed().as_secs_f64(),
             fitted.report
         ),
-        Err(error) => println!("ridge by cg: {error}, {:?}", engine.fault()),
+        Err(error) => println!("ridge by cg: {error}, {:?}", engine.take_fault()),
     }
 }
 

@@ -131,8 +131,8 @@ impl Device {
     }
 
     /// The last failure that a method without an error to return met.
-    pub fn fault(&self) -> Option<CudaError> {
-        self.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn take_fault(&self) -> Option<CudaError> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     pub fn set_fault(&self, error: CudaError) {

@@ -21,7 +21,7 @@ use crate::resident::{CudaResident, on_device};
 /// order, so that the same card gives the same bits in every run. Nothing of a matrix is stored: [`Gram::store`] returns the same
 /// matrix, since computing its values again is faster than reading them.
 ///
-/// Methods that cannot return an error of the device end as if stopped; [`fault`](Self::fault) then says what happened.
+/// Methods that cannot return an error of the device end as if stopped; [`Engine::take_fault`] then says what happened.
 #[derive(Clone)]
 pub struct CudaEngine {
     device: Arc<Device>,
@@ -89,17 +89,15 @@ impl CudaEngine {
             Ended::Failed(error) => error.into(),
         })
     }
-
-    /// The last failure of the device in a method that could not return it.
-    #[must_use]
-    pub fn fault(&self) -> Option<CudaError> {
-        self.device.fault()
-    }
 }
 
 impl Engine for CudaEngine {
     fn name(&self) -> &'static str {
         "cuda"
+    }
+
+    fn take_fault(&self) -> Option<String> {
+        self.device.take_fault().map(|error| error.to_string())
     }
 
     fn load(&self, samples: &AnySamples<'_>) -> Result<Box<dyn Resident>, GramError> {

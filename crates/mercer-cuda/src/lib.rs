@@ -16,6 +16,7 @@
 //! ```
 
 mod cache;
+mod choice;
 mod cholesky;
 mod device;
 mod engine;
@@ -29,6 +30,7 @@ mod rows;
 pub mod source;
 
 pub use cache::Cache;
+pub use choice::DeviceChoice;
 pub use cholesky::Solved;
 pub use engine::CudaEngine;
 pub use error::CudaError;

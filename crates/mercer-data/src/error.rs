@@ -34,13 +34,15 @@ pub enum DataError {
         source: io::Error,
     },
     /// There is nothing to start again from: standard input is read once.
-    #[error("{file} can be read only once, and this needs a second pass: save it to a file first")]
+    #[error("{file} can be read only once, but a second pass is needed; save it to a file first")]
     NotRestartable {
         /// The name standing for the stream.
         file: String,
     },
     /// A file had other rows in a later pass.
-    #[error("{file} had {before} rows in the first pass and {now} in a later one: it was changed meanwhile")]
+    #[error(
+        "{file} had {before} rows in the first pass and {now} in a later one: the file changed during the fit"
+    )]
     Changed {
         /// The file.
         file: String,
@@ -64,7 +66,7 @@ pub enum DataError {
         what: String,
     },
     /// Every column is a target.
-    #[error("{file}: no column is left to be a feature")]
+    #[error("{file}: no feature columns are left")]
     NoFeatures {
         /// The file.
         file: String,
@@ -168,7 +170,7 @@ pub enum DataError {
         columns: String,
     },
     /// A column is both a target and a categorical feature, or is named twice.
-    #[error("{file}: the column `{name}` is asked for twice")]
+    #[error("{file}: the column `{name}` is listed twice")]
     ColumnAskedTwice {
         /// The file.
         file: String,

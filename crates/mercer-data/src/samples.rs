@@ -57,7 +57,7 @@ pub enum InvalidSamples {
         expected: usize,
     },
     /// More columns than are worked with.
-    #[error("there are {ncols} columns; at most {MAX_COLUMNS} are worked with")]
+    #[error("there are {ncols} columns; at most {MAX_COLUMNS} are supported")]
     TooManyColumns {
         /// Number of columns.
         ncols: usize,

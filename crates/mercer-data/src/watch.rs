@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The work was stopped by its [`Watch`] before it had an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("stopped before it was done")]
+#[error("stopped before completion")]
 pub struct Stopped;
 
 /// Follows one long call: it is told how far the work is and says whether to go on.

@@ -25,6 +25,7 @@ mod resolve;
 mod shared_columns;
 mod size;
 pub mod special;
+mod spectral_density;
 pub mod spectrum;
 mod token;
 
@@ -48,6 +49,7 @@ pub use print::Shortest;
 pub use resolve::{ResolveError, Scales, SearchSpace, Tunable};
 use size::MAX_STORED_CHARACTERS;
 pub use size::{MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, TooLarge, check_size};
+pub use spectral_density::Marginal;
 pub use spectrum::{Spectrum, SpectrumError};
 #[doc(hidden)]
 pub use token::{Kind as TokenKind, Token};

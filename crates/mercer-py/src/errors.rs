@@ -47,7 +47,7 @@ pub fn learn_error(error: LearnError) -> PyErr {
             IndefiniteMatrix::new_err(error.to_string())
         }
         LearnError::NotAKernel { .. } => NotAKernel::new_err(format!(
-            "{error}. To train with it all the same, compute the matrix, mercer.Kernel(...)(X), and use kernel='precomputed'"
+            "{error}. To train with it anyway, compute the matrix, mercer.Kernel(...)(X), and use kernel='precomputed'"
         )),
         LearnError::Memory { .. }
         | LearnError::Design(

@@ -1,8 +1,10 @@
 //! The native half of the Python package: kernels, fits, predictions and model files over borrowed arrays.
 //!
-//! Nothing here keeps state between calls, holds the interpreter's lock while it computes, or lets a panic through.
+//! Nothing but [`remote::RemoteFit`] keeps state between calls; nothing holds the interpreter's lock while it computes, or lets a panic through.
 
+mod chunks;
 mod decisions;
+mod device;
 mod errors;
 mod features;
 mod gaussian_process;
@@ -12,6 +14,8 @@ mod model;
 mod neighbours;
 mod parts;
 mod random_features;
+mod remote;
+mod remote_gram;
 mod rows;
 mod settings;
 mod stream;
@@ -23,6 +27,8 @@ mod work;
 /// The module `mercer._native`.
 #[pyo3::pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::chunks::{product_rows, row_hashes, sample_rows, sum_losses};
     #[pymodule_export]
     use super::decisions::{couple_pairs, probabilities, rank_pairs, vote_pairs};
     #[pymodule_export]
@@ -45,6 +51,8 @@ mod _native {
     use super::parts::predict;
     #[pymodule_export]
     use super::random_features::{draw_features, random_features};
+    #[pymodule_export]
+    use super::remote::RemoteFit;
     #[pymodule_export]
     use super::stream::fit_ridge_file;
     #[pymodule_export]

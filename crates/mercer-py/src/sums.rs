@@ -7,7 +7,7 @@ use mercer::learn::{
     choose_approximation as choose, cost,
 };
 use mercer::linalg::{Intercept, NormalEquations, normal_equations};
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -31,7 +31,8 @@ pub struct PreparedParts<'py> {
 }
 
 impl PreparedParts<'_> {
-    fn prepared(&self) -> PyResult<Prepared> {
+    /// The same in the library's form.
+    pub fn prepared(&self) -> PyResult<Prepared> {
         Ok(Prepared {
             features: self.features.features()?,
             columns: self.columns,
@@ -49,16 +50,18 @@ pub fn ridge(settings: &Bound<'_, PyAny>) -> PyResult<Ridge> {
     }
 }
 
-/// Draws random features, or chooses landmarks among the rows: what [`PreparedParts`] reads.
+/// Draws random features, or chooses landmarks among the rows: what [`PreparedParts`] reads. The rows are all of `total` rows
+/// or a sample of them.
 #[pyfunction]
 pub fn prepare_features<'py>(
     py: Python<'py>,
     settings: &Bound<'py, PyAny>,
     rows: Rows<'py>,
+    total: u64,
     job: Job<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (ridge, samples) = (ridge(settings)?, rows.samples()?);
-    let prepared = job.run(py, |session| ridge.prepare((&samples, samples.nrows() as u64), session))?;
+    let (learner, samples) = (read::<AnyLearner>(settings)?, rows.samples()?);
+    let prepared = job.run(py, |session| learner.prepare((&samples, total), session))?;
     let Prepared { features, columns, domain, warning } = prepared.map_err(learn_error)?;
     let dict = PyDict::new(py);
     dict.set_item("features", feature_parts(py, &features)?)?;
@@ -68,24 +71,26 @@ pub fn prepare_features<'py>(
     Ok(dict)
 }
 
-/// The approximation for the number of these rows, as text; none where the kernel matrix is small enough.
+/// The approximation for `total` rows, as text; none where the kernel matrix is small enough. The rows are all of them or a
+/// sample.
 #[pyfunction]
 pub fn choose_approximation<'py>(
     py: Python<'py>,
     kernel: &NativeKernel,
     rows: Rows<'py>,
+    total: u64,
     job: Job<'py>,
 ) -> PyResult<Option<String>> {
     let samples = rows.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
-    let chosen = job.run(py, |session| choose(&kernel.0, &samples, samples.nrows() as u64, session))?;
+    let chosen = job.run(py, |session| choose(&kernel.0, &samples, total, session))?;
     Ok(chosen.map_err(learn_error)?.map(|(approximation, _)| approximation.to_string()))
 }
 
 /// Sums over rows from which ridge regression on features is solved. They add up, and pickle.
 #[pyclass(name = "Sums", module = "mercer._native")]
 #[derive(Debug)]
-pub struct NativeSums(NormalEquations);
+pub struct NativeSums(pub NormalEquations);
 
 #[pymethods]
 impl NativeSums {
@@ -113,6 +118,35 @@ impl NativeSums {
     #[getter]
     fn targets(&self) -> usize {
         self.0.targets()
+    }
+
+    /// Σw.
+    #[getter]
+    fn weight(&self) -> f64 {
+        self.0.weight()
+    }
+
+    /// Σw(y − ȳ)² of each target.
+    fn spreads<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_vec(py, self.0.target_spreads())
+    }
+
+    fn __sizeof__(&self) -> u64 {
+        NormalEquations::bytes_needed(self.0.features(), self.0.targets())
+    }
+
+    /// The sums over the rows of all of several, added up in their order.
+    #[staticmethod]
+    fn total(py: Python<'_>, parts: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+        let parts: Vec<&NormalEquations> = parts.iter().map(|part| &part.0).collect();
+        let Some((first, others)) = parts.split_first() else {
+            return Err(value_error("the total of no sums"));
+        };
+        let total = py.detach(|| {
+            let mut total = (*first).clone();
+            others.iter().try_for_each(|other| total.merge(other)).map(|()| total)
+        });
+        total.map(Self).map_err(value_error)
     }
 
     /// Adds the sums over other rows.

@@ -15,10 +15,11 @@ use mercer::watch::Watch;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
+use crate::device;
 use crate::errors::value_error;
 
 /// How often the calling thread looks for signals: a quarter of the tenth of a second that Ctrl-C may take.
-const LISTEN: Duration = Duration::from_millis(25);
+pub const LISTEN: Duration = Duration::from_millis(25);
 
 /// The number of threads that `n_jobs=None` uses.
 #[pyfunction]
@@ -42,6 +43,9 @@ pub struct Job<'py> {
     /// The seed of the session.
     #[pyo3(default)]
     seed: u64,
+    /// The device, by its name; none for the CPU.
+    #[pyo3(default)]
+    device: Option<String>,
 }
 
 /// State that the working threads and the calling thread share.
@@ -79,6 +83,16 @@ impl Board {
 }
 
 impl Job<'_> {
+    /// The number of threads; none for all cores.
+    pub fn threads(&self) -> Option<usize> {
+        self.threads
+    }
+
+    /// The seed of the session.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Runs `work` with the interpreter's lock released.
     ///
     /// Python runs its signal handlers on the main thread only, so that thread must not be the one that computes:
@@ -88,12 +102,13 @@ impl Job<'_> {
     /// What a signal handler or the progress callback raises; a panic of the work as `RuntimeError`.
     pub fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&Session<'_>) -> R + Send) -> PyResult<R> {
         let board = Board::default();
+        let engine = device::engine(self.device.as_deref())?;
         let (threads, seed) = (self.threads, self.seed);
         let work = Mutex::new(Some(work));
         let compute = || {
             let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
             let outcome = catch_unwind(AssertUnwindSafe(|| {
-                let session = Session::default().with_watch(&board).with_seed(seed);
+                let session = Session::new(Arc::clone(&engine)).with_watch(&board).with_seed(seed);
                 work.map(|work| pool::with(threads, || work(&session)))
             }));
             board.finished.store(true, Ordering::Release);
@@ -115,6 +130,10 @@ impl Job<'_> {
             let outcome = py.detach(|| worker.join().unwrap_or_else(Err));
             heard.map(|()| outcome)
         })?;
+        // The device failed in a call that could only stop.
+        if let Some(fault) = engine.take_fault() {
+            return Err(PyRuntimeError::new_err(fault));
+        }
         match outcome {
             Ok(Some(result)) => Ok(result),
             Ok(None) => Err(PyRuntimeError::new_err("mercer: the work was taken twice")),
@@ -166,7 +185,8 @@ fn listen(py: Python<'_>, board: &Board, progress: Option<&Bound<'_, PyAny>>) ->
     }
 }
 
-fn internal_error(panic: &(dyn Any + Send)) -> PyErr {
+/// A panic as a Python exception.
+pub fn internal_error(panic: &(dyn Any + Send)) -> PyErr {
     if let Some(error) = panic.downcast_ref::<OutOfMemory>() {
         return PyMemoryError::new_err(error.to_string());
     }

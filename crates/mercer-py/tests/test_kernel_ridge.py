@@ -256,9 +256,9 @@ def test_predictions_stay_in_the_domain_of_the_proof(data, tmp_path):
     X, y, Z = data
     model = KernelRidge(kernel="chi2(gamma=1)").fit(X, y)
     model.predict(Z)
-    with pytest.raises(ValueError, match="row 0.*outside of the domain"):
+    with pytest.raises(ValueError, match="row 0.*outside the domain"):
         model.predict(-Z)
-    with pytest.raises(ValueError, match="row 0.*outside of the domain"):
+    with pytest.raises(ValueError, match="row 0.*outside the domain"):
         pickle.loads(pickle.dumps(model)).predict(-Z)
 
 

@@ -48,7 +48,7 @@ def test_an_instruction_set_that_cannot_be_followed_is_an_import_error():
     assert imported("").returncode == 0
     done = imported("sse9")
     assert done.returncode == 1
-    assert "ImportError: MERCER_SIMD is `sse9`; allowed are `avx512`, `avx2` and `portable`" in done.stderr
+    assert "ImportError: MERCER_SIMD is `sse9`; allowed are `avx512`, `avx2`, `neon` and `portable`" in done.stderr
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -123,7 +123,7 @@ def test_show_versions(capsys):
     mercer.show_versions()
     told = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
     assert told["mercer"] == mercer.__version__ == version("mercer") and told["numpy"] == np.__version__
-    assert told["instruction set"] in ("avx512", "avx2", "portable") and int(told["threads"]) >= 1
+    assert told["instruction set"] in ("avx512", "avx2", "neon", "portable") and int(told["threads"]) >= 1
     assert told["python"].startswith(sys.version.split()[0]) and "scikit-learn" in told
 
 

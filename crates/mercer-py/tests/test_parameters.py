@@ -111,3 +111,13 @@ def test_a_fit_that_draws_nothing_leaves_numpys_state_alone(data):
     for model in (mercer.KernelRidge(kernel="rbf"), mercer.SVC(), mercer.KernelLogisticRegression(), mercer.KernelSmoother()):
         model.fit(X, y)
     np.testing.assert_array_equal(np.random.get_state()[1], state)
+
+
+def test_devices_by_name():
+    X, y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
+    assert mercer.KernelRidge(device="auto").fit(X, y).predict(X).shape == (6,)
+    with pytest.raises(ValueError, match="cuda:N"):
+        mercer.KernelRidge(device="gpu").fit(X, y)
+    # No machine has this many.
+    with pytest.raises(RuntimeError, match="cuda:4096"):
+        mercer.KernelRidge(device="cuda:4096").fit(X, y)

@@ -1,4 +1,4 @@
-//! Kernel machines: write a kernel as on paper, train with it, predict anywhere.
+//! Kernel machines: write a kernel as a formula, train with it, and predict.
 //!
 //! A kernel is an expression, and everything else is a reading of that expression: its value at a pair of
 //! points ([`kernel::Kernel::eval`]), a proof that it is positive semidefinite, the tile program that fills

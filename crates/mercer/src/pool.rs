@@ -55,6 +55,18 @@ pub fn with<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Send) ->
     }
 }
 
+/// As [`with`], on threads that no other work has: for work that waits for other work of this process, which might need
+/// the same threads.
+pub fn apart<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Send) -> R {
+    match build(threads.unwrap_or_else(available).max(1)) {
+        Some(pool) => pool.install(work),
+        None => {
+            stay_on_this_thread();
+            work()
+        }
+    }
+}
+
 /// The pool, or `None` where the system gives no more threads: the caller's own thread then does the work.
 fn pool(threads: usize) -> Option<Arc<ThreadPool>> {
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,12 +75,11 @@ fn pool(threads: usize) -> Option<Arc<ThreadPool>> {
     if let Some(pool) = pools.get(&key) {
         return Some(Arc::clone(pool));
     }
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|i| format!("mercer-{i}"))
-        .build()
-        .ok()
-        .map(Arc::new)?;
+    let pool = Arc::new(build(threads)?);
     pools.insert(key, Arc::clone(&pool));
     Some(pool)
+}
+
+fn build(threads: usize) -> Option<ThreadPool> {
+    ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("mercer-{i}")).build().ok()
 }

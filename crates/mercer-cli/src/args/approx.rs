@@ -26,7 +26,7 @@ pub fn parse(text: &str) -> Result<Approx, String> {
         "auto" => Ok(Approx::Auto),
         "none" => Ok(Approx::Exact),
         _ => text.parse().map(Approx::As).map_err(|_| {
-            "it is fourier:D with an even number D of random features, nystrom:M with a number M of landmarks, auto or none"
+            "expected fourier:D with an even number D of random features, nystrom:M with a number M of landmarks, auto or none"
                 .into()
         }),
     }

@@ -16,10 +16,10 @@ use super::{Common, Input, parse_column, parse_size};
 pub(super) const METHODS: [(Method, &str, &str); 12] = [
     (Method::Ridge, "ridge", "Ridge regression on a kernel, or on features with --features"),
     (Method::Lms, "lms", "Least mean squares: gradient descent on the squared error"),
-    (Method::Smoother, "smoother", "Nadaraya–Watson smoothing: a mean weighted by the kernel"),
-    (Method::Knn, "knn", "The k nearest neighbours: their mean, or their vote where the target is text"),
-    (Method::Perceptron, "perceptron", "The perceptron: rows on the wrong side are added until none is left"),
-    (Method::Logistic, "logistic", "Logistic regression: probabilities of classes"),
+    (Method::Smoother, "smoother", "Nadaraya–Watson smoothing: a kernel-weighted mean"),
+    (Method::Knn, "knn", "k nearest neighbours: their mean, or their majority if the target is text"),
+    (Method::Perceptron, "perceptron", "Perceptron: corrects misclassified rows until none is left"),
+    (Method::Logistic, "logistic", "Logistic regression: class probabilities"),
     (Method::Svc, "svc", "Support vector classification with C"),
     (Method::NuSvc, "nu-svc", "Support vector classification with ν"),
     (Method::Svr, "svr", "Support vector regression with ε"),
@@ -27,7 +27,7 @@ pub(super) const METHODS: [(Method, &str, &str); 12] = [
     (
         Method::OneClass,
         "one-class",
-        "One-class support vectors: which rows are like those trained on (1), which are not (-1); no target",
+        "One-class support vector machine: inliers (1) and outliers (-1); needs no target",
     ),
     (Method::Gp, "gp", "Gaussian processes: a mean and a standard deviation; each ? of the kernel is learnt"),
 ];
@@ -54,8 +54,8 @@ pub fn tuned_methods() -> impl TypedValueParser<Value = Method> {
 
 fn weights() -> impl TypedValueParser<Value = Weights> {
     choice(&[
-        (Weights::Uniform, "uniform", "All the same"),
-        (Weights::Distance, "distance", "By 1 over the distance"),
+        (Weights::Uniform, "uniform", "All neighbours count the same"),
+        (Weights::Distance, "distance", "Neighbours count by the inverse of their distance"),
     ])
 }
 
@@ -65,11 +65,7 @@ fn choice<T: Copy + Send + Sync>(
 ) -> impl TypedValueParser<Value = T> {
     let names = values.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help));
     PossibleValuesParser::new(names).try_map(|text| {
-        values
-            .iter()
-            .find(|(_, name, _)| *name == text)
-            .map(|(value, ..)| *value)
-            .ok_or("there is no such value")
+        values.iter().find(|(_, name, _)| *name == text).map(|(value, ..)| *value).ok_or("unknown value")
     })
 }
 
@@ -95,24 +91,24 @@ Examples:
   mercer fit ridge data.csv --target height,weight --bias none --scale none --holdout 0 -o m.mercer
   zcat data.csv.gz | mercer fit ridge - --target -1 --threads 1 --json -o m.mercer")]
 pub struct Fit {
-    /// What to fit
+    /// Method to fit
     #[arg(value_parser = methods())]
     pub method: Method,
-    /// CSV, LIBSVM, Parquet, .npy or .npz file, gzipped or not; `-` is standard input
+    /// CSV, LIBSVM, Parquet, .npy or .npz file, optionally gzipped; `-` reads standard input
     pub data: PathBuf,
-    /// File to write the model to
+    /// Model file to write
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
-    /// Kernel, as on paper: "0.5*rbf(sigma=2) + (<x,z>+1)^3", or `precomputed` for rows of kernel values [default: a Gaussian
-    /// of a chosen width]
+    /// Kernel, such as "0.5*rbf(sigma=2) + (<x,z>+1)^3", or `precomputed` if the data holds kernel values [default: a
+    /// Gaussian whose width is chosen]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub kernel: Option<String>,
-    /// Features instead of a kernel: "poly(degree=3)", "monomials(degree=2)", "taylor(sigma=1, degree=6)", or formulas
-    /// "x, x^2, log(abs(x)+1), x0*x1"
+    /// Explicit features instead of a kernel: "poly(degree=3)", "monomials(degree=2)", "taylor(sigma=1, degree=6)", or
+    /// formulas such as "x, x^2, log(abs(x)+1), x0*x1"
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "kernel")]
     pub features: Option<String>,
-    /// ridge: λ, added to the kernel matrix as it is, one for all targets or one each [default: chosen by leave-one-out
-    /// error]; logistic: λ [default: chosen by cross-validation]
+    /// ridge: penalty λ, one for all targets or one each [default: chosen by leave-one-out error]; logistic: penalty λ
+    /// [default: chosen by cross-validation]
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', allow_negative_numbers = true)]
     pub lambda: Vec<f64>,
     /// svc: cost of a row on the wrong side of the margin [default: chosen by cross-validation]; svr, nu-svr: cost of an
@@ -124,72 +120,71 @@ pub struct Fit {
     /// upper bound on the fraction of outliers [default: 0.5]
     #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
     pub nu: Option<f64>,
-    /// svr: half the width of the tube in which errors cost nothing [default: from the residuals]
+    /// svr: half width of the tube within which errors cost nothing [default: from the residuals]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub epsilon: Option<f64>,
-    /// Choose nothing: rbf(sigma=auto), or rbf(gamma=auto) for classes, with λ = 1, C = 1, ε = 0.1 and ν = 0.5 where no flag
-    /// says otherwise
+    /// Use fixed defaults instead of choosing: rbf(sigma=auto), or rbf(gamma=auto) for classifiers; λ = 1, C = 1, ε = 0.1,
+    /// ν = 0.5
     #[arg(long)]
     pub no_tune: bool,
-    /// ridge, lms: the constant in the model: none, an unpenalised intercept, or a penalised constant on centred data
-    /// [default: centred]
+    /// ridge, lms: intercept: none, unpenalised (centred), or penalised on centred data (column) [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Intercept>,
-    /// How it is solved. ridge: auto, cholesky, mixed, primal, cg; lms: batch, sgd; logistic: newton, gd, sgd
+    /// Solver. ridge: auto, cholesky, mixed, primal, cg; lms: batch, sgd; logistic: newton, gd, sgd
     #[arg(long, value_enum)]
     pub solver: Option<Solver>,
-    /// ridge, logistic, svc: features in place of the kernel: D random ones, M landmarks, or whichever suits; gp: M inducing points
+    /// ridge, logistic, svc: approximate the kernel by D random features or M landmarks; `auto` picks one for large data; gp: M inducing
+    /// points
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
-    /// ridge with --approx or --solver cg: keep the work half done in this file, and go on from what it holds
+    /// ridge with --approx or --solver cg: save progress to this file, and resume from it
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// lms: the step, below 2 over the largest eigenvalue; `auto` is 1 over an estimate of it [default: auto]
+    /// lms: step size, below 2/(largest eigenvalue); `auto` takes 1/(its estimate) [default: auto]
     #[arg(long, value_name = "NUMBER|auto", value_parser = parse_step, allow_negative_numbers = true)]
     pub step: Option<Step>,
-    /// lms: passes over the rows at most [default: 200]; perceptron, logistic: passes over the rows, or steps, at most
+    /// lms: maximum number of epochs [default: 200]; perceptron, logistic: maximum number of epochs or Newton steps
     /// [default: 100]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
-    /// lms: stop when the gradient has fallen to this part of the first one [default: 1e-6]; logistic: stop when ‖λa + p − y‖
-    /// is this small [default: 1e-6]; svc, nu-svc, svr, nu-svr, one-class: stop when no pair of rows violates the optimality
-    /// conditions by more [default: 1e-3]; ridge: stop when the residual is this part of the targets, with --solver cg
-    /// [default: 1e-3]
+    /// lms: stop when the gradient is this fraction of the initial one [default: 1e-6]; logistic: stop when ‖λa + p − y‖ is
+    /// below this [default: 1e-6]; svc, nu-svc, svr, nu-svr, one-class: allowed violation of the optimality conditions
+    /// [default: 1e-3]; ridge: with --solver cg, stop at this relative residual [default: 1e-3]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub tol: Option<f64>,
-    /// knn: how many neighbours [default: 5]
+    /// knn: number of neighbours [default: 5]
     #[arg(short, value_name = "N")]
     pub k: Option<usize>,
-    /// knn: whether near neighbours count more [default: uniform]
+    /// knn: weights of the neighbours [default: uniform]
     #[arg(long, value_parser = weights())]
     pub weights: Option<Weights>,
-    /// knn: the distance [default: euclidean]
+    /// knn: distance [default: euclidean]
     #[arg(long, value_parser = parse_metric, value_name = "euclidean|manhattan|chebyshev|minkowski:P")]
     pub metric: Option<Metric>,
-    /// knn, gp: take a target of numbers as classes, too
+    /// knn, gp: treat a numeric target as classes
     #[arg(long)]
     pub classify: bool,
-    /// logistic, svc: the weight of each class: uniform, balanced, or NAME=WEIGHT,… [default: all the same]
+    /// logistic, svc: weight of each class: uniform, balanced, or NAME=WEIGHT,… [default: uniform]
     #[arg(long, value_name = "balanced|NAME=W,…", value_parser = parse_balance)]
     pub class_weight: Option<ClassWeight>,
-    /// ridge, logistic, svc, svr and their kin: a column with the weight of each row
+    /// ridge, logistic, svc, svr and their kin: column with the weight of each row
     #[arg(long, value_name = "NAME|INDEX", allow_hyphen_values = true, value_parser = parse_column)]
     pub sample_weight: Option<ColumnRef>,
-    /// svc, nu-svc: calibrate probabilities by cross-validation, for `predict --proba`; svr, nu-svr: the spread of the
-    /// errors; one-class: the density of the decisions
+    /// svc, nu-svc: calibrate probabilities by cross-validation, for `predict --proba`; svr, nu-svr: estimate the scale of
+    /// the errors; one-class: estimate the density of the decisions
     #[arg(long)]
     pub probability: bool,
-    /// perceptron: take the last decision, not the mean of all along the way
+    /// perceptron: use the final decision function instead of the average over all updates
     #[arg(long)]
     pub last: bool,
-    /// perceptron: let every decision along the way vote, as often as it survived a row
+    /// perceptron: let all intermediate decision functions vote, weighted by the rows each survived
     #[arg(long, conflicts_with_all = ["last", "budget", "features"])]
     pub vote: bool,
-    /// perceptron: keep at most this many rows; of more, the one that is missed least is projected onto the others
+    /// perceptron: keep at most this many rows; the least important one is projected onto the others
     #[arg(long, value_name = "N", conflicts_with = "features")]
     pub budget: Option<usize>,
-    /// perceptron: how more than two classes are told apart [default: direct]; svc, nu-svc: how more than two classes are
-    /// told apart [default: one-vs-one]
+    /// perceptron: strategy for more than two classes [default: direct]; svc, nu-svc: strategy for more than two classes
+    /// [default: one-vs-one]
     #[arg(long, value_enum)]
     pub multiclass: Option<Multiclass>,
     /// gp: the variance of the noise, as a part of the variance of the target [default: learnt, unless the kernel has a noise(…)]
@@ -201,13 +196,13 @@ pub struct Fit {
     /// gp: learn from this many random starts as well, and keep the best [default: 0]
     #[arg(long, value_name = "N")]
     pub restarts: Option<usize>,
-    /// Fraction of the rows held out to report an error; the model is then fitted on all rows. 0 holds none out
+    /// Fraction of the rows held out to estimate the error; the final model is fitted on all rows. 0 skips this
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub holdout: f64,
-    /// Memory that matrices and caches may take: 8G, 500M [default: four fifths of what is available]
+    /// Memory limit for matrices and caches, such as 8G or 500M [default: 80% of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
-    /// Take the kernel as positive semidefinite without asking for a proof
+    /// Do not check that the kernel is positive semidefinite
     #[arg(long)]
     pub assume_psd: bool,
     #[command(flatten)]
@@ -219,34 +214,34 @@ pub struct Fit {
 /// How a problem is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Solver {
-    /// Whichever is fastest and safe
+    /// The cheapest that fits the memory
     Auto,
-    /// Cholesky in double precision, in the samples
+    /// Cholesky factorisation of the kernel matrix in double precision
     Cholesky,
-    /// Cholesky in single precision, refined to the double-precision answer, in the samples
+    /// Cholesky factorisation in single precision, refined to double precision
     Mixed,
-    /// In the features of the kernel, which must be finitely many
+    /// On the finitely many features of the kernel
     Primal,
-    /// Conjugate gradients, with the kernel matrix in 16 bits where it fits and helps, in the samples
+    /// Conjugate gradients without a stored kernel matrix, or with one in 16 bits where that fits and helps
     Cg,
-    /// The gradient over all rows
+    /// Gradient descent on all rows at once
     Batch,
-    /// The gradient of one row at a time, in a shuffled order
+    /// Stochastic gradient descent, one row at a time
     Sgd,
     /// Newton's method
     Newton,
-    /// Gradient descent over all rows
+    /// Gradient descent on all rows
     Gd,
 }
 
 /// How more than two classes are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Multiclass {
-    /// The right class against the one that won
+    /// One update per mistake: the true class against the predicted one
     Direct,
-    /// Each class against all others
+    /// One classifier per class against all others
     OneVsRest,
-    /// Each class against each other one; they vote
+    /// One classifier per pair of classes, which vote
     OneVsOne,
 }
 
@@ -255,7 +250,7 @@ pub fn parse_bias(text: &str) -> Result<Intercept, String> {
         "none" => Ok(Intercept::None),
         "centred" | "centered" => Ok(Intercept::Centred),
         "column" => Ok(Intercept::Column),
-        _ => Err("it is none, centred or column".into()),
+        _ => Err("expected none, centred or column".into()),
     }
 }
 
@@ -270,7 +265,7 @@ fn parse_balance(text: &str) -> Result<ClassWeight, String> {
         "balanced" => Ok(ClassWeight::Balanced),
         list => {
             list.split(',').map(each).collect::<Option<Vec<_>>>().map(ClassWeight::Named).ok_or_else(|| {
-                "it is uniform, balanced, or classes with weights of 0 or more, as in yes=5,no=1".into()
+                "expected uniform, balanced, or classes with weights of 0 or more, as in yes=5,no=1".into()
             })
         }
     }
@@ -279,7 +274,7 @@ fn parse_balance(text: &str) -> Result<ClassWeight, String> {
 fn parse_step(text: &str) -> Result<Step, String> {
     match text {
         "auto" => Ok(Step::Auto),
-        number => number.parse().map(Step::Value).map_err(|_| "it is a number or auto".into()),
+        number => number.parse().map(Step::Value).map_err(|_| "expected a number or auto".into()),
     }
 }
 
@@ -293,9 +288,7 @@ fn parse_metric(text: &str) -> Result<Metric, String> {
             .and_then(|p| p.parse().ok())
             .filter(|p: &f64| *p > 0.0 && p.is_finite())
             .map(|p| Metric::Minkowski { p })
-            .ok_or_else(|| {
-                "it is euclidean, manhattan, chebyshev, or minkowski:P with a number P above 0".into()
-            }),
+            .ok_or_else(|| "expected euclidean, manhattan, chebyshev, or minkowski:P with P above 0".into()),
     }
 }
 

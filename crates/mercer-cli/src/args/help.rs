@@ -163,6 +163,6 @@ mod tests {
         let text = "svc, svr: the cost of an error; logistic: 1 over λ [default: 1]";
         assert_eq!(for_method(text, "svr"), "The cost of an error");
         assert_eq!(for_method(text, "logistic"), "1 over λ [default: 1]");
-        assert_eq!(for_method("Seed of everything random", "svc"), "Seed of everything random");
+        assert_eq!(for_method("Random seed", "svc"), "Random seed");
     }
 }

@@ -20,7 +20,7 @@ pub fn hint(error: &Error) -> Option<&'static str> {
             Some("write it in the kernel: --kernel \"poly(degree=3, c=1)\"")
         }
         (ErrorKind::UnknownArgument, "--alpha" | "--regularization" | "--ridge") => {
-            Some("the penalty is --lambda, which is added to the kernel matrix as it is")
+            Some("the penalty is --lambda; it is added to the diagonal of the kernel matrix")
         }
         (ErrorKind::UnknownArgument, "--c" | "-c" | "--cost" | "-C") => Some("the cost of an error is --C"),
         (ErrorKind::UnknownArgument, "--label" | "--y" | "--outcome") => {
@@ -34,7 +34,7 @@ pub fn hint(error: &Error) -> Option<&'static str> {
         (ErrorKind::ValueValidation, "--lambda" | "--C" | "--nu" | "--epsilon" | "-k")
             if context(ContextKind::InvalidValue).is_some_and(|value| value.starts_with('?')) =>
         {
-            Some("`?` asks for a search: use `mercer tune` in the place of `mercer fit`")
+            Some("`?` marks a value to search for; use `mercer tune` instead of `mercer fit`")
         }
         _ => None,
     }

@@ -2,6 +2,8 @@
 
 mod approx;
 mod discover;
+#[cfg(feature = "explore")]
+mod explore;
 mod fit;
 mod flags;
 mod help;
@@ -13,17 +15,21 @@ mod tune;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use mercer::data::{ColumnRef, Dates, Dtype, Missing, ReadOptions, ScaleMethod};
-use mercer::gram::CpuEngine;
 use mercer::kernel::check::{Dim, Domain};
 use mercer::session::Session;
 use mercer::watch::Watch;
+use mercer_cuda::DeviceChoice;
+
+use crate::device;
+use crate::failure::Failure;
 
 pub use approx::Approx;
 pub use discover::Discover;
+#[cfg(feature = "explore")]
+pub use explore::Explore;
 pub use fit::{Fit, Multiclass, Solver};
 pub use flags::methods_of;
 pub use mistakes::hint;
@@ -31,7 +37,7 @@ pub use plan::Plan;
 pub use plot::{Kind, Plot};
 pub use tune::{Criterion, Score, Search, Tune};
 
-/// Kernel machines: write a kernel as on paper, train with it, predict anywhere.
+/// Kernel machines: write a kernel as a formula, train with it, and predict.
 #[derive(Debug, Parser)]
 #[command(
     name = "mercer",
@@ -47,7 +53,7 @@ Examples:
   mercer plot m.mercer data.csv -o fit.svg
   mercer gram data.csv --kernel \"rbf(gamma=0.1)\" -o K.npy
 
-The kernel language: docs/kernel-language.md. Each command's own examples: mercer COMMAND --help."
+Kernels are described in docs/kernel-language.md. `mercer COMMAND --help` shows examples of each command."
 )]
 pub struct Arguments {
     /// What to do.
@@ -58,35 +64,38 @@ pub struct Arguments {
 /// The sub-commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Decide whether a formula is a kernel, with a proof or a counter-example
+    /// Decide whether a formula is a kernel; print a proof or a counter-example
     Check(Check),
-    /// Check a certificate that `mercer check --certificate` wrote
+    /// Verify a certificate written by `mercer check --certificate`
     Verify(Verify),
     /// Fit a model and save it
     Fit(Fit),
-    /// Search for the best hyper-parameters, and fit with them
+    /// Search for the best hyper-parameters and fit with them
     Tune(Tune),
     /// Grow a kernel formula for a Gaussian process, and explain it
     Discover(Discover),
-    /// Predict with a saved model; scores itself where the data has the target
+    /// Predict with a saved model; report the error if the data has the target
     Predict(Predict),
-    /// Write the kernel matrix, or the feature-space distances, of a data set
+    /// Write the kernel matrix of a data set, or the distances it induces
     Gram(GramArguments),
-    /// Say what a fit would do, how long it would take and how much memory, and why
+    /// Estimate the time and memory of a fit, and recommend a solver
     Plan(Plan),
-    /// Draw a saved model: curves, maps, surfaces, residuals
+    /// Draw a saved model: curves, maps, residuals, ROC curves and more
     Plot(Plot),
+    /// Explore kernels and models in the browser, on a page served from this machine
+    #[cfg(feature = "explore")]
+    Explore(Explore),
     /// Describe a saved model
     Info(Info),
-    /// Turn a support vector model into LIBSVM's text, or LIBSVM's text into a model
+    /// Convert a support vector model to or from LIBSVM's format
     Convert(Convert),
-    /// LIBSVM's svm-train: the same options, files and lines
+    /// LIBSVM's svm-train, with the same options, files and output
     #[command(disable_help_flag = true)]
     SvmTrain(Verbatim),
-    /// LIBSVM's svm-predict: the same options, files and lines
+    /// LIBSVM's svm-predict, with the same options, files and output
     #[command(disable_help_flag = true)]
     SvmPredict(Verbatim),
-    /// LIBSVM's svm-scale: the same options, files and lines
+    /// LIBSVM's svm-scale, with the same options, files and output
     #[command(disable_help_flag = true)]
     SvmScale(Verbatim),
     /// Print a completion script for a shell
@@ -102,21 +111,21 @@ Examples:
   mercer check \"1/(1-<x,z>)\" --domain ball:0.9 --json
   mercer check \"exp(-|x-z|)\" --certificate proof.json
 
-Exit codes: 0 proven, 3 refuted or undefined somewhere, 4 undecided.")]
+Exit codes: 0 proven, 3 refuted or undefined, 4 undecided.")]
 pub struct Check {
-    /// Formula, as on paper
+    /// The formula, such as `exp(-|x-z|^2) + <x,z>`
     #[arg(allow_hyphen_values = true)]
     pub kernel: String,
     /// Dimension of the points: a number, or `any` for every dimension
     #[arg(long, value_name = "D|any", default_value = "any")]
     pub dim: Dim,
-    /// Where the points are: everywhere, in a closed ball, on the unit sphere, with coordinates ≥ 0 or between a and b
+    /// Set that the points lie in: all of R^d, a closed ball, the unit sphere, coordinates ≥ 0, or coordinates in [a, b]
     #[arg(long, value_name = "all|ball:R|sphere|orthant|box:a..b", default_value = "all")]
     pub domain: Domain,
-    /// Write the proof or the counter-example to a file that `mercer verify` checks
+    /// Write the proof or counter-example to a file that `mercer verify` can check
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
-    /// Print one JSON document
+    /// Print a JSON document
     #[arg(long)]
     pub json: bool,
 }
@@ -128,11 +137,11 @@ Examples:
   mercer check \"exp(-|x-z|)\" --certificate proof.json
   mercer verify proof.json
 
-Exit codes: 0 accepted, 1 rejected, 2 no certificate.")]
+Exit codes: 0 accepted, 1 rejected, 2 not a certificate.")]
 pub struct Verify {
-    /// A certificate that `mercer check --certificate` wrote
+    /// A certificate written by `mercer check --certificate`
     pub certificate: PathBuf,
-    /// Print one JSON document
+    /// Print a JSON document
     #[arg(long)]
     pub json: bool,
 }
@@ -147,18 +156,18 @@ Examples:
   mercer predict gp.mercer new.csv --std --interval 0.95 -o out.csv
   mercer predict m.mercer - < new.csv > out.csv")]
 pub struct Predict {
-    /// A model that `mercer fit` wrote
+    /// A model written by `mercer fit` or `mercer tune`
     pub model: PathBuf,
-    /// Data with the model's feature columns; `-` is standard input
+    /// Data with the model's feature columns; `-` reads standard input
     pub data: PathBuf,
     /// CSV file to write [default: standard output]
     #[arg(short, long, value_name = "OUT.csv")]
     pub output: Option<PathBuf>,
-    /// Write the probability of every class as well: columns p_CLASS before the prediction
+    /// Also write the probability of each class, in columns p_CLASS before the prediction
     #[arg(long)]
     pub proba: bool,
-    /// Write what decides between the classes as well: columns decision… before the prediction. A single `decision` is
-    /// positive for the second of two classes, `decision_A_vs_B` of a pair for A
+    /// Also write the decision function, in columns decision… before the prediction. A single `decision` is
+    /// positive for the second of two classes; `decision_A_vs_B` is positive for A
     #[arg(long, conflicts_with = "proba")]
     pub decision: bool,
     /// Gaussian processes: write the standard deviation of the target as well: a column std before the prediction
@@ -182,18 +191,18 @@ Examples:
 pub struct GramArguments {
     /// Rows of the matrix
     pub data: PathBuf,
-    /// Columns of the matrix, where they are other samples
+    /// Columns of the matrix [default: the same rows]
     pub other: Option<PathBuf>,
-    /// .npy file to write
+    /// File to write: .npy or .csv
     #[arg(short, long, value_name = "K.npy")]
     pub output: PathBuf,
-    /// Kernel, as on paper
+    /// The kernel
     #[arg(long, value_name = "TEXT", default_value = "rbf(sigma=auto)", allow_hyphen_values = true)]
     pub kernel: String,
     /// Write the distance √(k(x,x) − 2k(x,z) + k(z,z)) instead of k(x,z)
     #[arg(long)]
     pub distance: bool,
-    /// Memory the matrix may take: 8G, 500M [default: four fifths of what is available]
+    /// Memory limit for the matrix, such as 8G or 500M [default: 80% of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
     #[command(flatten)]
@@ -209,16 +218,16 @@ Examples:
   mercer info m.mercer
   mercer info m.mercer --coefficients -o coefficients.csv")]
 pub struct Info {
-    /// A model that `mercer fit` wrote
+    /// A model written by `mercer fit` or `mercer tune`
     pub model: PathBuf,
-    /// Print the coefficients as CSV: one row for the intercept and one for each feature, or for each support vector with its
-    /// columns as the model scales them
+    /// Print the coefficients as CSV: the intercept, then one row per feature, or per support vector with its scaled
+    /// columns
     #[arg(long, conflicts_with = "json")]
     pub coefficients: bool,
     /// File to write the coefficients to [default: standard output]
     #[arg(short, long, value_name = "FILE.csv", requires = "coefficients")]
     pub output: Option<PathBuf>,
-    /// Print one JSON document
+    /// Print a JSON document
     #[arg(long)]
     pub json: bool,
 }
@@ -235,25 +244,25 @@ Examples:
 LIBSVM has the kernels linear, poly, rbf and sigmoid, and scales nothing: fit with --scale none where the scaling cannot go
 into the support vectors.")]
 pub struct Convert {
-    /// The model to read
+    /// Model to read
     pub input: PathBuf,
     /// File to write
     pub output: PathBuf,
-    /// From LIBSVM: how many columns the data has, where that is more than any support vector uses
+    /// From LIBSVM: the number of columns of the data, if larger than the support vectors show
     #[arg(long, value_name = "N")]
     pub columns: Option<usize>,
-    /// To LIBSVM: write classes that are not whole numbers as 0, 1, …
+    /// To LIBSVM: number the classes 0, 1, … if they are not integers
     #[arg(long)]
     pub number_classes: bool,
-    /// Print one JSON document instead of text
+    /// Print a JSON document instead of text
     #[arg(long)]
     pub json: bool,
-    /// Print nothing but errors
+    /// Print only errors
     #[arg(short, long)]
     pub quiet: bool,
 }
 
-/// Arguments that another program's rules apply to.
+/// Arguments that LIBSVM's programs parse.
 #[derive(Debug, Args)]
 pub struct Verbatim {
     /// LIBSVM's options and files
@@ -274,28 +283,28 @@ pub struct Completions {
 /// How a file is read.
 #[derive(Debug, Args)]
 pub struct Input {
-    /// Target columns, by name or number (from 0; -1 is the last)
+    /// Columns to predict, by name or by number (from 0; -1 is the last)
     #[arg(long, value_name = "NAME|INDEX", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_column)]
     pub target: Vec<ColumnRef>,
-    /// Columns to turn into one feature per category
+    /// Columns of categories, each encoded as one feature per category
     #[arg(long, value_name = "NAME|INDEX", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_column)]
     pub categorical: Vec<ColumnRef>,
-    /// The columns to use as features [default: all but the targets]
+    /// Columns to use as features [default: all but the targets]
     #[arg(long, value_name = "NAME|INDEX", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_column)]
     pub columns: Vec<ColumnRef>,
-    /// Columns to leave out, such as row numbers and names
+    /// Columns to leave out, such as row numbers or names
     #[arg(long, value_name = "NAME|INDEX", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_column)]
     pub drop: Vec<ColumnRef>,
     /// Read dates such as 2024-03-01 as days since 1970-01-01
     #[arg(long, value_name = "days", value_parser = Dates::from_str)]
     pub dates: Option<Dates>,
-    /// What to do with a missing value; indicator fills in the mean and adds a feature that is 1 where it does
+    /// How to treat missing values; `indicator` fills in the mean and adds a feature that marks the filled values
     #[arg(long, value_name = "error|drop|mean|indicator", default_value = "error", value_parser = Missing::from_str)]
     pub missing: Missing,
     /// Scale the features [default: standard; `gram`: none]
     #[arg(long, value_name = "standard|minmax|none", value_parser = ScaleMethod::from_str)]
     pub scale: Option<ScaleMethod>,
-    /// Precision that data and kernel values are held in
+    /// Precision of the data and of kernel values
     #[arg(long, value_name = "f32|f64", default_value = "f64", value_parser = Dtype::from_str)]
     pub dtype: Dtype,
 }
@@ -316,22 +325,25 @@ impl Input {
     }
 }
 
-/// What every command that works has.
+/// Options of all commands that compute.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Threads to use [default: every core]
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// Seed of everything random
+    /// Random seed
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub seed: u64,
-    /// Print one JSON document instead of text
+    /// Device to compute on; auto is the first GPU, or the CPU without one
+    #[arg(long, value_name = "auto|cpu|cuda[:N]", default_value_t, value_parser = DeviceChoice::from_str)]
+    pub device: DeviceChoice,
+    /// Print a JSON document instead of text
     #[arg(long)]
     pub json: bool,
-    /// Print nothing but errors
+    /// Print only errors
     #[arg(short, long)]
     pub quiet: bool,
-    /// Say more: where the time went, how many steps it took, what was worked with
+    /// Print more details: timings, iterations, solvers
     #[arg(short, long)]
     pub verbose: bool,
 }
@@ -342,10 +354,13 @@ impl Common {
         self.threads.map(NonZeroUsize::get)
     }
 
-    /// The session of a command: on the CPU, with the seed and the memory budget asked for, watched by `watch`.
-    pub fn session<'a>(&self, memory: Option<u64>, watch: &'a dyn Watch) -> Session<'a> {
-        let session = Session::new(Arc::new(CpuEngine)).with_watch(watch).with_seed(self.seed);
-        memory.map_or(session.clone(), |bytes| session.with_memory(bytes))
+    /// The session of a command, with the device, the seed and the memory budget of its flags.
+    ///
+    /// # Errors
+    /// Where the device cannot be used.
+    pub fn session<'a>(&self, memory: Option<u64>, watch: &'a dyn Watch) -> Result<Session<'a>, Failure> {
+        let session = Session::new(device::engine(self.device)?).with_watch(watch).with_seed(self.seed);
+        Ok(memory.map_or(session.clone(), |bytes| session.with_memory(bytes)))
     }
 }
 
@@ -356,7 +371,7 @@ pub fn command() -> clap::Command {
 
 fn parse_column(text: &str) -> Result<ColumnRef, String> {
     if text.is_empty() {
-        Err("a column needs a name or a number".into())
+        Err("expected a column name or number".into())
     } else {
         Ok(text.parse().unwrap_or_else(|e| match e {}))
     }
@@ -384,11 +399,11 @@ fn parse_size(text: &str) -> Result<u64, String> {
         "mib" => 1 << 20,
         "gib" => 1 << 30,
         "tib" => 1 << 40,
-        _ => return Err("a size is a number and a unit, as in 8G, 500M or 2GiB".into()),
+        _ => return Err("expected a number and a unit, such as 8G, 500M or 2GiB".into()),
     };
     match number.parse::<f64>() {
         Ok(value) if value > 0.0 && value.is_finite() => Ok((value * scale as f64) as u64),
-        _ => Err("a size is a positive number and a unit, as in 8G, 500M or 2GiB".into()),
+        _ => Err("expected a positive number and a unit, such as 8G, 500M or 2GiB".into()),
     }
 }
 

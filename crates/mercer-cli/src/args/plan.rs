@@ -22,16 +22,16 @@ Examples:
   mercer plan svc --shape 50000,20 --kernel \"rbf(sigma=1)\"
   mercer plan knn --shape 50000,16 -k 7 --queries 10000 --json")]
 pub struct Plan {
-    /// What is to be fitted
+    /// Method to plan
     #[arg(value_parser = methods())]
     pub method: Method,
-    /// CSV, LIBSVM, Parquet, .npy or .npz file, gzipped or not; `-` is standard input
+    /// CSV, LIBSVM, Parquet, .npy or .npz file, optionally gzipped; `-` reads standard input
     #[arg(required_unless_present = "shape", conflicts_with = "shape")]
     pub data: Option<PathBuf>,
-    /// Rows and feature columns, where there is no data yet
+    /// Rows and feature columns, instead of data
     #[arg(long, value_name = "N,D", value_parser = parse_shape)]
     pub shape: Option<(usize, usize)>,
-    /// Kernel, as on paper
+    /// The kernel
     #[arg(long, value_name = "TEXT", default_value = "rbf(sigma=auto)", allow_hyphen_values = true)]
     pub kernel: String,
     /// Features instead of a kernel, as for `mercer fit`
@@ -40,28 +40,28 @@ pub struct Plan {
     /// ridge: λ
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
     pub lambda: f64,
-    /// lms, perceptron: passes over the data [default: 200, 100]
+    /// lms, perceptron: number of epochs [default: 200, 100]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
-    /// logistic, perceptron: classes, where there is no data yet
+    /// logistic, perceptron: number of classes, with --shape
     #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "data")]
     pub classes: usize,
-    /// lms: one sample at a time
+    /// lms: stochastic gradient descent, one row at a time
     #[arg(long)]
     pub sgd: bool,
-    /// knn: how many neighbours
+    /// knn: number of neighbours
     #[arg(short, value_name = "N", default_value_t = 5)]
     pub k: usize,
-    /// smoother, knn: rows to predict for [default: as many as there are]
+    /// smoother, knn: number of rows to predict [default: as many as there are]
     #[arg(long, value_name = "N")]
     pub queries: Option<usize>,
-    /// Kernels tried where the kernel has `?` [default: 10 for each]
+    /// Number of kernels tried if the kernel has `?` [default: 10 for each]
     #[arg(long, value_name = "N")]
     pub kernels: Option<usize>,
-    /// Values of λ tried where the kernel has `?`
+    /// Number of values of λ tried if the kernel has `?`
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub lambdas: usize,
-    /// Memory that may be used: 8G, 500M [default: four fifths of what is available]
+    /// Memory limit, such as 8G or 500M [default: 80% of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
     #[command(flatten)]
@@ -75,7 +75,7 @@ fn parse_shape(text: &str) -> Result<(usize, usize), String> {
     let (rows, columns) = text.split_once(',').unwrap_or((text, ""));
     match (number(rows), number(columns)) {
         (Some(rows), Some(columns)) => Ok((rows, columns)),
-        _ => Err("a shape is rows and columns, each 1 or more, as in 20000,10".into()),
+        _ => Err("expected rows and columns, each 1 or more, as in 20000,10".into()),
     }
 }
 

@@ -11,36 +11,39 @@ use super::Common;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mercer plot m.mercer data.csv                        in the terminal
-  mercer plot m.mercer data.csv -o fit.svg
-  mercer plot m.mercer --surface -o surface.png        two columns, in space
-  mercer plot m.mercer data.csv --kind residuals -o residuals.svg
-  mercer plot m.mercer data.csv --kind slice --column temperature -o slice.svg
+  mercer plot m.mercer data.csv                             draw in the terminal
+  mercer plot m.mercer data.csv -o fit.svg                  also .png, .pdf and .txt
+  mercer plot m.mercer data.csv --columns age,tax -o map.png
+  mercer plot m.mercer data.csv --kind residuals -o residuals.pdf
+  mercer plot m.mercer data.csv --kind partial-dependence --columns age
 
-What is drawn by default: with one column the curve and the bumps it is made of, with two a contour map, with more the
-predicted against the actual values, or without DATA a slice along the first column. Classifiers: a map of the classes
-with two columns, else a reliability diagram.")]
+Without --kind, the picture depends on the model and the data:
+  regression  the curve (1 column), a contour map (2 columns), predicted against actual values (more columns), or without
+              DATA the curve along one column
+  classifier  probabilities along the column (1 column), a map of the classes (2 columns), the confusion matrix (more
+              columns), or without DATA a map over two columns
+Columns that are not drawn are held at their medians.")]
 pub struct Plot {
-    /// A model that `mercer fit` wrote
+    /// A model written by `mercer fit` or `mercer tune`
     pub model: PathBuf,
-    /// Data to draw with it: the model's columns and, where it is there, its target; `-` is standard input
+    /// Data with the model's columns and, for some pictures, its target; `-` reads standard input
     pub data: Option<PathBuf>,
-    /// File to write: .svg, .png or .txt; `-` is text on standard output [default: -]
+    /// Output file: .svg, .png, .pdf or .txt; `-` prints text [default: -]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// What to draw
     #[arg(long, value_enum)]
     pub kind: Option<Kind>,
-    /// Draw a surface in space: the same as --kind surface
+    /// Draw a surface in three dimensions; the same as --kind surface
     #[arg(long, conflicts_with = "kind")]
     pub surface: bool,
-    /// Column that a slice runs along, by name or number from 0 [default: the first]
-    #[arg(long, value_name = "NAME|INDEX")]
-    pub column: Option<String>,
-    /// Output to draw, by name or number from 0 [default: the first]
+    /// Columns to draw along, by name or by number from 0: one for curves, two for maps [default: the first]
+    #[arg(long, visible_alias = "column", value_name = "NAME[,NAME]", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Output to draw, by name or by number from 0 [default: the first]
     #[arg(long, value_name = "NAME|INDEX")]
     pub target: Option<String>,
-    /// Pixels to a point in a PNG; a figure is about 640 points wide
+    /// Pixels per point in a PNG; a figure is about 640 points wide
     #[arg(long, value_name = "NUMBER", default_value_t = 2.0, allow_negative_numbers = true)]
     pub zoom: f64,
     #[command(flatten)]
@@ -51,22 +54,52 @@ pub struct Plot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The curve of one column, with the bumps it is the sum of
+    /// The fitted curve of one column, with its kernel terms or the tube of a support vector regression
     Curve,
-    /// Bands of colour over two columns
+    /// The prediction over two columns as a contour map
     Contour,
-    /// A surface in space over two columns
+    /// The prediction over two columns as a surface in three dimensions
     Surface,
     /// Predicted against actual values
     Predicted,
     /// Residuals against predicted values
     Residuals,
-    /// The curve along one column, the others at their median
+    /// The prediction along one column, the others at their medians
     Slice,
-    /// The kernel matrix of the data, or of the model's centres
+    /// The mean prediction over all rows as one column changes, with single rows behind it
+    PartialDependence,
+    /// The kernel matrix of the data, or of the rows that the model keeps
     Gram,
-    /// Which class wins where, over two columns
+    /// The eigenvalues of the kernel matrix
+    Spectrum,
+    /// The predicted class over two columns
     Classes,
-    /// How often a classifier is right, by how sure it is
+    /// The rows at the height of the decision function over two columns, and the plane that separates them
+    Lift,
+    /// True against predicted classes
+    Confusion,
+    /// True positive rate against false positive rate
+    Roc,
+    /// Observed accuracy against predicted probability
     Reliability,
+    /// Training and held-out error against the number of training rows; refits the model
+    LearningCurve,
+    /// Error against the number of iterations; refits the model unless it recorded them
+    Convergence,
+}
+
+impl Kind {
+    /// The number of columns that `--columns` chooses for this kind.
+    pub fn columns(self) -> usize {
+        match self {
+            Self::Slice | Self::PartialDependence => 1,
+            Self::Contour | Self::Surface | Self::Classes | Self::Lift => 2,
+            _ => 0,
+        }
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
 }

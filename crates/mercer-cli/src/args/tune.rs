@@ -27,17 +27,17 @@ Examples:
   mercer tune svc data.csv --target species --kernel \"rbf(gamma=?)\" --C \"?0.1..1000\" -o best.mercer
   mercer tune svr data.csv --target y --C \"?1..1000\" --epsilon 0.05 -o best.mercer
 
-With --checkpoint FILE every trial is kept in FILE, and a run that was stopped goes on where it was.")]
+With --checkpoint FILE, trials are saved to FILE and an interrupted search resumes from them.")]
 pub struct Tune {
-    /// What to tune
+    /// Method to tune
     #[arg(value_parser = tuned_methods())]
     pub method: Method,
-    /// CSV, LIBSVM, Parquet, .npy or .npz file, gzipped or not; `-` is standard input
+    /// CSV, LIBSVM, Parquet, .npy or .npz file, optionally gzipped; `-` reads standard input
     pub data: PathBuf,
-    /// File to write the best model to
+    /// Model file to write
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
-    /// Kernel with `?` in the place of what is searched for [default: rbf(sigma=?)]
+    /// Kernel with `?` for each unknown value [default: rbf(sigma=?)]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub kernel: Option<String>,
     /// ridge, logistic: λ, or `?` [default: ?]
@@ -49,51 +49,51 @@ pub struct Tune {
     /// nu-svc: ν, or `?` [default: ?]; nu-svr, one-class: ν [default: 0.5]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub nu: Option<String>,
-    /// svr: half the width of the tube in which errors cost nothing [default: 0.1]
+    /// svr: half width of the tube within which errors cost nothing [default: 0.1]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub epsilon: Option<f64>,
-    /// knn: how many neighbours, or `?` [default: ?]
+    /// knn: number of neighbours, or `?` [default: ?]
     #[arg(short, value_name = "N|?")]
     pub k: Option<String>,
-    /// ridge: the constant in the model [default: centred]
+    /// ridge: intercept [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Intercept>,
-    /// ridge: features that stand in for the kernel: random ones, landmarks, or whichever suits. The data is then read in
-    /// chunks, once for each kernel that is tried: it may be larger than memory
+    /// ridge: approximate the kernel by D random features or M landmarks; `auto` picks one. The file is read in chunks, once
+    /// for each kernel, so it may be larger than memory
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
-    /// Which rows a trial is judged by [default: what --folds or --holdout ask for; else folds for logistic and
-    /// perceptron and with --approx, else loo]; the smoother and knn are judged by loo, support vector machines by folds
+    /// How the error of a trial is estimated [default: loo for ridge, smoother and knn; folds for the others and with
+    /// --approx; holdout with --holdout]
     #[arg(long, value_enum)]
     pub criterion: Option<Criterion>,
-    /// logistic, perceptron: what a trial is judged by [default: log-loss for logistic, accuracy for the perceptron]
+    /// logistic, perceptron: score of a trial [default: log-loss for logistic, accuracy for the perceptron]
     #[arg(long, value_enum)]
     pub score: Option<Score>,
-    /// Folds of --criterion folds [default: 5]
+    /// Number of folds for --criterion folds [default: 5]
     #[arg(long, value_name = "N")]
     pub folds: Option<usize>,
-    /// Fraction of the rows held out by --criterion holdout [default: 0.2]
+    /// Fraction of the rows to hold out for --criterion holdout [default: 0.2]
     #[arg(conflicts_with = "folds", long, value_name = "FRACTION", allow_negative_numbers = true)]
     pub holdout: Option<f64>,
-    /// How the kernel's values are searched
+    /// Search strategy
     #[arg(long, value_enum, default_value = "grid")]
     pub search: Search,
-    /// Values of each `?` of the kernel in the grid, which is then refined around the best [default: 10 for one `?`, 7 for two]
+    /// Grid points for each `?` of the kernel, before refinement around the best [default: 10 for one `?`, 7 for two]
     #[arg(long, value_name = "N")]
     pub points: Option<usize>,
-    /// Trials of --search random
+    /// Number of trials of --search random
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub trials: usize,
-    /// Write a plot of the search: .svg or .png
+    /// Draw the search: .svg, .png, .pdf or .txt
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
-    /// Keep the trials in this file, and go on from those that are there
+    /// Save trials to this file, and resume from it
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// Memory that matrices may take: 8G, 500M [default: four fifths of what is available]
+    /// Memory limit for matrices, such as 8G or 500M [default: 80% of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
-    /// Take the kernel as positive semidefinite without asking for a proof
+    /// Do not check that the kernel is positive semidefinite
     #[arg(long)]
     pub assume_psd: bool,
     #[command(flatten)]
@@ -130,13 +130,13 @@ impl Tune {
 /// What a trial is judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Criterion {
-    /// The error on each row of a fit without it: exact, from one factorisation
+    /// Leave-one-out error, exactly, from one factorisation
     Loo,
     /// Generalised cross-validation
     Gcv,
-    /// The error on each fold of a fit without it
+    /// Cross-validation
     Folds,
-    /// The error on rows held out once
+    /// Error on a fixed set of held-out rows
     Holdout,
 }
 
@@ -155,17 +155,17 @@ impl Criterion {
 /// What a trial of a classifier is judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Score {
-    /// The share of right classes
+    /// Fraction of correct classes
     Accuracy,
-    /// −log of the probability of the right class
+    /// Mean of −log of the probability of the true class
     LogLoss,
 }
 
 /// How values are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Search {
-    /// A grid, then finer ones around the best
+    /// A grid, refined around the best point
     Grid,
-    /// At random over the ranges
+    /// Random points of the ranges
     Random,
 }

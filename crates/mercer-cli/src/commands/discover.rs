@@ -67,7 +67,7 @@ pub fn run(arguments: &Discover) -> Result<(), Failure> {
     output::check_output(&arguments.output, &[&arguments.data])?;
     let format = arguments.plot.as_deref().map(format_of).transpose()?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = arguments.common.session(arguments.memory, &watch);
+    let session = arguments.common.session(arguments.memory, &watch)?;
     let outcome = pool::with(arguments.common.threads(), || search(arguments, &session));
     watch.finish();
     let Outcome { rows, found, fitted, words, holdout } = outcome?;

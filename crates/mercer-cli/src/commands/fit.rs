@@ -75,7 +75,7 @@ impl Seconds {
     fn line(&self) -> String {
         let Self { read, choice, holdout, fit, total } = self;
         format!(
-            "read {read:.2} s, choice {choice:.2} s, held-out fit {holdout:.2} s, fit {fit:.2} s, {total:.2} s in all"
+            "read {read:.2} s, choice {choice:.2} s, held-out fit {holdout:.2} s, fit {fit:.2} s, total {total:.2} s"
         )
     }
 }
@@ -111,7 +111,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     output::check_output(&arguments.output, &[&arguments.data])?;
     let checkpoint = arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let mut session = arguments.common.session(arguments.memory, &watch);
+    let mut session = arguments.common.session(arguments.memory, &watch)?;
     if let Some(checkpoint) = &checkpoint {
         session = session.with_checkpoint(checkpoint);
     }
@@ -205,7 +205,7 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
         let fitted = learner.train(&problem, session)?;
         seconds.fit = clock.elapsed().as_secs_f64();
         let holdout = holdout.unwrap_or_else(|reason| {
-            notes.push(format!("no error on rows held out, because of the others alone: {reason}"));
+            notes.push(format!("held-out error not available: {reason}"));
             None
         });
         let lines = describe::learnt(&fitted.facts, &rows.dataset.feature_names);
@@ -217,9 +217,7 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
 /// The note where something was left open and could not be chosen.
 fn not_chosen(arguments: &Fit, chosen: Option<&Chosen>) -> Option<String> {
     let missing = settings::open(arguments).is_some() && chosen.is_none();
-    missing.then(|| {
-        "too few rows to choose the kernel and the penalty by; they have their plain defaults".to_owned()
-    })
+    missing.then(|| "too few rows to choose the kernel and the penalty; using fixed defaults".to_owned())
 }
 
 /// Saves and reports.

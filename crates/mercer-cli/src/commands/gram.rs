@@ -37,16 +37,14 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     progress::listen();
     let kernel: Kernel = arguments.kernel.parse()?;
     if !kernel.tunables()?.is_empty() {
-        return Err(Failure::usage(
-            "the kernel has `?`, which asks for tuning; `gram` needs numbers or `auto`",
-        ));
+        return Err(Failure::usage("the kernel has an unknown value `?`; `gram` needs numbers or `auto`"));
     }
     let (rows, columns) = read(arguments)?;
     let (scaling, _) = Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::None), &rows)?;
     let rows = scaling.apply(rows)?;
     let columns = columns.map(|columns| scaling.apply(columns)).transpose()?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = arguments.common.session(arguments.memory, &watch);
+    let session = arguments.common.session(arguments.memory, &watch)?;
     let kernel = kernel.resolve_auto(&session.scales(&rows))?;
     kernel.check_columns(rows.ncols())?;
 

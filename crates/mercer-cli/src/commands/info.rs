@@ -29,13 +29,13 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
     }
     match &model.calibration {
         Some(Calibration::Sigmoids(each)) => {
-            lines.push(("probabilities", format!("by {} sigmoid(s) of held-out decisions", each.len())));
+            lines.push(("probabilities", format!("Platt scaling with {} sigmoid(s)", each.len())));
         }
         Some(Calibration::Laplace { scale }) => {
-            lines.push(("errors", format!("of the density e^(-|z|/σ)/(2σ), σ = {scale:.6}")));
+            lines.push(("errors", format!("Laplace distribution, scale {scale:.6}")));
         }
         Some(Calibration::Marks(marks)) => {
-            lines.push(("probabilities", format!("by {} marks of the decisions' density", marks.len())));
+            lines.push(("probabilities", format!("{} density marks of the decisions", marks.len())));
         }
         _ => {}
     }

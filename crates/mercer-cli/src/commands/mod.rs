@@ -5,6 +5,8 @@ mod coefficients;
 pub mod completions;
 pub mod convert;
 pub mod discover;
+#[cfg(feature = "explore")]
+pub mod explore;
 pub mod fit;
 pub mod gram;
 pub mod info;

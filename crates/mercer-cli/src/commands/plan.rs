@@ -36,7 +36,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         .transpose()
         .map_err(|error| Failure::usage(format!("in --features: {error}")))?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = &arguments.common.session(arguments.memory, &watch);
+    let session = &arguments.common.session(arguments.memory, &watch)?;
     let job = Job { arguments, kernel, features, session };
     let plan = pool::with(arguments.common.threads(), || match &arguments.data {
         // The rows of a file are gone through, not held: it may be larger than memory.
@@ -121,7 +121,7 @@ impl Job<'_> {
                 Ok(Task::TuneRidge { kernels, lambdas: arguments.lambdas })
             }
             AnyLearner::Svm(_) if tunables > 0 => Err(Failure::usage(
-                "there is no plan for the tuning of support vectors",
+                "`plan` does not cover the tuning of support vector machines",
             )
             .hint(
                 "give the kernel's numbers to plan one fit; folds and values of C share its kernel matrix",

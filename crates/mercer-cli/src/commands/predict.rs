@@ -36,7 +36,7 @@ struct Document {
 pub fn run(arguments: &Predict) -> Result<(), Failure> {
     if arguments.common.json && arguments.output.is_none() {
         return Err(Failure::usage(
-            "--json prints its document on standard output, so the predictions need -o OUT.csv",
+            "--json prints to standard output; write the predictions to a file with -o OUT.csv",
         ));
     }
     if let Some(path) = &arguments.output {
@@ -46,7 +46,7 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
     let began = Instant::now();
     let model = Model::load(&arguments.model)?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = arguments.common.session(None, &watch);
+    let session = arguments.common.session(None, &watch)?;
     let threads = arguments.common.threads();
     let mut run = Run {
         model: &model,
@@ -213,7 +213,7 @@ impl Extra {
         }
         let silent = matches!(model.link(), Link::Decisions | Link::Votes) && model.calibration.is_none();
         if asked == Self::Probabilities && silent {
-            let wrong = format!("{path} is a {} model, which decides without probabilities", model.method);
+            let wrong = format!("{path} is a {} model, which has no probabilities", model.method);
             return Err(Failure::usage(wrong).hint(match model.method {
                 Method::Svc | Method::NuSvc | Method::OneClass => {
                     format!("use --decision, or `fit {} --probability`", model.method)

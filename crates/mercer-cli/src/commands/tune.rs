@@ -89,7 +89,7 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
     let format = arguments.plot.as_deref().map(plot::format_of).transpose()?;
     let searcher = Searcher { arguments, kernel, shared, draw: format.is_some() };
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = &arguments.common.session(arguments.memory, &watch);
+    let session = &arguments.common.session(arguments.memory, &watch)?;
     let outcome = pool::with(arguments.common.threads(), || {
         let streamed = match arguments.approx {
             Some(approx) if approx.is_asked() => searcher.in_passes(approx, session)?,
@@ -299,7 +299,7 @@ impl Searcher<'_> {
             Some(path) => {
                 let (checkpoint, trials) = Checkpoint::of_trials(path)?;
                 if trials > 0 {
-                    output::note(&self.arguments.common, &format!("going on from {trials} trials"));
+                    output::note(&self.arguments.common, &format!("resuming from {trials} trials"));
                 }
                 let tuned = tune.run(problem, &session.with_checkpoint(&checkpoint))?;
                 checkpoint.failure().map_or(Ok(tuned), Err)?
@@ -372,7 +372,7 @@ fn check_approximation(arguments: &Tune) -> Result<(), Failure> {
         Some(Approx::Exact) | None => return Ok(()),
     }
     if arguments.bias == Some(Intercept::Column) {
-        return Err(Failure::usage("--approx has --bias centred or none"));
+        return Err(Failure::usage("--approx supports --bias centred and none only"));
     }
     Ok(())
 }

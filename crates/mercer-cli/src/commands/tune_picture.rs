@@ -1,4 +1,4 @@
-//! The search as a picture: the error along one hyper-parameter, with the ends where it follows the noise and the mean.
+//! The picture of a search: the error along one hyper-parameter and, where there are several, a map over two.
 
 use mercer::learn::search::{Measure, Trial, Trials, Tunable};
 use mercer::learn::{Learner as _, Problem, RidgeSolver};
@@ -7,7 +7,7 @@ use mercer::session::Session;
 use super::tune::Searcher;
 use crate::args::Criterion;
 use crate::failure::Failure;
-use crate::plot::{Figure, TuningCurve, TuningLine, number};
+use crate::plot::{Figure, Tuning, TuningMap, number};
 
 /// More distinct values than this of a hyper-parameter are thinned before models are fitted for the training error.
 const FITTED: usize = 24;
@@ -15,7 +15,7 @@ const FITTED: usize = 24;
 /// The error on the training rows of a fit at each of some trials, where there is one.
 pub type TrainingErrors<'a> = dyn FnMut(&[Option<&Trial>]) -> Result<Vec<Option<f64>>, Failure> + 'a;
 
-/// The lowest error at each value of the first hyper-parameter that has several.
+/// The lowest error at each value of the first hyper-parameter with several values, and a map over this and the next one.
 pub fn figure(
     trials: &Trials,
     measure: Measure,
@@ -31,53 +31,68 @@ pub fn figure(
         values.retain(|value| *value > 0.0);
         values
     };
-    let place = (0..trials.names.len()).find(|&place| distinct(place).len() > 2).unwrap_or(0);
+    // Hyper-parameters with several values, all of them on the logarithmic axes.
+    let drawn: Vec<usize> = (0..trials.names.len()).filter(|&place| distinct(place).len() > 1).collect();
+    let place = drawn.first().copied().unwrap_or(0);
     let values = distinct(place);
-    // The best trial at each value, whatever the others are.
-    let best_at: Vec<Option<&Trial>> = values
-        .iter()
-        .map(|value| {
-            let here = trials.rows.iter().filter(|t| coordinate(t, place) == *value && t.score.is_some());
-            here.min_by(|a, b| a.score.unwrap_or(f64::NAN).total_cmp(&b.score.unwrap_or(f64::NAN)))
-        })
-        .collect();
-    let validation: Vec<Option<f64>> = best_at
-        .iter()
-        .map(|trial| trial.and_then(|trial| trial.score).map(|score| measure.readable(score)))
-        .collect();
+    // The best trial at each value of one hyper-parameter, whatever the others are.
+    let best_where = |matches: &dyn Fn(&Trial) -> bool| {
+        let here = trials.rows.iter().filter(|trial| trial.score.is_some() && matches(trial));
+        here.min_by(|a, b| a.score.unwrap_or(f64::NAN).total_cmp(&b.score.unwrap_or(f64::NAN)))
+    };
+    let best_at: Vec<Option<&Trial>> =
+        values.iter().map(|value| best_where(&|trial| coordinate(trial, place) == *value)).collect();
+    let readable = |trial: &Trial| trial.score.map(|score| measure.readable(score));
+    let validation = best_at.iter().map(|trial| trial.and_then(readable)).collect();
     let training = training(&best_at)?;
-    let lowest = validation
-        .iter()
-        .enumerate()
-        .filter_map(|(place, error)| Some((place, (*error)?)))
-        .min_by(|a, b| a.1.total_cmp(&b.1));
+    let best = best_where(&|_| true);
+    let label = |best: &Trial| {
+        let chosen = (0..trials.names.len())
+            .map(|place| format!("{} = {}", trials.names[place], number(coordinate(best, place))));
+        let score = readable(best).map(number).unwrap_or_default();
+        format!("best: {}; {} {score}", chosen.collect::<Vec<_>>().join(", "), measure.name())
+    };
+    let chosen = best.and_then(|best| {
+        let at = values.iter().position(|value| *value == coordinate(best, place))?;
+        Some((at, label(best)))
+    });
+    let map = drawn.get(1).map(|&second| {
+        let point = |trial: &Trial| (coordinate(trial, place), coordinate(trial, second));
+        let positive = |(a, b): (f64, f64)| a > 0.0 && b > 0.0;
+        let trial = |trial: &Trial| Some((point(trial), readable(trial)?));
+        TuningMap {
+            parameter: trials.names[second].clone(),
+            trials: trials.rows.iter().filter(|t| positive(point(t))).filter_map(trial).collect(),
+            best: best.map(point).filter(|best| positive(*best)),
+        }
+    });
     let parameter = trials.names[place].clone();
-    let best = lowest
-        .map(|(at, error)| (0, at, format!("best: {parameter} = {}, {}", number(values[at]), number(error))));
     let ends = match parameter.as_str() {
         "gamma" => ["← bias", "variance →"],
         _ => ["← variance", "bias →"],
     };
-    let others: Vec<&str> =
-        trials.names.iter().filter(|name| **name != parameter).map(String::as_str).collect();
-    let name = match others.as_slice() {
+    let others: Vec<&str> = drawn.iter().skip(1).map(|&place| trials.names[place].as_str()).collect();
+    let validation_name = match others.as_slice() {
         [] => "error on rows left out".to_owned(),
-        others => format!("error on rows left out, best {}", others.join(" and ")),
+        others => format!("error on rows left out, at the best {}", others.join(" and ")),
     };
-    let curve = TuningCurve {
-        title: format!("Choosing {}", trials.names.join(" and ")),
-        subtitle: format!("{rows} rows, {} trials", trials.rows.len()),
+    let figure = Tuning {
+        title: format!("Tuning {}", trials.names.join(" and ")),
+        subtitle: format!("{rows} rows, {} trials, {}", trials.rows.len(), criterion.name()),
         values,
-        score: format!("{}, {}", measure.name(), criterion.name()),
-        lines: vec![TuningLine { name, validation, training }],
-        best,
+        score: measure.name().to_owned(),
+        validation,
+        validation_name,
+        training,
+        best: chosen,
         ends: Some(ends.map(String::from)),
         parameter,
+        map,
     };
-    Ok(curve.figure()?)
+    Ok(figure.figure()?)
 }
 
-/// The error on the training rows of a fit at each trial, of some where they are many.
+/// The error on the training rows of a fit at each trial; where there are many, at some of them.
 pub fn training_errors(
     trials: &[Option<&Trial>],
     searcher: &Searcher<'_>,

@@ -16,7 +16,7 @@ pub fn run(arguments: &Verify) -> Result<(), Failure> {
     let named = |problem: &dyn std::fmt::Display| format!("{}: {problem}", path.display());
     let bytes = fs::read(path).map_err(|error| Failure::usage(named(&error)))?;
     let text = String::from_utf8(bytes)
-        .map_err(|_| Failure::usage(named(&"not a certificate of `mercer check`: it is no text")))?;
+        .map_err(|_| Failure::usage(named(&"not a certificate of `mercer check`: it is not text")))?;
     let read = Certificate::parse(&text);
     let outcome = read.and_then(|certificate| certificate.verify().map(|steps| (certificate, steps)));
     let (certificate, steps) = outcome.map_err(|error| match error {

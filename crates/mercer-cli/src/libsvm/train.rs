@@ -176,7 +176,7 @@ impl<'a> Job<'a> {
         labels.iter().map(factor).collect()
     }
 
-    fn told(&self, text: &str) {
+    fn print(&self, text: &str) {
         if !self.options.quiet {
             say(format_args!("{text}"));
         }
@@ -222,7 +222,7 @@ impl<'a> Job<'a> {
 
     /// The machine of a single class, which has no pairs and no support vectors.
     fn only_class(&self, samples: &AnySamples<'static>) -> Predictor {
-        self.told("WARNING: training data in only one class. See README for details.\nTotal nSV = 0\n");
+        self.print("WARNING: training data in only one class. See README for details.\nTotal nSV = 0\n");
         let pairs = Pairs {
             kernel: self.kernel.clone(),
             domain: None,
@@ -262,7 +262,7 @@ impl<'a> Job<'a> {
         let calibration = found.calibration.take();
         if let Some(Calibration::Laplace { scale }) = &calibration {
             let scale = mercer::model::libsvm::general(*scale, 6);
-            self.told(&format!(
+            self.print(&format!(
                 "Prob. model for test data: target value = predicted value + z,\n\
                  z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma= {scale}\n"
             ));
@@ -311,7 +311,7 @@ impl<'a> Job<'a> {
             };
             self.tell(report, &own, found.rho[pair], vectors, bounded);
         }
-        self.told(&format!("Total nSV = {}\n", found.support.len()));
+        self.print(&format!("Total nSV = {}\n", found.support.len()));
     }
 
     /// The lines of a machine without classes.
@@ -328,7 +328,7 @@ impl<'a> Job<'a> {
                 report.violation, self.options.tolerance
             ));
         }
-        self.told(&format!(
+        self.print(&format!(
             "*\noptimization finished, #iter = {}\n{own}obj = {:.6}, rho = {rho:.6}\nnSV = {vectors}, nBSV = {bounded}\n",
             report.iterations, report.objective
         ));

@@ -1,4 +1,4 @@
-//! Predictions beside what was observed: for data of any number of columns.
+//! Predicted against actual values, for data of any number of columns.
 
 use super::axis::Axis;
 use super::colour::CATEGORIES;
@@ -17,6 +17,8 @@ pub struct Agreement {
     pub subtitle: String,
     /// Name of what is predicted.
     pub label: String,
+    /// What the rows are: `training rows`.
+    pub points_name: String,
     /// What was observed.
     pub actual: Vec<f64>,
     /// What was predicted, one for each.
@@ -54,7 +56,7 @@ impl Agreement {
         let points = self.actual.iter().copied().zip(self.predicted.iter().copied()).collect();
         panel.marks.push(Mark::Dots { points, dot });
         let mut figure = Figure::new(&self.title, vec![panel]).subtitled(&self.subtitle).sized(500.0, 540.0);
-        figure.legend = vec![Key::dot(dot, "row"), Key::line(diagonal, "predicted = actual")];
+        figure.legend = vec![Key::dot(dot, &self.points_name), Key::line(diagonal, "predicted = actual")];
         Ok(figure)
     }
 
@@ -88,7 +90,7 @@ impl Agreement {
         panel.marks = marks;
         let mut figure = Figure::new(&self.title, vec![panel]).subtitled(&self.subtitle);
         figure.legend = vec![
-            Key::dot(dot, "row"),
+            Key::dot(dot, &self.points_name),
             Key::line(zero, "0"),
             Key::line(twice, format!("± 2 RMSE, RMSE = {}", number(spread))),
         ];

@@ -1,10 +1,10 @@
 //! Classes over two variables: who wins where, how surely, and the samples.
 
 use super::axis::Axis;
-use super::colour::{CATEGORIES, Colour, INK, WHITE};
+use super::colour::{Colour, INK, WHITE, category};
 use super::error::{PlotError, check, check_length};
 use super::field::Field;
-use super::figure::{ColourBar, Dot, Figure, Frame, GLYPHS, Key, Mark, Panel, Point, Ramp};
+use super::figure::{ColourBar, Dot, Figure, Frame, Key, Mark, Panel, Point, Ramp, glyph};
 use super::scene::Stroke;
 
 /// A decision map.
@@ -37,6 +37,8 @@ pub enum Confidence {
     Decisions(Vec<Vec<f64>>),
     /// f of two classes, measured in margins: above 0 is the second. The lines f = ±1 are drawn too.
     Decision(Vec<f64>),
+    /// f of two classes without a margin: above 0 is the second. Only the line f = 0 is drawn.
+    Boundary(Vec<f64>),
 }
 
 /// A sample and its class.
@@ -50,6 +52,9 @@ pub struct ClassPoint {
     pub support: bool,
 }
 
+/// More classes than this are not told apart by colours.
+pub const MOST_CLASSES: usize = 30;
+
 /// Shades from the boundary to certainty.
 const SHADES: usize = 8;
 
@@ -57,7 +62,7 @@ impl ClassMap {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are fewer than two classes, more than the ten that colours tell apart, lists do not fit each other, or a
+    /// Where there are fewer than two classes, more than [`MOST_CLASSES`], lists do not fit each other, or a
     /// value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         let sides = self.sides()?;
@@ -74,11 +79,15 @@ impl ClassMap {
         for side in drawn {
             panel.marks.extend(level(&side.lead, 0.0, border));
         }
-        if let Confidence::Decision(_) = self.confidence {
-            let margin = Stroke::new(INK, 1.0).dashed(4.0);
-            [-1.0, 1.0].iter().for_each(|f| panel.marks.extend(level(&sides[1].lead, *f, margin)));
-            legend.push(Key::line(border, "f = 0"));
-            legend.push(Key::line(margin, "f = ±1"));
+        match self.confidence {
+            Confidence::Decision(_) => {
+                let margin = Stroke::new(INK, 1.0).dashed(4.0);
+                [-1.0, 1.0].iter().for_each(|f| panel.marks.extend(level(&sides[1].lead, *f, margin)));
+                legend.push(Key::line(border, "boundary f = 0"));
+                legend.push(Key::line(margin, "margin f = ±1"));
+            }
+            Confidence::Boundary(_) => legend.push(Key::line(border, "boundary f = 0")),
+            Confidence::Probabilities(_) | Confidence::Decisions(_) => {}
         }
         self.draw_points(&mut panel, &mut legend)?;
         let mut figure = Figure::new(&self.title, vec![panel]).subtitled(&self.subtitle).sized(640.0, 500.0);
@@ -91,14 +100,17 @@ impl ClassMap {
     fn sides(&self) -> Result<Vec<Side>, PlotError> {
         let grid = |values: Vec<f64>| Field { xs: self.xs.clone(), ys: self.ys.clone(), values };
         let classes = self.classes.len();
-        if !(2..=CATEGORIES.len()).contains(&classes) {
-            return Err(PlotError::Classes { found: classes, most: CATEGORIES.len() });
+        if !(2..=MOST_CLASSES).contains(&classes) {
+            return Err(PlotError::Classes { found: classes, most: MOST_CLASSES });
         }
         match &self.confidence {
-            Confidence::Decision(values) => {
+            Confidence::Decision(values) | Confidence::Boundary(values) => {
                 check_length("names of the two classes", &self.classes, 2)?;
                 grid(values.clone()).check("decision values")?;
-                let sure = grid(values.iter().map(|f| (0.5 * f.abs()).min(1.0)).collect());
+                // In margins 2 is sure; a function without a margin is measured by its largest value.
+                let largest = values.iter().fold(f64::MIN_POSITIVE, |most, f| most.max(f.abs()));
+                let unit = if matches!(self.confidence, Confidence::Decision(_)) { 2.0 } else { largest };
+                let sure = grid(values.iter().map(|f| (f.abs() / unit).min(1.0)).collect());
                 let first = Side { lead: grid(values.iter().map(|f| -f).collect()), sure: sure.clone() };
                 Ok(vec![first, Side { lead: grid(values.clone()), sure }])
             }
@@ -173,9 +185,9 @@ impl ClassMap {
             _ => 2.2,
         };
         for (class, name) in self.classes.iter().enumerate() {
-            let dot = Dot::disc(radius, CATEGORIES[class], 1.0)
+            let dot = Dot::disc(radius, category(class), 1.0)
                 .outlined(Stroke::new(WHITE, 0.8))
-                .shown_as(GLYPHS[class]);
+                .shown_as(glyph(class));
             let of_class = self.points.iter().filter(|point| point.class == class);
             panel.marks.push(Mark::Dots { points: of_class.map(|point| point.at).collect(), dot });
             legend.push(Key::dot(dot, name));
@@ -207,7 +219,7 @@ struct Side {
 }
 
 fn shade(class: usize, step: usize) -> Colour {
-    WHITE.mix(CATEGORIES[class], 0.10 + 0.45 * step as f64 / (SHADES - 1) as f64)
+    WHITE.mix(category(class), 0.10 + 0.45 * step as f64 / (SHADES - 1) as f64)
 }
 
 /// The lines along a level.

@@ -33,6 +33,16 @@ pub const CATEGORIES: [Colour; 10] = [
     Colour(0x1d, 0x3f, 0x66),
 ];
 
+/// The colour of a category: beyond the tenth, the same ones lighter and darker.
+pub fn category(index: usize) -> Colour {
+    let colour = CATEGORIES[index % CATEGORIES.len()];
+    match index / CATEGORIES.len() % 3 {
+        0 => colour,
+        1 => colour.mix(WHITE, 0.45),
+        _ => colour.mix(INK, 0.5),
+    }
+}
+
 impl fmt::Display for Colour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#{:02x}{:02x}{:02x}", self.0, self.1, self.2)

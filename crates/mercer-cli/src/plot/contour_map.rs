@@ -23,6 +23,8 @@ pub struct ContourMap {
     pub field: Field,
     /// The data, coloured by the value that each is known to have; may be empty.
     pub points: Vec<(Point, Option<f64>)>,
+    /// What the data are: `training rows`.
+    pub points_name: String,
     /// The colours. Diverging ones are centred on 0.
     pub scale: ColourScale,
 }
@@ -64,8 +66,10 @@ impl ContourMap {
         let mut figure = Figure::new(&self.title, vec![panel]).subtitled(&self.subtitle).sized(640.0, 500.0);
         if !self.points.is_empty() {
             let known = self.points.iter().any(|(_, value)| value.is_some());
-            let name =
-                if known { format!("data, coloured by their {}", self.value_label) } else { "data".into() };
+            let name = match known {
+                true => format!("{}, coloured by their {}", self.points_name, self.value_label),
+                false => self.points_name.clone(),
+            };
             let fill = if known { WHITE } else { INK };
             figure.legend.push(Key::dot(Dot { fill: Some((fill, 1.0)), ..dot }, name));
         }

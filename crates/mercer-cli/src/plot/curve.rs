@@ -1,4 +1,4 @@
-//! A function of one variable over its data, with the bumps it is the sum of.
+//! A function of one variable with the data, the terms it is the sum of, or the tube around it.
 
 use super::axis::{Axis, extent};
 use super::colour::{CATEGORIES, INK, SLATE, WHITE};
@@ -20,6 +20,12 @@ pub struct FittedCurve {
     pub y_label: String,
     /// The data; may be empty.
     pub points: Vec<Point>,
+    /// What the data are: `training rows`.
+    pub points_name: String,
+    /// The half width of the tube of a support vector regression.
+    pub tube: Option<f64>,
+    /// The data that are support vectors.
+    pub support: Vec<Point>,
     /// The places that the curve and the bumps are given at, rising.
     pub places: Vec<f64>,
     /// The curve at these places.
@@ -56,8 +62,11 @@ impl FittedCurve {
             self.places.iter().copied().chain(self.points.iter().map(|p| p.0)),
             0.02,
         );
+        let tube = self.tube.unwrap_or(0.0);
+        let around = |f: &f64| [f - tube, f + tube];
         let banded = || self.band.iter().flat_map(|(low, high)| [*low, *high]);
-        let heights = || self.curve.iter().copied().chain(self.points.iter().map(|p| p.1)).chain(banded());
+        let heights =
+            || self.curve.iter().flat_map(around).chain(self.points.iter().map(|p| p.1)).chain(banded());
         let bumps = self.largest();
         let (lo, hi) = extent(heights());
         let raised = || bumps.iter().flat_map(|bump| bump.iter().map(|v| v + self.intercept));
@@ -66,7 +75,7 @@ impl FittedCurve {
         let (data, curve) = (dots(self.points.len()), Stroke::new(CATEGORIES[0], 2.2));
         let thin = Stroke::new(CATEGORIES[1], 1.0).faint(if bumps.len() > 12 { 0.45 } else { 0.75 });
         let mut legend = Vec::new();
-        legend.extend((!self.points.is_empty()).then(|| Key::dot(data, "data")));
+        legend.extend((!self.points.is_empty()).then(|| Key::dot(data, &self.points_name)));
         legend.push(Key::line(curve, self.curve_name()));
         let bump_name = || Key::line(thin, self.bump_name(bumps.len(), shared));
         legend.extend((!bumps.is_empty()).then(bump_name));
@@ -100,6 +109,16 @@ impl FittedCurve {
         main.marks.extend(self.draws.iter().map(|draw| line(draw, 0.0, possible)));
         main.marks.push(Mark::Dots { points: self.points.clone(), dot: data });
         main.marks.push(line(&self.curve, 0.0, curve));
+        if let Some(tube) = self.tube {
+            let edge = Stroke::new(CATEGORIES[0], 1.2).dashed(4.0);
+            main.marks.extend([-tube, tube].map(|lift| line(&self.curve, lift, edge)));
+            legend.push(Key::line(edge, format!("f(x) ± ε, ε = {}", number(tube))));
+        }
+        if !self.support.is_empty() {
+            let ring = Dot::ring(data.radius + 2.2, Stroke::new(CATEGORIES[1], 1.1)).shown_as('◎');
+            legend.push(Key::dot(ring, format!("support vector ({})", self.support.len())));
+            main.marks.push(Mark::Dots { points: self.support.clone(), dot: ring });
+        }
         let mut panels = vec![main];
         let mut height = 440.0;
         if !bumps.is_empty() && !shared {
@@ -125,7 +144,8 @@ impl FittedCurve {
         check_length("the curve", &self.curve, self.places.len())?;
         check("the curve", self.curve.iter().copied())?;
         check_points(self.points.iter().copied())?;
-        check("the intercept", [self.intercept])?;
+        check_points(self.support.iter().copied())?;
+        check("the intercept and the tube", [self.intercept, self.tube.unwrap_or(0.0)])?;
         if !self.band.is_empty() {
             check_length("the band", &self.band, self.places.len())?;
             check("the band", self.band.iter().flat_map(|(low, high)| [*low, *high]))?;

@@ -45,7 +45,7 @@ pub struct Panel {
     pub share: f64,
     /// Whether width and height are equal.
     pub square: bool,
-    /// What is said above its left and its right end.
+    /// Captions above its left and its right end.
     pub ends: Option<[String; 2]>,
 }
 
@@ -88,6 +88,15 @@ pub enum Mark {
         /// How much of a cell is filled in a terminal without colours, from 0 to 1.
         tone: f64,
     },
+    /// A sheet in space that what is behind it shines through.
+    Sheet {
+        /// Its outline.
+        ring: Vec<Point>,
+        /// The fill.
+        fill: Colour,
+        /// From 0 to 1.
+        opacity: f64,
+    },
     /// Rectangles without seams between them.
     Cells(Vec<Cell>),
     /// Words in the units of the data.
@@ -118,8 +127,13 @@ pub struct Cell {
     pub tone: f64,
 }
 
-/// What stands for the points of one category and another in a terminal.
-pub const GLYPHS: [char; 10] = ['•', '○', '×', '+', '▲', '□', '◆', '*', '▽', '#'];
+/// Signs of categories in a terminal.
+const GLYPHS: [char; 10] = ['•', '○', '×', '+', '▲', '□', '◆', '*', '▽', '#'];
+
+/// The sign of a category in a terminal.
+pub fn glyph(index: usize) -> char {
+    GLYPHS[index % GLYPHS.len()]
+}
 
 /// The look of points.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -250,6 +264,11 @@ impl Figure {
     /// The figure as an SVG document: the same text for the same figure.
     pub fn to_svg(&self) -> String {
         self.scene().to_svg()
+    }
+
+    /// The figure as a PDF document: the same bytes for the same figure.
+    pub fn to_pdf(&self) -> Vec<u8> {
+        self.scene().to_pdf()
     }
 
     /// The figure as a PNG file, `scale` pixels to a point.

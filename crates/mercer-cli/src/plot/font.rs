@@ -7,9 +7,11 @@ use ttf_parser::Face;
 
 use super::svg::{RAISED_SIZE, runs};
 
-/// The typeface; `None` cannot be, as a test makes sure.
-pub static FACE: LazyLock<Option<Face<'static>>> =
-    LazyLock::new(|| Face::parse(include_bytes!("../../fonts/MercerSans-Regular.ttf"), 0).ok());
+/// The file of the typeface.
+pub const FILE: &[u8] = include_bytes!("../../fonts/MercerSans-Regular.ttf");
+
+/// The typeface; a test makes sure that it is not `None`.
+pub static FACE: LazyLock<Option<Face<'static>>> = LazyLock::new(|| Face::parse(FILE, 0).ok());
 
 /// What a character that the typeface lacks is taken to be wide: a square.
 const FULL_WIDTH: f64 = 1.0;

@@ -50,9 +50,14 @@ pub fn scene(figure: &Figure) -> Scene {
     for ((panel, area), ticks) in figure.panels.iter().zip(&panels).zip(&body.vertical) {
         draw_panel(panel, *area, ticks, &mut items);
     }
-    if let (Some(bar), Some(first), Some(last)) = (&figure.bar, panels.first(), panels.last()) {
+    // The colours are those of the panels in a box, where some are.
+    let boxed = |panel: &&Panel| panel.frame == Frame::Box;
+    let any_boxed = figure.panels.iter().any(|panel| boxed(&panel));
+    let coloured = figure.panels.iter().zip(&panels).filter(|(panel, _)| !any_boxed || boxed(panel));
+    let coloured: Vec<&Rectangle> = coloured.map(|(_, area)| area).collect();
+    if let (Some(bar), [first, .., last] | [first @ last]) = (&figure.bar, &coloured[..]) {
         let height = last.bottom() - first.top;
-        // Beside a picture without a frame, a bar of its whole height would be the tallest thing on the page.
+        // A picture without a frame has white space above and below, so its bar is shorter.
         let cut =
             if figure.panels.iter().all(|panel| panel.frame == Frame::Bare) { 0.17 * height } else { 0.0 };
         let (top, height) = (first.top + cut, height - 2.0 * cut);
@@ -239,7 +244,7 @@ fn fitting(axis: &Axis, width: f64) -> Ticks {
     }
 }
 
-/// The names of the axes, what their labels are multiplied by, and what is said above the ends.
+/// Draws the names of the axes, the factors of their labels, and the captions above the ends.
 fn notes(panel: &Panel, area: Rectangle, horizontal: &Ticks, vertical: &Ticks, items: &mut Vec<Item>) {
     let silent = panel.x.marking == Marking::Silent;
     let below = area.bottom() + if silent { TICK } else { TICK + SMALL + 5.0 } + LABEL + 3.0;

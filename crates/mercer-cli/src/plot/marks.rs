@@ -30,6 +30,13 @@ pub fn draw(mark: &Mark, projection: &Projection<'_>) -> Vec<Item> {
             stroke: *outline,
             crisp: false,
         }],
+        Mark::Sheet { ring, fill, opacity } => vec![Item::Path {
+            parts: vec![places(ring)],
+            closed: true,
+            fill: Some((*fill, *opacity)),
+            stroke: None,
+            crisp: false,
+        }],
         Mark::Cells(cells) => rectangles(cells, projection),
         Mark::Words { at, anchor, words, size, colour } => {
             let (x, y) = projection.place(*at);

@@ -29,8 +29,7 @@ impl Scene {
         let mut pixels =
             Pixmap::new(width as u32, height as u32).ok_or_else(|| drawing(&"no room for the pixels"))?;
         pixels.fill(Color::WHITE);
-        let mut lacking = Vec::new();
-        self.items.iter().for_each(|item| add_lacking(item, &mut lacking));
+        let lacking = self.lacking();
         let file = if lacking.is_empty() { None } else { system_font::with_most_of(&lacking) };
         let other = file.as_deref().and_then(|bytes| Face::parse(bytes, 0).ok());
         let fit = Transform::from_scale((width / self.width) as f32, (height / self.height) as f32);
@@ -38,6 +37,13 @@ impl Scene {
         let mut canvas = Canvas { pixels, fit, faces };
         self.items.iter().for_each(|item| canvas.item(item, None));
         canvas.pixels.encode_png().map_err(|error| drawing(&error))
+    }
+
+    /// The characters that the typeface lacks.
+    pub fn lacking(&self) -> Vec<char> {
+        let mut lacking = Vec::new();
+        self.items.iter().for_each(|item| add_lacking(item, &mut lacking));
+        lacking
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Surface {
     pub field: Field,
     /// The data with their values; may be empty.
     pub points: Vec<(Point, f64)>,
+    /// What the data are: `training rows`.
+    pub points_name: String,
     /// The colours. Diverging ones are centred on 0.
     pub scale: ColourScale,
 }
@@ -65,7 +67,7 @@ impl Surface {
         panel.marks.extend(space.labels());
         let mut figure = Figure::new(&self.title, vec![panel]).subtitled(&self.subtitle).sized(640.0, 520.0);
         if !self.points.is_empty() {
-            figure.legend.push(Key::dot(dot, "data"));
+            figure.legend.push(Key::dot(dot, &self.points_name));
         }
         // The upright axis has the name of the value; the bar goes without.
         figure.bar = Some(ColourBar {
@@ -84,6 +86,7 @@ impl Surface {
             value_label: self.value_label.clone(),
             field: self.field.clone(),
             points: self.points.iter().map(|(point, value)| (*point, Some(*value))).collect(),
+            points_name: self.points_name.clone(),
             scale: self.scale,
         }
     }
@@ -111,9 +114,9 @@ impl Surface {
 }
 
 /// A place in the box: −1 to 1 along the ground, 0 to [`HEIGHT`] upwards.
-type Corner = [f64; 3];
+pub type Corner = [f64; 3];
 
-/// How far away a place is along the ground.
+/// Distance of a place from the eye along the ground.
 fn depth([u, v, _]: Corner) -> f64 {
     let (sin, cos) = TURN.to_radians().sin_cos();
     v * cos - u * sin
@@ -144,20 +147,34 @@ fn lit(colour: Colour, light: f64) -> Colour {
 }
 
 /// The three axes.
-struct Space {
-    x: Axis,
-    y: Axis,
-    z: Axis,
+pub struct Space {
+    /// To the right.
+    pub x: Axis,
+    /// To the back.
+    pub y: Axis,
+    /// Upwards.
+    pub z: Axis,
 }
 
 impl Space {
-    fn corner(&self, x: f64, y: f64, z: f64) -> Corner {
+    /// Distance of a place from the eye along the ground.
+    pub fn depth(corner: Corner) -> f64 {
+        depth(corner)
+    }
+
+    /// Where a place of the box is seen: to the right and up.
+    pub fn flat(corner: Corner) -> Point {
+        flat(corner)
+    }
+
+    /// The place of a point in the box.
+    pub fn corner(&self, x: f64, y: f64, z: f64) -> Corner {
         let across = |fraction: f64| 2.0 * fraction - 1.0;
         [across(self.x.fraction(x)), across(self.y.fraction(y)), HEIGHT * self.z.fraction(z)]
     }
 
     /// The ground and the two walls behind, with their grids.
-    fn walls(&self) -> Vec<Mark> {
+    pub fn walls(&self) -> Vec<Mark> {
         let top = HEIGHT;
         let wall = |corners: [Corner; 4]| Mark::Area {
             rings: vec![corners.map(flat).to_vec()],
@@ -191,7 +208,7 @@ impl Space {
     }
 
     /// The edges that carry ticks, what the ticks say, and the names of the axes.
-    fn labels(&self) -> Vec<Mark> {
+    pub fn labels(&self) -> Vec<Mark> {
         let mut marks = Vec::new();
         let edge = Stroke::new(SLATE, 1.0);
         let mut line = |from: Corner, to: Corner| {

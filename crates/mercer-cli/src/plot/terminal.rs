@@ -274,7 +274,11 @@ impl Canvas {
                     });
                 }
             }
-            Mark::Words { .. } => {}
+            // Panels without a frame are drawn otherwise in a terminal.
+            Mark::Words { at: place, words, .. } if panel.frame != Frame::Bare => {
+                self.words(at(place), &format!(" {words} "));
+            }
+            Mark::Words { .. } | Mark::Sheet { .. } => {}
         }
     }
 
@@ -287,6 +291,17 @@ impl Canvas {
                     let cell = &mut self.cells[row * self.columns + column];
                     *cell = Cell { fill: Some(shade), colour: Some(colour), ..Cell::default() };
                 }
+            }
+        }
+    }
+
+    /// Writes words around a place at fractions of the canvas.
+    fn words(&mut self, (x, y): Point, words: &str) {
+        let length = words.chars().count() as f64;
+        for (index, character) in words.chars().enumerate() {
+            let shift = (index as f64 + 0.5 - 0.5 * length) / self.columns as f64;
+            if let Some(cell) = self.cell((x + shift, y)) {
+                *cell = Cell { sign: Some(character), ..Cell::default() };
             }
         }
     }

@@ -1,14 +1,14 @@
-//! The error along a hyper-parameter: where a model follows the noise, where it is too smooth, and the best between.
+//! A search over hyper-parameters: the error along one of them and, where there are several, a map over two.
 
-use super::axis::{Axis, Marking, extent};
-use super::colour::{CATEGORIES, ColourScale, INK, SLATE};
+use super::axis::{Axis, Marking, Spacing, extent};
+use super::colour::{CATEGORIES, ColourScale, INK, WHITE};
 use super::error::{PlotError, check, check_length, check_positive, check_some};
-use super::figure::{ColourBar, Dot, Figure, GLYPHS, Key, Mark, Panel, Point, Ramp, Symbol};
+use super::figure::{Cell, ColourBar, Dot, Figure, Frame, Key, Mark, Panel, Point, Ramp, Symbol};
 use super::scene::Stroke;
 
-/// Errors over the values of one hyper-parameter, in a line for each value of another.
+/// The trials of a search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TuningCurve {
+pub struct Tuning {
     /// The title.
     pub title: String,
     /// The line under it; may be empty.
@@ -19,156 +19,127 @@ pub struct TuningCurve {
     pub values: Vec<f64>,
     /// Name of the error.
     pub score: String,
-    /// The lines, at least one.
-    pub lines: Vec<TuningLine>,
-    /// The line and the value that are best, with what the legend says of them.
-    pub best: Option<(usize, usize, String)>,
+    /// The lowest error on rows not trained on at each value; none where no fit succeeded.
+    pub validation: Vec<Option<f64>>,
+    /// What the validation line is called.
+    pub validation_name: String,
+    /// The error of the same models on the training rows; may be empty.
+    pub training: Vec<Option<f64>>,
+    /// The value that was chosen, with what the legend says of all chosen values.
+    pub best: Option<(usize, String)>,
     /// What the left and the right end mean: `["← variance", "bias →"]` for a width.
     pub ends: Option<[String; 2]>,
+    /// The map over this and a second hyper-parameter.
+    pub map: Option<TuningMap>,
 }
 
-/// One line of errors; none where the fit did not succeed.
+/// Trials over two hyper-parameters.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TuningLine {
-    /// What the line is: `λ = 0.01`.
-    pub name: String,
-    /// The error on rows not trained on.
-    pub validation: Vec<Option<f64>>,
-    /// The error on the training rows; may be empty.
-    pub training: Vec<Option<f64>>,
+pub struct TuningMap {
+    /// Name of the second hyper-parameter.
+    pub parameter: String,
+    /// The values of both, above 0, and the error, of each trial that succeeded.
+    pub trials: Vec<(Point, f64)>,
+    /// The values of both that were chosen.
+    pub best: Option<Point>,
 }
 
-/// More lines than this are told apart by a colour scale, and the lowest error over them is drawn thick.
-const MOST_NAMED: usize = 5;
+/// Cells of the map along its sides.
+const CELLS: [usize; 2] = [96, 48];
 
-/// Errors that differ by more than this factor get a logarithmic axis.
-const WIDE: f64 = 30.0;
+/// Colours are told apart up to this many.
+const SHADES: f64 = 64.0;
 
-impl TuningCurve {
+impl Tuning {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are no values or lines, their numbers differ, a value is not above 0 or rising, or an error cannot be
-    /// drawn.
+    /// Where there are no values, their numbers differ, a value is not above 0 or rising, or an error cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         self.check()?;
-        let errors = || {
-            let of = |line: &TuningLine| -> Vec<f64> {
-                line.validation.iter().chain(&line.training).flatten().copied().collect()
-            };
-            self.lines.iter().flat_map(of)
-        };
-        let (lo, hi) = extent(errors());
-        let y = if lo > 0.0 && hi > WIDE * lo {
-            Axis::log_around(&self.score, [lo, hi], 0.06)
-        } else {
-            Axis::around(&self.score, if lo >= 0.0 { [0.0, hi] } else { [lo, hi] }, 0.05)
-        };
-        let y = if lo >= 0.0 && y.lo < 0.0 { Axis { lo: 0.0, ..y } } else { y };
+        let known: Vec<f64> = self.validation.iter().flatten().copied().collect();
+        let (y, mut cut) = self.error_axis(&known);
         let x = Axis::log_around(&self.parameter, self.values.iter().copied(), 0.03);
-        let mut panel = Panel::new(x, y);
-        panel.ends = self.ends.clone();
-        let mut figure = Figure::new(&self.title, Vec::new()).subtitled(&self.subtitle);
-        if self.lines.len() <= MOST_NAMED {
-            self.named_lines(&mut panel, &mut figure.legend);
-        } else {
-            self.scaled_lines(&mut panel, &mut figure);
+        let mut curve = Panel::new(x.clone(), y);
+        curve.ends = self.ends.clone();
+        let mut figure = Figure::new(&self.title, Vec::new());
+        self.draw_curve(&mut curve, &mut figure.legend);
+        figure.panels.push(curve);
+        if let Some(map) = &self.map {
+            let (panel, bar, clipped) = map.panel(x, &self.score)?;
+            cut |= clipped;
+            figure.panels[0].x.label.clear();
+            figure.panels[0].x.marking = Marking::Silent;
+            figure.panels.push(panel);
+            figure.bar = Some(bar);
+            figure = figure.sized(640.0, 600.0);
         }
-        if let Some((line, value, name)) = &self.best {
-            let error = self.lines.get(*line).and_then(|line| line.validation.get(*value).copied().flatten());
-            if let Some(error) = error {
-                let at = (self.values[*value], error);
-                let rule = Stroke::new(INK, 1.0).dashed(3.0);
-                let ring = Dot::ring(5.5, Stroke::new(INK, 1.8)).shown_as('◎');
-                let bottom = panel.y.lo;
-                panel.marks.insert(0, Mark::Line { points: vec![(at.0, bottom), at], stroke: rule });
-                panel.marks.push(Mark::Dots { points: vec![at], dot: ring });
-                figure.legend.push(Key::dot(ring, name));
-            }
-        }
-        figure.panels.push(panel);
-        Ok(figure)
+        let note = if cut { " · errors above the scale are cut off" } else { "" };
+        Ok(figure.subtitled(format!("{}{note}", self.subtitle)))
     }
 
     fn check(&self) -> Result<(), PlotError> {
-        check_some("values of the hyper-parameter", &self.values)?;
-        check("values of the hyper-parameter", self.values.iter().copied())?;
-        check_positive("values of the hyper-parameter", self.values.iter().copied())?;
+        let what = "values of the hyper-parameter";
+        check_some(what, &self.values)?;
+        check(what, self.values.iter().copied())?;
+        check_positive(what, self.values.iter().copied())?;
         if let Some(index) = (1..self.values.len()).find(|&i| self.values[i] <= self.values[i - 1]) {
-            let what = "values of the hyper-parameter".into();
-            return Err(PlotError::NotRising { what, index, value: self.values[index] });
+            return Err(PlotError::NotRising { what: what.into(), index, value: self.values[index] });
         }
-        check_some("lines of errors", &self.lines)?;
-        for line in &self.lines {
-            check_length(&line.name, &line.validation, self.values.len())?;
-            if !line.training.is_empty() {
-                check_length(&line.name, &line.training, self.values.len())?;
-            }
-            check(&line.name, line.validation.iter().chain(&line.training).flatten().copied())?;
+        check_length("validation errors", &self.validation, self.values.len())?;
+        if !self.training.is_empty() {
+            check_length("training errors", &self.training, self.values.len())?;
         }
-        if self.lines.iter().all(|line| line.validation.iter().flatten().next().is_none()) {
+        check("errors", self.validation.iter().chain(&self.training).flatten().copied())?;
+        if self.validation.iter().flatten().next().is_none() {
             return Err(PlotError::Empty { what: "errors".into() });
         }
         Ok(())
     }
 
-    /// A colour for each line.
-    fn named_lines(&self, panel: &mut Panel, legend: &mut Vec<Key>) {
-        let mut trained = false;
-        for ((line, colour), glyph) in self.lines.iter().zip(CATEGORIES).zip(GLYPHS) {
-            let stroke = Stroke::new(colour, 2.0);
-            let dot = Dot::disc(2.8, colour, 1.0).shown_as(glyph);
-            if !line.training.is_empty() {
-                trained = true;
-                self.draw(&line.training, Stroke::new(colour, 1.5).dashed(5.0), panel);
+    /// A linear axis whose top leaves out the errors far above the valley, and whether there are such errors.
+    fn error_axis(&self, known: &[f64]) -> (Axis, bool) {
+        let (low, high) = extent(known.iter().copied());
+        let top = ceiling(known);
+        // Of the training errors, those below the top matter.
+        let shown = self.training.iter().flatten().copied().filter(|error| *error <= top);
+        let (lo, hi) = extent(shown.chain([low, top.min(high)]));
+        let axis = Axis::around(&self.score, [lo, hi], 0.06);
+        let lowest = if lo >= 0.0 { axis.lo.max(0.0) } else { axis.lo };
+        (Axis { lo: lowest, ..axis }, high > top)
+    }
+
+    fn draw_curve(&self, panel: &mut Panel, legend: &mut Vec<Key>) {
+        let line = Stroke::new(CATEGORIES[0], 2.0);
+        let dot = Dot::disc(2.8, CATEGORIES[0], 1.0);
+        if !self.training.is_empty() {
+            let dashed = Stroke::new(CATEGORIES[1], 1.5).dashed(5.0);
+            for points in self.pieces(&self.training) {
+                panel.marks.push(Mark::Line { points, stroke: dashed });
             }
-            self.draw(&line.validation, stroke, panel);
-            panel.marks.push(Mark::Dots { points: self.points(&line.validation).concat(), dot });
-            legend.push(Key { symbol: Symbol::DottedLine(stroke, dot), label: line.name.clone() });
+            legend.push(Key::line(dashed, "error of the same models on the training rows"));
         }
-        if trained {
-            legend.push(Key::line(Stroke::new(SLATE, 1.5).dashed(5.0), "error on the training rows"));
+        let pieces = self.pieces(&self.validation);
+        for points in &pieces {
+            panel.marks.push(Mark::Line { points: points.clone(), stroke: line });
         }
-    }
-
-    /// Thin lines coloured by their place, and the lowest error over them.
-    fn scaled_lines(&self, panel: &mut Panel, figure: &mut Figure) {
-        let last = (self.lines.len() - 1) as f64;
-        for (index, line) in self.lines.iter().enumerate() {
-            let colour = ColourScale::Sequential.at(0.94 * index as f64 / last);
-            self.draw(&line.validation, Stroke::new(colour, 1.2).faint(0.9), panel);
+        let top = panel.y.hi;
+        let points = pieces.concat().into_iter().filter(|(_, error)| *error <= top).collect();
+        panel.marks.push(Mark::Dots { points, dot });
+        legend.insert(0, Key { symbol: Symbol::DottedLine(line, dot), label: self.validation_name.clone() });
+        let Some((place, name)) = &self.best else { return };
+        if let Some(Some(error)) = self.validation.get(*place) {
+            let at = (self.values[*place], *error);
+            let rule = Stroke::new(INK, 1.0).dashed(3.0);
+            let bottom = panel.y.lo;
+            panel.marks.insert(0, Mark::Line { points: vec![(at.0, bottom), at], stroke: rule });
+            panel.marks.push(Mark::Dots { points: vec![at], dot: chosen() });
+            legend.push(Key::dot(chosen(), name));
         }
-        let lowest: Vec<Option<(f64, usize)>> = (0..self.values.len())
-            .map(|value| {
-                let errors = self.lines.iter().enumerate();
-                let known = errors.filter_map(|(i, line)| line.validation[value].map(|error| (error, i)));
-                known.min_by(|a, b| a.0.total_cmp(&b.0))
-            })
-            .collect();
-        let envelope: Vec<Option<f64>> = lowest.iter().map(|low| low.map(|(error, _)| error)).collect();
-        let thick = Stroke::new(INK, 2.4);
-        if self.lines.iter().any(|line| !line.training.is_empty()) {
-            let training = |(value, low): (usize, &Option<(f64, usize)>)| {
-                low.and_then(|(_, line)| self.lines[line].training.get(value).copied().flatten())
-            };
-            let training: Vec<Option<f64>> = lowest.iter().enumerate().map(training).collect();
-            let dashed = Stroke::new(INK, 1.6).dashed(5.0);
-            self.draw(&training, dashed, panel);
-            figure.legend.push(Key::line(dashed, "the same model on the training rows"));
-        }
-        self.draw(&envelope, thick, panel);
-        figure.legend.insert(0, Key::line(thick, format!("lowest at each {}", self.parameter)));
-        let names = self.lines.iter().enumerate().map(|(i, line)| (i as f64, line.name.clone())).collect();
-        let axis = Axis::linear("", 0.0, last).marked(Marking::Named(names));
-        figure.bar = Some(ColourBar { axis, colours: Ramp::Smooth(ColourScale::Sequential) });
-    }
-
-    fn draw(&self, errors: &[Option<f64>], stroke: Stroke, panel: &mut Panel) {
-        panel.marks.extend(self.points(errors).into_iter().map(|points| Mark::Line { points, stroke }));
     }
 
     /// The points of a line, in pieces where errors are missing.
-    fn points(&self, errors: &[Option<f64>]) -> Vec<Vec<Point>> {
+    fn pieces(&self, errors: &[Option<f64>]) -> Vec<Vec<Point>> {
         let places: Vec<(f64, Option<f64>)> =
             self.values.iter().copied().zip(errors.iter().copied()).collect();
         places
@@ -176,5 +147,97 @@ impl TuningCurve {
             .filter(|piece| !piece.is_empty())
             .map(|piece| piece.iter().filter_map(|(x, error)| error.map(|y| (*x, y))).collect())
             .collect()
+    }
+}
+
+impl TuningMap {
+    /// The panel under the curve, its colours, and whether errors are cut off.
+    fn panel(&self, x: Axis, score: &str) -> Result<(Panel, ColourBar, bool), PlotError> {
+        let what = "values of the hyper-parameters";
+        check_some("trials", &self.trials)?;
+        check(what, self.trials.iter().flat_map(|((a, b), _)| [*a, *b]))?;
+        check_positive(what, self.trials.iter().flat_map(|((a, b), _)| [*a, *b]))?;
+        check("errors", self.trials.iter().map(|(_, error)| *error))?;
+        let errors: Vec<f64> = self.trials.iter().map(|(_, error)| *error).collect();
+        let (low, high) = extent(errors.iter().copied());
+        let top = ceiling(&errors).min(high);
+        let y = Axis::log_around(&self.parameter, self.trials.iter().map(|((_, b), _)| *b), 0.05);
+        let shown = Axis::linear(score, low, top);
+        let mut panel = Panel::new(x, y);
+        panel.frame = Frame::Box;
+        panel.share = 1.35;
+        panel.marks.push(Mark::Cells(self.cells(&panel.x, &panel.y, &shown)));
+        let points = self.trials.iter().map(|(point, _)| *point).collect();
+        let speck = Dot::disc(1.1, WHITE, 0.8).shown_as('·');
+        panel.marks.push(Mark::Dots { points, dot: speck });
+        if let Some(best) = self.best {
+            let halo = Dot::ring(5.5, Stroke::new(WHITE, 4.0));
+            panel.marks.push(Mark::Dots { points: vec![best], dot: halo });
+            panel.marks.push(Mark::Dots { points: vec![best], dot: chosen() });
+        }
+        let bar = ColourBar { axis: shown, colours: Ramp::Smooth(ColourScale::Sequential) };
+        Ok((panel, bar, high > top))
+    }
+
+    /// Each place has the colour of the nearest trial; neighbours of one colour are one cell.
+    fn cells(&self, x: &Axis, y: &Axis, shown: &Axis) -> Vec<Cell> {
+        let trials: Vec<(Point, f64)> =
+            self.trials.iter().map(|((a, b), error)| ((x.fraction(*a), y.fraction(*b)), *error)).collect();
+        let value = |axis: &Axis, t: f64| match axis.spacing {
+            Spacing::Linear => axis.lo + t * (axis.hi - axis.lo),
+            Spacing::Log => axis.lo * (axis.hi / axis.lo).powf(t),
+        };
+        let [wide, high] = CELLS.map(|count| count as f64);
+        let mut cells: Vec<Cell> = Vec::new();
+        for row in 0..CELLS[1] {
+            let up = (row as f64 + 0.5) / high;
+            let ends = (value(y, row as f64 / high), value(y, (row + 1) as f64 / high));
+            for column in 0..CELLS[0] {
+                let along = (column as f64 + 0.5) / wide;
+                let distance = |((a, b), _): &(Point, f64)| (a - along).powi(2) + (b - up).powi(2);
+                let nearest = trials.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+                let error = nearest.map_or(shown.hi, |(_, error)| *error);
+                let tone = (SHADES * shown.fraction(error).clamp(0.0, 1.0)).round() / SHADES;
+                let fill = ColourScale::Sequential.at(tone);
+                let right = value(x, (column + 1) as f64 / wide);
+                match cells.last_mut() {
+                    Some(before) if column > 0 && before.fill == fill => before.x.1 = right,
+                    _ => {
+                        let left = value(x, column as f64 / wide);
+                        cells.push(Cell { x: (left, right), y: ends, fill, tone });
+                    }
+                }
+            }
+        }
+        cells
+    }
+}
+
+/// The mark of the chosen values.
+fn chosen() -> Dot {
+    Dot::ring(5.5, Stroke::new(INK, 1.8)).shown_as('◎')
+}
+
+/// The highest error worth showing: the upper quartile is at two thirds of the way to it from the lowest.
+fn ceiling(errors: &[f64]) -> f64 {
+    let mut sorted = errors.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (Some(low), Some(high)) = (sorted.first(), sorted.last()) else { return 0.0 };
+    let upper = sorted[sorted.len() * 3 / 4];
+    let top = low + 1.5 * (upper - low).max(0.1 * low.abs());
+    if *high <= low + 1.3 * (top - low) { *high } else { top }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn huge_errors_do_not_flatten_the_valley() {
+        let valley = [1.0, 0.8, 0.5, 0.4, 0.5, 0.9, 1.2, 1e9, 1e12];
+        let top = ceiling(&valley);
+        assert!(top > 0.9 && top < 5.0, "{top}");
+        assert_eq!(ceiling(&[0.4, 0.5, 0.6]), 0.6, "nothing is cut where nothing is far away");
+        assert_eq!(ceiling(&[2.0]), 2.0);
     }
 }

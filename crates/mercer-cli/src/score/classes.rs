@@ -173,10 +173,11 @@ impl ClassErrors {
             more.iter().filter_map(|(name, value)| Some(format!(", {name} {:.4}", (*value)?))).collect();
         let unseen = match self.unseen {
             0 => String::new(),
-            n => format!(", {n} of classes that no training row had"),
+            1 => ", 1 of a class not in the training data".into(),
+            n => format!(", {n} of classes not in the training data"),
         };
         format!(
-            "accuracy {:.4}{more}{loss} on {} rows{unseen}; the most frequent class alone: {:.4}",
+            "accuracy {:.4}{more}{loss} on {} rows{unseen}; predicting the most frequent class: {:.4}",
             self.accuracy, self.rows, self.baseline_accuracy
         )
     }
@@ -191,10 +192,7 @@ impl ClassErrors {
                 format!("{text:>width$} ")
             };
             let head: String = self.classes.iter().map(|name| cell(name)).collect();
-            lines.push((
-                "confusion",
-                "one row for each true class, one column for each predicted class".to_owned(),
-            ));
+            lines.push(("confusion", "rows are true classes, columns are predicted classes".to_owned()));
             lines.push(("", format!("{}{head}", cell(""))));
             for (name, row) in self.classes.iter().zip(&self.confusion) {
                 let counts: String = row.iter().map(|count| cell(&count.to_string())).collect();
@@ -262,6 +260,6 @@ mod tests {
         let errors = hits.errors("y").unwrap();
         let warning = errors.warning().unwrap();
         assert!(warning.contains("`1`") && warning.contains("majority vote"), "{warning}");
-        assert!(errors.line().ends_with("the most frequent class alone: 0.6667"), "{}", errors.line());
+        assert!(errors.line().ends_with("predicting the most frequent class: 0.6667"), "{}", errors.line());
     }
 }

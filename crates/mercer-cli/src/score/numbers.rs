@@ -121,7 +121,7 @@ impl NumberErrors {
             )
         });
         format!(
-            "RMSE {:.6}, {mae}R² {r2} on {} rows; the mean alone: RMSE {:.6}{density}",
+            "RMSE {:.6}, {mae}R² {r2} on {} rows; predicting the mean: RMSE {:.6}{density}",
             self.rmse, self.rows, self.baseline_rmse
         )
     }

@@ -25,8 +25,27 @@ fn an_instruction_set_that_cannot_be_followed() {
         let output = bench.command(&FIT).env("MERCER_SIMD", value).output().unwrap();
         let error = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), code, "{error}");
-        assert_eq!(error.contains("`avx512`, `avx2` and `portable`"), code == Some(2), "{error}");
+        assert_eq!(error.contains("`avx512`, `avx2`, `neon` and `portable`"), code == Some(2), "{error}");
     }
+}
+
+#[test]
+fn a_device_that_is_not_there() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(20));
+    let fit = |device: &str| {
+        let output = bench.command(&[&FIT[..], &["--device", device]].concat()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, error) = fit("gpu");
+    assert_eq!(code, Some(2), "{error}");
+    assert!(error.contains("auto, cpu, cuda and cuda:N"), "{error}");
+    // No machine has this many.
+    let (code, error) = fit("cuda:4096");
+    assert_eq!(code, Some(2), "{error}");
+    assert!(error.contains("--device cuda:4096: no "), "{error}");
+    assert_eq!(bench.files(), ["d.csv"]);
+    assert_eq!(fit("cpu").0, Some(0));
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn c_is_one_over_lambda() {
     assert_eq!(by_c, bench.ok(&["predict", "m.mercer", "d.csv", "--proba"]));
     let both =
         ["fit", "logistic", "d.csv", "--target", "kind", "--C", "1", "--lambda", "1", "-o", "n.mercer"];
-    assert!(bench.fails(2, &both).contains("1 over --lambda"));
+    assert!(bench.fails(2, &both).contains("C = 1/λ"));
     let negative = ["fit", "logistic", "d.csv", "--target", "kind", "--C", "-1", "-o", "n.mercer"];
     assert!(bench.fails(2, &negative).contains("above 0"));
 }

@@ -6,6 +6,8 @@ mod check;
 mod classifiers;
 mod defaults;
 mod everyday;
+#[cfg(feature = "explore")]
+mod explore;
 mod fit_predict;
 mod golden_models;
 mod gp;

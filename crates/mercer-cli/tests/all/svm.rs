@@ -326,7 +326,7 @@ fn what_would_be_ignored_is_refused() {
         assert!(error.contains(reason), "{arguments:?}: {error}");
     };
     refused(&[&fit[..], &["--multiclass", "one-vs-one"]].concat(), "one-vs-one");
-    refused(&[&fit[..], &["--kernel", "precomputed"]].concat(), "kernel values already");
+    refused(&[&fit[..], &["--kernel", "precomputed"]].concat(), "precomputed kernel values");
     refused(&["tune", "svc", "d.csv", "--target", "kind", "--holdout", "0.3", "-o", "m.mercer"], "--holdout");
     // The column that is not a number is likely the target, so it is not asked to be encoded.
     for command in ["fit", "tune"] {

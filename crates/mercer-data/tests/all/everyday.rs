@@ -74,12 +74,12 @@ fn a_column_cannot_be_asked_for_and_left_out() {
         ReadOptions { columns: columns(&["y"]), ..options() },
         ReadOptions { drop: columns(&["a"]), categorical: columns(&["a"]), ..options() },
     ] {
-        assert!(message(table, &options).contains("asked for twice"), "{options:?}");
+        assert!(message(table, &options).contains("listed twice"), "{options:?}");
     }
     let absent = ReadOptions { drop: columns(&["c"]), ..options() };
     assert_eq!(message(table, &absent), "t.csv: there is no column `c`; the columns are `a`, `b`, `y`");
     let all = ReadOptions { drop: columns(&["a", "b"]), ..options() };
-    assert_eq!(message(table, &all), "t.csv: no column is left to be a feature");
+    assert_eq!(message(table, &all), "t.csv: no feature columns are left");
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn headers_that_lie_are_refused_without_the_memory_they_claim() {
         ("(2, 2, 2)", "expected an array of 1 or 2 dimensions, found 3"),
         ("()", "expected an array of 1 or 2 dimensions, found 0"),
         ("(0, 3)", "there are no rows of data (the array has shape (0, 3))"),
-        ("(3, 0)", "no column is left to be a feature"),
+        ("(3, 0)", "no feature columns are left"),
         ("(3, -1)", "malformed"),
         ("3", "malformed"),
     ] {

@@ -62,7 +62,7 @@ fn bad_rows_are_named_by_their_line() {
         ("1 1:1\n1,2 1:1\n", "t.svm, line 2: found 2 labels, but the first row has 1"),
         ("1 1:1\n2:1\n", "t.svm, line 2: found 0 labels, but the first row has 1"),
         ("# nothing\n", "t.svm: there are no rows of data"),
-        ("1\n2\n", "t.svm: no column is left to be a feature"),
+        ("1\n2\n", "t.svm: no feature columns are left"),
         ("", "t.svm: the file is empty"),
     ] {
         let error = read_text(text, &options).unwrap_err().to_string();

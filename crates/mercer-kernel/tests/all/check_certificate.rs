@@ -121,6 +121,26 @@ fn a_changed_proof_is_rejected() {
     assert!(rejected > 40, "{rejected}");
 }
 
+/// A proof of the Gaussian does not prove formulas that differ from it far away, or close to a point, only.
+#[test]
+fn a_proof_is_rejected_for_a_formula_with_another_branch() {
+    let mut document = certificate("exp(-|x-z|^2/2);1");
+    assert!(verify(&document).is_ok());
+    for other in [
+        "exp(-|x-z|^2/2) - max(0,|x-z|-20)",
+        "exp(-|x-z|^2/2) - max(0,|x-z|-1000000)",
+        "exp(-|x-z|^2/2) - max(0,|x-z|-1e30)",
+        "exp(-|x-z|^2/2) - 1e-9*max(0,<x,z>-100)",
+        "exp(-|x-z|^2/2) - max(0,0.0001-|x|)*max(0,0.0001-|z|)",
+        "exp(-|x-z|^2/2) - abs(|x-z|-1000) - |x-z| + 1000",
+        "exp(-|x-z|^2/2) - ((|x-z|-1000)^2)^0.5 - |x-z| + 1000",
+        "exp(-|x-z|^2/2) + min(0,20-|x-z|)*max(0,30-|x-z|)",
+    ] {
+        document["kernel"] = other.into();
+        assert!(verify(&document).is_err(), "{other}");
+    }
+}
+
 #[test]
 fn another_question_is_rejected() {
     let document = certificate("max(0,1-|x-z|)^2;3");

@@ -37,6 +37,10 @@ fn ranges_of_an_unknown_number() {
     assert!(text.starts_with("proven for ? >= 1"), "{text}");
     assert!(ask("(1+<x,z>)^?;2;ball:0.5").to_string().starts_with("proven for ? = 1, 2"), "powers");
     assert!(ask("rbf(sigma=?)-rbf(sigma=?)").parameter.is_none());
+    // Schoenberg's theorem says nothing of what stands beside |x−z|^?.
+    assert!(ask("exp(-(0*|x-z|^?+<x,z>));2").parameter.is_none());
+    let text = ask("exp(-(|x-z|^?+<x,z>));2").to_string();
+    assert!(text.starts_with("proven for ? = 2, refuted for ? = 0.5, 1"), "{text}");
     assert!(ask("?*rbf(sigma=2) + ?*linear").verdict.is_proven());
 }
 

@@ -9,4 +9,5 @@ mod check_table;
 mod check_textbook;
 mod eval;
 mod gradient;
+mod spectral_density;
 mod text;

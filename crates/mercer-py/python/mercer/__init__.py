@@ -1,4 +1,4 @@
-"""Kernel machines: write a kernel as on paper, train with it, predict anywhere.
+"""Kernel machines: write a kernel as a formula, train with it, and predict.
 
 >>> import numpy as np, mercer
 >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])

@@ -12,6 +12,7 @@ __all__ = [
     "InvalidParameterError",
     "NON_NEGATIVE",
     "NU",
+    "ON_DEVICE",
     "PENALTY",
     "POSITIVE",
     "POSITIVE_OR_INFINITE",
@@ -30,6 +31,9 @@ POSITIVE_OR_INFINITE = Interval(Real, 0, None, closed="right")
 
 #: Of every estimator.
 SHARED = {"n_jobs": [Integral, None], "verbose": ["verbose"]}
+
+#: Of every estimator that computes kernel values. The native code knows the devices.
+ON_DEVICE = {**SHARED, "device": [str]}
 
 #: A kernel and the hyper-parameters of scikit-learn's kernel names, where the defaults are those of its kernel functions.
 FORMULA_OR_NAME = {

@@ -95,7 +95,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     # Work.
 
     def _job(self):
-        return _work.job(self.n_jobs, self.verbose, self._fit_seed)
+        return _work.job(self.n_jobs, self.verbose, self._fit_seed, getattr(self, "device", "cpu"))
 
     @contextmanager
     def _fit_task(self, X, y, **metadata):

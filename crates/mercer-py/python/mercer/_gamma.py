@@ -4,7 +4,7 @@ import numpy as np
 
 from mercer._rows import is_sparse
 
-__all__ = ["scale_gamma"]
+__all__ = ["gamma_of", "merged_moments", "moments", "scale_gamma"]
 
 #: Entries of X that a temporary array may have.
 _AT_ONCE = 2**18
@@ -12,18 +12,27 @@ _AT_ONCE = 2**18
 
 def scale_gamma(X, weights=None):
     """1/(d·var X), 1 where X is constant; with weights, a row of weight 2 counts as two rows."""
-    variance = _variance(X, weights)
+    return gamma_of(moments(X, weights), X.shape[1])
+
+
+def gamma_of(found, columns):
+    """γ by the `moments` of rows with so many columns."""
+    count, _, squares = found
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = squares / count
+    if np.isnan(variance):
+        variance = np.inf
     if variance == 0:
         return 1.0
     with np.errstate(over="ignore"):
-        gamma = float(1.0 / (X.shape[1] * variance))
+        gamma = float(1.0 / (columns * variance))
     if gamma == np.inf:
         raise ValueError(f"gamma='scale' is infinite for X of variance {variance}; scale X, or give a number")
     return gamma
 
 
-def _variance(X, weights):
-    """The variance of all entries in double precision, infinite where it overflows.
+def moments(X, weights=None):
+    """The number of all entries, their mean, and the sum of their squared distances from it, in double precision.
 
     The sums run over the entries that are not 0, a block of rows at a time, so dense and sparse rows give the same bits.
     """
@@ -34,11 +43,25 @@ def _variance(X, weights):
             absent += missing
             count += len(entries) if each is None else each.sum()
         count += absent
-        mean = total / count
+        mean = np.divide(total, count)
         for entries, each, _ in _blocks(X, weights):
             squares += _sum(np.square(entries - mean), each)
-        variance = (squares + absent * mean**2) / count
-    return np.inf if np.isnan(variance) else variance
+        return count, mean, squares + absent * mean**2
+
+
+def merged_moments(one, other):
+    """The `moments` of the entries of both (Chan, Golub and LeVeque 1979)."""
+    for empty, full in ((one, other), (other, one)):
+        if empty[0] == 0:
+            return full
+    (n, mean, squares), (m, other_mean, other_squares) = one, other
+    difference = other_mean - mean
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (
+            n + m,
+            mean + difference * m / (n + m),
+            squares + other_squares + difference**2 * n * m / (n + m),
+        )
 
 
 def _sum(values, weights):

@@ -35,7 +35,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+            Samples, or their kernel matrix with the training samples if ``kernel="precomputed"``.
 
         Returns
         -------

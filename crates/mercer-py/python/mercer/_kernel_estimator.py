@@ -91,10 +91,13 @@ class KernelEstimator(Estimator):
         """γ as a number: "scale" is 1/(d·var X), "auto" and None are 1/d, except that None is 1 for chi2."""
         gamma = getattr(self, "gamma", None)
         if isinstance(gamma, str) and gamma == "scale":
-            return scale_gamma(X, weights)
+            return self._scale_gamma(X, weights)
         if gamma is None and name == "chi2":
             return 1.0
         return 1.0 / X.shape[1] if gamma is None or isinstance(gamma, str) else gamma
+
+    def _scale_gamma(self, X, weights=None):
+        return scale_gamma(X, weights)
 
     def _refuse_name_parameters(self, kernel):
         usual = defaults(type(self))
@@ -125,15 +128,16 @@ class KernelEstimator(Estimator):
             )
         return approx
 
-    def _choose_approx(self, X):
-        """Sets `approx_`: the approximation that is asked for, or the one that "auto" takes for these rows."""
+    def _choose_approx(self, X, rows=None):
+        """Sets `approx_`: the approximation that is asked for, or the one that "auto" takes for so many rows, of which X is a
+        sample; None where X is all of them."""
         self.approx_ = self._check_approx()
         native = self._choice.native
         if self.approx_ == "auto":
             self.approx_ = None
             if native is not None:
                 with self._job() as job:
-                    self.approx_ = _native.choose_approximation(native, borrowable(X), job)
+                    self.approx_ = _native.choose_approximation(native, borrowable(X), X.shape[0] if rows is None else rows, job)
         elif self.approx_ is not None and native is None:
             raise ValueError(
                 f"approx={self.approx_!r} needs a kernel of the language, which a precomputed or callable kernel is not; "

@@ -17,7 +17,7 @@ class KernelRegressor(KernelEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+            Samples, or their kernel matrix with the training samples if ``kernel="precomputed"``.
 
         Returns
         -------

@@ -3,7 +3,6 @@
 import numpy as np
 
 from mercer._constraints import InvalidParameterError
-from mercer._gamma import scale_gamma
 from mercer._kernel_choice import PAIRWISE_NAMES, Formula
 from mercer._rows import borrowable
 from mercer.kernel import Kernel
@@ -36,7 +35,7 @@ class KernelSearch:
         return [(self._choose_kernel(X), None)]
 
     def _gammas(self, X, weights):
-        return scale_gamma(X, weights) * self._default_gammas if self.gammas is None else self._numbers("gammas")
+        return self._scale_gamma(X, weights) * self._default_gammas if self.gammas is None else self._numbers("gammas")
 
     def _numbers(self, name):
         """A parameter that is a list of numbers above 0."""

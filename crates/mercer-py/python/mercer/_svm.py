@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 
-from mercer._constraints import ANY_KERNEL, FINITE, POSITIVE, SHARED, at_least
+from mercer._constraints import ANY_KERNEL, FINITE, ON_DEVICE, POSITIVE, at_least
 from mercer._estimator import defaults
 from mercer._kernel_choice import MatrixFunction
 from mercer._kernel_estimator import KernelEstimator
@@ -20,7 +20,7 @@ _OF_SUPPORT = ("support_", "support_vectors_", "_n_support", "_dual_coef_", "_in
 
 #: What the parameters of every machine may be.
 MACHINE = {
-    **SHARED,
+    **ON_DEVICE,
     "kernel": ANY_KERNEL["kernel"],
     "gamma": ANY_KERNEL["gamma"],
     "degree": [at_least(0)],

@@ -49,10 +49,10 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training data, or the kernel matrix where ``kernel="precomputed"``.
+            Training data, or the kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
         sample_weight : float or array-like of shape (n_samples,), default=None
-            What each row counts. Rows of weight 0 or less do not count.
+            Weight of each row. Rows of weight 0 or less are ignored.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
 
     def _class_weights(self, codes, weights):
         """The weights of the rows times those of their classes; None where all are 1. `class_weight_` are the latter."""
-        self.class_weight_ = self._each_class_weight(codes)
+        self.class_weight_ = self._each_class_weight(np.bincount(codes.view(np.intp), minlength=len(self.classes_)))
         if weights is not None:
             counts = np.bincount(codes.view(np.intp), weights, minlength=len(self.classes_))
             if not counts.all():
@@ -104,12 +104,12 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         each = self.class_weight_[codes]
         return each if weights is None else each * weights
 
-    def _each_class_weight(self, codes):
+    def _each_class_weight(self, counts):
+        """The weight of each class, of the number of rows of each."""
         if self.class_weight is None:
             return np.ones(len(self.classes_))
         if isinstance(self.class_weight, str):
-            counts = np.bincount(codes.view(np.intp), minlength=len(self.classes_))
-            return len(codes) / (len(counts) * counts)
+            return counts.sum() / (len(counts) * counts)
         labels = self.classes_.tolist()
         each = np.array([self.class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
         if (each < 0).any() or not np.isfinite(each).all():
@@ -147,7 +147,7 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+            Samples, or their kernel matrix with the training samples if ``kernel="precomputed"``.
 
         Returns
         -------

@@ -29,9 +29,9 @@ def _share_of_worker():
 
 
 @contextmanager
-def job(n_jobs=None, verbose=0, seed=0):
+def job(n_jobs=None, verbose=0, seed=0, device="cpu"):
     """The job that native calls take, with a progress bar around it where ``verbose`` asks for one."""
-    how = {"threads": threads(n_jobs), "progress": None, "seed": seed}
+    how = {"threads": threads(n_jobs), "progress": None, "seed": seed, "device": device}
     if not verbose:
         yield how
         return

@@ -16,7 +16,7 @@ __all__ = ["FeatureMap", "PolynomialFeatureMap"]
 
 
 class FeatureMap:
-    """Features as a function of rows, written as text.
+    """An explicit feature map, written as text.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class FeatureMap:
             return self._native.transform(borrowable(as_matrix(X)), how)
 
     def count(self, n_columns):
-        """How many features rows of this many columns have."""
+        """The number of features for this many columns."""
         return self._native.count(n_columns)
 
     def names(self, columns):
@@ -80,9 +80,9 @@ class PolynomialFeatureMap(TransformerMixin, Estimator):
     weighted : bool, default=True
         False for plain monomials of degree up to `degree`, the constant first.
     n_jobs : int, default=None
-        Threads; None for all cores.
+        Number of threads; None uses all cores.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ __all__ = ["Kernel"]
 
 
 class Kernel:
-    """A kernel k(x, z), written as on paper.
+    """A kernel k(x, z), written as a formula.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Kernel:
         X : {array-like, sparse matrix} of shape (n, d)
         Z : {array-like, sparse matrix} of shape (m, d), default=None
         n_jobs : int, default=None
-            Threads; None for all cores.
+            Number of threads; None uses all cores.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class Kernel:
         Z : {array-like, sparse matrix} of shape (m, d), default=None
             None for X.
         n_jobs : int, default=None
-            Threads; None for all cores.
+            Number of threads; None uses all cores.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class Kernel:
         return _hyper_parameters.read(str(self))
 
     def set_params(self, **params):
-        """Changes hyper-parameters of this kernel, by the names that `get_params` has.
+        """Sets hyper-parameters of this kernel, by the names of `get_params`.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class Kernel:
         Raises
         ------
         ValueError
-            Where there is no such map with finitely many features.
+            If there is no such map with finitely many features.
 
         >>> import numpy as np, mercer
         >>> k = mercer.Kernel("(<x,z>+1)^2")
@@ -194,7 +194,7 @@ class Kernel:
         Returns
         -------
         verdict : Verdict
-            True where the formula is proven to be a kernel.
+            True if the formula is proven to be a kernel.
 
         >>> Kernel("rbf(sigma=1) + linear").check().verdict
         'proven'
@@ -204,7 +204,7 @@ class Kernel:
         return Verdict(*self._native.check(str(dim), str(domain)))
 
     def resolve(self, X, *, random_state=0):
-        """The kernel with every ``auto`` replaced by the number that X gives it.
+        """The kernel with every ``auto`` replaced by its value for X.
 
         >>> Kernel("rbf(sigma=auto)").resolve([[0.0], [3.0]])
         Kernel('rbf(sigma=3)')
@@ -212,12 +212,12 @@ class Kernel:
         if self._native.is_resolved():
             return self
         if self._native.has_tunables():
-            raise ValueError(f"{self}: `?` asks for tuning; a number or `auto` is needed here")
+            raise ValueError(f"{self}: `?` is an unknown value; use a number or `auto` here")
         with job(seed=random_state) as how:
             return Kernel._of(self._native.resolve(borrowable(as_matrix(X)), how))
 
     def canonical(self):
-        """The kernel in the one way of writing it that equal kernels share, up to rounding.
+        """The kernel in canonical form, which equal kernels share up to rounding.
 
         >>> Kernel("exp(-|x-z|^2/(2*4))").canonical()
         Kernel('rbf(sigma=2)')

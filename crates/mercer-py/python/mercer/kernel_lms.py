@@ -5,7 +5,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight
 
-from mercer._constraints import FINITE, FORMULA_OR_NAME, NON_NEGATIVE, SHARED, at_least, one_of
+from mercer._constraints import FINITE, FORMULA_OR_NAME, NON_NEGATIVE, ON_DEVICE, at_least, one_of
 from mercer._estimator import fitting
 from mercer._kernel_regressor import KernelRegressor
 from mercer._rows import stacked
@@ -22,22 +22,22 @@ def _streams(lms):
 class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
     """Least mean squares: β := β + α(y − Kβ), and f(x) = Σᵢ βᵢ k(xᵢ, x).
 
-    Without a penalty: the number of steps is what holds the fit back. A batch step takes O(n²) time once K is there; K is
-    kept where it fits the memory, and computed tile by tile at each step where it does not.
+    There is no penalty; the number of steps regularises the fit. A batch step takes O(n²) time. K is stored if it fits into
+    memory, and recomputed tile by tile at each step otherwise.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
         As in `KernelRidge`.
     step : "auto" or float, default="auto"
-        α. ``"auto"`` is 1 over an estimate of K's largest eigenvalue (``solver="sgd"``: 1 over the largest k(x,x)); twice
-        that and more diverges, which is an error that names the largest step that does not.
+        α. ``"auto"`` is 1/(estimate of K's largest eigenvalue) (``solver="sgd"``: 1/max k(x,x)). Steps of twice that or more
+        diverge, which is an error that names the largest safe step.
     max_iter : int, default=100
-        Times to go through the rows at most.
+        Maximum number of epochs.
     solver : {"batch", "sgd"}, default="batch"
-        All rows at each step, or one at a time in a shuffled order.
+        All rows at each step, or one row at a time in shuffled order.
     tol : float, default=1e-6
-        Stops when ‖K(y − Kβ)‖ is this part of ‖Ky‖.
+        Stops when ‖K(y − Kβ)‖ ≤ tol·‖Ky‖.
     gamma : float, default=None
     degree : float, default=3
     coef0 : float, default=1
@@ -46,11 +46,14 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
     bias : {"none", "centred", "column"}, default="none"
         As in `KernelRidge`.
     random_state : int, RandomState instance or None, default=None
-        The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None draws a new seed at each fit.
+        Seed of the order of the rows with ``solver="sgd"`` and of the rows sampled for ``auto``; None draws a new seed at each
+        fit.
     n_jobs : int, default=None
-        Threads; None for all cores.
+        Number of threads; None uses all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
 
     Attributes
     ----------
@@ -59,7 +62,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
     intercept_ : float or ndarray of shape (n_targets,)
     X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
     step_ : float
-        The step that was taken.
+        The step size that was used.
     loss_curve_ : ndarray of shape (n_points, 3)
         Epoch, mean squared error on the training rows, and ‖K(y − Kβ)‖, at up to 200 epochs.
     n_iter_ : int
@@ -79,7 +82,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
 
     _method = "lms"
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **FORMULA_OR_NAME,
         "step": [one_of("auto"), FINITE],
         "max_iter": [at_least(1)],
@@ -103,6 +106,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         bias="none",
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.kernel = kernel
@@ -117,6 +121,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         self.bias = bias
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @fitting
@@ -126,11 +131,11 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training data, or the kernel matrix where ``kernel="precomputed"``.
+            Training data, or the kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
-            What the squared error of each row counts: a factor of the step. The kernel matrix is then held, and ``bias`` is
-            ``"none"``.
+            Weight of the squared error of each row, a factor of the step. Requires ``bias="none"`` and memory for the kernel
+            matrix.
 
         Returns
         -------
@@ -173,9 +178,9 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
     @available_if(_streams)
     @fitting
     def partial_fit(self, X, y, sample_weight=None):
-        """Goes through the rows once in their order: each becomes a centre with α times its error as its coefficient.
+        """One pass over the rows in order: each becomes a centre whose coefficient is α times its error.
 
-        It goes on from what was learnt before. The first call settles the kernel. O(nd) time for a row where there are n centres.
+        Continues from the previous state. The first call fixes the kernel. O(nd) time per row for n centres.
 
         Parameters
         ----------

@@ -27,6 +27,7 @@ class KernelLMS(KernelRegressor):
         bias: Literal["none", "centred", "column"] = "none",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> Self: ...

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from mercer import _native
-from mercer._constraints import ANY_KERNEL, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE, SHARED, at_least, one_of
+from mercer._constraints import ANY_KERNEL, CLASS_WEIGHT, NON_NEGATIVE, ON_DEVICE, POSITIVE, at_least, one_of
 from mercer._estimator import fitting
 from mercer._kernel_classifier import KernelClassifier
 
@@ -14,13 +14,13 @@ __all__ = ["KernelLogisticRegression"]
 class KernelLogisticRegression(KernelClassifier):
     """Kernel logistic regression: probabilities from f(x) = Σᵢ aᵢ k(xᵢ, x) + b.
 
-    It minimises Σᵢ loss(yᵢ, f(xᵢ)) + ‖f‖²/(2C), the intercept not penalised. Two classes have one logit, more have one each,
-    all of them penalised: the multinomial model.
+    It minimises Σᵢ loss(yᵢ, f(xᵢ)) + ‖f‖²/(2C), with an unpenalised intercept. Two classes have one logit; more classes
+    have one each, all penalised (the multinomial model).
 
     Parameters
     ----------
     C : float, default=1.0
-        1/λ: smaller is smoother.
+        Inverse penalty 1/λ; smaller values give smoother models.
     kernel : str, Kernel or callable, default="rbf"
         As in `KernelRidge`.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -29,31 +29,34 @@ class KernelLogisticRegression(KernelClassifier):
     coef0 : float, default=0.0
     fit_intercept : bool, default=True
     class_weight : dict, "balanced" or None, default=None
-        What each class counts; ``"balanced"`` is in inverse proportion to how often it occurs.
+        Weight of each class; ``"balanced"`` weights are inversely proportional to class frequencies.
     tol : float, default=1e-6
-        Stops when ‖λa + p − y‖ is this small.
+        Stops when ‖λa + p − y‖ ≤ tol.
     max_iter : int, default=100
-        Newton steps, gradient steps or passes over the rows at most.
+        Maximum number of Newton steps, gradient steps or epochs.
     solver : {"newton", "gd", "sgd"}, default="newton"
-        Newton's method, gradient descent, or one row at a time.
+        Newton's method, gradient descent, or stochastic gradient descent.
     approx : None, "auto" or str, default=None
-        None for the kernel as it is, with O(n²) memory. ``"fourier:1024"`` for so many random features, ``"nystrom:1000"`` for so
-        many landmarks, ``"auto"`` as in `KernelRidge`: O(n·D²) time and O(D²) memory for D features, whatever the `solver`.
-        `tol` is then for the gradient as a part of the first one.
+        None uses the exact kernel, with O(n²) memory. ``"fourier:1024"`` uses 1,024 random features, ``"nystrom:1000"`` 1,000
+        landmarks, ``"auto"`` as in `KernelRidge`: O(n·D²) time and O(D²) memory for D features; `solver` is ignored.
+        `tol` then bounds the norm of the gradient relative to the initial one.
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
     random_state : int, RandomState instance or None, default=None
-        The order of the rows with ``solver="sgd"``, and what ``auto`` in a kernel looks at; None draws a new seed at each fit.
+        Seed of the order of the rows with ``solver="sgd"`` and of the rows sampled for ``auto``; None draws a new seed at each
+        fit.
     n_jobs : int, default=None
-        Threads; None for all cores.
+        Number of threads; None uses all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     dual_coef_ : ndarray of shape (n_samples, 1) or (n_samples, n_classes)
-        a, one column for two classes. Those of the landmarks with ``approx="nystrom:M"``; not there with random features.
+        a, one column for two classes. Of the landmarks with ``approx="nystrom:M"``; not available with random features.
     coef_ : ndarray of shape (n_components, 1) or (n_components, n_classes)
         The weights of random features.
     intercept_ : ndarray of shape (1,) or (n_classes,)
@@ -61,7 +64,7 @@ class KernelLogisticRegression(KernelClassifier):
         The training rows, or the landmarks.
     n_iter_ : int
     approx_ : str or None
-        The approximation that was taken.
+        The approximation that was used.
     kernel_ : Kernel or None
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -80,7 +83,7 @@ class KernelLogisticRegression(KernelClassifier):
 
     _method = "logistic"
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **ANY_KERNEL,
         **CLASS_WEIGHT,
         "C": [POSITIVE],
@@ -108,6 +111,7 @@ class KernelLogisticRegression(KernelClassifier):
         kernel_params=None,
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.C = C
@@ -124,6 +128,7 @@ class KernelLogisticRegression(KernelClassifier):
         self.kernel_params = kernel_params
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @fitting
@@ -133,7 +138,7 @@ class KernelLogisticRegression(KernelClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training data, or the kernel matrix where ``kernel="precomputed"``.
+            Training data, or the kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
         sample_weight : float or array-like of shape (n_samples,), default=None
 
@@ -141,8 +146,7 @@ class KernelLogisticRegression(KernelClassifier):
         -------
         self
         """
-        if self._check_approx() is not None and self.solver != "newton":
-            raise ValueError(f"approx={self.approx!r} needs solver='newton'. Got solver={self.solver!r} instead.")
+        self._check_solver()
         X, y = self._fit_input(X, y)
         codes = self._classes(y)
         if sample_weight is not None:
@@ -156,6 +160,10 @@ class KernelLogisticRegression(KernelClassifier):
             self._keep(X, parts, report)
             self._tell(report)
         return self
+
+    def _check_solver(self):
+        if self._check_approx() is not None and self.solver != "newton":
+            raise ValueError(f"approx={self.approx!r} needs solver='newton'. Got solver={self.solver!r} instead.")
 
     def _is_random(self):
         return super()._is_random() or self.solver == "sgd"
@@ -173,13 +181,17 @@ class KernelLogisticRegression(KernelClassifier):
         """The weights of the rows times those of their classes; None where all are 1."""
         if self.class_weight is None:
             return weights
-        if isinstance(self.class_weight, str):
-            counts = np.bincount(codes.view(np.intp), weights, minlength=len(self.classes_))
-            # A class without weight weighs nothing, however often its rows would count.
-            each = counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
-        else:
-            each = np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()], dtype=np.float64)
+        each = self._each_class_weight(np.bincount(codes.view(np.intp), weights, minlength=len(self.classes_)))
         return each[codes] if weights is None else each[codes] * weights
+
+    def _each_class_weight(self, counts):
+        """The weight of each class, of the summed weights of the rows of each."""
+        if self.class_weight is None:
+            return np.ones(len(self.classes_))
+        if isinstance(self.class_weight, str):
+            # A class without weight weighs nothing, however often its rows would count.
+            return counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
+        return np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()], dtype=np.float64)
 
     def predict_proba(self, X):
         """The probability of each class at every row of X.

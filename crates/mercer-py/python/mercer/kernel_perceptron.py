@@ -6,7 +6,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _native
-from mercer._constraints import ANY_KERNEL, SHARED, at_least, one_of
+from mercer._constraints import ANY_KERNEL, ON_DEVICE, at_least, one_of
 from mercer._estimator import fitting
 from mercer._kernel_classifier import KernelClassifier
 from mercer._rows import borrowable, handed_back
@@ -27,56 +27,58 @@ def _votes(perceptron):
 
 
 class KernelPerceptron(KernelClassifier):
-    """The kernel perceptron: a row that is not on its own side is added to the decision, until none is left.
+    """The kernel perceptron: adds misclassified rows to the decision function until none is left.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
         As in `KernelRidge`. There is no intercept: add ``+ 1`` to a formula for a penalised one.
     max_iter : int, default=100
-        Passes over the rows at most.
+        Maximum number of passes over the rows.
     shuffle : bool, default=True
-        A new order of the rows in each pass.
+        Shuffles the rows before each pass.
     averaged : bool, default=True
-        The mean of all decisions along the way, instead of the last one.
+        Uses the average of the decision functions after each visit instead of the last one.
     gamma : {"scale", "auto"} or float, default="scale"
         γ of scikit-learn's kernel names.
     degree : float, default=3
     coef0 : float, default=0.0
     rule : {"direct", "one-vs-rest"}, default="direct"
-        For more than two classes: a mistake moves the right and the wrong class against each other, or each class learns
-        against all others.
+        For more than two classes: a mistake updates the true and the predicted class, or each class is learnt against all
+        others.
     vote : bool, default=False
-        Every decision along the way casts as many votes as it survived rows; ``averaged`` plays no part then.
+        Every intermediate decision function votes, weighted by the number of rows it survived; ``averaged`` is then ignored.
     budget : int, default=None
-        Keeps at most this many rows: of more, the one that is missed least is projected onto the others. The last decision
-        is taken. `partial_fit` needs it.
+        Maximum number of rows to keep; the least important one is projected onto the others. The last decision function is
+        used. Required by `partial_fit`.
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
     random_state : int, RandomState instance or None, default=None
         The order of the rows; None draws a new seed at each fit.
     n_jobs : int, default=None
-        Threads; None for all cores.
+        Number of threads; None uses all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     dual_coef_ : ndarray of shape (n_centres, 1) or (n_centres, n_classes)
-        Not there where ``vote=True``.
+        Not available if ``vote=True``.
     intercept_ : ndarray of zeros
-        Not there where ``vote=True``.
+        Not available if ``vote=True``.
     X_fit_ : {ndarray, sparse matrix} of shape (n_centres, n_features)
-        The training rows; with ``vote`` those that were mistaken, with a ``budget`` those that are kept.
+        The training rows; with ``vote`` the misclassified ones, with a ``budget`` the kept ones.
     n_iter_ : int
         Passes made.
     n_mistakes_ : int
         Updates made.
     margin_ : float or None
-        The distance of the nearest row to the boundary in the feature space, where the classes were separated.
+        The distance of the nearest row to the boundary in the feature space, if the classes were separated.
     mistake_bound_ : float or None
-        R²/γ², which no order of the rows exceeds.
+        R²/γ², an upper bound on the number of mistakes for every order of the rows.
     kernel_ : Kernel or None
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -92,7 +94,7 @@ class KernelPerceptron(KernelClassifier):
 
     _method = "perceptron"
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **ANY_KERNEL,
         "max_iter": [at_least(1)],
         "shuffle": ["boolean"],
@@ -118,6 +120,7 @@ class KernelPerceptron(KernelClassifier):
         kernel_params=None,
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.kernel = kernel
@@ -133,6 +136,7 @@ class KernelPerceptron(KernelClassifier):
         self.kernel_params = kernel_params
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     def __sklearn_tags__(self):
@@ -148,7 +152,7 @@ class KernelPerceptron(KernelClassifier):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training data, or the kernel matrix where ``kernel="precomputed"``.
+            Training data, or the kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
 
         Returns
@@ -193,14 +197,14 @@ class KernelPerceptron(KernelClassifier):
     @available_if(_streams)
     @fitting
     def partial_fit(self, X, y, classes=None):
-        """Learns from the rows of X in their order, within the ``budget``, going on from what was learnt before.
+        """Learns from the rows of X in their order, within the ``budget``, continuing from the previous state.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), default=None
-            All classes there will be; the first call needs them.
+            All classes; required by the first call.
 
         Returns
         -------
@@ -257,7 +261,7 @@ class KernelPerceptron(KernelClassifier):
 
     @available_if(_votes)
     def predict_proba(self, X):
-        """The share of the votes for each class at every row of X, where ``vote=True``.
+        """The share of the votes for each class at every row of X; requires ``vote=True``.
 
         Returns
         -------

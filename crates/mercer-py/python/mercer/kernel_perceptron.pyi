@@ -29,6 +29,7 @@ class KernelPerceptron(KernelClassifier):
         kernel_params: Mapping[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: ArrayLike) -> Self: ...

@@ -6,7 +6,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from mercer import _least_squares, _native
-from mercer._constraints import FORMULA_OR_NAME, NON_NEGATIVE, SHARED, InvalidParameterError, at_least, one_of
+from mercer._constraints import FORMULA_OR_NAME, NON_NEGATIVE, ON_DEVICE, InvalidParameterError, at_least, one_of
 from mercer._estimator import fitting
 from mercer._file_fits import FileFits
 from mercer._kernel_regressor import KernelRegressor
@@ -40,10 +40,10 @@ class RidgeEstimator(MultiOutputMixin, RegressorMixin, KernelRegressor):
     def _forget(self, *names):
         super()._forget("quality_", *names)
 
-    def _prepare(self, X):
-        """The features of the approximation for these rows."""
+    def _prepare(self, X, rows=None):
+        """The features of the approximation for so many rows, of which X is a sample; None where X is all of them."""
         with self._job() as job:
-            return _native.prepare_features(self._kernel_settings(), borrowable(X), job)
+            return _native.prepare_features(self._kernel_settings(), borrowable(X), X.shape[0] if rows is None else rows, job)
 
     def _solve_sums(self, prepared, sums, X, alpha, names):
         """The predictor from sums over features and its report; its quality is measured on X."""
@@ -74,19 +74,19 @@ def _streams(ridge):
 class KernelRidge(FileFits, RidgeEstimator):
     """Kernel ridge regression: f(x) = Σᵢ aᵢ k(xᵢ, x) with (K + αI)a = y.
 
-    It minimises Σᵢ (yᵢ − f(xᵢ))² + α‖f‖². Fitting takes O(n²d + n³/3) time and O(n²) memory, predicting m rows O(mnd). Where
-    that is too much, ``approx`` has a cost linear in n, and ``solver="cg"`` needs no n² memory.
+    It minimises Σᵢ (yᵢ − f(xᵢ))² + α‖f‖². Fitting takes O(n²d + n³/3) time and O(n²) memory, predicting m rows O(mnd). For
+    large n, the cost of ``approx`` is linear in n, and ``solver="cg"`` does not need n² memory.
 
     Parameters
     ----------
     alpha : float or array-like of shape (n_targets,), default=1
-        The penalty, 0 or more, added to the diagonal of K as it is; one for all targets or one each.
+        The penalty, 0 or more, added to the diagonal of K; one for all targets or one each.
     kernel : str, Kernel or callable, default="linear"
         One of scikit-learn's names (``linear poly polynomial rbf laplacian sigmoid cosine chi2 additive_chi2``), which
         take `gamma`, `degree` and `coef0`; ``"precomputed"``; any other text, read as a formula such as
-        ``"0.5*rbf(sigma=auto) + (<x,z>+1)^3"``; a `mercer.Kernel`; or a function of two rows. A formula must not be
-        refuted as a kernel where the rows are, and predicts on the domain it is proven on; one that stays undecided is
-        warned of. The other kinds are never refused.
+        ``"0.5*rbf(sigma=auto) + (<x,z>+1)^3"``; a `mercer.Kernel`; or a function of two rows. A formula is checked: a
+        refuted one is an error, an undecided one gives a warning, and a proven one predicts on the domain of its proof.
+        The other kinds are not checked.
     gamma : float, default=None
         γ of scikit-learn's kernels; None is 1/n_features (1 for ``chi2``).
     degree : float, default=3
@@ -96,36 +96,38 @@ class KernelRidge(FileFits, RidgeEstimator):
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
     approx : None, "auto" or str, default=None
-        None for the kernel as it is. ``"fourier:1024"`` for so many random features (an even number; for kernels of x − z
-        with a known spectral density), ``"nystrom:1000"`` for so many landmarks among the rows (for every kernel): both take
-        O(n·D·(d + D)) time and O(D²) memory for D features. ``"auto"`` for the kernel as it is up to 10,000 rows, and
-        beyond that features, of the kind that is closer to the kernel on a sample.
+        None uses the exact kernel. ``"fourier:1024"`` uses 1,024 random features (an even number; for functions of x − z
+        with a known spectral density), ``"nystrom:1000"`` 1,000 landmarks among the rows (for every kernel): both take
+        O(n·D·(d + D)) time and O(D²) memory for D features. ``"auto"`` uses the exact kernel up to 10,000 rows,
+        and beyond that the kind of features with the smaller kernel error on a sample.
     solver : {"auto", "cholesky", "mixed", "primal", "cg"}, default="auto"
         How the system is solved. ``"cholesky"`` factors K + αI in double precision, ``"mixed"`` in single precision and
         refines the answer to double precision (and factors in double precision where that fails). ``"primal"`` solves in
         the kernel's features, for kernels that have finitely many, such as ``linear`` and ``poly``. ``"cg"`` solves the full
         problem by conjugate gradients, to `tol`, with K in 16 bits where n² bytes fit and on tiles where not; with
-        ``approx="nystrom:M"`` it solves the one restricted to M landmarks. ``"auto"`` takes the fastest direct one that is safe. The answer is in double
-        precision whichever it is.
+        ``approx="nystrom:M"`` it solves the one restricted to M landmarks. ``"auto"`` uses the fastest
+        stable direct solver. The result is in double precision in all cases.
     bias : {"none", "centred", "column"}, default="none"
-        ``"none"``: f as above. ``"centred"``: an intercept that is not penalised. ``"column"``: X and y are centred and
+        ``"none"``: f as above. ``"centred"``: an unpenalised intercept. ``"column"``: X and y are centred and
         1 is added to the kernel.
     tol : float, default=1e-6
         ``solver="cg"`` stops at this relative residual ‖y − (K + αI)a‖/‖y‖, computed from scratch.
     max_iter : int, default=None
-        Steps of ``solver="cg"`` at most; None is 1,000.
+        Maximum number of steps of ``solver="cg"``; None is 1,000.
     random_state : int, RandomState instance or None, default=None
-        Chooses the rows that ``auto`` looks at, random features and landmarks; None draws a new seed at each fit.
+        Seed of the rows sampled for ``auto``, random features and landmarks; None draws a new seed at each fit.
     n_jobs : int, default=None
-        Threads; None for all cores.
+        Number of threads; None uses all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        a, in double precision; from a primal solution it is (y − f)/α, each row times its weight. Those of the landmarks
-        with ``approx="nystrom:M"``; not there with random features.
+        a, in double precision; from a primal solution it is (y − f)/α, each row times its weight. Of the landmarks
+        with ``approx="nystrom:M"``; not available with random features.
     coef_ : ndarray of shape (n_components,) or (n_components, n_targets)
         The weights of random features.
     intercept_ : float or ndarray of shape (n_targets,)
@@ -133,18 +135,18 @@ class KernelRidge(FileFits, RidgeEstimator):
     X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
         The training data, not copied; the kernel matrix where it is precomputed; the landmarks with ``approx="nystrom:M"``.
     kernel_ : Kernel or None
-        The kernel with every ``auto`` a number.
+        The kernel with every ``auto`` replaced by a number.
     n_iter_ : int
         Iterations of the solver; 1 for a direct one.
     residual_ : float or None
         The relative residual of the system that was solved, where it is known.
     approx_ : str or None
-        The approximation that was taken.
+        The approximation that was used.
     quality_ : dict
-        How well the features of an approximation do: ``kernel_error``, relative, on pairs of rows; ``effective_dimension``,
-        what the fit uses of them; ``mse_half``, ``mse`` and ``mse_doubled`` for each target, the training error with half of
-        the features, with all, and about with twice as many. After `partial_fit` the pairs are among the last rows; after
-        `merge`, which sees no rows, it is not there.
+        Quality of the approximation: ``kernel_error``, the relative error on pairs of rows; ``effective_dimension``, the
+        number of features that the fit uses; ``mse_half``, ``mse`` and ``mse_doubled`` for each target, the training error
+        with half of the features, with all, and an estimate for twice as many. After `partial_fit` the pairs are among the
+        last rows; not available after `merge`.
     n_samples_seen_ : int
         Rows that `partial_fit` has seen.
     n_features_in_ : int
@@ -169,7 +171,7 @@ class KernelRidge(FileFits, RidgeEstimator):
     """
 
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **FORMULA_OR_NAME,
         "alpha": [NON_NEGATIVE, "array-like"],
         "approx": [str, None],
@@ -200,6 +202,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         max_iter=None,
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.alpha = alpha
@@ -215,6 +218,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @fitting
@@ -224,7 +228,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training data, or the kernel matrix where ``kernel="precomputed"``.
+            Training data, or the kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
 
@@ -261,7 +265,7 @@ class KernelRidge(FileFits, RidgeEstimator):
             if approx is not None and not approx.startswith("nystrom:"):
                 raise ValueError(f"solver='cg' is for the kernel as it is or for landmarks, not for approx={approx!r}")
         elif self.solver != "auto" and approx is not None:
-            raise ValueError(f"approx={approx!r} has a solver of its own; leave solver={self.solver!r} out")
+            raise ValueError(f"approx={approx!r} does not support solver={self.solver!r}")
 
     def _alphas(self, n_targets):
         alpha = self._penalties()
@@ -372,10 +376,10 @@ class KernelRidge(FileFits, RidgeEstimator):
     @available_if(_streams)
     @fitting
     def partial_fit(self, X, y, sample_weight=None):
-        """Adds rows to the sums that the fit follows from, and solves them: chunk after chunk, the same fit as of all rows at
+        """Adds rows to the normal equations and solves them. Fitting chunk by chunk gives the same model as fitting all rows at
         once.
 
-        It needs ``approx``. The first call settles the features: ``auto`` in the kernel and landmarks look at its rows.
+        Requires ``approx``. The first call fixes the features: ``auto`` in the kernel and landmarks are chosen from its rows.
 
         Parameters
         ----------
@@ -422,14 +426,14 @@ class KernelRidge(FileFits, RidgeEstimator):
         self.residual_ = report["residual"]
 
     def merge(self, other):
-        """Adds the rows that another estimator has seen in `partial_fit`: the same fit as of the rows of both.
+        """Adds the rows that another estimator has seen in `partial_fit`, which gives the fit of the rows of both.
 
-        Both must have the same features. Random features are, with the same kernel without ``auto`` and the same
-        integer as ``random_state``; landmarks are where both started as copies of one estimator after its first `partial_fit`.
+        Both must have the same features: random features of the same kernel without ``auto`` and with the same integer as
+        ``random_state``, or landmarks of copies of one estimator made after its first `partial_fit`.
 
         Parameters
         ----------
-        other : estimator of the same class, which stays as it is
+        other : estimator of the same class, which is not changed
 
         Returns
         -------

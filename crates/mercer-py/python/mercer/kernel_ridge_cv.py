@@ -6,7 +6,7 @@ from numbers import Integral
 import numpy as np
 
 from mercer import _native
-from mercer._constraints import FORMULA_OR_NAME, SHARED, one_of
+from mercer._constraints import FORMULA_OR_NAME, ON_DEVICE, one_of
 from mercer._estimator import fitting
 from mercer._rows import borrowable
 from mercer._search import KernelSearch, folds_of, ranks
@@ -19,54 +19,56 @@ __all__ = ["KernelRidgeCV"]
 class KernelRidgeCV(KernelSearch, RidgeEstimator):
     """Kernel ridge regression with α and γ chosen by exact cross-validation.
 
-    Every α shares one factorisation of each kernel matrix, which takes about 8n³/3 operations and serves leave-one-out and
-    k-fold residuals alike: exactly those of refitted models, without refitting one. With ``approx`` the rows are gone through once
-    for each kernel, into sums over the features of each fold, from which every α's errors follow: linear in n.
+    One factorisation of each kernel matrix, about 8n³/3 operations, gives the leave-one-out or k-fold residuals of every α
+    exactly, without refitting. With ``approx``, one pass over the rows for each kernel accumulates sums over the features of
+    each fold, from which the errors of every α follow; the cost is linear in n.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        As in `KernelRidge`; a formula may have ``?`` in the place of hyper-parameters, which are then searched for
+        As in `KernelRidge`; ``?`` in a formula marks hyper-parameters to search for
         (``"matern(length=?)"``, ``"rbf(sigma=?0.1..10)"``).
     alphas : array-like, default=None
         Penalties to choose from; None for 20 from 1e-6 to 1e3.
     gammas : array-like, default=None
         Values of γ to choose from, for scikit-learn's kernel names that have one; None for 10 around 1/(n_features · variance).
     cv : None, int, "gcv", or an iterable or splitter of train and test rows, default=None
-        None is leave-one-out, an integer that many folds of consecutive rows, ``"gcv"`` generalised cross-validation. Where an
-        approximation is taken, None is 5 folds, and ``"gcv"`` is refused.
+        None is leave-one-out, an integer that many folds of consecutive rows, ``"gcv"`` generalised cross-validation. With an
+        approximation, None is 5 folds, and ``"gcv"`` is an error.
     scoring : None, str or callable, default=None
         None is ``"neg_mean_squared_error"``; ``"neg_root_mean_squared_error"``, ``"neg_mean_absolute_error"``, ``"r2"``, or a
         function of targets and predictions, more being better. The score is the mean over the folds, as in scikit-learn's
         searches; rows left out one at a time are scored all at once. With an approximation it is one of the squared errors or
-        ``"r2"``: single predictions are not made.
+        ``"r2"``.
     degree : float, default=3
     coef0 : float, default=1
     kernel_params : dict, default=None
     approx : str or None, default=None
-        As in `KernelRidge`: ``"fourier:D"``, ``"nystrom:M"``, ``"auto"`` or None. Landmarks are chosen among all rows, those
-        of a fold that is left out as well; their targets are not looked at.
+        As in `KernelRidge`: ``"fourier:D"``, ``"nystrom:M"``, ``"auto"`` or None. Landmarks are chosen among all rows, including
+        those left out; their targets are not used.
     bias : {"none", "centred", "column"}, default="none"
         As in `KernelRidge`. The centring of ``"column"`` is done once, on all rows.
     random_state : int, RandomState instance or None, default=None
-        Chooses the rows that ``auto`` and ``?`` look at; None draws a new seed at each fit.
+        Seed of the rows sampled for ``auto`` and ``?``; None draws a new seed at each fit.
     n_jobs : int, default=None
-        Threads; None for all cores.
+        Number of threads; None uses all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
 
     Attributes
     ----------
     alpha_ : float
-        The penalty chosen.
+        The chosen penalty.
     gamma_ : float or None
-        The γ chosen; None where the kernel has none.
+        The chosen γ; None if the kernel has none.
     best_score_ : float
     cv_results_ : dict
         ``params``, ``param_alpha``, ``param_gamma`` or ``param_kernel``, ``mean_test_score`` and ``rank_test_score`` of every
         candidate.
     approx_ : str or None
-        The approximation that was taken.
+        The approximation that was used.
     dual_coef_, coef_, intercept_, X_fit_, kernel_, n_iter_, quality_, n_features_in_, feature_names_in_
         As in `KernelRidge`, of the model chosen, fitted on all rows: with an approximation, ``coef_`` of random features or
         ``dual_coef_`` of the landmarks ``X_fit_``, and ``quality_``.
@@ -90,7 +92,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
     """
 
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **{name: allowed for name, allowed in FORMULA_OR_NAME.items() if name != "gamma"},
         "alphas": ["array-like", None],
         "gammas": ["array-like", None],
@@ -115,6 +117,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         bias="none",
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.kernel = kernel
@@ -129,16 +132,17 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         self.bias = bias
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Scores every candidate, and fits the best on all rows.
+        """Scores all candidates and fits the best one on all rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training data, or the kernel matrix where ``kernel="precomputed"``.
+            Training data, or the kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
 
@@ -217,7 +221,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
 
     def _feature_scores(self, X, y, targets, weights, choices, alphas):
         """The scores on features, as `_scores` has them; and the features and sums over all rows of the best."""
-        metric = _summed_metric(self.scoring)
+        _summed_metric(self.scoring)
         if isinstance(self.cv, str) and self.cv == "gcv":
             raise ValueError(f"cv='gcv' needs the kernel matrix; with approx={self.approx_!r} use a number of folds")
         folds = self._folds(X, y, default=min(5, X.shape[0]))
@@ -236,9 +240,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
             prepared = self._prepare(X)
             with self._job() as job:
                 sums = _native.sum_features(prepared, borrowable(rows), targets, weights, folds.tolist(), len(names), job)
-                errors = _native.fold_errors(sums, alphas.tolist(), self.bias == "centred", job)
-            row[:] = np.mean([metric(*fold) for fold in zip(errors, sizes, spreads, strict=True)], axis=0)
-            row[~np.isfinite(row)] = -np.inf
+            row[:] = self._score_sums(sums, alphas, sizes, spreads)
             if best is None or row.max() > best[0]:
                 total, *others = sums
                 for part in others:
@@ -247,6 +249,14 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         if not np.isfinite(scores).any():
             raise ValueError("no candidate has a finite score: the data or the targets are too large, or alphas too small")
         return scores, best[1]
+
+    def _score_sums(self, sums, alphas, sizes, spreads):
+        """The score of each α from the sums over each fold, its weight and the spread of its targets."""
+        metric = _summed_metric(self.scoring)
+        with self._job() as job:
+            errors = _native.fold_errors(sums, alphas.tolist(), self.bias == "centred", job)
+        scores = np.mean([metric(*fold) for fold in zip(errors, sizes, spreads, strict=True)], axis=0)
+        return np.where(np.isfinite(scores), scores, -np.inf)
 
     def _folds(self, X, y, default=None):
         """Each row's fold, or None for leave-one-out and generalised cross-validation; `default` is what cv=None stands for."""
@@ -284,6 +294,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
             bias=self.bias,
             random_state=self._fit_seed,
             n_jobs=self.n_jobs,
+            device=self.device,
             verbose=self.verbose,
         )
         fitted = vars(ridge.fit(X, y, weights)).items()

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from mercer._constraints import FORMULA_OR_NAME, SHARED
+from mercer._constraints import FORMULA_OR_NAME, ON_DEVICE
 from mercer._estimator import fitting
 from mercer._kernel_estimator import KernelEstimator
 from mercer._rows import borrowable, stacked
@@ -15,24 +15,26 @@ __all__ = ["KernelSmoother"]
 class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
     """The mean of the targets weighted by the kernel: f(x) = Σᵢ wᵢk(x, xᵢ)yᵢ / Σᵢ wᵢk(x, xᵢ), with wᵢ the weights of the rows.
 
-    Nothing is computed before predictions are asked for; those of m rows take O(mnd) time. Where every weight underflows,
-    far from all rows, the answer is the nearest row's.
+    Fitting stores the rows; predicting m rows takes O(mnd) time. If all weights underflow, far from all rows, the prediction
+    is that of the nearest row.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A kernel of |x−z| or |x−z|₁ that is nowhere negative: ``rbf``, ``laplacian``, a formula such as
-        ``"matern(length=auto)"``, or ``"precomputed"``; a callable is taken at its word.
+        A nonnegative function of |x−z| or |x−z|₁: ``rbf``, ``laplacian``, a formula such as
+        ``"matern(length=auto)"``, or ``"precomputed"``; a callable is not checked.
     gamma : float, default=None
         γ of scikit-learn's kernel names; None is 1/n_features.
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
     random_state : int, RandomState instance or None, default=None
-        Chooses the rows that ``auto`` looks at; None draws a new seed at each fit.
+        Seed of the rows sampled for ``auto``; None draws a new seed at each fit.
     n_jobs : int, default=None
-        Threads; None for all cores.
+        Number of threads; None uses all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
 
     Attributes
     ----------
@@ -54,18 +56,19 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
     #: The weights of the rows; None where all are 1.
     _weights = None
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **{name: FORMULA_OR_NAME[name] for name in ("kernel", "gamma", "kernel_params", "random_state")},
     }
 
     def __init__(
-        self, kernel="rbf", *, gamma=None, kernel_params=None, random_state=None, n_jobs=None, verbose=0
+        self, kernel="rbf", *, gamma=None, kernel_params=None, random_state=None, n_jobs=None, device="cpu", verbose=0
     ):
         self.kernel = kernel
         self.gamma = gamma
         self.kernel_params = kernel_params
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     def __sklearn_tags__(self):
@@ -76,14 +79,14 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Keeps the rows and their targets.
+        """Stores the rows and their targets.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
-            What each row counts; rows of weight 0 do not.
+            Weight of each row; rows of weight 0 are ignored.
 
         Returns
         -------
@@ -99,7 +102,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
 
     @fitting
     def partial_fit(self, X, y, sample_weight=None):
-        """Adds rows and their targets to those that are kept; the first call settles the kernel, as `fit` does.
+        """Adds rows and their targets to the stored ones; the first call fixes the kernel, as `fit` does.
 
         Parameters
         ----------
@@ -141,7 +144,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+            Samples, or their kernel matrix with the training samples if ``kernel="precomputed"``.
 
         Returns
         -------
@@ -177,7 +180,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
         Raises
         ------
         ValueError
-            Where the kernel is a matrix or a function of Python, or where rows have weights, which a file cannot hold.
+            If the kernel is a matrix or a Python function, or if rows have weights, which files cannot store.
         """
         check_is_fitted(self)
         if self._weights is not None:

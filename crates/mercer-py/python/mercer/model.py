@@ -1,4 +1,4 @@
-"""Models in files: what an estimator saves and what the command line writes."""
+"""Model files, written by estimators and by the command line."""
 
 import json
 import os
@@ -14,7 +14,7 @@ __all__ = ["Model", "load"]
 
 
 def load(path):
-    """Reads a model file, whoever wrote it.
+    """Reads a model file written by Python or by the command line.
 
     >>> import mercer, numpy as np, os, tempfile
     >>> X = np.arange(6.0).reshape(3, 2)

@@ -28,7 +28,7 @@ _PARAMETERS = """
     n_neighbors : int, default=5
         k.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
-        How neighbours count: all the same, or by 1/distance (a neighbour at distance 0 then takes all). A callable maps an
+        Weights of the neighbours: equal, or 1/distance (neighbours at distance 0 then take all the weight). A callable maps an
         array of distances to one of weights; where it gives all neighbours of a query weight 0, a prediction is an error.
     algorithm : {"auto", "brute", "ball_tree", "kd_tree"}, default="auto"
         Accepted as scikit-learn's; the search is always exact and over all rows.
@@ -45,9 +45,9 @@ _PARAMETERS = """
     metric_params : dict, default=None
         Keyword arguments of the distance, such as the weights ``w`` of the columns in ``minkowski``.
     n_jobs : int, default=None
-        Threads; None for all cores.
+        Number of threads; None uses all cores.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
 """
 
 
@@ -156,14 +156,14 @@ class _KNeighbors(Estimator):
             raise ValueError(f"Expected {name} > 0. Got {count}")
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
-        """The nearest rows of each row of X, nearest first; of equal ones the first.
+        """The nearest rows of each row of X, nearest first; ties are resolved by row order.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_queries, n_features), default=None
-            None for the training rows, each of which is then not a neighbour of itself.
+            None for the training rows; a row is then not its own neighbour.
         n_neighbors : int, default=None
-            None for that of the estimator.
+            None uses the value of the estimator.
         return_distance : bool, default=True
 
         Returns
@@ -281,7 +281,7 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
 
     @fitting
     def fit(self, X, y):
-        """Keeps the rows and their targets.
+        """Stores the rows and their targets.
 
         Parameters
         ----------
@@ -351,7 +351,7 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
 
     @fitting
     def fit(self, X, y):
-        """Keeps the rows and their classes.
+        """Stores the rows and their classes.
 
         Parameters
         ----------

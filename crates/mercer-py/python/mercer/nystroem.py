@@ -5,7 +5,7 @@ from sklearn.utils import check_random_state
 
 from mercer import _native
 from mercer._components import Components
-from mercer._constraints import FINITE, FORMULA_OR_NAME, NON_NEGATIVE, SHARED, one_of
+from mercer._constraints import FINITE, FORMULA_OR_NAME, NON_NEGATIVE, ON_DEVICE, one_of
 from mercer._estimator import fitting
 from mercer._kernel_choice import PAIRWISE_NAMES, Precomputed, of_name
 from mercer._kernel_estimator import KernelEstimator
@@ -37,28 +37,30 @@ class Nystroem(Components, KernelEstimator):
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel, or further parameters of a named one.
     n_components : int, default=100
-        The number of landmarks. More than there are rows are warned of and cut down.
+        The number of landmarks. More than the number of rows gives a warning and is reduced.
     landmarks : {"uniform", "k-means++", "rpcholesky"} or array-like of shape (n_landmarks, n_features), default="uniform"
-        Which they are: rows by chance, the same ones as scikit-learn's for the same seed; rows far from one another; rows
-        that the kernel does not get from the others, by randomly pivoted Cholesky; or these, whatever `n_components` says.
+        How they are chosen: random rows, the same as scikit-learn's for the same seed; rows far from one another; randomly
+        pivoted Cholesky; or the given landmarks, which override `n_components`.
     random_state : int, RandomState instance or None, default=None
-        The seed of the choice, and of the rows that ``auto`` looks at; None draws a new seed at each fit.
+        Seed of the choice and of the rows sampled for ``auto``; None draws a new seed at each fit.
     n_jobs : int, default=None
-        Threads; None for all cores.
+        Number of threads; None uses all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
 
     Attributes
     ----------
     components_ : {ndarray, sparse matrix} of shape (n_components, n_features)
         The landmarks.
     component_indices_ : ndarray of shape (n_components,) or None
-        Their places among the rows; None for landmarks of your own.
+        Their row numbers; None for given landmarks.
     normalization_ : ndarray of shape (n_components, n_components)
         N. It is the inverse of the Cholesky factor of the landmarks' kernel matrix, with a row of zeros for each landmark
-        that adds nothing beyond rounding; the symmetric root where the kernel is not known to be one.
+        that is redundant up to rounding; the symmetric root if the kernel is not known to be positive semidefinite.
     kernel_ : Kernel or None
-        The kernel with every ``auto`` a number.
+        The kernel with every ``auto`` replaced by a number.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -73,7 +75,7 @@ class Nystroem(Components, KernelEstimator):
     """
 
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         **FORMULA_OR_NAME,
         **Components._parameter_constraints,
         "coef0": [FINITE, None],
@@ -96,6 +98,7 @@ class Nystroem(Components, KernelEstimator):
         landmarks="uniform",
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.kernel = kernel
@@ -107,6 +110,7 @@ class Nystroem(Components, KernelEstimator):
         self.landmarks = landmarks
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @fitting
@@ -116,7 +120,7 @@ class Nystroem(Components, KernelEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training data, or the kernel matrix where ``kernel="precomputed"``.
+            Training data, or the kernel matrix if ``kernel="precomputed"``.
         y : None
             Not used.
 
@@ -204,7 +208,7 @@ class Nystroem(Components, KernelEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+            Samples, or their kernel matrix with the training samples if ``kernel="precomputed"``.
 
         Returns
         -------

@@ -27,6 +27,7 @@ class Nystroem(Components, KernelEstimator):
         landmarks: str | ArrayLike = "uniform",
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: None = None) -> Self: ...

@@ -15,11 +15,11 @@ __all__ = ["RBFSampler", "RandomFourierFeatures"]
 
 
 class RandomFourierFeatures(Components, KernelEstimator):
-    """Random features of a shift-invariant kernel, drawn from its own spectral density: ⟨φ(x), φ(z)⟩ ≈ k(x, z).
+    """Random features of a shift-invariant kernel, drawn from its spectral density: ⟨φ(x), φ(z)⟩ ≈ k(x, z).
 
     The error falls as 1/√n_components. Normal frequencies for ``rbf``, Cauchy for ``laplacian``, Student for ``matern``, a
-    gamma mixture for ``rq``; products and sums of those each with their own. A kernel without a known density is refused,
-    with the reason: use `Nystroem`. Fitting looks at the number of columns only, save where the kernel has ``auto``.
+    gamma mixture for ``rq``; and the corresponding distributions for their products and sums. Kernels without a known density
+    are an error; use `Nystroem` for them. Fitting uses only the number of columns, unless the kernel has ``auto``.
 
     Parameters
     ----------
@@ -28,18 +28,18 @@ class RandomFourierFeatures(Components, KernelEstimator):
     n_components : int, default=100
         The number of features.
     orthogonal : bool, default=True
-        Orthogonal directions, which have the smaller error, where the density is isotropic; independent ones elsewhere.
+        Orthogonal frequencies, which have a smaller error, for isotropic densities; independent ones otherwise.
     form : {"auto", "pairs", "shifted"}, default="auto"
-        A cosine and a sine for every frequency, which needs an even number of features and has the smaller error; or one
-        cosine with a random shift as in `RBFSampler`. ``"auto"`` takes pairs where the number is even.
+        A cosine and a sine for every frequency, which requires an even number of features and has a smaller error; or one
+        cosine with a random shift as in `RBFSampler`. ``"auto"`` uses pairs if the number is even.
     qmc : bool, default=False
-        A randomised Halton sequence in the place of random numbers, and of orthogonal directions.
+        Uses a randomised Halton sequence instead of random numbers and orthogonal directions.
     random_state : int, RandomState instance or None, default=None
-        The seed of the frequencies, and of the rows that ``auto`` looks at; None draws a new seed at each fit.
+        Seed of the frequencies and of the rows sampled for ``auto``; None draws a new seed at each fit.
     n_jobs : int, default=None
-        Threads; None for all cores.
+        Number of threads; None uses all cores.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class RandomFourierFeatures(Components, KernelEstimator):
     amplitudes_ : ndarray of shape (n_frequencies,)
         The factor of each frequency's cosine.
     kernel_ : Kernel
-        The kernel with every ``auto`` a number.
+        The kernel with every ``auto`` replaced by a number.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -156,7 +156,7 @@ class RandomFourierFeatures(Components, KernelEstimator):
 class RBFSampler(Components, Estimator):
     """scikit-learn's random features of the Gaussian kernel exp(−γ‖x−z‖²): the same ones for the same seed.
 
-    `RandomFourierFeatures` has a smaller error at the same number of features, and more kernels.
+    `RandomFourierFeatures` has a smaller error for the same number of features, and supports more kernels.
 
     Parameters
     ----------
@@ -167,9 +167,9 @@ class RBFSampler(Components, Estimator):
     random_state : int, RandomState instance or None, default=None
         The seed of weights and offsets; None draws a new seed at each fit.
     n_jobs : int, default=None
-        Threads; None for all cores.
+        Number of threads; None uses all cores.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
 
     Attributes
     ----------

@@ -16,43 +16,43 @@ __all__ = ["SVCCV"]
 
 
 class SVCCV(KernelSearch, SupportVectorClassifier):
-    """Support vector classification with C and γ chosen by accuracy on rows that were left out.
+    """Support vector classification with C and γ chosen by cross-validated accuracy.
 
-    Each kernel's matrix is computed once for all folds, pairs of classes and values of C, and each machine goes on from the one
-    with the next smaller C.
+    Each kernel's matrix is computed once for all folds, pairs of classes and values of C, and each machine starts from the
+    solution for the next smaller C.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        As in `SVC`; a formula may have ``?`` in the place of hyper-parameters, which are then searched for
+        As in `SVC`; ``?`` in a formula marks hyper-parameters to search for
         (``"matern(length=?)"``, ``"rbf(sigma=?0.1..10)"``).
     Cs : array-like, default=None
         Values of C to choose from; None for 2^-5, 2^-2, ..., 2^10.
     gammas : array-like, default=None
         Values of γ to choose from, for scikit-learn's kernel names that have one; None for 7 around 1/(n_features · variance).
     cv : int, or an iterable or splitter of train and test rows, default=5
-        An integer is that many folds, every class spread over them as by scikit-learn's ``StratifiedKFold``.
+        An integer is the number of stratified folds, as in scikit-learn's ``StratifiedKFold``.
     degree, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter, decision_function_shape, break_ties,
-    random_state, n_jobs
+    random_state, n_jobs, device
         As in `SVC`.
 
     Attributes
     ----------
     C_ : float
-        The C chosen: of equal scores the first in ``Cs``, then the first in ``gammas``.
+        The chosen C; ties are resolved by the order of ``Cs``, then of ``gammas``.
     gamma_ : float or None
-        The γ chosen; None where the kernel has none.
+        The chosen γ; None if the kernel has none.
     best_score_ : float
         Its accuracy, the mean over the folds.
     best_index_ : int
-        Its place in `cv_results_`.
+        Its index in `cv_results_`.
     cv_results_ : dict
         ``params``, ``param_C``, ``param_gamma`` or ``param_kernel``, ``split0_test_score`` and so on, ``mean_test_score``,
         ``std_test_score`` and ``rank_test_score`` of every candidate.
     n_splits_ : int
     classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, probA_, probB_, fit_status_,
     n_iter_, shape_fit_, kernel_, n_features_in_, feature_names_in_
-        As in `SVC`, of the model chosen, fitted on all rows.
+        As in `SVC`, of the chosen model, fitted on all rows.
 
     Examples
     --------
@@ -95,6 +95,7 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
         break_ties=False,
         random_state=None,
         n_jobs=None,
+        device="cpu",
     ):
         self.kernel = kernel
         self.Cs = Cs
@@ -113,18 +114,19 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Scores every candidate, and fits the best on all rows.
+        """Scores all candidates and fits the best one on all rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training data, or the kernel matrix where ``kernel="precomputed"``.
+            Training data, or the kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
         sample_weight : float or array-like of shape (n_samples,), default=None
-            What each row counts, in fits and in scores. Rows of weight 0 or less do not count.
+            Weight of each row, in fits and in scores. Rows of weight 0 or less are ignored.
 
         Returns
         -------

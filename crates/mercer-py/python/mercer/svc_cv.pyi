@@ -36,5 +36,6 @@ class SVCCV(SupportVectorClassifier):
         break_ties: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None: ...
     def fit(self, X: Any, y: ArrayLike, sample_weight: float | ArrayLike | None = None) -> SVCCV: ...

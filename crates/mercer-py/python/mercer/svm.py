@@ -15,12 +15,12 @@ __all__ = ["NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"]
 class SVC(SupportVectorClassifier):
     """Support vector classification: minimises ½‖w‖² + C Σᵢ max(0, 1 − yᵢf(xᵢ)) for every pair of classes.
 
-    The problem, its stopping rule and the vote among pairs are those of LIBSVM; the answer is held against double precision.
+    The problem, its stopping rule and the vote among pairs are those of LIBSVM; optimality is verified in double precision.
 
     Parameters
     ----------
     C : float, default=1.0
-        What a sample on the wrong side costs; ``inf`` counts as 1e10.
+        Cost of a margin violation; ``inf`` counts as 1e10.
     kernel : str, Kernel or callable, default="rbf"
         ``"linear"``, ``"poly"``, ``"rbf"``, ``"sigmoid"`` or another of scikit-learn's names, to which ``gamma``, ``degree`` and
         ``coef0`` belong; a kernel text (``"0.5*rbf(sigma=2) + (<x,z>+1)^3"``) or `Kernel`; ``"precomputed"``; or a function
@@ -30,31 +30,33 @@ class SVC(SupportVectorClassifier):
         ``"scale"`` is 1/(n_features · variance), ``"auto"`` 1/n_features.
     coef0 : float, default=0.0
     shrinking : bool, default=True
-        Whether rows that stay at their bounds are set aside for a while.
+        Whether to use the shrinking heuristic.
     probability : bool, default=False
-        Whether `predict_proba` is wanted: sigmoids of held-out decisions from five parts of the rows, several times the work.
+        Whether to enable `predict_proba`, by Platt scaling on five folds; several times the work.
     tol : float, default=1e-3
-        Stops when the optimality conditions are violated by no more than this.
+        Allowed violation of the optimality conditions.
     cache_size : float, default=200
-        Megabytes of kernel rows to keep. The default leaves it to the solver, which takes up to a fifth of the memory there is.
+        Cache for kernel rows in megabytes. With the default, the solver uses up to a fifth of the memory.
     class_weight : dict, "balanced" or None, default=None
-        A factor of C for each class; ``"balanced"`` is in inverse proportion to how often it occurs.
+        A factor of C for each class; ``"balanced"`` factors are inversely proportional to class frequencies.
     verbose : bool, default=False
         Shows progress.
     max_iter : int, default=-1
-        Steps of two variables at most, for each pair of classes; -1 for no limit that is met in practice.
+        Maximum number of steps for each pair of classes; -1 for no limit.
     decision_function_shape : {"ovo", "ovr"}, default="ovr"
         Whether `decision_function` has a number for each pair of classes or for each class. Training is always by pairs.
     break_ties : bool, default=False
-        Whether `predict` decides between classes of equally many votes by `decision_function`; else the first one wins.
+        Whether `predict` breaks ties by `decision_function`; otherwise the first class wins.
     random_state : int, RandomState instance or None, default=None
-        Cuts the rows into parts for ``probability=True``, and chooses what ``auto`` in a kernel looks at; None draws a new seed at each fit.
+        Seed of the folds for ``probability=True`` and of the rows sampled for ``auto``; None draws a new seed at each fit.
     n_jobs : int, default=None
-        Threads; None for all cores. The answer does not depend on it.
+        Number of threads; None uses all cores. The result does not depend on it.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     approx : None, "auto" or str, default=None
-        None for the kernel as it is. ``"fourier:1024"`` for so many random features, ``"nystrom:1000"`` for so many landmarks,
+        None uses the exact kernel. ``"fourier:1024"`` uses 1,024 random features, ``"nystrom:1000"`` 1,000 landmarks,
         ``"auto"`` as in `KernelRidge`: a linear machine on them for each class against all others, in O(n·D²) time for D features.
-        `tol` then bounds how far the objective may be above its minimum, as a part of it. There are no support vectors, pairs of
+        `tol` then bounds the relative suboptimality of the objective. There are no support vectors, pairs of
         classes or probabilities.
 
     Attributes
@@ -64,21 +66,21 @@ class SVC(SupportVectorClassifier):
     support_ : ndarray of shape (n_SV,)
         Rows that are support vectors of any pair, class by class.
     support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
-        Empty where the kernel is precomputed or a function.
+        Empty if the kernel is precomputed or a function.
     n_support_ : ndarray of shape (n_classes,)
     dual_coef_ : {ndarray, sparse matrix} of shape (n_classes - 1, n_SV)
         yα: in the column of a support vector, one for each other class in order.
     coef_ : {ndarray, sparse matrix} of shape (n_classes * (n_classes - 1) / 2, n_features)
-        Weights of the features, where ``kernel="linear"``.
+        Weights of the features; only with ``kernel="linear"``.
     intercept_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
     probA_, probB_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
-        The sigmoids 1/(1 + e^(af + b)) of the pairs; empty where ``probability=False``.
+        The sigmoids 1/(1 + e^(af + b)) of the pairs; empty if ``probability=False``.
     fit_status_ : int
-        0 where the solver reached ``tol``, else 1, with a warning.
+        0 if the solver reached ``tol``, else 1 with a warning.
     n_iter_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
     shape_fit_ : tuple of int
     approx_ : str or None
-        The approximation that was taken. With one, ``n_iter_`` is a number, ``intercept_`` has one entry for two classes and else one
+        The approximation that was used. With one, ``n_iter_`` is a number, ``intercept_`` has one entry for two classes and else one
         for each, and landmarks are in ``X_fit_``, their coefficients in the rows of ``dual_coef_``.
     kernel_ : Kernel or None
     n_features_in_ : int
@@ -118,6 +120,7 @@ class SVC(SupportVectorClassifier):
         break_ties=False,
         random_state=None,
         n_jobs=None,
+        device="cpu",
         approx=None,
     ):
         self.C = C
@@ -136,9 +139,15 @@ class SVC(SupportVectorClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.approx = approx
 
     def _prepare(self, X, y, sample_weight):
+        self._check_features()
+        return super()._prepare(X, y, sample_weight)
+
+    def _check_features(self):
+        """Refuses what machines on features do not have."""
         by_pairs = self.decision_function_shape == "ovo"
         if self._check_approx() is not None:
             for name, asked in (("probability=True", self._wants_probabilities()), ("decision_function_shape='ovo'", by_pairs)):
@@ -146,7 +155,6 @@ class SVC(SupportVectorClassifier):
                     raise ValueError(
                         f"{name} needs a machine for every pair of classes, which approx={self.approx!r} does not train"
                     )
-        return super()._prepare(X, y, sample_weight)
 
     def _fit_classes(self, X, codes, weights):
         self._choose_approx(X)
@@ -154,18 +162,19 @@ class SVC(SupportVectorClassifier):
 
 
 class NuSVC(SupportVectorClassifier):
-    """Support vector classification with ν in place of C (Schölkopf et al. 2000).
+    """Support vector classification with ν instead of C (Schölkopf et al. 2000).
 
-    ν bounds the fraction of margin errors from above and that of support vectors from below, for every pair of classes.
+    ν is an upper bound on the fraction of margin errors and a lower bound on the fraction of support vectors, for every pair
+    of classes.
 
     Parameters
     ----------
     nu : float, default=0.5
-        Above 0, and at most twice the share of the smaller class of each pair; more is an error that says how much is feasible.
+        Above 0, and at most twice the share of the smaller class of each pair; larger values are an error that gives the limit.
     class_weight : dict, "balanced" or None, default=None
-        What the rows of each class count. LIBSVM's ν-classification takes no notice of it, this one does.
+        Weight of each class. LIBSVM's ν-classification ignores it; this one does not.
     kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, verbose, max_iter, decision_function_shape,
-    break_ties, random_state, n_jobs
+    break_ties, random_state, n_jobs, device
         As in `SVC`.
 
     Attributes
@@ -205,6 +214,7 @@ class NuSVC(SupportVectorClassifier):
         break_ties=False,
         random_state=None,
         n_jobs=None,
+        device="cpu",
     ):
         self.nu = nu
         self.kernel = kernel
@@ -222,6 +232,7 @@ class NuSVC(SupportVectorClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def _refuse_absent(self, counts):
         try:
@@ -240,10 +251,10 @@ class _Regression(RegressorMixin, SupportVectorMachine):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training data, or the kernel matrix where ``kernel="precomputed"``.
+            Training data, or the kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
         sample_weight : float or array-like of shape (n_samples,), default=None
-            A factor of C for each row. Rows of weight 0 or less do not count.
+            A factor of C for each row. Rows of weight 0 or less are ignored.
 
         Returns
         -------
@@ -262,7 +273,7 @@ class _Regression(RegressorMixin, SupportVectorMachine):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+            Samples, or their kernel matrix with the training samples if ``kernel="precomputed"``.
 
         Returns
         -------
@@ -276,12 +287,12 @@ class SVR(_Regression):
 
     Parameters
     ----------
-    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs, device
         As in `SVC`.
     C : float, default=1.0
-        What a unit of error beyond the tube costs; ``inf`` counts as 1e10.
+        Cost of errors beyond the tube; ``inf`` counts as 1e10.
     epsilon : float, default=0.1
-        ε: half the width of the tube in which errors cost nothing.
+        ε, half width of the tube within which errors cost nothing.
 
     Attributes
     ----------
@@ -290,7 +301,7 @@ class SVR(_Regression):
     n_support_ : ndarray of shape (1,)
     dual_coef_ : {ndarray, sparse matrix} of shape (1, n_SV)
     coef_ : {ndarray, sparse matrix} of shape (1, n_features)
-        Weights of the features, where ``kernel="linear"``.
+        Weights of the features; only with ``kernel="linear"``.
     intercept_ : ndarray of shape (1,)
     fit_status_, n_iter_ : int
     shape_fit_ : tuple of int
@@ -326,6 +337,7 @@ class SVR(_Regression):
         verbose=False,
         max_iter=-1,
         n_jobs=None,
+        device="cpu",
     ):
         self.kernel = kernel
         self.degree = degree
@@ -339,6 +351,7 @@ class SVR(_Regression):
         self.verbose = verbose
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.device = device
 
 
 class NuSVR(_Regression):
@@ -347,10 +360,10 @@ class NuSVR(_Regression):
     Parameters
     ----------
     nu : float, default=0.5
-        Above 0 and at most 1: bounds the fraction of rows outside of the tube from above and that of support vectors from below.
+        Above 0 and at most 1: upper bound on the fraction of rows outside the tube and lower bound on the fraction of support vectors.
     C : float, default=1.0
-        What a unit of error beyond the tube costs; ``inf`` counts as 1e10.
-    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, n_jobs
+        Cost of errors beyond the tube; ``inf`` counts as 1e10.
+    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, n_jobs, device
         As in `SVC`.
 
     Attributes
@@ -387,6 +400,7 @@ class NuSVR(_Regression):
         verbose=False,
         max_iter=-1,
         n_jobs=None,
+        device="cpu",
     ):
         self.nu = nu
         self.C = C
@@ -400,17 +414,18 @@ class NuSVR(_Regression):
         self.verbose = verbose
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.device = device
 
 
 class OneClassSVM(OutlierMixin, SupportVectorMachine):
-    """One-class estimation: a function that is positive where samples like the given ones are (Schölkopf et al. 2001).
+    """One-class estimation: a function that is positive near the training samples (Schölkopf et al. 2001).
 
     Parameters
     ----------
-    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, n_jobs, device
         As in `SVC`.
     nu : float, default=0.5
-        Above 0 and at most 1: bounds the fraction of rows left outside from above and that of support vectors from below.
+        Above 0 and at most 1: upper bound on the fraction of outliers and lower bound on the fraction of support vectors.
 
     Attributes
     ----------
@@ -447,6 +462,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         verbose=False,
         max_iter=-1,
         n_jobs=None,
+        device="cpu",
     ):
         self.kernel = kernel
         self.degree = degree
@@ -459,6 +475,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         self.verbose = verbose
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.device = device
 
     @fitting
     def fit(self, X, y=None, sample_weight=None):
@@ -467,10 +484,10 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training data, or the kernel matrix where ``kernel="precomputed"``.
+            Training data, or the kernel matrix if ``kernel="precomputed"``.
         y : Ignored
         sample_weight : float or array-like of shape (n_samples,), default=None
-            What each row counts. Rows of weight 0 or less do not count.
+            Weight of each row. Rows of weight 0 or less are ignored.
 
         Returns
         -------
@@ -508,7 +525,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, or their kernel matrix with the training samples where ``kernel="precomputed"``.
+            Samples, or their kernel matrix with the training samples if ``kernel="precomputed"``.
 
         Returns
         -------

@@ -32,6 +32,7 @@ class SVC(SupportVectorClassifier):
         break_ties: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         approx: str | None = None,
     ) -> None: ...
 
@@ -55,6 +56,7 @@ class NuSVC(SupportVectorClassifier):
         break_ties: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None: ...
 
 class _Regression(SupportVectorMachine):
@@ -79,6 +81,7 @@ class SVR(_Regression):
         verbose: bool = False,
         max_iter: int = -1,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None: ...
 
 class NuSVR(_Regression):
@@ -97,6 +100,7 @@ class NuSVR(_Regression):
         verbose: bool = False,
         max_iter: int = -1,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None: ...
 
 class OneClassSVM(SupportVectorMachine):
@@ -116,6 +120,7 @@ class OneClassSVM(SupportVectorMachine):
         verbose: bool = False,
         max_iter: int = -1,
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: float | ArrayLike | None = None) -> Self: ...
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.intp]: ...

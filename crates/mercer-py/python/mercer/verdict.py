@@ -8,7 +8,7 @@ __all__ = ["Verdict"]
 class Verdict:
     """The answer to "is this formula positive semidefinite?", with its proof or its counter-example.
 
-    It is true where the formula is proven to be a kernel.
+    It is truthy if the formula is proven to be a kernel.
 
     Attributes
     ----------
@@ -21,13 +21,13 @@ class Verdict:
         The points and weights whose quadratic form is negative, the theorem that rules the formula out,
         or the points at which it is undefined.
     evidence : dict or None
-        What was tried where neither was found.
+        What was tried if neither was found.
     document : dict
-        All that ``mercer check --json`` prints: beside the above, where they are known, ``parameter`` (the values of ``?``),
+        All that ``mercer check --json`` prints: in addition to the above, where known, ``parameter`` (the values of ``?``),
         ``largest_dim``, ``conditionally_positive_definite``, ``strictly_positive_definite``, ``characteristic``,
         ``universal`` and ``repairs``.
     certificate : str or None
-        The proof or the counter-example as a document that ``mercer verify`` checks; None where it is undecided.
+        The proof or the counter-example as a document that ``mercer verify`` checks; None if undecided.
 
     Examples
     --------

@@ -34,7 +34,7 @@ pub enum DesignError {
         allowed: &'static str,
     },
     /// The number of features does not fit 64 bits.
-    #[error("{map} of {columns} columns has {count} features, more than any memory holds")]
+    #[error("{map} of {columns} columns has {count} features, more than can be stored")]
     TooMany {
         /// The map.
         map: String,
@@ -63,7 +63,7 @@ pub enum DesignError {
         budget: u64,
     },
     /// A matrix does not fit the memory.
-    #[error("{what} would take {}, more than the {} there are", memory::human(*.needed), memory::human(*.budget))]
+    #[error("{what} would take {}, but only {} are available", memory::human(*.needed), memory::human(*.budget))]
     Memory {
         /// The matrix.
         what: &'static str,
@@ -135,7 +135,7 @@ pub enum DesignError {
         at: String,
     },
     /// The samples have another number of columns than the features are of.
-    #[error("the features are of {expected} columns, but the samples have {found}")]
+    #[error("the features need {expected} columns, but the samples have {found}")]
     Columns {
         /// Columns of the samples.
         found: usize,
@@ -143,10 +143,10 @@ pub enum DesignError {
         expected: usize,
     },
     /// A map that takes samples as they are was to be used on shifted ones.
-    #[error("random features take samples as they are, but the model shifts them")]
+    #[error("random features do not support shifted samples (bias = column)")]
     Shifted,
     /// The rows of the design can be read in order only.
-    #[error("the rows are read in order, and what was asked for needs them in any order")]
+    #[error("the rows are read sequentially, but this operation needs random access")]
     Sequential,
     /// The rows of a stream could not be read.
     #[error("{0}")]

@@ -12,21 +12,28 @@
 
 use std::ops::Range;
 
-/// The loss of each row.
+/// A loss as a function of a row's outputs, its class and its weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum RowLoss<'a> {
+pub enum Loss {
     /// The logistic loss: one output for two classes, else one per class (multinomial).
-    Logistic(Labelled<'a>),
+    Logistic,
     /// (1 − t)²/(2δ) where 0 ≤ 1 − t ≤ δ, and 1 − t − δ/2 beyond, for each output: one for two classes, else one for each class
     /// against all others.
     SmoothHinge {
-        /// The classes and weights of the rows.
-        labels: Labelled<'a>,
         /// δ > 0.
         width: f64,
         /// The share of rows that are expected in the rounded part, more than 0 and at most 1.
         share: f64,
     },
+}
+
+/// The loss of each row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RowLoss<'a> {
+    /// The loss.
+    pub loss: Loss,
+    /// The classes and weights of the rows.
+    pub labels: Labelled<'a>,
 }
 
 /// Rows with their classes and weights.
@@ -75,66 +82,55 @@ impl LossSums {
     }
 }
 
-impl<'a> RowLoss<'a> {
-    /// The same loss of some of the rows alone.
-    #[must_use]
-    pub fn of_rows(&self, rows: Range<usize>) -> Self {
-        let some = |labels: Labelled<'a>| Labelled {
-            codes: &labels.codes[rows.clone()],
-            weights: &labels.weights[rows.clone()],
-            ..labels
-        };
-        match *self {
-            Self::Logistic(labels) => Self::Logistic(some(labels)),
-            Self::SmoothHinge { labels, width, share } => {
-                Self::SmoothHinge { labels: some(labels), width, share }
-            }
-        }
-    }
-
-    /// The classes and weights of the rows.
-    #[must_use]
-    pub fn labels(&self) -> Labelled<'a> {
-        match self {
-            Self::Logistic(labels) | Self::SmoothHinge { labels, .. } => *labels,
-        }
-    }
-
+impl Loss {
     /// c: a bound on the norm of every row's second derivative as a part of its weight, or an estimate of it, more than 0. It decides
     /// how good the first direction of a solver is, not the answer.
     #[must_use]
-    pub fn curvature(&self) -> f64 {
+    pub fn curvature(self, outputs: usize) -> f64 {
         match self {
-            Self::Logistic(labels) => {
-                if labels.outputs == 1 {
+            Self::Logistic => {
+                if outputs == 1 {
                     0.25
                 } else {
                     0.5
                 }
             }
-            Self::SmoothHinge { width, share, .. } => share / width,
+            Self::SmoothHinge { width, share } => share / width,
         }
+    }
+}
+
+impl RowLoss<'_> {
+    /// The same loss of some of the rows alone.
+    #[must_use]
+    pub fn of_rows(&self, rows: Range<usize>) -> Self {
+        let Labelled { codes, outputs, weights } = self.labels;
+        let labels = Labelled { codes: &codes[rows.clone()], outputs, weights: &weights[rows] };
+        Self { labels, ..*self }
     }
 
     /// The value c would have if all rows were like this one, whose gradient is `g`, times the weight of the row; none where
     /// there is no estimate.
     #[must_use]
     pub fn curvature_at(&self, i: usize, g: &[f64]) -> Option<f64> {
-        let Self::Logistic(labels) = self else { return None };
+        if self.loss != Loss::Logistic {
+            return None;
+        }
         // The mean of w·p(1 − p) over the outputs, which is |g|(1 − |g|/w); twice that for several, whose curvatures differ.
-        let w = labels.weights[i];
+        let w = self.labels.weights[i];
         let sum: f64 = g.iter().filter(|g| **g != 0.0).map(|g| g.abs() * (1.0 - g.abs() / w)).sum();
         Some(sum * if g.len() == 1 { 1.0 } else { 2.0 / g.len() as f64 })
     }
 
     /// ℓᵢ(f); its gradient goes into `g`.
     pub fn row(&self, i: usize, f: &[f64], g: &mut [f64]) -> f64 {
-        match self {
-            Self::Logistic(labels) => {
+        let labels = self.labels;
+        match self.loss {
+            Loss::Logistic => {
                 let mut p = vec![0.0; f.len()];
                 logistic_row(f, labels.codes[i], labels.weights[i], &mut p, g)
             }
-            Self::SmoothHinge { labels, width, .. } => {
+            Loss::SmoothHinge { width, .. } => {
                 let weight = labels.weights[i];
                 let mut loss = 0.0;
                 for (k, (f, g)) in f.iter().zip(g).enumerate() {

@@ -72,6 +72,11 @@ pub trait Engine: Send + Sync {
     /// Its name, for reports.
     fn name(&self) -> &'static str;
 
+    /// Takes the last failure of the engine in a call that could not return it and reported [`Stopped`] instead.
+    fn take_fault(&self) -> Option<String> {
+        None
+    }
+
     /// Makes samples resident, ready for any kernel. O(nd) time and memory.
     ///
     /// # Errors

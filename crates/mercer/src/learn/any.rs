@@ -4,7 +4,9 @@ use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::design::DesignError;
+use crate::data::AnySamples;
+use crate::design::{DesignError, LabelledRows};
+use crate::linalg::NormalEquations;
 use crate::model::Method;
 use crate::session::Session;
 
@@ -13,7 +15,7 @@ use super::fitted::{Fitted, Settings};
 use super::gp::Gp;
 use super::knn::Knn;
 use super::learner::{Learner, Requires, Shape};
-use super::lift::Lift;
+use super::lift::{Lift, Prepared};
 use super::lms::Lms;
 use super::logistic::Logistic;
 use super::perceptron::Perceptron;
@@ -71,6 +73,45 @@ impl AnyLearner {
             *lift = map.bind(names)?.into();
         }
         Ok(self)
+    }
+
+    /// The features of an approximation for this number of rows, of which samples are all or a part.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`]; where the learner is not on an approximation or does not work on features.
+    pub fn prepare(
+        &self,
+        rows: (&AnySamples<'_>, u64),
+        session: &Session<'_>,
+    ) -> Result<Prepared, LearnError> {
+        let (lift, admission) = match self {
+            Self::Ridge(ridge) => return ridge.prepare(rows, session),
+            Self::Logistic(Logistic { lift, admission, .. }) | Self::Svm(Svm { lift, admission, .. }) => {
+                (lift, *admission)
+            }
+            _ => return Err(LearnError::Unsupported("this learner does not work on approximate features")),
+        };
+        let (kernel, approximation) = lift.approximation()?;
+        Prepared::new(kernel, approximation, admission, rows, session)
+    }
+
+    /// Fits a classifier to rows of features that need not be at hand: see [`Logistic::fit_rows`] and [`Svm::fit_rows`].
+    ///
+    /// # Errors
+    /// Those of the learner, and where it is not one of these two.
+    pub fn fit_rows(
+        &self,
+        prepared: &Prepared,
+        rows: &dyn LabelledRows,
+        sums: &NormalEquations,
+        classes: usize,
+        session: &Session<'_>,
+    ) -> Result<Fitted, LearnError> {
+        match self {
+            Self::Logistic(logistic) => logistic.fit_rows(prepared, rows, sums, classes, session),
+            Self::Svm(svm) => svm.fit_rows(prepared, rows, sums, classes, session),
+            _ => Err(LearnError::Unsupported("this learner is not a classifier on approximate features")),
+        }
     }
 
     fn inner(&self) -> &dyn Learner {

@@ -5,7 +5,9 @@ use std::slice;
 use serde_json::json;
 
 use crate::data::Matrix;
-use crate::design::{Approximation, Design, Labelled, Parts, Streamed};
+use crate::design::{
+    Approximation, Design, DesignError, Labelled, LabelledDesign, LabelledRows, Parts, Streamed,
+};
 use crate::kernel::Kernel;
 use crate::linalg::{Intercept, NormalEquations};
 use crate::model::Predictor;
@@ -56,7 +58,7 @@ impl ClassFeatures<'_> {
         &self,
         problem: &Problem<'_>,
         session: &Session<'_>,
-        solve: impl FnOnce(&dyn Design, Labelled<'_>) -> Result<LinearLossFit, LearnError>,
+        solve: impl FnOnce(LabelledDesign<'_>) -> Result<LinearLossFit, LearnError>,
     ) -> Result<Answer, LearnError> {
         self.check()?;
         let (sample, (codes, classes)) = (problem.sample()?, problem.codes()?);
@@ -76,13 +78,36 @@ impl ClassFeatures<'_> {
             Inputs::Stream(passes) => Box::new(Streamed::new(&prepared.features, passes, &left)?),
             _ => prepared.features.design(problem.samples()?, &left)?,
         };
-        let LinearLossFit { weights, intercepts, mut report, .. } = solve(&*design, labels)?;
+        let fit = solve(LabelledDesign { design: &*design, labels })?;
         drop(design);
-        report.warnings.extend(prepared.warning);
-        let predictor =
-            Predictor::on_features(prepared.features, columns, weights, intercepts, prepared.domain);
+        Ok(self.answer(&prepared, fit))
+    }
+
+    /// Fits by `solve` to rows that need not be at hand. Their weights are C times those of their classes and their own.
+    ///
+    /// # Errors
+    /// Where a setting is out of range or the rows do not have these features, and those of `solve`.
+    pub fn fit_rows(
+        &self,
+        prepared: &Prepared,
+        rows: &dyn LabelledRows,
+        solve: impl FnOnce() -> Result<LinearLossFit, LearnError>,
+    ) -> Result<Answer, LearnError> {
+        self.check()?;
+        let (expected, found) = (prepared.features.count(prepared.columns)?, rows.features());
+        if found != expected {
+            return Err(DesignError::Columns { found, expected }.into());
+        }
+        Ok(self.answer(prepared, solve()?))
+    }
+
+    fn answer(&self, prepared: &Prepared, fit: LinearLossFit) -> Answer {
+        let LinearLossFit { weights, intercepts, mut report, .. } = fit;
+        let Prepared { features, columns, domain, warning } = prepared;
+        report.warnings.extend(warning.clone());
+        let predictor = Predictor::on_features(features.clone(), *columns, weights, intercepts, *domain);
         let facts = Facts::from([("approx".to_owned(), json!(self.approximation.to_string()))]);
-        Ok(Answer { facts, ..Answer::new(predictor, report) })
+        Answer { facts, ..Answer::new(predictor, report) }
     }
 
     fn check(&self) -> Result<(), LearnError> {

@@ -51,7 +51,7 @@ pub enum LearnError {
         targets: usize,
     },
     /// There are fewer rows than neighbours asked for.
-    #[error("k is {k}, but each answer has only {rows} rows to choose from")]
+    #[error("k is {k}, but there are only {rows} neighbours")]
     TooManyNeighbours {
         /// Neighbours asked for.
         k: usize,
@@ -59,7 +59,7 @@ pub enum LearnError {
         rows: usize,
     },
     /// The kernel cannot be the weight of a smoother.
-    #[error("{kernel} cannot weigh rows: {reason}")]
+    #[error("{kernel} cannot be used as weights: {reason}")]
     NotAWeight {
         /// The formula.
         kernel: String,
@@ -75,7 +75,7 @@ pub enum LearnError {
         needed: usize,
     },
     /// Every row has the same targets.
-    #[error("the target is {value} in every row: every model predicts it, so there is nothing to choose by")]
+    #[error("the target is {value} in every row: no choice of hyper-parameters matters")]
     ConstantTargets {
         /// The value of the first target.
         value: f64,
@@ -118,7 +118,7 @@ pub enum LearnError {
         classes: String,
     },
     /// There are not two classes to tell apart.
-    #[error("the rows that count are of {found} class{}; at least two are needed", if *.found == 1 { "" } else { "es" })]
+    #[error("the rows of positive weight have {found} class{}; at least two are needed", if *.found == 1 { "" } else { "es" })]
     Classes {
         /// Classes there are.
         found: usize,
@@ -157,7 +157,7 @@ pub enum LearnError {
         refutation: String,
     },
     /// The kernel has infinitely many features, or none that are known.
-    #[error("{kernel} has no finite list of features, so it cannot be solved in them")]
+    #[error("{kernel} does not have finitely many features, so the primal solver cannot be used")]
     NoFiniteMap {
         /// The formula.
         kernel: String,

@@ -47,6 +47,17 @@ impl Lift {
         }
     }
 
+    /// The kernel and how it is approximated.
+    ///
+    /// # Errors
+    /// Where it is not an approximation.
+    pub(super) fn approximation(&self) -> Result<(&Kernel, Approximation), LearnError> {
+        match self {
+            Self::Approximate { kernel, approx } => Ok((kernel, *approx)),
+            _ => Err(LearnError::Unsupported("this needs an approximation of a kernel")),
+        }
+    }
+
     /// The same with another kernel; explicit features stay as they are.
     #[must_use]
     pub(super) fn with_kernel(&self, kernel: Kernel) -> Self {

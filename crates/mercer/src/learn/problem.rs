@@ -72,9 +72,13 @@ impl<'a> Targets<'a> {
     /// Classes without names, by their codes 0, 1, …, `classes` − 1.
     #[must_use]
     pub fn codes(codes: impl Into<Cow<'a, [usize]>>, classes: usize) -> Self {
-        let classes = Classes::Numbers((0..classes).map(|code| code as f64).collect());
-        Self::Classes { codes: codes.into(), classes }
+        Self::Classes { codes: codes.into(), classes: unnamed(classes) }
     }
+}
+
+/// Classes that are named by their codes.
+pub(super) fn unnamed(classes: usize) -> Classes {
+    Classes::Numbers((0..classes).map(|code| code as f64).collect())
 }
 
 /// Where inputs and targets came from, as a model remembers it.

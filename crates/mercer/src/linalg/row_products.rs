@@ -127,7 +127,7 @@ pub fn chosen_rows_combined<T: Real>(
 const CHOSEN: usize = 256;
 
 /// Rows that are multiplied together, so that a vector is read once for all of them.
-const TOGETHER: usize = 4;
+const ROWS_PER_GROUP: usize = 4;
 
 /// Entries of a row that are taken at a time: two of the widest vectors.
 const LANES: usize = 16;
@@ -171,9 +171,9 @@ impl<'a, T: Real> RowProducts<'a, T> {
         f64::vectorize(Combine { rows: *self, v, out, ahead: 0 });
     }
 
-    /// The rows from `first` on, [`TOGETHER`] of them; the last one again where there are fewer.
+    /// The rows from `first` on, [`ROWS_PER_GROUP`] of them; the last one again where there are fewer.
     #[inline(always)]
-    fn group(&self, first: usize, count: usize) -> [&'a [T]; TOGETHER] {
+    fn group(&self, first: usize, count: usize) -> [&'a [T]; ROWS_PER_GROUP] {
         let row = |r: usize| {
             let place = first + r.min(count - 1);
             let row = self.chosen.map_or(place, |chosen| chosen[place]);
@@ -202,9 +202,9 @@ impl<T: Real> Vectorized<f64> for Dot<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T = f64>>(self, _: S) {
         let whole = self.v.len() - self.v.len() % LANES;
-        for (group, out) in self.out.chunks_mut(TOGETHER).enumerate() {
-            let rows = self.rows.group(group * TOGETHER, out.len());
-            let mut sums = [[0.0f64; LANES]; TOGETHER];
+        for (group, out) in self.out.chunks_mut(ROWS_PER_GROUP).enumerate() {
+            let rows = self.rows.group(group * ROWS_PER_GROUP, out.len());
+            let mut sums = [[0.0f64; LANES]; ROWS_PER_GROUP];
             for k in (0..whole).step_by(LANES) {
                 let v: [f64; LANES] = self.v[k..k + LANES].try_into().expect("a slice of LANES entries");
                 for (row, sums) in rows.iter().zip(&mut sums) {
@@ -234,10 +234,10 @@ impl<T: Real> Vectorized<f64> for Combine<'_, T> {
     #[inline(always)]
     fn run<S: Simd<T = f64>>(self, s: S) {
         let whole = self.out.len() - self.out.len() % LANES;
-        for (group, v) in self.v.chunks(TOGETHER).enumerate() {
-            let rows = self.rows.group(group * TOGETHER, v.len());
+        for (group, v) in self.v.chunks(ROWS_PER_GROUP).enumerate() {
+            let rows = self.rows.group(group * ROWS_PER_GROUP, v.len());
             // Rows that stand in for missing ones count nothing.
-            let v: [f64; TOGETHER] = std::array::from_fn(|r| v.get(r).copied().unwrap_or(0.0));
+            let v: [f64; ROWS_PER_GROUP] = std::array::from_fn(|r| v.get(r).copied().unwrap_or(0.0));
             for k in (0..whole).step_by(LANES) {
                 let out: &mut [f64; LANES] =
                     (&mut self.out[k..k + LANES]).try_into().expect("a slice of LANES entries");

@@ -6,15 +6,13 @@
 #[non_exhaustive]
 pub enum InvalidSaved {
     /// They begin differently.
-    #[error(
-        "these bytes do not begin with `{mark}`: they are something else, or of a version that is not known here"
-    )]
+    #[error("the data does not begin with `{mark}`: it has another format or version")]
     Mark {
         /// What they should begin with.
         mark: &'static str,
     },
     /// There are too few or too many for what they say they hold.
-    #[error("there are {found} bytes where {expected} should be: something is cut off or added")]
+    #[error("expected {expected} bytes, found {found}: the data is truncated or has extra bytes")]
     Length {
         /// Bytes there should be.
         expected: u64,
@@ -22,10 +20,10 @@ pub enum InvalidSaved {
         found: u64,
     },
     /// They were damaged.
-    #[error("the checksum is wrong: the bytes were damaged")]
+    #[error("the checksum does not match: the data is damaged")]
     Checksum,
     /// They hold something else than what they are resumed for.
-    #[error("the saved state is of {found}, not of {expected}")]
+    #[error("the saved state belongs to {found}, not to {expected}")]
     Other {
         /// What it is of.
         found: String,

@@ -29,7 +29,7 @@ pub enum ModelError {
         reason: String,
     },
     /// The file is a model of a later format.
-    #[error("{}: written by a newer mercer (format {found}; this one reads up to {supported})", path.display())]
+    #[error("{}: written by a newer version of mercer (format {found}; this version reads up to {supported})", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub enum ModelError {
         supported: u64,
     },
     /// The file needs a feature this program does not have.
-    #[error("{}: the model requires `{feature}`, which this mercer does not know", path.display())]
+    #[error("{}: the model requires `{feature}`, which this version of mercer does not support", path.display())]
     Requires {
         /// The file.
         path: PathBuf,
@@ -57,7 +57,7 @@ pub enum ModelError {
         problem: String,
     },
     /// The model is not one that LIBSVM has.
-    #[error("there is no such LIBSVM model: {reason}")]
+    #[error("cannot be written as a LIBSVM model: {reason}")]
     NotLibsvm {
         /// Why not.
         reason: String,
@@ -71,7 +71,9 @@ pub enum ModelError {
         expected: usize,
     },
     /// A sample is outside of the domain that the kernel is proven on.
-    #[error("row {row} (from 0, after scaling) is outside of the domain the kernel is proven on: {reason}")]
+    #[error(
+        "row {row} (from 0, after scaling) is outside the domain on which the kernel is proven: {reason}"
+    )]
     OutsideDomain {
         /// The row, from 0.
         row: usize,

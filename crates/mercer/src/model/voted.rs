@@ -42,7 +42,7 @@ pub struct VotedStep {
 }
 
 /// Samples whose kernel values are held at a time.
-const TOGETHER: usize = 256;
+const BATCH: usize = 256;
 
 impl Voted {
     /// The share of the votes for each class: one row per sample, one column per class, each row adding up to one.
@@ -60,8 +60,8 @@ impl Voted {
         check_samples(samples, self.centres.ncols(), self.domain)?;
         let centres = session.load(&self.centres)?;
         let mut shares = Matrix::zeros(samples.nrows(), self.classes);
-        for first in (0..samples.nrows()).step_by(TOGETHER) {
-            let rows: Vec<usize> = (first..samples.nrows().min(first + TOGETHER)).collect();
+        for first in (0..samples.nrows()).step_by(BATCH) {
+            let rows: Vec<usize> = (first..samples.nrows().min(first + BATCH)).collect();
             let queries = session.load(&samples.select(&rows))?;
             let mut values = vec![0.0; rows.len() * self.centres.nrows()];
             let cross = queries.cross(&self.kernel, &*centres)?;

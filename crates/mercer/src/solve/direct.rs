@@ -30,7 +30,7 @@ pub(crate) const MIXED_FROM: usize = 1_500;
 pub(crate) const MIXED_LIMIT: f64 = 0.05;
 
 /// The relative residual up to which an answer in double precision counts as solved.
-const TRUSTED_RESIDUAL: f64 = 1e-6;
+pub(super) const TRUSTED_RESIDUAL: f64 = 1e-6;
 
 /// Refinement steps at most.
 const REFINEMENTS: usize = 30;

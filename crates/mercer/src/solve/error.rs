@@ -95,7 +95,7 @@ pub enum SolveError {
     NotFinite,
     /// λ = 0 and K is singular to working precision.
     #[error(
-        "with λ = 0 the kernel matrix is singular: its numerical rank is {rank} of {order}; λ = {suggestion:e} would do"
+        "with λ = 0 the kernel matrix is singular: its numerical rank is {rank} of {order}; try λ = {suggestion:e}"
     )]
     Singular {
         /// The numerical rank.
@@ -132,7 +132,7 @@ pub enum SolveError {
     /// λ = 0 and the features are linearly dependent on the samples.
     #[error(
         "with λ = 0 the {features} features have no unique weights: on these rows they are linearly dependent{}; \
-         λ = {suggestion:e} would do",
+         try λ = {suggestion:e}",
         rank.map_or_else(String::new, |rank| format!(", their numerical rank is {rank}"))
     )]
     RankDeficient {
@@ -164,7 +164,7 @@ pub enum SolveError {
     Preconditioner,
     /// With this step every pass takes the fit further from the targets.
     #[error(
-        "a step of {step} is too large: the error would grow without end; \
+        "a step of {step} is too large: the iteration diverges; \
          any step up to {} is safe, and `auto` takes half of that",
         rounded_down(*.largest)
     )]
@@ -184,7 +184,7 @@ pub enum SolveError {
         step: f64,
     },
     /// With this step the objective of logistic regression grows.
-    #[error("with step {step:e} the iteration diverges; it is sure not to up to {largest:e}")]
+    #[error("the iteration diverges with step {step:e}; steps up to {largest:e} are safe")]
     Diverges {
         /// The step asked for.
         step: f64,
@@ -193,8 +193,8 @@ pub enum SolveError {
     },
     /// With λ = 0 the classes are separated: the larger the coefficients the better, without end.
     #[error(
-        "the classes are separated and lambda is 0: the larger the coefficients the smaller the loss, without end; \
-         lambda > 0 gives an answer"
+        "the classes are separated and lambda is 0: the loss falls forever as the coefficients grow; \
+         use lambda > 0"
     )]
     Separable,
     /// The features could not be computed.

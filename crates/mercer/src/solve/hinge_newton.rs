@@ -49,7 +49,7 @@ const SETTLED: f64 = 1e-2;
 const STEPS: usize = 50;
 
 /// Rows of B whose features are gathered at a time.
-const GATHERED: usize = 256;
+const STRIP: usize = 256;
 
 /// The rows of a design with the sides and bounds of one machine.
 #[derive(Clone, Copy)]
@@ -112,7 +112,7 @@ impl HingeNewton<'_> {
         };
         let (mut bound, mut rounds, mut steps) = (0.0f64, 0, 0);
         loop {
-            let place = state.look(watch)?;
+            let place = state.evaluate(watch)?;
             if place.primal < best.objective {
                 best.objective = place.primal;
                 best.weights.copy_from_slice(&state.weights);
@@ -140,7 +140,7 @@ impl HingeNewton<'_> {
                 continue;
             }
             let direction = state.direction(&place, watch)?;
-            state.go(&direction, watch)?;
+            state.step_along(&direction, watch)?;
             (best.iterations, steps) = (best.iterations + 1, steps + 1);
         }
     }
@@ -213,7 +213,7 @@ impl<'a> State<'a> {
     }
 
     /// Brings ν and its sums up to date with u and α.
-    fn look(&mut self, watch: &dyn Watch) -> Result<Place, DesignError> {
+    fn evaluate(&mut self, watch: &dyn Watch) -> Result<Place, DesignError> {
         let HingeNewton { rows, positive, bounds, intercept } = *self.problem;
         let (mut band, mut loss, mut totals) = (Vec::new(), 0.0, [0.0; 2]);
         let mut changes = [(Vec::new(), Vec::new()), (Vec::new(), Vec::new())];
@@ -308,7 +308,7 @@ impl<'a> State<'a> {
     fn by_features(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, DesignError> {
         let d = self.problem.rows.ncols();
         let mut sums = NormalEquations::new(d, 0);
-        for chosen in at.band.chunks(2 * GATHERED) {
+        for chosen in at.band.chunks(2 * STRIP) {
             let mut phi = Values::zeros(self.problem.rows.precision(), chosen.len(), d);
             self.problem.rows.fill_at(chosen, phi.entries_mut(), watch)?;
             let none = Matrix::zeros(chosen.len(), 0);
@@ -336,7 +336,7 @@ impl<'a> State<'a> {
     }
 
     /// Takes the step along `direction` that is best.
-    fn go(&mut self, direction: &Direction, watch: &dyn Watch) -> Result<(), DesignError> {
+    fn step_along(&mut self, direction: &Direction, watch: &dyn Watch) -> Result<(), DesignError> {
         let mut change = vec![0.0; self.short.len()];
         all_dots(self.problem.rows, &direction.weights, &mut change, watch)?;
         for (change, positive) in change.iter_mut().zip(self.problem.positive) {
@@ -407,16 +407,16 @@ fn gram_of_rows(rows: &dyn Design, band: &[usize], watch: &dyn Watch) -> Result<
         let mut phi = vec![0.0; chosen.len() * d];
         rows.fill_at(chosen, (&mut phi).into(), watch).map(|()| phi)
     };
-    let strips = products.par_chunks_mut(GATHERED * k).zip(band.par_chunks(GATHERED)).enumerate();
+    let strips = products.par_chunks_mut(STRIP * k).zip(band.par_chunks(STRIP)).enumerate();
     strips.try_for_each(|(strip, (out, chosen))| {
         let left = widened(chosen)?;
         let left = MatRef::from_row_major_slice(&left, chosen.len(), d);
         let mut out = MatMut::from_row_major_slice_mut(out, chosen.len(), k);
-        for (other, chosen) in band.chunks(GATHERED).enumerate().take(strip + 1) {
+        for (other, chosen) in band.chunks(STRIP).enumerate().take(strip + 1) {
             watch.check()?;
             let right = widened(chosen)?;
             let right = MatRef::from_row_major_slice(&right, chosen.len(), d);
-            let out = out.as_mut().subcols_mut(other * GATHERED, chosen.len());
+            let out = out.as_mut().subcols_mut(other * STRIP, chosen.len());
             products::assign(out, 1.0, left, right.transpose());
         }
         Ok::<_, DesignError>(())

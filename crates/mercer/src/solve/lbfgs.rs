@@ -12,7 +12,7 @@
 //! factorisation: half as many steps where classes are well separated.
 
 use crate::data::Matrix;
-use crate::design::{Design, DesignError, RowLoss};
+use crate::design::{DesignError, LabelledRows, Loss};
 use crate::linalg::vectors::{add_multiple, dot, norm};
 use crate::linalg::{Intercept, NormalEquations, RidgeFactor};
 use crate::watch::Watch;
@@ -62,19 +62,19 @@ pub struct LinearLossFit {
 /// # Errors
 /// Where features cannot be computed, where the sums do not fit or their factorisation fails, and where `watch` asks to stop.
 pub fn minimise(
-    design: &dyn Design,
-    loss: &RowLoss<'_>,
+    rows: &dyn LabelledRows,
+    loss: Loss,
     sums: &NormalEquations,
     settings: &LinearLossSettings,
     start: Option<&LinearLossFit>,
     watch: &dyn Watch,
 ) -> Result<LinearLossFit, DesignError> {
-    let (d, m) = (design.ncols(), loss.labels().outputs);
+    let (d, m) = (rows.features(), rows.outputs());
     let intercept = settings.intercept;
-    let curvature = loss.curvature();
+    let curvature = loss.curvature(m);
     let factor = sums.factor(settings.lambda / curvature, intercept, watch)?;
     let mut problem = Problem {
-        design,
+        rows,
         loss,
         lambda: settings.lambda,
         means: sums.feature_means(intercept)?,
@@ -138,8 +138,8 @@ struct Value {
 }
 
 struct Problem<'a> {
-    design: &'a dyn Design,
-    loss: &'a RowLoss<'a>,
+    rows: &'a dyn LabelledRows,
+    loss: Loss,
     lambda: f64,
     means: Vec<f64>,
     factor: RidgeFactor<'a>,
@@ -152,12 +152,12 @@ struct Problem<'a> {
 impl Problem<'_> {
     /// F and its gradient.
     fn at(&self, x: &Matrix<f64>) -> Result<Value, DesignError> {
-        let (d, m) = (self.design.ncols(), x.ncols());
+        let (d, m) = (self.rows.features(), x.ncols());
         let weights = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
         let shift = self.mean_output(&weights);
         let constant: Vec<f64> = x.row(d).iter().zip(shift).map(|(b, s)| b - s).collect();
         let mut of_weights = Matrix::zeros(d, m);
-        let sums = self.design.loss(self.loss, &weights, &constant, &mut of_weights, self.watch)?;
+        let sums = self.rows.loss(self.loss, &weights, &constant, &mut of_weights, self.watch)?;
         let mut squares = 0.0;
         for (k, mean) in self.means.iter().enumerate() {
             let row = of_weights.row_mut(k).iter_mut().zip(x.row(k)).zip(&sums.pull);
@@ -185,7 +185,7 @@ impl Problem<'_> {
 
     /// W and b from what [`centred`](Self::centred) gives.
     fn uncentred(&self, x: &Matrix<f64>) -> (Matrix<f64>, Vec<f64>) {
-        let (d, m) = (self.design.ncols(), x.ncols());
+        let (d, m) = (self.rows.features(), x.ncols());
         let weights = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
         let shift = self.mean_output(&weights);
         let intercepts = x.row(d).iter().zip(shift).map(|(b, s)| if self.intercept { b - s } else { 0.0 });
@@ -224,7 +224,7 @@ impl Problem<'_> {
     /// −Hg with H the estimate of the inverse curvature from the steps so far.
     fn direction(&self, gradient: &Matrix<f64>, memory: &Memory) -> Result<Matrix<f64>, DesignError> {
         let mut q = gradient.clone();
-        let (d, m) = (self.design.ncols(), q.ncols());
+        let (d, m) = (self.rows.features(), q.ncols());
         memory.apply(q.entries_mut(), |q| {
             let mut upper = Matrix::from_entries(d, m, q[..d * m].to_vec());
             self.factor.solve(&mut upper, self.watch)?;

@@ -19,6 +19,7 @@ use crate::linalg::vectors::{add_multiple, columns, relative_norm};
 use crate::linalg::{Triangle, products, zeroed};
 use crate::watch::{Stopped, Watch};
 
+use super::direct::TRUSTED_RESIDUAL;
 use super::error::SolveError;
 use super::least_squares::{Factor, Group, factor};
 use super::report::{Report, Status};
@@ -94,8 +95,21 @@ pub(super) fn solve_wide(
     }
     let solver =
         if triangle.is_some() { "dual of the features, qr f64" } else { "dual of the features, f64" };
-    let status = Status::Converged;
-    Ok((weights, Report { status, solver: solver.into(), iterations: 1, residual, warnings: Vec::new() }))
+    let mut report = Report {
+        status: Status::Converged,
+        solver: solver.into(),
+        iterations: 1,
+        residual,
+        warnings: Vec::new(),
+    };
+    if residual > TRUSTED_RESIDUAL {
+        report.status = Status::Stagnated;
+        report.warnings.push(format!(
+            "the features differ so much in size that rounding leaves a relative residual of {residual:.1e}; use a larger \
+             lambda, a smaller degree or smaller numbers"
+        ));
+    }
+    Ok((weights, report))
 }
 
 /// The lower triangle of ΦΦᵀ, row-major. Each strip is computed by one thread.

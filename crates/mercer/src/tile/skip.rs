@@ -10,7 +10,7 @@ use super::statistic::{Block, CHUNK, Norms, ROWS, Term};
 pub(super) const DENSEST: f64 = 0.4;
 
 /// Vectors of columns that are summed together: enough for the multiply-adds to overlap.
-const TOGETHER: usize = 8;
+const VECTORS_PER_GROUP: usize = 8;
 
 /// The features of every row that are not zero, row after row.
 #[derive(Debug, Clone)]
@@ -78,12 +78,12 @@ pub(super) fn sums_of_non_zeros<S: Simd, K: Term>(
         assert!(row.0.last().is_none_or(|&k| (k as usize) < block.width), "features ascend");
         let x_norm = norms.x[r];
         let out = &mut out[r * stride..(r + 1) * stride];
-        for first in (0..vectors).step_by(TOGETHER) {
+        for first in (0..vectors).step_by(VECTORS_PER_GROUP) {
             // SAFETY: by the assertions, every z panel is whole, columns and output have `stride` entries, and the features
             // are below the width.
             unsafe {
-                if first + TOGETHER <= vectors {
-                    columns::<S, K, TOGETHER>(s, term, row, block, first, (x_norm, norms.z), out);
+                if first + VECTORS_PER_GROUP <= vectors {
+                    columns::<S, K, VECTORS_PER_GROUP>(s, term, row, block, first, (x_norm, norms.z), out);
                 } else {
                     for v in first..vectors {
                         columns::<S, K, 1>(s, term, row, block, v, (x_norm, norms.z), out);

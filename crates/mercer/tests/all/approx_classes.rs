@@ -1,14 +1,19 @@
 //! Classifiers on approximate features against the exact ones, which landmarks at every sample give.
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::design::Approximation;
+use mercer::design::{
+    Approximation, Design, DesignError, Labelled, LabelledDesign, LabelledRows, Loss, LossSums, Parts,
+    Recomputed, Rounding,
+};
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{Fitted, Intercept, LearnError, Learner, Logistic, Problem, Targets, cost};
+use mercer::learn::{AnyLearner, Fitted, Intercept, LearnError, Learner, Logistic, Problem, Targets, cost};
+use mercer::linalg::NormalEquations;
 use mercer::model::{Expansion, Predictor};
 use mercer::session::Session;
 use mercer::solve::Status;
 use mercer::solve::svm::SvmSettings;
+use mercer::watch::Watch;
 
 /// Points in the square and a class by the angle, some of them wrong.
 fn problem(rows: usize, classes: usize) -> (AnySamples<'static>, Vec<usize>) {
@@ -189,4 +194,103 @@ fn bad_input_is_named() {
     assert!(matches!(base.train(&problem(&one), &session), Err(LearnError::Classes { .. })));
     let stop = std::sync::atomic::AtomicBool::new(true);
     assert!(base.train(&problem(&codes), &session.with_watch(&stop)).unwrap_err().is_stop());
+}
+
+/// Rows in several parts, as machines of a cluster hold them.
+struct InParts<'a>(Vec<LabelledDesign<'a>>);
+
+impl LabelledRows for InParts<'_> {
+    fn nrows(&self) -> u64 {
+        self.0.iter().map(LabelledRows::nrows).sum()
+    }
+
+    fn features(&self) -> usize {
+        self.0[0].features()
+    }
+
+    fn outputs(&self) -> usize {
+        self.0[0].outputs()
+    }
+
+    fn loss(
+        &self,
+        loss: Loss,
+        weights: &Matrix<f64>,
+        intercepts: &[f64],
+        gradient: &mut Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<LossSums, DesignError> {
+        let mut sums = LossSums { value: 0.0, pull: vec![0.0; intercepts.len()], curvature: Some(0.0) };
+        gradient.entries_mut().fill(0.0);
+        for part in &self.0 {
+            let mut of_part = Matrix::zeros(gradient.nrows(), gradient.ncols());
+            sums.add(&part.loss(loss, weights, intercepts, &mut of_part, watch)?);
+            gradient.entries_mut().iter_mut().zip(of_part.entries()).for_each(|(to, from)| *to += from);
+        }
+        Ok(sums)
+    }
+
+    fn rounding(
+        &self,
+        width: f64,
+        weights: &Matrix<f64>,
+        intercepts: &[f64],
+        watch: &dyn Watch,
+    ) -> Result<Rounding, DesignError> {
+        let mut sums = Rounding::default();
+        for part in &self.0 {
+            let Rounding { taken, rounded } = part.rounding(width, weights, intercepts, watch)?;
+            sums = Rounding { taken: sums.taken + taken, rounded: sums.rounded + rounded };
+        }
+        Ok(sums)
+    }
+}
+
+/// The answer is that of the same solver on all rows, up to the rounding of sums in another order.
+#[test]
+fn sums_over_parts_of_the_rows_give_the_same_classifier() {
+    let (c, features, rows) = (2.0, 60, 240);
+    // Room for the sums, not for the features, so that the support vector machine works from sums, too.
+    let session = Session::default().with_memory(cost::sums_bytes(features, 0) + 1);
+    let approximation = Approximation::fourier(features);
+    for classes in [2, 3] {
+        let (samples, codes) = problem(rows, classes);
+        let weights: Vec<f64> = (0..rows).map(|i| 0.5 + (i % 3) as f64).collect();
+        let (outputs, scaled) =
+            (if classes == 2 { 1 } else { classes }, weights.iter().map(|w| c * w).collect::<Vec<f64>>());
+        for learner in
+            [AnyLearner::from(logistic(approximation, 1.0 / c)), AnyLearner::from(svc(approximation, c))]
+        {
+            let problem =
+                Problem::new(&samples, Targets::codes(&codes[..], classes)).weighted(Some(&weights[..]));
+            let expected = learner.train(&problem, &session).unwrap();
+            let prepared = learner.prepare((&samples, rows as u64), &session).unwrap();
+            let ranges = [0..100, 100..rows];
+            let parts = ranges.clone().map(|range| samples.select(&range.collect::<Vec<_>>()));
+            let designs = parts.each_ref().map(|part| {
+                Recomputed::new(prepared.features.ready(2, None, &session).unwrap(), part).unwrap()
+            });
+            let mut sums = [NormalEquations::new(features, 0)];
+            let labelled = designs.iter().zip(ranges).map(|(design, range)| {
+                let (codes, weights) = (&codes[range.clone()], &scaled[range]);
+                let none = Matrix::zeros(design.nrows(), 0);
+                design.normal_equations(&none, Some(weights), &Parts::All, &mut sums, &session).unwrap();
+                LabelledDesign { design, labels: Labelled { codes, outputs, weights } }
+            });
+            let labelled = InParts(labelled.collect());
+            let found = learner.fit_rows(&prepared, &labelled, &sums[0], classes, &session).unwrap();
+            let difference =
+                largest_difference(&found.predict(&samples).unwrap(), &expected.predict(&samples).unwrap());
+            assert!(difference < 1e-9, "{classes} classes, {}: {difference}", learner.method());
+            assert_eq!(found.model.settings, expected.model.settings);
+            assert_eq!(found.model.report["rows"], expected.model.report["rows"]);
+        }
+    }
+    let ridge: AnyLearner = mercer::learn::Ridge::on((kernel(), approximation)).into();
+    let (samples, _) = problem(rows, 2);
+    let prepared = ridge.prepare((&samples, rows as u64), &session).unwrap();
+    let none = InParts(vec![]);
+    let error =
+        ridge.fit_rows(&prepared, &none, &NormalEquations::new(features, 0), 2, &session).unwrap_err();
+    assert!(matches!(error, LearnError::Unsupported(_)), "{error}");
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::design::{
-    Access, Approximation, Crossed, Design, DesignError, Features, Held, Labelled, Landmarks, Parts,
+    Access, Approximation, Crossed, Design, DesignError, Features, Held, Labelled, Landmarks, Loss, Parts,
     Recomputed, RowFeatures, RowLoss,
 };
 use mercer::gram::{Values, ValuesMut};
@@ -108,8 +108,8 @@ fn check_loss(what: &str, design: &dyn Design, phi: &Matrix<f64>, weights: &[f64
     let (n, d) = (phi.nrows(), phi.ncols());
     let codes: Vec<usize> = (0..n).map(|i| i % 3).collect();
     let labels = Labelled { codes: &codes, outputs: 3, weights };
-    let smooth = RowLoss::SmoothHinge { labels, width: 0.5, share: 1.0 };
-    for loss in [RowLoss::Logistic(labels), smooth] {
+    let smooth = Loss::SmoothHinge { width: 0.5, share: 1.0 };
+    for loss in [Loss::Logistic, smooth].map(|loss| RowLoss { loss, labels }) {
         let (w, b) = (matrix(d, 3, 77), [0.1, -0.2, 0.3]);
         let (mut value, mut gradient, f) = (0.0, Matrix::zeros(n, 3), product(phi, &w));
         for i in 0..n {

@@ -10,8 +10,8 @@ const CRATES: [(&str, &[&str]); 6] = [
     ("mercer-data", &[]),
     ("mercer", &["mercer-kernel", "mercer-data"]),
     ("mercer-cuda", &["mercer"]),
-    ("mercer-cli", &["mercer"]),
-    ("mercer-py", &["mercer"]),
+    ("mercer-cli", &["mercer", "mercer-cuda"]),
+    ("mercer-py", &["mercer", "mercer-cuda"]),
 ];
 
 /// Stands for all modules that are not named; these may use each other.
@@ -58,6 +58,7 @@ const LAYERS: [Layers; 4] = [
         order: &[
             &["allocator"],
             &["failure"],
+            &["device"],
             &["args", "progress"],
             &["output"],
             &["checkpoint"],

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mercer::data::{
     AnySamples, FilePasses, Matrix, Passes, ReadOptions, ScaleMethod, Source, SurveyOptions, TrainingChunks,
 };
-use mercer::design::{Approximation, Design, DesignError, Held, Labelled, Parts, RowLoss, Streamed};
+use mercer::design::{Approximation, Design, DesignError, Held, Labelled, Loss, Parts, RowLoss, Streamed};
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{
@@ -168,7 +168,8 @@ fn a_streamed_design_is_that_of_its_rows() {
     let (v, u) = (matrix(d, 2), matrix(n, 2));
     let codes: Vec<usize> = (0..n).map(|i| i % 3).collect();
     let weights: Vec<f64> = (0..n).map(|i| 0.5 + (i % 4) as f64).collect();
-    let loss = RowLoss::Logistic(Labelled { codes: &codes, outputs: 3, weights: &weights });
+    let labels = Labelled { codes: &codes, outputs: 3, weights: &weights };
+    let loss = RowLoss { loss: Loss::Logistic, labels };
     let table: Vec<Option<usize>> = (0..n).map(|i| [Some(0), None, Some(1)][i % 3]).collect();
     let of = |design: &dyn Design| {
         assert_eq!((design.nrows(), design.ncols()), (n, d));

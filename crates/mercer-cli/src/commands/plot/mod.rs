@@ -1,7 +1,12 @@
 //! `mercer plot`.
 
-mod pictures;
-mod shown;
+mod classifier;
+mod dependence;
+mod kernel_matrix;
+pub mod pictures;
+mod refit;
+mod regression;
+pub mod shown;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -38,6 +43,8 @@ pub enum Format {
     Svg,
     /// A PNG file.
     Png,
+    /// A PDF file.
+    Pdf,
     /// Text.
     Text,
 }
@@ -48,11 +55,11 @@ pub fn run(arguments: &Plot) -> Result<(), Failure> {
     let format = path.map_or(Ok(Format::Text), format_of)?;
     if arguments.common.json && path.is_none() {
         return Err(Failure::usage(
-            "--json prints its document on standard output, so the figure needs -o FILE",
+            "--json prints to standard output; write the figure to a file with -o FILE",
         ));
     }
     if !(arguments.zoom > 0.0 && arguments.zoom.is_finite()) {
-        return Err(Failure::usage(format!("--zoom {}: it is a number above 0", arguments.zoom)));
+        return Err(Failure::usage(format!("--zoom {}: expected a number above 0", arguments.zoom)));
     }
     if let Some(path) = path {
         let inputs = [Some(&arguments.model), arguments.data.as_ref()];
@@ -62,12 +69,13 @@ pub fn run(arguments: &Plot) -> Result<(), Failure> {
     progress::listen();
     let model = Model::load(&arguments.model)?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = arguments.common.session(None, &watch);
+    let session = arguments.common.session(None, &watch)?;
     let shown = Shown::new(model, arguments)?;
     shown.notes.iter().for_each(|note| output::note(&arguments.common, note));
-    let kind = if arguments.surface { Kind::Surface } else { arguments.kind.unwrap_or(shown.default_kind()) };
+    let asked = if arguments.surface { Some(Kind::Surface) } else { arguments.kind };
+    let kind = asked.unwrap_or_else(|| shown.default_kind(arguments.columns.len()));
     let figure = pool::with(arguments.common.threads(), || {
-        pictures::draw(&shown, kind, arguments.column.as_deref(), &session)
+        pictures::draw(&shown, kind, &arguments.columns, &session)
     })?;
     let bytes = rendered(&figure, format, path.is_none(), arguments.zoom)?;
     watch.finish();
@@ -98,8 +106,12 @@ pub fn format_of(path: &Path) -> Result<Format, Failure> {
     match extension.as_deref() {
         Some("svg") => Ok(Format::Svg),
         Some("png") => Ok(Format::Png),
+        Some("pdf") => Ok(Format::Pdf),
         Some("txt") => Ok(Format::Text),
-        _ => Err(Failure::usage(format!("{}: a picture's name ends in .svg, .png or .txt", path.display()))),
+        _ => Err(Failure::usage(format!(
+            "{}: a picture is written as .svg, .png, .pdf or .txt",
+            path.display()
+        ))),
     }
 }
 
@@ -108,6 +120,7 @@ pub fn rendered(figure: &Figure, format: Format, on_screen: bool, zoom: f64) -> 
     Ok(match format {
         Format::Svg => figure.to_svg().into_bytes(),
         Format::Png => figure.to_png(zoom).map_err(Failure::from)?,
+        Format::Pdf => figure.to_pdf(),
         Format::Text => figure.to_text(terminal(on_screen)).into_bytes(),
     })
 }

@@ -1,15 +1,21 @@
-//! What is shown: a model, the rows it is drawn with, and the numbers sampled from it.
+//! The model, the rows it is drawn with, and numbers sampled from it.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use mercer::data::{self, AnySamples, Matrix, Samples, Scaling};
 use mercer::kernel::Kernel;
-use mercer::model::{Expansion, GaussianClasses, GaussianProcess, Method, Model, Pairs, Predictor};
+use mercer::model::{
+    Expansion, GaussianClasses, GaussianProcess, Link, Method, Model, Pairs, Predictor, one_vs_rest_decisions,
+};
 use mercer::session::Session;
 
 use super::{Kind, Plot};
 use crate::failure::Failure;
+use crate::plot::MOST_CLASSES;
+
+/// Numbers of the rows that are predicted at once: 32 MB.
+const AT_ONCE: usize = 1 << 22;
 
 /// A model with one of its outputs and the rows it is drawn with, in the units of the data.
 pub struct Shown {
@@ -21,16 +27,42 @@ pub struct Shown {
     pub output_name: String,
     /// Names of the features.
     pub names: Vec<String>,
-    /// The data, or without them the model's centres.
+    /// The data, or without them the rows that the model keeps, or without these the range of its training rows.
     pub samples: AnySamples<'static>,
-    /// What was observed, one for each row of the data; NaN where it is not known. None without data or target.
+    /// What the samples are.
+    pub rows: RowKind,
+    /// The target in each row of the data; NaN where it is missing. None without data or target.
     pub observed: Option<Vec<f64>>,
-    /// The class observed in each row of the data, for a classifier; none where it is not known or was not trained on.
+    /// The class of each row of the data, for a classifier; none where it is missing or was not trained on.
     pub classes: Option<Vec<Option<usize>>>,
-    /// Whether there are data.
-    pub from_data: bool,
-    /// What a user should be told.
+    /// The median of each column.
+    medians: Vec<f64>,
+    /// Notes for the user.
     pub notes: Vec<String>,
+}
+
+/// What the rows of a picture are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowKind {
+    /// The data, which are those that the model was trained on.
+    Training,
+    /// The data, which may be others.
+    Data,
+    /// No data: the rows that the model keeps.
+    Kept,
+    /// No data, and a model without rows: the range of the training rows.
+    Range,
+}
+
+impl RowKind {
+    /// What a legend calls them.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Training => "training rows",
+            Self::Data => "rows of the data",
+            Self::Kept | Self::Range => "rows kept in the model",
+        }
+    }
 }
 
 impl Shown {
@@ -45,20 +77,20 @@ impl Shown {
         }
         let mut notes = Vec::new();
         let (mut observed, mut classes) = (None, None);
-        let samples = match &arguments.data {
+        let (samples, rows) = match &arguments.data {
             None => {
                 if let Predictor::Pairs(pairs) = &model.predictor {
                     let of_class = |(class, &count): (usize, &usize)| vec![Some(class); count];
                     classes = Some(pairs.per_class.iter().enumerate().flat_map(of_class).collect());
                 }
-                centres(&model)?
+                kept_or_range(&model, &mut notes)?
             }
             Some(path) => {
                 let dataset = data::chunks(path, &schema, usize::MAX)?
                     .next()
                     .transpose()?
                     .filter(|dataset| dataset.nrows() > 0)
-                    .ok_or_else(|| Failure::usage(format!("{}: it has no rows", path.display())))?;
+                    .ok_or_else(|| Failure::usage(format!("{}: the file has no rows", path.display())))?;
                 notes.extend(dataset.notes);
                 let target = dataset.targets.into_iter().find(|target| target.name == output_name);
                 match (&model.classes, target.map(|target| target.values)) {
@@ -69,34 +101,93 @@ impl Shown {
                     (None, Some(values)) => observed = values.numbers().map(Cow::into_owned),
                     (_, None) => {}
                 }
-                dataset.features
+                (dataset.features, RowKind::Data)
             }
         };
-        let from_data = arguments.data.is_some();
-        Ok(Self { model, output, output_name, names, samples, observed, classes, from_data, notes })
+        let medians = medians(&samples);
+        let mut shown =
+            Self { model, output, output_name, names, samples, rows, observed, classes, medians, notes };
+        if shown.from_data() && shown.is_training_data()? {
+            shown.rows = RowKind::Training;
+        }
+        Ok(shown)
+    }
+
+    /// A model with the rows that it was trained on.
+    #[cfg(feature = "explore")]
+    pub fn of_training(
+        model: Model,
+        names: Vec<String>,
+        samples: AnySamples<'static>,
+        observed: Option<Vec<f64>>,
+        classes: Option<Vec<Option<usize>>>,
+    ) -> Self {
+        let output_name = model.outputs.first().cloned().unwrap_or_default();
+        let (medians, notes, rows) = (medians(&samples), Vec::new(), RowKind::Training);
+        Self { model, output: 0, output_name, names, samples, rows, observed, classes, medians, notes }
+    }
+
+    /// Whether there are data.
+    pub fn from_data(&self) -> bool {
+        matches!(self.rows, RowKind::Data | RowKind::Training)
     }
 
     /// Rows of data.
     pub fn nrows(&self) -> usize {
-        if self.from_data { self.samples.nrows() } else { 0 }
+        if self.from_data() { self.samples.nrows() } else { 0 }
     }
 
-    /// What is drawn where nothing else is asked for.
-    pub fn default_kind(&self) -> Kind {
-        if self.model.classes.is_some() {
-            return if self.names.len() == 2 { Kind::Classes } else { Kind::Reliability };
+    /// Rows of the data with their observed targets, where these are known.
+    pub fn observed(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.observed.iter().flatten().copied().enumerate().filter(|(_, y)| !y.is_nan())
+    }
+
+    /// Rows of the data with their classes, where these are known.
+    pub fn labelled(&self) -> Vec<(usize, usize)> {
+        let known = self.classes.iter().filter(|_| self.from_data()).flatten().enumerate();
+        known.filter_map(|(row, class)| Some((row, (*class)?))).collect()
+    }
+
+    /// The rows with their number, for a subtitle: `120 training rows`.
+    pub fn counted(&self, rows: usize) -> String {
+        match (self.rows, rows) {
+            (RowKind::Training, 1) => "1 training row".into(),
+            (RowKind::Training, n) => format!("{n} training rows"),
+            (_, 1) => "1 row".into(),
+            (_, n) => format!("{n} rows"),
         }
-        match self.names.len() {
-            1 => Kind::Curve,
-            2 => Kind::Contour,
-            _ if self.observed.is_some() => Kind::Predicted,
+    }
+
+    /// What is drawn without `--kind`, for this many names in `--columns`.
+    pub fn default_kind(&self, columns: usize) -> Kind {
+        let classes = self.model.classes.as_ref().map(|classes| classes.len());
+        let map = match classes {
+            Some(classes) if classes > MOST_CLASSES => Kind::Slice,
+            Some(_) => Kind::Classes,
+            None => Kind::Contour,
+        };
+        match (columns, self.names.len()) {
+            (0, 2) | (2, _) => map,
+            (0, 1) if classes.is_none() => Kind::Curve,
+            (1, _) | (0, 1) => Kind::Slice,
+            _ if classes.is_some() && !self.labelled().is_empty() => Kind::Confusion,
+            _ if classes.is_some() => map,
+            _ if self.observed().next().is_some() => Kind::Predicted,
             _ => Kind::Slice,
         }
     }
 
-    /// A column by its name or number.
-    pub fn column(&self, asked: Option<&str>) -> Result<usize, Failure> {
-        place("--column", asked, &self.names)
+    /// `count` columns by their names or numbers; the first ones where none are named.
+    pub fn columns(&self, asked: &[String], count: usize) -> Result<Vec<usize>, Failure> {
+        if asked.is_empty() {
+            return Ok((0..count).collect());
+        }
+        let found: Vec<usize> =
+            asked.iter().map(|name| place("--columns", Some(name), &self.names)).collect::<Result<_, _>>()?;
+        match found[..] {
+            [a, b] if a == b => Err(Failure::usage(format!("--columns names {} twice", self.names[a]))),
+            _ => Ok(found),
+        }
     }
 
     /// The values of a column, row by row.
@@ -112,36 +203,65 @@ impl Shown {
         values
     }
 
-    /// The model at rows of its columns, row by row, as the output that is drawn. Where it is drawn may be outside of
-    /// the domain that its kernel is proven on: a picture asks for values, not for the proof.
-    pub fn at(&self, rows: Vec<f64>, session: &Session<'_>) -> Result<Vec<f64>, Failure> {
-        Ok(self.chosen(&self.outputs(rows, session)?))
+    /// What the columns that are not drawn are held at; empty where every column is drawn.
+    pub fn others(&self, drawn: usize) -> String {
+        match self.names.len().saturating_sub(drawn) {
+            0 => String::new(),
+            1 => "the other column at its median · ".into(),
+            n => format!("the other {n} columns at their medians · "),
+        }
     }
 
-    /// The same with every output.
-    pub fn outputs(&self, rows: Vec<f64>, session: &Session<'_>) -> Result<Matrix<f64>, Failure> {
-        let scaled = self.model.scaling.apply(self.dense(rows)?)?;
-        Ok(match &self.model.predictor {
-            Predictor::Expansion(expansion) => {
-                Expansion { domain: None, ..expansion.clone() }.predict(&scaled, session)?
-            }
-            Predictor::GaussianProcess(process) => {
-                Expansion { domain: None, ..process.mean.clone() }.predict(&scaled, session)?
-            }
+    /// Every output of the model where these columns have these values and the others their medians. The places may be outside
+    /// of the domain that the kernel is proven on: a picture needs values, not the proof.
+    pub fn outputs(
+        &self,
+        columns: &[usize],
+        places: &[Vec<f64>],
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, Failure> {
+        let row = |place: usize, row: &mut [f64]| {
+            row.copy_from_slice(&self.medians);
+            columns.iter().zip(&places[place]).for_each(|(column, value)| row[*column] = *value);
+        };
+        self.outputs_of(places.len(), row, session)
+    }
+
+    /// Every output of the model at rows that `fill` writes.
+    pub fn outputs_of(
+        &self,
+        count: usize,
+        fill: impl Fn(usize, &mut [f64]),
+        session: &Session<'_>,
+    ) -> Result<Matrix<f64>, Failure> {
+        let predictor = match &self.model.predictor {
+            Predictor::Expansion(expansion) => Expansion { domain: None, ..expansion.clone() }.into(),
+            Predictor::Pairs(pairs) => Pairs { domain: None, ..pairs.clone() }.into(),
+            Predictor::GaussianProcess(process) => Expansion { domain: None, ..process.mean.clone() }.into(),
             Predictor::GaussianClasses(classes) => {
-                let latent = Expansion { domain: None, ..classes.latent.clone() };
-                GaussianClasses { latent }.predict(&scaled, session)?
+                GaussianClasses { latent: Expansion { domain: None, ..classes.latent.clone() } }.into()
             }
-            Predictor::Pairs(pairs) => Pairs { domain: None, ..pairs.clone() }.predict(&scaled, session)?,
-            other => other.predict(&scaled, session)?,
-        })
+            other => other.clone(),
+        };
+        let columns = self.names.len();
+        let mut entries = Vec::with_capacity(count * predictor.noutputs());
+        let all: Vec<usize> = (0..count).collect();
+        for some in all.chunks((AT_ONCE / columns.max(1)).max(1)) {
+            let mut rows = vec![0.0; some.len() * columns];
+            some.iter().zip(rows.chunks_mut(columns)).for_each(|(&place, row)| fill(place, row));
+            let samples = Samples::dense(some.len(), columns, rows).map_err(Failure::work)?;
+            let scaled = self.model.scaling.apply(AnySamples::F64(samples))?;
+            entries.extend_from_slice(predictor.predict(&scaled, session)?.entries());
+        }
+        Ok(Matrix::from_entries(count, predictor.noutputs(), entries))
     }
 
-    /// The standard deviations of the output that is drawn at rows of its columns, and functions drawn from its posterior; none of a
-    /// model without them.
+    /// The standard deviations of the output that is drawn where a column has these values and the others their medians, and
+    /// functions drawn from its posterior; none of a model without them.
     pub fn spread(
         &self,
-        rows: &[f64],
+        column: usize,
+        places: &[f64],
         draws: usize,
         session: &Session<'_>,
     ) -> Result<Option<(Vec<f64>, Vec<Vec<f64>>)>, Failure> {
@@ -149,36 +269,80 @@ impl Shown {
         if process.factor.is_none() {
             return Ok(None);
         }
-        let scaled = self.model.scaling.apply(self.dense(rows.to_vec())?)?;
+        let mut rows = self.medians.repeat(places.len());
+        places.iter().enumerate().for_each(|(i, place)| rows[i * self.names.len() + column] = *place);
+        let samples = Samples::dense(places.len(), self.names.len(), rows).map_err(Failure::work)?;
+        let scaled = self.model.scaling.apply(AnySamples::F64(samples))?;
         let mean = Expansion { domain: None, ..process.mean.clone() };
         let process = GaussianProcess { mean, ..process.clone() };
-        let deviations = process.deviations(&scaled, true, session)?;
-        let deviations = (0..deviations.nrows()).map(|i| deviations.row(i)[self.output]).collect();
+        let deviations = self.chosen(&process.deviations(&scaled, true, session)?);
         let drawn = process.draws(&scaled, self.output, draws, session)?;
         let functions = (0..draws).map(|d| (0..drawn.nrows()).map(|i| drawn.row(i)[d]).collect()).collect();
         Ok(Some((deviations, functions)))
     }
 
-    /// Which rows are support vectors: those that the model keeps, digit for digit. None of a model of another kind.
-    pub fn support_vectors(&self) -> Result<Vec<bool>, Failure> {
-        let kept = match self.model.method {
-            Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => {
-                self.model.predictor.rows()
-            }
-            _ => None,
-        };
-        let Some(kept) = kept else { return Ok(vec![false; self.samples.nrows()]) };
-        if !self.from_data {
-            return Ok(vec![true; self.samples.nrows()]);
+    /// The model's outputs at the samples.
+    pub fn predicted(&self, session: &Session<'_>) -> Result<Matrix<f64>, Failure> {
+        Ok(self.model.predict(&self.samples, session)?)
+    }
+
+    /// The output that is drawn.
+    pub fn chosen(&self, outputs: &Matrix<f64>) -> Vec<f64> {
+        column(outputs, self.output)
+    }
+
+    /// What decides between the classes: probabilities where the model has them, else decisions.
+    pub fn decisions(&self, outputs: &Matrix<f64>) -> Decisions {
+        let model = &self.model;
+        let columns =
+            |of: &Matrix<f64>| -> Vec<Vec<f64>> { (0..of.ncols()).map(|class| column(of, class)).collect() };
+        match (model.probabilities(outputs), model.link(), outputs.ncols()) {
+            (Some(shares), ..) => Decisions::Probabilities(columns(&shares)),
+            // A pair's decision is positive for the first of its classes.
+            (None, Link::Votes, 1) => Decisions::Second(outputs.entries().iter().map(|f| 0.0 - f).collect()),
+            (None, Link::Votes, _) => Decisions::Each(columns(&one_vs_rest_decisions(outputs))),
+            (None, _, 1) => Decisions::Second(outputs.entries().to_vec()),
+            (None, ..) => Decisions::Each(columns(outputs)),
         }
-        let digits = |samples: &AnySamples<'_>, row: usize| {
-            let mut values = vec![0.0; samples.ncols()];
-            samples.copy_row(row, &mut values);
-            values.iter().map(|value| (value + 0.0).to_bits()).collect::<Vec<u64>>()
-        };
-        let known: HashSet<Vec<u64>> = (0..kept.nrows()).map(|row| digits(kept, row)).collect();
+    }
+
+    /// Names of the classes.
+    pub fn class_names(&self) -> Vec<String> {
+        if self.model.method == Method::OneClass {
+            return vec!["outlier".into(), "inlier".into()];
+        }
+        let known = self.model.classes.iter();
+        known.flat_map(|known| (0..known.len()).map(|code| known.name(code))).collect()
+    }
+
+    /// Which rows are support vectors: those that the model keeps, digit for digit. None for a model of another kind.
+    pub fn support_vectors(&self) -> Result<Vec<bool>, Failure> {
+        let is_machine = matches!(
+            self.model.method,
+            Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass
+        );
+        match self.model.predictor.rows().filter(|_| is_machine) {
+            None => Ok(vec![false; self.samples.nrows()]),
+            Some(_) if !self.from_data() => Ok(vec![true; self.samples.nrows()]),
+            Some(kept) => {
+                let known: HashSet<Vec<u64>> = (0..kept.nrows()).map(|row| digits(kept, row)).collect();
+                let scaled = self.model.scaling.apply(self.samples.view())?;
+                Ok((0..scaled.nrows()).map(|row| known.contains(&digits(&scaled, row))).collect())
+            }
+        }
+    }
+
+    /// Whether the data are those that the model was trained on: as many rows, among them every row that the model keeps.
+    fn is_training_data(&self) -> Result<bool, Failure> {
+        let trained = self.model.report.get("rows").and_then(serde_json::Value::as_u64);
+        let (Some(kept), Some(trained)) = (self.model.predictor.rows(), trained) else { return Ok(false) };
+        let shifted = self.model.predictor.expansion().is_some_and(|expansion| expansion.shift.is_some());
+        if trained != self.samples.nrows() as u64 || kept.ncols() != self.samples.ncols() || shifted {
+            return Ok(false);
+        }
         let scaled = self.model.scaling.apply(self.samples.view())?;
-        Ok((0..scaled.nrows()).map(|row| known.contains(&digits(&scaled, row))).collect())
+        let known: HashSet<Vec<u64>> = (0..scaled.nrows()).map(|row| digits(&scaled, row)).collect();
+        Ok((0..kept.nrows()).all(|row| known.contains(&digits(kept, row))))
     }
 
     /// The kernel, where the model has one.
@@ -186,7 +350,7 @@ impl Shown {
         self.model.predictor.kernel()
     }
 
-    /// b of the output that is drawn, which the bumps stand on.
+    /// b of the output that is drawn.
     pub fn intercept(&self) -> f64 {
         self.model.predictor.expansion().map_or(0.0, |expansion| expansion.intercepts[self.output])
     }
@@ -194,15 +358,6 @@ impl Shown {
     /// How many terms aᵢ k(cᵢ, ·) the model has.
     pub fn nterms(&self) -> usize {
         self.model.predictor.expansion().map_or(0, |expansion| expansion.centres.nrows())
-    }
-
-    /// The model's predictions for the data.
-    pub fn predicted(&self, session: &Session<'_>) -> Result<Vec<f64>, Failure> {
-        Ok(self.chosen(&self.model.predict(&self.samples, session)?))
-    }
-
-    fn chosen(&self, outputs: &Matrix<f64>) -> Vec<f64> {
-        (0..outputs.nrows()).map(|i| outputs.row(i)[self.output]).collect()
     }
 
     /// The terms aᵢ k(cᵢ, ·) of the model at values of its one column, those with the largest |aᵢ|, at most `most`.
@@ -229,30 +384,77 @@ impl Shown {
             coefficients: each,
             intercepts: vec![0.0; order.len()],
         };
-        let scaled = self.model.scaling.apply(self.dense(places.to_vec())?)?;
-        let values = terms.predict(&scaled, session)?;
-        let term = |term: usize| (0..values.nrows()).map(|i| values.row(i)[term]).collect();
-        Ok((0..order.len()).map(term).collect())
-    }
-
-    fn dense(&self, rows: Vec<f64>) -> Result<AnySamples<'static>, Failure> {
-        let columns = self.names.len();
-        let samples = Samples::dense(rows.len() / columns.max(1), columns, rows).map_err(Failure::work)?;
-        Ok(AnySamples::F64(samples))
+        let samples = Samples::dense(places.len(), 1, places.to_vec()).map_err(Failure::work)?;
+        let values = terms.predict(&self.model.scaling.apply(AnySamples::F64(samples))?, session)?;
+        Ok((0..order.len()).map(|term| column(&values, term)).collect())
     }
 }
 
-/// The centres of a model in the units of its data.
-fn centres(model: &Model) -> Result<AnySamples<'static>, Failure> {
-    let Some(centres) = model.predictor.rows() else {
-        return Err(Failure::usage("this model keeps no rows, so the plot needs DATA to know where to draw"));
+/// What decides between classes at some rows.
+pub enum Decisions {
+    /// The probability of each class.
+    Probabilities(Vec<Vec<f64>>),
+    /// f of each class; the largest decides.
+    Each(Vec<Vec<f64>>),
+    /// f of two classes; above 0 is the second.
+    Second(Vec<f64>),
+}
+
+/// One column of a matrix.
+pub fn column(matrix: &Matrix<f64>, column: usize) -> Vec<f64> {
+    (0..matrix.nrows()).map(|row| matrix.row(row)[column]).collect()
+}
+
+/// The digits of a row.
+fn digits(samples: &AnySamples<'_>, row: usize) -> Vec<u64> {
+    let mut values = vec![0.0; samples.ncols()];
+    samples.copy_row(row, &mut values);
+    values.iter().map(|value| (value + 0.0).to_bits()).collect()
+}
+
+/// The median of each column. What sparse data do not store is 0. O(n log n) time for n stored values.
+fn medians(samples: &AnySamples<'_>) -> Vec<f64> {
+    let rows = samples.nrows();
+    let mut columns = vec![Vec::new(); samples.ncols()];
+    (0..rows).for_each(|row| samples.visit_row(row, |column, value| columns[column].push(value)));
+    let median = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        let (zeros, below) = (rows - values.len(), values.partition_point(|value| *value < 0.0));
+        match rows / 2 {
+            middle if middle < below => values[middle],
+            middle if middle < below + zeros => 0.0,
+            middle => values.get(middle - zeros).copied().unwrap_or(0.0),
+        }
+    };
+    columns.into_iter().map(median).collect()
+}
+
+/// The rows that a model keeps, in the units of its data; else three rows at the ends and the middle of the training data.
+fn kept_or_range(model: &Model, notes: &mut Vec<String>) -> Result<(AnySamples<'static>, RowKind), Failure> {
+    let columns = model.predictor.ncols();
+    let Some(kept) = model.predictor.rows() else {
+        let range: Vec<[f64; 3]> = match &model.scaling {
+            Scaling::Standard { means, scales } => {
+                means.iter().zip(scales).map(|(mean, s)| [mean - 2.0 * s, *mean, mean + 2.0 * s]).collect()
+            }
+            Scaling::MinMax { mins, ranges } => {
+                mins.iter().zip(ranges).map(|(min, range)| [*min, min + 0.5 * range, min + range]).collect()
+            }
+            Scaling::None => {
+                notes
+                    .push("the model keeps neither rows nor a scaling: drawn from -1 to 1; pass DATA".into());
+                vec![[-1.0, 0.0, 1.0]; columns]
+            }
+        };
+        let entries: Vec<f64> = (0..3).flat_map(|row| range.iter().map(move |ends| ends[row])).collect();
+        let samples = Samples::dense(3, columns, entries).map_err(Failure::work)?;
+        return Ok((AnySamples::F64(samples), RowKind::Range));
     };
     let shift = model.predictor.expansion().and_then(|expansion| expansion.shift.as_ref());
-    let (nrows, ncols) = (centres.nrows(), centres.ncols());
-    let mut row = vec![0.0; ncols];
-    let mut entries = Vec::with_capacity(nrows * ncols);
-    for i in 0..nrows {
-        centres.copy_row(i, &mut row);
+    let mut row = vec![0.0; columns];
+    let mut entries = Vec::with_capacity(kept.nrows() * columns);
+    for i in 0..kept.nrows() {
+        kept.copy_row(i, &mut row);
         if let Some(shift) = shift {
             row.iter_mut().zip(shift).for_each(|(x, s)| *x += s);
         }
@@ -268,10 +470,11 @@ fn centres(model: &Model) -> Result<AnySamples<'static>, Failure> {
         }
         entries.extend_from_slice(&row);
     }
-    Samples::dense(nrows, ncols, entries).map(AnySamples::F64).map_err(Failure::work)
+    let samples = Samples::dense(kept.nrows(), columns, entries).map_err(Failure::work)?;
+    Ok((AnySamples::F64(samples), RowKind::Kept))
 }
 
-/// The place of what is asked for, by name or by number from 0; the first where nothing is.
+/// The place of a name or number in a list of names; the first where none is given.
 fn place(flag: &str, asked: Option<&str>, names: &[String]) -> Result<usize, Failure> {
     let Some(asked) = asked else { return Ok(0) };
     let named = names.iter().position(|name| name == asked);
@@ -279,8 +482,23 @@ fn place(flag: &str, asked: Option<&str>, names: &[String]) -> Result<usize, Fai
     named.or_else(numbered).ok_or_else(|| {
         let known = match names.len() {
             n if n <= 12 => names.join(", "),
-            n => format!("{}, … ({n} of them)", names[..12].join(", ")),
+            n => format!("{}, … ({n} in all)", names[..12].join(", ")),
         };
-        Failure::usage(format!("{flag} {asked}: it is one of {known}, or a number from 0"))
+        Failure::usage(format!("{flag} {asked}: expected one of {known}, or a number from 0"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_count_what_is_not_stored() {
+        let sparse = |indptr, columns, values| {
+            medians(&AnySamples::F64(Samples::sparse(2, indptr, columns, values).unwrap()))
+        };
+        assert_eq!(sparse(vec![0, 1, 2, 4], vec![0, 0, 0, 1], vec![3.0, 5.0, 4.0, 9.0]), [4.0, 0.0]);
+        assert_eq!(sparse(vec![0, 1, 2, 4], vec![0, 0, 0, 1], vec![-3.0, -5.0, 4.0, -9.0]), [-3.0, 0.0]);
+        assert_eq!(sparse(vec![0, 0, 2, 4], vec![0, 1, 0, 1], vec![-3.0, -5.0, 4.0, -9.0]), [0.0, -5.0]);
+    }
 }

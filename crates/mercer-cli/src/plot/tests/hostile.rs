@@ -17,6 +17,7 @@ fn one_point_and_equal_values() {
         title: "one".into(),
         subtitle: String::new(),
         label: "y".into(),
+        points_name: "rows".into(),
         actual: vec![2.0],
         predicted: vec![2.0],
     };
@@ -29,14 +30,14 @@ fn one_point_and_equal_values() {
     flat.field.values.fill(7.0);
     check("flat surface", &flat.figure().unwrap());
     let mut single = samples::gram();
-    (single.columns.names, single.rows.names) = (Names::Count(1), Names::Count(1));
+    single.order = 1;
     single.values = vec![1.0];
     check("one by one", &single.figure().unwrap());
-    let mut single = samples::tuning(1);
+    let mut single = samples::tuning(false);
     single.values.truncate(1);
-    single.lines[0].validation.truncate(1);
-    single.lines[0].training.truncate(1);
-    single.best = Some((0, 0, "best".into()));
+    single.validation.truncate(1);
+    single.training.truncate(1);
+    single.best = Some((0, "best".into()));
     check("one value", &single.figure().unwrap());
 }
 
@@ -50,6 +51,7 @@ fn huge_tiny_and_far_values() {
             title: "t".into(),
             subtitle: String::new(),
             label: "y".into(),
+            points_name: "rows".into(),
             actual: values.clone(),
             predicted: values.iter().map(|v| 0.9 * v).collect(),
         };
@@ -87,10 +89,10 @@ fn what_is_not_a_number_is_refused_by_name() {
     assert_eq!(classes.figure().unwrap_err(), PlotError::Class { index: 7, found: 3, classes: 3 });
     classes.classes.truncate(1);
     assert!(matches!(classes.figure().unwrap_err(), PlotError::Classes { found: 1, .. }));
-    let mut tuning = samples::tuning(2);
+    let mut tuning = samples::tuning(true);
     tuning.values[0] = 0.0;
     assert!(matches!(tuning.figure().unwrap_err(), PlotError::NotPositive { index: 0, .. }));
-    let mut tuning = samples::tuning(2);
+    let mut tuning = samples::tuning(true);
     tuning.values.swap(1, 2);
     assert!(matches!(tuning.figure().unwrap_err(), PlotError::NotRising { index: 2, .. }));
     let mut map = samples::contour();
@@ -101,10 +103,10 @@ fn what_is_not_a_number_is_refused_by_name() {
 
 #[test]
 fn fits_that_failed_leave_a_gap() {
-    let mut tuning = samples::tuning(2);
-    tuning.lines[0].validation[4] = None;
+    let mut tuning = samples::tuning(true);
+    tuning.validation[4] = None;
     check("gap", &tuning.figure().unwrap());
-    tuning.lines.iter_mut().for_each(|line| line.validation.fill(None));
+    tuning.validation.fill(None);
     assert!(matches!(tuning.figure().unwrap_err(), PlotError::Empty { .. }));
 }
 
@@ -120,17 +122,13 @@ fn a_hundred_thousand_points_stay_small() {
         title: "crowd".into(),
         subtitle: String::new(),
         label: "y".into(),
+        points_name: "rows".into(),
         predicted: actual.iter().map(|y| y * y).collect(),
         actual,
     };
     assert!(agreement.figure().unwrap().to_svg().len() < 600_000);
     let count = 2_000;
-    let heat = HeatMap {
-        columns: Side { label: "row".into(), names: Names::Count(count) },
-        rows: Side { label: "row".into(), names: Names::Count(count) },
-        values: (0..count * count).map(scatter).collect(),
-        ..samples::gram()
-    };
+    let heat = HeatMap { order: count, values: (0..count * count).map(scatter).collect(), ..samples::gram() };
     let size = heat.figure().unwrap().to_svg().len();
     assert!(size < 1_500_000, "{size} bytes");
 }

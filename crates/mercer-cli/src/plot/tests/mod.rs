@@ -2,5 +2,7 @@
 
 mod golden;
 mod hostile;
+mod numbers;
+mod pdf;
 mod samples;
 mod structure;

@@ -36,6 +36,9 @@ pub fn curve() -> FittedCurve {
         subtitle: "rbf(sigma=0.6), λ = 0.01".into(),
         x_label: "x".into(),
         y_label: "y".into(),
+        points_name: "training rows".into(),
+        tube: None,
+        support: Vec::new(),
         points: (0..60)
             .map(|i| (3.4 * scatter(i), i))
             .map(|(x, i)| (x, f(x) + 0.12 * scatter(1000 + i)))
@@ -69,6 +72,7 @@ pub fn slice() -> FittedCurve {
         subtitle: "the other 7 columns at their median".into(),
         x_label: "temperature".into(),
         y_label: "yield".into(),
+        points_name: "rows of the data".into(),
         points: (0..400)
             .map(|i| (20.0 + 20.0 * scatter(i), i))
             .map(|(x, i)| (x, f(x) + 2.5 * scatter(i + 999)))
@@ -90,6 +94,7 @@ pub fn contour() -> ContourMap {
         points: points
             .map(|(x, y)| ((x, y), Some(four_bumps(x, y) + 0.05 * scatter((100.0 * x) as usize))))
             .collect(),
+        points_name: "training rows".into(),
         scale: ColourScale::Sequential,
     }
 }
@@ -106,6 +111,7 @@ pub fn surface() -> Surface {
         value_label: "h".into(),
         field: field(spread(-3.0, 3.0, 41), spread(-3.0, 3.0, 41), four_bumps),
         points: Vec::new(),
+        points_name: "training rows".into(),
         scale: ColourScale::Sequential,
     }
 }
@@ -116,6 +122,7 @@ pub fn agreement() -> Agreement {
         title: "Predicted and actual yield".into(),
         subtitle: "200 rows · RMSE 0.645 · R² 0.99".into(),
         label: "yield".into(),
+        points_name: "training rows".into(),
         predicted: actual
             .iter()
             .enumerate()
@@ -125,39 +132,34 @@ pub fn agreement() -> Agreement {
     }
 }
 
-pub fn tuning(lambdas: usize) -> TuningCurve {
+/// A search over σ, or over σ and λ.
+pub fn tuning(both: bool) -> Tuning {
     let sigmas: Vec<f64> = (0..13).map(|i| 10f64.powf(-1.5 + 3.0 * f64::from(i) / 12.0)).collect();
-    let error = |log_s: f64, l: f64| 0.35 + 0.3 * (log_s - 0.1 * l).powi(2) + 0.05 * (l - 1.0).powi(2);
-    let train = |log_s: f64, l: f64| {
-        0.35 / (1.0 + (-2.2 * (log_s + 0.3 + 0.2 * l)).exp()) + 0.12 * (log_s + 1.5).max(0.0).powi(2) * 0.5
+    let lambdas: Vec<f64> = (0..9).map(|i| 10f64.powf(-6.0 + 0.75 * f64::from(i))).collect();
+    let error = |s: f64, l: f64| {
+        let (s, l) = (s.log10(), l.log10() + 3.0);
+        0.35 + 0.3 * (s - 0.1 * l).powi(2) + 0.02 * l.powi(2) + (-12.0 * (s + 0.9)).exp()
     };
-    let line = |l: usize| {
-        let power = l as f64 * 4.0 / lambdas.max(2) as f64;
-        TuningLine {
-            name: format!("λ = 10{}", ["⁻⁴", "⁻³", "⁻²", "⁻¹", "⁰"][(power as usize).min(4)]),
-            validation: sigmas.iter().map(|s| Some(error(s.log10(), power))).collect(),
-            training: sigmas.iter().map(|s| Some(train(s.log10(), power))).collect(),
-        }
-    };
-    let lines: Vec<TuningLine> = (0..lambdas).map(line).collect();
-    let places = (0..lambdas).flat_map(|line| (0..sigmas.len()).map(move |value| (line, value)));
-    let best = places
-        .min_by(|a, b| lines[a.0].validation[a.1].partial_cmp(&lines[b.0].validation[b.1]).unwrap())
-        .unwrap();
-    let error = lines[best.0].validation[best.1].unwrap();
-    TuningCurve {
-        title: "Leave-one-out error over σ and λ".into(),
-        subtitle: "ridge, rbf(sigma=?), 600 rows".into(),
-        parameter: "σ".into(),
+    let train = |s: f64| 0.35 / (1.0 + (-2.2 * (s.log10() + 0.5)).exp());
+    let lowest = |s: f64| lambdas.iter().map(|l| error(s, *l)).fold(f64::INFINITY, f64::min);
+    let best = (0..13).min_by(|a, b| lowest(sigmas[*a]).total_cmp(&lowest(sigmas[*b]))).unwrap();
+    let trials = sigmas.iter().flat_map(|s| lambdas.iter().map(|l| ((*s, *l), error(*s, *l)))).collect();
+    Tuning {
+        title: "Tuning sigma and lambda".into(),
+        subtitle: "600 rows, 117 trials, leave-one-out".into(),
+        parameter: "sigma".into(),
         values: sigmas.clone(),
         score: "RMSE".into(),
-        best: Some((
-            best.0,
-            best.1,
-            format!("best: σ = {:.3}, {}, RMSE {error:.3}", sigmas[best.1], lines[best.0].name),
-        )),
-        lines,
-        ends: Some(["← variance: follows the noise".into(), "bias: too smooth →".into()]),
+        validation: sigmas.iter().map(|s| Some(lowest(*s))).collect(),
+        validation_name: "error on rows left out, at the best lambda".into(),
+        training: sigmas.iter().map(|s| Some(train(*s))).collect(),
+        best: Some((best, format!("best: sigma = {:.3}, lambda = 0.001; RMSE 0.352", sigmas[best]))),
+        ends: Some(["← variance".into(), "bias →".into()]),
+        map: both.then(|| TuningMap {
+            parameter: "lambda".into(),
+            trials,
+            best: Some((sigmas[best], lambdas[4])),
+        }),
     }
 }
 
@@ -168,32 +170,12 @@ pub fn gram() -> HeatMap {
     let values =
         places.iter().flat_map(|x| places.iter().map(|z| (-(x - z).powi(2) / 0.8).exp()).collect::<Vec<_>>());
     HeatMap {
-        title: "Gram matrix".into(),
-        subtitle: "rbf(sigma=0.63), 40 samples".into(),
-        columns: Side { label: "sample".into(), names: Names::Count(40) },
-        rows: Side { label: "sample".into(), names: Names::Count(40) },
+        title: "Kernel matrix".into(),
+        subtitle: "rbf(sigma=0.63), 40 rows".into(),
+        label: "row".into(),
+        order: 40,
         value_label: "k(x, z)".into(),
         values: values.collect(),
-        marked: None,
-    }
-}
-
-pub fn scores() -> HeatMap {
-    let (sigmas, lambdas): (Vec<f64>, Vec<f64>) =
-        ((0..12).map(|i| 0.05 * 1.7f64.powi(i)).collect(), (0..8).map(|i| 10f64.powi(i - 6)).collect());
-    let score = |s: f64, l: f64| {
-        0.35 + 0.2 * (s.log10() - 0.1).powi(2) + 0.03 * (l.log10() + 3.0 - s.log10()).powi(2)
-    };
-    let values =
-        lambdas.iter().flat_map(|l| sigmas.iter().map(|s| score(*s, *l)).collect::<Vec<_>>()).collect();
-    HeatMap {
-        title: "Leave-one-out error over σ and λ".into(),
-        subtitle: String::new(),
-        columns: Side { label: "σ".into(), names: Names::Values(sigmas) },
-        rows: Side { label: "λ".into(), names: Names::Values(lambdas) },
-        value_label: "RMSE".into(),
-        values,
-        marked: Some((3, 6, "best: σ = 1.207, λ = 0.001".into())),
     }
 }
 
@@ -274,6 +256,99 @@ pub fn reliability() -> Reliability {
     }
 }
 
+/// A support vector regression.
+pub fn tube() -> FittedCurve {
+    let figure = curve();
+    let at = |x: f64| figure.curve[((x + 3.5) / 0.05).round() as usize];
+    FittedCurve {
+        support: figure.points.iter().copied().filter(|(x, y)| (y - at(*x)).abs() > 0.09).collect(),
+        tube: Some(0.1),
+        bumps: Vec::new(),
+        ..figure
+    }
+}
+
+/// One-class estimation: a boundary without a margin.
+pub fn one_class() -> ClassMap {
+    let map = two_classes();
+    let f = |x: f64, y: f64| 0.4 * (2.0 - x * x - y * y);
+    let inside = |(x, y): (f64, f64)| usize::from(f(x, y) > 0.0);
+    ClassMap {
+        title: "One-class estimation".into(),
+        classes: vec!["outlier".into(), "inlier".into()],
+        points: map.points.iter().map(|p| ClassPoint { class: inside(p.at), ..*p }).collect(),
+        confidence: Confidence::Boundary(field(map.xs.clone(), map.ys.clone(), f).values),
+        ..map
+    }
+}
+
+pub fn lift() -> LiftedPoints {
+    let (xs, ys) = (spread(-2.0, 2.0, 41), spread(-2.0, 2.0, 41));
+    let f = |x: f64, y: f64| x * x + y * y - 1.5;
+    let points = (0..150).map(|i| (1.9 * scatter(i), 1.9 * scatter(i + 500)));
+    LiftedPoints {
+        title: "Lift of two rings".into(),
+        subtitle: "f(x) = x₁² + x₂² − 1.5".into(),
+        labels: ["x1".into(), "x2".into()],
+        value_label: "f(x)".into(),
+        classes: vec!["inside".into(), "outside".into()],
+        points: points.map(|(x, y)| ((x, y), f(x, y), usize::from(f(x, y) > 0.0))).collect(),
+        field: field(xs, ys, f),
+    }
+}
+
+pub fn confusion() -> Confusion {
+    Confusion {
+        title: "Confusion matrix of species".into(),
+        subtitle: "150 training rows · accuracy 0.973".into(),
+        classes: vec!["setosa".into(), "versicolor".into(), "virginica".into()],
+        counts: vec![vec![50, 0, 0], vec![0, 48, 2], vec![0, 2, 48]],
+    }
+}
+
+pub fn roc() -> LinePlot {
+    let curve = |power: f64| spread(0.0, 1.0, 41).into_iter().map(|x| (x, x.powf(power))).collect();
+    let line = |name: &str, power: f64| NamedLine { name: name.into(), points: curve(power), marked: false };
+    let axes = [
+        Scale::linear("false positive rate").between(0.0, 1.0),
+        Scale::linear("true positive rate").between(0.0, 1.0),
+    ];
+    LinePlot {
+        references: vec![("chance".into(), vec![(0.0, 0.0), (1.0, 1.0)])],
+        square: true,
+        ..LinePlot::new(
+            "ROC curve of species",
+            axes,
+            vec![line("a: AUC 0.909", 0.1), line("b: AUC 0.769", 0.3)],
+        )
+    }
+}
+
+pub fn spectrum() -> LinePlot {
+    let points = (1..=40).map(|i| (f64::from(i), 30.0 * (-0.6 * f64::from(i)).exp())).collect();
+    let lines = vec![NamedLine { name: "40 eigenvalues".into(), points, marked: true }];
+    LinePlot {
+        references: vec![("λ = 0.001".into(), vec![(1.0, 1e-3), (40.0, 1e-3)])],
+        ..LinePlot::new("Spectrum", [Scale::linear("number"), Scale::log("eigenvalue")], lines)
+    }
+}
+
+pub fn partial_dependence() -> LinePlot {
+    let places = spread(0.0, 40.0, 41);
+    let line = |lift: f64| -> Vec<(f64, f64)> {
+        places.iter().map(|x| (*x, 20.0 + lift + 5.0 * (x / 9.0).sin())).collect()
+    };
+    let lines = vec![NamedLine { name: "mean prediction of yield".into(), points: line(0.0), marked: false }];
+    LinePlot {
+        background: ("single rows".into(), (0..30).map(|i| line(3.0 * scatter(i))).collect()),
+        ..LinePlot::new(
+            "Partial dependence of yield on temperature",
+            [Scale::linear("temperature"), Scale::linear("yield")],
+            lines,
+        )
+    }
+}
+
 /// Every kind with a name.
 pub fn all() -> Vec<(&'static str, Figure)> {
     vec![
@@ -285,13 +360,19 @@ pub fn all() -> Vec<(&'static str, Figure)> {
         ("surface", surface().figure().unwrap()),
         ("agreement", agreement().figure().unwrap()),
         ("residuals", agreement().residuals().unwrap()),
-        ("tuning", tuning(3).figure().unwrap()),
-        ("tuning-many", tuning(12).figure().unwrap()),
+        ("tuning", tuning(false).figure().unwrap()),
+        ("tuning-map", tuning(true).figure().unwrap()),
         ("gram", gram().figure().unwrap()),
-        ("scores", scores().figure().unwrap()),
         ("two-classes", two_classes().figure().unwrap()),
         ("support-vectors", support_vectors().figure().unwrap()),
         ("three-classes", three_classes().figure().unwrap()),
         ("reliability", reliability().figure().unwrap()),
+        ("tube", tube().figure().unwrap()),
+        ("one-class", one_class().figure().unwrap()),
+        ("lift", lift().figure().unwrap()),
+        ("confusion", confusion().figure().unwrap()),
+        ("roc", roc().figure().unwrap()),
+        ("spectrum", spectrum().figure().unwrap()),
+        ("partial-dependence", partial_dependence().figure().unwrap()),
     ]
 }

@@ -114,9 +114,12 @@ fn askey(about: About<'_>) -> Option<Ranges> {
 /// exp(−c|x−z|^?), c > 0: a kernel exactly where ? ≤ 2.
 fn stretched(about: About<'_>) -> Option<Ranges> {
     let Formula::Call(Function::Exp, args) = about.formula else { return None };
+    // ⟨x,z⟩ stands for |x−z|^? below, so it must not occur itself.
+    if has_dot(&args[0]) {
+        return None;
+    }
     let mut inside = args[0].clone();
     let mut seen = false;
-    // |x−z|^? as an atom of its own.
     inside.replace(&mut |part| match part {
         Formula::Pow(base, exponent) if **base == Formula::Distance && is_hole(exponent) => {
             seen = true;
@@ -138,6 +141,10 @@ fn stretched(about: About<'_>) -> Option<Ranges> {
     let reference = "Schoenberg 1938, Metric spaces and positive definite functions: exp(−|x−z|^p) is positive \
                      semidefinite exactly where 0 < p ≤ 2";
     Some(Ranges { parts, reference, proofs: Vec::new() })
+}
+
+fn has_dot(formula: &Formula) -> bool {
+    *formula == Formula::Dot || formula.children().into_iter().any(has_dot)
 }
 
 /// The degree of a formula in `?`, 0 or 1, where it is a polynomial of it.

@@ -91,9 +91,12 @@ fn moment(f: &Piecewise, k: usize) -> Option<Q> {
             let n = (k + j + 1) as i64;
             let low = if i == 0 { Q::zero() } else { exact::pow(&f.ends[i - 1], n)? };
             sum += c * (exact::pow(&f.ends[i], n)? - low) / int(n);
+            exact::count(4 * exact::bits(&sum));
+        }
+        if steps::are_spent() {
+            return None;
         }
     }
-    exact::count(exact::bits(&sum));
     Some(sum)
 }
 
@@ -109,32 +112,81 @@ fn size(f: &Piecewise, d: usize) -> Option<Q> {
     Some(sum)
 }
 
-/// An enclosure of F at w² = y, by Σ (−y/4)^n·M_(2n+d−1)/(n!·(d/2)_n).
+/// The function of r/c where c is its last end: it ends at 1.
+fn unscaled(f: &Piecewise) -> Option<Piecewise> {
+    let reach = support(f);
+    let powers = |p: &Polynomial| -> Option<Polynomial> {
+        p.iter().enumerate().map(|(j, c)| Some(c * exact::pow(&reach, j as i64)?)).collect()
+    };
+    let pieces = f.pieces.iter().map(powers).collect::<Option<_>>()?;
+    Some(Piecewise { ends: f.ends.iter().map(|e| e / &reach).collect(), pieces })
+}
+
+/// Enclosures of ∫ r^k·f(r) dr, for k and each second number after it.
+struct Moments<'a> {
+    f: &'a Piecewise,
+    k: usize,
+    ends: Vec<Interval>,
+    /// The ends to the power k + 1.
+    powers: Vec<Interval>,
+}
+
+impl<'a> Moments<'a> {
+    fn from(k: usize, f: &'a Piecewise, bits: u32) -> Self {
+        let ends: Vec<Interval> = f.ends.iter().map(|e| Interval::exact(e, bits)).collect();
+        let power = |end: &Interval| (0..k).fold(end.clone(), |power, _| power.mul(end));
+        Self { f, k, powers: ends.iter().map(power).collect(), ends }
+    }
+
+    fn next(&mut self) -> Interval {
+        let bits = self.ends[0].bits();
+        let mut sum = Interval::integer(0, bits);
+        for (i, p) in self.f.pieces.iter().enumerate().take(self.ends.len()) {
+            let mut high = self.powers[i].clone();
+            let mut low = if i == 0 { Interval::integer(0, bits) } else { self.powers[i - 1].clone() };
+            for (j, c) in p.iter().enumerate() {
+                let weight = Interval::exact(&(c / int((self.k + j + 1) as i64)), bits);
+                sum = sum.add(&high.sub(&low).mul(&weight));
+                high = high.mul(&self.ends[i]);
+                if i > 0 {
+                    low = low.mul(&self.ends[i - 1]);
+                }
+            }
+        }
+        for (power, end) in self.powers.iter_mut().zip(&self.ends) {
+            *power = power.mul(end).mul(end);
+        }
+        self.k += 2;
+        sum
+    }
+}
+
+/// An enclosure of a positive multiple of F at w² = y, by Σ (−y/4)^n·M_(2n+d−1)/(n!·(d/2)_n).
 fn value(f: &Piecewise, d: usize, y: &Q) -> Option<Interval> {
     const BITS: u32 = 224;
     const MOST_TERMS: usize = 400;
     let half = ratio(d as i64, 2);
-    let reach = support(f);
-    let ratio_of = |n: usize| y / int(4) / (int(n as i64 + 1) * (&half + int(n as i64)));
+    let (f, y) = (unscaled(f)?, y * support(f) * support(f));
     let negligible = Interval::exact(&Q::new(BigInt::one(), BigInt::one() << (BITS - 40)), BITS);
     let mut weight = Interval::integer(1, BITS);
-    let mut bound = Interval::exact(&size(f, d)?, BITS);
+    let mut bound = Interval::exact(&size(&f, d)?, BITS);
     let mut sum = Interval::integer(0, BITS);
+    let mut moments = Moments::from(d - 1, &f, BITS);
     for n in 0..MOST_TERMS {
-        let step = ratio_of(n);
-        let shrink = &step * &reach * &reach;
+        let step = &y / int(4) / (int(n as i64 + 1) * (&half + int(n as i64)));
         // From here on each term is at most half of the one before it.
-        if shrink <= ratio(1, 2) && bound.sub(&negligible).is_negative() {
+        if step <= ratio(1, 2) && bound.sub(&negligible).is_negative() {
             let tail = bound.add(&bound);
             return Some(sum.add(&tail.hull(&tail.neg())));
         }
         if steps::are_spent() {
             return None;
         }
-        let term = weight.mul(&Interval::exact(&moment(f, 2 * n + d - 1)?, BITS));
+        let term = weight.mul(&moments.next());
         sum = if n % 2 == 0 { sum.add(&term) } else { sum.sub(&term) };
-        weight = weight.mul(&Interval::exact(&step, BITS));
-        bound = bound.mul(&Interval::exact(&shrink, BITS));
+        let step = Interval::exact(&step, BITS);
+        weight = weight.mul(&step);
+        bound = bound.mul(&step);
     }
     None
 }

@@ -2,6 +2,7 @@
 
 use num_traits::Signed;
 
+use super::branches::Branches;
 use super::range::Range;
 use super::value::{Care, Ground, Pair, of_form, of_formula, of_function};
 use crate::check::Dim;
@@ -21,7 +22,11 @@ pub fn least_dim(formula: &Formula) -> usize {
 
 /// Whether a form has the values of a formula.
 pub fn is_form_of(form: &Form, formula: &Formula, space: &Space) -> bool {
+    let mut branches = Branches::default();
+    branches.add_formula(formula);
+    branches.add_form(form);
     let ground = Ground {
+        branches,
         space: *space,
         least_dim: least_dim(formula).max(form.least_dim()),
         bits: formula.constant_bits().max(form.constant_bits()),
@@ -33,7 +38,10 @@ pub fn is_form_of(form: &Form, formula: &Formula, space: &Space) -> bool {
 /// Whether a formula has the values of a function of ⟨x,z⟩.
 pub(super) fn is_function_of_dot(function: &Form, formula: &Formula, space: &Space) -> bool {
     let dot = Form::atom(Atom::Dot(None));
+    let mut branches = Branches::default();
+    branches.add_formula(formula);
     let ground = Ground {
+        branches,
         space: *space,
         least_dim: least_dim(formula),
         bits: formula.constant_bits().max(function.constant_bits()),

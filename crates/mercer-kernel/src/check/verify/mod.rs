@@ -4,6 +4,7 @@
 //! to it, and that two of them are equal, or that one is the formula, it knows from enclosures of their values at exact
 //! points of the domain ([`value`]).
 
+mod branches;
 mod compact;
 mod damped;
 pub mod defined;

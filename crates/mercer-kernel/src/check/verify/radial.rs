@@ -116,7 +116,8 @@ fn of_low_order(form: &Form) -> Option<(Cols, Q, i64)> {
                 _ => return None,
             }
         }
-        if !m.0.keys().any(|a| matches!(a, Atom::Call(..))) {
+        // max(0, line) and max(line, 0) are two atoms with the same line: their product has twice the power.
+        if m.0.keys().filter(|a| matches!(a, Atom::Call(..))).count() != 1 {
             return None;
         }
         coefficients[degree] += c;
@@ -142,4 +143,24 @@ fn of_low_order(form: &Form) -> Option<(Cols, Q, i64)> {
     let unit = &c[0] / int(3);
     let fits = c[1] == &unit * (int(3) * &l2 + int(6)) && c[2] == &unit * (&l2 * &l2 + int(4) * &l2 + int(3));
     fits.then_some((cols, l2, 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_of_two_maxima_is_no_wendland_function() {
+        let distance = Atom::Distance(None);
+        let line = Form::constant(int(1)).sub(&Form::atom(distance.clone()));
+        let first = Atom::Call(Fun::Max, vec![Form::zero(), line.clone()]);
+        let second = Atom::Call(Fun::Max, vec![line, Form::zero()]);
+        let power =
+            |atoms: &[(&Atom, i64)]| Monomial(atoms.iter().map(|(a, e)| ((*a).clone(), int(*e))).collect());
+        let once = Form::term(int(1), power(&[(&first, 5)]));
+        let with = |m: Monomial| once.add(&Form::term(int(5), m));
+        let wendland_function = with(power(&[(&first, 5), (&distance, 1)]));
+        assert_eq!(of_low_order(&wendland_function).map(|(_, l, k)| (l, k)), Some((int(4), 1)));
+        assert!(of_low_order(&with(power(&[(&first, 5), (&second, 5), (&distance, 1)]))).is_none());
+    }
 }

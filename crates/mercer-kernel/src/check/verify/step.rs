@@ -132,7 +132,16 @@ impl Step<'_> {
     }
 
     fn has(&self, form: &Form, value: At<'_>) -> Outcome {
-        let mut forms = vec![form];
+        self.agrees(&[form], form, value)
+    }
+
+    /// Whether the claimed form has the value that a function of one point gives it.
+    fn is_by(&self, function: &Form, value: At<'_>) -> Outcome {
+        self.agrees(&[self.form, function], self.form, value)
+    }
+
+    fn agrees(&self, forms: &[&Form], form: &Form, value: At<'_>) -> Outcome {
+        let mut forms = forms.to_vec();
         forms.extend(self.premises.iter().map(|p| &p.form));
         let ground = Ground::of(&forms, &self.space, self.care);
         ensure(ground.agree(&|p, bits| of_form(form, p, bits), value), "the form does not follow")
@@ -158,7 +167,9 @@ impl Step<'_> {
     fn rank_one(&self, function: &Form) -> Outcome {
         ensure(of_x_alone(function), "the function depends on more than x")?;
         ensure(defined::form_is_defined(function, &self.space), "the function may have no real value")?;
-        self.is(&|p, bits| Ok(of_form(function, p, bits)?.mul(&of_form(function, &p.swapped(), bits)?)))
+        self.is_by(function, &|p, bits| {
+            Ok(of_form(function, p, bits)?.mul(&of_form(function, &p.swapped(), bits)?))
+        })
     }
 
     fn minimum(&self) -> Outcome {
@@ -395,7 +406,9 @@ impl Step<'_> {
 
     fn separable(&self, function: &Form) -> Outcome {
         ensure(of_x_alone(function), "the function depends on more than x")?;
-        self.is(&|p, bits| Ok(of_form(function, p, bits)?.add(&of_form(function, &p.swapped(), bits)?)))
+        self.is_by(function, &|p, bits| {
+            Ok(of_form(function, p, bits)?.add(&of_form(function, &p.swapped(), bits)?))
+        })
     }
 
     fn fractional_power(&self, power: &Q) -> Outcome {

@@ -11,6 +11,7 @@ use num_traits::{One, Signed, Zero};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::branches::{self, Branches, Seen};
 use crate::check::enclose::{Evaluation, distance1, dot, squared_distance};
 use crate::check::exact::{self, Q, int, ratio};
 use crate::check::form::{Atom, Cols, Form, Fun, Monomial, Space};
@@ -184,12 +185,14 @@ pub(crate) enum Care {
 }
 
 /// Where values are compared: on which space, with at least how many columns, and constants of how many bits.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Ground {
     pub(super) space: Space,
     pub(super) least_dim: usize,
     pub(super) bits: u64,
     pub(super) care: Care,
+    /// The branches in each of which values are compared.
+    pub(super) branches: Branches,
 }
 
 /// What comparing two values at one pair of points shows.
@@ -210,7 +213,12 @@ pub(super) type At<'a> = &'a dyn Fn(&Pair, u32) -> Result<Interval, Fault>;
 impl Ground {
     /// The ground on which forms are compared.
     pub(super) fn of(forms: &[&Form], space: &Space, care: Care) -> Self {
+        let mut branches = Branches::default();
+        if care == Care::Full {
+            forms.iter().for_each(|f| branches.add_form(f));
+        }
         Self {
+            branches,
             space: *space,
             least_dim: forms.iter().map(|f| f.least_dim()).max().unwrap_or(1),
             bits: forms.iter().map(|f| f.constant_bits()).max().unwrap_or(0),
@@ -220,6 +228,44 @@ impl Ground {
 
     /// Whether two values agree wherever they are compared. A value that one has and the other has not is a difference.
     pub(super) fn agree(&self, a: At<'_>, b: At<'_>) -> bool {
+        self.agree_nearby(a, b) && self.agree_on_branches(a, b)
+    }
+
+    /// Whether two values agree in every piece of functions that are analytic in pieces only.
+    fn agree_on_branches(&self, a: At<'_>, b: At<'_>) -> bool {
+        if self.branches.is_empty() {
+            return true;
+        }
+        let mut seen = Seen::none(&self.branches);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(0xb4a7);
+        let dim = match self.space.dim {
+            Dim::Exactly(d) => d,
+            Dim::Any => self.least_dim.max(2),
+        };
+        for (index, size) in branches::sizes(self.bits).iter().enumerate() {
+            let one = Q::one();
+            let mut at = |size: &Q| point(self.space.domain, dim, size, &mut random);
+            let mut pairs = vec![Pair { x: at(size), z: at(size) }, Pair { x: at(size), z: at(&one) }];
+            if self.space.domain != Domain::Sphere && *size < one {
+                // Two points close together, between two of a convex set.
+                let (x, y) = (at(&one), at(&one));
+                let z = x.iter().zip(&y).map(|(x, y)| x + (y - x) * size).collect();
+                pairs.push(Pair { x, z });
+            }
+            for pair in pairs {
+                let wanted = seen.wants(&pair) || (self.branches.has_roots && index % 4 == 0);
+                if wanted && matches!(self.compare(&pair, a, b, 0..1), Outcome::Apart) {
+                    return false;
+                }
+            }
+            if steps::are_spent() {
+                return false;
+            }
+        }
+        seen.is_complete(&self.space)
+    }
+
+    fn agree_nearby(&self, a: At<'_>, b: At<'_>) -> bool {
         let (mut compared, mut small) = (0, Vec::new());
         for pair in self.pairs() {
             match self.compare(&pair, a, b, 0..2) {

@@ -81,7 +81,7 @@ impl Node {
         })
     }
 
-    /// Whether it has a constant far from 1.
+    /// Whether it has a constant far from 1, or a large power, which magnifies rounding in what it multiplies.
     pub fn is_extreme(&self) -> bool {
         let far =
             |text: &str| text.contains("e-") || text.contains("e1") || text.contains("e3") || text.len() > 15;
@@ -92,7 +92,7 @@ impl Node {
             }
             Self::Negative(a) => a.is_extreme(),
             Self::Quotient(a, b) => a.is_extreme() || b.is_extreme(),
-            Self::Power(a, e) => a.is_extreme() || far(e),
+            Self::Power(a, e) => a.is_extreme() || far(e) || e.parse::<f64>().is_ok_and(|e| e.abs() >= 16.0),
             _ => false,
         }
     }

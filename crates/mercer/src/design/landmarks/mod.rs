@@ -137,7 +137,7 @@ impl Landmarks {
             return Err(DesignError::parameter(
                 "the number of entries of the whitening matrix",
                 whitening.len(),
-                format!("{}: the square of the number of landmarks, of which there must be some", m * m),
+                format!("{}: the square of the number of landmarks, which must be positive", m * m),
             ));
         }
         for i in 0..m {

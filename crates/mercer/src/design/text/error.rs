@@ -30,7 +30,7 @@ pub enum FeatureProblem {
         functions: String,
     },
     /// A map such as `poly(degree=3)` among formulas.
-    #[error("{map} is a whole feature map: it stands alone, not in a formula or a list")]
+    #[error("{map} is a complete feature map; it cannot be part of a formula or a list")]
     NotAlone {
         /// The kind of map.
         map: &'static str,

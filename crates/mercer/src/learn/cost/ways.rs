@@ -275,7 +275,7 @@ impl Work {
             stages.push(("kernel matrix in 16 bits", vec![(self.triangle(), apply), (matrix, Touch)]));
         }
         let products = vec![(on_tiles * self.triangle(), apply), ((steps - on_tiles) * matrix, Read)];
-        stages.push(("about so many steps", products));
+        stages.push(("estimated number of steps", products));
         let bytes = if stores { bytes + matrix } else { bytes };
         Cost::new(Way::ConjugateGradients, bytes, stages).remark(format!(
             "conjugate gradients (--solver cg) solve the same problem {}, in about {steps:.0} steps",

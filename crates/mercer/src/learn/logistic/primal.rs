@@ -1,11 +1,13 @@
 //! Logistic regression on approximate features, by L-BFGS.
 
-use crate::design::{Approximation, RowLoss};
+use crate::design::{Approximation, LabelledRows, Loss};
 use crate::kernel::Kernel;
 use crate::learn::class_features::{ClassFeatures, sums};
 use crate::learn::error::LearnError;
-use crate::learn::fitted::Answer;
-use crate::learn::problem::Problem;
+use crate::learn::fitted::{Answer, Fitted};
+use crate::learn::lift::Prepared;
+use crate::learn::problem::{Origin, Problem, unnamed};
+use crate::linalg::NormalEquations;
 use crate::session::Session;
 use crate::solve::minimise;
 
@@ -23,7 +25,43 @@ impl Logistic {
         problem: &Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
-        let features = ClassFeatures {
+        let features = self.class_features(kernel, approximation);
+        features.fit(problem, session, |rows| {
+            let sums = sums(rows.design, rows.labels.weights, session)?;
+            let settings = features.settings(self.tol);
+            Ok(minimise(&rows, Loss::Logistic, &sums, &settings, None, session)?)
+        })
+    }
+
+    /// The fit to rows of features that need not be at hand: the answer of [`train`](crate::learn::Learner::train) from sums that come
+    /// from elsewhere.
+    ///
+    /// The weights of `rows`, and those of `sums`, which are over the features alone, are C = 1/λ times the weights of the classes
+    /// and of the rows.
+    ///
+    /// # Errors
+    /// Where the learner is not on an approximation, where a setting is out of range, where the sums do not fit the features, and
+    /// where the session is stopped.
+    pub fn fit_rows(
+        &self,
+        prepared: &Prepared,
+        rows: &dyn LabelledRows,
+        sums: &NormalEquations,
+        classes: usize,
+        session: &Session<'_>,
+    ) -> Result<Fitted, LearnError> {
+        let (kernel, approximation) = self.lift.approximation()?;
+        let features = self.class_features(kernel, approximation);
+        let answer = features.fit_rows(prepared, rows, || {
+            let settings = features.settings(self.tol);
+            Ok(minimise(rows, Loss::Logistic, sums, &settings, None, session)?)
+        })?;
+        let count = (rows.nrows(), Origin::default());
+        Ok(Fitted::of_rows(self, count, Some(unnamed(classes)), session, answer))
+    }
+
+    fn class_features<'a>(&'a self, kernel: &'a Kernel, approximation: Approximation) -> ClassFeatures<'a> {
+        ClassFeatures {
             kernel,
             approximation,
             c: 1.0 / self.lambda,
@@ -32,11 +70,6 @@ impl Logistic {
             tol: self.tol,
             max_iter: self.max_iter.unwrap_or(MAX_STEPS),
             admission: self.admission,
-        };
-        features.fit(problem, session, |design, labels| {
-            let sums = sums(design, labels.weights, session)?;
-            let settings = features.settings(self.tol);
-            Ok(minimise(design, &RowLoss::Logistic(labels), &sums, &settings, None, session)?)
-        })
+        }
     }
 }

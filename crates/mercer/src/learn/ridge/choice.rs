@@ -47,10 +47,10 @@ impl RidgeSolver {
             return choice(None, "the kernel has no finite feature map".into());
         };
         match self {
-            Self::Primal => return choice(Some(map), "the primal form was asked for".into()),
+            Self::Primal => return choice(Some(map), "the primal form was requested".into()),
             Self::Auto => {}
             Self::Dual | Self::Cholesky | Self::Mixed | Self::Cg => {
-                return choice(None, "the dual form was asked for".into());
+                return choice(None, "the dual form was requested".into());
             }
         }
         let (Some(count), Some(primal_cost)) = (features, primal_cost) else {

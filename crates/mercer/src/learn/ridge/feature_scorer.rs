@@ -258,7 +258,7 @@ impl<'a> FeatureScorer<'a> {
         let needed = cost::fold_sums_bytes(features, targets, (cut.parts(), cut.left_out()));
         let budget = session.memory();
         if needed > budget {
-            let what = "the sums over the features of every fold and what is made of them";
+            let what = "the sums over the features of every fold and their decompositions";
             return Err(DesignError::Memory { what, needed, budget }.into());
         }
         Ok(Self { ridge, problem, targets, cut, last: None, best: None })

@@ -213,10 +213,7 @@ impl Ridge {
 
     /// The kernel and how it is approximated.
     fn approximation(&self) -> Result<(&Kernel, Approximation), LearnError> {
-        match &self.lift {
-            Lift::Approximate { kernel, approx } => Ok((kernel, *approx)),
-            _ => Err(LearnError::Unsupported("this needs an approximation of a kernel")),
-        }
+        self.lift.approximation()
     }
 }
 

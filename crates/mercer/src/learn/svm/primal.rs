@@ -2,12 +2,15 @@
 //! its corner rounded off on features that are computed again for each pass.
 
 use crate::data::Matrix;
-use crate::design::{Access, Approximation, Design, Labelled, Parts, RowLoss};
+use crate::design::{
+    Access, Approximation, Design, Labelled, LabelledDesign, LabelledRows, Loss, Parts, Rounding,
+};
 use crate::kernel::Kernel;
 use crate::learn::class_features::{ClassFeatures, sums};
 use crate::learn::error::LearnError;
-use crate::learn::fitted::Answer;
-use crate::learn::problem::Problem;
+use crate::learn::fitted::{Answer, Fitted};
+use crate::learn::lift::Prepared;
+use crate::learn::problem::{Origin, Problem, unnamed};
 use crate::linalg::{Intercept, LinearFit, NormalEquations, NormalEquationsError};
 use crate::session::Session;
 use crate::solve::{HingeNewton, LinearLossFit, Report, Status, minimise};
@@ -17,9 +20,6 @@ use super::{Machine, Svm};
 
 /// The gap that is aimed at, as a part of the one that is asked for: the last steps cost little and bring much.
 const AIM: f64 = 0.1;
-
-/// Rows whose outputs are computed at a time.
-const ROWS: usize = 512;
 
 /// Steps at most for each decision, unless the settings say otherwise.
 const MAX_STEPS: u64 = 500;
@@ -33,12 +33,51 @@ impl Svm {
         problem: &Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
+        let features = self.class_features(kernel, approximation)?;
+        features.fit(problem, session, |rows| {
+            let LabelledDesign { design, labels } = rows;
+            if design.access() == Access::Held {
+                return features.machines(design, labels, session);
+            }
+            let sums = sums(design, labels.weights, session)?;
+            features.smoothed_machine(&rows, &sums, session)
+        })
+    }
+
+    /// C-classification on rows of features that need not be at hand: the answer for a stream, from sums that come from elsewhere.
+    ///
+    /// The weights of `rows`, and those of `sums`, which are over the features alone, are C times the weights of the classes and of
+    /// the rows.
+    ///
+    /// # Errors
+    /// Where this is not C-classification without probabilities on an approximation, where a setting is out of range, where the sums
+    /// do not fit the features, and where the session is stopped.
+    pub fn fit_rows(
+        &self,
+        prepared: &Prepared,
+        rows: &dyn LabelledRows,
+        sums: &NormalEquations,
+        classes: usize,
+        session: &Session<'_>,
+    ) -> Result<Fitted, LearnError> {
+        let (kernel, approximation) = self.lift.approximation()?;
+        let features = self.class_features(kernel, approximation)?;
+        let answer = features.fit_rows(prepared, rows, || features.smoothed_machine(rows, sums, session))?;
+        let count = (rows.nrows(), Origin::default());
+        Ok(Fitted::of_rows(self, count, Some(unnamed(classes)), session, answer))
+    }
+
+    fn class_features<'a>(
+        &'a self,
+        kernel: &'a Kernel,
+        approximation: Approximation,
+    ) -> Result<ClassFeatures<'a>, LearnError> {
         let (Machine::Svc { c }, false) = (self.machine, self.probability) else {
             return Err(LearnError::Unsupported(
                 "approximate features are for C-classification without probabilities",
             ));
         };
-        let features = ClassFeatures {
+        Ok(ClassFeatures {
             kernel,
             approximation,
             c,
@@ -47,13 +86,6 @@ impl Svm {
             tol: self.solver.tol,
             max_iter: self.solver.max_iter.unwrap_or(MAX_STEPS) as usize,
             admission: self.admission,
-        };
-        features.fit(problem, session, |design, labels| {
-            if design.access() == Access::Held {
-                return features.machines(design, labels, session);
-            }
-            let sums = sums(design, labels.weights, session)?;
-            features.smoothed_machine(design, labels, &sums, session)
         })
     }
 }
@@ -122,21 +154,21 @@ impl ClassFeatures<'_> {
     /// rounding takes is a bound on how far the answer is from the best.
     fn smoothed_machine(
         &self,
-        design: &dyn Design,
-        labels: Labelled<'_>,
+        rows: &dyn LabelledRows,
         sums: &NormalEquations,
         session: &Session<'_>,
     ) -> Result<LinearLossFit, LearnError> {
         let mut best: Option<LinearLossFit> = None;
         let (mut iterations, mut share) = (0, 1.0);
+        let outputs = rows.nrows() as f64 * rows.outputs() as f64;
         for width in [1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003] {
             // Only rows in the rounded part have curvature: about as many as the width before had, by their share.
-            let loss = RowLoss::SmoothHinge { labels, width, share };
-            let mut fit = minimise(design, &loss, sums, &self.settings(1e-4), best.as_ref(), session)?;
+            let loss = Loss::SmoothHinge { width, share };
+            let mut fit = minimise(rows, loss, sums, &self.settings(1e-4), best.as_ref(), session)?;
             iterations += fit.report.iterations;
-            let (taken, rounded) = rounding(design, labels, width, &fit, session)?;
+            let Rounding { taken, rounded } = rows.rounding(width, &fit.weights, &fit.intercepts, session)?;
             let gap = if taken == 0.0 { 0.0 } else { taken / (fit.objective + taken) };
-            share = (0.5 * rounded).clamp(0.01, 1.0);
+            share = (0.5 * rounded as f64 / outputs).clamp(0.01, 1.0);
             fit.report.iterations = iterations;
             fit.report.residual = gap;
             if gap <= self.tol {
@@ -153,32 +185,4 @@ impl ClassFeatures<'_> {
         ));
         Ok(best)
     }
-}
-
-/// The amount that rounding subtracts from the loss in all, and the share of the rows in the rounded part.
-fn rounding(
-    design: &dyn Design,
-    labels: Labelled<'_>,
-    width: f64,
-    fit: &LinearLossFit,
-    session: &Session<'_>,
-) -> Result<(f64, f64), LearnError> {
-    let (n, d, m) = (design.nrows(), design.ncols(), labels.outputs);
-    let (mut taken, mut rounded) = (0.0, 0usize);
-    design.blocks(ROWS, session, &mut |rows, phi| {
-        for (i, phi) in rows.zip(phi.chunks_exact(d)) {
-            let mut f = fit.intercepts.clone();
-            for (k, v) in phi.iter().enumerate() {
-                f.iter_mut().zip(fit.weights.row(k)).for_each(|(f, w)| *f += v * w);
-            }
-            for (k, f) in f.iter().enumerate() {
-                let short = 1.0 - labels.sign(i, k) * f;
-                let slope = (short / width).clamp(0.0, 1.0);
-                taken += labels.weights[i] * (short.max(0.0) - slope * (short - 0.5 * width * slope));
-                rounded += usize::from(short > 0.0 && short < width);
-            }
-        }
-        Ok(())
-    })?;
-    Ok((taken, rounded as f64 / (n * m) as f64))
 }

@@ -33,7 +33,7 @@ const SLICE: usize = 512;
 #[non_exhaustive]
 pub enum NormalEquationsError {
     /// A chunk does not have the shape that the sums are of.
-    #[error("there are {found} {what}, but {expected} were expected")]
+    #[error("expected {expected} {what}, found {found}")]
     Shape {
         /// What has the wrong number.
         what: &'static str,
@@ -66,7 +66,7 @@ pub enum NormalEquationsError {
     /// λ = 0 and the features are linearly dependent.
     #[error(
         "with λ = 0 the problem has no unique answer: the features have rank {rank} of {features}; \
-         λ = {suggestion:e} would do"
+         try λ = {suggestion:e}"
     )]
     RankDeficient {
         /// The numerical rank.

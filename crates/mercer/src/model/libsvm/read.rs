@@ -78,7 +78,7 @@ impl<'a> Header<'a> {
                 return Err((last, format!("`{word}` is no word of a LIBSVM model's header")));
             }
             if words.insert(word, (last, fields.collect())).is_some() {
-                return Err((last, format!("`{word}` stands there twice")));
+                return Err((last, format!("`{word}` appears twice")));
             }
         }
         Err((last.max(1), "the header has no line `SV`: the file is cut short".into()))
@@ -222,7 +222,7 @@ impl<'a> Header<'a> {
         }
         let repeated = (1..classes).find(|&k| labels[..k].contains(&labels[k]));
         match repeated {
-            Some(k) => Err((line, format!("the label {} stands there twice", labels[k]))),
+            Some(k) => Err((line, format!("the label {} appears twice", labels[k]))),
             None => Ok(labels),
         }
     }

@@ -316,14 +316,14 @@ impl ConjugateGradient {
         let mut warnings = Vec::new();
         if status == Status::Stagnated {
             warnings.push(format!(
-                "the residual stopped falling at {residual:.1e}, above the tolerance of {:.1e}: \
-                 rounding does not allow a better answer; a larger λ would",
+                "the residual stagnates at {residual:.1e}, above the tolerance of {:.1e}: \
+                 rounding errors limit the accuracy; use a larger λ",
                 self.tolerance
             ));
         }
         if status == Status::OutOfIterations {
             warnings.push(format!(
-                "{} steps were not enough: the residual is {residual:.1e}, the tolerance {:.1e}",
+                "not converged after {} steps: the residual is {residual:.1e}, the tolerance {:.1e}",
                 state.iterations, self.tolerance
             ));
         }

@@ -9,7 +9,7 @@ const VARIABLE: &str = "MERCER_SIMD";
 
 /// An instruction set that the vector code of tiles is compiled for.
 ///
-/// The environment variable `MERCER_SIMD` (`avx512`, `avx2` or `portable`) chooses one; without it, or where it is
+/// The environment variable `MERCER_SIMD` (`avx512`, `avx2`, `neon` or `portable`) chooses one; without it, or where it is
 /// empty, the widest that the processor has is used. The variable is read once per process. It steers mercer's own
 /// vector code only: faer's matrix products and factorisations always use the widest set of the processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,6 +19,8 @@ pub enum InstructionSet {
     Avx512,
     /// AVX2 with FMA: vectors of 32 bytes.
     Avx2,
+    /// NEON of 64-bit ARM processors: vectors of 32 bytes in two registers.
+    Neon,
     /// Code for any processor of the architecture the program was compiled for.
     Portable,
 }
@@ -28,7 +30,7 @@ pub enum InstructionSet {
 #[non_exhaustive]
 pub enum InstructionSetError {
     /// Not the name of an instruction set.
-    #[error("MERCER_SIMD is `{received}`; allowed are `avx512`, `avx2` and `portable`")]
+    #[error("MERCER_SIMD is `{received}`; allowed are `avx512`, `avx2`, `neon` and `portable`")]
     Unknown {
         /// The text received.
         received: String,
@@ -45,7 +47,7 @@ pub enum InstructionSetError {
 
 impl InstructionSet {
     /// Every instruction set, the widest first.
-    pub const ALL: [Self; 3] = [Self::Avx512, Self::Avx2, Self::Portable];
+    pub const ALL: [Self; 4] = [Self::Avx512, Self::Avx2, Self::Neon, Self::Portable];
 
     /// Whether the processor has the instructions.
     #[must_use]
@@ -57,6 +59,7 @@ impl InstructionSet {
             Self::Avx2 => super::x86::has_avx2(),
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx512 | Self::Avx2 => false,
+            Self::Neon => cfg!(target_arch = "aarch64"),
             Self::Portable => true,
         }
     }
@@ -105,6 +108,7 @@ impl fmt::Display for InstructionSet {
         f.write_str(match self {
             Self::Avx512 => "avx512",
             Self::Avx2 => "avx2",
+            Self::Neon => "neon",
             Self::Portable => "portable",
         })
     }
@@ -142,7 +146,10 @@ mod tests {
         }
         assert_eq!(InstructionSet::read(""), Ok(InstructionSet::widest()));
         let error = InstructionSet::read("AVX9").unwrap_err();
-        assert_eq!(error.to_string(), "MERCER_SIMD is `AVX9`; allowed are `avx512`, `avx2` and `portable`");
+        assert_eq!(
+            error.to_string(),
+            "MERCER_SIMD is `AVX9`; allowed are `avx512`, `avx2`, `neon` and `portable`"
+        );
     }
 
     #[test]

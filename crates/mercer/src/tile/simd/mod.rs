@@ -4,7 +4,11 @@
 //! calls the code inside a function compiled for the [`InstructionSet`] in use, into which everything inlines.
 
 mod instruction_set;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
+#[cfg(test)]
+mod tests;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -220,6 +224,8 @@ macro_rules! element {
                     #[cfg(target_arch = "x86_64")]
                     // SAFETY: the caller's promise.
                     InstructionSet::Avx2 => unsafe { x86::avx2::<$t, W>(work) },
+                    #[cfg(target_arch = "aarch64")]
+                    InstructionSet::Neon => work.run(neon::Neon::<$t>::new()),
                     _ => work.run(Portable::<$t>::new()),
                 }
             }

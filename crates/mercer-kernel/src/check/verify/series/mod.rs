@@ -6,7 +6,7 @@
 //! ones for good where it does so at N and its ratio of successive coefficients is at least theirs: an inequality
 //! between polynomials in n that is read off coefficients. Below N the coefficients are computed and compared exactly.
 
-mod take_apart;
+mod decompose;
 mod term;
 mod waves;
 
@@ -19,7 +19,7 @@ use super::polynomial::{self, Polynomial};
 use crate::check::exact::{self, Q, int};
 use crate::check::form::Form;
 use crate::check::steps;
-use take_apart::take_apart;
+use decompose::decompose;
 use term::{Kind, Term};
 
 /// The largest index from which dominance is tried.
@@ -61,7 +61,7 @@ impl Radius {
 pub fn is_negative_at(function: &Form, n: usize) -> bool {
     let mut sum = Q::zero();
     for (m, c) in &function.0 {
-        let Ok(terms) = take_apart(m, c, &mut Radius::default()) else { return false };
+        let Ok(terms) = decompose(m, c, &mut Radius::default()) else { return false };
         for term in terms {
             match term.greatest_at(n) {
                 Some(value) => sum += value,
@@ -80,7 +80,7 @@ pub fn nonnegative(function: &Form) -> Result<Radius, String> {
     let mut radius = Radius::default();
     let mut terms = Vec::new();
     for (m, c) in &function.0 {
-        terms.extend(take_apart(m, c, &mut radius)?);
+        terms.extend(decompose(m, c, &mut radius)?);
     }
     let (powers, terms): (Vec<Term>, Vec<Term>) = terms.into_iter().partition(|t| t.kind.is_none());
     let mut polynomial: BTreeMap<usize, Q> = BTreeMap::new();

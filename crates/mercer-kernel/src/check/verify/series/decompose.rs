@@ -42,7 +42,7 @@ fn affine(form: &Form) -> Option<(Q, usize)> {
 }
 
 /// The terms of c·m, m a product of powers of t and functions of t.
-pub(super) fn take_apart(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec<Term>, String> {
+pub(super) fn decompose(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec<Term>, String> {
     let (variable, constant) = m.split(|a| a.dependence().var);
     let (mut low, mut high) = weight(&constant, c)?;
     let mut shift = 0;

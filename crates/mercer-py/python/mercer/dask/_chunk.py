@@ -1,0 +1,289 @@
+"""What runs on the workers: one partition at a time, and the sums of several partitions."""
+
+from contextlib import contextmanager
+from copy import copy
+from functools import wraps
+
+import numpy as np
+from distributed import get_worker
+
+from mercer import _native
+from mercer._gamma import moments
+from mercer._rows import as_matrix, borrowable, is_sparse
+from mercer.dask._survey import Survey
+
+__all__ = [
+    "add",
+    "aligned",
+    "class_sums",
+    "concatenate",
+    "fold_sums",
+    "kept",
+    "losses",
+    "merge_folds",
+    "merge_surveys",
+    "predict",
+    "predict_frame",
+    "product",
+    "rows",
+    "sizes",
+    "stack",
+    "sums",
+    "survey",
+    "total",
+]
+
+
+def job(seed=0):
+    """The job of native calls in a worker: all of its tasks share as many threads as it has."""
+    return {"threads": _threads(), "progress": None, "seed": seed}
+
+
+def _threads():
+    try:
+        return get_worker().state.nthreads
+    except ValueError:  # a scheduler without workers, as of dask.array.compute(scheduler="threads")
+        return 1
+
+
+@contextmanager
+def naming(partition):
+    """Errors that begin with the number of the partition."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"partition {partition} (counted from 0): {error}") from error
+
+
+def on_partition(function):
+    """Decorates a function of one partition: it checks the data, names the partition in errors and reports when it is done."""
+
+    @wraps(function)
+    def run(partition, topic, part, expected, *arguments):
+        with naming(partition):
+            found = function(Chunk(partition, *part, expected), *arguments)
+        if topic is not None:
+            get_worker().log_event(topic, partition)
+        return found
+
+    return run
+
+
+class Chunk:
+    """A partition as the native code takes it.
+
+    ``expected`` has the ``columns``, the ``dtype`` and the ``targets`` of all partitions, None where y is classes; and whether
+    negative weights count as 0 (``clip``).
+    """
+
+    def __init__(self, partition, x, y, weights, expected):
+        self.partition = partition
+        self.X = _matrix(x, expected["dtype"])
+        if self.X.shape[1] != expected["columns"]:
+            raise ValueError(f"X has {self.X.shape[1]} columns, but the others have {expected['columns']}")
+        y = np.asarray(y)
+        self.y = y if expected["targets"] is None else _targets(y, expected["targets"])
+        self.weights = None if weights is None else _weights(weights, expected["clip"])
+        for name, values in (("y", self.y), ("sample_weight", self.weights)):
+            if values is not None and len(values) != self.X.shape[0]:
+                raise ValueError(f"X has {self.X.shape[0]} rows, but {name} has {len(values)}")
+
+    def labels(self, classes, factors):
+        """The codes of the classes, and the weights of the rows times the factors of their classes."""
+        codes = np.searchsorted(classes, self.y)
+        each = factors[codes]
+        return codes.astype(np.uintp), each if self.weights is None else each * self.weights
+
+
+def aligned(value):
+    """The same value with arrays that native code can borrow: those that came over a connection may start at any byte."""
+    if isinstance(value, np.ndarray):
+        return value if value.dtype == object else np.require(value, requirements=("C", "A"))
+    if isinstance(value, dict):
+        return {name: aligned(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(aligned, value))
+    if is_sparse(value):
+        parts = tuple(map(aligned, (value.data, value.indices, value.indptr)))
+        return type(value)(parts, shape=value.shape)
+    return value
+
+
+def _matrix(x, dtype):
+    if hasattr(x, "to_numpy"):
+        x = x.to_numpy(dtype=dtype, na_value=np.nan)
+    return aligned(as_matrix(x).astype(dtype, copy=False))
+
+
+def _targets(y, targets):
+    y = aligned(y.astype(np.float64, copy=False))
+    if not np.isfinite(y).all():
+        raise ValueError("y contains NaN or infinity")
+    y = y.reshape(len(y), -1) if len(y) else y.reshape(0, targets)
+    if y.shape[1] != targets:
+        raise ValueError(f"y has {y.shape[1]} columns, but the others have {targets}")
+    return y
+
+
+def _weights(weights, clip):
+    weights = aligned(np.asarray(weights, dtype=np.float64)).ravel()
+    if not np.isfinite(weights).all():
+        raise ValueError("sample_weight contains NaN or infinity")
+    if clip:
+        return np.maximum(weights, 0.0)
+    if (weights < 0).any():
+        raise ValueError("sample_weight contains negative values")
+    return weights
+
+
+def kept(value):
+    """The value itself: what all tasks share is the result of a task, which the scheduler can run again."""
+    return value
+
+
+# Passes: what one partition contributes.
+
+
+@on_partition
+def survey(chunk, seed, capacity, wants_moments):
+    """The number of rows, a sample, and what else a fit must know beforehand."""
+    n, classes = chunk.X.shape[0], chunk.y.ndim == 1
+    if classes and chunk.y.dtype.kind in "fc" and not np.isfinite(chunk.y).all():
+        raise ValueError("y contains NaN or infinity")
+    names, codes = np.unique(chunk.y, return_inverse=True) if classes else (None, None)
+    hashes = _native.row_hashes(seed, chunk.partition, n)
+    entries = chunk.X.data if is_sparse(chunk.X) else chunk.X
+    found = Survey(
+        sizes=[n],
+        weight=float(n) if chunk.weights is None else float(chunk.weights.sum()),
+        hashes=hashes,
+        places=np.column_stack([np.full(n, chunk.partition, dtype=np.int64), np.arange(n)]),
+        sample=chunk.X,
+        moments=moments(chunk.X, chunk.weights) if wants_moments and n else (0.0, 0.0, 0.0),
+        negative=chunk.partition if (entries < 0).any() else None,
+        classes=names,
+        counts=None if names is None else np.bincount(codes.ravel(), minlength=len(names)).astype(np.float64),
+        weights=None if names is None else np.bincount(codes.ravel(), chunk.weights, minlength=len(names)).astype(np.float64),
+    )
+    return found.cut(capacity)
+
+
+@on_partition
+def rows(chunk):
+    """The checked rows, targets and weights."""
+    return chunk.X, chunk.y, chunk.weights
+
+
+@on_partition
+def sums(chunk, prepared):
+    """The sums over the features and targets."""
+    return _sum(prepared, chunk.X, chunk.y, chunk.weights)
+
+
+@on_partition
+def fold_sums(chunk, prepared, first, ends):
+    """The sums over each fold that the partition has rows of: fold f has the rows up to ``ends[f]``; ``first`` is the number
+    of the first row."""
+    found, at = {}, 0
+    for fold, end in enumerate(ends):
+        stop = min(max(end - first, at), chunk.X.shape[0])
+        if stop > at:
+            weights = None if chunk.weights is None else chunk.weights[at:stop]
+            found[fold] = _sum(prepared, chunk.X[at:stop], chunk.y[at:stop], weights)
+            at = stop
+    return found
+
+
+@on_partition
+def class_sums(chunk, prepared, labels):
+    """The sums over the features alone; `labels` are the classes and the factors of their weights."""
+    _, weights = chunk.labels(*labels)
+    return _sum(prepared, chunk.X, np.empty((chunk.X.shape[0], 0)), weights)
+
+
+@on_partition
+def losses(chunk, prepared, labels, request):
+    """The answer to a solver that asks for sums of losses."""
+    codes, weights = chunk.labels(*labels)
+    return _native.sum_losses(aligned(prepared), borrowable(chunk.X), codes, weights, aligned(request), job())
+
+
+def _sum(prepared, X, targets, weights):
+    targets = np.ascontiguousarray(targets)
+    (found,) = _native.sum_features(aligned(prepared), borrowable(X), targets, weights, None, 1, job())
+    return found
+
+
+def product(partition, topic, whole, first, last, kernel, request):
+    """Rows of the kernel matrix of all rows, times the vectors of a request."""
+    X = aligned(whole.astype(np.float64 if request["double"] else np.float32, copy=False))
+    found = _native.product_rows(kernel, borrowable(X), first, last, aligned(request["rhs"]), job())
+    if topic is not None:
+        get_worker().log_event(topic, partition)
+    return found
+
+
+def predict(x, model, method, empty):
+    """A method of a fitted estimator at the rows of a partition; `empty` is its answer for no rows."""
+    if x.shape[0] == 0:
+        return empty
+    # The model is shared by the tasks of a worker: what is changed is a copy.
+    local = copy(model)
+    vars(local).update(aligned(vars(model)))
+    local.n_jobs = _threads()
+    return getattr(local, method)(x)
+
+
+def predict_frame(frame, model, method, empty):
+    """As `predict` for a data frame: a series or frame with the same index, named as `empty` is."""
+    found = predict(frame, model, method, np.asarray(empty))
+    if found.ndim == 1:
+        return type(empty)(found, index=frame.index, name=empty.name)
+    return type(empty)(found, index=frame.index, columns=empty.columns)
+
+
+# Sums of several partitions, in their order. They leave what they are given as it is: a task may be run again.
+
+
+def total(*parts):
+    return _native.Sums.total(list(parts))
+
+
+def add(first, *others):
+    found = first.copy()
+    for other in others:
+        found += other
+    return found
+
+
+def merge_folds(*parts):
+    folds = sorted({fold for part in parts for fold in part})
+    return {fold: total(*(part[fold] for part in parts if fold in part)) for fold in folds}
+
+
+def merge_surveys(capacity, *parts):
+    first, *others = parts
+    for other in others:
+        first = first.merged(other)
+    return first.cut(capacity)
+
+
+def concatenate(*parts):
+    return np.concatenate(parts)
+
+
+def sizes(*parts):
+    """The rows of each partition."""
+    return [part[0].shape[0] for part in parts]
+
+
+def stack(place, *parts):
+    """One of the things that partitions have, of all of them."""
+    found = [part[place] for part in parts]
+    if found[0] is None:
+        return None
+    if is_sparse(found[0]):
+        from scipy.sparse import vstack
+
+        return vstack(found, format="csr")
+    return np.concatenate(found)

@@ -1,0 +1,100 @@
+"""Dask collections as a list of partitions, each with its rows, targets and weights."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from dask import is_dask_collection
+
+__all__ = ["Partitions", "is_dask_collection"]
+
+
+@dataclass
+class Partitions:
+    """Rows with their targets and weights, partition by partition, none of them computed yet."""
+
+    #: One tuple (x, y, weights) of delayed values a partition; y and weights may be None.
+    parts: list
+    columns: int
+    #: The precision that rows are taken in.
+    dtype: np.dtype
+    #: The names of the columns, where they are all texts.
+    names: np.ndarray | None
+    #: The names of the targets, where y has any.
+    target_names: list | None
+    #: The dimensions of y, and its columns; 1 where it has no second dimension.
+    y_ndim: int
+    targets: int
+
+    @classmethod
+    def of(cls, X, y, sample_weight=None):
+        """The partitions of dask collections that lie side by side.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Where X is not a dask collection of rows, and where y or the weights do not have its partitions.
+        """
+        if not is_dask_collection(X) or not hasattr(X, "to_delayed") or getattr(X, "ndim", 0) != 2:
+            raise TypeError(
+                "X must be a dask array or data frame with one sample a row. "
+                f"Got {type(X).__name__} instead; for arrays in memory use the estimator of mercer itself."
+            )
+        if hasattr(X, "chunks"):
+            X = X.rechunk({1: -1})
+            columns, names, kinds = X.shape[1], None, [X.dtype]
+            if np.isnan(columns):
+                raise ValueError("the number of columns of X must be known: call X.compute_chunk_sizes()")
+        else:
+            columns, kinds = len(X.columns), list(X.dtypes)
+            texts = all(isinstance(name, str) for name in X.columns)
+            names = np.array(list(X.columns), dtype=object) if texts else None
+        if columns == 0:
+            raise ValueError("X has no columns")
+        single = all(kind == np.float32 for kind in kinds)
+        sides = [_beside(X, side, name) for side, name in ((y, "y"), (sample_weight, "sample_weight"))]
+        targets = getattr(y, "columns", None)
+        if targets is None and getattr(y, "name", None) is not None and not hasattr(y, "chunks"):
+            targets = [y.name]
+        return cls(
+            parts=list(zip(_delayed(X), *sides, strict=True)),
+            columns=int(columns),
+            dtype=np.dtype(np.float32 if single else np.float64),
+            names=names,
+            target_names=None if targets is None else [str(name) for name in targets],
+            y_ndim=y.ndim,
+            targets=1 if y.ndim == 1 else int(y.shape[1] if hasattr(y, "chunks") else len(y.columns)),
+        )
+
+    def __len__(self):
+        return len(self.parts)
+
+
+def _delayed(collection):
+    return np.ravel(collection.to_delayed()).tolist()
+
+
+def _beside(X, side, name):
+    """The partitions of y or of weights, one for each of X."""
+    npartitions = X.numblocks[0] if hasattr(X, "chunks") else X.npartitions
+    if side is None:
+        if name == "y":
+            raise ValueError("y is required")
+        return [None] * npartitions
+    if not is_dask_collection(side):
+        raise TypeError(f"{name} must be a dask array or series, as X is one. Got {type(side).__name__} instead.")
+    if side.ndim > 2 or (name == "sample_weight" and side.ndim != 1):
+        raise ValueError(f"{name} has {side.ndim} dimensions")
+    if hasattr(side, "chunks"):
+        if side.ndim == 2:
+            side = side.rechunk({1: -1})
+        rows = X.chunks[0] if hasattr(X, "chunks") else (np.nan,)
+        if not np.isnan([*rows, *side.chunks[0]]).any():
+            if sum(rows) != side.shape[0]:
+                raise ValueError(f"X has {sum(rows)} rows, but {name} has {side.shape[0]}")
+            side = side.rechunk({0: rows})
+    found = _delayed(side)
+    if len(found) != npartitions:
+        raise ValueError(
+            f"X has {npartitions} partitions, but {name} has {len(found)}: they must be cut in the same way"
+        )
+    return found

@@ -1,0 +1,87 @@
+"""Kernel logistic regression on a Dask cluster."""
+
+import numpy as np
+
+from mercer import kernel_logistic_regression
+from mercer._estimator import fitting
+from mercer.dask._classifier import ClassifierOnDask
+from mercer.dask._estimator import taking_client
+
+__all__ = ["KernelLogisticRegression"]
+
+
+class KernelLogisticRegression(ClassifierOnDask, kernel_logistic_regression.KernelLogisticRegression):
+    """Kernel logistic regression on dask arrays and data frames, on features of the kernel.
+
+    The rows are gone through once for a sample, once for sums over the features, and once for the loss and its gradient in each
+    step of L-BFGS: some tens of passes. Keep the rows in the memory of the cluster (``X.persist()``) where they fit.
+
+    Parameters
+    ----------
+    C, kernel, gamma, degree, coef0, fit_intercept, class_weight, tol, max_iter, solver, approx, kernel_params, random_state,
+    n_jobs, verbose
+        As in `mercer.KernelLogisticRegression`. ``approx`` is required, and ``solver`` is ``"newton"``.
+    client : dask.distributed.Client, default=None
+        None for the current one.
+
+    Attributes
+    ----------
+    classes_, coef_, dual_coef_, X_fit_, intercept_, kernel_, approx_, n_iter_, n_features_in_, feature_names_in_
+        As in `mercer.KernelLogisticRegression`.
+    """
+
+    _in_memory = kernel_logistic_regression.KernelLogisticRegression
+    _parameter_constraints = {
+        **kernel_logistic_regression.KernelLogisticRegression._parameter_constraints,
+        "client": "no_validation",
+    }
+
+    __init__ = taking_client(kernel_logistic_regression.KernelLogisticRegression)
+
+    @fitting
+    def fit(self, X, y, sample_weight=None):
+        """Fits the model.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n_samples, n_features)
+        y : dask array or series of shape (n_samples,)
+            The classes, cut into the partitions of X.
+        sample_weight : dask array or series of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        self._needs_features()
+        self._check_solver()
+        cluster = self._cluster()
+        rows, expected = self._partitions(X, y, sample_weight, classes=True)
+        found = self._found = self._survey_classes(cluster, rows, expected)
+        try:
+            self._forget()
+            self._choose_kernel(found.sample)
+            parts, report = self._solve_rows(cluster, rows, expected, found, self._each_class_weight(found.weights))
+        finally:
+            self._found = None
+        self._keep(found.sample, parts, report)
+        self._tell(report)
+        return self
+
+    def predict_proba(self, X):
+        """The probability of each class at every row of X: a lazy dask collection where X is one.
+
+        Returns
+        -------
+        p : of shape (n_samples, n_classes)
+        """
+        return self._lazily("predict_proba", X, np.float64, len(self.classes_))
+
+    def predict_log_proba(self, X):
+        """The logarithm of `predict_proba`.
+
+        Returns
+        -------
+        log_p : of shape (n_samples, n_classes)
+        """
+        return self._lazily("predict_log_proba", X, np.float64, len(self.classes_))

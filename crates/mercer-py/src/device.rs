@@ -1,0 +1,33 @@
+//! The devices that this process computes on.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use mercer::gram::{Engine, default_engine};
+use mercer_cuda::DeviceChoice;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::errors::value_error;
+
+/// The engines that were opened: opening a GPU takes a good part of a second.
+static ENGINES: LazyLock<Mutex<HashMap<String, Arc<dyn Engine>>>> = LazyLock::new(Mutex::default);
+
+/// The engine of the device with this name; that of the CPU for none.
+///
+/// # Errors
+/// `ValueError` for a name that is no device, `RuntimeError` for a GPU that cannot be used.
+pub fn engine(name: Option<&str>) -> PyResult<Arc<dyn Engine>> {
+    let choice: DeviceChoice = name.unwrap_or("cpu").parse().map_err(value_error)?;
+    if choice == DeviceChoice::Cpu {
+        return Ok(default_engine());
+    }
+    let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(engine) = engines.get(&choice.to_string()) {
+        return Ok(Arc::clone(engine));
+    }
+    let engine =
+        choice.engine().map_err(|error| PyRuntimeError::new_err(format!("device=\"{choice}\": {error}")))?;
+    engines.insert(choice.to_string(), Arc::clone(&engine));
+    Ok(engine)
+}

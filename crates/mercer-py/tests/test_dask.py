@@ -1,0 +1,417 @@
+"""Estimators on dask collections: the same bits on any number of workers, and the answers of the estimators in memory."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import mercer
+import numpy as np
+import pytest
+import scipy.sparse
+from mercer import _native
+from sklearn.base import clone
+
+dask = pytest.importorskip("dask")
+pytest.importorskip("distributed")
+import dask.array as da  # noqa: E402
+import dask.dataframe as dd  # noqa: E402
+import mercer.dask as md  # noqa: E402
+import pandas as pd  # noqa: E402
+from dask.distributed import Client, LocalCluster  # noqa: E402
+from mercer.dask import _chunk  # noqa: E402
+from mercer.dask._cluster import Cluster  # noqa: E402
+
+ROWS, CHUNK = 350, 50
+KERNEL = "rbf(sigma=1.5)"
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def two_workers(cluster, client):
+    """A client of a cluster with two workers at least."""
+    if len(client.scheduler_info()["workers"]) < 2:
+        cluster.scale(2)
+        client.wait_for_workers(2)
+    return client
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((ROWS, 3))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(ROWS)
+    return X, y, np.array(["low", "mid", "high"])[np.digitize(y, [-0.5, 0.5])], rng.uniform(0.5, 2, ROWS)
+
+
+def chunked(*arrays, rows=CHUNK):
+    return [da.from_array(a, chunks=(rows, *a.shape[1:])) for a in arrays]
+
+
+def two(labels):
+    return np.where(labels == "low", "low", "other")
+
+
+#: The estimators on the cluster with those in memory, and which targets they take: numbers, two classes or three.
+PAIRS = {
+    "ridge on random features": (md.KernelRidge, mercer.KernelRidge, "numbers", {"alpha": 0.5, "approx": "fourier:40", "bias": "centred"}),
+    "ridge on landmarks": (md.KernelRidge, mercer.KernelRidge, "numbers", {"alpha": 0.5, "approx": "nystrom:30"}),
+    "tuned ridge": (
+        md.KernelRidgeCV,
+        mercer.KernelRidgeCV,
+        "numbers",
+        {"alphas": [0.1, 1.0, 10.0], "kernel": "rbf(sigma=?{1,2})", "approx": "fourier:40"},
+    ),
+    "ridge by conjugate gradients": (md.KernelRidge, mercer.KernelRidge, "numbers", {"alpha": 5.0, "solver": "cg", "tol": 1e-12}),
+    "logistic": (md.KernelLogisticRegression, mercer.KernelLogisticRegression, "three", {"approx": "nystrom:20", "C": 0.1, "tol": 1e-2}),
+    "support vectors": (md.SVC, mercer.SVC, "two", {"approx": "fourier:40", "C": 0.01, "tol": 0.3}),
+}
+
+
+def estimator(kind, where=0):
+    made, settings = PAIRS[kind][where], PAIRS[kind][3]
+    return made(**{"kernel": KERNEL, **settings}, random_state=3)
+
+
+def targets(kind, data):
+    _, y, labels, _ = data
+    return {"numbers": y, "three": labels, "two": two(labels)}[PAIRS[kind][2]]
+
+
+def fitted(kind, data, weighted=True):
+    """The estimator of a kind, fitted to the data in chunks."""
+    X, y, w = chunked(data[0], targets(kind, data), data[3])
+    return estimator(kind).fit(X, y, w if weighted else None)
+
+
+def numbers(model):
+    """All numbers of a model's predictor."""
+    parts = model._parts()
+    return [np.asarray(parts[name]) for name in ("weights", "coefficients", "intercepts") if name in parts]
+
+
+@pytest.fixture(scope="module")
+def answers(client, data):
+    """The numbers of each kind of model, from one worker."""
+    assert len(client.scheduler_info()["workers"]) == 1
+    return {kind: numbers(fitted(kind, data)) for kind in PAIRS}
+
+
+def assert_same(model, expected):
+    found = numbers(model)
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+# The first test to run, as it starts with one worker.
+def test_the_number_of_workers_does_not_matter(cluster, client, data, answers):
+    for workers in (2, 4, 7):
+        cluster.scale(workers)
+        client.wait_for_workers(workers)
+        for kind in PAIRS:
+            assert_same(fitted(kind, data), answers[kind])
+    cluster.scale(2)
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+def test_a_worker_lost_in_the_middle_does_not_matter(two_workers, data, answers, kind, monkeypatch):
+    client, watch, calls = two_workers, Cluster._watch, []
+
+    def kill_in_the_middle(self, *arguments):
+        calls.append(None)
+        if len(calls) == 2:
+            pid = next(iter(client.run(os.getpid).values()))
+            os.kill(pid, signal.SIGKILL)
+        return watch(self, *arguments)
+
+    monkeypatch.setattr(Cluster, "_watch", kill_in_the_middle)
+    assert_same(fitted(kind, data), answers[kind])
+    assert len(calls) >= 2
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", [kind for kind in PAIRS if kind != "support vectors"])
+def test_answers_are_those_in_memory(two_workers, data, kind, weighted):
+    # All rows are in the sample, so that landmarks and `auto` are the same.
+    X, y, weights = data[0], targets(kind, data), data[3] if weighted else None
+    model, expected = fitted(kind, data, weighted), estimator(kind, 1).fit(X, y, weights)
+    for one, other in zip(numbers(model), numbers(expected), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-10 * np.abs(other).max())
+    assert model.kernel_ == expected.kernel_ and model.approx_ == expected.approx_
+    if hasattr(expected, "cv_results_"):
+        assert (model.alpha_, model.gamma_) == (expected.alpha_, expected.gamma_)
+        np.testing.assert_allclose(model.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], rtol=1e-10)
+
+
+@pytest.mark.parametrize("labels", ["two", "three"])
+def test_support_vectors_are_those_of_the_same_sums(two_workers, data, labels):
+    X, y, weights = data[0], two(data[2]) if labels == "two" else data[2], data[3]
+    model = md.SVC(kernel=KERNEL, approx="fourier:40", C=0.02, tol=0.2, random_state=3, class_weight="balanced")
+    model.fit(*chunked(X, y, weights))
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    each = 0.02 * weights * (len(y) / (len(classes) * counts))[codes]
+    job = {"threads": 1, "progress": None, "seed": 3}
+    prepared = _native.prepare_features(model._kernel_settings(), X, len(X), job)
+    (sums,) = _native.sum_features(prepared, X, np.empty((len(X), 0)), each, None, 1, job)
+    fit = _native.RemoteFit.classes(model._kernel_settings(), prepared, sums, len(X), len(classes), job)
+    request = fit.next()
+    while request is not None:
+        request = fit.next(_native.sum_losses(prepared, X, codes.astype(np.uintp), each, request, job))
+    parts, *_ = fit.result()
+    np.testing.assert_allclose(parts["weights"], model._parts()["weights"], rtol=0, atol=1e-10 * np.abs(parts["weights"]).max())
+    # The objective is within the tolerance of the minimum, which the solver in memory finds.
+    exact = mercer.SVC(kernel=KERNEL, approx="fourier:40", C=0.02, tol=1e-6, random_state=3, class_weight="balanced").fit(X, y, weights)
+    signs = np.where(codes == 1, 1, -1)[:, None] if len(classes) == 2 else np.where(codes[:, None] == np.arange(3), 1, -1)
+
+    def objective(model):
+        outputs = model.decision_function(X).reshape(len(X), -1)
+        return each @ np.maximum(0, 1 - signs * outputs).sum(axis=1) + 0.5 * (model._parts()["weights"] ** 2).sum()
+
+    assert objective(exact) <= objective(model) * (1 + 1e-6) and objective(model) <= objective(exact) * 1.25
+
+
+def test_frames_and_files(two_workers, data, tmp_path):
+    X, y, labels, weights = data
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(t=y, label=labels, w=weights)
+    dd.from_pandas(table, npartitions=5).to_parquet(tmp_path / "rows")
+    frame = dd.read_parquet(tmp_path / "rows")
+    inputs, settings = frame[["a", "b", "c"]], {"kernel": KERNEL, "approx": "fourier:40", "random_state": 3}
+    model = md.KernelRidge(0.5, **settings).fit(inputs, frame["t"], frame["w"])
+    expected = mercer.KernelRidge(0.5, **settings).fit(table[["a", "b", "c"]], y, weights)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=0, atol=1e-10 * np.abs(expected.coef_).max())
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"] and model._words["outputs"] == ["t"]
+    predicted = model.predict(inputs)
+    assert isinstance(predicted, dd.Series)
+    found = predicted.compute()
+    np.testing.assert_allclose(found, expected.predict(table[["a", "b", "c"]]), rtol=1e-8, atol=1e-10)
+    pd.testing.assert_index_equal(found.index, frame.index.compute())
+    logistic = md.KernelLogisticRegression(**settings).fit(inputs, frame["label"])
+    shares = logistic.predict_proba(inputs)
+    assert isinstance(shares, dd.DataFrame) and shares.compute().shape == (ROWS, 3)
+    # A partition without rows counts for nothing.
+    some = frame[frame["a"] > 0.5]
+    few = md.KernelRidge(0.5, **settings).fit(some[["a", "b", "c"]], some["t"])
+    assert few.n_samples_seen_ == int((table["a"] > 0.5).sum())
+    none = frame[frame.index < 100]
+    assert md.KernelRidge(0.5, **settings).fit(none[["a", "b", "c"]], none["t"]).n_samples_seen_ == 100
+    assert len(model.predict(none[["a", "b", "c"]]).compute()) == 100
+
+
+def test_sparse_rows_and_single_precision(two_workers, data):
+    X, y = data[0] * (np.abs(data[0]) > 0.5), data[1]
+    settings = {"kernel": KERNEL, "approx": "fourier:40", "random_state": 3}
+    expected = mercer.KernelRidge(0.5, **settings).fit(X, y)
+    rows, numbers = chunked(X, y)
+    sparse = md.KernelRidge(0.5, **settings).fit(rows.map_blocks(scipy.sparse.csr_array), numbers)
+    np.testing.assert_allclose(sparse.coef_, expected.coef_, rtol=0, atol=1e-10 * np.abs(expected.coef_).max())
+    single = md.KernelRidge(0.5, **settings).fit(rows.astype(np.float32), numbers)
+    assert single.predict(rows.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(single.coef_, expected.coef_, rtol=0, atol=1e-3 * np.abs(expected.coef_).max())
+
+
+def test_predictions_are_lazy_and_models_are_files(two_workers, data, tmp_path):
+    X, y, labels, _ = data
+    rows = chunked(X)[0]
+    for kind in ("ridge on random features", "logistic", "support vectors"):
+        model = fitted(kind, data)
+        predicted = model.predict(rows)
+        assert isinstance(predicted, da.Array) and predicted.chunks == (rows.chunks[0],)
+        here = model.predict(X)
+        assert isinstance(here, np.ndarray)
+        np.testing.assert_array_equal(predicted.compute(), here)
+        decision = model.decision_function(rows) if hasattr(model, "classes_") else predicted
+        assert decision.compute().shape == decision.shape
+        path = tmp_path / "m.mercer"
+        model.save(path)
+        loaded = mercer.load(path)
+        np.testing.assert_array_equal(loaded.predict(X), here)
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.predict(rows).compute(), here)
+    pd.DataFrame(X).to_csv(tmp_path / "rows.csv", index=False)
+    command = [os.environ.get("MERCER_CLI", "mercer"), "predict", path, tmp_path / "rows.csv", "-o", tmp_path / "out.csv"]
+    subprocess.run(command, check=True, capture_output=True)
+    assert pd.read_csv(tmp_path / "out.csv")["prediction"].tolist() == here.tolist()
+
+
+@pytest.mark.parametrize("approx", ["fourier:40", "nystrom:30"])
+def test_later_rows_are_added_to_the_sums(two_workers, data, approx):
+    X, y, _, weights = data
+    settings = {"kernel": KERNEL, "approx": approx, "random_state": 3}
+    model = md.KernelRidge(0.5, **settings).fit(*chunked(X[:250], y[:250], weights[:250]))
+    model = pickle.loads(pickle.dumps(model))
+    model.partial_fit(*chunked(X[250:300], y[250:300], weights[250:300])).partial_fit(X[300:], y[300:], weights[300:])
+    assert model.n_samples_seen_ == ROWS
+    expected = mercer.KernelRidge(0.5, **settings).partial_fit(X[:250], y[:250], weights[:250])
+    expected.partial_fit(X[250:], y[250:], weights[250:])
+    for one, other in zip(numbers(model), numbers(expected), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-10 * np.abs(other).max())
+    with pytest.raises(ValueError, match="there are 2 features, but the rows before had 3"):
+        model.partial_fit(*chunked(X[:, :2], y))
+    with pytest.raises(ValueError, match="begin anew"):
+        model.set_params(bias="centred").partial_fit(*chunked(X, y))
+
+
+def test_defaults_of_kernels_look_at_all_rows(two_workers, data):
+    X, _, labels, weights = data
+    for made, there in ((md.KernelLogisticRegression, mercer.KernelLogisticRegression), (md.SVC, mercer.SVC)):
+        settings = {"approx": "fourier:20", "random_state": 0, "tol": 0.3, "C": 0.01}
+        model, expected = made(**settings).fit(*chunked(X, labels, weights)), there(**settings).fit(X, labels, weights)
+        # γ is 1/(n_features · variance).
+        found, wanted = (float(m.kernel_._native.text().split("=")[1].rstrip(")")) for m in (model, expected))
+        assert found == pytest.approx(wanted, rel=1e-13)
+    with pytest.raises(ValueError, match=r"partition 0 .*negative"):
+        md.KernelRidge(kernel="chi2", approx="nystrom:20").fit(*chunked(X, data[1]))
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+def test_errors_name_the_partition(two_workers, data, kind):
+    y = targets(kind, data)
+    broken = data[0].copy()
+    broken[220, 1] = np.nan
+    with pytest.raises(ValueError, match=r"partition 4 \(counted from 0\): X contains NaN"):
+        estimator(kind).fit(*chunked(broken, y))
+    wide = chunked(data[0])[0].map_blocks(
+        lambda x, block_info=None: np.hstack([x, x]) if block_info[0]["chunk-location"][0] == 2 else x, dtype=float, meta=np.empty((0, 3))
+    )
+    with pytest.raises(ValueError, match=r"partition 2 \(counted from 0\): X has 6 columns, but the others have 3"):
+        estimator(kind).fit(wide, chunked(y)[0])
+
+
+def test_what_does_not_fit_is_refused(two_workers, data):
+    X, y, labels, weights = chunked(*data)
+    model = md.KernelRidge(kernel=KERNEL, approx="fourier:20")
+    with pytest.raises(TypeError, match="X must be a dask array or data frame"):
+        model.fit(data[0], data[1])
+    with pytest.raises(TypeError, match="y must be a dask"):
+        model.fit(X, data[1])
+    with pytest.raises(ValueError, match="X has 350 rows, but y has 50"):
+        model.fit(X, y[:50])
+    with pytest.raises(ValueError, match="partition 1 .*sample_weight contains negative"):
+        model.fit(X, y, da.where(da.arange(ROWS, chunks=CHUNK) == 70, -1.0, weights))
+    with pytest.raises(ValueError, match="all rows have a weight of 0"):
+        model.fit(X, y, 0 * weights)
+    with pytest.raises(ValueError, match="needs features of the kernel"):
+        md.KernelRidge(kernel=KERNEL).fit(X, y)
+    with pytest.raises(ValueError, match="takes the kernel as it is for 350 rows"):
+        md.KernelRidge(kernel=KERNEL, approx="auto").fit(X, y)
+    with pytest.raises(ValueError, match="solver='cholesky' needs all rows"):
+        md.KernelRidge(kernel=KERNEL, solver="cholesky").fit(X, y)
+    with pytest.raises(ValueError, match="cv must be"):
+        md.KernelRidgeCV(approx="fourier:20", cv="gcv").fit(X, y)
+    with pytest.raises(ValueError, match="two classes or more"):
+        md.SVC(approx="fourier:20").fit(X, da.zeros(ROWS, chunks=CHUNK, dtype=int))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        md.SVC(approx="fourier:20").fit(X, y)
+    with pytest.raises(ValueError, match="no row of class 'low'"):
+        md.SVC(approx="fourier:20").fit(X, labels, da.where(labels == "low", 0.0, 1.0))
+    with pytest.raises(ValueError, match="probability=True"):
+        md.SVC(approx="fourier:20", probability=True).fit(X, labels)
+
+
+def test_parameters(two_workers):
+    model = md.KernelRidge(2.0, approx="fourier:10", client=two_workers)
+    assert model.get_params()["client"] is two_workers and model.alpha == 2.0
+    copied = clone(model)
+    assert copied.client is two_workers and copied.approx == "fourier:10"
+    assert pickle.loads(pickle.dumps(model)).client is None
+    assert set(md.SVC().get_params()) == {*mercer.SVC().get_params(), "client"}
+
+
+def threads_of_mercer(rows):
+    _native.sum_features  # noqa: B018
+    job = _chunk.job()
+    drawn = mercer.RandomFourierFeatures(KERNEL, 16, random_state=0, n_jobs=job["threads"]).fit(rows)
+    drawn.transform(rows)
+    names = [Path(f"/proc/self/task/{task}/comm").read_text() for task in os.listdir("/proc/self/task")]
+    return job["threads"], len({name for name in names if name.startswith("mercer-")})
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads are counted in /proc")
+def test_workers_use_their_threads(data):
+    with Client(n_workers=1, threads_per_worker=3, processes=True, dashboard_address=None, set_as_default=False) as client:
+        assert client.submit(threads_of_mercer, data[0]).result() == (3, 3)
+        model = md.KernelRidge(0.5, kernel=KERNEL, approx="fourier:40", bias="centred", random_state=3, client=client)
+        first = numbers(model.fit(*chunked(data[0], data[1])))
+    # One pool for the client's solver and the tasks of a worker in the same process does not end in a deadlock.
+    with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, set_as_default=False) as client:
+        assert_same(clone(model).set_params(client=client, n_jobs=1).fit(*chunked(data[0], data[1])), first)
+        svc = md.SVC(kernel=KERNEL, approx="fourier:40", C=0.01, tol=0.3, n_jobs=1, random_state=0, client=client)
+        assert svc.fit(*chunked(data[0], two(data[2]))).fit_status_ == 0
+
+
+def slow(x):
+    time.sleep(0.3)
+    return x
+
+
+def test_an_interrupt_cancels_the_work(two_workers, data):
+    client = two_workers
+    X, y = chunked(data[0], data[1])
+    timer = threading.Timer(0.8, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        md.KernelRidge(kernel=KERNEL, approx="fourier:20").fit(X.map_blocks(slow, dtype=float), y)
+    timer.join()
+    for _ in range(100):
+        left = client.run_on_scheduler(lambda dask_scheduler: [k for k in dask_scheduler.tasks if "mercer" in str(k)])
+        if not left:
+            break
+        time.sleep(0.1)
+    assert not left
+
+
+def test_progress(two_workers, data, capfd):
+    md.KernelRidge(kernel=KERNEL, approx="fourier:20", verbose=1).fit(*chunked(data[0], data[1]))
+    assert "mercer: sums" in capfd.readouterr().err
+
+
+def test_a_lost_scheduler_is_an_error(data, tmp_path):
+    file = tmp_path / "scheduler.json"
+    python = [sys.executable, "-m"]
+    common = ["--no-dashboard", "--scheduler-file", file]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = subprocess.Popen([*python, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", *common], **quiet)
+    worker = subprocess.Popen([*python, "distributed.cli.dask_worker", "--nthreads", "1", "--death-timeout", "5", *common], **quiet)
+    try:
+        with Client(scheduler_file=str(file), set_as_default=False, timeout=60) as client:
+            client.wait_for_workers(1, timeout=60)
+            X, y = chunked(data[0], data[1])
+            model = md.KernelRidge(kernel=KERNEL, approx="fourier:20", client=client)
+            timer = threading.Timer(0.8, scheduler.kill)
+            timer.start()
+            began = time.monotonic()
+            with pytest.raises(RuntimeError, match="the work on the Dask cluster was lost"):
+                model.fit(X.map_blocks(slow, dtype=float), y)
+            assert time.monotonic() - began < 30
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+
+
+def test_no_client_is_an_error(data):
+    code = "import dask.array as da, mercer.dask as md; x = da.ones((4, 2)); md.KernelRidge(approx='fourier:4').fit(x, x[:, 0])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1 and "there is no Dask client" in done.stderr
+
+
+def test_without_dask_the_import_says_what_to_install():
+    code = "import sys; sys.modules['distributed'] = None; import mercer; mercer.KernelRidge; import mercer.dask"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1 and "pip install 'mercer[dask]'" in done.stderr
