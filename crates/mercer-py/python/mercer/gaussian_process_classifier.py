@@ -322,7 +322,8 @@ class _Problem(GaussianProcess):
             found = self._likelihood(kernel, derivative=eval_gradient)
         except _native.IndefiniteMatrix:
             return (-np.inf, np.zeros_like(theta)) if eval_gradient else -np.inf
-        return (found["value"], found["gradient"]) if eval_gradient else found["value"]
+        value = np.float64(found["value"])
+        return (value, found["gradient"]) if eval_gradient else value
 
     def latent_mean(self, X):
         return self._kernel_matrix(self.kernel_, X, self.X_train_) @ self._coefficients

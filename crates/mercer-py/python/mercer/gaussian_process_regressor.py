@@ -209,7 +209,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         found = self._likelihood(self._at(theta, clone_kernel), derivative=eval_gradient)
         if found is None:
             return (-np.inf, np.zeros_like(theta, dtype=np.float64)) if eval_gradient else -np.inf
-        return (found["value"], found["gradient"]) if eval_gradient else found["value"]
+        value = np.float64(found["value"])
+        return (value, found["gradient"]) if eval_gradient else value
 
     def predict(self, X, return_std=False, return_cov=False):
         """The posterior at the rows of X; the prior before a fit.
