@@ -46,11 +46,11 @@ pub fn class_slice(shown: &Shown, column: usize, session: &Session<'_>) -> Resul
     let y = if is_probability { y.between(-0.05, 1.05) } else { y };
     let ends = (places[0], places[places.len() - 1]);
     let reference = boundary.map(|level| ("boundary".to_owned(), vec![(ends.0, level), (ends.1, level)]));
-    let dots = if is_probability && names.len() == 2 { observed_classes(shown, &values) } else { Vec::new() };
+    let dots = if is_probability && names.len() == 2 { observed_classes(shown, &values) } else { None };
     let figure = LinePlot {
         subtitle: format!("{}{}", shown.others(1), about(shown)),
         references: reference.into_iter().collect(),
-        dots,
+        dots: dots.into_iter().collect(),
         ..LinePlot::new(
             format!("{} against {}", shown.output_name, shown.names[column]),
             [Scale::linear(&shown.names[column]), y],
@@ -60,15 +60,18 @@ pub fn class_slice(shown: &Shown, column: usize, session: &Session<'_>) -> Resul
     Ok(figure.figure()?)
 }
 
+/// Points of one colour with their name.
+type Dots = (usize, String, Vec<(f64, f64)>);
+
 /// The rows of two classes at 0 and 1.
-fn observed_classes(shown: &Shown, values: &[f64]) -> Vec<(usize, String, Vec<(f64, f64)>)> {
+fn observed_classes(shown: &Shown, values: &[f64]) -> Option<Dots> {
     let known = shown.labelled();
     let of = |class: usize| -> Vec<(f64, f64)> {
         let rows = known.iter().filter(|(_, is)| *is == class);
         rows.map(|(row, _)| (values[*row], class as f64)).collect()
     };
     let points: Vec<(f64, f64)> = [of(0), of(1)].concat();
-    if points.is_empty() { Vec::new() } else { vec![(1, format!("{} at 0 or 1", shown.rows.name()), points)] }
+    (!points.is_empty()).then(|| (1, format!("{} at 0 or 1", shown.rows.name()), points))
 }
 
 /// The mean prediction over the rows as one column changes (Friedman, 2001), with single rows behind it.

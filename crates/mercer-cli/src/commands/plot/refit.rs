@@ -202,11 +202,11 @@ fn recorded(model: &Model) -> Option<Vec<(f64, f64)>> {
     curve.iter().map(point).collect()
 }
 
+/// A curve with the names of its axes.
+type Course = (Vec<(f64, f64)>, &'static str, &'static str);
+
 /// The model after 1, 2, 4, … iterations, up to those that it took.
-fn repeated(
-    shown: &Shown,
-    session: &Session<'_>,
-) -> Result<(Vec<(f64, f64)>, &'static str, &'static str), Failure> {
+fn repeated(shown: &Shown, session: &Session<'_>) -> Result<Course, Failure> {
     let solver = shown.model.report.get("solver").and_then(Value::as_str).unwrap_or_default();
     let is_cg = shown.model.method == Method::Ridge && solver.contains("conjugate gradients");
     let (x, y) = match shown.model.method {

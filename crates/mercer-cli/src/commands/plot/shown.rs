@@ -17,6 +17,9 @@ use crate::plot::MOST_CLASSES;
 /// Numbers of the rows that are predicted at once: 32 MB.
 const AT_ONCE: usize = 1 << 22;
 
+/// Standard deviations of an output, and functions drawn from its posterior.
+type Spread = (Vec<f64>, Vec<Vec<f64>>);
+
 /// A model with one of its outputs and the rows it is drawn with, in the units of the data.
 pub struct Shown {
     /// The model.
@@ -107,7 +110,7 @@ impl Shown {
         let medians = medians(&samples);
         let mut shown =
             Self { model, output, output_name, names, samples, rows, observed, classes, medians, notes };
-        if shown.from_data() && shown.is_training_data()? {
+        if shown.has_data() && shown.is_training_data()? {
             shown.rows = RowKind::Training;
         }
         Ok(shown)
@@ -128,13 +131,13 @@ impl Shown {
     }
 
     /// Whether there are data.
-    pub fn from_data(&self) -> bool {
+    pub fn has_data(&self) -> bool {
         matches!(self.rows, RowKind::Data | RowKind::Training)
     }
 
     /// Rows of data.
     pub fn nrows(&self) -> usize {
-        if self.from_data() { self.samples.nrows() } else { 0 }
+        if self.has_data() { self.samples.nrows() } else { 0 }
     }
 
     /// Rows of the data with their observed targets, where these are known.
@@ -144,7 +147,7 @@ impl Shown {
 
     /// Rows of the data with their classes, where these are known.
     pub fn labelled(&self) -> Vec<(usize, usize)> {
-        let known = self.classes.iter().filter(|_| self.from_data()).flatten().enumerate();
+        let known = self.classes.iter().filter(|_| self.has_data()).flatten().enumerate();
         known.filter_map(|(row, class)| Some((row, (*class)?))).collect()
     }
 
@@ -264,7 +267,7 @@ impl Shown {
         places: &[f64],
         draws: usize,
         session: &Session<'_>,
-    ) -> Result<Option<(Vec<f64>, Vec<Vec<f64>>)>, Failure> {
+    ) -> Result<Option<Spread>, Failure> {
         let Predictor::GaussianProcess(process) = &self.model.predictor else { return Ok(None) };
         if process.factor.is_none() {
             return Ok(None);
@@ -323,7 +326,7 @@ impl Shown {
         );
         match self.model.predictor.rows().filter(|_| is_machine) {
             None => Ok(vec![false; self.samples.nrows()]),
-            Some(_) if !self.from_data() => Ok(vec![true; self.samples.nrows()]),
+            Some(_) if !self.has_data() => Ok(vec![true; self.samples.nrows()]),
             Some(kept) => {
                 let known: HashSet<Vec<u64>> = (0..kept.nrows()).map(|row| digits(kept, row)).collect();
                 let scaled = self.model.scaling.apply(self.samples.view())?;
