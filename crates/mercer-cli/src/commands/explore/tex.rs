@@ -59,7 +59,10 @@ fn written(expr: &Expr) -> (String, Level) {
             (text, level)
         }
         Expr::Neg(inner) => (format!("-{}", at_least(inner, Level::Product)), Level::Sum),
-        Expr::Div(a, b) => (format!(r"\frac{{{}}}{{{}}}", tex(a), tex(b)), Level::Product),
+        Expr::Div(a, b) => match &**a {
+            Expr::Neg(a) => (format!(r"-\frac{{{}}}{{{}}}", tex(a), tex(b)), Level::Sum),
+            a => (format!(r"\frac{{{}}}{{{}}}", tex(a), tex(b)), Level::Product),
+        },
         Expr::Pow(base, exponent) => {
             let exponent = tex(exponent);
             if let Expr::Call(function, arguments) = &**base

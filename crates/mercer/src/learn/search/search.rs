@@ -433,7 +433,7 @@ mod tests {
         assert!((best.setting / 0.01 - 1.0).abs() < 1e-9);
         let stronger = |a: f64, b: f64| a > b;
         let chosen = search.within_one_error(&best, stronger, &mut score, &mut trials, &session).unwrap();
-        assert!((chosen.setting / 10f64.powf(-0.5) * 1.0).log10().abs() < 1e-9, "{chosen:?}");
+        assert!((chosen.setting / 0.1).log10().abs() < 1e-9, "{chosen:?}");
         let unknown = Trial { error: None, ..best };
         assert!(search.within_one_error(&unknown, stronger, &mut score, &mut trials, &session).is_err());
     }
