@@ -153,20 +153,26 @@ pub fn nearest<'n>(found: &str, names: impl Iterator<Item = &'n str>) -> Option<
         .map(|b| b.1)
 }
 
-/// Levenshtein's distance: insertions, deletions and replacements of characters.
+/// Damerau's distance: insertions, deletions and replacements of characters, and exchanges of neighbours.
 fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for j in 0..b.len() {
-            let replaced = diagonal + usize::from(ca != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut distance = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            distance[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let replaced = distance[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let exchanged = if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                    distance[i - 2][j - 2] + 1
+                } else {
+                    usize::MAX
+                };
+                replaced.min(distance[i - 1][j] + 1).min(distance[i][j - 1] + 1).min(exchanged)
+            };
         }
     }
-    row[b.len()]
+    distance[a.len()][b.len()]
 }
 
 #[cfg(test)]

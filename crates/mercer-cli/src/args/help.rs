@@ -37,6 +37,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "memory",
             "checkpoint",
             "threads",
+            "device",
             "seed",
             "search",
             "points",

@@ -298,7 +298,7 @@ pub struct Input {
     /// Read dates such as 2024-03-01 as days since 1970-01-01
     #[arg(long, value_name = "days", value_parser = Dates::from_str)]
     pub dates: Option<Dates>,
-    /// How to treat missing values; `indicator` fills in the mean and adds a feature that marks the filled values
+    /// How to treat missing values; `indicator` fills in the mean and marks it
     #[arg(long, value_name = "error|drop|mean|indicator", default_value = "error", value_parser = Missing::from_str)]
     pub missing: Missing,
     /// Scale the features [default: standard; `gram`: none]

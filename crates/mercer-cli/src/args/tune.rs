@@ -70,7 +70,7 @@ pub struct Tune {
     /// ridge: approximate the kernel by D random features or M landmarks; `auto` picks one
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
-    /// Fraction of the rows that the search does not see, to score the tuned model on; it is then fitted on all rows
+    /// Fraction of the rows kept from the search to score the tuned model
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub outer: f64,
     /// How the error of a trial is estimated [default: loo for ridge, smoother and knn; folds for others and with --approx]
@@ -79,7 +79,7 @@ pub struct Tune {
     /// Score of a trial [default: rmse for numbers, accuracy for classes, log-loss for logistic]
     #[arg(long, value_enum)]
     pub score: Option<Score>,
-    /// Take the strongest penalty whose score is within one standard error of the best, at the best kernel
+    /// Take the strongest penalty within one standard error of the best score
     #[arg(long)]
     pub one_se: bool,
     /// Number of folds for --criterion folds [default: 5]

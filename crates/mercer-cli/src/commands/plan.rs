@@ -128,7 +128,7 @@ impl Job<'_> {
             .hint(
                 "give the kernel's numbers to plan one fit; folds and values of C share its kernel matrix",
             )),
-            learner if tunables > 0 => {
+            learner if tunables > 0 && !matches!(learner, AnyLearner::Gp(_)) => {
                 let method = learner.method();
                 Err(Failure::usage(format!("there is no plan for the tuning of {method}"))
                     .hint("give the kernel's numbers to plan one fit"))

@@ -78,7 +78,7 @@ fn the_search_is_drawn() {
         assert!(picture.starts_with("<svg") && picture.contains("best:"), "{method}");
     }
     assert!(bench.read("r.svg").contains("training rows"));
-    let bad = ["tune", "ridge", "d.csv", "--target", "y", "--plot", "x.pdf", "-o", "b.mercer"];
+    let bad = ["tune", "ridge", "d.csv", "--target", "y", "--plot", "x.gif", "-o", "b.mercer"];
     assert!(bench.fails(2, &bad).contains(".svg"));
 }
 

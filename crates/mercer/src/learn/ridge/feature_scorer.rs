@@ -43,15 +43,16 @@ enum Cut {
 
 impl Cut {
     fn new(problem: &Problem<'_>, criterion: &Criterion, session: &Session<'_>) -> Result<Self, LearnError> {
-        if !matches!(problem.inputs, Inputs::Stream(_)) {
+        let Inputs::Stream(passes) = problem.inputs else {
             return match criterion.on(problem, session)? {
                 LeftOut::EachRow | LeftOut::Generalised => Err(NO_MATRIX),
                 LeftOut::Parts(parts) => Ok(Self::Table(parts)),
             };
-        }
+        };
         let parameter =
             |parameter, received: String, allowed| LearnError::Parameter { parameter, received, allowed };
-        let seed = session.seed();
+        // Rows that are held out of the search are drawn with the seed itself: others are left out within it.
+        let seed = session.seed().wrapping_add(u64::from(passes.survey().held_out.count() > 0));
         match *criterion {
             Criterion::Folds(folds) if folds >= 2 => Ok(Self::Folds(folds, seed)),
             Criterion::Folds(folds) => Err(parameter("folds", folds.to_string(), "2 or more")),
