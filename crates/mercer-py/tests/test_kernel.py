@@ -166,7 +166,7 @@ def test_check_tells_more_than_the_verdict():
         (lambda: Kernel("linear")([[1.0]], [[1.0, 2.0]]), ValueError, "X has 1 columns, but Z has 2"),
         (lambda: Kernel("linear[3]")([[1.0]]), ValueError, "column 3"),
         (lambda: Kernel("rbf(sigma=auto)")([[1.0]]), ValueError, "auto"),
-        (lambda: Kernel("rbf(sigma=?)").resolve([[1.0]]), ValueError, "tuning"),
+        (lambda: Kernel("rbf(sigma=?)").resolve([[1.0]]), ValueError, "unknown value"),
         (lambda: Kernel("linear").check(dim=0), ValueError, "dim is `0`"),
         (lambda: Kernel("linear").check(domain="cube"), ValueError, "domain is `cube`"),
         (lambda: Kernel("linear") + "rbf", TypeError, "unsupported operand"),

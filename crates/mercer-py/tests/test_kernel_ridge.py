@@ -287,7 +287,7 @@ def test_in_pipelines_searches_and_pickles(data):
         ({"kernel": "rbf", "gamma": -1.0}, ValueError, "'gamma'"),
         ({"kernel": "poly", "degree": None}, TypeError, "'degree'"),
         ({"kernel": "rbf(sigm=1)"}, ValueError, "sigma"),
-        ({"kernel": "rbf(sigma=?)"}, ValueError, "tuning"),
+        ({"kernel": "rbf(sigma=?)"}, ValueError, "unknown value"),
         ({"kernel": "linear[7]"}, ValueError, "column 7"),
         ({"kernel": 3}, TypeError, "'kernel' parameter of KernelRidge"),
         ({"solver": "svd"}, ValueError, "'solver' parameter of KernelRidge must be a str among .*'cholesky'"),

@@ -37,7 +37,7 @@ def data(rng):
 def test_parameters_are_those_of_scikit_learn(machine):
     theirs = getattr(sklearn.svm, type(machine).__name__)().get_params()
     ours = type(machine)().get_params()
-    assert set(ours) == set(theirs) | {"n_jobs"} | ({"approx"} if type(machine) is SVC else set())
+    assert set(ours) == set(theirs) | {"n_jobs", "device"} | ({"approx"} if type(machine) is SVC else set())
     # scikit-learn 1.9 has a word for a parameter that nobody set.
     assert {name: ours[name] for name in theirs} == {**theirs, **({"probability": False} if "probability" in theirs else {})}
 
