@@ -25,11 +25,11 @@ pub fn engine(choice: DeviceChoice) -> Result<Arc<dyn Engine>, Failure> {
     Ok(Arc::clone(ENGINE.get_or_init(|| engine)))
 }
 
-/// The failure in place of an interruption that nobody asked for: the device failed in a call that could only stop.
+/// Replaces an interruption that was not requested by the failure of the device that caused it.
 pub fn explain(failure: Failure, interrupted: bool) -> Failure {
     match ENGINE.get().and_then(|engine| engine.take_fault()) {
         Some(fault) if failure.is_interrupt() && !interrupted => {
-            Failure::work(fault).hint("use --device cpu, or with less data or fewer features on the GPU")
+            Failure::work(fault).hint("use --device cpu, or fewer rows or features on the GPU")
         }
         _ => failure,
     }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::errors::value_error;
 
-/// The engines that were opened: opening a GPU takes a good part of a second.
+/// The open engines, by device: opening a GPU takes several tenths of a second.
 static ENGINES: LazyLock<Mutex<HashMap<String, Arc<dyn Engine>>>> = LazyLock::new(Mutex::default);
 
 /// The engine of the device with this name; that of the CPU for none.
