@@ -270,7 +270,7 @@ impl Matrix {
         let (device, source, x) = (self.device(), &self.inner.printed.source, &self.inner.x);
         let (shape, order) = (source.shape(Entry::Fill), x.count);
         let function = self.inner.printed.function(device, Entry::Fill)?;
-        let bytes = if source.layout.precision == Precision::Single { 4 } else { 8 };
+        let bytes = source.layout.precision.bytes() as usize;
         let values = device.allocate(order * order * bytes)?;
         let height = 32 * shape.rows;
         for first in (0..order).step_by(height) {

@@ -42,7 +42,7 @@ impl Rows {
         let (device, source) = (&self.device, &printed.source);
         let count = chosen.map_or(self.count, <[usize]>::len);
         let padded = count.div_ceil(BLOCK).max(1) * BLOCK;
-        let bytes = if source.layout.precision == Precision::Single { 4 } else { 8 };
+        let bytes = source.layout.precision.bytes() as usize;
         let features = device.allocate(source.layout.width() * padded * bytes)?;
         let scalars = device.allocate(source.layout.scalars.len() * padded * bytes)?;
         let mapped =

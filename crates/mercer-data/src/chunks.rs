@@ -5,14 +5,14 @@ use std::path::Path;
 use super::dataset::Dataset;
 use super::error::DataError;
 use super::lines::Lines;
-use super::options::{Dtype, Layout};
+use super::options::Layout;
 use super::read::{dropped_rows, sparse_targets};
 use super::rows::{Phase, RowBuilder};
 use super::schema::{FeatureColumn, Features, Schema, TargetKind};
 use super::source::{Format, Opened, Source};
 use super::svmlight::{SparseRows, SparseText};
 use super::table::{Table, parts_to_replay};
-use crate::real::Real;
+use crate::real::{Precision, Real};
 
 /// Reads the file at `path` (`-`: standard input) `rows_per_chunk` rows at a time, as `schema` says.
 ///
@@ -105,8 +105,8 @@ pub(super) fn open_stream(
 ) -> Result<Box<dyn Stream>, DataError> {
     let opened = source.open(layout.format)?;
     match schema.dtype {
-        Dtype::F32 => stream_as::<f32>(opened, schema, layout, phase),
-        Dtype::F64 => stream_as::<f64>(opened, schema, layout, phase),
+        Precision::Single => stream_as::<f32>(opened, schema, layout, phase),
+        Precision::Double => stream_as::<f64>(opened, schema, layout, phase),
     }
 }
 

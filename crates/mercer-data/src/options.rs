@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::source::Format;
+use crate::real::Precision;
 
 /// How a file becomes features and targets. The default reads every column as a feature in double precision and
 /// refuses missing values.
@@ -26,7 +27,7 @@ pub struct ReadOptions {
     /// What to do with a missing value.
     pub missing: Missing,
     /// Precision the features are held in.
-    pub dtype: Dtype,
+    pub dtype: Precision,
     /// How the file is laid out, where it is not to be recognised.
     pub layout: Layout,
     /// Number of features of a LIBSVM file, where it is not the largest index found.
@@ -160,38 +161,6 @@ impl FromStr for Missing {
             "indicator" => Ok(Self::Indicator),
             _ => Err(UnknownChoice { received: text.to_owned(), allowed: "error, drop, mean, indicator" }),
         }
-    }
-}
-
-/// Precision of the features: see [`Real`](crate::real::Real).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Dtype {
-    /// Single precision.
-    F32,
-    /// Double precision.
-    #[default]
-    F64,
-}
-
-impl FromStr for Dtype {
-    type Err = UnknownChoice;
-
-    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
-        match text {
-            "f32" => Ok(Self::F32),
-            "f64" => Ok(Self::F64),
-            _ => Err(UnknownChoice { received: text.to_owned(), allowed: "f32, f64" }),
-        }
-    }
-}
-
-impl fmt::Display for Dtype {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-        })
     }
 }
 

@@ -5,14 +5,14 @@ use std::path::Path;
 use super::dataset::{Dataset, Target, TargetValues};
 use super::error::DataError;
 use super::lines::Lines;
-use super::options::{ColumnRef, Dates, Dtype, Layout, ReadOptions};
+use super::options::{ColumnRef, Dates, Layout, ReadOptions};
 use super::rows::{Phase, RowBuilder};
 use super::schema::{Features, Reading, Schema, TargetColumn, TargetKind};
 use super::source::{Format, Opened, Source};
 use super::suspects::suspects;
 use super::svmlight::{SparseRows, SparseText};
 use super::table::{Parts, Table, parts_to_learn};
-use crate::real::Real;
+use crate::real::{Precision, Real};
 
 /// Reads the file at `path` (`-`: standard input) as a training set, and how its columns became features and targets,
 /// to be replayed by [`chunks`](super::chunks) on the files that predictions are made for.
@@ -46,8 +46,8 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<(Dataset, Schema), Dat
 pub fn read_source(source: &Source, options: &ReadOptions) -> Result<(Dataset, Schema), DataError> {
     let opened = source.open(options.layout.format)?;
     match options.dtype {
-        Dtype::F32 => read_as::<f32>(opened, options),
-        Dtype::F64 => read_as::<f64>(opened, options),
+        Precision::Single => read_as::<f32>(opened, options),
+        Precision::Double => read_as::<f64>(opened, options),
     }
 }
 

@@ -1,15 +1,21 @@
 //! The two storage precisions, `f32` and `f64`, behind one trait.
 
-use std::fmt::{Debug, Display};
+use std::fmt::{self, Debug, Display};
+use std::str::FromStr;
 
-use crate::{AnySamples, Samples};
+use serde::{Deserialize, Serialize};
 
-/// One of the two precisions, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use crate::{AnySamples, Samples, UnknownChoice};
+
+/// One of the two precisions, by the name of its type.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Precision {
     /// `f32`.
+    #[serde(rename = "f32")]
     Single,
     /// `f64`.
+    #[default]
+    #[serde(rename = "f64")]
     Double,
 }
 
@@ -21,6 +27,27 @@ impl Precision {
             Self::Single => 4,
             Self::Double => 8,
         }
+    }
+}
+
+impl FromStr for Precision {
+    type Err = UnknownChoice;
+
+    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+        match text {
+            f32::NAME => Ok(Self::Single),
+            f64::NAME => Ok(Self::Double),
+            _ => Err(UnknownChoice { received: text.to_owned(), allowed: "f32, f64" }),
+        }
+    }
+}
+
+impl Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Single => f32::NAME,
+            Self::Double => f64::NAME,
+        })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::options::{Dates, Dtype, Missing};
+use super::options::{Dates, Missing};
+use crate::real::Precision;
 
 /// The category of a missing value, where it has one.
 pub(super) const MISSING: &str = "missing";
@@ -20,7 +21,7 @@ pub struct Schema {
     /// What to do with a missing value.
     pub missing: Missing,
     /// Precision the features are held in.
-    pub dtype: Dtype,
+    pub dtype: Precision,
     /// How fields are read, where that is not as usual.
     #[serde(default, skip_serializing_if = "Reading::is_usual")]
     pub reading: Reading,
@@ -126,7 +127,7 @@ pub enum TargetKind {
 impl Schema {
     /// A schema of `ncols` number columns matched by their place: for models trained on arrays.
     #[must_use]
-    pub fn positional(ncols: usize, sparse: bool, dtype: Dtype) -> Self {
+    pub fn positional(ncols: usize, sparse: bool, dtype: Precision) -> Self {
         let column = |position: usize| FeatureColumn {
             name: format!("x{position}"),
             position,

@@ -3,7 +3,7 @@
 use super::chunks::{Stream, open_stream};
 use super::dataset::Dataset;
 use super::error::DataError;
-use super::options::{Dtype, ReadOptions};
+use super::options::ReadOptions;
 use super::passes::PassError;
 use super::read::{sparse_schema, sparse_text};
 use super::rows::{Phase, Role, RowBuilder};
@@ -11,7 +11,7 @@ use super::schema::{Encoding, FeatureColumn, Features, Schema, TargetColumn, Tar
 use super::source::{Format, Source};
 use super::svmlight::SparseRows;
 use super::table::{Parts, Table, parts_to_learn};
-use crate::real::Real;
+use crate::real::{Precision, Real};
 use crate::watch::Watch;
 
 /// Rows whose columns are learnt at a time.
@@ -56,8 +56,8 @@ impl TrainingChunks {
     /// to stop.
     pub fn open(source: Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Self, PassError> {
         let schema = match options.dtype {
-            Dtype::F32 => learn::<f32>(&source, options, watch)?,
-            Dtype::F64 => learn::<f64>(&source, options, watch)?,
+            Precision::Single => learn::<f32>(&source, options, watch)?,
+            Precision::Double => learn::<f64>(&source, options, watch)?,
         };
         let rows_per_chunk = (CHUNK / (8 * schema.nfeatures().max(1))).clamp(1_024, 16_384);
         Ok(TrainingFile { source, schema, options: options.clone(), rows_per_chunk }.chunks()?)

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use mercer::data::{Classes, Dtype, Encoding, FeatureColumn, Features, Missing, Scaling, Schema};
+use mercer::data::{Classes, Encoding, FeatureColumn, Features, Missing, Scaling, Schema};
 use mercer::learn::{Facts, Settings};
 use mercer::model::{Calibration, Link, Method, Model, ModelError};
+use mercer::real::Precision;
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -152,7 +153,7 @@ impl NativeModel {
 }
 
 /// Numeric columns that a file's header names.
-fn named_columns(names: Vec<String>, dtype: Dtype) -> Schema {
+fn named_columns(names: Vec<String>, dtype: Precision) -> Schema {
     let column = |(position, name)| FeatureColumn { name, position, encoding: Encoding::NUMBER };
     Schema {
         features: Features::Columns(names.into_iter().enumerate().map(column).collect()),

@@ -17,8 +17,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use mercer::data::{ColumnRef, Dates, Dtype, Missing, ReadOptions, ScaleMethod};
+use mercer::data::{ColumnRef, Dates, Missing, ReadOptions, ScaleMethod};
 use mercer::kernel::check::{Dim, Domain};
+use mercer::real::Precision;
 use mercer::session::Session;
 use mercer::watch::Watch;
 use mercer_cuda::DeviceChoice;
@@ -305,8 +306,8 @@ pub struct Input {
     #[arg(long, value_name = "standard|minmax|none", value_parser = ScaleMethod::from_str)]
     pub scale: Option<ScaleMethod>,
     /// Precision of the data and of kernel values
-    #[arg(long, value_name = "f32|f64", default_value = "f64", value_parser = Dtype::from_str)]
-    pub dtype: Dtype,
+    #[arg(long, value_name = "f32|f64", default_value = "f64", value_parser = Precision::from_str)]
+    pub dtype: Precision,
 }
 
 impl Input {

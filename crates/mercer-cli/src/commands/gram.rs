@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Instant;
 
-use mercer::data::{self, AnySamples, Dtype, ScaleMethod, Scaling};
+use mercer::data::{self, AnySamples, ScaleMethod, Scaling};
 use mercer::gram::{GramError, Part, Resident, Value, Wanted, kernel_to_distance};
 use mercer::kernel::Kernel;
 use mercer::linalg::zeroed;
-use mercer::real::Real;
+use mercer::real::{Precision, Real};
 use mercer::session::Session;
 use mercer::{memory, pool};
 use serde::Serialize;
@@ -55,13 +55,13 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     let job = Job { kernel: &kernel, rows: &rows, columns: columns.as_ref(), distance: arguments.distance };
     let clock = Instant::now();
     let seconds = pool::with(arguments.common.threads(), || match arguments.input.dtype {
-        Dtype::F32 => {
+        Precision::Single => {
             let entries = job.single(&session)?;
             let seconds = clock.elapsed().as_secs_f64();
             write(&arguments.output, shape, &entries)?;
             Ok::<_, Failure>(seconds)
         }
-        Dtype::F64 => {
+        Precision::Double => {
             let entries = job.double(&session)?;
             let seconds = clock.elapsed().as_secs_f64();
             write(&arguments.output, shape, &entries)?;
@@ -91,9 +91,8 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
 }
 
 /// The bytes of the matrix, where the memory budget allows them.
-fn bytes((rows, columns): (usize, usize), dtype: Dtype, budget: u64) -> Result<u64, Failure> {
-    let size = if dtype == Dtype::F32 { 4 } else { 8 };
-    let needed = (rows as u64).saturating_mul(columns as u64).saturating_mul(size);
+fn bytes((rows, columns): (usize, usize), dtype: Precision, budget: u64) -> Result<u64, Failure> {
+    let needed = (rows as u64).saturating_mul(columns as u64).saturating_mul(dtype.bytes());
     if needed <= budget {
         return Ok(needed);
     }

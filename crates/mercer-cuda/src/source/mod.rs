@@ -215,9 +215,9 @@ impl Source {
         }
         let (rhs, bytes) = match entry {
             Entry::Apply { rhs } | Entry::ApplyByTensorCores { rhs } => {
-                (rhs, if self.layout.precision == Precision::Single { 4 } else { 8 })
+                (rhs, self.layout.precision.bytes() as usize)
             }
-            _ => (0, if self.layout.precision == Precision::Single { 4 } else { 8 }),
+            _ => (0, self.layout.precision.bytes() as usize),
         };
         if matches!(entry, Entry::ApplyByTensorCores { .. }) {
             // As in mma.cuh: rows of few steps stay in registers, others take as much shared memory as columns.

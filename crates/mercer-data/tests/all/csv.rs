@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
+use mercer_data::real::Precision;
 use mercer_data::{
-    AnySamples, DataError, Dataset, Delimiter, Dtype, Encoding, Features, Layout, Missing, ReadOptions,
-    Schema, Source, TargetValues, read, read_source,
+    AnySamples, DataError, Dataset, Delimiter, Encoding, Features, Layout, Missing, ReadOptions, Schema,
+    Source, TargetValues, read, read_source,
 };
 use proptest::prelude::*;
 
@@ -215,7 +216,7 @@ fn dropping_every_row_says_so() {
 
 #[test]
 fn single_precision_refuses_what_it_cannot_hold() {
-    let single = ReadOptions { dtype: Dtype::F32, ..options(&[]) };
+    let single = ReadOptions { dtype: Precision::Single, ..options(&[]) };
     let (data, _) = read_text("0.1\n2\n", &single).unwrap();
     let AnySamples::F32(samples) = &data.features else { panic!("f32") };
     assert_eq!(samples.stored_values(), [0.1f32, 2.0]);

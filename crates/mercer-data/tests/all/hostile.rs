@@ -3,8 +3,9 @@
 use std::io::{Cursor, Write};
 use std::sync::LazyLock;
 
+use mercer_data::real::Precision;
 use mercer_data::{
-    Dtype, FileChunks, Format, Layout, Missing, ReadOptions, Schema, Source, read_source, write_npy_entries,
+    FileChunks, Format, Layout, Missing, ReadOptions, Schema, Source, read_source, write_npy_entries,
     write_npy_header,
 };
 use proptest::prelude::*;
@@ -23,7 +24,7 @@ static SCHEMAS: LazyLock<Vec<Schema>> = LazyLock::new(|| {
     };
     vec![
         schema("a.csv", b"c,x,y\nu,1,2\nv,3,4\n", &categorical),
-        schema("a.csv", b"1,2\n", &ReadOptions { dtype: Dtype::F32, ..ReadOptions::default() }),
+        schema("a.csv", b"1,2\n", &ReadOptions { dtype: Precision::Single, ..ReadOptions::default() }),
         schema("a.svm", b"1 1:2 9:1\n", &ReadOptions::default()),
     ]
 });
@@ -51,8 +52,11 @@ fn read_all_ways(bytes: &[u8]) {
         let layout = Layout { format, ..Layout::default() };
         for missing in [Missing::Error, Missing::Drop, Missing::Mean] {
             let plain = ReadOptions { missing, layout, ..ReadOptions::default() };
-            let last =
-                ReadOptions { target: vec!["-1".parse().unwrap()], dtype: Dtype::F32, ..plain.clone() };
+            let last = ReadOptions {
+                target: vec!["-1".parse().unwrap()],
+                dtype: Precision::Single,
+                ..plain.clone()
+            };
             let encoded = ReadOptions { categorical: vec!["0".parse().unwrap()], ..last.clone() };
             for options in [plain, last, encoded] {
                 if let Ok((data, schema)) = read_source(&source, &options) {

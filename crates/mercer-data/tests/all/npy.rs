@@ -3,9 +3,10 @@
 use std::io::{Cursor, Write};
 use std::path::Path;
 
+use mercer_data::real::Precision;
 use mercer_data::{
-    AnySamples, DataError, Dataset, Dtype, FileChunks, Layout, Missing, ReadOptions, Schema, Source,
-    TargetValues, read, read_source, write_npy,
+    AnySamples, DataError, Dataset, FileChunks, Layout, Missing, ReadOptions, Schema, Source, TargetValues,
+    read, read_source, write_npy,
 };
 use zip::write::SimpleFileOptions;
 
@@ -84,7 +85,7 @@ fn what_is_not_a_number_is_missing_and_infinities_are_named() {
     let error = read_bytes("a.npy", bytes, &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.starts_with("a.npy, row 1, column 0 (counted from 0): `inf` is not a finite"), "{error}");
     let bytes = doubles("(1,)", &[1e300]);
-    let single = ReadOptions { dtype: Dtype::F32, ..ReadOptions::default() };
+    let single = ReadOptions { dtype: Precision::Single, ..ReadOptions::default() };
     assert!(read_bytes("a.npy", bytes, &single).is_err());
 }
 
@@ -192,7 +193,7 @@ fn what_is_written_is_what_numpy_writes() {
     assert_eq!(entries(&read_bytes("K.npy", bytes, &ReadOptions::default()).unwrap().0), long);
     write_npy(&path, 1, 2, &[0.1f32, 2.0]).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), by_numpy("single.npy"));
-    let (data, _) = read(&path, &ReadOptions { dtype: Dtype::F32, ..ReadOptions::default() }).unwrap();
+    let (data, _) = read(&path, &ReadOptions { dtype: Precision::Single, ..ReadOptions::default() }).unwrap();
     let AnySamples::F32(samples) = &data.features else { panic!("f32") };
     assert_eq!(samples.stored_values(), [0.1, 2.0]);
     assert!(write_npy(&path, 2, 2, &[1.0]).is_err());

@@ -1,7 +1,8 @@
 //! LIBSVM text: what is read, written, and said about what cannot be read.
 
+use mercer_data::real::Precision;
 use mercer_data::{
-    AnySamples, DataError, Dataset, Dtype, FileChunks, Layout, Missing, ReadOptions, Samples, Schema, Source,
+    AnySamples, DataError, Dataset, FileChunks, Layout, Missing, ReadOptions, Samples, Schema, Source,
     Storage, TargetValues, read_source, write_svmlight,
 };
 use proptest::prelude::*;
@@ -71,7 +72,7 @@ fn bad_rows_are_named_by_their_line() {
     let target = vec!["y".parse().unwrap()];
     let error = read_text("1 1:1\n", &ReadOptions { target, ..options.clone() }).unwrap_err().to_string();
     assert!(error.contains("no column `y`") && error.contains("`label`"), "{error}");
-    let single = ReadOptions { dtype: Dtype::F32, ..options };
+    let single = ReadOptions { dtype: Precision::Single, ..options };
     assert!(read_text("1 1:1e300\n", &single).unwrap_err().to_string().contains("f32"));
 }
 

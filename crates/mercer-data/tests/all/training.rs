@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use mercer_data::real::Precision;
 use mercer_data::watch::Unwatched;
 use mercer_data::{
-    AnySamples, DataError, Dataset, Dtype, Missing, PassError, ReadOptions, Source, TargetValues,
-    TrainingChunks, read_source,
+    AnySamples, DataError, Dataset, Missing, PassError, ReadOptions, Source, TargetValues, TrainingChunks,
+    read_source,
 };
 use proptest::prelude::*;
 
@@ -147,7 +148,7 @@ proptest! {
             let tail = if last { end } else { "" };
             format!("a,b,y{end}{}{tail}", lines.join(end))
         };
-        for dtype in [Dtype::F32, Dtype::F64] {
+        for dtype in [Precision::Single, Precision::Double] {
             let options = ReadOptions { dtype, ..options("y") };
             let (fast, slow) =
                 (read_source(&source(&text(&plain)), &options), read_source(&source(&text(&quoted)), &options));
@@ -155,7 +156,7 @@ proptest! {
                 (Ok((fast, _)), Ok((slow, _))) => {
                     prop_assert_eq!(&fast.features, &slow.features);
                     prop_assert_eq!(rows(&fast), rows(&slow));
-                    prop_assert!(matches!(fast.features, AnySamples::F32(_)) == (dtype == Dtype::F32));
+                    prop_assert!(matches!(fast.features, AnySamples::F32(_)) == (dtype == Precision::Single));
                 }
                 (Err(fast), Err(slow)) => prop_assert_eq!(fast.to_string(), slow.to_string()),
                 (fast, slow) => prop_assert!(false, "{:?} {:?}", fast.is_ok(), slow.is_ok()),

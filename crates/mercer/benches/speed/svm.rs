@@ -8,12 +8,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use mercer::data::{AnySamples, Dtype, ReadOptions, TargetValues, read};
+use mercer::data::{AnySamples, ReadOptions, TargetValues, read};
 use mercer::kernel::Kernel;
 use mercer::learn::search::{Criterion, stratify_folds};
 use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{Problem, Targets};
 use mercer::pool;
+use mercer::real::Precision;
 use mercer::select::Tune;
 use mercer::session::Session;
 use mercer::solve::svm::{SvmReport, SvmSettings};
@@ -38,7 +39,7 @@ pub fn run(arguments: &[String]) {
         (Path::new(&arguments[0]), arguments[1].parse::<usize>().expect("a number of threads"));
     for case in &arguments[2..] {
         let words: Vec<&str> = case.split(':').collect();
-        let dtype = if words.contains(&"f64") { Dtype::F64 } else { Dtype::F32 };
+        let dtype = if words.contains(&"f64") { Precision::Double } else { Precision::Single };
         let options = ReadOptions { dtype, ..ReadOptions::default() };
         let path = folder.join(format!("{}.npz", words[0]));
         let (data, _) = read(&path, &options).expect("a readable file");

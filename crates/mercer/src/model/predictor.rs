@@ -1,7 +1,8 @@
 //! What predicts: one of several kinds behind one `predict`.
 
-use crate::data::{AnySamples, Dtype, Matrix};
+use crate::data::{AnySamples, Matrix};
 use crate::kernel::Kernel;
+use crate::real::Precision;
 use crate::session::Session;
 
 use super::{
@@ -106,10 +107,10 @@ impl Predictor {
 
     /// The precision that samples are read in.
     #[must_use]
-    pub fn dtype(&self) -> Dtype {
+    pub fn dtype(&self) -> Precision {
         match self.rows() {
-            Some(AnySamples::F32(_)) => Dtype::F32,
-            Some(AnySamples::F64(_)) | None => Dtype::F64,
+            Some(AnySamples::F32(_)) => Precision::Single,
+            Some(AnySamples::F64(_)) | None => Precision::Double,
         }
     }
 

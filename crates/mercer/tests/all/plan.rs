@@ -2,16 +2,17 @@
 
 use std::sync::atomic::AtomicBool;
 
-use mercer::data::{AnySamples, Dtype, Samples};
+use mercer::data::{AnySamples, Samples};
 use mercer::kernel::Kernel;
 use mercer::learn::cost::{Size, Task, Way};
+use mercer::real::Precision;
 use mercer::select::plan::{Candidate, Plan, PlanError};
 use mercer::session::Session;
 
 const RIDGE: Task = Task::Ridge { lambda: 1.0, features: None };
 
 fn shape(rows: usize, columns: usize) -> Size {
-    Size { rows, columns, targets: 1, dtype: Dtype::F64 }
+    Size { rows, columns, targets: 1, dtype: Precision::Double }
 }
 
 fn kernel(text: &str) -> Kernel {
@@ -119,7 +120,7 @@ fn any_shape_has_a_plan() {
             assert!(plan.chosen.seconds() > 0.0);
         }
     }
-    let single = Size { dtype: Dtype::F32, ..shape(1_000, 4) };
+    let single = Size { dtype: Precision::Single, ..shape(1_000, 4) };
     let open = "rbf(sigma=auto) + matern(nu=?, length=?)";
     let tune = Task::TuneRidge { kernels: 10, lambdas: 10 };
     assert_eq!(
@@ -171,7 +172,7 @@ fn what_cannot_be_planned_is_said() {
 /// A machine's matrix is kept in single precision where it fits, and computed in parts where it does not.
 #[test]
 fn support_vectors_keep_what_fits() {
-    let shape = Size { rows: 4_000, columns: 6, targets: 1, dtype: Dtype::F64 };
+    let shape = Size { rows: 4_000, columns: 6, targets: 1, dtype: Precision::Double };
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
     let plan = |budget| {
         Plan::for_shape(Task::SupportVectors, &kernel, shape, &Session::default().with_memory(budget))

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::data::Dtype;
 use crate::design::FeatureMap;
 use crate::learn::any::AnyLearner;
 use crate::learn::error::LearnError;
 use crate::learn::lift::Lift;
 use crate::learn::lms::LmsSolver;
+use crate::real::Precision;
 
 /// The size of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -19,15 +19,7 @@ pub struct Size {
     /// Targets that are learned at once.
     pub targets: usize,
     /// The precision that samples are held in.
-    #[serde(serialize_with = "dtype_name")]
-    pub dtype: Dtype,
-}
-
-fn dtype_name<S: serde::Serializer>(dtype: &Dtype, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(match dtype {
-        Dtype::F32 => "f32",
-        Dtype::F64 => "f64",
-    })
+    pub dtype: Precision,
 }
 
 /// A piece of work.

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::data::Dtype;
 use crate::gram::StoreAs;
+use crate::real::Precision;
 use crate::solve::{MIXED_FROM, normal_equations_bytes};
 
 use super::{STEPS_ON_TILES, Size, Task};
@@ -50,15 +50,15 @@ pub enum Way {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Operation {
     /// An entry below the diagonal of the kernel matrix, computed and stored in this precision.
-    Fill(Dtype),
+    Fill(Precision),
     /// An entry below the diagonal, computed and applied to this many columns without being stored.
     Apply(usize),
     /// An entry of the kernel matrix of two sets of samples, computed and applied to this many columns.
     Cross(usize),
     /// A Cholesky factor in this precision of a matrix of this order.
-    Factor(Dtype, f64),
+    Factor(Precision, f64),
     /// A multiply-add of a symmetric product, which computes a triangle, or of a triangular solve.
-    Product(Dtype),
+    Product(Precision),
     /// The reduction of a kernel matrix of this order for all values of λ.
     Reduce(f64),
     /// One λ on the reduction of a matrix of this order.
@@ -160,16 +160,8 @@ impl Task {
     }
 }
 
-/// Bytes of a number.
-fn width(dtype: Dtype) -> f64 {
-    match dtype {
-        Dtype::F32 => 4.0,
-        Dtype::F64 => 8.0,
-    }
-}
-
 fn samples_bytes(size: Size) -> f64 {
-    COPIES * size.rows as f64 * size.columns as f64 * width(size.dtype)
+    COPIES * size.rows as f64 * size.columns as f64 * size.dtype.bytes() as f64
 }
 
 /// A problem of n rows.
@@ -188,19 +180,19 @@ impl Work {
     }
 
     /// The kernel matrix, computed and stored in this precision.
-    fn filling(self, dtype: Dtype) -> Vec<(f64, Operation)> {
-        vec![(self.triangle(), Fill(dtype)), (self.n * self.n * width(dtype) / 2.0, Touch)]
+    fn filling(self, dtype: Precision) -> Vec<(f64, Operation)> {
+        vec![(self.triangle(), Fill(dtype)), (self.n * self.n * dtype.bytes() as f64 / 2.0, Touch)]
     }
 
     fn gram(self) -> Cost {
         let Size { dtype, .. } = self.size;
-        let bytes = self.n * self.n * width(dtype);
+        let bytes = self.n * self.n * dtype.bytes() as f64;
         Cost::new(Way::Stored, bytes + self.samples, vec![("kernel matrix", self.filling(dtype))])
     }
 
     /// n²/2 kernel values, n³/3 multiply-adds, and a few products with the matrix to solve or refine.
-    fn dual(self, way: Way, dtype: Dtype, (last, products): (&'static str, f64)) -> Cost {
-        let (n, bytes) = (self.n, self.n * self.n * width(dtype));
+    fn dual(self, way: Way, dtype: Precision, (last, products): (&'static str, f64)) -> Cost {
+        let (n, bytes) = (self.n, self.n * self.n * dtype.bytes() as f64);
         // An intercept is one more right-hand side.
         let product =
             vec![(products * bytes, Read), (products * self.triangle(), Apply(self.size.targets + 1))];
@@ -215,13 +207,13 @@ impl Work {
     /// For each evaluation of the likelihood and its gradient n²/2 kernel values, n³/3 multiply-adds for the factor, 2n³/3 for the
     /// inverse, and n²/2 values of each derivative, of which there is about one per column.
     fn gaussian_process(self, evaluations: f64) -> Cost {
-        let (n, each) = (self.n, self.filling(Dtype::F64));
+        let (n, each) = (self.n, self.filling(Precision::Double));
         let derivatives = self.triangle() * (1.0 + self.size.columns as f64 / 8.0);
         let stages = vec![
             ("kernel matrices", each.into_iter().map(|(count, of)| (evaluations * count, of)).collect()),
-            ("Cholesky factors", vec![(evaluations, Factor(Dtype::F64, n))]),
-            ("inverses", vec![(evaluations * 2.0 * n * n * n / 3.0, Product(Dtype::F64))]),
-            ("derivatives", vec![(evaluations * derivatives, Fill(Dtype::F64))]),
+            ("Cholesky factors", vec![(evaluations, Factor(Precision::Double, n))]),
+            ("inverses", vec![(evaluations * 2.0 * n * n * n / 3.0, Product(Precision::Double))]),
+            ("derivatives", vec![(evaluations * derivatives, Fill(Precision::Double))]),
         ];
         Cost::new(Way::DualDouble, 20.0 * n * n + self.samples, stages)
     }
@@ -231,8 +223,8 @@ impl Work {
         let (n, d) = (self.n, features as f64);
         let stages = vec![
             ("features", vec![(n * d * 8.0, Touch), (n * d * 8.0, Read)]),
-            ("normal equations", vec![(n * d * d, Product(Dtype::F64))]),
-            ("Cholesky factor", vec![(1.0, Factor(Dtype::F64, d))]),
+            ("normal equations", vec![(n * d * d, Product(Precision::Double))]),
+            ("Cholesky factor", vec![(1.0, Factor(Precision::Double, d))]),
         ];
         let bytes = normal_equations_bytes(self.size.rows, features, 1) as f64 + self.samples;
         Cost::new(Way::Primal { features }, bytes, stages)
@@ -242,9 +234,9 @@ impl Work {
         let Size { rows, columns, .. } = self.size;
         let mut ways = Vec::new();
         if rows >= MIXED_FROM && lambda > 0.0 {
-            ways.push(self.dual(Way::DualMixed, Dtype::F32, ("refining", REFINEMENTS)));
+            ways.push(self.dual(Way::DualMixed, Precision::Single, ("refining", REFINEMENTS)));
         }
-        ways.push(self.dual(Way::DualDouble, Dtype::F64, ("solving", 2.0)));
+        ways.push(self.dual(Way::DualDouble, Precision::Double, ("solving", 2.0)));
         if let Some(features) = features {
             let cheaper = super::primal_ridge(rows, features) < super::dual_ridge(rows, columns);
             ways.insert(if cheaper { 0 } else { ways.len() }, self.primal(features));
@@ -328,7 +320,7 @@ impl Work {
 
     fn lms(self, epochs: f64, stochastic: bool) -> Vec<Cost> {
         let Size { targets, dtype, .. } = self.size;
-        let (n, matrix) = (self.n, self.n * self.n * width(dtype));
+        let (n, matrix) = (self.n, self.n * self.n * dtype.bytes() as f64);
         let beside = if stochastic { 3.0 } else { BESIDE_EPOCHS };
         let (stored, tiled) = if stochastic {
             // A block of rows is copied, read, and its steps are brought to all residuals.
@@ -359,7 +351,7 @@ impl Work {
         let bytes = 4.0 * self.n * self.n;
         let products = NEWTON_STEPS * PRODUCTS;
         let stored = vec![
-            ("kernel matrix", self.filling(Dtype::F32)),
+            ("kernel matrix", self.filling(Precision::Single)),
             ("Newton steps", vec![(products * bytes * outputs as f64, Read)]),
         ];
         let tiled = vec![("Newton steps", vec![(products * self.triangle(), Apply(outputs))])];
@@ -382,7 +374,7 @@ impl Work {
     fn tune_ridge(self, kernels: f64, lambdas: f64) -> Vec<Cost> {
         let (n, fits) = (self.n, kernels * lambdas);
         let bytes = 8.0 * n * n + self.samples;
-        let fill = |times: f64| ("kernel matrices", vec![(times * self.triangle(), Fill(Dtype::F64))]);
+        let fill = |times: f64| ("kernel matrices", vec![(times * self.triangle(), Fill(Precision::Double))]);
         let path = vec![
             fill(kernels),
             ("reductions", vec![(kernels, Reduce(n))]),
@@ -390,9 +382,9 @@ impl Work {
         ];
         let grid = vec![
             fill(fits),
-            ("Cholesky factors", vec![(fits, Factor(Dtype::F64, n))]),
+            ("Cholesky factors", vec![(fits, Factor(Precision::Double, n))]),
             // The diagonal of the inverse is twice the work of the factor again.
-            ("leave-one-out", vec![(2.0 * fits, Factor(Dtype::F64, n))]),
+            ("leave-one-out", vec![(2.0 * fits, Factor(Precision::Double, n))]),
         ];
         vec![Cost::new(Way::Path, bytes, path), Cost::new(Way::Grid, bytes, grid)]
     }
@@ -402,7 +394,7 @@ impl Work {
     fn support_vectors(self) -> Vec<Cost> {
         let (n, values) = (self.n, self.n * self.n);
         let way = |way, bytes, times: f64| {
-            let rows = ("kernel rows", vec![(times * values, Fill(Dtype::F32))]);
+            let rows = ("kernel rows", vec![(times * values, Fill(Precision::Single))]);
             let steps = ("steps", vec![(SVM_STEPS * values * 4.0, Read)]);
             Cost::new(way, bytes + self.samples, vec![rows, steps])
         };

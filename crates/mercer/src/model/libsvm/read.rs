@@ -6,11 +6,12 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::data::{
-    AnySamples, Classes, Dtype, Features, MAX_COLUMNS, Matrix, Missing, Reading, Samples, Scaling, Schema,
+    AnySamples, Classes, Features, MAX_COLUMNS, Matrix, Missing, Reading, Samples, Scaling, Schema,
     TargetColumn, TargetKind,
 };
 use crate::kernel::Kernel;
 use crate::model::{Calibration, Expansion, Method, Model, ModelError, Pairs, Predictor, Sigmoid};
+use crate::real::Precision;
 
 use super::PRECOMPUTED;
 
@@ -267,7 +268,7 @@ fn schema(ncols: usize) -> Schema {
         targets: vec![TargetColumn { name: "label".into(), position: 0, kind: TargetKind::Number }],
         named: false,
         missing: Missing::Error,
-        dtype: Dtype::F64,
+        dtype: Precision::Double,
         reading: Reading::default(),
     }
 }

@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
-use crate::data::{AnySamples, Dtype, Matrix, Samples};
+use crate::data::{AnySamples, Matrix, Samples};
 use crate::design::{DesignError, RandomSpec, RowFeatures};
 use crate::gram::{
     DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, TileMut, Value, Values, Wanted,
@@ -19,7 +19,7 @@ use crate::learn::cost::{Operation, Size};
 use crate::learn::search::Axis;
 use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
 use crate::model::{ModelError, Neighbours, Rule};
-use crate::real::Real;
+use crate::real::{Precision, Real};
 use crate::session::Session;
 use crate::solve::{PathProblem, RidgePath};
 use crate::watch::{Stopped, Watch};
@@ -128,8 +128,8 @@ impl<'a> Calibration<'a> {
             return Ok(*seconds);
         }
         let seconds = match operation {
-            Operation::Fill(Dtype::F32) => self.fill::<f32>()?,
-            Operation::Fill(Dtype::F64) => self.fill::<f64>()?,
+            Operation::Fill(Precision::Single) => self.fill::<f32>()?,
+            Operation::Fill(Precision::Double) => self.fill::<f64>()?,
             Operation::Apply(outputs) => self.apply(outputs)?,
             Operation::Cross(outputs) => self.cross(outputs)?,
             Operation::Factor(dtype, order) => self.factor(dtype)?.at(order),
@@ -151,14 +151,14 @@ impl<'a> Calibration<'a> {
         Ok(seconds)
     }
 
-    fn factor(&mut self, dtype: Dtype) -> Result<Growth, GramError> {
-        let place = usize::from(dtype == Dtype::F64);
+    fn factor(&mut self, dtype: Precision) -> Result<Growth, GramError> {
+        let place = usize::from(dtype == Precision::Double);
         if let Some(growth) = self.factors[place] {
             return Ok(growth);
         }
         let growth = match dtype {
-            Dtype::F32 => self.cholesky::<f32>()?,
-            Dtype::F64 => self.cholesky::<f64>()?,
+            Precision::Single => self.cholesky::<f32>()?,
+            Precision::Double => self.cholesky::<f64>()?,
         };
         Ok(*self.factors[place].insert(growth))
     }
@@ -390,7 +390,7 @@ fn diagonally_dominant<T: Real>(order: usize) -> Vec<T> {
 }
 
 /// Normally distributed samples, by Box and Muller's transform.
-fn normal(rows: usize, columns: usize, dtype: Dtype) -> AnySamples<'static> {
+fn normal(rows: usize, columns: usize, dtype: Precision) -> AnySamples<'static> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
     let entries = (0..rows * columns).map(|_| {
         let (radius, angle): (f64, f64) = (random.random(), random.random());
@@ -398,11 +398,11 @@ fn normal(rows: usize, columns: usize, dtype: Dtype) -> AnySamples<'static> {
     });
     let filled = "as many entries as rows and columns say";
     match dtype {
-        Dtype::F32 => {
+        Precision::Single => {
             let entries: Vec<f32> = entries.map(|v| v as f32).collect();
             AnySamples::F32(Samples::dense(rows, columns, entries).expect(filled))
         }
-        Dtype::F64 => {
+        Precision::Double => {
             let entries: Vec<f64> = entries.collect();
             AnySamples::F64(Samples::dense(rows, columns, entries).expect(filled))
         }

@@ -11,10 +11,11 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::data::{AnySamples, Dtype};
+use crate::data::AnySamples;
 use crate::gram::GramError;
 use crate::kernel::{Kernel, ResolveError};
 use crate::learn::cost::{Cost, Size, Task, Way};
+use crate::real::Precision;
 use crate::session::Session;
 use crate::solve::MIXED_LIMIT;
 use crate::watch::Watch;
@@ -156,7 +157,7 @@ impl Plan {
         (rows, targets): (usize, usize),
         session: &Session<'_>,
     ) -> Result<Self, PlanError> {
-        let dtype = if matches!(samples, AnySamples::F32(_)) { Dtype::F32 } else { Dtype::F64 };
+        let dtype = if matches!(samples, AnySamples::F32(_)) { Precision::Single } else { Precision::Double };
         let shape = Size { rows, columns: samples.ncols(), targets, dtype };
         Self::new(task, kernel, shape, Some(samples), session)
     }
