@@ -5,6 +5,7 @@
 //! rule can compare its conclusion with its premises by equality.
 
 mod algebra;
+mod columns;
 mod document;
 mod read;
 mod show;
