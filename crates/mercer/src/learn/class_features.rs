@@ -106,7 +106,7 @@ impl ClassFeatures<'_> {
         let Prepared { features, columns, domain, warning } = prepared;
         report.warnings.extend(warning.clone());
         let predictor = Predictor::on_features(features.clone(), *columns, weights, intercepts, *domain);
-        let facts = Facts::from([("approx".to_owned(), json!(self.approximation.to_string()))]);
+        let facts = Facts::new().with("approx", self.approximation.to_string());
         Answer { facts, ..Answer::new(predictor, report) }
     }
 

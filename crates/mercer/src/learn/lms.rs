@@ -218,12 +218,7 @@ impl Lms {
             residual: (0..columns).map(ratio).fold(0.0, f64::max),
             warnings: Vec::new(),
         };
-        let facts = Facts::from([
-            ("step".to_owned(), json!(Number(descended.step))),
-            ("epochs_run".to_owned(), json!(descended.epochs)),
-            ("gram".to_owned(), json!(storage)),
-            ("curve".to_owned(), json!(descended.curve)),
-        ]);
+        let facts = Facts::new().with("step", Number(descended.step)).with("epochs_run", descended.epochs).with("gram", storage).with("curve", descended.curve);
         Course { report, facts }
     }
 }

@@ -138,10 +138,7 @@ impl Gp {
             residual: 0.0,
             warnings,
         };
-        let facts = Facts::from([
-            ("log_likelihood".to_owned(), json!(Number(laplace.log_likelihood()))),
-            ("parameters".to_owned(), unknowns::table(&unknowns, theta)),
-        ]);
+        let facts = Facts::new().with("log_likelihood", Number(laplace.log_likelihood())).with("parameters", unknowns::table(&unknowns, theta));
         let values: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
         let coefficients = laplace.coefficients().clone();
         let model = GaussianClasses {

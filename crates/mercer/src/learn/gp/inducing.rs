@@ -255,12 +255,7 @@ impl Gp {
             residual: 0.0,
             warnings,
         };
-        let facts = Facts::from([
-            ("log_likelihood".to_owned(), json!(Number(bound.value))),
-            ("noise".to_owned(), json!(Number(noise))),
-            ("inducing_points".to_owned(), json!(count)),
-            ("parameters".to_owned(), unknowns::table(unknowns, theta)),
-        ]);
+        let facts = Facts::new().with("log_likelihood", Number(bound.value)).with("noise", Number(noise)).with("inducing_points", count).with("parameters", unknowns::table(unknowns, theta));
         let Prepared { means, scales, admitted, .. } = prepared;
         let mut coefficients = bound.coefficients.clone();
         for i in 0..coefficients.nrows() {

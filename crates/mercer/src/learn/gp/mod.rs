@@ -462,12 +462,7 @@ impl Gp {
 }
 
 fn facts(prepared: &Prepared, theta: &[f64], factored: &Factored, log_likelihood: f64) -> Facts {
-    Facts::from([
-        ("log_likelihood".to_owned(), json!(Number(log_likelihood))),
-        ("noise".to_owned(), json!(Number(factored.noise))),
-        ("jitter".to_owned(), json!(Number(factored.jitter))),
-        ("parameters".to_owned(), unknowns::table(&prepared.unknowns, theta)),
-    ])
+    Facts::new().with("log_likelihood", Number(log_likelihood)).with("noise", Number(factored.noise)).with("jitter", Number(factored.jitter)).with("parameters", unknowns::table(&prepared.unknowns, theta))
 }
 
 /// ‖y − (K + σ²/w + jitter)α‖/‖y‖, the largest over the outputs.

@@ -72,13 +72,7 @@ impl Outcome {
 
     /// The outcome by name.
     pub fn facts(&self) -> Facts {
-        Facts::from([
-            ("passes".to_owned(), json!(self.passes)),
-            ("mistakes".to_owned(), json!(self.mistakes)),
-            ("radius".to_owned(), json!(Number(self.radius))),
-            ("margin".to_owned(), json!(self.margin.map(Number))),
-            ("mistake_bound".to_owned(), json!(self.bound.map(Number))),
-        ])
+        Facts::new().with("passes", self.passes).with("mistakes", self.mistakes).with("radius", Number(self.radius)).with("margin", self.margin.map(Number)).with("mistake_bound", self.bound.map(Number))
     }
 }
 

@@ -94,7 +94,7 @@ impl Ridge {
         report.warnings.extend(admitted.warning);
         let (coefficients, intercepts) = bordered_solution(state.solution(), outputs, root_weights);
         let (kernel, centres) = (kernel.clone(), samples.view().into_owned());
-        let facts = Facts::from([("iterations".to_owned(), json!(report.iterations))]);
+        let facts = Facts::new().with("iterations", report.iterations);
         let expansion =
             Expansion { kernel, domain: admitted.domain, centres, shift: None, coefficients, intercepts };
         Ok(Answer { facts, ..Answer::new(expansion, report) })

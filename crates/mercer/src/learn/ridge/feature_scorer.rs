@@ -365,10 +365,7 @@ impl Scorer for FeatureScorer<'_> {
         let ridge = self.ridge.clone().with_kernel(kernel.clone()).with_shared(lambda);
         let solution = ridge.solve(&sums, session)?;
         let error = ridge.kernel_error(&prepared, self.problem.sample()?.0, session)?;
-        let facts = Facts::from([
-            ("kernel_error".to_owned(), json!(Number(error.relative))),
-            ("effective_dimension".to_owned(), json!(Number(solution.effective_dimension))),
-        ]);
+        let facts = Facts::new().with("kernel_error", Number(error.relative)).with("effective_dimension", Number(solution.effective_dimension));
         let rows = (self.problem.nrows() as u64, self.problem.origin.clone());
         let fitted = ridge.fitted(&prepared, &solution, rows, facts, session)?;
         Ok(Found { fitted: Some(fitted), warnings: prepared.warning.into_iter().collect() })

@@ -70,7 +70,7 @@ impl Ridge {
         }
         let coefficients = landmarks.coefficients(beta);
         let (kernel, centres) = (kernel.clone(), landmarks.landmarks().clone());
-        let facts = Facts::from([("iterations".to_owned(), json!(report.iterations))]);
+        let facts = Facts::new().with("iterations", report.iterations);
         let expansion =
             Expansion { kernel, domain: admitted.domain, centres, shift: None, coefficients, intercepts };
         Ok(Answer { facts, ..Answer::new(expansion, report) })

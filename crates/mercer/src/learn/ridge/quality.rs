@@ -57,11 +57,7 @@ impl Quality {
             })
         };
         let sizes: Vec<Value> = self.sizes.iter().zip(targets).map(of_target).collect();
-        Facts::from([
-            ("kernel_error".to_owned(), json!(Number(self.kernel.relative))),
-            ("effective_dimension".to_owned(), json!(Number(self.effective_dimension))),
-            ("sizes".to_owned(), json!(sizes)),
-        ])
+        Facts::new().with("kernel_error", Number(self.kernel.relative)).with("effective_dimension", Number(self.effective_dimension)).with("sizes", sizes)
     }
 }
 
