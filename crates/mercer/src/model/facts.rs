@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::data::Number;
 
-/// Values by name: the settings of a fit, or what is known about its result. Values are numbers, words, and lists of them; there are no
-/// wall times, so the same fit has the same facts.
+/// Values by name: the settings of a fit, or what is known about its result. A value is a number, a text, or a list or table of them.
+/// Wall times are not among them, so the same fit has the same facts.
 ///
 /// ```
 /// # use mercer::model::Facts;
@@ -40,9 +40,9 @@ impl Facts {
     /// Adds a fact, or replaces it.
     ///
     /// # Panics
-    /// Where the value has maps whose keys are not text.
+    /// If the value has a map whose keys are not strings.
     pub fn set(&mut self, name: &str, value: impl Serialize) {
-        let value = serde_json::to_value(value).expect("facts have keys of text");
+        let value = serde_json::to_value(value).expect("a map has strings as keys");
         self.0.insert(name.to_owned(), value);
     }
 
@@ -51,9 +51,12 @@ impl Facts {
         self.0.extend(others.0);
     }
 
-    /// Keeps the facts with one of these names.
-    pub(crate) fn retain(&mut self, names: &[&str]) {
-        self.0.retain(|name, value| names.contains(&name.as_str()) && !value.is_null());
+    /// Those fields of a serialisable struct that have one of these names and a value.
+    pub(crate) fn of_fields(fields: &impl Serialize, names: &[&str]) -> Self {
+        let mut facts: Self =
+            serde_json::to_value(fields).and_then(serde_json::from_value).unwrap_or_default();
+        facts.0.retain(|name, value| names.contains(&name.as_str()) && !value.is_null());
+        facts
     }
 
     /// Whether there is a fact of this name.
@@ -62,7 +65,7 @@ impl Facts {
         self.0.contains_key(name)
     }
 
-    /// A fact as a value of some type; none where there is no such fact, or another kind of value.
+    /// A fact as a value of some type; none where there is no such fact or where it is of another type.
     #[must_use]
     pub fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         self.0.get(name).and_then(|value| T::deserialize(value).ok())
@@ -81,7 +84,7 @@ impl Facts {
         each.get(output).or(each.first()).map(|Number(number)| *number)
     }
 
-    /// Words.
+    /// A text.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
@@ -89,7 +92,7 @@ impl Facts {
 }
 
 impl fmt::Display for Facts {
-    /// Names with their values, in words.
+    /// Writes names and values for people.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&listed(self.0.iter()))
     }

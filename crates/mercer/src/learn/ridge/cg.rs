@@ -1,11 +1,9 @@
 //! Ridge regression by conjugate gradients, without the kernel matrix or with one in 16 bits.
 
-use serde_json::json;
-
 use crate::data::{AnySamples, Samples, Storage};
 use crate::gram::{Gram, LinearOperator, StoreAs, Stored, Wanted, randomly_pivoted};
 use crate::kernel::Kernel;
-use crate::model::Expansion;
+use crate::model::{Expansion, Facts};
 use crate::real::Real;
 use crate::session::Session;
 use crate::solve::{
@@ -17,7 +15,7 @@ use crate::watch::Stopped;
 use super::super::cost::{self, STEPS_ON_TILES};
 use super::super::digest::Digest;
 use super::super::error::LearnError;
-use super::super::fitted::{Answer, Facts};
+use super::super::fitted::Answer;
 use super::super::problem::Problem;
 use super::{Intercept, Ridge, roots};
 
