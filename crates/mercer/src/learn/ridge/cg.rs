@@ -83,12 +83,7 @@ impl Ridge {
         let coarse = coarse.as_ref().zip(stored.as_ref());
         let coarse = coarse.map(|(operator, (_, rounding))| Coarse { operator, rounding: *rounding });
         let mut report = solver.run(&CgProblem { coarse, ..tiled }, &mut state, session, &mut after)?;
-        report.solver += match (stored.is_some() && state.uses_coarse(), state.gave_up_coarse()) {
-            (true, _) => ", matrix stored in 16 bits",
-            (_, true) => ", matrix stored in 16 bits, then tiles computed in every step",
-            _ if state.uses_exact() => ", tiles computed in every step, in double precision at last",
-            _ => ", tiles computed in every step",
-        };
+        report.solver += storage_used(&state, stored.is_some());
         report.warnings.extend(admitted.warning);
         let (coefficients, intercepts) = bordered_solution(state.solution(), outputs, root_weights);
         let (kernel, centres) = (kernel.clone(), samples.view().into_owned());
@@ -126,6 +121,16 @@ impl Ridge {
         digest.bytes(format!("{self:?} {kernel}").as_bytes());
         digest.problem(problem);
         digest.value()
+    }
+}
+
+/// What a report says of how the kernel matrix was kept.
+fn storage_used(state: &CgState, stored: bool) -> &'static str {
+    match (stored && state.uses_coarse(), state.gave_up_coarse()) {
+        (true, _) => ", matrix stored in 16 bits",
+        (_, true) => ", matrix stored in 16 bits, then tiles computed in every step",
+        _ if state.uses_exact() => ", tiles computed in every step, in double precision at last",
+        _ => ", tiles computed in every step",
     }
 }
 
