@@ -221,7 +221,7 @@ impl Lms {
             .with("step", Number(descended.step))
             .with("epochs_run", descended.epochs)
             .with("gram", storage)
-            .with("curve", descended.curve);
+            .with("curve", &descended.curve);
         Course { report, facts }
     }
 }

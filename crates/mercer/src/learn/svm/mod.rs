@@ -27,6 +27,7 @@ mod training;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::AnySamples;
 use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::model::{Facts, Method};
