@@ -1,6 +1,5 @@
 //! `mercer tune`.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use mercer::data::{self, Passes};

@@ -46,11 +46,6 @@ impl Facts {
         self.0.insert(name.to_owned(), value);
     }
 
-    /// Adds the facts of another list.
-    pub fn extend(&mut self, others: Self) {
-        self.0.extend(others.0);
-    }
-
     /// Those fields of a serialisable struct that have one of these names and a value.
     pub(crate) fn of_fields(fields: &impl Serialize, names: &[&str]) -> Self {
         let mut facts: Self =
