@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! gpu_svm check                       every machine on both engines
-//! gpu_svm time FILE KERNEL C [DIVISOR]    C-classification of the arrays X and y, or X_train and y_train, of an .npz file
+//! gpu_svm time FILE KERNEL C [DIVISOR]    C-classification of the arrays X and y, or X_train and y_train, of an .npz file;
+//!                                         logistic regression where C is `logistic`
 //! gpu_svm host FILE KERNEL C [DIVISOR]    the same on the host
-//! gpu_svm neighbours FILE             5 neighbours of 10,000 of its rows
+//! gpu_svm neighbours FILE                 5 neighbours of 10,000 of its rows
 //! ```
 //!
 //! Ends with status 1 where a check fails, and with a line and status 0 where there is no GPU.
@@ -20,7 +21,7 @@ use mercer::data::{AnySamples, Matrix, ReadOptions, Samples, read};
 use mercer::gram::{Engine, Metric, Wanted};
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{Fitted, Learner, Problem, Targets};
+use mercer::learn::{Fitted, Learner, Logistic, Problem, Targets};
 use mercer::real::Precision;
 use mercer::session::Session;
 use mercer::watch::Unwatched;
@@ -155,20 +156,24 @@ fn read_classes(file: &str, divisor: f32) -> (AnySamples<'static>, Vec<usize>, u
     (x, labels.iter().map(code).collect(), classes.len())
 }
 
-/// C-classification of a file, several times.
+/// Training on a file, several times.
 fn time(engine: Arc<dyn Engine>, times: usize, arguments: &[String]) {
     let [file, kernel, c, rest @ ..] = arguments else { panic!("FILE KERNEL C [DIVISOR]") };
     let divisor = rest.first().map_or(1.0, |text| text.parse().unwrap());
     let (x, codes, classes) = read_classes(file, divisor);
     let kernel: Kernel = kernel.parse().unwrap();
-    let svm = Svm::new(kernel.clone(), Machine::Svc { c: c.parse().unwrap() });
+    let learner: Box<dyn Learner> = if c == "logistic" {
+        Box::new(Logistic::new(kernel.clone()))
+    } else {
+        Box::new(Svm::new(kernel.clone(), Machine::Svc { c: c.parse().unwrap() }))
+    };
     let session = Session::new(engine);
     println!("{file}: {} rows, {} columns, {classes} classes", x.nrows(), x.ncols());
     // What is compiled once is compiled here.
     let begin = Instant::now();
     let few: Vec<usize> = (0..x.nrows()).step_by(x.nrows() / 2000).collect();
     let (some, some_codes) = (x.select(&few), few.iter().map(|&i| codes[i]).collect::<Vec<_>>());
-    let _ = svm.train(&Problem::new(&some, Targets::codes(some_codes, classes)), &session).unwrap();
+    let _ = learner.train(&Problem::new(&some, Targets::codes(some_codes, classes)), &session).unwrap();
     println!("  {} rows, with compilation: {:.3} s", few.len(), begin.elapsed().as_secs_f64());
     let begin = Instant::now();
     let resident = session.load(&x).unwrap();
@@ -187,7 +192,7 @@ fn time(engine: Arc<dyn Engine>, times: usize, arguments: &[String]) {
     for _ in 0..times {
         let problem = Problem::new(&x, Targets::codes(codes.clone(), classes));
         let begin = Instant::now();
-        let fitted = svm.train(&problem, &session).unwrap();
+        let fitted = learner.train(&problem, &session).unwrap();
         let took = begin.elapsed().as_secs_f64();
         println!("  fit {took:.3} s: {:?}", fitted.report.as_ref().map(|report| (&report.status, &report.solver, report.residual)));
         if let Some(before) = &before {

@@ -322,7 +322,7 @@ impl Matrix {
     }
 
     /// What a method that can only say [`Stopped`] returns: a failure of the device is kept for the engine to tell.
-    pub fn told(&self, ended: Result<(), Ended>) -> Result<(), Stopped> {
+    pub fn told<T>(&self, ended: Result<T, Ended>) -> Result<T, Stopped> {
         ended.map_err(|ended| {
             if let Ended::Failed(error) = ended {
                 self.device().set_fault(error);

@@ -25,7 +25,7 @@
 // Rounds without progress after which more are not worth it.
 #define PATIENCE 400
 // Steps of a round for each variable of the working set.
-#define STEPS_PER_MEMBER 20
+#define STEPS_PER_MEMBER 10
 // The least curvature of a pair.
 #define CURVATURE_FLOOR 1e-12
 
@@ -350,7 +350,8 @@ extern "C" __global__ void __launch_bounds__(SOLVERS, 1)
         if (GROUPS > 1 && of != group) own = *(const Items *)(tile + one.at * SET + thread * ITEMS);
         Items other = *(const Items *)(tile + second.at * SET + thread * ITEMS);
         double slope = second.value - one.value, curvature = (double)one.diagonal + (double)second.diagonal - 2 * (double)second.cross;
-        double step = slope / (curvature > CURVATURE_FLOOR ? curvature : CURVATURE_FLOOR);
+        // A step that is right to seven digits leaves a slope that is as much smaller.
+        double step = slope * (double)__frcp_rn((float)(curvature > CURVATURE_FLOOR ? curvature : CURVATURE_FLOOR));
         if (one.room < step) step = one.room;
         if (second.room < step) step = second.room;
         if (!(step > 0)) break;

@@ -1,14 +1,13 @@
-// Just enough of CUDA for printed source to be compiled as C++: a block is run by as many threads of the host as it has.
+// Just enough of CUDA for printed source to be compiled as C++. The threads of a block take turns: each runs until it waits for others.
 
 #define MERCER_HOST 1
-#include <barrier>
 #include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <thread>
+#include <ucontext.h>
 #include <vector>
 
 using namespace std;
@@ -23,27 +22,60 @@ struct uint4 {
 struct Index {
     unsigned x = 0, y = 0;
 };
-static thread_local Index threadIdx, blockIdx, blockDim, gridDim;
+static Index threadIdx, blockIdx, blockDim, gridDim;
 alignas(64) static char shared_memory[1 << 18];
-static barrier<> *block_barrier;
 
-static void __syncthreads() { block_barrier->arrive_and_wait(); }
+#define STACK (1 << 16)
+
+// A thread of a block, and the one whose turn it is.
+struct Thread {
+    ucontext_t context;
+    unique_ptr<char[]> stack{new char[STACK]};
+    bool is_done = false;
+};
+static ucontext_t block_context;
+static Thread *running;
+static const function<void()> *body;
+
+static void enter()
+{
+    (*body)();
+    running->is_done = true;
+    swapcontext(&running->context, &block_context);
+}
+
+// Threads that wait for each other.
+struct Barrier {
+    unsigned expected, arrived = 0, turn = 0;
+    void wait()
+    {
+        unsigned now = turn;
+        if (++arrived == expected) {
+            arrived = 0, ++turn;
+            return;
+        }
+        while (turn == now) swapcontext(&running->context, &block_context);
+    }
+};
+static Barrier of_block;
+
+static void __syncthreads() { of_block.wait(); }
 
 // 32 threads that exchange words.
 struct Warp {
-    barrier<> all{32};
+    Barrier all = {32};
     unsigned words[32];
 };
-static vector<unique_ptr<Warp>> warps_of_block;
+static vector<Warp> warps_of_block;
 
 // Puts a word of every thread of the warp side by side and returns what `use` makes of them.
 template <class Use> static auto together(unsigned mine, Use use)
 {
-    Warp &warp = *warps_of_block[threadIdx.x / 32];
+    Warp &warp = warps_of_block[threadIdx.x / 32];
     warp.words[threadIdx.x % 32] = mine;
-    warp.all.arrive_and_wait();
+    warp.all.wait();
     auto result = use(warp.words);
-    warp.all.arrive_and_wait();
+    warp.all.wait();
     return result;
 }
 template <class Join> static unsigned joined(unsigned mine, Join join)
@@ -65,6 +97,7 @@ static unsigned __float_as_uint(float a) { return bit_cast<unsigned>(a); }
 static float __uint_as_float(unsigned a) { return bit_cast<float>(a); }
 static double __longlong_as_double(long long a) { return bit_cast<double>(a); }
 static float __fdividef(float a, float b) { return a / b; }
+static float __frcp_rn(float a) { return 1 / a; }
 static double __dadd_rn(double a, double b) { return a + b; }
 static double __dmul_rn(double a, double b) { return a * b; }
 static int atomicAdd(int *to, int a) { return __atomic_fetch_add(to, a, __ATOMIC_SEQ_CST); }
@@ -72,23 +105,29 @@ static int atomicAdd(int *to, int a) { return __atomic_fetch_add(to, a, __ATOMIC
 // Runs `call` for every thread of every block; threads of a block wait for each other only where `wait`.
 static void launch_blocks(unsigned columns, unsigned rows, unsigned threads, bool wait, const function<void()> &call)
 {
+    gridDim = {columns, rows}, blockDim = {threads, 1};
     for (unsigned y = 0; y < rows; ++y)
         for (unsigned x = 0; x < columns; ++x) {
-            auto run = [&, x, y](unsigned t) {
-                blockIdx = {x, y}, gridDim = {columns, rows}, threadIdx.x = t, blockDim.x = threads;
-                call();
-            };
+            blockIdx = {x, y};
             if (!wait) {
-                for (unsigned t = 0; t < threads; ++t) run(t);
+                for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) call();
                 continue;
             }
-            barrier<> all(threads);
-            block_barrier = &all;
-            warps_of_block.clear();
-            for (unsigned t = 0; t < threads; t += 32) warps_of_block.push_back(make_unique<Warp>());
-            vector<thread> running;
-            for (unsigned t = 0; t < threads; ++t) running.emplace_back(run, t);
-            for (auto &one : running) one.join();
+            of_block = {threads}, body = &call;
+            warps_of_block.assign(threads / 32, Warp());
+            vector<Thread> all(threads);
+            for (Thread &one : all) {
+                getcontext(&one.context);
+                one.context.uc_stack.ss_sp = one.stack.get(), one.context.uc_stack.ss_size = STACK;
+                makecontext(&one.context, enter, 0);
+            }
+            for (unsigned left = threads; left > 0;)
+                for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) {
+                    running = &all[threadIdx.x];
+                    if (running->is_done) continue;
+                    swapcontext(&block_context, &running->context);
+                    left -= running->is_done;
+                }
         }
 }
 
