@@ -53,7 +53,12 @@ fn compare(
         (Ok(expected), Ok(found), Ok(again)) => (expected, found, again),
         (expected, found, _) => {
             checks.failed += 1;
-            println!("FAILED {name}: {:?}, {:?}, {:?}", expected.err(), found.err(), device.engine().take_fault());
+            println!(
+                "FAILED {name}: {:?}, {:?}, {:?}",
+                expected.err(),
+                found.err(),
+                device.engine().take_fault()
+            );
             return;
         }
     };
@@ -122,7 +127,9 @@ fn check(engine: &CudaEngine, checks: &mut Checks) {
 /// Nearest neighbours by both engines, ties among them: the same rows and the same distances.
 fn neighbours_agree(engine: &CudaEngine, checks: &mut Checks) {
     let host = Session::default();
-    for (n, d, precision) in [(3_000, 20, Precision::Single), (2_500, 33, Precision::Double), (700, 6, Precision::Single)] {
+    for (n, d, precision) in
+        [(3_000, 20, Precision::Single), (2_500, 33, Precision::Double), (700, 6, Precision::Single)]
+    {
         let mut values = rows(n, d, 0);
         // Equal rows are equally far.
         values.copy_within(0..n / 3 * d, n / 3 * d);
@@ -135,7 +142,12 @@ fn neighbours_agree(engine: &CudaEngine, checks: &mut Checks) {
                 };
                 let (found, expected) = (find(engine), find(host.engine()));
                 let same = found == expected;
-                checks.close(&format!("{k} neighbours, {metric:?}, d = {d}"), &[f64::from(u8::from(same))], &[1.0], 0.0);
+                checks.close(
+                    &format!("{k} neighbours, {metric:?}, d = {d}"),
+                    &[f64::from(u8::from(same))],
+                    &[1.0],
+                    0.0,
+                );
             }
         }
     }
@@ -194,7 +206,10 @@ fn time(engine: Arc<dyn Engine>, times: usize, arguments: &[String]) {
         let begin = Instant::now();
         let fitted = learner.train(&problem, &session).unwrap();
         let took = begin.elapsed().as_secs_f64();
-        println!("  fit {took:.3} s: {:?}", fitted.report.as_ref().map(|report| (&report.status, &report.solver, report.residual)));
+        println!(
+            "  fit {took:.3} s: {:?}",
+            fitted.report.as_ref().map(|report| (&report.status, &report.solver, report.residual))
+        );
         if let Some(before) = &before {
             println!("  same bits as before: {}", before.model.predictor == fitted.model.predictor);
         }
@@ -219,13 +234,17 @@ fn neighbours(engine: &CudaEngine, file: &str) {
         let loaded = begin.elapsed().as_secs_f64();
         let found = rows.nearest(&*queries, 5, Metric::Euclidean, &Unwatched).unwrap();
         let (took, last) = (begin.elapsed().as_secs_f64(), found.distances.last());
-        println!("{file}: 5 neighbours of {} rows: {took:.3} s, of it loading {loaded:.3} s; {last:?}", few.nrows());
+        println!(
+            "{file}: 5 neighbours of {} rows: {took:.3} s, of it loading {loaded:.3} s; {last:?}",
+            few.nrows()
+        );
     }
 }
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (part, rest) = arguments.split_first().map_or(("check", &[][..]), |(part, rest)| (part.as_str(), rest));
+    let (part, rest) =
+        arguments.split_first().map_or(("check", &[][..]), |(part, rest)| (part.as_str(), rest));
     if part == "host" {
         time(mercer::gram::default_engine(), 1, rest);
         return ExitCode::SUCCESS;

@@ -187,15 +187,13 @@ impl<'a> Solver<'a> {
         let groups: Vec<Range<usize>> =
             [0..problem.first, problem.first..n].into_iter().filter(|group| !group.is_empty()).collect();
         let shape = DescentShape::of(n, groups.len());
-        let is_whole = n == matrix.features().count && problem.rows.iter().enumerate().all(|(v, &row)| v == row);
+        let is_whole =
+            n == matrix.features().count && problem.rows.iter().enumerate().all(|(v, &row)| v == row);
         let own = if is_whole { None } else { Some(matrix.chosen(problem.rows)?) };
         let padded = own.as_ref().unwrap_or(matrix.features()).padded;
         let bytes = source.layout.precision.bytes() as usize;
-        let constant = [
-            device.upload(problem.linear)?,
-            device.upload(problem.lower)?,
-            device.upload(problem.upper)?,
-        ];
+        let constant =
+            [device.upload(problem.linear)?, device.upload(problem.lower)?, device.upload(problem.upper)?];
         let (beta, f) = (device.upload(beta)?, device.upload(f)?);
         let ints = |count: usize| device.allocate(count * 4);
         let (keys, lists, sets) = (ints(2 * n)?, ints(4 * shape.set / 2)?, ints(2 * shape.set)?);
@@ -297,14 +295,24 @@ impl<'a> Solver<'a> {
         let arguments = [state, lists, sets, seen, slots, fresh, capacity];
         self.launch(&functions.seat, block(1, choosers), true, &arguments)?;
 
-        let ([features, scalars], [to, to_scalars]) = (columns.addresses(device), self.picked.addresses(device));
+        let ([features, scalars], [to, to_scalars]) =
+            (columns.addresses(device), self.picked.addresses(device));
         let (width, numbers) = (source.layout.width(), source.layout.scalars.len());
-        let grid = Grid { blocks: (shape.set / BLOCK, (width + numbers).clamp(1, COPIERS)), threads: BLOCK, shared: 0 };
+        let grid = Grid {
+            blocks: (shape.set / BLOCK, (width + numbers).clamp(1, COPIERS)),
+            threads: BLOCK,
+            shared: 0,
+        };
         let arguments =
             [state, fresh, features, scalars, padded, to, to_scalars, width as u64, numbers as u64];
         self.launch(&functions.pick, grid, false, &arguments)?;
         self.fill_rows(rows)?;
-        self.launch(&functions.gather, block(shape.set, 256), false, &[state, sets, slots, rows, padded, tile])?;
+        self.launch(
+            &functions.gather,
+            block(shape.set, 256),
+            false,
+            &[state, sets, slots, rows, padded, tile],
+        )?;
         let arguments = [state, sets, slots, tile, changed, changes];
         self.launch(&functions.exchange, block(1, shape.solvers), true, &arguments)?;
         let pack = 16 / source.layout.precision.bytes() as usize;
@@ -342,11 +350,8 @@ impl<'a> Solver<'a> {
             std::ptr::from_ref(&state).cast(),
             std::ptr::from_ref(&per_split).cast(),
         ];
-        let grid = Grid {
-            blocks: (blocks, columns.padded.div_ceil(per)),
-            threads: 256,
-            shared: shape.shared,
-        };
+        let grid =
+            Grid { blocks: (blocks, columns.padded.div_ceil(per)), threads: 256, shared: shape.shared };
         // SAFETY: the arguments of `fill_rows`; it reads the picked rows and writes at most as many from `base` on, which `seat`
         // keeps within the capacity.
         unsafe { device.launch(&self.functions.fill_rows, grid, &arguments) }

@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use cudarc::driver::CudaFunction;
 use mercer::data::Matrix as Dense;
 use mercer::gram::{
-    BoxProblem, Descent, Gram, KeepRows, KernelValues, LinearOperator, Part, RowSums, StoreAs, Stored, TileMut, ValuesMut,
+    BoxProblem, Descent, Gram, KeepRows, KernelValues, LinearOperator, Part, RowSums, StoreAs, Stored,
+    TileMut, ValuesMut,
 };
 use mercer::real::{Precision, Real};
 use mercer::watch::{Stopped, Unwatched, Watch};

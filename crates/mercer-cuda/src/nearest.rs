@@ -23,9 +23,7 @@ const FEW_COLUMNS: usize = 16;
 
 /// Whether the device's plain search suits these samples: dense ones of many columns whose squares are normal numbers.
 pub(crate) fn is_suited(samples: &AnySamples<'_>, queries: &AnySamples<'_>) -> bool {
-    let largest = |samples: &AnySamples<'_>| {
-        with_samples!(samples, s => s.stored_values().par_iter().map(|v| v.to_f64().abs()).reduce(|| 0.0, |a, b| if b <= a { a } else { b }))
-    };
+    let largest = |samples: &AnySamples<'_>| with_samples!(samples, s => s.stored_values().par_iter().map(|v| v.to_f64().abs()).reduce(|| 0.0, |a, b| if b <= a { a } else { b }));
     let are_usual = || {
         let largest = largest(samples).max(largest(queries));
         largest == 0.0 || (1e-135..1e150).contains(&largest)
@@ -51,7 +49,8 @@ pub(crate) fn nearest(
     let distances = device.allocate(height.min(asked) * n * 8)?;
     let (numbers, least) = (device.allocate(height * k * 4)?, device.allocate(height * k * 8)?);
     let at = [&distances, &numbers, &least].map(|bytes| address(device, bytes));
-    let mut found = Nearest { k, rows: Vec::with_capacity(asked * k), distances: Vec::with_capacity(asked * k) };
+    let mut found =
+        Nearest { k, rows: Vec::with_capacity(asked * k), distances: Vec::with_capacity(asked * k) };
     watch.begin("neighbours", asked.div_ceil(height) as u64);
     for first in (0..asked).step_by(height) {
         watch.check().map_err(|_| Ended::Stopped)?;

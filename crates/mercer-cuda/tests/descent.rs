@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mercer::data::Matrix;
 use mercer::gram::{
-    BoxProblem, CpuEngine, Descent, Engine, Gram, KeepRows, KernelValues, LinearOperator, Part, RowSums, StoreAs,
-    Stored, TileMut, ValuesMut,
+    BoxProblem, CpuEngine, Descent, Engine, Gram, KeepRows, KernelValues, LinearOperator, Part, RowSums,
+    StoreAs, Stored, TileMut, ValuesMut,
 };
 use mercer::real::Precision;
 use mercer::solve::Status;
@@ -196,7 +196,8 @@ fn compare(name: &str, qp: &BoxQp, data: &Data, precision: Precision, groups: us
     let exact = gram(data, &singles, Precision::Double);
     let plain = gram(data, &singles, precision);
     let solving = Solving { inner: gram(data, &singles, precision), program: &program };
-    let solve = |gram: &dyn Gram| -> Solution { qp.solve(gram, Some(&*exact), &settings, &Unwatched).unwrap() };
+    let solve =
+        |gram: &dyn Gram| -> Solution { qp.solve(gram, Some(&*exact), &settings, &Unwatched).unwrap() };
     let (found, expected) = (solve(&solving), solve(&*plain));
     assert!(program.calls.load(Ordering::Relaxed) > 0, "{name}");
     assert_eq!(found.report.status, Status::Converged, "{name}");

@@ -6,7 +6,8 @@
 //! others are optimal, when only the changes since they were frozen are made up for.
 
 use crate::gram::{
-    BoxProblem, EXPENSIVE_VALUE, Ends, Gram, KeepRows, LeastAndGreatest, Policy, RowSums, Segment, TileMut, Value,
+    BoxProblem, EXPENSIVE_VALUE, Ends, Gram, KeepRows, LeastAndGreatest, Policy, RowSums, Segment, TileMut,
+    Value,
 };
 use crate::real::Precision;
 use crate::tile::Element;
