@@ -6,6 +6,7 @@ mod allocator;
 mod args;
 mod checkpoint;
 mod choice;
+mod closed_output;
 mod commands;
 mod describe;
 mod device;
@@ -34,6 +35,7 @@ static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    closed_output::refuse_writes();
     if memory::address_space_limit().is_some() {
         allocator::share_one_heap();
         pool::prepare();
