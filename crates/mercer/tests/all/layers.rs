@@ -56,7 +56,7 @@ const LAYERS: [Layers; 6] = [
     Layers {
         crate_name: "mercer-cli",
         order: &[
-            &["allocator"],
+            &["allocator", "closed_output"],
             &["failure"],
             &["device"],
             &["args", "progress"],
