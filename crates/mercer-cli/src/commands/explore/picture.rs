@@ -4,6 +4,7 @@ use mercer::data::{Dataset, Matrix};
 use mercer::learn::{Fitted, Learner};
 use mercer::model::{Method, Model};
 use mercer::session::Session;
+use mercer::solve::Report;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -199,7 +200,7 @@ pub fn fit(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Resu
         draws: draws.unwrap_or_default().iter().map(|draw| short(draw)).collect(),
         training,
         solver: report.as_ref().map(|report| report.solver.to_string()),
-        warnings: report.map(|report| report.warnings).unwrap_or_default(),
+        warnings: report.iter().flat_map(Report::remarks).cloned().collect(),
         facts: serde_json::to_value(&facts).unwrap_or_default(),
         lines: reproduce::lines(&prepared, method),
         grid,
