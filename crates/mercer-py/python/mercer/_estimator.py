@@ -135,8 +135,11 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             warn("; ".join([self._not_converged(report), *report["reasons"]]), ConvergenceWarning)
 
     def _not_converged(self, report):
-        stagnated = report["status"] == "stagnated"
-        advice = "rounding does not allow a smaller one: increase tol" if stagnated else "increase max_iter or tol"
+        if report["status"] == "stagnated":
+            # The reasons that follow come with their own advice.
+            advice = "rounding does not allow a smaller one" + ("" if report["reasons"] else ": increase tol")
+        else:
+            advice = "increase max_iter or tol"
         return (
             f"{type(self).__name__} did not converge: residual {report['residual']:.1e} "
             f"after {report['iterations']} iterations; {advice}"
