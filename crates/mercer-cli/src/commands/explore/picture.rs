@@ -2,11 +2,10 @@
 
 use mercer::data::{Dataset, Matrix};
 use mercer::learn::{Fitted, Learner};
-use mercer::model::{Method, Model};
+use mercer::model::{Facts, Method, Model};
 use mercer::session::Session;
 use mercer::solve::Report;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::points::{Points, Values};
 use super::prepared::Prepared;
@@ -153,7 +152,7 @@ pub struct Picture {
     training: String,
     solver: Option<String>,
     warnings: Vec<String>,
-    facts: Value,
+    facts: Facts,
     lines: Lines,
 }
 
@@ -181,8 +180,8 @@ pub fn fit(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Resu
     let spread = if curve { shown.spread(0, &grid.rows, DRAWS, session)? } else { None };
     let (deviations, draws) = spread.unzip();
     let epsilon = match method {
-        Method::Svr => shown.model.settings.get("epsilon").and_then(Value::as_f64),
-        Method::NuSvr => facts.get("epsilon").and_then(Value::as_f64),
+        Method::Svr => shown.model.settings.number("epsilon"),
+        Method::NuSvr => facts.number("epsilon"),
         _ => None,
     };
     Ok(Picture {
@@ -201,7 +200,7 @@ pub fn fit(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Resu
         training,
         solver: report.as_ref().map(|report| report.solver.to_string()),
         warnings: report.iter().flat_map(Report::remarks).cloned().collect(),
-        facts: serde_json::to_value(&facts).unwrap_or_default(),
+        facts,
         lines: reproduce::lines(&prepared, method),
         grid,
     })
