@@ -32,6 +32,13 @@ def cases(settings):
             return features_contest(settings, kind, size, *made(n, 28, precision), gamma=1 / 56, alpha=1.0, bar=bar)
 
         yield Study("large", name, TOLERANCE, load_made)
+    rows, size = settings.size(50_000, 2_000), settings.size(2_048, 128)
+    yield Study(
+        "large",
+        f"{size} random features + ridge, ill-conditioned, f32 n={rows} d=27, λ=0.01",
+        TOLERANCE,
+        lambda: features_contest(settings, "fourier", size, *correlated(rows), gamma=1 / 54, alpha=1e-2, bar=1),
+    )
     for name in ("nycflights13", "uci_protein", "kin40k_split"):
         for kind in KINDS:
             size = settings.size(2_048, 64)
@@ -69,6 +76,16 @@ def made(n, d, precision):
     X = rng.standard_normal((n + n // 5, d))
     y = np.sin(X[:, 0]) * X[:, 1] + np.cos(X[:, 2] + X[:, 3]) + 0.3 * X[:, 4:8].sum(axis=1) + 0.2 * rng.standard_normal(len(X))
     X = X.astype({"f32": np.float32, "f64": np.float64}[precision])
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+def correlated(n):
+    """Rows whose 27 columns follow from 6 numbers but for 1%: the features have many eigenvalues far below λ, and many far above."""
+    rng = np.random.default_rng(8)
+    few = rng.standard_normal((n + n // 5, 6))
+    X = np.tanh(few @ rng.standard_normal((6, 27))) + 0.01 * rng.standard_normal((len(few), 27))
+    y = np.sin(few[:, 0]) * few[:, 1] + np.cos(few[:, 2] + few[:, 3]) + 0.2 * rng.standard_normal(len(few))
+    X = X.astype(np.float32)
     return X[:n], y[:n], X[n:], y[n:]
 
 

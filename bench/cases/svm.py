@@ -41,6 +41,22 @@ class Data:
         return X[:rows], y[:rows], X_test[:rows], y_test[:rows]
 
 
+@dataclass(frozen=True)
+class CoverTypes(Data):
+    """Rows like those of covtype, which is not among the data sets: 10 numbers and 4 + 40 indicators, seven classes of very unequal
+    size that overlap, so that many support vectors are at the bound."""
+
+    def load(self, settings):
+        rng = np.random.default_rng(4)
+        count = settings.size(20_000, 300)
+        numbers = rng.standard_normal((count + count // 4, 10)) @ (np.eye(10) + 0.3 * rng.standard_normal((10, 10)))
+        area, soil = rng.integers(0, 4, len(numbers)), (40 * rng.beta(0.7, 2, len(numbers))).astype(int)
+        X = np.hstack([numbers / numbers.std(axis=0), np.eye(4)[area], np.eye(40)[soil]])
+        level = numbers[:, 0] + np.sin(2 * numbers[:, 1]) + 0.5 * area + 1.5 * np.cos(soil) + 0.6 * rng.standard_normal(len(X))
+        y = np.searchsorted(np.quantile(level, [0.36, 0.85, 0.91, 0.92, 0.94, 0.97]), level)
+        return X[:count], y[:count], X[count:], y[count:]
+
+
 CLASSES = (
     Data("a9a", 1, 1 / 32, once=True),
     Data("ijcnn1_12d", 32, 2),
@@ -50,6 +66,7 @@ CLASSES = (
     Data("usps", 10, 0.02),
     Data("shuttle", 100, 1, scale=None),
     Data("mnist", 5, 0.02, scale=255, slow=True),
+    CoverTypes("made like covtype", 10, 1 / 10),
 )
 
 PROTEIN = Data("uci_protein", 1, 1 / 9, scale=None, once=True)

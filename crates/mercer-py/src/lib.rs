@@ -4,6 +4,7 @@
 //! through.
 
 mod chunks;
+mod contents;
 mod decisions;
 mod device;
 mod errors;

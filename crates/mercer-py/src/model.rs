@@ -7,9 +7,10 @@ use mercer::model::{Calibration, Facts, Link, Method, Model, ModelError};
 use mercer::real::Precision;
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use serde::Deserialize;
 
+use crate::contents::contents;
 use crate::errors::{model_error, value_error};
 use crate::kernel::NativeKernel;
 use crate::parts::Parts;
@@ -143,6 +144,11 @@ impl NativeModel {
     #[getter]
     fn feature_names(&self) -> Option<Vec<String>> {
         self.0.schema.as_ref().filter(|schema| schema.named).map(Schema::feature_names)
+    }
+
+    /// The numbers of the predictor by name.
+    fn contents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        contents(py, &self.0.predictor, &self.0.column_names())
     }
 
     /// What `mercer info --json` prints.

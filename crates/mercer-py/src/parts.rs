@@ -147,6 +147,13 @@ fn voted_steps(steps: &Matrix<f64>) -> PyResult<Vec<VotedStep>> {
     (0..steps.nrows()).map(step).collect()
 }
 
+/// What [`voted_steps`] reads.
+pub fn steps_of<'py>(py: Python<'py>, steps: &[VotedStep]) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let numbers =
+        |step: &VotedStep| [f64::from(step.centre), f64::from(step.output), step.amount, step.votes as f64];
+    from_matrix(py, Matrix::from_entries(steps.len(), 4, steps.iter().flat_map(numbers).collect()))
+}
+
 /// What [`Parts`] reads, without copies.
 pub fn parts_of(py: Python<'_>, predictor: Predictor) -> PyResult<Bound<'_, PyDict>> {
     let parts = PyDict::new(py);
@@ -171,12 +178,8 @@ pub fn parts_of(py: Python<'_>, predictor: Predictor) -> PyResult<Bound<'_, PyDi
         }
         Predictor::Voted(Voted { kernel, domain, centres, classes, steps }) => {
             on_kernel(kernel, domain, centres)?;
-            let numbers = |step: &VotedStep| {
-                [f64::from(step.centre), f64::from(step.output), step.amount, step.votes as f64]
-            };
-            let entries = steps.iter().flat_map(numbers).collect();
             parts.set_item("classes", classes)?;
-            parts.set_item("steps", from_matrix(py, Matrix::from_entries(steps.len(), 4, entries))?)?;
+            parts.set_item("steps", steps_of(py, &steps)?)?;
         }
         Predictor::Pairs(Pairs { kernel, domain, centres, per_class, coefficients, rho }) => {
             on_kernel(kernel, domain, centres)?;

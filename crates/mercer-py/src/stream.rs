@@ -8,6 +8,7 @@ use mercer::data::{
 };
 use mercer::learn::{Learner, Lift, Problem};
 use mercer::session::Session;
+use mercer::solve::Report;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
@@ -70,8 +71,9 @@ pub fn fit_ridge_file<'py>(
     job.run(py, |session| {
         let passes = file.passes(&reading, scale, &learner.lift, session).map_err(pass_error)?;
         let fitted = learner.train(&Problem::stream(&passes), session).map_err(learn_error)?;
-        let warnings = fitted.report.map(|report| report.warnings).unwrap_or_default();
-        Ok((NativeModel(fitted.model), passes.notes().iter().cloned().chain(warnings).collect()))
+        let remarks = fitted.report.iter().flat_map(Report::remarks);
+        let notes = passes.notes().iter().chain(remarks).cloned().collect();
+        Ok((NativeModel(fitted.model), notes))
     })?
 }
 

@@ -91,6 +91,7 @@ pub fn trained(py: Python<'_>, fitted: Fitted) -> PyResult<Trained<'_>> {
         described.set_item("solver", report.solver)?;
         described.set_item("iterations", report.iterations)?;
         described.set_item("residual", report.residual)?;
+        described.set_item("reasons", report.reasons)?;
         described.set_item("warnings", report.warnings)?;
     }
     described.set_item("iterations_of_each", PyArray1::from_vec(py, iterations))?;

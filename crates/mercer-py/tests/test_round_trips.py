@@ -172,6 +172,55 @@ def test_others(rows, tmp_path, model, form):
                 assert_close(predicted, expected, 1e-5 if getattr(X, "dtype", None) == np.float32 else 1e-12)
 
 
+def sums_over_contents(model, Z):
+    """The outputs of a loaded model at rows that need no scaling, from its attributes alone."""
+    rows = Z if model.shift is None else Z - model.shift
+    if model.centres is not None:
+        features = model.kernel(rows, model.centres)
+    elif model.landmarks is not None:
+        features = np.linalg.solve(model.factor, model.kernel(rows, model.landmarks).T).T
+    elif model.terms is not None:
+        assert len(model.terms) == len(model.coefficients)
+        features = mercer.FeatureMap(model.info["features"])(rows)
+    else:
+        turns = rows @ model.frequencies.T
+        if model.phases is None:
+            features = np.hstack([model.amplitudes * np.cos(turns), model.amplitudes * np.sin(turns)])
+        else:
+            features = model.amplitudes * np.cos(turns + 2 * np.pi * model.phases)
+    return features @ model.coefficients + model.intercepts
+
+
+@pytest.mark.parametrize("model", [*CLASSIFIERS, *OTHERS], ids=repr)
+def test_the_attributes_of_a_loaded_model_make_its_outputs(rows, tmp_path, model):
+    X, Z = rows
+    y = np.sin(X[:, 0]) + X[:, 1]
+    if is_classifier(model):
+        y = np.array(["a", "b", "c"])[(X[:, 0] > 0.5).astype(int) + (X[:, 1] > 1.0)]
+    found, _ = loaded(model.fit(X, y), tmp_path / "m.mercer")
+    if found.targets is not None:
+        np.testing.assert_array_equal(found.centres, X)
+        assert len(found.targets) == len(X) and found.coefficients is None
+    elif found.steps is not None:
+        assert found.steps.shape[1] == 4 and found.steps[:, 0].max() < len(found.centres)
+    else:
+        expected = found._outputs(Z, None, 0)[1]
+        assert_close(sums_over_contents(found, Z), expected, 1e-10)
+        assert found.coefficients is found.coefficients, "copied once"
+        if found.n_support is not None:
+            assert found.n_support.sum() == len(found.centres)
+
+
+def test_contents_of_sparse_rows_and_explicit_features(rows, tmp_path):
+    X, Z = rows
+    y = np.sin(X[:, 0]) + X[:, 1]
+    sparse, _ = loaded(mercer.SVR(kernel="linear").fit(scipy.sparse.csr_array(X), y), tmp_path / "s")
+    assert scipy.sparse.issparse(sparse.centres)
+    assert_close(sums_over_contents(sparse, Z), sparse._outputs(Z, None, 0)[1], 1e-10)
+    primal, _ = loaded(mercer.KernelRidge(kernel="poly", degree=2, solver="primal").fit(X, y), tmp_path / "p")
+    assert "x0*x1" in "".join(primal.terms).replace(" ", "") and primal.centres is None
+
+
 def test_every_estimator_is_here():
     kinds = {type(model).__name__ for model in (*CLASSIFIERS, *OTHERS)}
     public = {name: getattr(mercer, name) for name in mercer.__all__}

@@ -92,6 +92,21 @@ def test_only_convergence_is_a_convergence_warning(data):
         assert kinds == {(ConvergenceWarning, False), (UserWarning, True)}, model
 
 
+def test_the_library_says_which_warnings_are_about_convergence(data):
+    """Not their words: a warning about something else may speak of steps and tolerances."""
+    model = mercer.KernelRidge()
+    report = {"status": "stagnated", "iterations": 3, "residual": 0.1, "reasons": ["larger alpha"], "warnings": ["a step of 2"]} | {"facts": {}}
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        model._tell(report)
+    assert [warning.category for warning in found] == [UserWarning, ConvergenceWarning]
+    assert str(found[0].message) == "a step of 2" and str(found[1].message).endswith("; larger alpha")
+    X, y, _ = data
+    with pytest.warns(ConvergenceWarning, match="rounding leaves a relative residual"):
+        stuck = mercer.KernelRidge(1e-12, kernel="rbf(sigma=1e9)", solver="cholesky").fit(X, y)
+    assert len(stuck._report["reasons"]) == 1 and not stuck._report["warnings"]
+
+
 def test_a_fit_that_converged_is_silent(data):
     X, y, labels = data
     for model in (mercer.KernelRidge(kernel="rbf"), mercer.SVR()):

@@ -58,13 +58,13 @@ impl<'a> Table<'a> {
             intercepts: expansion.intercepts.clone(),
             terms: (0..expansion.centres.nrows()).map(|row| row.to_string()).collect(),
             coefficients: expansion.coefficients.clone(),
-            centres: Some((&expansion.centres, columns(model))),
+            centres: Some((&expansion.centres, model.column_names())),
         }
     }
 
     fn of_linear(linear: &'a Linear, model: &Model) -> Result<Self, Failure> {
         let terms = match &linear.map {
-            Features::Map(map) => map.names(&columns(model))?.iter().map(|name| quoted(name)).collect(),
+            Features::Map(map) => map.names(&model.column_names())?.iter().map(|name| quoted(name)).collect(),
             _ => (0..linear.weights.nrows()).map(|feature| feature.to_string()).collect(),
         };
         Ok(Self {
@@ -81,23 +81,12 @@ impl<'a> Table<'a> {
         let classes = pairs.nclasses();
         let name =
             |code: usize| model.classes.as_ref().map_or_else(|| code.to_string(), |all| all.name(code));
-        let mut coefficients = Matrix::zeros(pairs.centres.nrows(), pairs.noutputs());
-        let of_class =
-            pairs.per_class.iter().enumerate().flat_map(|(class, &count)| (0..count).map(move |_| class));
-        for (row, class) in of_class.enumerate() {
-            for (column, (i, j)) in pairs_of(classes).enumerate() {
-                let of_pair = [(i, j - 1), (j, i)].into_iter().find(|(own, _)| *own == class);
-                if let Some((_, place)) = of_pair {
-                    coefficients.row_mut(row)[column] = pairs.coefficients.row(row)[place];
-                }
-            }
-        }
         Self {
             outputs: pairs_of(classes).map(|(i, j)| format!("{}_vs_{}", name(i), name(j))).collect(),
             intercepts: pairs.rho.iter().map(|rho| -rho).collect(),
             terms: (0..pairs.centres.nrows()).map(|row| row.to_string()).collect(),
-            coefficients,
-            centres: Some((&pairs.centres, columns(model))),
+            coefficients: pairs.by_pair(),
+            centres: Some((&pairs.centres, model.column_names())),
         }
     }
 
@@ -133,15 +122,5 @@ fn outputs(model: &Model, count: usize) -> Vec<String> {
         _ if count == 1 => vec![String::new()],
         Some(classes) => (0..count).map(|code| classes.name(code)).collect(),
         None => model.outputs.clone(),
-    }
-}
-
-/// The names of the columns of rows.
-fn columns(model: &Model) -> Vec<String> {
-    let names = model.schema.as_ref().map(|schema| schema.feature_names()).unwrap_or_default();
-    if names.is_empty() {
-        (0..model.predictor.ncols()).map(|column| format!("x{column}")).collect()
-    } else {
-        names
     }
 }

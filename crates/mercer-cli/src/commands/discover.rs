@@ -9,6 +9,7 @@ use mercer::model::{Expansion, Method, Predictor};
 use mercer::pool;
 use mercer::select::discover::{Base, Discover as Search, Discovered, Formula, Units};
 use mercer::session::Session;
+use mercer::solve::Report;
 use serde::Serialize;
 
 use crate::args::Discover;
@@ -84,7 +85,7 @@ pub fn run(arguments: &Discover) -> Result<(), Failure> {
     }
     let columns = rows.dataset.features.ncols();
     let report = fitted.report.as_ref();
-    report.iter().flat_map(|report| &report.warnings).for_each(|warning| output::warn(warning));
+    report.into_iter().flat_map(Report::remarks).for_each(|warning| output::warn(warning));
     let document = Document {
         data: rows.dataset.source.clone(),
         rows: rows.dataset.nrows(),

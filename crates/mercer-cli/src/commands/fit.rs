@@ -239,7 +239,7 @@ fn finish(
         checkpoint.remove();
     }
     seconds.total = began.elapsed().as_secs_f64();
-    for warning in report.iter().flat_map(|report| &report.warnings) {
+    for warning in report.iter().flat_map(Report::remarks) {
         output::warn(warning);
     }
     match report.as_ref().map(|report| (report.status, report.iterations)) {

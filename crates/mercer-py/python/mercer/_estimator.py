@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from contextlib import contextmanager
 from functools import cache
 from inspect import signature
@@ -26,9 +25,6 @@ except ImportError:  # an experimental module of scikit-learn
 
 
 __all__ = ["Estimator", "defaults", "fitting"]
-
-#: The words by which the library's warnings of solvers that have not converged are told from its other warnings.
-_OF_CONVERGENCE = re.compile(r"\b(tolerance|residual|steps?)\b")
 
 #: Decorates the methods that fit: scikit-learn checks the parameters before them and closes its callbacks after them.
 fitting = _fit_context(prefer_skip_nested_validation=True)
@@ -133,18 +129,17 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         """Keeps the report of a solver and passes on its warnings."""
         self._report = report
         self.n_iter_ = max(1, report["iterations"])
-        reasons = []
         for warning in report["warnings"]:
-            if report["status"] != "converged" and _OF_CONVERGENCE.search(warning):
-                reasons.append(warning)
-            else:
-                warn(warning)
+            warn(warning)
         if report["status"] != "converged":
-            warn("; ".join([self._not_converged(report), *reasons]), ConvergenceWarning)
+            warn("; ".join([self._not_converged(report), *report["reasons"]]), ConvergenceWarning)
 
     def _not_converged(self, report):
-        stagnated = report["status"] == "stagnated"
-        advice = "rounding does not allow a smaller one: increase tol" if stagnated else "increase max_iter or tol"
+        if report["status"] == "stagnated":
+            # The reasons that follow come with their own advice.
+            advice = "rounding does not allow a smaller one" + ("" if report["reasons"] else ": increase tol")
+        else:
+            advice = "increase max_iter or tol"
         return (
             f"{type(self).__name__} did not converge: residual {report['residual']:.1e} "
             f"after {report['iterations']} iterations; {advice}"

@@ -69,6 +69,17 @@ def stacked(first, second):
     return type(first)(vstack([first, second], format="csr"))
 
 
+def as_array(rows):
+    """Rows as the native code hands them back: an ndarray, or a sparse array."""
+    if not isinstance(rows, tuple):
+        return rows
+    from scipy.sparse import csr_array
+
+    columns, indptr, indices, data = rows
+    index = np.int32 if max(columns, len(data)) <= np.iinfo(np.int32).max else np.int64
+    return csr_array((data, indices.astype(index), indptr.astype(index)), shape=(len(indptr) - 1, columns))
+
+
 def handed_back(rows, like):
     """Rows as the native code hands them back: an ndarray, or a sparse matrix of the type of another."""
     if not isinstance(rows, tuple):

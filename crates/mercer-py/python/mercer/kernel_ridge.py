@@ -328,7 +328,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         settings = {"lambda": alpha.tolist(), "bias": self.bias, "seed": self._fit_seed}
         words = {"status": "converged", "solver": "least squares", "rows": len(targets)}
         self._words = {"method": "ridge", "settings": settings, "report": words, "outputs": names}
-        report = {**words, "iterations": 1, "warnings": [], "facts": {}, "centres": None}
+        report = {**words, "iterations": 1, "reasons": [], "warnings": [], "facts": {}, "centres": None}
         return {**self._basis, "coefficients": dual, "intercepts": intercepts + means}, report
 
     def _solve_by_penalty(self, X, targets, alpha, weights, names):

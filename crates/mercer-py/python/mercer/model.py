@@ -2,11 +2,12 @@
 
 import json
 import os
+from functools import cached_property
 
 import numpy as np
 
 from mercer import _labels, _native
-from mercer._rows import as_matrix, borrowable
+from mercer._rows import as_array, as_matrix, borrowable
 from mercer._work import job
 from mercer.kernel import Kernel
 
@@ -27,8 +28,21 @@ def load(path):
     return Model(_native.Model.load(os.fspath(path)))
 
 
+def _content(name):
+    """A property that reads one of the model's numbers, None where it has no such number."""
+    return property(lambda self: self._contents.get(name))
+
+
 class Model:
     """A trained model with all it needs to predict from raw data: made by `load`.
+
+    Its numbers are attributes, copied when one of them is first read; those that its kind does not have are None. On rows x,
+    scaled as ``info["scaling"]`` says and less ``shift``, the outputs are ``intercepts`` plus
+
+    - Σᵢ ``coefficients[i]`` · kernel(``centres[i]``, x), of models on a kernel. The centres are the training rows, the support
+      vectors or the landmarks;
+    - Σⱼ ``coefficients[j]`` · φⱼ(x), of models on features: those that ``terms`` name, ``amplitudes`` · cos(``frequencies`` x +
+      2π ``phases``), or kernel values with ``landmarks`` multiplied by the inverse of the triangle ``factor``.
 
     Attributes
     ----------
@@ -41,6 +55,31 @@ class Model:
     classes_ : ndarray, for classifiers
     n_features_in_ : int
     feature_names_in_ : ndarray of str, where the model was trained on named columns
+    coefficients : ndarray of shape (n_terms, n_outputs)
+        For support vector machines one column for each pair of classes, as ``mercer info --coefficients`` prints them.
+    intercepts : ndarray of shape (n_outputs,)
+    centres : {ndarray, sparse array} of shape (n_centres, n_features)
+        For nearest neighbours and smoothers all training rows.
+    shift : ndarray of shape (n_features,)
+    n_support : ndarray of shape (n_classes,)
+        The number of support vectors of each class, in whose order they stand.
+    terms : list of str
+        The names of explicit features.
+    frequencies : ndarray of shape (n_frequencies, n_features)
+    phases : ndarray of shape (n_frequencies,)
+        In turns. None where each frequency has two features; all cosines then come before all sines.
+    amplitudes : ndarray of shape (n_frequencies,)
+    landmarks : {ndarray, sparse array} of shape (n_landmarks, n_features)
+    factor : ndarray of shape (n_landmarks, n_landmarks)
+    targets : ndarray of shape (n_centres, n_outputs)
+        What nearest neighbours and smoothers average.
+    steps : ndarray of shape (n_steps, 4)
+        Of the voted perceptron: the centre of each step, its output, the amount that it adds there, and the votes of the
+        function with it.
+    scales : ndarray of shape (n_outputs,)
+        Of Gaussian processes: what the targets were divided by.
+    noise : float
+        Of Gaussian processes: the variance of the noise, in units of the squared scales.
     """
 
     def __init__(self, native):
@@ -57,6 +96,30 @@ class Model:
     def kernel(self):
         native = self._native.kernel
         return None if native is None else Kernel._of(native)
+
+    @cached_property
+    def _contents(self):
+        found = self._native.contents()
+        for name in ("centres", "landmarks"):
+            if name in found:
+                found[name] = as_array(found[name])
+        return found
+
+    coefficients = _content("coefficients")
+    intercepts = _content("intercepts")
+    centres = _content("centres")
+    shift = _content("shift")
+    n_support = _content("n_support")
+    terms = _content("terms")
+    frequencies = _content("frequencies")
+    phases = _content("phases")
+    amplitudes = _content("amplitudes")
+    landmarks = _content("landmarks")
+    factor = _content("factor")
+    targets = _content("targets")
+    steps = _content("steps")
+    scales = _content("scales")
+    noise = _content("noise")
 
     @property
     def outputs(self):

@@ -13,7 +13,7 @@ use crate::watch::Watch;
 
 use super::error::{DesignError, check_memory};
 use super::features::RowFeatures;
-use super::{Access, Design};
+use super::{Access, Design, computed};
 
 /// Φ in memory, in single or double precision; sums over it are in double precision.
 ///
@@ -183,6 +183,19 @@ impl Design for Held<'_> {
         with_values!(Values, &self.values, phi => copy(&phi.entries()[entries], out.reborrow()));
         self.whiten_rows(out);
         Ok(())
+    }
+
+    fn view<'a>(
+        &'a self,
+        rows: Range<usize>,
+        buffer: &'a mut Vec<f64>,
+        watch: &dyn Watch,
+    ) -> Result<&'a [f64], DesignError> {
+        let entries = rows.start * self.ncols()..rows.end * self.ncols();
+        match (&self.values, self.whitening) {
+            (Values::F64(phi), None) => Ok(&phi.entries()[entries]),
+            _ => computed(self, rows, buffer, watch),
+        }
     }
 
     fn fill_at(&self, rows: &[usize], mut out: ValuesMut<'_>, _: &dyn Watch) -> Result<(), DesignError> {

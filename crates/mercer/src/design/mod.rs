@@ -128,6 +128,16 @@ pub trait Design: Sync {
             .try_for_each(|(i, &row)| self.fill(row..row + 1, out.slice(i * width..(i + 1) * width), watch))
     }
 
+    /// A range of rows in double precision: those in memory where there are such, else written into `buffer`.
+    fn view<'a>(
+        &'a self,
+        rows: Range<usize>,
+        buffer: &'a mut Vec<f64>,
+        watch: &dyn Watch,
+    ) -> Result<&'a [f64], DesignError> {
+        computed(self, rows, buffer, watch)
+    }
+
     /// Calls `visit` with every block of at most `height` rows, in order and in double precision.
     fn blocks(
         &self,
@@ -135,15 +145,13 @@ pub trait Design: Sync {
         watch: &dyn Watch,
         visit: &mut BlockVisitor<'_>,
     ) -> Result<(), DesignError> {
-        let (n, width) = (self.nrows(), self.ncols());
+        let n = self.nrows();
         let height = height.min(n.max(1));
-        let mut phi = zeroed(height * width);
+        let mut buffer = Vec::new();
         for first in (0..n).step_by(height) {
             watch.check()?;
             let rows = first..n.min(first + height);
-            let phi = &mut phi[..rows.len() * width];
-            self.fill(rows.clone(), (&mut *phi).into(), watch)?;
-            visit(rows, phi)?;
+            visit(rows.clone(), self.view(rows, &mut buffer, watch)?)?;
         }
         Ok(())
     }
@@ -268,9 +276,9 @@ pub trait Design: Sync {
                 watch.check()?;
                 let rows = first..n.min(first + LOSS_ROWS);
                 let height = rows.len();
-                let mut phi = vec![0.0; height * d];
-                self.fill(rows.clone(), (&mut phi).into(), watch)?;
-                let phi = MatRef::from_row_major_slice(&phi, height, d);
+                let mut buffer = Vec::new();
+                let phi =
+                    MatRef::from_row_major_slice(self.view(rows.clone(), &mut buffer, watch)?, height, d);
                 let mut f = intercepts.repeat(height);
                 let out = MatMut::from_row_major_slice_mut(&mut f, height, m);
                 products::add(out, 1.0, phi, view);
@@ -332,6 +340,21 @@ pub trait Design: Sync {
         }
         Ok(())
     }
+}
+
+/// A range of rows, computed into `buffer`.
+fn computed<'a, D: Design + ?Sized>(
+    design: &D,
+    rows: Range<usize>,
+    buffer: &'a mut Vec<f64>,
+    watch: &dyn Watch,
+) -> Result<&'a [f64], DesignError> {
+    let count = rows.len() * design.ncols();
+    if buffer.len() < count {
+        *buffer = zeroed(count);
+    }
+    design.fill(rows, (&mut buffer[..count]).into(), watch)?;
+    Ok(&buffer[..count])
 }
 
 /// Keeps why a design failed while the error passes through an interface that can only say [`Stopped`].

@@ -215,6 +215,7 @@ impl Lms {
             solver: solver.into(),
             iterations: descended.epochs,
             residual: (0..columns).map(ratio).fold(0.0, f64::max),
+            reasons: Vec::new(),
             warnings: Vec::new(),
         };
         let facts = Facts::new()

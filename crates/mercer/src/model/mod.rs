@@ -136,6 +136,17 @@ impl Model {
         self.schema.clone().unwrap_or_else(positional)
     }
 
+    /// The names of the columns, `x0`, `x1`, … where there are none.
+    #[must_use]
+    pub fn column_names(&self) -> Vec<String> {
+        let names = self.schema.as_ref().map(Schema::feature_names).unwrap_or_default();
+        if names.is_empty() {
+            (0..self.predictor.ncols()).map(|column| format!("x{column}")).collect()
+        } else {
+            names
+        }
+    }
+
     /// The model's outputs at raw samples (before scaling): one row per sample, one column per output.
     ///
     /// # Errors

@@ -77,6 +77,20 @@ impl Pairs {
         None
     }
 
+    /// The coefficients with a column for each pair, 0 for support vectors of other classes.
+    #[must_use]
+    pub fn by_pair(&self) -> Matrix<f64> {
+        let mut columns = Matrix::zeros(self.centres.nrows(), self.noutputs());
+        for (class, rows) in self.classes() {
+            let places = self.places(class);
+            for row in rows {
+                let (to, from) = (columns.row_mut(row), self.coefficients.row(row));
+                places.iter().zip(from).for_each(|(&pair, a)| to[pair] = *a);
+            }
+        }
+        columns
+    }
+
     /// f of every pair at every sample: one row per sample, one column per pair.
     ///
     /// A kernel value is computed once for all pairs that share its support vector: O(msd) time for m samples and s support
@@ -116,17 +130,9 @@ impl Pairs {
         if self.centres.nrows() == 0 {
             return Ok(out);
         }
-        let mut columns = Matrix::zeros(self.centres.nrows(), self.noutputs());
-        for (class, rows) in self.classes() {
-            let places = self.places(class);
-            for row in rows {
-                let (to, from) = (columns.row_mut(row), self.coefficients.row(row));
-                places.iter().zip(from).for_each(|(&pair, a)| to[pair] = *a);
-            }
-        }
         let centres = session.load(&self.centres)?;
         let cross = queries.cross(&self.kernel, &*centres)?;
-        cross.apply(&mut out, &columns, session).map_err(GramError::from)?;
+        cross.apply(&mut out, &self.by_pair(), session).map_err(GramError::from)?;
         Ok(out)
     }
 

@@ -86,11 +86,12 @@ fn solve_double(
         solver: "cholesky f64".into(),
         iterations: 1,
         residual: relative_norm(&left, rhs),
+        reasons: Vec::new(),
         warnings: Vec::new(),
     };
     if report.residual > TRUSTED_RESIDUAL {
         report.status = Status::Stagnated;
-        report.warnings.push(format!(
+        report.reasons.push(format!(
             "λ = {:e} is so small beside the kernel matrix that rounding leaves a relative residual of {:.1e}; use a larger λ or a \
              narrower kernel",
             system.lambda(),
@@ -133,6 +134,7 @@ fn solve_mixed(
                 solver: "cholesky f32, refined in f64".into(),
                 iterations: step,
                 residual: next,
+                reasons: Vec::new(),
                 warnings: Vec::new(),
             };
             return Ok(Some((x, report)));

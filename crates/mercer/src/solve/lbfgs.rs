@@ -126,7 +126,7 @@ pub fn minimise(
     let residual = norm(at.gradient.entries()) / first;
     let (weights, intercepts) = problem.uncentred(&x);
     let solver = "l-bfgs on features".to_owned();
-    let report = Report { status, solver, iterations, residual, warnings: Vec::new() };
+    let report = Report { status, solver, iterations, residual, reasons: Vec::new(), warnings: Vec::new() };
     Ok(LinearLossFit { weights, intercepts, objective: at.objective, report })
 }
 

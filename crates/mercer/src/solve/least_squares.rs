@@ -81,6 +81,7 @@ pub fn solve_least_squares(
         solver: NORMAL_EQUATIONS.into(),
         iterations: 0,
         residual: 0.0,
+        reasons: Vec::new(),
         warnings: Vec::new(),
     };
     if order == 0 {
@@ -124,7 +125,14 @@ pub fn solve_least_squares(
             }
         }
         let solver = factor.name().into();
-        let solved = Report { status: Status::Converged, solver, iterations: 1, residual, warnings };
+        let solved = Report {
+            status: Status::Converged,
+            solver,
+            iterations: 1,
+            residual,
+            reasons: Vec::new(),
+            warnings,
+        };
         if place == 0 || solved.residual > report.residual {
             report = solved;
         }

@@ -123,7 +123,7 @@ impl NormalCg<'_> {
         if report.residual.is_nan() || report.residual > TOLERANCE {
             return Ok(None);
         }
-        (report.status, report.warnings) = (Status::Converged, Vec::new());
+        (report.status, report.reasons) = (Status::Converged, Vec::new());
         let (fit, squared_errors) = first.finish(weights, lambda);
         let (of_sample, effective_dimension) = (factor.fit(watch)?, factor.effective_dimension(watch)?);
         Ok(Some(NormalCgFit { fit, squared_errors, report, of_sample, effective_dimension }))

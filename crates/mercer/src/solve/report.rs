@@ -27,7 +27,17 @@ pub struct Report {
     pub iterations: usize,
     /// ‖b − Ax‖/‖b‖, the largest over the right-hand sides, recomputed from the operator in double precision.
     pub residual: f64,
-    /// What a user should know about the answer.
+    /// Why the solver ended before its stopping rule was met, where it can say; empty where it converged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+    /// What else a user should know about the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// The reasons and the warnings.
+    pub fn remarks(&self) -> impl Iterator<Item = &String> {
+        self.reasons.iter().chain(&self.warnings)
+    }
 }

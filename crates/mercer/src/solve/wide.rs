@@ -89,11 +89,12 @@ pub(super) fn solve_wide(
         solver: solver.into(),
         iterations: 1,
         residual,
+        reasons: Vec::new(),
         warnings: Vec::new(),
     };
     if residual > TRUSTED_RESIDUAL {
         report.status = Status::Stagnated;
-        report.warnings.push(format!(
+        report.reasons.push(format!(
             "the features differ so much in size that rounding leaves a relative residual of {residual:.1e}; use a larger \
              lambda, a smaller degree or smaller numbers"
         ));

@@ -179,7 +179,7 @@ fn a_penalty_that_is_lost_in_rounding_is_told() {
     };
     let lost = report("rbf(sigma=1e9)", 1e-12);
     assert!(lost.status == Status::Stagnated && lost.residual > 1e-6, "{lost:?}");
-    assert!(lost.warnings[0].contains("larger λ"), "{lost:?}");
+    assert!(lost.reasons[0].contains("larger λ"), "{lost:?}");
     let fine = report("rbf(sigma=1)", 1e-6);
     assert!(fine.status == Status::Converged && fine.warnings.is_empty(), "{fine:?}");
 }
@@ -233,7 +233,7 @@ fn more_features_than_rows_are_solved_in_the_dual() {
         match Ridge::on(map("monomials(degree=40)")).lambda(1e-3).fit(&far, &y) {
             Ok(fitted) => {
                 let report = fitted.report.unwrap();
-                let warned = report.warnings.iter().any(|w| w.contains("differ so much"));
+                let warned = report.reasons.iter().any(|w| w.contains("differ so much"));
                 assert!(
                     if report.residual > 1e-6 {
                         report.status == Status::Stagnated && warned

@@ -4,6 +4,7 @@ use mercer::data::{Dataset, Matrix};
 use mercer::learn::{Fitted, Learner};
 use mercer::model::{Facts, Method, Model};
 use mercer::session::Session;
+use mercer::solve::Report;
 use serde::Serialize;
 
 use super::points::{Points, Values};
@@ -198,7 +199,7 @@ pub fn fit(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Resu
         draws: draws.unwrap_or_default().iter().map(|draw| short(draw)).collect(),
         training,
         solver: report.as_ref().map(|report| report.solver.to_string()),
-        warnings: report.map(|report| report.warnings).unwrap_or_default(),
+        warnings: report.iter().flat_map(Report::remarks).cloned().collect(),
         facts,
         lines: reproduce::lines(&prepared, method),
         grid,

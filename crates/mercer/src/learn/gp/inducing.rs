@@ -251,6 +251,7 @@ impl Gp {
             solver: "inducing points".to_owned(),
             iterations: found.as_ref().map_or(0, |minimum| minimum.steps),
             residual: 0.0,
+            reasons: Vec::new(),
             warnings,
         };
         let facts = Facts::new()

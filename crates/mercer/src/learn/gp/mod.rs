@@ -396,6 +396,7 @@ impl Learner for Gp {
             solver: "cholesky f64".to_owned(),
             iterations: found.as_ref().map_or(0, |minimum| minimum.steps),
             residual,
+            reasons: Vec::new(),
             warnings,
         };
         let facts = facts(&prepared, theta, &factored, log_likelihood);

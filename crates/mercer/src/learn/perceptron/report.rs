@@ -64,6 +64,7 @@ impl Outcome {
             solver: format!("{} mistakes in {} passes, {separated}", self.mistakes, self.passes),
             iterations: self.passes,
             residual: 0.0,
+            reasons: Vec::new(),
             warnings: Vec::new(),
         }
     }

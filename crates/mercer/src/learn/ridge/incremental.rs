@@ -114,6 +114,7 @@ impl Ridge {
             solver: format!("cholesky f64 on {}", self.approximation()?.1),
             iterations: 0,
             residual: solution.residual,
+            reasons: Vec::new(),
             warnings: prepared.warning.iter().cloned().collect(),
         };
         Ok(Answer { facts, ..Answer::new(predictor(prepared, solution.fit.clone()), report) })

@@ -100,12 +100,8 @@ impl Machines {
     #[must_use]
     pub fn report(&self) -> Report {
         let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
-        let mut warnings: Vec<String> = Vec::new();
-        for warning in self.reports.iter().flat_map(|report| &report.warnings) {
-            if !warnings.contains(warning) {
-                warnings.push(warning.clone());
-            }
-        }
+        let reasons = distinct(self.reports.iter().flat_map(|report| &report.reasons));
+        let mut warnings = distinct(self.reports.iter().flat_map(|report| &report.warnings));
         warnings.extend_from_slice(&self.warnings);
         let (iterations, evaluations) = (self.sum(|r| r.iterations), self.sum(|r| r.evaluations));
         let epsilon = self.epsilon.map(|epsilon| format!(", ε {epsilon:.4}")).unwrap_or_default();
@@ -120,6 +116,7 @@ impl Machines {
             ),
             iterations: usize::try_from(iterations).unwrap_or(usize::MAX),
             residual: self.violation(),
+            reasons,
             warnings,
         }
     }
@@ -141,4 +138,15 @@ impl Machines {
         }
         facts
     }
+}
+
+/// Each text once, in the order of their first places.
+fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for text in texts {
+        if !found.contains(text) {
+            found.push(text.clone());
+        }
+    }
+    found
 }

@@ -101,8 +101,14 @@ impl ClassFeatures<'_> {
         let (n, d, m) = (design.nrows(), design.ncols(), labels.outputs);
         let LinearFit { mut weights, mut intercepts } = self.sides_by_ridge(design, labels, session)?;
         let solver = "semismooth newton on features".to_owned();
-        let mut report =
-            Report { status: Status::Converged, solver, iterations: 0, residual: 0.0, warnings: Vec::new() };
+        let mut report = Report {
+            status: Status::Converged,
+            solver,
+            iterations: 0,
+            residual: 0.0,
+            reasons: Vec::new(),
+            warnings: Vec::new(),
+        };
         let mut objective = 0.0;
         session.begin("machines", m as u64);
         for k in 0..m {
@@ -179,7 +185,7 @@ impl ClassFeatures<'_> {
         let mut best =
             best.ok_or(LearnError::Unsupported("a support vector machine takes a step at least"))?;
         best.report.status = Status::Stagnated;
-        best.report.warnings.push(format!(
+        best.report.reasons.push(format!(
             "the objective is known to {:.1e} of itself, the tolerance is {:.1e}: features that fit the memory would allow more",
             best.report.residual, self.tol
         ));

@@ -313,16 +313,16 @@ impl ConjugateGradient {
             Status::Converged
         };
         let residual = state.checked.iter().copied().fold(0.0, f64::max);
-        let mut warnings = Vec::new();
+        let mut reasons = Vec::new();
         if status == Status::Stagnated {
-            warnings.push(format!(
+            reasons.push(format!(
                 "the residual stagnates at {residual:.1e}, above the tolerance of {:.1e}: \
                  rounding errors limit the accuracy; use a larger λ",
                 self.tolerance
             ));
         }
         if status == Status::OutOfIterations {
-            warnings.push(format!(
+            reasons.push(format!(
                 "not converged after {} steps: the residual is {residual:.1e}, the tolerance {:.1e}",
                 state.iterations, self.tolerance
             ));
@@ -332,7 +332,8 @@ impl ConjugateGradient {
             solver: format!("conjugate gradients, {}", problem.preconditioner.describe()),
             iterations: state.iterations as usize,
             residual,
-            warnings,
+            reasons,
+            warnings: Vec::new(),
         }
     }
 }

@@ -160,7 +160,7 @@ fn stagnation_is_noticed_and_told() {
     let solver = ConjugateGradient { tolerance: 1e-14, ..Default::default() };
     let (_, report) = solver.solve(&problem, &Unwatched).unwrap();
     assert_eq!(report.status, Status::Stagnated);
-    assert!(report.residual > 1e-14 && report.warnings[0].contains("stagnates"), "{report:?}");
+    assert!(report.residual > 1e-14 && report.reasons[0].contains("stagnates"), "{report:?}");
     let short = ConjugateGradient { tolerance: 1e-9, iterations: 2, ..Default::default() };
     let (_, report) = short.solve(&problem, &Unwatched).unwrap();
     assert_eq!((report.status, report.iterations), (Status::OutOfIterations, 2));

@@ -96,7 +96,7 @@ pub(super) fn row_by_row(
             let mut ended = end(at, &loss, &residual, settings, "stochastic gradient descent", iterations);
             if let Some(step) = step.filter(|&step| ended.status != Status::Converged && step > 2.0 * safest)
             {
-                ended.warnings.push(too_large(step).to_string());
+                ended.reasons.push(too_large(step).to_string());
             }
             return Ok(ended);
         }
@@ -162,5 +162,5 @@ fn end(
     let converged = residual.size <= settings.tol;
     let status = if converged { Status::Converged } else { Status::OutOfIterations };
     let (loss, residual) = (loss.total, residual.size);
-    Minimum { at, loss, status, solver, iterations, residual, warnings: Vec::new() }
+    Minimum { at, loss, status, solver, iterations, residual, reasons: Vec::new(), warnings: Vec::new() }
 }

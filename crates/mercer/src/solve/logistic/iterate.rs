@@ -115,5 +115,7 @@ pub(super) struct Minimum {
     pub iterations: usize,
     /// The residual's size.
     pub residual: f64,
+    /// Why the residual is not smaller.
+    pub reasons: Vec<String>,
     pub warnings: Vec<String>,
 }

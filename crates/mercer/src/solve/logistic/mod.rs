@@ -151,8 +151,8 @@ impl<'a> LogisticProblem<'a> {
             LogisticSolver::Gd => descent::all_rows(&self.products, &self.labels, settings, start, watch),
             LogisticSolver::Sgd => descent::row_by_row(&self.products, &self.labels, settings, start, watch),
         }?;
-        let Minimum { at, loss, status, solver, iterations, residual, warnings } = found;
-        let report = Report { status, solver: solver.into(), iterations, residual, warnings };
+        let Minimum { at, loss, status, solver, iterations, residual, reasons, warnings } = found;
+        let report = Report { status, solver: solver.into(), iterations, residual, reasons, warnings };
         Ok(LogisticSolution { dual: at.dual, intercepts: at.intercepts, loss, report })
     }
 }

@@ -70,13 +70,21 @@ pub(super) fn minimise(
         if converged || iterations == settings.max_iter || stalled == STALLED {
             let status = if converged { Status::Converged } else { Status::OutOfIterations };
             let solver = if factoring { "newton, cholesky" } else { "newton, conjugate gradients" };
-            let mut warnings = place.doubts(lambda);
-            if stalled == STALLED && !converged {
-                warnings.push(format!("rounding keeps the residual at {:.1e}", residual.size));
-            }
+            let warnings = place.doubts(lambda);
+            let stuck = (stalled == STALLED && !converged)
+                .then(|| format!("rounding keeps the residual at {:.1e}", residual.size));
             let Place { at, loss, .. } = place;
             let (loss, residual) = (loss.total, residual.size);
-            return Ok(Minimum { at, loss, status, solver, iterations, residual, warnings });
+            return Ok(Minimum {
+                at,
+                loss,
+                status,
+                solver,
+                iterations,
+                residual,
+                reasons: stuck.into_iter().collect(),
+                warnings,
+            });
         }
         iterations += 1;
         // Without a penalty the steps are damped by the size of the gradient, which keeps them quadratic in the end.

@@ -53,7 +53,10 @@ pub struct SvmReport {
     pub rounds: u64,
     /// Kernel values computed.
     pub evaluations: u64,
-    /// What a user should know about the answer.
+    /// Why the solver ended before its stopping rule was met, where it can say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+    /// What else a user should know about the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -295,9 +298,9 @@ impl<'a> Run<'a> {
             (0..qp.len()).map(|v| beta[v] * (0.5 * f[v] + qp.linear[v]) + qp.kink * beta[v].abs()).sum();
         let gap = qp.groups().zip(&levels).map(|(group, level)| gap(qp, group, *level, beta, f)).sum();
         let violation = violation(&ends).max(0.0);
-        let mut warnings = Vec::new();
+        let mut reasons = Vec::new();
         if matches!(end, End::Stalled | End::Coarse) {
-            warnings.push(format!(
+            reasons.push(format!(
                 "rounding is in the way: the optimality conditions are violated by {violation:e}, the tolerance is {:e}",
                 self.settings.tol
             ));
@@ -314,7 +317,8 @@ impl<'a> Run<'a> {
             iterations: self.spent.steps,
             rounds: self.spent.rounds,
             evaluations: self.spent.evaluations,
-            warnings,
+            reasons,
+            warnings: Vec::new(),
         };
         let diagonal = self.exact.unwrap_or(self.gram).diagonal();
         let largest = qp.rows.iter().map(|&row| diagonal[row].abs()).fold(0.0, f64::max);
