@@ -1,18 +1,16 @@
 //! Ridge regression on landmarks: as many coefficients as landmarks, whatever the number of samples.
 
-use serde_json::json;
-
 use crate::data::Matrix;
 use crate::design::{
     Crossed, Design, LandmarkChoice, Landmarks, Recomputed, RowFeatures, column_means, subtract_and_weight,
 };
 use crate::kernel::Kernel;
-use crate::model::Expansion;
+use crate::model::{Expansion, Facts};
 use crate::session::Session;
 use crate::solve::{CgProblem, FalkonPreconditioner, NormalOperator, SolveError};
 
 use super::super::error::LearnError;
-use super::super::fitted::{Answer, Facts};
+use super::super::fitted::Answer;
 use super::super::problem::Problem;
 use super::{Intercept, Ridge};
 
@@ -70,7 +68,7 @@ impl Ridge {
         }
         let coefficients = landmarks.coefficients(beta);
         let (kernel, centres) = (kernel.clone(), landmarks.landmarks().clone());
-        let facts = Facts::from([("iterations".to_owned(), json!(report.iterations))]);
+        let facts = Facts::new().with("iterations", report.iterations);
         let expansion =
             Expansion { kernel, domain: admitted.domain, centres, shift: None, coefficients, intercepts };
         Ok(Answer { facts, ..Answer::new(expansion, report) })
