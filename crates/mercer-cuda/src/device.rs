@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{self as driver, CUfunction_attribute_enum};
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, result};
 use cudarc::nvrtc::{Ptx, result as nvrtc, sys as compiler};
-use mercer::watch::Watch;
+use mercer::watch::{Stopped, Watch};
 
+use crate::blas::Blas;
 use crate::cache::Cache;
 use crate::error::CudaError;
 use crate::source::REDUCE;
@@ -27,7 +28,10 @@ pub(crate) struct Device {
     version: String,
     /// Multiprocessors.
     pub processors: usize,
-    functions: Mutex<HashMap<String, CudaFunction>>,
+    /// Bytes of memory.
+    total: u64,
+    functions: Mutex<HashMap<(String, String), CudaFunction>>,
+    blas: OnceLock<Blas>,
     cache: Cache,
     work: Mutex<()>,
     fault: Mutex<Option<CudaError>>,
@@ -92,6 +96,8 @@ impl Device {
         let stream = context.new_stream()?;
         let processors =
             context.attribute(driver::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let (_, total) = result::mem_get_info()?;
+        let total = total as u64;
         let (mut of_major, mut of_minor) = (0, 0);
         // SAFETY: two places to write to.
         let _ = unsafe { compiler::nvrtcVersion(&mut of_major, &mut of_minor) };
@@ -101,7 +107,9 @@ impl Device {
             architecture: format!("sm_{major}{minor}"),
             version: format!("{of_major}.{of_minor}"),
             processors: processors.max(1) as usize,
+            total,
             functions: Mutex::default(),
+            blas: OnceLock::new(),
             cache,
             work: Mutex::default(),
             fault: Mutex::default(),
@@ -118,6 +126,11 @@ impl Device {
         self.context.bind_to_thread()?;
         let (free, total) = result::mem_get_info()?;
         Ok((free as u64, total as u64))
+    }
+
+    /// Bytes that matrices may take: nine tenths of the device's memory, whatever is free, so that decisions are the same in every run.
+    pub fn room(&self) -> u64 {
+        self.total / 10 * 9
     }
 
     /// The stream that all work is done in.
@@ -162,6 +175,13 @@ impl Device {
         Ok(to)
     }
 
+    /// Memory of zeros.
+    pub fn zeros(&self, bytes: usize) -> Result<Bytes, CudaError> {
+        let mut to = self.allocate(bytes)?;
+        self.stream.memset_zeros(&mut to)?;
+        Ok(to)
+    }
+
     /// Copies the first of `from` to `to` and waits for it.
     pub fn download<T: Plain>(&self, from: &Bytes, to: &mut [T]) -> Result<(), CudaError> {
         let to = bytes_of_mut(to);
@@ -179,7 +199,8 @@ impl Device {
     /// The function `name` of `text`, compiled where it was not before; `shared` is the shared memory it may take.
     pub fn function(&self, text: &str, name: &str, shared: usize) -> Result<CudaFunction, CudaError> {
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = functions.get(text) {
+        let place = (name.to_owned(), text.to_owned());
+        if let Some(function) = functions.get(&place) {
             return Ok(function.clone());
         }
         let key = format!("{} {}\n{text}", self.architecture, self.version);
@@ -197,7 +218,7 @@ impl Device {
             CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
             shared as i32,
         )?;
-        functions.insert(text.to_owned(), function.clone());
+        functions.insert(place, function.clone());
         Ok(function)
     }
 
@@ -263,6 +284,25 @@ impl Device {
         }
         watch.check().map_err(|_| Ended::Stopped)?;
         Ok(self.wait()?)
+    }
+
+    /// cuBLAS and cuSOLVER, loaded when they are first needed.
+    pub fn blas(&self) -> Result<&Blas, CudaError> {
+        if self.blas.get().is_none() {
+            self.context.bind_to_thread()?;
+            let _ = self.blas.set(Blas::new(self)?);
+        }
+        self.blas.get().ok_or(CudaError::NoSolver)
+    }
+
+    /// The outcome for a method that can only say [`Stopped`]: a failure is kept for the engine to tell.
+    pub fn told<T>(&self, ended: Result<T, Ended>) -> Result<T, Stopped> {
+        ended.map_err(|ended| {
+            if let Ended::Failed(error) = ended {
+                self.set_fault(error);
+            }
+            Stopped
+        })
     }
 
     /// The function that adds the parts of a product.

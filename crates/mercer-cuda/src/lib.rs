@@ -15,12 +15,14 @@
 //! }
 //! ```
 
+mod blas;
 mod cache;
 mod choice;
-mod cholesky;
+mod dense;
 mod device;
 mod engine;
 mod error;
+mod low_rank;
 mod matrix;
 mod place;
 mod printed;
@@ -28,9 +30,9 @@ mod resident;
 mod row_sums;
 mod rows;
 pub mod source;
+mod waves;
 
 pub use cache::Cache;
 pub use choice::DeviceChoice;
-pub use cholesky::Solved;
 pub use engine::CudaEngine;
 pub use error::CudaError;

@@ -37,6 +37,11 @@ impl Rows {
         Ok(Self { device: Arc::clone(device), count: samples.nrows(), precision, values })
     }
 
+    /// Where they are on the device, row after row.
+    pub fn address(&self) -> u64 {
+        address(&self.device, &self.values)
+    }
+
     /// Maps all rows, or those of `chosen` in that order, to the features of a kernel. The caller holds the device's lock.
     pub fn features(&self, printed: &Printed, chosen: Option<&[usize]>) -> Result<Features, CudaError> {
         let (device, source) = (&self.device, &printed.source);
