@@ -186,7 +186,7 @@ fn leave_one_out(targets: &Matrix<f64>, alpha: &Matrix<f64>, inverse: Vec<f64>) 
 fn check_finite(gram: &dyn Gram) -> Result<(), LearnError> {
     let n = gram.nrows();
     let all: Vec<usize> = (0..n).collect();
-    let mut values = vec![0.0; n];
+    let mut values = vec![0f64; n];
     for row in 0..n {
         gram.block(&[row], &all[..=row], TileMut::new(&mut values[..=row], row + 1));
         if let Some(column) = values[..=row].iter().position(|value| !value.is_finite()) {

@@ -4,7 +4,6 @@ use serde_json::json;
 
 use crate::data::Matrix;
 use crate::design::{LandmarkChoice, LandmarkFactor};
-use crate::gram::LinearOperator;
 use crate::kernel::Kernel;
 use crate::model::Expansion;
 use crate::session::Session;

@@ -1,6 +1,8 @@
 use super::*;
 use crate::data::{AnySamples, Samples};
-use crate::gram::{CpuEngine, DenseGram, Engine, Resident, TileMut, Wanted, low_rank_factor};
+use crate::gram::{
+    CpuEngine, DenseGram, Engine, HostFactor, Resident, TileMut, Wanted, low_rank_factor, randomly_pivoted,
+};
 use crate::kernel::Kernel;
 use crate::pool;
 use crate::solve::{Factor, Regularised, solve_direct};
@@ -84,9 +86,9 @@ fn the_preconditioner_inverts_its_low_rank_matrix() {
     let (n, lambda) = (300, 1e-2);
     let resident = double(n, 2);
     let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
-    let factor = low_rank_factor(&*gram, 40, 1e-7, 1, &Unwatched).unwrap();
-    let f = factor.factor.clone();
-    let conditioner = LowRank::new(factor.factor, lambda, None, &Unwatched).unwrap();
+    let f = randomly_pivoted::<f32>(&*gram, 40, 1e-7, 1, &Unwatched).unwrap().factor;
+    let factor = Box::new(HostFactor::from(f.clone()));
+    let conditioner = LowRank::new(factor, lambda, None, &Unwatched).unwrap();
     let v: Vec<f64> = (0..n).map(|i| (i as f64).cos()).collect();
     let inner: Vec<f64> =
         (0..f.ncols()).map(|j| (0..n).map(|i| f64::from(f.row(i)[j]) * v[i]).sum()).collect();
