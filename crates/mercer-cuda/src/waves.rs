@@ -74,7 +74,7 @@ fn sums(device: &std::sync::Arc<Device>, rows: &WaveRows<'_>, watch: &dyn Watch)
     let sample = if matches!(rows.samples, AnySamples::F32(_)) { "float" } else { "double" };
     let function = device.function(&format!("typedef {sample} sample;\n{WAVES}"), "waves", 0)?;
     let optional = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, |bytes| address(device, bytes));
-    let (from, frequencies_at) = (samples.address(), address(device, &frequencies));
+    let (from, frequencies_at) = (samples.at(), address(device, &frequencies));
     let (shifts_at, amplitudes_at, roots_at) =
         (optional(&shifts), address(device, &amplitudes), optional(&roots));
     let (columns, count, both, to) = (d as i64, m as i64, i32::from(pairs), address(device, &features));
