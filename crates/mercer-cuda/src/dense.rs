@@ -307,7 +307,7 @@ impl DeviceFactor {
         }
         let _work = device.lock();
         let mut columns: Vec<f64> = (0..n * outputs).map(|k| rhs.row(k % n)[k / n]).collect();
-        let mut solved = || -> Result<(), Ended> {
+        let solved = || -> Result<(), Ended> {
             match self.matrix.precision {
                 Precision::Double => {
                     let there = device.upload(&columns)?;
